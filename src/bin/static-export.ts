@@ -18,17 +18,13 @@ await runCli(process, {
   bundleWorker,
   valuesWorker,
   demoWorker,
-  serve: async (args, onServing, shutdown) => {
+  serve: async (args, onServing, logger, shutdown) => {
     const { readInvocation } = await import('../runtime/flags/flags.ts');
-    const { createLogger } = await import('../runtime/logger.ts');
     const { bundleServer } = await import('../site/server-flags.ts');
     const { runBundleServer } = await import('../site/bundle-server.ts');
     const invocation = readInvocation(bundleServer, '', args, {});
-    if (invocation.outcome !== 'run') {
-      const [reason = ''] = invocation.text.replace(/^[a-z-]+: /, '').split('\n');
-      throw new CliError('usage', 'InvalidFlag', reason);
-    }
-    const logger = createLogger('warn', (line) => process.stderr.write(line));
+    if (invocation.outcome === 'refuse') throw new CliError('usage', 'WrongUsage', invocation.reason);
+    if (invocation.outcome === 'print') throw new Error('the flags of the server asked for its help');
     const context = { clock: systemClock, random: systemRandom, logger, shutdown };
     const workers = { bundle: bundleWorker, variant: variantWorker };
     await runBundleServer(invocation.values, context, workers, undefined, onServing);

@@ -2,6 +2,7 @@
 // tests from plain values.
 
 import type { Clock } from '../runtime/clock.ts';
+import type { Logger } from '../runtime/logger.ts';
 import type { Random } from '../runtime/random.ts';
 import type { Outcome } from './exit-code.ts';
 import type { Progress } from './output/progress.ts';
@@ -37,7 +38,12 @@ export interface CliContext {
    * @param flags as on its own command line
    * @param onServing gets the address of the site, when its pages are there
    */
-  serve(flags: readonly string[], onServing: (url: string) => void, signal: AbortSignal): Promise<void>;
+  serve(
+    flags: readonly string[],
+    onServing: (url: string) => void,
+    logger: Logger,
+    signal: AbortSignal,
+  ): Promise<void>;
 }
 
 /** What a command prints on standard output, and how it ended. */

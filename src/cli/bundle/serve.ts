@@ -6,6 +6,8 @@ import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { removeQuietly } from '../../bundle/store/store-disk.ts';
 import type { HostPort } from '../../runtime/http/http-listener.ts';
+import type { Logger } from '../../runtime/logger.ts';
+import { publishableMessage } from '../../wire/publishable-error.ts';
 import type { CliContext, CommandResult } from '../context.ts';
 import { counted } from '../output/amounts.ts';
 import { summaryFields } from './inspect.ts';
@@ -46,10 +48,19 @@ export async function serveBundle(
         url = `${address}/${basePath}${basePath === '' ? '' : '/'}`;
         progress.note(`Serving ${counted(index.pages, 'page')} at ${url} (Ctrl-C stops it)`);
       },
+      warningsTo(progress),
       signal,
     );
   } finally {
     await removeQuietly(store);
   }
   return { outcome: 'done', kind: 'ServedArchive', fields: { ...summaryFields(index), url }, lines: [] };
+}
+
+/** The server writes JSON for a log store; here a person reads it. */
+function warningsTo({ note }: Pick<CliContext['progress'], 'note'>): Logger {
+  const show = (fields: object, message: string): void =>
+    note(`Warning: ${message}${'error' in fields ? `: ${publishableMessage(fields.error)}` : ''}`);
+  const log: Logger = { debug: () => {}, info: () => {}, warn: show, error: show, child: () => log };
+  return log;
 }

@@ -1,7 +1,7 @@
 // The commands about archives: words, flags and texts. Refuses: importing their work, because `--help` of any command
 // would load it.
 
-import { FlagValueError, hostPort, kind, text, toggle } from '../../runtime/flags/flag-kinds.ts';
+import { FlagValueError, hostPort, kind, toggle } from '../../runtime/flags/flag-kinds.ts';
 import { version } from '../../runtime/version.ts';
 import { type Command, defineCommand } from '../command.ts';
 import { sizeFlags } from './size-flags.ts';
@@ -19,6 +19,9 @@ const digest = kind('SHA256', (text) => {
   if (!/^[0-9a-f]{64}$/.test(digits)) throw new FlagValueError('must be 64 lower-case hexadecimal digits');
   return digits;
 });
+
+/** The server itself refuses what is no path. */
+const basePath = kind('PATH', (text) => text);
 
 export const bundleCommands: readonly Command[] = [
   defineCommand(
@@ -64,7 +67,7 @@ export const bundleCommands: readonly Command[] = [
       arguments: [archive],
       flags: {
         listen: hostPort.withDefault('127.0.0.1:8080', 'Address of the site; port 0 takes a free one'),
-        basePath: text.withDefault('/', 'Path under which the site is reached, for example /docs'),
+        basePath: basePath.withDefault('/', 'Path under which the site is reached, for example /docs'),
         ...sizeFlags,
       },
       examples: ['bundle serve site.tar.gz --listen 127.0.0.1:8000'],

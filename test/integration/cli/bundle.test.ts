@@ -166,6 +166,21 @@ test('an archive is served below its base path as soon as its address is printed
   assert.equal(await child.exited, 0);
 });
 
+test('a warning of the server is a line for a person', async (t) => {
+  const archive = join(folderFor(t), 'site.tar');
+  writeFileSync(archive, tarOf({ 'index.html': '<script src="/app.js"></script>', 'app.js': '1' }));
+  const args = [program, 'bundle', 'serve', archive, '--listen', '127.0.0.1:0', '--base-path', '/docs/'];
+  const child = startProgram(process.execPath, { args });
+  await eventually(
+    'the warning is printed',
+    () =>
+      /^Warning: the home page loads "\/app\.js", which is not in the bundle/m.test(child.tail()) ||
+      undefined,
+  );
+  assert.doesNotMatch(child.tail(), /\{/);
+  await child.stop('SIGINT');
+});
+
 test('names of files write no control characters and no commands of a pipeline', async (t) => {
   const folder = folderFor(t);
   const [old, hostile, refused] = ['old.tar', 'hostile.tar', 'refused.tar'].map((name) => join(folder, name));

@@ -1,6 +1,7 @@
 // A command of the program: its words, flags and help, which are cheap to load, and its work, which is loaded when the
 // command runs. Refuses: loading anything of a command for the help of another.
 
+import { basename } from 'node:path';
 import type { Configured } from '../runtime/flags/configured.ts';
 import { oneOf, path, text, toggle } from '../runtime/flags/flag-kinds.ts';
 import {
@@ -16,6 +17,11 @@ import { pipelineChoices } from './output/pipeline.ts';
 import { documentFormats, type OutputFormat } from './output-format.ts';
 
 export const programName = 'static-export';
+
+/** @returns as its user calls it; kubectl finds it as a plugin by the name of its file */
+export function calledName(file: string): string {
+  return basename(file) === 'kubectl-static_export' ? `kubectl ${programName}` : programName;
+}
 
 /** Flags that every command has. */
 const commonFlags = (formats: readonly OutputFormat[]) => ({
@@ -67,31 +73,35 @@ export interface Command {
   readonly words: string;
   readonly summary: string;
   readonly description: ProgramDescription<Flags>;
-  /** @param args after the command's words */
+  /**
+   * @param args after the command's words
+   * @param called how texts name the program
+   */
   read(
     args: readonly string[],
     env: Readonly<Record<string, string | undefined>>,
     configured?: Configured,
+    called?: string,
   ): CommandLine;
 }
 
 export function defineCommand<F extends Flags>(definition: CommandDefinition<F>, version: string): Command {
   const { words, summary, flags, examples, load, check } = definition;
-  const description: ProgramDescription<F & ReturnType<typeof commonFlags>> = {
-    name: `${programName} ${words}`,
+  const describe = (called: string): ProgramDescription<F & ReturnType<typeof commonFlags>> => ({
+    name: `${called} ${words}`,
     variablePrefix: programName,
     summary,
     flags: { ...flags, ...commonFlags(definition.formats ?? documentFormats) },
     arguments: definition.arguments ?? [],
-    examples: examples.map((example) => `${programName} ${example}`),
+    examples: examples.map((example) => `${called} ${example}`),
     ...(check && { check: (values) => check(values) }),
-  };
+  });
   return {
     words,
     summary,
-    description,
-    read: (args, env, configured) => {
-      const invocation = readInvocation(description, version, args, env, configured);
+    description: describe(programName),
+    read: (args, env, configured, called = programName) => {
+      const invocation = readInvocation(describe(called), version, args, env, configured);
       if (invocation.outcome !== 'run') return invocation;
       const run = async (context: CliContext): Promise<CommandResult> =>
         (await load())(invocation.values, invocation.args, context);

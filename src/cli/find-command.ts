@@ -12,11 +12,15 @@ export type FoundCommand =
 const summary = 'exports a docs site, checks the archive and writes it';
 const wordPattern = /^[a-z][a-z-]{0,30}$/;
 
-/** @param args without node and script */
+/**
+ * @param args without node and script
+ * @param called how texts name the program
+ */
 export function findCommand(
   args: readonly string[],
   commands: readonly Command[],
   version: string,
+  called: string = programName,
 ): FoundCommand {
   const end = args.findIndex((arg) => !wordPattern.test(arg));
   const words = end < 0 ? args : args.slice(0, end);
@@ -29,15 +33,15 @@ export function findCommand(
   const isHelp = first === 'help' || args.includes('--help') || args.includes('-h');
   const group = (first === 'help' ? args.slice(1) : words).join(' ');
   const within = commands.filter((one) => `${one.words} `.startsWith(group === '' ? '' : `${group} `));
-  if (isHelp && within.length > 0) return print(helpOf(group, within));
+  if (isHelp && within.length > 0) return print(helpOf(called, group, within));
   const isGroup = words.length > 0 && words.length === args.length && within.length > 0;
   if (args.length === 0 || isGroup) {
     const reason = 'a command is missing';
-    return { kind: 'refuse', text: `${programName}: ${reason}\n\n${helpOf(group, within)}`, reason };
+    return { kind: 'refuse', text: `${called}: ${reason}\n\n${helpOf(called, group, within)}`, reason };
   }
   const reason = first.startsWith('-') ? 'flags follow the command' : wrongWord(words, commands);
   const named = commands.some((one) => one.words.startsWith(`${words[0]} `)) ? `${words[0]} ` : '';
-  const text = `${programName}: ${reason}\nRun "${programName} ${named}--help" for all commands.\n`;
+  const text = `${called}: ${reason}\nRun "${called} ${named}--help" for all commands.\n`;
   return { kind: 'refuse', text, reason };
 }
 
@@ -63,18 +67,18 @@ function wrongWord(words: readonly string[], commands: readonly Command[]): stri
 
 const mostEdits = (word: string): number => Math.ceil(word.length / 3);
 
-function helpOf(group: string, commands: readonly Command[]): string {
+function helpOf(called: string, group: string, commands: readonly Command[]): string {
   const width = Math.max(...commands.map(({ words }) => words.length));
   const rows = commands.map((one) => `  ${one.words.padEnd(width)}  ${one.summary}`);
-  const usage = [programName, group, 'COMMAND [flags]'].filter((part) => part !== '').join(' ');
+  const usage = [called, group, 'COMMAND [flags]'].filter((part) => part !== '').join(' ');
   return [
     `Usage: ${usage}`,
     '',
-    ...(group === '' ? [`${programName} ${summary}.`, ''] : []),
+    ...(group === '' ? [`${called} ${summary}.`, ''] : []),
     'Commands:',
     ...rows,
     '',
-    `"${programName} COMMAND --help" explains a command and its flags.`,
+    `"${called} COMMAND --help" explains a command and its flags.`,
     '',
   ].join('\n');
 }

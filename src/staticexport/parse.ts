@@ -2,9 +2,9 @@
 // bypassed validation left an invalid spec, problems name its fields. An invalid status field is dropped, so that
 // one bad field does not cost the rest of the status.
 
-import type { z } from 'zod';
 import { isRecord } from '../wire/json-text.ts';
 import { longestHistory, type Spec, specSchema } from './schema.ts';
+import { describeProblems } from './spec-problems.ts';
 import { type Condition, conditionSchema, type Status, statusSchema } from './status-schema.ts';
 
 /** Replaces an unreadable domain. No export starts for it (RFC 2606 §2). */
@@ -14,7 +14,7 @@ const unknownDomain = 'unreadable.invalid';
 export interface StaticExport {
   /** `undefined` when unreadable; `problems` then lists what is wrong. */
   readonly spec: Spec | undefined;
-  /** Field paths with zod's codes or this project's messages, never values. Empty when the spec is readable. */
+  /** Field paths with what is expected there, never values. Empty when the spec is readable. */
   readonly problems: readonly string[];
   /**
    * The readable fields of an unreadable spec: enough to keep a published link valid. It is suspended, so that half
@@ -32,7 +32,7 @@ export function parseStaticExport(object: {
   const spec = specSchema.safeParse(object.spec);
   return {
     spec: spec.success ? spec.data : undefined,
-    problems: spec.success ? [] : describeProblems(spec.error),
+    problems: spec.success ? [] : describeProblems(spec.error, object.spec),
     remains: spec.success ? undefined : readRemains(object.spec),
     status: parseStatus(object.status),
   };
@@ -58,15 +58,6 @@ function readRemains(raw: unknown): Spec | undefined {
     suspend: true,
   });
   return remains.success ? remains.data : undefined;
-}
-
-function describeProblems(error: z.ZodError): readonly string[] {
-  const problems = error.issues.map(({ path, code, message }) => {
-    // This project's rules have their own messages. A message by zod might quote the value.
-    const words = code === 'custom' ? message : code;
-    return `spec${path.map((part) => `.${String(part)}`).join('')} (${words})`;
-  });
-  return [...new Set(problems)].slice(0, 8);
 }
 
 /** Reads each field alone if necessary, and drops a field that does not match its schema. */

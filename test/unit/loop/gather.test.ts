@@ -334,7 +334,7 @@ test('what remains of an unreadable spec keeps the inputs of the job that exists
   const object = { ...exportObject({ active, job: { id: 'se_2', inputHash: 'of-the-job' } }), spec };
   const { observation } = await observe(ports, object);
   assert.equal(observation.inputHash, 'of-the-job');
-  assert.deepEqual(observation.specProblems, ['spec.domain (invalid_type)']);
+  assert.deepEqual(observation.specProblems, ['spec.domain (must be text; put it in quotes)']);
   assert.equal(observation.wanted.isSuspended, true);
 });
 

@@ -156,7 +156,7 @@ export const anyObservation: fc.Arbitrary<Observation> = fc.record({
   now: fc.constant(t0),
   uid: fc.constantFrom('uid-1', 'uid-2'),
   generation: fc.constant(1),
-  specProblems: fc.constantFrom([], ['spec.schedule (invalid_type)']),
+  specProblems: fc.constantFrom([], ['spec.schedule (must be text; put it in quotes)']),
   wanted: fc
     .record({
       pin: orNothing(

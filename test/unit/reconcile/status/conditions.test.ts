@@ -61,7 +61,7 @@ for (const [reason, observation] of Object.entries(stalled)) {
 }
 
 test('Stalled=True/InvalidSpec names the fields', () => {
-  const { conditions = [] } = statusOfUnreadable({}, ['spec.domain (invalid_type)'], 3, t0);
+  const { conditions = [] } = statusOfUnreadable({}, ['spec.domain (must be text; put it in quotes)'], 3, t0);
   assert.ok(conditions.every(({ observedGeneration }) => observedGeneration === 3));
   const found = conditions.find(({ type }) => type === 'Stalled');
   assert.equal(found?.reason, 'InvalidSpec');
@@ -69,7 +69,7 @@ test('Stalled=True/InvalidSpec names the fields', () => {
 });
 
 test('a partly valid spec stalls with its fields, and other conditions report the published version', () => {
-  const found = adopt({ ...calm, specProblems: ['spec.schedule (invalid_type)'] });
+  const found = adopt({ ...calm, specProblems: ['spec.schedule (must be text; put it in quotes)'] });
   const { conditions = [] } = statusOf(found, classify(found), []);
   assert.deepEqual(
     conditions.map(({ type, status, reason }) => `${type}=${status}/${reason}`),
@@ -83,7 +83,7 @@ test('a wholly invalid spec keeps the conditions of the published version until 
   const targets = [{ name: 'argo', object: 'ConfigMap/a/b/c', synced: true, reason: 'Synced' }];
   const before = statusOf(seen, classify(seen), targets);
   const kept = (now: number): readonly string[] =>
-    (statusOfUnreadable(before, ['spec.api (invalid_type)'], 2, now).conditions ?? []).map(
+    (statusOfUnreadable(before, ['spec.api (must be text; put it in quotes)'], 2, now).conditions ?? []).map(
       ({ type, status, reason }) => `${type}=${status}/${reason}`,
     );
   const stalling = ['Ready=False/InvalidSpec', 'Stalled=True/InvalidSpec'];

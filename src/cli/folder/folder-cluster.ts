@@ -108,12 +108,8 @@ export async function openFolderCluster(
     if (readVersion !== before?.metadata.resourceVersion) throw conflict(of, metadata);
     const { labels, annotations, ownerReferences, namespace, name } = metadata;
     const base = before?.metadata ?? newMeta({ namespace, name }, random);
-    const next = {
-      ...base,
-      labels: { ...base.labels, ...labels },
-      annotations: { ...base.annotations, ...annotations },
-      ownerReferences,
-    };
+    // The reconcile alone writes here, so that what it no longer applies is removed, as by server-side apply.
+    const next = { ...base, labels, annotations, ownerReferences };
     const isSame = before !== undefined && isDeepStrictEqual([before.data, before.metadata], [data, next]);
     return isSame ? Promise.resolve(before) : store({ apiVersion: 'v1', kind: of, metadata: next, data });
   };

@@ -116,6 +116,21 @@ test('a folder that is opened again has the same objects, and its files are for 
   assert.deepEqual(edited.status, { observedGeneration: 1 });
 });
 
+test('a label or annotation that is no longer applied is removed', async (t) => {
+  const cluster = await openFolderCluster(pathFor(t), systemRandom);
+  const first = applied({ x: '1' }, undefined);
+  const { metadata } = await cluster.applySecret(
+    { ...first, metadata: { ...first.metadata, labels: { old: 'a', kept: 'b' }, annotations: { old: 'c' } } },
+    signal,
+  );
+  const second = applied({ x: '1' }, metadata.resourceVersion);
+  const after = await cluster.applySecret(
+    { ...second, metadata: { ...second.metadata, labels: { kept: 'b' }, annotations: {} } },
+    signal,
+  );
+  assert.deepEqual([after.metadata.labels, after.metadata.annotations], [{ kept: 'b' }, {}]);
+});
+
 test('what did not change is not written', async (t) => {
   const path = pathFor(t);
   const cluster = await openFolderCluster(path, systemRandom);

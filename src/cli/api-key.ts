@@ -33,6 +33,12 @@ export async function readKey(
   return key;
 }
 
+/** Most admin keys begin so; another kind of key may still be valid. As the reconcile warns for `run`. */
+export function describeKeyPrefix(key: string): string | undefined {
+  if (key.startsWith('svc_')) return undefined;
+  return 'API key does not begin with svc_. Check that it is an admin key.';
+}
+
 async function readKeyFile(path: string): Promise<string> {
   try {
     return await readFile(path, 'utf8');

@@ -8,38 +8,45 @@ import { ClusterError, type ClusterErrorCode } from '../wire/cluster-error.ts';
 import { PublishableError, publishableCode, publishableMessage } from '../wire/publishable-error.ts';
 import type { Outcome } from './exit-code.ts';
 
+/** What was reached before a failure, where that is known. */
+export interface Reached {
+  /** The version that the export would publish. */
+  readonly version?: string | undefined;
+  /** The destinations that hold it, as the user wrote them: `--to`. */
+  readonly written?: readonly string[] | undefined;
+}
+
+export interface CliErrorOptions extends Reached {
+  readonly cause?: unknown;
+  readonly next?: readonly string[];
+  readonly known?: Readonly<Record<string, unknown>>;
+}
+
 export class CliError extends PublishableError {
   readonly outcome: Outcome;
   /** Commands or steps that help, a line each. */
   readonly next: readonly string[];
+  readonly reached: Reached;
   /** Fields of the result that were known before the failure. A pipeline gets them as outputs. */
   readonly known: Readonly<Record<string, unknown>>;
 
-  constructor(
-    outcome: Outcome,
-    code: string,
-    message: string,
-    options: {
-      readonly cause?: unknown;
-      readonly next?: readonly string[];
-      readonly known?: Readonly<Record<string, unknown>>;
-    } = {},
-  ) {
+  constructor(outcome: Outcome, code: string, message: string, options: CliErrorOptions = {}) {
     super(code, message, options);
     this.outcome = outcome;
     this.next = options.next ?? [];
+    this.reached = { version: options.version, written: options.written };
     this.known = options.known ?? {};
   }
 
   /** The same failure, with what was known before it. */
   knowing(known: Readonly<Record<string, unknown>>): CliError {
-    const { outcome, code, message, cause, next } = this;
-    return new CliError(outcome, code, message, { cause, next, known });
+    const { outcome, code, message, cause, next, reached } = this;
+    return new CliError(outcome, code, message, { cause, next, known, ...reached });
   }
 }
 
 /** A failure as it is printed, with `-o json` as a document. */
-export interface Failure {
+export interface Failure extends Reached {
   readonly outcome: Outcome;
   readonly code: string;
   readonly message: string;
@@ -91,11 +98,18 @@ export function failureOf(error: unknown): Failure {
   return {
     outcome,
     code: publishableCode(error),
-    message: publishableMessage(error),
+    message: messageOf(error),
     retryable: retryableOutcomes.has(outcome),
     next: error instanceof CliError ? error.next : [],
     known: error instanceof CliError ? error.known : {},
+    ...(error instanceof CliError && error.reached),
   };
+}
+
+function messageOf(error: unknown): string {
+  const message = publishableMessage(error);
+  // Servers and the operator retry, and these messages say so. A command says itself whether it does.
+  return error instanceof BundleError ? message.replace(/; retrying( later)?$/, '') : message;
 }
 
 function outcomeOf(error: unknown): Outcome {

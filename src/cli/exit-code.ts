@@ -16,7 +16,7 @@ export const exitCodes = {
   temporary: 5,
   /** The archive is not a bundle that can be published. */
   archiveRejected: 6,
-  /** A promotion gate holds the export. */
+  /** A promotion gate or `spec.suspend` holds the export. */
   held: 7,
   /** The Kubernetes API server refused the call, or the object does not exist. */
   cluster: 8,

@@ -33,6 +33,7 @@ const outcomes: Readonly<Record<string, Outcome>> = {
   BaseUrlMissing: 'usage',
   HostNotAllowed: 'usage',
   PinnedVersionUnknown: 'usage',
+  Suspended: 'held',
 };
 
 /**
@@ -46,6 +47,7 @@ export function runOutcome(status: Status, generation: number): RunOutcome | und
   if (stalled?.status === 'True') return ended(stalled);
   if (isWorking(status)) return undefined;
   if (exported?.status === 'False') return ended(exported);
+  if (ready?.status === 'False' && ready.reason === 'Suspended') return ended(ready);
   if (reconciling?.status === 'True')
     return keyReasons.has(reconciling.reason) ? ended(reconciling) : undefined;
   return ready?.status === 'True'

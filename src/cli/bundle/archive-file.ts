@@ -49,7 +49,7 @@ export async function writeArchive(
   } catch (error) {
     await rm(partial, { force: true });
     signal.throwIfAborted();
-    throw error instanceof BundleError ? error : (fileChanged(error) ?? notWritten('archive', error));
+    throw error instanceof BundleError ? error : (fileChanged(error) ?? notWritten(placement.name, error));
   }
 }
 

@@ -78,12 +78,16 @@ export const exportCommands: readonly Command[] = [
         state: path.optional(
           'Folder of the unfinished export, for the next run (default: below $XDG_STATE_HOME or ~/.local/state)',
         ),
+        new: toggle('Start a new export, also where an unfinished one could be continued'),
         unchangedExitCode: exitCode.optional('Exit code if the content is the same as before (default 0)'),
         ...linkFlags,
         ...sizeFlags,
       },
-      check: ({ keyFile, keyStdin }) =>
-        keyFile !== undefined && keyStdin ? '--key-file and --key-stdin exclude each other' : undefined,
+      check: ({ keyFile, keyStdin, values, linkFile }) => {
+        if (keyFile !== undefined && keyStdin) return '--key-file and --key-stdin exclude each other';
+        const isOne = values !== undefined && values === linkFile;
+        return isOne ? '--values and --link-file name the same file' : undefined;
+      },
       examples: [
         'export docs.example.com --key-file key --to public \\\n    --api-base-url https://export.example.com',
       ],

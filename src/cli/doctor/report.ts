@@ -29,6 +29,6 @@ export async function writeReport(
   try {
     await writeWhole(path, await zipOf(files, clock.now()), 0o600);
   } catch (error) {
-    throw notWritten('report', error);
+    throw notWritten('--report', error);
   }
 }

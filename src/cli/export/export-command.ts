@@ -2,6 +2,7 @@
 // Invariant: what is written was checked, and passed the promotion gates; the old version stays otherwise.
 
 import { join, resolve } from 'node:path';
+import { BundleError } from '../../bundle/bundle-error.ts';
 import { readProxySettings } from '../../bundle/fetch/proxy-settings.ts';
 import { RenewedAgent } from '../../bundle/fetch/renewed-agent.ts';
 import { removeQuietly } from '../../bundle/store/store-disk.ts';
@@ -11,23 +12,16 @@ import { type HoldReason, judge } from '../../reconcile/settle/promotion.ts';
 import { openCaFile } from '../../runtime/http/ca-certificates.ts';
 import { userAgent } from '../../runtime/version.ts';
 import { printable } from '../../wire/printable-text.ts';
-import { type KeyFlags, readKey } from '../api-key.ts';
+import { describeKeyPrefix, type KeyFlags, readKey } from '../api-key.ts';
 import { readIndex, type SizeLimits } from '../bundle/reading.ts';
-import { CliError } from '../cli-error.ts';
+import { CliError, failureOf } from '../cli-error.ts';
 import type { CliContext, CommandResult } from '../context.ts';
-import { isThere } from '../output/destination.ts';
+import { admitDestination } from './admit.ts';
+import { type DestinationWrite, isPlaced, placeOf, writeAll, writePlace } from './destinations.ts';
 import { type CompleteExport, type ExportDependencies, exportSite } from './export-job.ts';
-import {
-  claimDestinations,
-  defaultStatePath,
-  noteDestinations,
-  openStateFolder,
-  placementOf,
-  type StateFolder,
-  workFolderName,
-} from './export-state.ts';
-import { admitDestination, writeLinkFile, writeValues } from './place.ts';
+import { defaultStatePath, openStateFolder, type StateFolder, workFolderName } from './export-state.ts';
 import { downloadInto, placeIndex } from './published.ts';
+import { admitLinkFile, admitValues, writeLinkFile, writeValues } from './values-file.ts';
 
 export interface ExportValues extends KeyFlags, SizeLimits {
   readonly apiBaseUrl: string;
@@ -41,6 +35,7 @@ export interface ExportValues extends KeyFlags, SizeLimits {
   readonly timeout: number;
   readonly requestTimeout: number;
   readonly state: string | undefined;
+  readonly new: boolean;
   readonly unchangedExitCode: number | undefined;
   readonly allowPrivateLinks: boolean;
   readonly extraCaFile: string | undefined;
@@ -62,20 +57,22 @@ export async function runExport(
 ): Promise<CommandResult> {
   const request = { domain: readDomain(domain), baseUrl: values.apiBaseUrl };
   const key = await readKey(values, context);
+  const hint = describeKeyPrefix(key);
+  if (hint !== undefined) context.progress.note(hint);
   const state = await openStateFolder(values.state ?? defaultStatePath(request, context.env));
   const signal = context.clock.deadline(values.timeout, context.signal);
   const workDir = join(state.path, workFolderName);
   try {
     await removeQuietly(workDir);
-    const { to } = values;
-    if (to !== undefined) {
-      const placement = placementOf(state, resolve(to), values.replace);
-      await admitDestination(to, placement, [state.path, '.']);
-    }
+    await admitAll(values, state);
     const baseline = await readBaseline(values, request.domain, state, context);
     const { dependencies, close } = await connect(values, key, workDir, state, context);
     const continueWithinMs = Math.max(values.timeout, shortestContinueMs);
-    const complete = await exportSite({ ...request, continueWithinMs }, dependencies, signal).finally(close);
+    const complete = await exportSite(
+      { ...request, continueWithinMs, isNew: values.new },
+      dependencies,
+      signal,
+    ).finally(close);
     return await publish(complete, request, baseline, values, { workDir, state }, context, signal).catch(
       (error: unknown) => {
         // Whether a gate held it or a destination failed, a pipeline learns what was exported.
@@ -103,6 +100,15 @@ function readDomain(text: string): string {
   );
 }
 
+/** Each destination, before a job is started. */
+async function admitAll({ to, values, linkFile, replace }: ExportValues, state: StateFolder): Promise<void> {
+  if (values !== undefined) await admitValues(values);
+  if (linkFile !== undefined) await admitLinkFile(linkFile);
+  if (to === undefined) return;
+  const place = placeOf(state, resolve(to), '--to', replace);
+  await admitDestination(to, place, [state.path, '.', values, linkFile]);
+}
+
 async function readBaseline(
   values: ExportValues,
   domain: string,
@@ -111,7 +117,12 @@ async function readBaseline(
 ): Promise<Baseline | undefined> {
   const { last } = state;
   const own = last?.domain === domain && last.baseUrl === values.apiBaseUrl ? last : undefined;
-  return values.baseline === undefined ? own : readIndex(values.baseline, values, context);
+  if (values.baseline === undefined) return own;
+  return readIndex(values.baseline, values, context).catch((error: unknown) => {
+    if (!(error instanceof BundleError)) throw error;
+    const message = `--baseline cannot be compared with: ${failureOf(error).message}`;
+    throw new CliError('usage', error.code, message, { cause: error });
+  });
 }
 
 async function connect(
@@ -144,8 +155,9 @@ async function connect(
   return { dependencies: { api, state, clock, random, progress, prepare }, close: () => agent.end() };
 }
 
+/** What passes the gates is written, and then remembered as the last export. */
 async function publish(
-  { jobId, version, index, issued, issuedAt }: CompleteExport,
+  complete: CompleteExport,
   request: { readonly domain: string; readonly baseUrl: string },
   baseline: Baseline | undefined,
   values: ExportValues,
@@ -153,6 +165,7 @@ async function publish(
   { progress }: CliContext,
   signal: AbortSignal,
 ): Promise<CommandResult> {
+  const { jobId, index } = complete;
   const { digest, pages, sizeBytes, files } = index;
   const rules = {
     isInspected: true,
@@ -162,42 +175,44 @@ async function publish(
     isManual: false,
   };
   const judgement = judge({ digest, pages }, baseline, rules, false);
-  if (judgement.kind === 'hold') throw held(judgement.reason, pages, baseline, values);
+  if (judgement.kind === 'hold') throw held(judgement.reason, complete, baseline, values);
   const isChanged = judgement.kind === 'promote';
   const { last } = state.state;
   // The same content keeps its version, as the operator does.
-  const name = last?.digest === digest ? last.version : version;
+  const version = last?.digest === digest ? last.version : complete.version;
+  const { to } = values;
+  const path = to === undefined ? undefined : resolve(to);
+  const writes: readonly (DestinationWrite | undefined)[] = [
+    path === undefined
+      ? undefined
+      : {
+          name: '--to',
+          write: async () => {
+            if (await isPlaced(state, path, digest, signal)) return;
+            const place = placeOf(state, path, '--to', values.replace);
+            const write = () => placeIndex(index, place, workDir, { progress }, signal);
+            await writePlace(state, place, digest, write, signal);
+          },
+        },
+    values.values === undefined
+      ? undefined
+      : { name: '--values', write: () => writeValues(values.values ?? '', version) },
+    values.linkFile === undefined
+      ? undefined
+      : { name: '--link-file', write: () => writeLink(values.linkFile ?? '', complete, version) },
+  ];
   progress.phase('Writing');
-  const to = values.to === undefined ? undefined : resolve(values.to);
-  const written = state.state.destinations ?? [];
-  const isPlaced = written.some((one) => one.path === to && one.digest === digest) && !values.replace;
-  if (to !== undefined && !(isPlaced && (await isThere(to)))) {
-    const place = { path: to, ...placementOf(state, to, values.replace) };
-    if (place.mayReplace || !(await isThere(to))) await claimDestinations(state, [to]);
-    await placeIndex(index, place, workDir, { progress }, signal);
-    await noteDestinations(state, [to], digest);
-  }
-  if (values.values !== undefined) await writeValues(values.values, name);
-  if (values.linkFile !== undefined) {
-    const { link, serverDate, expiresAt } = issued;
-    const signed = link.signedLifetime();
-    const times = measureTimes({ sentAt: issuedAt, serverDate, claimedExpiresAt: expiresAt, signed });
-    await writeLinkFile(values.linkFile, {
-      ...times,
-      version: name,
-      digest,
-      jobId,
-      bundleUrl: link,
-      pages,
-      sizeBytes,
-    });
-  }
+  const next = [resuming(values, jobId)];
+  await writeAll(
+    writes.filter((one) => one !== undefined),
+    { version, next },
+    signal,
+  );
   await state.write({
     ...state.state,
     current: undefined,
-    last: { ...request, jobId, version: name, digest, pages },
+    last: { ...request, jobId, version, digest, pages },
   });
-  const summary = { version: name, digest, pages, files: files.length, sizeBytes };
   return {
     outcome: 'done',
     ...(!isChanged && values.unchangedExitCode !== undefined && { exitCode: values.unchangedExitCode }),
@@ -206,49 +221,70 @@ async function publish(
       domain: request.domain,
       jobId,
       changed: isChanged,
-      ...summary,
-      ...(to !== undefined && { path: to }),
+      ...{ version, digest, pages, files: files.length, sizeBytes },
+      ...(path !== undefined && { path }),
     },
     lines: [
       `${isChanged ? 'Exported' : 'Unchanged:'} ${request.domain}${isChanged ? '' : ' has the same content as before'}`,
-      `Version: ${name}`,
+      `Version: ${version}`,
       `Digest:  ${digest}`,
       `Pages:   ${pages}`,
-      ...(to === undefined ? [] : [`Written: ${printable(values.to ?? '')}`]),
+      ...(to === undefined ? [] : [`Written: ${printable(to)}`]),
     ],
   };
 }
 
+async function writeLink(
+  path: string,
+  { jobId, index: { digest, pages, sizeBytes }, issued, issuedAt }: CompleteExport,
+  version: string,
+): Promise<void> {
+  const { link, serverDate, expiresAt } = issued;
+  const signed = link.signedLifetime();
+  const times = measureTimes({ sentAt: issuedAt, serverDate, claimedExpiresAt: expiresAt, signed });
+  await writeLinkFile(path, { ...times, version, digest, jobId, bundleUrl: link, pages, sizeBytes });
+}
+
+/** With `--new` the same command would not continue. */
+const resuming = ({ new: isNew }: ExportValues, jobId: string | undefined): string => {
+  const job = jobId === undefined ? '' : ` export job ${printable(jobId)}`;
+  return isNew
+    ? `Run the command again without --new to continue${job}.`
+    : `Run the same command again to continue${job}. For a new export, add --new.`;
+};
+
 function held(
   reason: HoldReason,
-  pages: number,
+  { jobId, version, index: { pages } }: CompleteExport,
   baseline: Baseline | undefined,
-  { minPages, maxShrink }: ExportValues,
+  values: ExportValues,
 ): CliError {
+  const { minPages, maxShrink } = values;
   const details: Readonly<Record<HoldReason, string>> = {
     TooFewPages: `the export has ${pages} pages (--min-pages ${minPages})`,
     PageCountDropped: `the export has ${pages} pages, down from ${baseline?.pages ?? 0} (--max-shrink ${maxShrink})`,
     AwaitingPromotion: 'the export waits for its promotion',
   };
   const next = [
-    'Check the site. To publish this export, run the command again with another --min-pages or --max-shrink.',
+    'To publish this export, run the command again with another --min-pages or --max-shrink.',
+    `To export the site again, add --new. Without it, the command continues export job ${printable(jobId)}.`,
   ];
-  return new CliError('held', reason, `${details[reason]}; nothing was written`, { next });
+  const reached = { version, written: [] };
+  return new CliError('held', reason, `${details[reason]}; nothing was written`, { next, ...reached });
 }
 
 /** After a signal or the deadline: what was reached, and how to continue. */
 function stopped(
   error: unknown,
-  { timeout }: ExportValues,
+  values: ExportValues,
   { state: { current } }: StateFolder,
   context: CliContext,
 ): unknown {
-  const job = current?.jobId === undefined ? '' : ` Export job ${printable(current.jobId)} goes on.`;
-  const next = current === undefined ? [] : [`Run the same command again to continue.${job}`];
+  const next = current === undefined ? [] : [resuming(values, current.jobId)];
   const { reason } = context.signal;
   if (context.signal.aborted && reason instanceof CliError) {
     return new CliError(reason.outcome, reason.code, reason.message, { cause: error, next });
   }
-  const message = `--timeout has passed (${Math.round(timeout / 1000)} s)`;
+  const message = `--timeout has passed (${Math.round(values.timeout / 1000)} s)`;
   return new CliError('deadline', 'DeadlineExceeded', message, { cause: error, next });
 }

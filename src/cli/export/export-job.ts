@@ -8,9 +8,10 @@ import { type ExportApi, ExportApiError, type IssuedLink } from '../../export-ap
 import { type CallPolicy, callPolicies } from '../../reconcile/failure-policy.ts';
 import { pollIntervalMs } from '../../reconcile/poll.ts';
 import { nameVersion } from '../../reconcile/settle/version.ts';
+import { formatInstant } from '../../wire/instant.ts';
 import type { Link } from '../../wire/link.ts';
 import { printable } from '../../wire/printable-text.ts';
-import { CliError } from '../cli-error.ts';
+import { CliError, failureOf } from '../cli-error.ts';
 import type { CliContext } from '../context.ts';
 import type { CurrentExport, StateFolder } from './export-state.ts';
 
@@ -19,6 +20,8 @@ export interface ExportRequest {
   readonly baseUrl: string;
   /** An unfinished export that is older is not continued, because its content may be older too. */
   readonly continueWithinMs: number;
+  /** The user wants a new export: an unfinished one is not continued. */
+  readonly isNew: boolean;
 }
 
 export interface ExportDependencies extends Pick<CliContext, 'clock' | 'random' | 'progress'> {
@@ -66,19 +69,22 @@ export async function exportSite(
 type StartedExport = CurrentExport & { readonly jobId: string };
 
 async function startOrContinue(
-  { domain, baseUrl, continueWithinMs }: ExportRequest,
+  { domain, baseUrl, continueWithinMs, isNew }: ExportRequest,
   { api, state, clock, random, progress }: ExportDependencies,
   signal: AbortSignal,
 ): Promise<StartedExport> {
   const now = clock.now();
   const left = state.state.current;
-  const isContinued =
-    left?.domain === domain && left.baseUrl === baseUrl && now - left.requestedAt <= continueWithinMs;
-  if (left !== undefined && !isContinued)
-    progress.note('The unfinished export is too old or of another domain. Starting a new one');
+  const isOfSite = left?.domain === domain && left.baseUrl === baseUrl;
+  const isContinued = isOfSite && !isNew && now - left.requestedAt <= continueWithinMs;
+  if (left !== undefined && !isContinued && !isNew)
+    progress.note('The unfinished export is too old or of another domain. Starting a new export');
   const current = isContinued ? left : { domain, baseUrl, idempotencyKey: random.uuid(), requestedAt: now };
   if (current.jobId !== undefined) {
-    progress.note(`Continuing export job ${printable(current.jobId)}`);
+    const requestedAt = formatInstant(current.requestedAt);
+    progress.note(
+      `Continuing export job ${printable(current.jobId)} of ${requestedAt}. For a new export, add --new`,
+    );
     return { ...current, jobId: current.jobId };
   }
   await state.write({ ...state.state, current });
@@ -159,7 +165,7 @@ async function downloadChecked(
       if (!(error instanceof BundleError)) throw error;
       if (error.kind === 'rejected') await forget(state);
       if (error.kind === 'rejected' || links >= mostLinks) throw error;
-      progress.note(`${error.message} (${error.code}). Issuing another link`);
+      progress.note(`${failureOf(error).message} (${error.code}). Issuing another link`);
       await clock.after(error.kind === 'transient' ? waitMs(links) : 0, signal);
     }
   }

@@ -34,8 +34,10 @@ const lastSchema = z.object({
 const destinationSchema = z.object({
   /** Absolute. */
   path: z.string(),
-  /** What was written there last. */
+  /** Names the content that was written there last; empty while it is written. */
   digest: z.string(),
+  /** What lay there when that had ended, as one hash. */
+  content: z.optional(z.string()),
 });
 const stateSchema = z.object({
   format: z.literal(1),
@@ -144,30 +146,6 @@ async function readState(path: string): Promise<ExportState> {
 function unusable(cause: unknown): CliError {
   const message = `the state folder cannot be used (${publishableCode(cause)}); name a folder that can be written with --state`;
   return new CliError('usage', 'StateUnusable', message, { cause });
-}
-
-/** Before it is written: the path is this state's from now on, and holds nothing that is known. */
-export async function claimDestinations(state: StateFolder, paths: readonly string[]): Promise<void> {
-  await noteDestinations(state, paths, '');
-}
-
-/** After it was written. */
-export async function noteDestinations(
-  state: StateFolder,
-  paths: readonly string[],
-  digest: string,
-): Promise<void> {
-  const others = (state.state.destinations ?? []).filter(({ path }) => !paths.includes(path));
-  await state.write({
-    ...state.state,
-    destinations: [...others, ...paths.map((path) => ({ path, digest }))],
-  });
-}
-
-/** Whether this state wrote it, or began to. */
-export function placementOf(state: StateFolder, path: string, isReplaced: boolean) {
-  const isOwned = (state.state.destinations ?? []).some((one) => one.path === path);
-  return { owner: state.path, mayReplace: isReplaced || isOwned };
 }
 
 /** Below the state folder, which may be a folder of the user's. */

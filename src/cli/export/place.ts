@@ -1,16 +1,14 @@
-// Puts a checked export where the user wants it: a folder, an archive, a values file, `bundle.json`. Each is whole or as
-// before. A folder is written from the verified pack, never from the archive, and gets no file that a server must not
-// show. Refuses: replacing what it did not write, unless told.
+// Writes a checked export as a folder or an archive, which is whole or as before, also after a crash of the machine. A
+// folder is written from the verified pack, never from the archive, and gets no file that a server must not show.
+// Refuses: replacing what it did not write, unless told.
 
 import { createHash } from 'node:crypto';
-import { mkdir, open, readFile, rename, rm, stat } from 'node:fs/promises';
-import { dirname, join, resolve, sep } from 'node:path';
+import { mkdir, open, rename, rm } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
 import type { ArchivedFile } from '../../bundle/archive/archive-writer.ts';
-import { formatPublishedBundle, type PublishedBundle } from '../../bundle/published-bundle.ts';
 import { isHiddenFile } from '../../bundle/store/hidden-files.ts';
 import type { StoredBundle } from '../../bundle/store/stored-bundle.ts';
 import { syncFolder } from '../../runtime/folder.ts';
-import { planValuesEdit } from '../../targets/values.ts';
 import { isArchiveName, writeArchive } from '../bundle/archive-file.ts';
 import { packedFiles } from '../bundle/pack.ts';
 import { CliError } from '../cli-error.ts';
@@ -20,45 +18,7 @@ import {
   notWritten,
   type Placement,
   requireReplaceable,
-  writeWhole,
 } from '../output/destination.ts';
-
-/**
- * Before an export begins: whether a destination may be written, and puts back a folder whose replacement was interrupted.
- *
- * @param keptPaths what a replacement would destroy: the state folder, the current folder
- * @throws {CliError} `DestinationExists`, `DestinationMissing`, `DestinationRefused`, `DestinationNotWritten`
- */
-export async function admitDestination(
-  to: string,
-  placement: Placement,
-  keptPaths: readonly string[],
-): Promise<void> {
-  const path = resolve(to);
-  if (!isArchiveName(path) && archiveEndings.test(path)) {
-    const message = 'an archive ends in .tar, .tar.gz, .tgz or .tar.zst; name a folder otherwise';
-    throw new CliError('usage', 'UnknownArchiveName', message);
-  }
-  const isKept = (kept: string): boolean =>
-    `${resolve(kept)}${sep}`.startsWith(`${path.replace(/\/+$/, '')}${sep}`);
-  if (keptPaths.some(isKept)) {
-    const message = 'the destination holds the state folder or the current folder; name a folder of its own';
-    throw new CliError('usage', 'DestinationRefused', message);
-  }
-  if (!(await isThere(dirname(path)))) {
-    const message = 'the folder around the destination does not exist; make it first';
-    throw new CliError('usage', 'DestinationMissing', message);
-  }
-  const old = nameBeside(path, placement.owner, 'old');
-  if (!(await isThere(path)) && (await isThere(old))) {
-    await rename(old, path).catch((error: unknown) => {
-      throw notWritten('folder', error);
-    });
-  }
-  await requireReplaceable(path, placement);
-}
-
-const archiveEndings = /\.(?:zip|gz|zst|xz|bz2|br|7z|rar)$/i;
 
 /** @returns how many files were left out, because a server must not show them */
 export async function placeBundle(
@@ -79,7 +39,7 @@ export async function placeBundle(
     await replaceFolder(path, { files: shown, hashes }, placement, signal);
   } catch (error) {
     signal.throwIfAborted();
-    throw notWritten('folder', error);
+    throw notWritten(placement.name, error);
   }
   return files.length - shown.length;
 }
@@ -103,6 +63,7 @@ async function replaceFolder(
       signal.throwIfAborted();
       await writeFileOf(partial, file, hashes.get(file.path));
     }
+    for (const folder of foldersOf(files)) await syncFolder(join(partial, folder));
     await requireReplaceable(path, placement);
     await rm(old, { recursive: true, force: true });
     if (await isThere(path)) await rename(path, old);
@@ -113,6 +74,16 @@ async function replaceFolder(
     await rm(partial, { recursive: true, force: true });
     throw error;
   }
+}
+
+/** The folders that hold these files, and theirs, and the one around all. */
+function foldersOf(files: readonly ArchivedFile[]): ReadonlySet<string> {
+  const folders = new Set(['']);
+  for (const { path } of files) {
+    const names = path.split('/').slice(0, -1);
+    for (let depth = names.length; depth > 0; depth -= 1) folders.add(names.slice(0, depth).join('/'));
+  }
+  return folders;
 }
 
 async function writeFileOf(
@@ -135,6 +106,8 @@ async function writeFileOf(
       hash.update(piece);
       await file.writeFile(piece);
     }
+    // A machine that stops after the rename would otherwise leave empty files under the right names.
+    await file.sync();
   } finally {
     await file.close();
   }
@@ -144,42 +117,4 @@ async function writeFileOf(
     'WorkFilesChanged',
     'a file changed on the disk while it was written; check the disk',
   );
-}
-
-/**
- * Sets `staticExport.enabled` and `.version` and leaves every other byte. A file that does not exist is made.
- *
- * @throws {CliError} `ValuesRefused`, `DestinationNotWritten`
- */
-export async function writeValues(path: string, version: string): Promise<void> {
-  const plan = planValuesEdit(await readValues(path), { enabled: true, version });
-  if (plan.outcome === 'in-sync') return;
-  if (plan.outcome === 'refused') {
-    throw new CliError('notWritten', 'ValuesRefused', `--values cannot be edited: ${plan.message}`);
-  }
-  const mode = await stat(path).then(
-    (found) => found.mode & 0o777,
-    () => 0o644,
-  );
-  await writeWhole(path, plan.text, mode).catch((error: unknown) => {
-    throw notWritten('values file', error);
-  });
-}
-
-async function readValues(path: string): Promise<string> {
-  try {
-    return await readFile(path, 'utf8');
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return '';
-    throw notWritten('values file', error);
-  }
-}
-
-/** `bundle.json` with the link, for its owner alone. Written only where it differs. */
-export async function writeLinkFile(path: string, bundle: PublishedBundle): Promise<void> {
-  const text = `${formatPublishedBundle(bundle)}\n`;
-  if ((await readFile(path, 'utf8').catch(() => undefined)) === text) return;
-  await writeWhole(path, text, 0o600).catch((error: unknown) => {
-    throw notWritten('link file', error);
-  });
 }

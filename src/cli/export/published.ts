@@ -1,17 +1,17 @@
-// Downloads a published bundle once, checks that it has the published digest, and writes it to its destinations.
-// Invariant: the work folder is removed, however this ends.
+// Downloads and checks an archive once, and writes what it kept to a folder or an archive. Refuses: another attempt where
+// only a change of the command helps. The caller removes the work folder.
 
 import { join } from 'node:path';
+import { BundleError } from '../../bundle/bundle-error.ts';
 import type { BundleIndex } from '../../bundle/bundle-index.ts';
-import type { PublishedBundle } from '../../bundle/published-bundle.ts';
-import { removeQuietly } from '../../bundle/store/store-disk.ts';
 import { bundleFolder, packName } from '../../bundle/store/store-layout.ts';
 import { openPack } from '../../bundle/store/stored-bundle.ts';
 import { openCaFile } from '../../runtime/http/ca-certificates.ts';
 import type { Link } from '../../wire/link.ts';
 import { readContent, type SizeLimits } from '../bundle/reading.ts';
+import { CliError } from '../cli-error.ts';
 import type { CliContext } from '../context.ts';
-import type { Placement } from '../output/destination.ts';
+import type { Place } from './destinations.ts';
 import { placeBundle } from './place.ts';
 
 export interface DownloadOptions extends SizeLimits {
@@ -20,26 +20,12 @@ export interface DownloadOptions extends SizeLimits {
   readonly extraCaFile: string | undefined;
 }
 
-/** @throws {BundleError} {CliError} `DestinationNotWritten` and its siblings. @returns the digest of what was written */
-export async function placePublished(
-  { bundleUrl, digest }: Pick<PublishedBundle, 'bundleUrl' | 'digest'>,
-  places: readonly (Placement & { readonly path: string })[],
-  options: DownloadOptions,
-  context: CliContext,
-  signal: AbortSignal,
-): Promise<string> {
-  context.progress.phase('Downloading and checking');
-  try {
-    const index = await downloadInto(bundleUrl, digest, options, context, signal);
-    context.progress.phase('Writing');
-    for (const place of places) await placeIndex(index, place, options.workDir, context, signal);
-    return index.digest;
-  } finally {
-    await removeQuietly(options.workDir);
-  }
-}
-
-/** Keeps the whole content in the work folder. @param digest required of it; without one, each is accepted */
+/**
+ * Keeps the whole content in the work folder.
+ *
+ * @param digest required of it; without one, each is accepted
+ * @throws {BundleError} {CliError} `PrivateLink`, `StoreFull`, `StoreUnavailable`; the signal's reason
+ */
 export async function downloadInto(
   link: Link,
   digest: string | undefined,
@@ -50,13 +36,34 @@ export async function downloadInto(
   const extraCaPem = await (await openCaFile(extraCaFile, () => {})).current();
   const sizes = { maxArchiveSize, maxBundleSize };
   const options = { sizes, storeDir: workDir, digest, allowPrivateLinks, extraCaPem };
-  return readContent(link, options, context, signal);
+  return readContent(link, options, context, signal).catch((error: unknown) => {
+    throw error instanceof BundleError ? (hopeless(error) ?? error) : error;
+  });
 }
 
-/** Writes what `downloadInto` kept. */
+/** Of `PrivateLink`. */
+export const privateLinkMessage =
+  'the link leads to a loopback, link-local or private address; add --allow-private-links if that is intended';
+
+/** Where another link or another attempt gives the same. */
+function hopeless(cause: BundleError): CliError | undefined {
+  const { code } = cause;
+  if (code === 'PrivateLink') return new CliError('usage', code, privateLinkMessage, { cause });
+  const problem = storeProblems.get(code);
+  if (problem === undefined) return undefined;
+  const message = `the state folder ${problem}, or name another folder with --state`;
+  return new CliError('temporary', code, message, { cause });
+}
+
+const storeProblems: ReadonlyMap<string, string> = new Map([
+  ['StoreFull', 'has no room for the archive; free space'],
+  ['StoreUnavailable', 'cannot be read or written; check its disk and permissions'],
+]);
+
+/** Writes what `downloadInto` kept. @throws {CliError} `DestinationNotWritten` and its siblings */
 export async function placeIndex(
   index: BundleIndex,
-  place: Placement & { readonly path: string },
+  place: Place,
   workDir: string,
   { progress }: Pick<CliContext, 'progress'>,
   signal: AbortSignal,

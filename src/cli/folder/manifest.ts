@@ -15,6 +15,8 @@ export interface Manifest {
   readonly spec: unknown;
   readonly annotations: Readonly<Record<string, string>>;
   readonly labels: Readonly<Record<string, string>>;
+  /** The Secret that spec.api.keySecretRef names. */
+  readonly keySecret: { readonly name: string; readonly key?: string | undefined };
   /** By name, in the resource's namespace: decoded bytes by key. */
   readonly secrets: ReadonlyMap<string, Readonly<Record<string, Uint8Array>>>;
 }
@@ -43,33 +45,43 @@ export function readManifest(text: string): Manifest {
     throw invalid(`must hold one ${kind}, and holds ${exports.length}`);
   if (object['apiVersion'] !== apiVersion) throw invalid(`must have apiVersion ${apiVersion}`);
   const metadata = isRecord(object['metadata']) ? object['metadata'] : {};
-  const name = metadata['name'];
-  if (typeof name !== 'string' || name === '') throw invalid('must have metadata.name');
-  const namespace = typeof metadata['namespace'] === 'string' ? metadata['namespace'] : defaultNamespace;
-  for (const [field, text] of [
-    ['metadata.name', name],
-    ['metadata.namespace', namespace],
-  ] as const) {
-    if (!objectName.test(text))
-      throw invalid(`must have a ${field} of lower-case letters, digits, "-" and "."`);
-  }
+  const key = readKey(metadata);
   const { spec } = object;
-  const { problems } = parseStaticExport({ spec, status: {} });
-  if (problems.length > 0) throw invalid(`has fields that are not valid: ${problems.join(', ')}`);
-  const unknown = unknownFields(spec, specSchema.safeParse(spec).data, 'spec');
-  if (unknown.length > 0) throw invalid(`has unknown fields: ${unknown.slice(0, 8).join(', ')}`);
-  if (isRecord(spec) && Array.isArray(spec['targets']) && spec['targets'].length > 0) {
+  const { spec: read, problems } = parseStaticExport({ spec, status: {} });
+  const unknown = [
+    ...Object.keys(object).filter((name) => !objectFields.has(name)),
+    ...unknownFields(spec, read ?? partsOf(spec), 'spec'),
+  ];
+  const faults = [...problems, ...unknown.slice(0, 8).map((field) => `${field} (unknown field)`)];
+  if (read === undefined || faults.length > 0)
+    throw invalid(`has fields that are not valid: ${faults.join(', ')}`);
+  if (read.targets !== undefined && read.targets.length > 0) {
     const message = 'spec.targets need a cluster; remove them, and use --publish and --values';
     throw new CliError('usage', 'TargetsNeedCluster', message);
   }
-  const beside = records.filter((one) => one['kind'] === 'Secret').map((one) => readSecret(one, namespace));
+  const beside = records
+    .filter((one) => one['kind'] === 'Secret')
+    .map((one) => readSecret(one, key.namespace));
   return {
-    key: { namespace, name },
+    key,
     spec,
-    annotations: textsOf(metadata['annotations']),
-    labels: textsOf(metadata['labels']),
+    annotations: textsOf(metadata['annotations'], 'metadata.annotations'),
+    labels: textsOf(metadata['labels'], 'metadata.labels'),
+    keySecret: read.api.keySecretRef,
     secrets: new Map(beside.flatMap((one) => (one === undefined ? [] : [one]))),
   };
+}
+
+const objectFields: ReadonlySet<string> = new Set(['apiVersion', 'kind', 'metadata', 'spec', 'status']);
+
+function readKey(metadata: Readonly<Record<string, unknown>>): ObjectKey {
+  const { name, namespace = defaultNamespace } = metadata;
+  if (name === undefined || name === '') throw invalid('must have metadata.name');
+  for (const [field, text] of Object.entries({ 'metadata.name': name, 'metadata.namespace': namespace })) {
+    if (typeof text !== 'string' || !objectName.test(text))
+      throw invalid(`must have a ${field} of lower-case letters, digits, "-" and "."`);
+  }
+  return { name: String(name), namespace: String(namespace) };
 }
 
 function readSecret(
@@ -80,14 +92,15 @@ function readSecret(
   const { name } = metadata;
   if (typeof name !== 'string') throw invalid('holds a Secret without metadata.name');
   if ((metadata['namespace'] ?? namespace) !== namespace) return undefined;
-  const decoded = Object.entries(textsOf(object['data'])).map(([key, value]) => [
-    key,
-    Buffer.from(value, 'base64'),
-  ]);
-  const plain = Object.entries(textsOf(object['stringData'])).map(([key, value]) => [
-    key,
-    Buffer.from(value),
-  ]);
+  const decoded = Object.entries(textsOf(object['data'], `data of Secret ${name}`)).map(([key, value]) => {
+    const text = value.replace(/\s/g, '');
+    if (!/^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/.test(text))
+      throw invalid(`has Secret ${name} with data.${key} that is not base64; use stringData for plain text`);
+    return [key, Buffer.from(text, 'base64')];
+  });
+  const plain = Object.entries(textsOf(object['stringData'], `stringData of Secret ${name}`)).map(
+    ([key, value]) => [key, Buffer.from(value)],
+  );
   return [name, Object.fromEntries([...decoded, ...plain])];
 }
 
@@ -119,10 +132,22 @@ function unknownFields(given: unknown, known: unknown, path: string): readonly s
   });
 }
 
-function textsOf(value: unknown): Readonly<Record<string, string>> {
-  if (!isRecord(value)) return {};
+/** The top level of a spec that is not valid: enough to find a misspelt field beside the one that is missing. */
+function partsOf(spec: unknown): unknown {
+  const names = new Set(Object.keys(specSchema.shape));
+  return isRecord(spec) ? Object.fromEntries(Object.entries(spec).filter(([name]) => names.has(name))) : spec;
+}
+
+/** @throws {CliError} naming the field whose value is no text, such as a number without quotes */
+function textsOf(value: unknown, field: string): Readonly<Record<string, string>> {
+  if (value === undefined || value === null) return {};
+  if (!isRecord(value)) throw invalid(`has ${field} that is not a map`);
   return Object.fromEntries(
-    Object.entries(value).flatMap(([name, text]) => (typeof text === 'string' ? [[name, text]] : [])),
+    Object.entries(value).map(([name, text]) => {
+      if (typeof text !== 'string')
+        throw invalid(`has ${field} with "${name}" that is not text; put its value in quotes`);
+      return [name, text];
+    }),
   );
 }
 

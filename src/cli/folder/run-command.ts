@@ -1,9 +1,9 @@
 // `run -f FILE`: the operator's own reconcile over a folder instead of a cluster, until it is stopped, or once. Each new
-// version is downloaded, checked against the published digest, and written where `--publish` says. Owns the loop and the
-// lock on the state folder. Refuses: deciding anything; the reconcile decides.
+// version goes to the destinations beside it (publisher.ts). Owns the loop and the lock on the state folder. Refuses:
+// deciding anything; the reconcile decides.
 
 import { readFile } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { readProxySettings } from '../../bundle/fetch/proxy-settings.ts';
 import { type PublishedBundle, parsePublishedBundle } from '../../bundle/published-bundle.ts';
 import type { ReconcileContext } from '../../loop/context.ts';
@@ -11,47 +11,36 @@ import { createMemory } from '../../loop/memory.ts';
 import type { Events } from '../../loop/ports.ts';
 import { reconcile } from '../../loop/reconcile.ts';
 import { ReconcileRefused } from '../../loop/refused-reconcile.ts';
-import { createLogger } from '../../runtime/logger.ts';
 import { openExternalServices } from '../../services/external-services.ts';
-import { defaultOutputName, defaultSecretKey, outputKeys } from '../../staticexport/names.ts';
+import { defaultOutputName, outputKeys } from '../../staticexport/names.ts';
 import { parseStaticExport } from '../../staticexport/parse.ts';
+import type { Status } from '../../staticexport/status-schema.ts';
 import { ClusterError } from '../../wire/cluster-error.ts';
 import { publishableCode } from '../../wire/publishable-error.ts';
-import type { SizeLimits } from '../bundle/reading.ts';
 import { CliError, failureOf } from '../cli-error.ts';
 import type { CliContext, CommandResult } from '../context.ts';
-import {
-  claimDestinations,
-  noteDestinations,
-  openStateFolder,
-  placementOf,
-  type StateFolder,
-  workFolderName,
-} from '../export/export-state.ts';
-import { admitDestination, writeLinkFile, writeValues } from '../export/place.ts';
-import { placePublished } from '../export/published.ts';
-import { isThere } from '../output/destination.ts';
+import { openStateFolder, type StateFolder } from '../export/export-state.ts';
+import { privateLinkMessage } from '../export/published.ts';
 import { type RunOutcome, runOutcome } from '../run-outcome.ts';
 import { type FolderCluster, openFolderCluster } from './folder-cluster.ts';
+import { holdSecrets, keySourceOf, type SecretFile } from './key-secret.ts';
 import { type Manifest, readManifest } from './manifest.ts';
+import { createPlainLog } from './plain-log.ts';
+import { admitAll, type PublishOptions, publish, publishLink } from './publish.ts';
+import { createPublisher, type Publishing } from './publisher.ts';
+import { inRunWords } from './run-words.ts';
 
-export interface RunValues extends SizeLimits {
+export interface RunValues extends PublishOptions {
   readonly file: string;
   readonly once: boolean;
   readonly request: boolean;
   readonly state: string;
-  /** Absolute paths. */
-  readonly publish: readonly string[];
-  readonly values: string | undefined;
-  readonly linkFile: string | undefined;
-  readonly secret: readonly { readonly name: string; readonly path: string }[];
+  readonly secret: readonly SecretFile[];
   readonly apiBaseUrl: string | undefined;
   readonly allowedApiHosts: readonly string[];
   readonly timeout: number;
   readonly requestTimeout: number;
   readonly inspectTimeout: number;
-  readonly allowPrivateLinks: boolean;
-  readonly extraCaFile: string | undefined;
 }
 
 /** After a reconcile that failed; the folder's faults are rarely brief. */
@@ -67,11 +56,9 @@ export async function runManifest(
   const manifest = await readManifestFile(values.file);
   const state = await openStateFolder(values.state);
   try {
-    for (const to of values.publish) {
-      await admitDestination(to, placementOf(state, resolve(to), false), [state.path, '.']);
-    }
+    await admitAll(values, state);
     const cluster = await openFolderCluster(join(state.path, 'objects'), context.random);
-    await holdSecrets(manifest, values, cluster);
+    await holdSecrets(manifest, values.secret, cluster);
     const token = values.request
       ? { 'staticexport.dev/requestedAt': new Date(context.clock.now()).toISOString() }
       : {};
@@ -90,33 +77,18 @@ async function readManifestFile(path: string): Promise<Manifest> {
   return readManifest(text);
 }
 
-async function holdSecrets(
-  { key: { namespace }, secrets }: Manifest,
-  { secret }: RunValues,
-  cluster: FolderCluster,
-): Promise<void> {
-  for (const [name, data] of secrets) cluster.holdSecret({ namespace, name }, data);
-  for (const { name, path } of secret) {
-    const bytes = await readFile(path).catch((cause: unknown) => {
-      const message = `the file of --secret ${name} cannot be read (${publishableCode(cause)}); check its path and permissions`;
-      throw new CliError('key', 'KeyUnreadable', message, { cause });
-    });
-    cluster.holdSecret(
-      { namespace, name },
-      { [defaultSecretKey]: Buffer.from(bytes.toString('utf8').trim()) },
-    );
-  }
-}
-
 async function runLoop(
-  { key, spec }: Manifest,
+  manifest: Manifest,
   values: RunValues,
   cluster: FolderCluster,
   state: StateFolder,
   context: CliContext,
 ): Promise<CommandResult> {
   const { clock, random, progress } = context;
-  const logger = createLogger('warn', (line) => progress.note(line.trimEnd()));
+  const { key, spec } = manifest;
+  const keySource = keySourceOf(manifest, values.secret);
+  const note = (line: string, level?: 'warning'): void => progress.note(inRunWords(line, keySource), level);
+  const logger = createPlainLog((line) => note(line, 'warning'));
   const signal = values.once ? clock.deadline(values.timeout, context.signal) : context.signal;
   const services = await openExternalServices(
     {
@@ -134,7 +106,7 @@ async function runLoop(
   let woken = Promise.withResolvers<void>();
   const events: Events = {
     record: (_object, { type, reason, message }) =>
-      progress.note(`${type} ${reason}: ${message}`, type === 'Warning' ? 'warning' : undefined),
+      note(`${type} ${reason}: ${message}`, type === 'Warning' ? 'warning' : undefined),
   };
   const own: ReconcileContext = {
     ...services,
@@ -156,24 +128,36 @@ async function runLoop(
   };
   const outputName =
     parseStaticExport({ spec, status: {} }).spec?.output?.name ?? defaultOutputName(key.name);
+  const onEnd = (): void => woken.resolve();
+  const publishers = publishingOf(values, state, context).map((one) =>
+    createPublisher(one, { clock, progress, signal }, onEnd),
+  );
   try {
     for (;;) {
       woken = Promise.withResolvers();
       const waitMs = await reconcileOnce(key, own, signal);
       const published = await readPublished(cluster, { ...key, name: outputName });
-      const isPublished =
-        published === undefined || (await publishOrRetry(published, values, state, context, signal));
+      if (published !== undefined) for (const one of publishers) one.aim(published);
+      const isWorking = publishers.some((one) => one.isWorking());
+      const failure = publishers.map((one) => one.failure()).find((one) => one !== undefined);
+      if (failure !== undefined && !isWorking && isFinal(failure, values)) throw failure;
       const object = await cluster.readStaticExport(key, signal);
-      const status = parseStaticExport({ spec, status: object?.status }).status;
-      const ended = runOutcome(status, object?.metadata.generation ?? 0);
-      progress.phase(`${status.job?.state === undefined ? 'Waiting' : `Export job ${status.job.state}`}`);
+      const { status } = parseStaticExport({ spec, status: object?.status });
+      const ended = refusedLink(status, values) ?? runOutcome(status, object?.metadata.generation ?? 0);
+      const isPublished = published === undefined || publishers.every((one) => one.isDone());
       // After a link that was due, a request still waits for its start.
       const isDue = waitMs === 0;
       if (values.once && isPublished && !isDue && ended !== undefined)
-        return resultOf(ended, published, values);
+        return resultOf({ ...ended, message: inRunWords(ended.message, keySource) }, published, values);
+      if (!isWorking)
+        progress.phase(status.job?.state === undefined ? 'Waiting' : `Export job ${status.job.state}`);
       const stop = new AbortController();
       const until = AbortSignal.any([signal, stop.signal]);
-      const pauseMs = Math.min(waitMs ?? failedWaitMs, isPublished ? longestWaitMs : failedWaitMs);
+      const pauseMs = Math.min(
+        waitMs ?? failedWaitMs,
+        longestWaitMs,
+        ...(published === undefined ? [] : publishers.map((one) => one.waitMs())),
+      );
       await Promise.race([woken.promise, clock.after(pauseMs, until)]);
       stop.abort();
       signal.throwIfAborted();
@@ -181,8 +165,42 @@ async function runLoop(
   } catch (error) {
     throw signal.aborted ? stopReason(error, values, context) : error;
   } finally {
+    await Promise.all(publishers.map((one) => one.close()));
     await services.close();
   }
+}
+
+/** The link file waits for no archive: servers need each new link soon. */
+function publishingOf(values: RunValues, state: StateFolder, context: CliContext): readonly Publishing[] {
+  const timeoutMs = values.inspectTimeout;
+  return [
+    {
+      publish: (bundle, signal) => publishLink(bundle, values, signal),
+      goalOf: ({ version, issuedAt }) => `${version} ${issuedAt}`,
+      timeoutMs,
+    },
+    {
+      publish: (bundle, signal) => publish(bundle, values, state, context, signal),
+      goalOf: ({ version, digest }) => `${version} ${digest ?? ''}`,
+      timeoutMs,
+    },
+  ];
+}
+
+/** A run goes on after any failure but a bug; with --once, only after one that may pass. */
+function isFinal(failure: CliError, { once }: RunValues): boolean {
+  const { outcome, retryable } = failureOf(failure);
+  return outcome === 'bug' || (once && !retryable);
+}
+
+/** The operator tries again, because its network may change. Here only another flag helps. */
+function refusedLink(
+  { failures }: Status,
+  { allowPrivateLinks }: Pick<RunValues, 'allowPrivateLinks'>,
+): RunOutcome | undefined {
+  const failure = failures?.poll;
+  if (failure?.reason !== 'PrivateLink' || allowPrivateLinks) return undefined;
+  return { outcome: 'usage', code: failure.reason, message: privateLinkMessage };
 }
 
 /** @returns ms until the next reconcile */
@@ -210,71 +228,13 @@ async function readPublished(
   return bytes === undefined ? undefined : parsePublishedBundle(Buffer.from(bytes).toString('utf8'));
 }
 
-/** @returns false where it failed and is tried again: a full disk or a broken download must not end the refreshes */
-async function publishOrRetry(
-  bundle: PublishedBundle,
-  values: RunValues,
-  state: StateFolder,
-  context: CliContext,
-  signal: AbortSignal,
-): Promise<boolean> {
-  try {
-    await publish(bundle, values, state, context, signal);
-    return true;
-  } catch (error) {
-    signal.throwIfAborted();
-    const failure = failureOf(error);
-    if (failure.outcome === 'bug' || (values.once && !failure.retryable)) throw error;
-    const seconds = failedWaitMs / 1000;
-    context.progress.note(`${failure.message} (${failure.code}). Retrying in ${seconds} s`);
-    return false;
-  }
-}
-
-/** Writes what does not hold the published digest yet. */
-async function publish(
-  bundle: PublishedBundle,
-  values: RunValues,
-  state: StateFolder,
-  context: CliContext,
-  signal: AbortSignal,
-): Promise<void> {
-  // First: a folder that cannot be written must not keep a refreshed link from the servers.
-  if (values.linkFile !== undefined) await writeLinkFile(values.linkFile, bundle);
-  // Without an inspection there is no digest; the version names the content then.
-  const mark = bundle.digest ?? bundle.version;
-  const written = state.state.destinations ?? [];
-  const isWritten = async (path: string): Promise<boolean> =>
-    written.some((one) => one.path === path && one.digest === mark) && (await isThere(path));
-  const missing: string[] = [];
-  for (const path of values.publish.map((one) => resolve(one)))
-    if (!(await isWritten(path))) missing.push(path);
-  if (missing.length > 0) {
-    const places = missing.map((path) => ({ path, ...placementOf(state, path, false) }));
-    const absent = await Promise.all(missing.map(async (path) => !(await isThere(path))));
-    await claimDestinations(
-      state,
-      missing.filter((_path, at) => absent[at] || places[at]?.mayReplace),
-    );
-    await placePublished(
-      bundle,
-      places,
-      { ...values, workDir: join(state.path, workFolderName) },
-      context,
-      signal,
-    );
-    await noteDestinations(state, missing, mark);
-  }
-  if (values.values !== undefined) await writeValues(values.values, bundle.version);
-}
-
 function resultOf(
   { outcome, code, message }: RunOutcome,
   published: PublishedBundle | undefined,
   { publish: paths }: RunValues,
 ): CommandResult {
-  if (outcome !== 'done') throw new CliError(outcome, code, message);
   const { version, digest, pages } = published ?? {};
+  if (outcome !== 'done') throw new CliError(outcome, code, message, { version });
   return {
     outcome,
     kind: 'RunResult',

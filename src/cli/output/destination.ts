@@ -1,5 +1,5 @@
-// What the writers of destinations share: the error, and files that are whole or as before. Refuses: naming a path in an
-// error, because a path may be private.
+// What the writers of destinations share: the error, and files that are whole or as before. An error names the flag that
+// the user wrote. Refuses: naming any other path, because a path may be private.
 
 import { createHash } from 'node:crypto';
 import { lstat, open, rename, rm } from 'node:fs/promises';
@@ -8,15 +8,17 @@ import { syncFolder } from '../../runtime/folder.ts';
 import { publishableCode } from '../../wire/publishable-error.ts';
 import { CliError } from '../cli-error.ts';
 
-/** @param what `archive`, `folder`, …: names no path, because a path may be private */
-export function notWritten(what: string, cause: unknown): CliError {
+/** @param name the flag or argument: `--to` */
+export function notWritten(name: string, cause: unknown): CliError {
   if (cause instanceof CliError) return cause;
-  const message = `the ${what} could not be written (${publishableCode(cause)}); check its path, permissions and free space`;
+  const message = `${name} could not be written (${publishableCode(cause)}); check its path, permissions and free space`;
   return new CliError('notWritten', 'DestinationNotWritten', message, { cause });
 }
 
 /** Who writes a destination, and whether what is there may be replaced. */
 export interface Placement {
+  /** The flag or argument that names the destination, for errors: `--to`. */
+  readonly name: string;
   /** A name of the writer, such as its state folder: two writers never share a file that is being written. */
   readonly owner: string;
   readonly mayReplace: boolean;
@@ -39,9 +41,9 @@ export const isThere = (path: string): Promise<boolean> =>
   );
 
 /** Right before a rename, because something may have appeared since the start. @throws {CliError} `DestinationExists` */
-export async function requireReplaceable(path: string, { mayReplace }: Placement): Promise<void> {
+export async function requireReplaceable(path: string, { name, mayReplace }: Placement): Promise<void> {
   if (mayReplace || !(await isThere(path))) return;
-  const message = 'the destination exists and was not written by this state; name another, or move it away';
+  const message = `${name} exists and was not written with this state; name another path, or move it away`;
   throw new CliError('usage', 'DestinationExists', message);
 }
 

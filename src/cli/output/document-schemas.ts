@@ -215,6 +215,11 @@ const fields = {
     message: z.string(),
     retryable: z.boolean().describe('True if the same command may succeed later, without a change.'),
     next: z.array(z.string()).describe('Commands or steps that help.'),
+    version: version.describe('Version that the command would publish, where that is known.').optional(),
+    written: z
+      .array(z.string())
+      .describe('Flags of the destinations that hold the version, where some do and others do not.')
+      .optional(),
   },
 } satisfies Readonly<Record<string, z.ZodRawShape>>;
 

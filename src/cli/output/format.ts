@@ -22,13 +22,27 @@ export async function formatResult(result: CommandResult, format: OutputFormat):
 /** @returns the text for standard output, and for standard error */
 export async function formatFailure(
   command: string,
-  { code, message, retryable, next }: Failure,
+  { code, message, retryable, next, version, written }: Failure,
   format: OutputFormat,
 ): Promise<{ readonly stdout: string; readonly stderr: string }> {
-  const lines = [`${command}: ${message} (${code})`, ...next.map((step) => `  ${step}`)];
+  const lines = [
+    `${command}: ${message} (${code})`,
+    ...(version === undefined ? [] : [`  Version: ${version}`]),
+    ...(written === undefined || written.length === 0 ? [] : [`  Written: ${written.join(', ')}`]),
+    ...next.map((step) => `  ${step}`),
+  ];
   const stderr = lines.map((line) => `${withoutWorkflowCommand(line)}\n`).join('');
   if (format !== 'json' && format !== 'yaml') return { stdout: '', stderr };
-  const document = { apiVersion: outputApiVersion, kind: 'Error', code, message, retryable, next };
+  const reached = { ...(version !== undefined && { version }), ...(written !== undefined && { written }) };
+  const document = {
+    apiVersion: outputApiVersion,
+    kind: 'Error',
+    code,
+    message,
+    retryable,
+    next,
+    ...reached,
+  };
   return { stdout: await formatDocument(document, format), stderr };
 }
 

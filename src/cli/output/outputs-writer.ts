@@ -50,7 +50,7 @@ export async function writeOutputs(
     const { text, leftOut } = dotenvText(outputs);
     const write = (name: string, content: string): Promise<void> =>
       writeWhole(join(resultsDir, name), content, 0o644).catch((error: unknown) => {
-        throw notWritten('results folder', error);
+        throw notWritten('--results-dir', error);
       });
     for (const [name, value] of outputs) await write(name, value);
     await write(dotenvFile, text);
@@ -62,7 +62,7 @@ export async function writeOutputs(
       const file = env[variable];
       if (file === undefined || file === '') return;
       await appendFile(file, text).catch((error: unknown) => {
-        throw notWritten(`file of ${variable}`, error);
+        throw notWritten(`the file of ${variable}`, error);
       });
     };
     const delimiter = `static-export-${random.uuid()}`;

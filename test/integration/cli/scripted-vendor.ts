@@ -11,6 +11,8 @@ export interface VendorAnswers {
   start?: (response: ServerResponse, count: number) => boolean;
   poll?: (response: ServerResponse, count: number) => boolean;
   issue?: (response: ServerResponse, count: number) => boolean;
+  /** One byte of an archive, to see whether a link is valid. */
+  probe?: (response: ServerResponse, count: number) => boolean;
   download?: (response: ServerResponse, count: number) => boolean;
 }
 
@@ -21,26 +23,32 @@ export interface ScriptedVendor extends Pick<Storage, 'close'> {
   /** Called first; returns whether it has answered. Replaced by the test. */
   answers: VendorAnswers;
   archive: Buffer;
+  /** Of each link. */
   linkLifetimeMs: number;
+  /** Calls so far. */
+  readonly counts: Readonly<Record<keyof VendorAnswers, number>>;
 }
 
 export async function startVendor(archive: Buffer): Promise<ScriptedVendor> {
   const jobs = new Map<string, string>();
-  const counts = { start: 0, poll: 0, issue: 0, download: 0 };
+  const counts = { start: 0, poll: 0, issue: 0, probe: 0, download: 0 };
   const json = (response: ServerResponse, status: number, body: object): void =>
     void response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
   const storage = await startStorage((request, response) => {
     const { url = '', method, headers } = request;
     request.resume();
     const call = url.startsWith('/files/')
-      ? 'download'
+      ? headers.range === 'bytes=0-0'
+        ? 'probe'
+        : 'download'
       : url.endsWith('/bundle')
         ? 'issue'
         : method === 'POST'
           ? 'start'
           : 'poll';
     counts[call] += 1;
-    if (headers.authorization !== `Bearer ${key}` && call !== 'download') return json(response, 401, {});
+    if (headers.authorization !== `Bearer ${key}` && !url.startsWith('/files/'))
+      return json(response, 401, {});
     if (vendor.answers[call]?.(response, counts[call]) === true) return;
     switch (call) {
       case 'start': {
@@ -58,6 +66,7 @@ export async function startVendor(archive: Buffer): Promise<ScriptedVendor> {
           expiresAt: new Date(Date.now() + vendor.linkLifetimeMs).toISOString(),
         });
       }
+      case 'probe':
       case 'download':
         response.writeHead(200, { 'content-length': vendor.archive.length }).end(vendor.archive);
     }
@@ -68,6 +77,7 @@ export async function startVendor(archive: Buffer): Promise<ScriptedVendor> {
     answers: {},
     archive,
     linkLifetimeMs: 900_000,
+    counts,
     close: storage.close,
   };
   return vendor;

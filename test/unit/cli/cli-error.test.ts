@@ -3,8 +3,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { BundleError } from '../../../src/bundle/bundle-error.ts';
+import { oddAnswer } from '../../../src/bundle/refusal.ts';
 import { CliError, failureOf } from '../../../src/cli/cli-error.ts';
 import { exitCodes } from '../../../src/cli/exit-code.ts';
+import { formatFailure } from '../../../src/cli/output/format.ts';
 import { ExportApiError } from '../../../src/export-api/answers.ts';
 
 const api = (code: ConstructorParameters<typeof ExportApiError>[0]) => new ExportApiError(code, 'said');
@@ -39,3 +41,24 @@ for (const [name, error, code, retryable] of rows) {
     assert.doesNotMatch(failure.message, /secret/);
   });
 }
+
+test('a command does not say that it retries where a server would', () => {
+  const cases: readonly (readonly [BundleError, string])[] = [
+    [oddAnswer('HtmlInsteadOfArchive'), 'the download is an HTML page instead of an archive'],
+    [new BundleError('transient', 'PeerBusy', 'the other is busy; retrying later'), 'the other is busy'],
+    [new BundleError('rejected', 'NoEndMark', 'the tar has no end mark'), 'the tar has no end mark'],
+  ];
+  for (const [error, message] of cases) assert.equal(failureOf(error).message, message);
+});
+
+test('an error says which version was reached, and what holds it', async () => {
+  const reached = { version: '20260105-120000-dddddddd', written: ['--to'] };
+  const failure = failureOf(new CliError('notWritten', 'ValuesRefused', 'said', reached));
+  const { stdout } = await formatFailure('static-export export', failure, 'json');
+  const { version, written } = JSON.parse(stdout);
+  assert.deepEqual({ version, written }, reached);
+  const { stderr } = await formatFailure('static-export export', failure, 'text');
+  assert.match(stderr, /Version: 20260105-120000-dddddddd\n {2}Written: --to\n/);
+  const plain = await formatFailure('x', failureOf(new CliError('usage', 'InvalidDomain', 'said')), 'json');
+  assert.deepEqual(Object.keys(JSON.parse(plain.stdout)).slice(2), ['code', 'message', 'retryable', 'next']);
+});

@@ -25,6 +25,13 @@ const rows: readonly (readonly [string, Status, string | undefined])[] = [
   ['a running job', of([ready], { job: { id: 'j', state: 'running' } }), undefined],
   ['an export that begins', of([condition('Reconciling', 'True', 'StartPending')]), undefined],
   ['a published version', of([ready], { job: done }), 'done'],
+  ['a suspended resource with nothing published', of([condition('Ready', 'False', 'Suspended')]), 'held'],
+  ['a suspended resource with a published version', of([condition('Ready', 'True', 'Suspended')]), 'done'],
+  [
+    'a suspended resource whose job runs',
+    of([condition('Ready', 'False', 'Suspended')], { job: { id: 'j', state: 'running' } }),
+    undefined,
+  ],
   ['a refused key', of([condition('Stalled', 'True', 'KeyRefused')]), 'key'],
   ['a key that is missing', of([condition('Reconciling', 'True', 'KeyMissing')]), 'key'],
   ['a host that is not allowed', of([condition('Stalled', 'True', 'HostNotAllowed')]), 'usage'],

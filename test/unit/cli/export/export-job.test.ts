@@ -4,6 +4,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { BundleError } from '../../../../src/bundle/bundle-error.ts';
+import { CliError } from '../../../../src/cli/cli-error.ts';
 import { type ExportDependencies, exportSite } from '../../../../src/cli/export/export-job.ts';
 import type { ExportState, StateFolder } from '../../../../src/cli/export/export-state.ts';
 import { silentProgress } from '../../../../src/cli/output/progress.ts';
@@ -15,6 +16,7 @@ const request = {
   domain: 'docs.example.com',
   baseUrl: 'https://api.example.com',
   continueWithinMs: 3_600_000,
+  isNew: false,
 };
 const digest = 'd'.repeat(64);
 const index = { digest, files: [], pages: 3, sizeBytes: 10, notes: [] };
@@ -75,6 +77,7 @@ function testEnvironment() {
     },
     close: () => {},
   };
+  const notes: string[] = [];
   const dependencies: ExportDependencies = {
     clock,
     random: {
@@ -82,17 +85,17 @@ function testEnvironment() {
       bytes: (count) => new Uint8Array(count),
       fraction: () => 0.5,
     },
-    progress: silentProgress,
+    progress: { ...silentProgress, note: (text) => void notes.push(text) },
     api,
     state: folder,
     prepare: () => around('prepare', () => index),
   };
-  const run = (signal = new AbortController().signal) =>
-    clock.finish(exportSite(request, dependencies, signal));
+  const run = (signal = new AbortController().signal, isNew = false) =>
+    clock.finish(exportSite({ ...request, isNew }, dependencies, signal));
   const onPoint = (next: (name: string) => void): void => {
     point = next;
   };
-  return { clock, jobs, calls, answers, reports, folder, run, onPoint };
+  return { clock, jobs, calls, answers, reports, folder, notes, run, onPoint };
 }
 
 const fails =
@@ -231,6 +234,27 @@ test('an unfinished export is not continued when it is older than the deadline, 
   await folder.write({ current: { ...current, domain: 'other.example.com' } });
   await run();
   assert.equal(jobs.size, 3);
+});
+
+test('a run that continues says which job it continues and how to start a new one', async () => {
+  const { run, jobs, answers, notes } = testEnvironment();
+  answers.poll = [api('Unauthorized')];
+  await assert.rejects(run());
+  answers.poll = [api('Unauthorized')];
+  await assert.rejects(run());
+  assert.deepEqual(notes, [
+    'Continuing export job job-1 of 2026-01-05T12:00:00Z. For a new export, add --new',
+  ]);
+  const { jobId } = await run(undefined, true);
+  assert.deepEqual([jobId, jobs.size], ['job-2', 2]);
+});
+
+test('a fault that no other link can change ends the run at once', async () => {
+  const { run, calls, answers, folder } = testEnvironment();
+  answers.prepare = [fails(new CliError('usage', 'PrivateLink', 'said'))];
+  await assert.rejects(run(), { code: 'PrivateLink', outcome: 'usage' });
+  assert.equal(calls.filter((call) => call === 'issue').length, 1);
+  assert.equal(folder.state.current?.jobId, 'job-1');
 });
 
 test('a clock that was set back continues the export, because a second job would be spare', async () => {

@@ -1,32 +1,27 @@
-// Where a checked export is put: a folder, an archive, a values file, `bundle.json`. Each is whole or as before.
+// A checked export as a folder or an archive: whole or as before, also after a crash of the machine.
 
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import {
+  existsSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
-  renameSync,
+  readlinkSync,
   rmSync,
   statSync,
   writeFileSync,
 } from 'node:fs';
+import { type FileHandle, open } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { openPack, type StoredBundle } from '../../../../src/bundle/store/stored-bundle.ts';
-import {
-  admitDestination,
-  placeBundle,
-  writeLinkFile,
-  writeValues,
-} from '../../../../src/cli/export/place.ts';
-import { nameBeside } from '../../../../src/cli/output/destination.ts';
-import { Link } from '../../../../src/wire/link.ts';
+import { placeBundle } from '../../../../src/cli/export/place.ts';
 
 const signal = new AbortController().signal;
-const placement = { owner: '/state', mayReplace: true };
+const placement = { name: '--to', owner: '/state', mayReplace: true };
 
 function folderFor(t: TestContext): string {
   const folder = mkdtempSync(join(tmpdir(), 'place-'));
@@ -101,29 +96,6 @@ test('two files that need one name are an error that leaves the folder as it was
   assert.deepEqual(treeOf(to), ['index.html']);
 });
 
-test('a replacement that was killed between its two renames is put back by the next run', async (t) => {
-  const folder = folderFor(t);
-  const to = join(folder, 'site');
-  await placeBundle(await bundleOf(t, { 'index.html': 'one' }), to, placement, signal);
-  renameSync(to, nameBeside(to, placement.owner, 'old'));
-  mkdirSync(nameBeside(to, placement.owner, 'partial'));
-  await admitDestination(to, placement, []);
-  assert.equal(readFileSync(join(to, 'index.html'), 'utf8'), 'one');
-  await placeBundle(await bundleOf(t, { 'index.html': 'two' }), to, placement, signal);
-  assert.deepEqual(readdirSync(folder), ['site']);
-});
-
-test('what another program wrote is not replaced, unless told', async (t) => {
-  const folder = folderFor(t);
-  const to = join(folder, 'site');
-  mkdirSync(to);
-  const others = { owner: '/other', mayReplace: false };
-  await assert.rejects(admitDestination(to, others, []), { code: 'DestinationExists', outcome: 'usage' });
-  await admitDestination(to, placement, []);
-  await assert.rejects(admitDestination(join(folder, 'a/b'), others, []), { code: 'DestinationMissing' });
-  await assert.rejects(admitDestination(join(folder, 'x.zip'), others, []), { code: 'UnknownArchiveName' });
-});
-
 test('what appears while an export runs is not replaced, and its neighbours are left alone', async (t) => {
   const folder = folderFor(t);
   const to = join(folder, 'site');
@@ -132,51 +104,29 @@ test('what appears while an export runs is not replaced, and its neighbours are 
     writeFileSync(join(folder, name, 'theirs'), 'x');
   }
   const bundle = await bundleOf(t, { 'index.html': 'one' });
-  const others = { owner: '/other', mayReplace: false };
+  const others = { name: '--to', owner: '/other', mayReplace: false };
   await assert.rejects(placeBundle(bundle, to, others, signal), { code: 'DestinationExists' });
   await assert.rejects(placeBundle(bundle, `${to}.tar`, { ...others }, AbortSignal.abort()));
   await placeBundle(bundle, to, placement, signal);
   assert.deepEqual(treeOf(folder), ['.site.old/theirs', '.site.partial/theirs', 'site/index.html']);
 });
 
-test('a destination that holds the state folder or the current folder is refused', async (t) => {
+test('every file and folder of a site is on the disk before its name appears', async (t) => {
   const folder = folderFor(t);
-  const state = join(folder, 'public', 'state');
-  mkdirSync(state, { recursive: true });
-  for (const to of [join(folder, 'public'), state, folder, '/']) {
-    await assert.rejects(admitDestination(to, placement, [state]), { code: 'DestinationRefused' });
-  }
-  await admitDestination(join(state, 'site'), placement, [state]);
-});
-
-test('the values file keeps its comments, order and mode, and gets no link', async (t) => {
-  const path = join(folderFor(t), 'values.yaml');
-  writeFileSync(path, '# ours\nreplicas: 2\nstaticExport:\n  version: old # pinned\n', { mode: 0o640 });
-  await writeValues(path, '20260105-120000-dddddddd');
-  assert.equal(
-    readFileSync(path, 'utf8'),
-    '# ours\nreplicas: 2\nstaticExport:\n  enabled: true\n  version: "20260105-120000-dddddddd" # pinned\n',
-  );
-  assert.equal(statSync(path).mode & 0o777, 0o640);
-  writeFileSync(path, 'a: b\na: c\n');
-  await assert.rejects(writeValues(path, 'v'), { code: 'ValuesRefused', outcome: 'notWritten' });
-  assert.equal(readFileSync(path, 'utf8'), 'a: b\na: c\n');
-});
-
-test('only its owner can read the link file', async (t) => {
-  const path = join(folderFor(t), 'bundle.json');
-  writeFileSync(path, '{}', { mode: 0o644 });
-  const bundleUrl = Link.parse('https://storage.example.com/x?signature=y') ?? assert.fail();
-  const fields = {
-    version: 'v',
-    digest: undefined,
-    jobId: 'j',
-    pages: 1,
-    sizeBytes: 1,
-    issuedAt: 0,
-    expiresAt: 1000,
-  };
-  await writeLinkFile(path, { ...fields, bundleUrl });
-  assert.equal(statSync(path).mode & 0o777, 0o600);
-  assert.equal(JSON.parse(readFileSync(path, 'utf8')).bundleUrl, bundleUrl.reveal());
+  const to = join(folder, 'site');
+  const bundle = await bundleOf(t, { 'index.html': 'one', 'a/b/c.html': 'c' });
+  const handle = await open(folder);
+  const synced = new Map<string, boolean>();
+  const { sync } = handle;
+  t.mock.method(Object.getPrototypeOf(handle), 'sync', function (this: FileHandle) {
+    const path = relative(folder, readlinkSync(`/proc/self/fd/${this.fd}`)) || '.';
+    if (!path.startsWith('..')) synced.set(path.replace(/^\.site[^/]*/, ''), existsSync(to));
+    return sync.call(this);
+  });
+  await placeBundle(bundle, to, placement, signal);
+  await handle.close();
+  const [last, ...before] = [...synced].reverse();
+  assert.deepEqual(before.map(([name]) => name).sort(), ['', '/a', '/a/b', '/a/b/c.html', '/index.html']);
+  assert.ok(before.every(([, isThere]) => !isThere));
+  assert.deepEqual(last, ['.', true]);
 });

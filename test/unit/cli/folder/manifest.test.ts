@@ -31,13 +31,45 @@ const refusals: readonly (readonly [string, string, RegExp])[] = [
   ['another version', good.replace('v1alpha1', 'v9'), /must have apiVersion staticexport\.dev\/v1alpha1/],
   ['no name', good.replace('name: docs,', ''), /metadata\.name/],
   ['a name that is a path', good.replace('name: docs', 'name: "../x"'), /metadata\.name of lower-case/],
-  ['an unknown field', `${good}  shedule: "0 3 * * *"\n`, /unknown fields: spec\.shedule/],
+  ['an unknown field', `${good}  shedule: "0 3 * * *"\n`, /: spec\.shedule \(unknown field\)$/],
   [
     'an unknown field below',
     good.replace('{ name: export-api }', '{ name: x, kye: y }'),
-    /spec\.api\.keySecretRef\.kye/,
+    /spec\.api\.keySecretRef\.kye \(unknown field\)/,
   ],
-  ['a field of another type', `${good}  historyLimit: many\n`, /spec\.historyLimit/],
+  ['a field of another type', `${good}  historyLimit: many\n`, /spec\.historyLimit \(must be a number\)/],
+  ['a number that is too large', `${good}  historyLimit: 999\n`, /spec\.historyLimit \(must be at most 50\)/],
+  [
+    'a word that is not a choice',
+    `${good}  promotion: { mode: Auot }\n`,
+    /spec\.promotion\.mode \(must be Auto or Manual\)/,
+  ],
+  [
+    'a required field with a typing error',
+    good.replace('domain:', 'domian:'),
+    /spec\.domain \(required\), spec\.domian \(unknown field\)/,
+  ],
+  ['an unknown field beside the spec', `${good}sepc: {}\n`, /: sepc \(unknown field\)/],
+  [
+    'an annotation that is not text',
+    good.replace('namespace: team', 'annotations: { a/b: 5 }'),
+    /metadata\.annotations with "a\/b" that is not text; put its value in quotes/,
+  ],
+  [
+    'a label that is not text',
+    good.replace('namespace: team', 'labels: { a: true }'),
+    /metadata\.labels with "a"/,
+  ],
+  [
+    'a Secret whose value is not base64',
+    `${good}---\nkind: Secret\nmetadata: { name: k }\ndata: { apiKey: svc_secret }\n`,
+    /data\.apiKey that is not base64; use stringData/,
+  ],
+  [
+    'a Secret whose value is a number',
+    `${good}---\nkind: Secret\nmetadata: { name: k }\nstringData: { apiKey: 5 }\n`,
+    /stringData of Secret k with "apiKey" that is not text/,
+  ],
   ['an alias', `${head}spec: &a\n  domain: docs.example.com\n  api: *a\n`, /aliases/],
   ['a text beyond 1 MiB', `${good}#${'x'.repeat(1024 * 1024)}`, /longer than 1 MiB/],
 ];
@@ -57,9 +89,13 @@ test('targets need a cluster, and the message says what to use', () => {
 });
 
 test('no message repeats a value of a Secret', () => {
-  const text = `${good}---\nkind: Secret\nstringData: { apiKey: svc_secret }\n`;
-  assert.throws(
-    () => readManifest(text),
-    (error: Error) => !error.message.includes('svc_secret'),
-  );
+  for (const more of [
+    'stringData: { apiKey: svc_secret }',
+    'metadata: { name: k }\ndata: { apiKey: svc_secret }',
+  ]) {
+    assert.throws(
+      () => readManifest(`${good}---\nkind: Secret\n${more}\n`),
+      (error: Error) => !error.message.includes('svc_secret'),
+    );
+  }
 });

@@ -1,0 +1,83 @@
+// Checks before an export begins what can be known then: whether each destination may be written. A fault that is found
+// after an hour of export costs the hour. Puts back a folder whose replacement was interrupted. Refuses: what a
+// replacement would destroy, and a link file where a web server shows it.
+
+import { constants } from 'node:fs';
+import { access, rename, stat } from 'node:fs/promises';
+import { dirname, resolve, sep } from 'node:path';
+import { publishableCode } from '../../wire/publishable-error.ts';
+import { isArchiveName } from '../bundle/archive-file.ts';
+import { CliError } from '../cli-error.ts';
+import {
+  isThere,
+  nameBeside,
+  notWritten,
+  type Placement,
+  requireReplaceable,
+} from '../output/destination.ts';
+
+const archiveEndings = /\.(?:zip|gz|zst|xz|bz2|br|7z|rar)$/i;
+
+/**
+ * A folder or an archive.
+ *
+ * @param kept what a replacement would destroy: the state folder, the current folder, other destinations
+ * @throws {CliError} `DestinationExists`, `DestinationMissing`, `DestinationReadOnly`, `DestinationRefused`,
+ *   `UnknownArchiveName`, `DestinationNotWritten`
+ */
+export async function admitDestination(
+  to: string,
+  placement: Placement,
+  kept: readonly (string | undefined)[],
+): Promise<void> {
+  const path = resolve(to);
+  const { name } = placement;
+  if (!isArchiveName(path) && archiveEndings.test(path)) {
+    const message = `${name} names an archive that is not .tar, .tar.gz, .tgz or .tar.zst; name one of these, or a folder`;
+    throw new CliError('usage', 'UnknownArchiveName', message);
+  }
+  if (kept.some((one) => one !== undefined && isWithin(resolve(one), path))) {
+    const message = `${name} holds the state folder, the current folder or another destination; name a folder of its own`;
+    throw new CliError('usage', 'DestinationRefused', message);
+  }
+  await requireFolderAround(path, name);
+  const old = nameBeside(path, placement.owner, 'old');
+  if (!(await isThere(path)) && (await isThere(old))) {
+    await rename(old, path).catch((error: unknown) => {
+      throw notWritten(name, error);
+    });
+  }
+  await requireReplaceable(path, placement);
+}
+
+/**
+ * A single file, such as a values file.
+ *
+ * @param name the flag: `--values`
+ * @throws {CliError} `DestinationRefused`, `DestinationMissing`, `DestinationReadOnly`
+ */
+export async function admitFile(file: string, name: string): Promise<void> {
+  const path = resolve(file);
+  const found = await stat(path).catch(() => undefined);
+  if (found !== undefined && !found.isFile())
+    throw new CliError('usage', 'DestinationRefused', `${name} is not a file; name a file`);
+  await requireFolderAround(path, name);
+}
+
+/** A file is replaced by a rename, so its folder must be writable, and not only the file. */
+async function requireFolderAround(path: string, name: string): Promise<void> {
+  const folder = dirname(path);
+  if (!(await isThere(folder)))
+    throw new CliError(
+      'usage',
+      'DestinationMissing',
+      `the folder around ${name} does not exist; make it first`,
+    );
+  await access(folder, constants.W_OK).catch((cause: unknown) => {
+    const message = `the folder around ${name} cannot be written (${publishableCode(cause)}); check its permissions`;
+    throw new CliError('usage', 'DestinationReadOnly', message, { cause });
+  });
+}
+
+const isWithin = (path: string, folder: string): boolean =>
+  `${path}${sep}`.startsWith(`${folder.replace(/\/+$/, '')}${sep}`);

@@ -1,0 +1,60 @@
+// What every test of `export` needs: a scripted vendor, a folder, and the command. Each result is searched for the key and
+// the link's signature.
+
+import assert from 'node:assert/strict';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { TestContext } from 'node:test';
+import { gzipSync } from 'node:zlib';
+import { type CommandResult, runCommand } from '../../support/command.ts';
+import { programFile } from '../../support/program-file.ts';
+import { tarOf } from '../../support/tar-builder.ts';
+import { key, type ScriptedVendor, signature, startVendor } from './scripted-vendor.ts';
+
+export const pages = { 'index.html': '<h1>home</h1>', 'a/index.html': '<h1>a</h1>', 'b.html': '<h1>b</h1>' };
+export const site = gzipSync(tarOf(pages));
+export const program = programFile('static-export');
+
+export interface ExportWorkplace {
+  readonly vendor: ScriptedVendor;
+  readonly folder: string;
+  readonly args: (...more: readonly string[]) => readonly string[];
+  readonly run: (...more: readonly string[]) => Promise<CommandResult>;
+}
+
+export async function exportWorkplace(t: TestContext): Promise<ExportWorkplace> {
+  const vendor = await startVendor(site);
+  t.after(() => vendor.close());
+  const folder = mkdtempSync(join(tmpdir(), 'cli-export-'));
+  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  writeFileSync(join(folder, 'key'), `${key}\n`);
+  const args = (...more: readonly string[]): readonly string[] => [
+    program,
+    'export',
+    'docs.example.com',
+    ...['--api-base-url', vendor.url, '--key-file', join(folder, 'key'), '--state', join(folder, 'state')],
+    ...['--allow-private-links', '-o', 'json'],
+    ...more,
+  ];
+  const run = async (...more: readonly string[]): Promise<CommandResult> => {
+    const result = await runCommand([process.execPath, ...args(...more)]);
+    assertNothingLeaks(folder, result);
+    return result;
+  };
+  return { vendor, folder, args, run };
+}
+
+/** Standard output is one JSON document or empty. Nothing holds the key or the signature but what must. */
+export function assertNothingLeaks(
+  folder: string,
+  { stdout, stderr }: Pick<CommandResult, 'stdout' | 'stderr'>,
+): void {
+  if (stdout !== '') assert.ok(JSON.parse(stdout));
+  const files = readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .filter((name) => !['key', 'bundle.json'].includes(name) && statSync(join(folder, name)).isFile())
+    .map((name) => readFileSync(join(folder, name), 'latin1'));
+  for (const text of [stdout, stderr, ...files]) {
+    assert.ok(!text.includes(key) && !text.includes(signature), 'a secret is where everybody reads');
+  }
+}

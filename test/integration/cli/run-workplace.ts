@@ -1,0 +1,65 @@
+// What every test of `run` needs: a scripted vendor, a manifest, a folder, and the command. Each result is searched for the
+// key and the link's signature.
+
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { TestContext } from 'node:test';
+import { gzipSync } from 'node:zlib';
+import { type CommandResult, runCommand } from '../../support/command.ts';
+import { programFile } from '../../support/program-file.ts';
+import { tarOf } from '../../support/tar-builder.ts';
+import { pages } from './export-workplace.ts';
+import { key, type ScriptedVendor, signature, startVendor } from './scripted-vendor.ts';
+
+const program = programFile('static-export');
+
+export interface RunWorkplace {
+  readonly folder: string;
+  readonly to: string;
+  readonly vendor: ScriptedVendor;
+  readonly args: (...more: readonly string[]) => readonly string[];
+  readonly run: (...more: readonly string[]) => Promise<CommandResult>;
+}
+
+export async function runWorkplace(t: TestContext, spec = ''): Promise<RunWorkplace> {
+  const vendor = await startVendor(gzipSync(tarOf(pages)));
+  t.after(() => vendor.close());
+  const folder = mkdtempSync(join(tmpdir(), 'cli-run-'));
+  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  const [to, manifest, keyFile] = [join(folder, 'site'), join(folder, 'docs.yaml'), join(folder, 'key')];
+  writeFileSync(keyFile, `${key}\n`);
+  writeFileSync(
+    manifest,
+    `apiVersion: staticexport.dev/v1alpha1
+kind: StaticExport
+metadata: { name: docs }
+spec:
+  domain: docs.example.com
+  api: { keySecretRef: { name: export-api } }
+${spec}`,
+  );
+  const args = (...more: readonly string[]): readonly string[] => [
+    ...[program, 'run', '-f', manifest, '--state', join(folder, 'state'), '--publish', `dir=${to}`],
+    ...[
+      '--secret',
+      `export-api=${keyFile}`,
+      '--api-base-url',
+      vendor.url,
+      '--allow-private-links',
+      '-o',
+      'json',
+    ],
+    ...more,
+  ];
+  const run = async (...more: readonly string[]): Promise<CommandResult> => {
+    const result = await runCommand([process.execPath, ...args('--once', ...more)]);
+    assert.doesNotMatch(result.stderr, /^\{/m, 'a line for a log store is shown to a person');
+    for (const text of [result.stdout, result.stderr]) {
+      assert.ok(!text.includes(key) && !text.includes(signature), 'a secret is where everybody reads');
+    }
+    return result;
+  };
+  return { folder, to, vendor, args, run };
+}

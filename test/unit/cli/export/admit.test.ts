@@ -1,0 +1,79 @@
+// What is found before a job is started: destinations that cannot be written, or must not be.
+
+import assert from 'node:assert/strict';
+import {
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { admitDestination, admitFile } from '../../../../src/cli/export/admit.ts';
+import { nameBeside } from '../../../../src/cli/output/destination.ts';
+
+const placement = { name: '--to', owner: '/state', mayReplace: true };
+
+function folderFor(t: TestContext): string {
+  const folder = mkdtempSync(join(tmpdir(), 'admit-'));
+  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+test('a replacement that was killed between its two renames is put back', async (t) => {
+  const to = join(folderFor(t), 'site');
+  mkdirSync(to);
+  writeFileSync(join(to, 'index.html'), 'one');
+  renameSync(to, nameBeside(to, placement.owner, 'old'));
+  mkdirSync(nameBeside(to, placement.owner, 'partial'));
+  await admitDestination(to, placement, []);
+  assert.equal(readFileSync(join(to, 'index.html'), 'utf8'), 'one');
+});
+
+test('what another program wrote is not replaced, unless told', async (t) => {
+  const folder = folderFor(t);
+  const to = join(folder, 'site');
+  mkdirSync(to);
+  const others = { name: '--to', owner: '/other', mayReplace: false };
+  await assert.rejects(admitDestination(to, others, []), { code: 'DestinationExists', outcome: 'usage' });
+  await admitDestination(to, placement, []);
+  await assert.rejects(admitDestination(join(folder, 'a/b'), others, []), { code: 'DestinationMissing' });
+  await assert.rejects(admitDestination(join(folder, 'x.zip'), others, []), { code: 'UnknownArchiveName' });
+});
+
+test('a destination that holds the state folder or the current folder is refused', async (t) => {
+  const folder = folderFor(t);
+  const state = join(folder, 'public', 'state');
+  mkdirSync(state, { recursive: true });
+  for (const to of [join(folder, 'public'), state, folder, '/']) {
+    await assert.rejects(admitDestination(to, placement, [state]), { code: 'DestinationRefused' });
+  }
+  await admitDestination(join(state, 'site'), placement, [state]);
+});
+
+test('a folder with another destination in it is refused, because a replacement would destroy that', async (t) => {
+  const to = join(folderFor(t), 'site');
+  const inside = admitDestination(to, placement, [undefined, join(to, 'bundle.json')]);
+  await assert.rejects(inside, { code: 'DestinationRefused', message: /^--to holds/ });
+  await admitDestination(to, placement, [`${to}.yaml`]);
+});
+
+test('a single file must be a file in a folder that exists, and messages name its flag', async (t) => {
+  const folder = folderFor(t);
+  const cases = [
+    [folder, 'DestinationRefused', '--values is not a file; name a file'],
+    ['/dev/null', 'DestinationRefused', '--values is not a file; name a file'],
+    [join(folder, 'a/b'), 'DestinationMissing', 'the folder around --values does not exist; make it first'],
+  ] as const;
+  for (const [path, code, message] of cases) {
+    await assert.rejects(admitFile(path, '--values'), { code, message, outcome: 'usage' });
+  }
+  await admitFile(join(folder, 'new.yaml'), '--values');
+  symlinkSync(join(folder, 'behind.yaml'), join(folder, 'link.yaml'));
+  writeFileSync(join(folder, 'behind.yaml'), '');
+  await admitFile(join(folder, 'link.yaml'), '--values');
+});

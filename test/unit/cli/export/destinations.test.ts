@@ -1,0 +1,108 @@
+// The destinations of a state: what is owned, what was changed since it was written, and that one failure stops no other.
+
+import assert from 'node:assert/strict';
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { CliError } from '../../../../src/cli/cli-error.ts';
+import { isPlaced, placeOf, writeAll, writePlace } from '../../../../src/cli/export/destinations.ts';
+import { openStateFolder, type StateFolder } from '../../../../src/cli/export/export-state.ts';
+
+const { signal } = new AbortController();
+
+async function workplaceFor(t: TestContext): Promise<{ readonly path: string; readonly state: StateFolder }> {
+  const folder = mkdtempSync(join(tmpdir(), 'destinations-'));
+  const state = await openStateFolder(join(folder, 'state'));
+  t.after(() => {
+    state.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+  return { path: join(folder, 'site'), state };
+}
+
+async function writeSite(path: string, state: StateFolder): Promise<void> {
+  const write = async (): Promise<void> => {
+    mkdirSync(join(path, 'a'), { recursive: true });
+    writeFileSync(join(path, 'index.html'), 'home');
+    writeFileSync(join(path, 'a/b.html'), 'b');
+  };
+  await writePlace(state, placeOf(state, path, '--to', false), 'digest', write, signal);
+}
+
+const changes: Readonly<Record<string, (path: string) => void>> = {
+  'a file that was changed': (path) => writeFileSync(join(path, 'a/b.html'), 'B'),
+  'a file that was emptied': (path) => writeFileSync(join(path, 'index.html'), ''),
+  'a file that was removed': (path) => rmSync(join(path, 'a/b.html')),
+  'a file that was added': (path) => writeFileSync(join(path, 'a/c.html'), 'c'),
+  'a file that became a symbolic link': (path) => {
+    rmSync(join(path, 'index.html'));
+    symlinkSync(join(path, 'a/b.html'), join(path, 'index.html'));
+  },
+  'a folder that was removed': (path) => rmSync(path, { recursive: true }),
+};
+for (const [name, change] of Object.entries(changes)) {
+  test(`${name} is seen`, async (t) => {
+    const { path, state } = await workplaceFor(t);
+    await writeSite(path, state);
+    assert.equal(await isPlaced(state, path, 'digest', signal), true);
+    assert.equal(await isPlaced(state, path, 'other', signal), false);
+    change(path);
+    assert.equal(await isPlaced(state, path, 'digest', signal), false);
+  });
+}
+
+test('an archive that was changed is seen', async (t) => {
+  const { path, state } = await workplaceFor(t);
+  const place = placeOf(state, `${path}.tar`, '--to', false);
+  await writePlace(state, place, 'digest', async () => writeFileSync(place.path, 'bytes'), signal);
+  assert.equal(await isPlaced(state, place.path, 'digest', signal), true);
+  writeFileSync(place.path, 'other');
+  assert.equal(await isPlaced(state, place.path, 'digest', signal), false);
+});
+
+test('a write that was killed leaves a destination that this state may replace, and that holds nothing', async (t) => {
+  const { path, state } = await workplaceFor(t);
+  const killed = writePlace(
+    state,
+    placeOf(state, path, '--to', false),
+    'digest',
+    () => Promise.reject(new Error('killed')),
+    signal,
+  );
+  await assert.rejects(killed, /killed/);
+  assert.equal(placeOf(state, path, '--to', false).mayReplace, true);
+  assert.equal(await isPlaced(state, path, 'digest', signal), false);
+});
+
+test('what another program made is not claimed by an attempt to write it', async (t) => {
+  const { path, state } = await workplaceFor(t);
+  mkdirSync(path);
+  const refused = () => Promise.reject(new CliError('usage', 'DestinationExists', 'said'));
+  await assert.rejects(writePlace(state, placeOf(state, path, '--to', false), 'digest', refused, signal));
+  assert.equal(placeOf(state, path, '--to', false).mayReplace, false);
+});
+
+test('each destination is written, whatever becomes of the others, and the error says which', async () => {
+  const done: string[] = [];
+  const works = (name: string) => ({ name, write: async () => void done.push(name) });
+  const fails = (name: string, error: Error) => ({ name, write: () => Promise.reject(error) });
+  const all = [works('--to'), works('--values')];
+  assert.deepEqual(await writeAll(all, { version: 'v', next: [] }, signal), ['--to', '--values']);
+  done.length = 0;
+  const some = [
+    fails('--to', new CliError('notWritten', 'DestinationNotWritten', '--to failed')),
+    works('--values'),
+    fails('--link-file', new CliError('usage', 'DestinationExists', '--link-file failed')),
+  ];
+  await assert.rejects(writeAll(some, { version: 'v', next: ['again'] }, signal), {
+    outcome: 'notWritten',
+    code: 'DestinationNotWritten',
+    message: '--to failed. --link-file failed',
+    next: ['again'],
+    reached: { version: 'v', written: ['--values'] },
+  });
+  assert.deepEqual(done, ['--values']);
+  const bug = new TypeError('bug');
+  await assert.rejects(writeAll([fails('--to', bug)], { version: 'v', next: [] }, signal), bug);
+});

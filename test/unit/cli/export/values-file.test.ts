@@ -1,0 +1,83 @@
+// The two single files of an export: the values file, whose other bytes stay, and `bundle.json`, for its owner alone.
+
+import assert from 'node:assert/strict';
+import {
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { admitValues, writeLinkFile, writeValues } from '../../../../src/cli/export/values-file.ts';
+import { Link } from '../../../../src/wire/link.ts';
+
+function folderFor(t: TestContext): string {
+  const folder = mkdtempSync(join(tmpdir(), 'values-file-'));
+  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+test('the values file keeps its comments, order and mode, and gets no link', async (t) => {
+  const path = join(folderFor(t), 'values.yaml');
+  writeFileSync(path, '# ours\nreplicas: 2\nstaticExport:\n  version: old # pinned\n', { mode: 0o640 });
+  await writeValues(path, '20260105-120000-dddddddd');
+  assert.equal(
+    readFileSync(path, 'utf8'),
+    '# ours\nreplicas: 2\nstaticExport:\n  enabled: true\n  version: "20260105-120000-dddddddd" # pinned\n',
+  );
+  assert.equal(statSync(path).mode & 0o777, 0o640);
+  writeFileSync(path, 'a: b\na: c\n');
+  await assert.rejects(writeValues(path, 'v'), { code: 'ValuesRefused', outcome: 'notWritten' });
+  assert.equal(readFileSync(path, 'utf8'), 'a: b\na: c\n');
+});
+
+test('only its owner can read the link file', async (t) => {
+  const path = join(folderFor(t), 'bundle.json');
+  writeFileSync(path, '{}', { mode: 0o644 });
+  const bundleUrl = Link.parse('https://storage.example.com/x?signature=y') ?? assert.fail();
+  const fields = {
+    version: 'v',
+    digest: undefined,
+    jobId: 'j',
+    pages: 1,
+    sizeBytes: 1,
+    issuedAt: 0,
+    expiresAt: 1000,
+  };
+  await writeLinkFile(path, { ...fields, bundleUrl });
+  assert.equal(statSync(path).mode & 0o777, 0o600);
+  assert.equal(JSON.parse(readFileSync(path, 'utf8')).bundleUrl, bundleUrl.reveal());
+});
+
+test('before an export, a values file that cannot be edited is wrong usage, and nothing is written', async (t) => {
+  const folder = folderFor(t);
+  const path = join(folder, 'values.yaml');
+  writeFileSync(path, 'a: b\na: c\n');
+  await assert.rejects(admitValues(path), {
+    code: 'ValuesRefused',
+    outcome: 'usage',
+    message: /^--values cannot/,
+  });
+  writeFileSync(path, 'a: b\n');
+  await admitValues(path);
+  assert.equal(readFileSync(path, 'utf8'), 'a: b\n');
+  await admitValues(join(folder, 'none.yaml'));
+  mkdirSync(join(folder, 'folder.yaml'));
+  await assert.rejects(admitValues(join(folder, 'folder.yaml')), { code: 'DestinationRefused' });
+});
+
+test('a symbolic link stays one: the file behind it is edited', async (t) => {
+  const folder = folderFor(t);
+  const [behind, path] = [join(folder, 'behind.yaml'), join(folder, 'values.yaml')];
+  writeFileSync(behind, 'a: b\n');
+  symlinkSync(behind, path);
+  await writeValues(path, 'v1');
+  assert.ok(lstatSync(path).isSymbolicLink());
+  assert.match(readFileSync(behind, 'utf8'), /version: "v1"/);
+});

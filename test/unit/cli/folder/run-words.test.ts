@@ -1,0 +1,85 @@
+// The operator's messages in the words of `run`. Each text that is replaced must still be one that the operator says.
+
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { test } from 'node:test';
+import { createPlainLog } from '../../../../src/cli/folder/plain-log.ts';
+import { inRunWords, operatorWords } from '../../../../src/cli/folder/run-words.ts';
+import { reconcilingReasons, stalledReasons } from '../../../../src/staticexport/reasons.ts';
+import { ClusterError } from '../../../../src/wire/cluster-error.ts';
+
+const file = { name: 'export-api', isFile: true };
+
+test('each replaced text is still said by the operator', () => {
+  const sources = [
+    'staticexport/reasons.ts',
+    'reconcile/status/reason-details.ts',
+    'reconcile/status/failure-words.ts',
+    'bundle/refusal.ts',
+  ].map((name) => readFileSync(resolve(import.meta.dirname, '../../../../src', name), 'utf8'));
+  const sentences: readonly string[] = [
+    ...Object.values(stalledReasons),
+    ...Object.values(reconcilingReasons),
+  ];
+  for (const [text] of operatorWords(file)) {
+    const isSaid = sentences.includes(text) || sources.some((source) => source.includes(text.trim()));
+    assert.ok(isSaid, text);
+  }
+});
+
+test('a key is asked for where the user gave it', () => {
+  const said = `${stalledReasons.KeyRefused} Secret export-api, key apiKey. A new key is used within a minute.`;
+  assert.equal(
+    inRunWords(said, file),
+    'The export API returned 401 for this key. Write a valid key into the file of --secret export-api, and run the command again. Secret export-api, key apiKey.',
+  );
+  assert.match(
+    inRunWords(stalledReasons.KeyEmpty, { ...file, isFile: false }),
+    /into the Secret of the manifest\.$/,
+  );
+});
+
+test('no message about a key or a host speaks of an operator, a chart, or a Secret to change', () => {
+  for (const reason of [
+    'KeyEmpty',
+    'KeyInvalid',
+    'KeyRefused',
+    'KeyForbidden',
+    'BaseUrlMissing',
+    'HostNotAllowed',
+  ] as const) {
+    assert.doesNotMatch(
+      inRunWords(stalledReasons[reason], file),
+      /operator|chart|its Secret|requestedAt/,
+      reason,
+    );
+  }
+});
+
+test('the log is lines for a person, and what is an event is not said twice', () => {
+  const lines: string[] = [];
+  const log = createPlainLog((line) => void lines.push(line));
+  const error = new ClusterError('Unavailable', 'the state folder cannot be written; check its space');
+  log.warn({ error }, 'reconcile failed');
+  const retryTime = '2026-01-05T12:00:00Z';
+  log.warn(
+    { jobId: 'j', reason: 'ServerError', message: '503', count: 1, retryTime, host: 'x' },
+    'poll failed',
+  );
+  log.warn(
+    { object: 'docs/docs', secret: 'docs/key' },
+    'API key in Secret docs/key does not begin with svc_.',
+  );
+  log.warn(
+    { from: 'True/Published', to: 'False/LinkExpired', message: 'said' },
+    'Ready True->False LinkExpired',
+  );
+  log.warn({ jobId: 'j', reason: 'BundleRejected', message: 'said' }, 'export failed');
+  log.info({}, 'export started');
+  assert.deepEqual(lines, [
+    'reconcile failed: the state folder cannot be written; check its space (Unavailable)',
+    'poll failed: 503 (ServerError). Retrying at 2026-01-05T12:00:00Z',
+    'API key in Secret docs/key does not begin with svc_.',
+  ]);
+});

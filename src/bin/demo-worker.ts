@@ -14,6 +14,8 @@ const report = (url: string, adminUrl: string | undefined): void => {
 // The server reads its flags as if it had been started directly.
 const [name] = process.argv.splice(2, 1);
 process.once('disconnect', () => process.kill(process.pid, 'SIGTERM'));
+// The channel alone would keep a server that refused its flags.
+process.channel?.unref();
 
 if (name === 'export-service') {
   const { exportServiceProgram, runExportService } = await import('../export-service/program.ts');

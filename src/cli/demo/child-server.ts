@@ -23,7 +23,7 @@ export interface ChildServer {
   kill(): Promise<void>;
 }
 
-/** Thrown where a server ends before it listens. */
+/** Thrown where a server ends before it listens, or does not listen in time. */
 export class ServerNotStarted extends PublishableError {}
 
 export interface ChildServerContext {
@@ -37,6 +37,8 @@ export interface ChildServerContext {
 const addresses = z.object({ url: z.string(), adminUrl: z.string() });
 /** For a server that is asked to end. */
 const graceMs = 3000;
+/** For its start, on a busy machine. */
+const startMs = 30_000;
 
 /** Resolves when it listens. @throws {ServerNotStarted}, the signal's reason */
 export async function startChildServer(
@@ -70,13 +72,14 @@ export async function startChildServer(
     if (await hasWaited(clock, graceMs, gone.signal)) await kill();
   };
   try {
-    const [message] = await once(child, 'message', { signal: AbortSignal.any([signal, gone.signal]) });
+    const ends = [signal, gone.signal, clock.deadline(startMs)];
+    const [message] = await once(child, 'message', { signal: AbortSignal.any(ends) });
     return { ...addresses.parse(message), name, pid: child.pid ?? 0, output: () => output, stop, kill };
   } catch (error) {
     await kill();
     signal.throwIfAborted();
     const [last = 'no output'] = output.trim().split('\n').slice(-1);
-    throw new ServerNotStarted('ServerNotStarted', `the ${name} ended at its start: ${last}`, {
+    throw new ServerNotStarted('ServerNotStarted', `the ${name} did not start: ${last}`, {
       cause: error,
     });
   }

@@ -7,6 +7,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { removeQuietly } from '../../bundle/store/store-disk.ts';
 import type { HostPort } from '../../runtime/http/http-listener.ts';
+import { publishableCode } from '../../wire/publishable-error.ts';
+import { CliError } from '../cli-error.ts';
 import type { CliContext, CommandResult } from '../context.ts';
 import { ClaimFailed, createClaims } from './claims.ts';
 import { type DemoEnvironment, openEnvironment } from './environment.ts';
@@ -28,7 +30,7 @@ export async function runDemo(
   const startedAt = clock.monotonic();
   progress.note('The whole loop on this machine, without a cluster and without a network.');
   const claims = createClaims(progress, clock, signal);
-  const folder = await mkdtemp(join(tmpdir(), 'static-export-demo-'));
+  const folder = await makeTemporaryFolder();
   let demo: DemoEnvironment | undefined;
   try {
     demo = await openEnvironment(folder, listen, context);
@@ -43,6 +45,15 @@ export async function runDemo(
   } finally {
     await demo?.close();
     await removeQuietly(folder);
+  }
+}
+
+async function makeTemporaryFolder(): Promise<string> {
+  try {
+    return await mkdtemp(join(tmpdir(), 'static-export-demo-'));
+  } catch (cause) {
+    const message = `the folder for temporary files cannot be written (${publishableCode(cause)}); name another in TMPDIR`;
+    throw new CliError('usage', 'TemporaryFolderRefused', message, { cause });
   }
 }
 

@@ -124,6 +124,6 @@ test('an address that is in use ends the demo with a claim that does not hold', 
   const address = /127\.0\.0\.1:\d+/.exec(line)?.[0] ?? '';
   const second = startDemo(t, '--once', '--listen', address);
   assert.equal(await second.child.exited, 1);
-  assert.match(second.lines.join('\n'), /✗ .*the bundle-server ended at its start.*EADDRINUSE/);
+  assert.match(second.lines.join('\n'), /✗ .*the bundle-server did not start.*EADDRINUSE/);
   assert.deepEqual([readdirSync(second.folder), processesOf(second.folder)], [[], []]);
 });

@@ -100,7 +100,7 @@ export function failureOf(error: unknown): Failure {
     code: publishableCode(error),
     message: messageOf(error),
     retryable: retryableOutcomes.has(outcome),
-    next: error instanceof CliError ? error.next : [],
+    next: nextOf(error),
     known: error instanceof CliError ? error.known : {},
     ...(error instanceof CliError && error.reached),
   };
@@ -110,6 +110,12 @@ function messageOf(error: unknown): string {
   const message = publishableMessage(error);
   // Servers and the operator retry, and these messages say so. A command says itself whether it does.
   return error instanceof BundleError ? message.replace(/; retrying( later)?$/, '') : message;
+}
+
+function nextOf(error: unknown): readonly string[] {
+  if (error instanceof CliError) return error.next;
+  const isForbidden = error instanceof ClusterError && error.code === 'Forbidden';
+  return isForbidden ? ['static-export doctor names the permissions that are missing'] : [];
 }
 
 function outcomeOf(error: unknown): Outcome {

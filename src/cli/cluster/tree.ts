@@ -149,18 +149,18 @@ const stateWords = { InStep: 'in step', Behind: 'behind', Unknown: 'unknown' } a
 function linesOf(
   head: Pick<
     ReturnType<typeof summaryOf>,
-    'namespace' | 'name' | 'reason' | 'version' | 'digest' | 'linkExpirationTime'
+    'namespace' | 'name' | 'reason' | 'version' | 'linkExpirationTime'
   >,
   tree: Tree,
 ): readonly string[] {
-  const { namespace, name, reason, version, digest, linkExpirationTime } = head;
-  const facts = [reason || 'no status yet', contentOf(version, digest)].filter((fact) => fact !== '');
+  const { namespace, name, reason, version, linkExpirationTime } = head;
+  const facts = [reason || 'no status yet', version ?? ''].filter((fact) => fact !== '');
   return drawTree({
     text: `StaticExport ${namespace}/${name}: ${facts.join(', ')}`,
     children: [
       ...tree.objects.map((object) => nodeOf(object, namespace, linkExpirationTime)),
       ...tree.notReadable.map((one) =>
-        leaf(`Pods of namespace ${one.namespace}: not readable: ${one.message}`),
+        leaf(`Pods of namespace ${one.namespace}: not readable: ${one.message}.`),
       ),
     ],
   });
@@ -172,13 +172,15 @@ function nodeOf(object: TreeObject, own: string, linkExpirationTime: string | un
   const title = `${role === 'Target' ? `Target ${target}: ` : ''}${kind} ${where}${role === 'Key' ? ' (key)' : ''}`;
   const isLink = role === 'Output' && kind === 'Secret' && state === 'Present';
   const facts = [
-    { Present: '', Missing: 'missing', NotReadable: 'not readable' }[state],
+    { Present: '', Missing: 'missing', NotReadable: '' }[state],
     ...(synced === undefined ? [] : [synced ? 'synced' : `not synced (${reason})`]),
     contentOf(version, undefined),
     isLink && linkExpirationTime !== undefined ? `link expires ${linkExpirationTime}` : '',
+    state === 'NotReadable' ? `not readable: ${message ?? ''}.` : '',
   ].filter((fact) => fact !== '');
-  const text = [[title, facts.join(', ')].filter((part) => part !== '').join(': '), message ?? ''];
-  return { text: text.filter((part) => part !== '').join('. '), children: object.pods.map(podNode) };
+  const text = [title, facts.join(', ')].filter((part) => part !== '').join(': ');
+  const more = state === 'NotReadable' || message === undefined ? '' : `. ${message}`;
+  return { text: `${text}${more}`, children: object.pods.map(podNode) };
 }
 
 function podNode({ name, ready, state, version, digest, message = '' }: TreePod): TreeNode {

@@ -36,7 +36,7 @@ export interface Check {
   /** What is checked, such as `StaticExport docs/docs`; absent for the cluster as a whole. */
   readonly subject?: string;
   readonly message: string;
-  /** What to do, unless there is nothing to do. */
+  /** What to do, unless there is nothing to do. A command stands last, without a full stop, so that it can be copied. */
   readonly remedy?: string;
 }
 
@@ -73,19 +73,31 @@ export function linesOf(checks: readonly Check[]): readonly string[] {
   const subjects = [...new Set(checks.map(({ subject }) => subject))];
   const parts = subjects.map((subject) => [
     subject ?? 'Cluster',
-    ...checks.filter((check) => check.subject === subject).flatMap(linesOfCheck),
+    ...checks
+      .filter((check) => check.subject === subject)
+      .flatMap((check, at, all) => linesOfCheck(check, all[at + 1]?.remedy !== check.remedy)),
   ]);
   const counts = countStates(checks);
-  const summary = checkStates
-    .toReversed()
-    .filter((state) => counts[state] > 0)
-    .map((state) => `${counts[state]} ${state}`);
-  return [...parts.flatMap((lines) => [...lines, '']), `${summary.join(', ')}.`];
+  const summary = [
+    countOf(counts.error, 'error', 'errors'),
+    countOf(counts.warning, 'warning', 'warnings'),
+    `${counts.ok} ok`,
+    countOf(counts.skipped, 'skipped', 'skipped'),
+  ];
+  return [
+    ...parts.flatMap((lines) => [...lines, '']),
+    `${summary.filter((text) => text !== '').join(', ')}.`,
+  ];
 }
 
-function linesOfCheck({ code, state, message, remedy }: Check): readonly string[] {
+function countOf(count: number, one: string, many: string): string {
+  return count === 0 ? '' : `${count} ${count === 1 ? one : many}`;
+}
+
+/** @param isLast of those that have the same remedy, one after the other */
+function linesOfCheck({ code, state, message, remedy }: Check, isLast: boolean): readonly string[] {
   const [first = '', ...more] = wrapText(`${code}: ${message}`, width - indent.length);
-  const advice = remedy === undefined ? [] : wrapText(`→ ${remedy}`, width - indent.length);
+  const advice = remedy === undefined || !isLast ? [] : wrapText(`→ ${remedy}`, width - indent.length);
   return [
     `${`  ${state}`.padEnd(indent.length)}${first}`,
     ...[...more, ...advice].map((line) => indent + line),

@@ -66,7 +66,7 @@ export function checkDefinition(facts: ClusterFacts): readonly Check[] {
   }
   if (!found.isEstablished || !found.served.includes(apiVersionName)) {
     const why = found.isEstablished ? `it does not serve ${apiVersionName}` : 'it is not established';
-    const remedy = 'Read its conditions: kubectl describe crd staticexports.staticexport.dev.';
+    const remedy = 'Read its conditions: kubectl describe crd staticexports.staticexport.dev';
     return [failed('CrdInstalled', `The CRD is installed, but ${why}.`, remedy)];
   }
   const installed = passed('CrdInstalled', `The CRD is established and serves ${apiVersionName}.`);
@@ -94,7 +94,7 @@ function countOf(fields: readonly string[]): string {
 export function checkPermissions({ permissions }: Pick<ClusterFacts, 'permissions'>): readonly Check[] {
   const missing = permissions.filter(({ isAllowed }) => !isAllowed);
   const allowed = permissions.length - missing.length;
-  const essential = 'Ask for a Role or ClusterRole with this verb.';
+  const essential = 'Ask for a Role or ClusterRole that allows it.';
   return [
     ...(allowed > 0
       ? [

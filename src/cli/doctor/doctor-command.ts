@@ -50,7 +50,10 @@ export async function runDoctor(
     if (values.report !== undefined)
       context.progress.note('No report is written, because no cluster is known.');
     const remedy = 'Correct the kubeconfig, or name it with --kubeconfig and --context.';
-    return resultOf([...checkNode(program), failed('ApiServer', `${error.message}.`, remedy)]);
+    return resultOf([
+      ...checkNode(program),
+      failed('ApiServer', `No cluster can be chosen: ${error.message}.`, remedy),
+    ]);
   }
 }
 
@@ -77,7 +80,9 @@ function checkObjects({ objects, definition }: ClusterFacts): readonly Check[] {
   if (!isReadable(objects)) {
     return isInstalled ? [skipped('StaticExport', `Not readable: ${objects.unreadable}.`)] : [];
   }
-  return objects.value.length === 0 ? [skipped('StaticExport', 'There are no StaticExports to check.')] : [];
+  return objects.value.length === 0
+    ? [skipped('StaticExport', 'There are no StaticExports here; see --namespace and --all-namespaces.')]
+    : [];
 }
 
 function resultOf(checks: readonly Check[]): CommandResult {

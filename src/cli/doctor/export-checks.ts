@@ -85,7 +85,7 @@ function checkKey(around: Surroundings): Check {
     const unread = `The Secret ${name} is not readable for you`;
     return verdict ?? skipped('KeySecret', `${unread}, and the operator reports nothing against it.`);
   }
-  const create = `Create it: kubectl create secret generic ${name} -n ${around.object.metadata.namespace} --from-file=${dataKey}=FILE.`;
+  const create = `Create it: kubectl create secret generic ${name} -n ${around.object.metadata.namespace} --from-file=${dataKey}=FILE`;
   if (key.value === undefined) return failed('KeySecret', `The Secret ${name} does not exist.`, create);
   if (verdict !== undefined) return verdict;
   const { dataKeys } = key.value;
@@ -97,7 +97,7 @@ function checkKey(around: Surroundings): Check {
     : warned(
         'KeySecret',
         `The Secret ${name} seems to lack the key ${dataKey}; the operator reports nothing against it.`,
-        `Check its keys: kubectl describe secret ${name} -n ${around.object.metadata.namespace}.`,
+        `Check its keys: kubectl describe secret ${name} -n ${around.object.metadata.namespace}`,
       );
 }
 
@@ -129,16 +129,20 @@ function checkTarget({ object }: Surroundings, { wanted, found, status }: FoundT
   const { objectKind, targetName } = wanted;
   const what = `Target ${targetName}: ${objectKind} ${wanted.namespace}/${wanted.name}`;
   const consent = `${namespace}/${name}`;
-  const remedy = `Run: kubectl annotate ${objectKind.toLowerCase()} ${wanted.name} -n ${wanted.namespace} ${annotations.allowFrom}=${consent}.`;
+  const remedy = `Run: kubectl annotate ${objectKind.toLowerCase()} ${wanted.name} -n ${wanted.namespace} ${annotations.allowFrom}=${consent}`;
   const reported =
     status === undefined
       ? ''
       : `${status.reason}${status.message === undefined ? '' : `: ${printable(status.message)}`}`;
   if (!isReadable(found)) {
     if (status === undefined) return skipped('TargetConsent', `${what} is not readable for you.`);
-    return status.synced
-      ? passed('TargetConsent', `${what} is not readable for you; the operator reports it as synced.`)
-      : failed('TargetConsent', `${what}: the operator reports ${reported}.`, remedy);
+    if (status.synced) {
+      return passed('TargetConsent', `${what} is not readable for you; the operator reports it as synced.`);
+    }
+    const message = `${what}: the operator reports ${reported}.`;
+    return status.reason === 'NotGranted'
+      ? failed('TargetConsent', message, remedy)
+      : warned('TargetConsent', message, 'Follow the message.');
   }
   if (found.value === undefined)
     return failed('TargetConsent', `${what} does not exist.`, 'Create it, or remove the target.');
@@ -148,7 +152,7 @@ function checkTarget({ object }: Surroundings, { wanted, found, status }: FoundT
     return failed(
       'TargetConsent',
       `${what} ${instead} ${annotations.allowFrom}.`,
-      `${remedy.replace(/\.$/, given === undefined ? '.' : ' --overwrite.')}`,
+      given === undefined ? remedy : `${remedy} --overwrite`,
     );
   }
   if (status?.synced === false) {
@@ -178,7 +182,7 @@ function checkServerPod({ pod, serving }: UsingPod): Check {
   const { name } = pod.metadata;
   const served = serving.version ?? serving.digest?.slice(0, 12);
   const words = `Pod ${name}: ${serving.message ?? ''}`;
-  const look = `Read its log: kubectl logs ${name} -n ${pod.metadata.namespace}.`;
+  const look = `Read its log: kubectl logs ${name} -n ${pod.metadata.namespace}`;
   if (serving.state === 'InStep') return passed('Server', `Pod ${name} serves the published version.`);
   if (serving.state === 'Behind') {
     return served === undefined

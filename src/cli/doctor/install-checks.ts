@@ -22,7 +22,7 @@ function checkInstallPermissions({ permissions }: ClusterFacts): readonly Check[
     const isOfCluster = one.scope === 'cluster';
     const remedy = isOfCluster
       ? 'Ask an administrator of the cluster to install the chart, or set crds.install=false and watchNamespaces.'
-      : 'Ask for a Role with this verb, or name another namespace with --namespace.';
+      : 'Ask for a Role that allows it, or name another namespace with --namespace.';
     return failed('InstallPermissions', `You may not ${describePermission(one)}.`, remedy);
   });
 }

@@ -31,7 +31,7 @@ function checkReplicas(operator: Operator): Check {
   const { wantedReplicas, readyReplicas } = operator.deployment;
   const name = nameOf(operator);
   const ready = `${readyReplicas} of ${wantedReplicas} replicas of ${name} are ready`;
-  const remedy = `Read the pods' events and logs: kubectl describe deployment ${operator.deployment.metadata.name} -n ${operator.deployment.metadata.namespace}.`;
+  const remedy = `Read the pods' events and logs: kubectl describe deployment ${operator.deployment.metadata.name} -n ${operator.deployment.metadata.namespace}`;
   if (wantedReplicas === 0)
     return failed('Operator', `${name} is scaled to zero: no link is refreshed.`, 'Scale it up.');
   if (readyReplicas === 0) return failed('Operator', `${ready}.`, remedy);

@@ -41,8 +41,12 @@ export function checkSkew({ program, operators, exports }: ClusterFacts): readon
       ),
     ];
   }
+  const own = minorOf(program.version)?.join('.') ?? program.version;
   return [
-    passed('VersionSkew', `This program is ${program.version}, and so are the ${known.length} others found.`),
+    passed(
+      'VersionSkew',
+      `All are of version ${own}: this program and ${known.length} others that were found.`,
+    ),
   ];
 }
 

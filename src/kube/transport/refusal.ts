@@ -91,9 +91,7 @@ function explainToUser(
   if (code === 'Unauthorized') {
     return `the Kubernetes API server did not accept your credentials (${verb} ${what}); sign in again, or check the user of the kubeconfig`;
   }
-  return code === 'Forbidden' && isOfRole(status)
-    ? `you have no permission to ${verb} ${what}; ask for a Role or ClusterRole with this verb`
-    : undefined;
+  return code === 'Forbidden' && isOfRole(status) ? `you have no permission to ${verb} ${what}` : undefined;
 }
 
 /** Admission and quotas answer 403 as well; only the authorizer says "cannot <verb> resource". */

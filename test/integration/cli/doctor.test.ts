@@ -123,7 +123,7 @@ test('a target without consent is an error with the command that gives it', asyn
   await kubectl(['annotate', 'configmap', 'docs-values', '-n', targetNamespace, `${annotation}-`]);
   const checks = await doctor(1, 'docs');
   assert.match(errors(checks).join(), /^TargetConsent: .*has no annotation/);
-  const command = of(checks, 'TargetConsent')?.remedy?.match(/Run: kubectl (.*)\.$/)?.[1] ?? '';
+  const command = of(checks, 'TargetConsent')?.remedy?.match(/Run: kubectl (.*)$/)?.[1] ?? '';
   await kubectl(command.split(' '));
   await doctor(0, 'docs');
 });

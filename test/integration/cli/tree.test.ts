@@ -59,7 +59,7 @@ test('what a user may not read is a line, and never a failure', async () => {
   assert.equal(notReadable.length, 2);
   const { code, stdout } = await world.run('tree', 'docs', '-n', namespace, '--kubeconfig', kubeconfig);
   assert.equal(code, 0);
-  assert.match(stdout, /Secret docs-bundle: not readable\. you have no permission/);
+  assert.match(stdout, /Secret docs-bundle: not readable: you have no permission/);
   assert.match(stdout, /Pods of namespace apps: not readable:/);
 });
 

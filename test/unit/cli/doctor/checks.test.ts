@@ -322,6 +322,12 @@ describe('the consent of a target', () => {
       state(false, 'NotGranted'),
       /^TargetConsent error: .*NotGranted/,
     ],
+    [
+      'not readable and refused',
+      forbidden,
+      state(false, 'Refused'),
+      /^TargetConsent warning: .*Refused: Said\./,
+    ],
     ['not readable, and without a status', forbidden, undefined, /^TargetConsent skipped/],
   ] as const;
   for (const [name, found, status, expected] of rows) {
@@ -341,7 +347,7 @@ describe('the consent of a target', () => {
     );
     assert.equal(
       check?.remedy,
-      'Run: kubectl annotate configmap v -n apps staticexport.dev/allow-from=docs/docs.',
+      'Run: kubectl annotate configmap v -n apps staticexport.dev/allow-from=docs/docs',
     );
   });
 });

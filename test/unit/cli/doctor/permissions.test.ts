@@ -36,3 +36,13 @@ test('a result for a person fits into 80 columns, and its remedy stands below it
   assert.deepEqual(lines.slice(-3), ['          → Wait.', '', '1 warning, 1 ok.']);
   assert.deepEqual(countStates(checks), { ok: 1, warning: 1, error: 0, skipped: 0 });
 });
+
+test('a remedy that several results share stands once, below the last', () => {
+  const lines = linesOf([warned('Permissions', 'One.', 'Ask.'), warned('Permissions', 'Two.', 'Ask.')]);
+  assert.deepEqual(lines.slice(1, 4), [
+    '  warning Permissions: One.',
+    '  warning Permissions: Two.',
+    '          → Ask.',
+  ]);
+  assert.equal(lines.at(-1), '2 warnings, 0 ok.');
+});

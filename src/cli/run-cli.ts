@@ -54,7 +54,9 @@ export async function runCli(process: NodeJS.Process, parts: CliParts): Promise<
   const [word, ...typed] = argv;
   if (word === completionWord) {
     const { answerShell } = await import('./completion/answer.ts');
-    const offer = await answerShell(typed, commands, { clock: systemClock, env: process.env });
+    const { env } = process;
+    const context = { clock: systemClock, env, cwd: process.cwd(), userId: process.getuid?.() };
+    const offer = await answerShell(typed, commands, context);
     process.stdout.write(offer, () => process.exit(exitCodes.done));
     return;
   }

@@ -11,6 +11,7 @@ import {
   text,
   toggle,
 } from '../../runtime/flags/flag-kinds.ts';
+import type { Argument } from '../../runtime/flags/flags.ts';
 import { version } from '../../runtime/version.ts';
 import type { Verb } from '../cluster/edits.ts';
 import { type Command, defineCommand } from '../command.ts';
@@ -60,27 +61,39 @@ const anyVersion = {
   candidates: { source: 'versions' },
 };
 
-/** Verb, summary, whether a version may be named, example. */
-const editRows: readonly (readonly [Exclude<Verb, 'request' | 'refresh-link'>, string, boolean, string])[] = [
-  ['promote', 'publishes the candidate that a gate holds', true, 'promote docs'],
-  ['reject', 'drops the candidate that a gate holds; it is never published', true, 'reject docs'],
+const heldVersion = {
+  placeholder: 'VERSION',
+  describe: 'The candidate that you mean; another one is refused',
+  isRequired: false,
+  candidates: { source: 'candidates' },
+};
+
+/** Verb, summary, which version may be named, example. */
+const editRows: readonly (readonly [
+  Exclude<Verb, 'request' | 'refresh-link'>,
+  string,
+  Argument | undefined,
+  string,
+])[] = [
+  ['promote', 'publishes the candidate that a gate holds', heldVersion, 'promote docs'],
+  ['reject', 'drops the candidate that a gate holds; it is never published', heldVersion, 'reject docs'],
   [
     'pin',
     'publishes one version of the history; no exports start',
-    true,
+    anyVersion,
     'pin docs 20261122-192123-6836c104',
   ],
-  ['unpin', 'removes the pin; exports go on', false, 'unpin docs'],
-  ['rollback', 'pins the version before the published one', true, 'rollback docs --yes'],
-  ['suspend', 'pauses exports and promotions; refreshes the link', false, 'suspend docs'],
-  ['resume', 'ends the pause', false, 'resume docs'],
+  ['unpin', 'removes the pin; exports go on', undefined, 'unpin docs'],
+  ['rollback', 'pins the version before the published one', anyVersion, 'rollback docs --yes'],
+  ['suspend', 'pauses exports and promotions; refreshes the link', undefined, 'suspend docs'],
+  ['resume', 'ends the pause', undefined, 'resume docs'],
 ];
-const editCommands = editRows.map(([verb, summary, takesVersion, example]) =>
+const editCommands = editRows.map(([verb, summary, ofVersion, example]) =>
   defineCommand(
     {
       words: verb,
       summary,
-      arguments: takesVersion ? [staticExport, anyVersion] : [staticExport],
+      arguments: ofVersion === undefined ? [staticExport] : [staticExport, ofVersion],
       flags: editFlags,
       formats: editFormats,
       examples: [example],

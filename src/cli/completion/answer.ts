@@ -24,6 +24,7 @@ const {
 type Source = (request: SourceRequest) => Promise<readonly string[]>;
 
 const sources: Readonly<Record<string, () => Promise<Source>>> = {
+  candidates: async () => (await import('./cluster-names.ts')).listCandidates,
   contexts: async () => (await import('./contexts.ts')).listContexts,
   names: async () => (await import('./cluster-names.ts')).listNames,
   namespaces: async () => (await import('./cluster-names.ts')).listNamespaces,
@@ -31,17 +32,23 @@ const sources: Readonly<Record<string, () => Promise<Source>>> = {
 };
 export const sourceNames: readonly string[] = Object.keys(sources);
 
+export interface AnswerContext extends Pick<SourceRequest, 'clock' | 'env'> {
+  readonly cwd: string;
+  /** Of this process; `undefined` where the system has none. */
+  readonly userId: number | undefined;
+}
+
 /** @param typed `--`, and then the words after the program's name; the last one is to be completed */
 export async function answerShell(
   typed: readonly string[],
   commands: readonly Command[],
-  context: Pick<SourceRequest, 'clock' | 'env'>,
+  context: AnswerContext,
 ): Promise<string> {
   const offer = offerFor(typed[0] === '--' ? typed.slice(1) : typed, commands);
   const { candidates } = offer;
   if (candidates === 'files') return `:${files}\n`;
   const isListed = 'source' in candidates;
-  const values = isListed ? await listInTime(candidates.source, offer, context) : candidates;
+  const values = isListed ? await listInTime(candidates.source, offer, commands, context) : candidates;
   const fitting = values.filter((value) => value.startsWith(offer.typed) && plainText.test(value));
   const lines = fitting.map((value) => {
     const describe = offer.descriptions.get(value);
@@ -53,18 +60,27 @@ export async function answerShell(
 
 async function listInTime(
   name: string,
-  { given, args }: Offer,
-  { clock, env }: Pick<SourceRequest, 'clock' | 'env'>,
+  { command, rest, given, args }: Offer,
+  commands: readonly Command[],
+  context: AnswerContext,
 ): Promise<readonly string[]> {
+  const { clock, env } = context;
   const signal = clock.deadline(deadlineMs);
-  const request: SourceRequest = {
-    given: (flag) => given.get(flag) ?? (env[variableName(programName, flag)] || undefined),
-    args,
-    clock,
-    env,
-    signal,
+  const list = async (): Promise<readonly string[]> => {
+    if (command === undefined) return [];
+    // A profile of the user may name the cluster, and the namespace.
+    const { readConfiguration } = await import('../config/configuration.ts');
+    const { flags } = await readConfiguration(command, rest, commands, context);
+    const request: SourceRequest = {
+      given: (flag) =>
+        given.get(flag) ?? (env[variableName(programName, flag)] || flags.get(flag)?.texts.at(-1)),
+      args,
+      clock,
+      env,
+      signal,
+    };
+    return (await sources[name]?.())?.(request) ?? [];
   };
-  const list = async (): Promise<readonly string[]> => (await sources[name]?.())?.(request) ?? [];
   // A source may be in a call that ignores the signal, such as a slow look-up of a host.
   return Promise.race([list(), clock.after(deadlineMs).then(() => [])]).catch(() => []);
 }

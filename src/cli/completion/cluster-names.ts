@@ -2,7 +2,7 @@
 // Secrets, and namespaces without a StaticExport.
 
 import { type ClusterClient, withCluster } from '../cluster/client.ts';
-import { historyOf } from '../cluster/summary.ts';
+import { historyOf, summaryOf } from '../cluster/summary.ts';
 import { homePath, type SourceRequest } from './source-request.ts';
 
 export function listNames(request: SourceRequest): Promise<readonly string[]> {
@@ -26,6 +26,16 @@ export async function listVersions(request: SourceRequest): Promise<readonly str
   return ask(request, async (client) => {
     const versions = historyOf(await client.read(name)).map(({ version }) => version);
     return versions.filter((version) => typeof version === 'string');
+  });
+}
+
+/** What a gate holds. */
+export async function listCandidates(request: SourceRequest): Promise<readonly string[]> {
+  const [name] = request.args;
+  if (name === undefined) return [];
+  return ask(request, async (client) => {
+    const { candidate } = summaryOf(await client.read(name));
+    return candidate === undefined ? [] : [candidate];
   });
 }
 

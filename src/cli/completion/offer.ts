@@ -16,6 +16,10 @@ export interface Offer {
   readonly candidates: Candidates;
   /** Of the candidates that have one. */
   readonly descriptions: ReadonlyMap<string, string>;
+  /** Absent where the command is not complete yet. */
+  readonly command?: Command;
+  /** The words after those of the command, without the last one. */
+  readonly rest: readonly string[];
   /** The values of flags before, by key. */
   readonly given: ReadonlyMap<string, string>;
   /** The arguments before. */
@@ -37,9 +41,10 @@ export function offerFor(words: readonly string[], commands: readonly Command[])
   const typed = words.at(-1) ?? '';
   const command = commands.find((one) => one.words.split(' ').every((word, at) => before[at] === word));
   if (command === undefined) return offerOf(typed, nextWords(before, commands, typed));
-  const state = readArgs(command, before.slice(command.words.split(' ').length));
+  const rest = before.slice(command.words.split(' ').length);
+  const state = readArgs(command, rest);
   const { flags, arguments: wanted = [] } = command.description;
-  const found = { given: state.given, args: state.args };
+  const found = { command, rest, given: state.given, args: state.args };
   if (state.pending !== undefined) {
     return { ...offerOf(typed), candidates: flags[state.pending]?.candidates ?? [], ...found };
   }
@@ -57,6 +62,7 @@ function offerOf(typed: string, candidates: readonly Candidate[] = []): Offer {
     typed,
     candidates: candidates.map(({ value }) => value),
     descriptions: new Map(candidates.map(({ value, describe = '' }) => [value, describe])),
+    rest: [],
     given: new Map(),
     args: [],
   };

@@ -7,7 +7,7 @@ import type { Clock } from '../../runtime/clock.ts';
 type Env = Readonly<Record<string, string | undefined>>;
 
 export interface SourceRequest {
-  /** The value of a flag, from the words before or its variable; by its key, such as `kubeconfig`. */
+  /** The value of a flag, from the words before, its variable or a profile; by its key, such as `kubeconfig`. */
   readonly given: (flag: string) => string | undefined;
   /** The arguments before. */
   readonly args: readonly string[];

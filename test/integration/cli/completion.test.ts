@@ -39,6 +39,7 @@ const skip = maySkip('shells', missing.length > 0 && `${missing.join(', ')}: not
 
 const namespace = 'team-a';
 const versions = ['20261122-192123-6836c104', '20261121-030000-1234abcd'];
+const held = '20261123-030000-abcd1234';
 let cluster: TestCluster;
 let folder: string;
 let env: Readonly<Record<string, string>>;
@@ -98,7 +99,8 @@ before(async () => {
       digest: String(at).repeat(64),
       jobId: `job-${at}`,
     }));
-    const patch = JSON.stringify({ status: { history } });
+    const candidate = { version: held, digest: '2'.repeat(64), jobId: 'job-2', reason: 'AwaitingPromotion' };
+    const patch = JSON.stringify({ status: { history, candidate } });
     const patched = await cluster.kubectl([
       ...['patch', 'staticexport', name, '-n', of, '--subresource=status', '--type=merge', '-p', patch],
     ]);
@@ -122,6 +124,7 @@ const lines: readonly (readonly [typed: string, words: readonly string[]])[] = [
   ['status -n team-a ha', ['status', '-n', namespace, 'handbook']],
   ['get --namespace te', ['get', '--namespace', namespace]],
   ['rollback docs 20261121', ['rollback', 'docs', versions[1] ?? '']],
+  ['promote docs 2', ['promote', 'docs', held]],
   ['get --context kin', ['get', '--context', 'kind@kube:1']],
   ['get --context kind@kube:', ['get', '--context', 'kind@kube:1']],
   ['get --context=arn:aws:', ['get', '--context=arn:aws:eks:eu/docs']],

@@ -2,7 +2,7 @@
 // that is not there gives no names. Also: what is loaded for an answer.
 
 import assert from 'node:assert/strict';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join, resolve } from 'node:path';
 import { after, before, test } from 'node:test';
@@ -17,7 +17,12 @@ before(() => {
 after(() => rmSync(folder, { recursive: true, force: true }));
 
 const ask = (line: string, env: Readonly<Record<string, string>> = {}): Promise<string> =>
-  answerShell(['--', ...line.split(' ')], commands, { clock: systemClock, env: { HOME: folder, ...env } });
+  answerShell(['--', ...line.split(' ')], commands, {
+    clock: systemClock,
+    env: { HOME: folder, ...env },
+    cwd: folder,
+    userId: process.getuid?.(),
+  });
 
 function kubeconfig(name: string, ...contexts: readonly string[]): string {
   const file = join(folder, name);
@@ -42,6 +47,20 @@ test('contexts come from every file of KUBECONFIG, or from the flag', async () =
   assert.equal(await ask('get --context=a', env), 'a\narn:aws:eks:eu/c\n:36\n');
   assert.equal(await ask('get --kubeconfig ~/one --context ', env), 'a\nb\n:36\n');
   assert.equal(await ask('get --context ', { STATIC_EXPORT_KUBECONFIG: one }), 'a\nb\n:36\n');
+});
+
+test('a profile of the user names the kubeconfig', async () => {
+  mkdirSync(join(folder, '.config/static-export'), { recursive: true, mode: 0o700 });
+  const profiles = {
+    work: { kubeconfig: kubeconfig('work', 'w') },
+    home: { kubeconfig: kubeconfig('home', 'h') },
+  };
+  const file = join(folder, '.config/static-export/config.yaml');
+  writeFileSync(file, JSON.stringify({ currentProfile: 'work', profiles }), { mode: 0o600 });
+  assert.equal(await ask('get --context '), 'w\n:36\n');
+  assert.equal(await ask('get --profile home --context '), 'h\n:36\n');
+  assert.equal(await ask('get --profile gone --context '), ':36\n');
+  rmSync(file);
 });
 
 test('a context that a shell would evaluate is left out', async () => {

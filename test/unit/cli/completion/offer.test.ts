@@ -66,6 +66,7 @@ for (const [line, source] of [
   ['pin -n team --yes ', 'names'],
   ['pin docs ', 'versions'],
   ['rollback --dry-run=client docs 2', 'versions'],
+  ['promote docs ', 'candidates'],
   ['get -n ', 'namespaces'],
   ['status docs --namespace=t', 'namespaces'],
   ['get --context ', 'contexts'],

@@ -4,6 +4,7 @@
 /** What a machine can lack. `root` is the right to mount and to make namespaces, `peers` are nginx and Caddy. */
 export const skippable = [
   'chromium',
+  'jsonschema',
   'krew',
   'man',
   'nextjs',
@@ -12,6 +13,7 @@ export const skippable = [
   'promtool',
   'root',
   'shells',
+  'tekton',
 ] as const;
 export type Skippable = (typeof skippable)[number];
 

@@ -1,0 +1,28 @@
+#!/bin/sh
+# Exports the docs, and swaps the folder that a web server serves. The server follows the link `current`, which changes in
+# one step: each request gets the old site or the new one. It may run again at any time; a run that was interrupted
+# continues. Needs GNU or busybox mv.
+#   DOCS_DOMAIN                 the domain to export
+#   SITE_ROOT                   where the releases are (default /srv/docs)
+#   STATIC_EXPORT               the program (default static-export)
+#   STATIC_EXPORT_API_BASE_URL  address of the export API
+#   STATIC_EXPORT_KEY_FILE      file that holds its admin key
+set -eu
+root=${SITE_ROOT:-/srv/docs}
+mkdir -p "$root/releases"
+
+${STATIC_EXPORT:-static-export} export "$DOCS_DOMAIN" --max-shrink 20 --quiet \
+  --to "$root/releases/next" --state "$root/state" --results-dir "$root/results"
+version=$(cat "$root/results/version")
+
+if [ -d "$root/releases/$version" ]; then
+  rm -rf "$root/releases/next"
+else
+  mv "$root/releases/next" "$root/releases/$version"
+fi
+ln -sfn "releases/$version" "$root/current.next"
+mv -T "$root/current.next" "$root/current"
+
+# Keeps the three newest releases, for requests under way and for a way back.
+find "$root/releases" -mindepth 1 -maxdepth 1 ! -name "$version" | sort -r | tail -n +3 |
+  while IFS= read -r release; do rm -rf "$release"; done

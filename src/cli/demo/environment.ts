@@ -33,6 +33,7 @@ const serverStatus = z.object({
   active: z.nullable(z.object({ version: z.string(), digest: z.string() })),
   swaps: z.number(),
   source: z.object({
+    state: z.string(),
     kind: z.nullable(z.string()),
     published: z.nullable(z.object({ linkIssuedAt: z.nullable(z.string()) })),
   }),

@@ -127,8 +127,10 @@ async function watchRefresh({ demo, claims, progress, clock, signal }: StoryCont
         await until(
           'the new link in the bundle server’s status',
           async () => {
-            const { linkIssuedAt } = (await demo.readServerStatus()).source.published ?? {};
-            return Date.parse(linkIssuedAt ?? '') === now.issuedAt ? true : undefined;
+            const { state, published } = (await demo.readServerStatus()).source;
+            // Not before it is in sync: a download takes its time, and would be counted at its end.
+            const isTaken = Date.parse(published?.linkIssuedAt ?? '') === now.issuedAt;
+            return isTaken && state === 'in-sync' ? true : undefined;
           },
           { clock, signal },
         );

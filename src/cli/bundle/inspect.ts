@@ -1,7 +1,7 @@
 // `bundle inspect`: what an archive holds, as a server would see it. Owns the fields and words that all commands about
 // archives share. Refuses: names of files that are not printable.
 
-import type { BundleIndex } from '../../bundle/bundle-index.ts';
+import type { BundleIndex, BundleNote } from '../../bundle/bundle-index.ts';
 import { isHiddenFile } from '../../bundle/store/hidden-files.ts';
 import { printable } from '../../wire/printable-text.ts';
 import type { CliContext, CommandResult } from '../context.ts';
@@ -27,7 +27,7 @@ export async function inspectBundle(
     fields: { ...contentFields(index), notes: index.notes, ...(values.files && { entries: listed }) },
     lines: [
       ...contentLines(index),
-      ...index.notes.map(({ code, count, example }) => `Note:    ${noteWords(code, count, example)}`),
+      ...index.notes.map((note) => `Note:    ${noteWords(note)}`),
       ...(values.files
         ? ['', ...listed.map((file) => `${file.sha256}  ${`${file.size}`.padStart(sizeWidth)}  ${file.path}`)]
         : []),
@@ -60,6 +60,17 @@ export function contentLines(index: BundleIndex): readonly string[] {
 const hiddenPaths = ({ files }: BundleIndex): readonly string[] =>
   files.map((file) => file.path).filter(isHiddenFile);
 
-function noteWords(code: string, count: number, example: string): string {
-  return `${code} (${counted(count, 'time')}${example === '' ? '' : `, such as ${example}`})`;
+/** By the code of a note. */
+const noteSentences: Readonly<Record<string, (count: number) => string>> = {
+  DuplicateReplaced: (count) => `${counted(count, 'file')} replaced by a later file of the same name`,
+  HardLinkFollowed: (count) => `${counted(count, 'hard link')} read as a copy`,
+  NameEndsAtNul: (count) => `${counted(count, 'name')} cut at a NUL`,
+  PathNormalised: (count) => `${counted(count, 'path')} written in its plain form`,
+  WrappingFolderRemoved: () => 'the folder around all files is not part of their paths',
+};
+
+/** What a reader had to adapt, for a person; documents have its code. */
+export function noteWords({ code, count, example }: BundleNote): string {
+  const sentence = noteSentences[code]?.(count) ?? `${code} (${counted(count, 'time')})`;
+  return `${sentence}${example === '' ? '' : `: ${example}`}`;
 }

@@ -2,7 +2,6 @@
 // Invariant: what is written was checked, and passed the promotion gates; the old version stays otherwise.
 
 import { join, resolve } from 'node:path';
-import { BundleError } from '../../bundle/bundle-error.ts';
 import { readProxySettings } from '../../bundle/fetch/proxy-settings.ts';
 import { RenewedAgent } from '../../bundle/fetch/renewed-agent.ts';
 import { removeQuietly } from '../../bundle/store/store-disk.ts';
@@ -16,6 +15,7 @@ import { describeKeyPrefix, type KeyFlags, readKey } from '../api-key.ts';
 import { readIndex, type SizeLimits } from '../bundle/reading.ts';
 import { CliError, failureOf } from '../cli-error.ts';
 import type { CliContext, CommandResult } from '../context.ts';
+import { counted } from '../output/amounts.ts';
 import { admitDestination } from './admit.ts';
 import { type DestinationWrite, isPlaced, placeOf, writeAll, writePlace } from './destinations.ts';
 import { type CompleteExport, type ExportDependencies, exportSite } from './export-job.ts';
@@ -119,9 +119,13 @@ async function readBaseline(
   const own = last?.domain === domain && last.baseUrl === values.apiBaseUrl ? last : undefined;
   if (values.baseline === undefined) return own;
   return readIndex(values.baseline, values, context).catch((error: unknown) => {
-    if (!(error instanceof BundleError)) throw error;
-    const message = `--baseline cannot be compared with: ${failureOf(error).message}`;
-    throw new CliError('usage', error.code, message, { cause: error });
+    const { outcome, code, message, next } = failureOf(error);
+    // A rejected baseline is no verdict about the export.
+    if (outcome !== 'usage' && outcome !== 'archiveRejected') throw error;
+    throw new CliError('usage', code, `--baseline cannot be compared with: ${message}`, {
+      cause: error,
+      next,
+    });
   });
 }
 
@@ -261,8 +265,8 @@ function held(
 ): CliError {
   const { minPages, maxShrink } = values;
   const details: Readonly<Record<HoldReason, string>> = {
-    TooFewPages: `the export has ${pages} pages (--min-pages ${minPages})`,
-    PageCountDropped: `the export has ${pages} pages, down from ${baseline?.pages ?? 0} (--max-shrink ${maxShrink})`,
+    TooFewPages: `the export has ${counted(pages, 'page')} (--min-pages ${minPages})`,
+    PageCountDropped: `the export has ${counted(pages, 'page')}, down from ${baseline?.pages ?? 0} (--max-shrink ${maxShrink})`,
     AwaitingPromotion: 'the export waits for its promotion',
   };
   const next = [

@@ -13,6 +13,7 @@ import type { Link } from '../../wire/link.ts';
 import { printable } from '../../wire/printable-text.ts';
 import { CliError, failureOf } from '../cli-error.ts';
 import type { CliContext } from '../context.ts';
+import { counted } from '../output/amounts.ts';
 import type { CurrentExport, StateFolder } from './export-state.ts';
 
 export interface ExportRequest {
@@ -121,7 +122,7 @@ async function waitForJob(
       throw new CliError('exportFailed', 'JobFailed', message);
     }
     if (report.outcome === 'completed') break;
-    const pages = report.pageCount === undefined ? [] : [`${report.pageCount} pages`];
+    const pages = report.pageCount === undefined ? [] : [counted(report.pageCount, 'page')];
     progress.advance(report.progress, [report.state, ...pages].join(', '));
     const elapsedMs = clock.monotonic() - startedAt;
     await clock.after(Math.max(pollIntervalMs(elapsedMs), report.retryAfterMs ?? 0), signal);

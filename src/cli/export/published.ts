@@ -11,6 +11,7 @@ import type { Link } from '../../wire/link.ts';
 import { readContent, type SizeLimits } from '../bundle/reading.ts';
 import { CliError } from '../cli-error.ts';
 import type { CliContext } from '../context.ts';
+import { counted } from '../output/amounts.ts';
 import type { Place } from './destinations.ts';
 import { placeBundle } from './place.ts';
 
@@ -70,5 +71,6 @@ export async function placeIndex(
 ): Promise<void> {
   const pack = await openPack(join(bundleFolder(workDir, index.digest), packName), index, undefined);
   const leftOut = await placeBundle(pack, place.path, place, signal).finally(() => pack.close());
-  if (leftOut > 0) progress.note(`${leftOut} files that a server must not show were left out of the folder`);
+  if (leftOut > 0)
+    progress.note(`Left out of the folder: ${counted(leftOut, 'file')} that a server must not show`);
 }

@@ -135,7 +135,10 @@ test('a destination, a baseline or a key that cannot be used is found before a j
   ] as const;
   for (const [flags, exitCode, errorCode] of cases) {
     const { code, stdout } = await run(...flags);
-    assert.deepEqual([code, JSON.parse(stdout).code], [exitCode, errorCode]);
+    const failure = JSON.parse(stdout);
+    assert.deepEqual([code, failure.code], [exitCode, errorCode]);
+    const isNamed = flags.some((flag) => flag.startsWith('--') && failure.message.includes(flag));
+    assert.ok(isNamed, failure.message);
   }
   assert.equal(vendor.jobs.size, 0);
 });

@@ -26,7 +26,7 @@ export interface SizeLimits {
 
 type ReadingContext = Pick<CliContext, 'bundleWorker' | 'clock' | 'random' | 'signal' | 'progress'>;
 
-/** The index alone; nothing is kept. @throws {BundleError} {CliError} `ArchiveUnreadable` */
+/** The index alone; nothing is kept. @throws {BundleError} {CliError} `ArchiveUnreadable`, `ArchiveIsFolder` */
 export async function readIndex(
   path: string,
   sizes: SizeLimits,
@@ -38,7 +38,7 @@ export async function readIndex(
 /**
  * The archive with its files, while `work` runs.
  *
- * @throws {BundleError} {CliError} `ArchiveUnreadable`, and what `work` throws
+ * @throws {BundleError} {CliError} `ArchiveUnreadable`, `ArchiveIsFolder`, and what `work` throws
  */
 export async function withArchive<T>(
   path: string,

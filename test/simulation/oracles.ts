@@ -35,6 +35,7 @@ export class Oracles {
   /** The previous step read present states and left no due action. */
   #wasClean = false;
   #wasFaulty = false;
+  #isShared = false;
   idleSteps = 0;
   readonly #events = new Reader<unknown>();
   readonly #logs = new Reader<string>();
@@ -74,6 +75,14 @@ export class Oracles {
     this.#publication.startOver();
   }
 
+  /**
+   * Another process reconciles within the next step. One of the two may know that the clock was set back, so that each
+   * corrects the times of the other's status.
+   */
+  share(): void {
+    this.#isShared = true;
+  }
+
   /** A disturbance that the operator may need time to recover from. */
   disturb(): void {
     this.#disturbedAt = this.#simulation.clock.monotonic();
@@ -90,9 +99,11 @@ export class Oracles {
     this.#publication.check(step);
     this.link.check(step, this.isCalm(), hadFaults);
     this.checkWrites(step, hadFaults);
-    if (!hadFaults) this.checkIdle(step);
+    const wasShared = this.#isShared;
+    this.#isShared = false;
+    if (!hadFaults && !wasShared) this.checkIdle(step);
     const isLeft = step.callsMade + step.writesMade > 0 && (step.outcome?.wakeAfterMs ?? 0) < shortestLookMs;
-    this.#wasClean = step.error === undefined && !hadFaults && !isLeft;
+    this.#wasClean = step.error === undefined && !hadFaults && !wasShared && !isLeft;
     this.#wasFaulty = hadFaults || step.error !== undefined;
     this.#calls.check(step, hadFaults);
     this.checkJobs();

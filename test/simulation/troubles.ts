@@ -258,10 +258,16 @@ export const troubles: Readonly<Record<string, Trouble>> = {
     };
     return { end, stopsLinks: false };
   },
-  'two processes that both lead': ({ simulation }) => {
+  'two processes that both lead': ({ simulation, oracles }) => {
     const { faults, dice } = simulation;
     const isSharing = (name: string): boolean => !name.startsWith('bundles') && dice.isBelow(0.1);
-    simulation.faults = { next: (name) => (isSharing(name) ? 'overtaken' : faults.next(name)) };
+    simulation.faults = {
+      next: (name) => {
+        if (!isSharing(name)) return faults.next(name);
+        oracles.share();
+        return 'overtaken';
+      },
+    };
     const end = (): void => {
       simulation.faults = faults;
     };

@@ -5,6 +5,7 @@ import { z } from 'zod';
 import { createList } from '../../kube/objects/resource-list.ts';
 import { deployments, pods, type Resource } from '../../kube/transport/resource-path.ts';
 import type { ObjectMeta, StaticExportObject } from '../../wire/cluster.ts';
+import { printable } from '../../wire/printable-text.ts';
 import type { ClusterClient } from './client.ts';
 
 const absent = <T extends z.ZodType>(schema: T) => schema.optional().catch(undefined);
@@ -148,7 +149,7 @@ export function readPod({ metadata, spec, status }: StaticExportObject): Pod {
       ...all.flatMap(({ envFrom }) => envFrom.map(({ configMapRef }) => configMapRef?.name)),
       ...all.flatMap(({ env }) => env.map(({ valueFrom }) => valueFrom?.configMapKeyRef?.name)),
     ]),
-    state: waiting?.state?.waiting?.reason ?? found.reason ?? found.phase ?? 'Unknown',
+    state: printable(waiting?.state?.waiting?.reason ?? found.reason ?? found.phase ?? 'Unknown', 64),
     isReady: found.conditions.some(({ type, status }) => type === 'Ready' && status === 'True'),
     restarts: found.containerStatuses.reduce((sum, { restartCount }) => sum + restartCount, 0),
   };

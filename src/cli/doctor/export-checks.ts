@@ -40,7 +40,7 @@ function checkManaged({ object, status }: Surroundings, { operators }: ClusterFa
     ? [
         passed(
           'Managed',
-          `The operator with the lease ${status.operatorLease ?? 'unknown'} observed this spec.`,
+          `The operator with the lease ${printable(status.operatorLease ?? 'unknown')} observed this spec.`,
         ),
       ]
     : [

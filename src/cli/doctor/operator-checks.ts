@@ -3,6 +3,7 @@
 
 import { labels } from '../../staticexport/names.ts';
 import type { StaticExportObject } from '../../wire/cluster.ts';
+import { printable } from '../../wire/printable-text.ts';
 import type { Lease, Operator } from '../cluster/operators.ts';
 import { isReadable, knownValue } from '../cluster/reading.ts';
 import { type Check, failed, passed, skipped, warned } from './check.ts';
@@ -49,7 +50,7 @@ function isFresh(lease: Lease | undefined, now: number): boolean {
 }
 
 export function checkLeases({ leases, now }: Pick<ClusterFacts, 'leases' | 'now'>): readonly Check[] {
-  return leases.map((facts) => checkLease(facts, now));
+  return leases.map(({ id, lease }) => checkLease({ id: printable(id), lease }, now));
 }
 
 function checkLease({ id, lease }: LeaseFacts, now: number): Check {
@@ -96,7 +97,7 @@ export function checkOverlap(facts: ClusterFacts): readonly Check[] {
   const foreign = [...strangers].map(([lease, own]) =>
     failed(
       'OperatorOverlap',
-      `Another operator, with the lease ${lease}, writes statuses that ${own} manages.`,
+      `Another operator, with the lease ${printable(lease)}, writes statuses that ${own} manages.`,
       disjoint,
     ),
   );

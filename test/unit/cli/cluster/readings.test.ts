@@ -1,0 +1,106 @@
+// Reads around a StaticExport that are refused, partly refused, or answered by something else than expected.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { findOperators, readLease } from '../../../../src/cli/cluster/operators.ts';
+import { attempt, isReadable } from '../../../../src/cli/cluster/reading.ts';
+import { readServerStatus, type Server } from '../../../../src/cli/cluster/servers.ts';
+import { readPod } from '../../../../src/cli/cluster/workloads.ts';
+import type { Call, Transport } from '../../../../src/kube/transport/transport.ts';
+import { ClusterError } from '../../../../src/wire/cluster-error.ts';
+
+const { signal } = new AbortController();
+const metadata = { name: 'x', namespace: 'ops', uid: 'u', resourceVersion: '1' };
+const forbidden = new ClusterError('Forbidden', 'you have no permission');
+
+function clientWith(answer: (call: Call) => unknown): { transport: Transport; signal: AbortSignal } {
+  const transport: Transport = {
+    call: async (call) => answer(call),
+    stream: async () => {
+      throw forbidden;
+    },
+    close: async () => {},
+  };
+  return { transport, signal };
+}
+
+const container = { name: 'operator', image: 'sx:0.1.0', args: ['operator'] };
+const deployments = {
+  metadata: {},
+  items: [{ metadata, spec: { template: { spec: { containers: [container] } } } }],
+};
+
+test('a user who may read one namespace finds the operator there', async () => {
+  const client = clientWith(({ address }) => {
+    if (address.namespace !== 'ops') throw forbidden;
+    return deployments;
+  });
+  const found = await findOperators(client, ['other', 'ops', 'ops']);
+  assert.ok(isReadable(found));
+  assert.deepEqual(
+    found.value.map(({ lease }) => lease),
+    [{ namespace: 'ops', name: 'static-export-operator' }],
+  );
+  const none = await findOperators(client, ['other']);
+  assert.deepEqual(none, { code: 'Forbidden', unreadable: 'you have no permission' });
+});
+
+test('a lease without times reads as one that was never renewed', async () => {
+  const key = { namespace: 'ops', name: 'sx' };
+  const read = (spec: object) =>
+    readLease(
+      clientWith(() => ({ metadata, spec })),
+      key,
+    );
+  assert.equal((await read({}))?.renewedAt, undefined);
+  const lease = await read({ holderIdentity: 'pod-1_0a\u202e', renewTime: '2026-11-23T12:00:00.123456Z' });
+  assert.deepEqual([lease?.pod, lease?.holder], ['pod-1', 'pod-1_0a\\u{202e}']);
+  assert.equal(lease?.renewedAt, Date.parse('2026-11-23T12:00:00.123Z'));
+});
+
+const spec = { containers: [{ name: 's', args: ['bundle-server'] }] };
+const pod = readPod({
+  metadata: { ...metadata, annotations: {}, labels: {}, ownerReferences: [] },
+  spec,
+  status: undefined,
+});
+const server: Server = { pod, adminPort: 9090, imageVersion: undefined };
+const status = {
+  active: { version: 'v\u0007', digest: 'd' },
+  source: { kind: 'link', state: 'in-sync', reason: 'served', published: null, lastError: null },
+};
+
+test("a server's status is read through the API server, and its text is printable", async () => {
+  const calls: Call[] = [];
+  const client = clientWith((call) => {
+    calls.push(call);
+    return status;
+  });
+  assert.equal((await readServerStatus(client, server)).active?.version, 'v\\u{7}');
+  assert.deepEqual(
+    calls.map(({ address }) => [address.name, address.subresource, address.subpath]),
+    [['x:9090', 'proxy', 'status']],
+  );
+});
+
+test('a pod that answers with something else has no readable status', async () => {
+  for (const answer of [undefined, 'text', {}, { active: 1 }, { ...status, source: null }]) {
+    const read = await attempt(
+      readServerStatus(
+        clientWith(() => answer),
+        server,
+      ),
+    );
+    assert.ok(!isReadable(read));
+    assert.match(
+      read.unreadable,
+      /port 9090 of pod ops\/x does not answer with the status of a bundle server/,
+    );
+  }
+});
+
+test('a command that is stopped ends, and a bug is not hidden as a refusal', async () => {
+  const aborted = new ClusterError('Aborted', 'stopped');
+  await assert.rejects(attempt(Promise.reject(aborted)), aborted);
+  await assert.rejects(attempt(Promise.reject(new TypeError('a bug'))), TypeError);
+});

@@ -84,7 +84,7 @@ async function startOrContinue(
   if (current.jobId !== undefined) {
     const requestedAt = formatInstant(current.requestedAt);
     progress.note(
-      `Continuing export job ${printable(current.jobId)} of ${requestedAt}. For a new export, add --new`,
+      `Continuing export job ${printable(current.jobId)}, started at ${requestedAt}. For a new export, add --new`,
     );
     return { ...current, jobId: current.jobId };
   }

@@ -68,7 +68,9 @@ async function readValues(path: string, outcome: 'usage' | 'notWritten'): Promis
 /** `bundle.json` with the link, for its owner alone. Written only where it differs. */
 export async function writeLinkFile(path: string, bundle: PublishedBundle): Promise<void> {
   const text = `${formatPublishedBundle(bundle)}\n`;
-  if ((await readFile(path, 'utf8').catch(() => undefined)) === text) return;
+  const found = await stat(path).catch(() => undefined);
+  const isPrivate = found !== undefined && (found.mode & 0o077) === 0;
+  if (isPrivate && (await readFile(path, 'utf8').catch(() => undefined)) === text) return;
   await writeWhole(path, text, 0o600).catch((error: unknown) => {
     throw notWritten(linkFileFlag, error);
   });

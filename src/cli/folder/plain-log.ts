@@ -21,8 +21,15 @@ function isEvent(fields: object): boolean {
 
 function detailsOf(fields: object): readonly string[] {
   if ('error' in fields) return [`${publishableMessage(fields.error)} (${publishableCode(fields.error)})`];
-  if (!('message' in fields) || typeof fields.message !== 'string') return [];
-  const code = 'reason' in fields && typeof fields.reason === 'string' ? ` (${fields.reason})` : '';
-  const retry = 'retryTime' in fields && typeof fields.retryTime === 'string';
-  return [`${fields.message}${code}${retry ? `. Retrying at ${String(fields.retryTime)}` : ''}`];
+  const [message, reason, retryTime] = ['message', 'reason', 'retryTime'].map((name) => textOf(fields, name));
+  const said = [message, message === undefined ? reason : reason && `(${reason})`].filter(isText).join(' ');
+  const retry = retryTime === undefined ? '' : `. Retrying at ${retryTime}`;
+  return said === '' ? [] : [`${said}${retry}`];
 }
+
+function textOf(fields: object, name: string): string | undefined {
+  const value: unknown = Reflect.get(fields, name);
+  return typeof value === 'string' ? value : undefined;
+}
+
+const isText = (text: string | undefined): text is string => text !== undefined && text !== '';

@@ -85,7 +85,7 @@ export async function publish(
     const { values } = options;
     if (values !== undefined)
       writes.push({ name: '--values', write: () => writeValues(values, bundle.version) });
-    await writeAll(writes, { version: bundle.version, next: [] }, signal);
+    await writeAll(writes, { version: bundle.version, next: again }, signal);
   } finally {
     await removeQuietly(workDir);
   }
@@ -99,8 +99,10 @@ export async function publishLink(
 ): Promise<void> {
   if (linkFile === undefined) return;
   const write = { name: '--link-file', write: () => writeLinkFile(linkFile, bundle) };
-  await writeAll([write], { version: bundle.version, next: [] }, signal);
+  await writeAll([write], { version: bundle.version, next: again }, signal);
 }
+
+const again = ['Run the same command again to write what is missing.'];
 
 /** As the user wrote it. */
 const publishFlag = (to: string): string =>

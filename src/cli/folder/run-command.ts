@@ -11,6 +11,7 @@ import { createMemory } from '../../loop/memory.ts';
 import type { Events } from '../../loop/ports.ts';
 import { reconcile } from '../../loop/reconcile.ts';
 import { ReconcileRefused } from '../../loop/refused-reconcile.ts';
+import { withoutRetry } from '../../reconcile/status/failure-words.ts';
 import { openExternalServices } from '../../services/external-services.ts';
 import { defaultOutputName, outputKeys } from '../../staticexport/names.ts';
 import { parseStaticExport } from '../../staticexport/parse.ts';
@@ -148,7 +149,11 @@ async function runLoop(
       // After a link that was due, a request still waits for its start.
       const isDue = waitMs === 0;
       if (values.once && isPublished && !isDue && ended !== undefined)
-        return resultOf({ ...ended, message: inRunWords(ended.message, keySource) }, published, values);
+        return resultOf(
+          { ...ended, message: inRunWords(withoutRetry(ended.message), keySource) },
+          published,
+          values,
+        );
       if (!isWorking)
         progress.phase(status.job?.state === undefined ? 'Waiting' : `Export job ${status.job.state}`);
       const stop = new AbortController();

@@ -59,5 +59,8 @@ export function operatorWords({
 
 /** @param text a condition's message, an event or a line of the log */
 export function inRunWords(text: string, source: KeySource): string {
-  return operatorWords(source).reduce((said, [theirs, ours]) => said.replaceAll(theirs, ours), text);
+  return operatorWords(source)
+    .reduce((said, [theirs, ours]) => said.replaceAll(theirs, ours), text)
+    .replace(/^API key in Secret \S+ does/, 'API key does')
+    .replaceAll(/; retrying(?= \(|$)/g, '');
 }

@@ -165,7 +165,7 @@ test('a destination that fails keeps no other from the new version: exit 9, and 
   writeFileSync(values ?? '', 'a: b\n');
   const again = await run(...flags);
   assert.deepEqual([again.code, JSON.parse(again.stdout).version], [0, error.version]);
-  assert.match(again.stderr, /Continuing export job job-1 of .*\. For a new export, add --new/);
+  assert.match(again.stderr, /Continuing export job job-1, started at .*\. For a new export, add --new/);
   assert.equal(vendor.jobs.size, 1);
 });
 

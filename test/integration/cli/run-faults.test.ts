@@ -76,7 +76,8 @@ describe('endings', { concurrency: 4 }, () => {
       const error = JSON.parse(result.stdout);
       assert.equal(error.code, code);
       assert.match(error.message, words);
-      assert.doesNotMatch(result.stderr, /the operator|of the chart|its Secret|Rechecked/);
+      assert.doesNotMatch(result.stderr, /the operator|of the chart|its Secret|Rechecked|; retrying/);
+      assert.doesNotMatch(error.message, /Retrying at/);
       assert.equal(existsSync(to), false);
     });
   }
@@ -115,12 +116,21 @@ test('a key that is not there, and flags that cannot work, are found before a jo
   assert.equal(vendor.jobs.size, 0);
 });
 
+test('an API key of an unusual form is used, with the note that export gives', async (t) => {
+  const { folder, run } = await runWorkplace(t);
+  writeFileSync(join(folder, 'key'), 'pk_other\n');
+  const { code, stderr } = await run();
+  assert.equal(code, 3);
+  assert.match(stderr, /^API key does not begin with svc_\. Check that it is an admin key\.$/m);
+});
+
 test('a link to a private address is a setting: exit 2, and with the flag the same job goes on', async (t) => {
   const { args, run, vendor } = await runWorkplace(t);
   const command = args('--once').filter((one) => one !== '--allow-private-links');
   const refused = await runCommand([process.execPath, ...command]);
   assert.deepEqual([refused.code, JSON.parse(refused.stdout).code], [2, 'PrivateLink'], refused.stderr);
   assert.match(JSON.parse(refused.stdout).message, /add --allow-private-links/);
+  assert.doesNotMatch(refused.stderr, /; retrying/);
   assert.equal((await run()).code, 0);
   assert.equal(vendor.jobs.size, 1);
 });

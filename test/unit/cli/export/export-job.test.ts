@@ -243,7 +243,7 @@ test('a run that continues says which job it continues and how to start a new on
   answers.poll = [api('Unauthorized')];
   await assert.rejects(run());
   assert.deepEqual(notes, [
-    'Continuing export job job-1 of 2026-01-05T12:00:00Z. For a new export, add --new',
+    'Continuing export job job-1, started at 2026-01-05T12:00:00Z. For a new export, add --new',
   ]);
   const { jobId } = await run(undefined, true);
   assert.deepEqual([jobId, jobs.size], ['job-2', 2]);

@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict';
 import {
+  chmodSync,
   lstatSync,
   mkdirSync,
   mkdtempSync,
@@ -53,6 +54,9 @@ test('only its owner can read the link file', async (t) => {
   await writeLinkFile(path, { ...fields, bundleUrl });
   assert.equal(statSync(path).mode & 0o777, 0o600);
   assert.equal(JSON.parse(readFileSync(path, 'utf8')).bundleUrl, bundleUrl.reveal());
+  chmodSync(path, 0o644);
+  await writeLinkFile(path, { ...fields, bundleUrl });
+  assert.equal(statSync(path).mode & 0o777, 0o600);
 });
 
 test('before an export, a values file that cannot be edited is wrong usage, and nothing is written', async (t) => {

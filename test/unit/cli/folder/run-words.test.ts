@@ -4,6 +4,8 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { test } from 'node:test';
+import { oddAnswer } from '../../../../src/bundle/refusal.ts';
+import { describeKeyPrefix } from '../../../../src/cli/api-key.ts';
 import { createPlainLog } from '../../../../src/cli/folder/plain-log.ts';
 import { inRunWords, operatorWords } from '../../../../src/cli/folder/run-words.ts';
 import { reconcilingReasons, stalledReasons } from '../../../../src/staticexport/reasons.ts';
@@ -37,6 +39,19 @@ test('a key is asked for where the user gave it', () => {
   assert.match(
     inRunWords(stalledReasons.KeyEmpty, { ...file, isFile: false }),
     /into the Secret of the manifest\.$/,
+  );
+});
+
+test('an unusual key has the same note as in export', () => {
+  const said = 'API key in Secret docs/export-api does not begin with svc_. Check that it is an admin key.';
+  assert.equal(inRunWords(said, file), describeKeyPrefix('pk_other'));
+});
+
+test('a message says that it is retried only by its time', () => {
+  const said = `inspection failed: ${oddAnswer('PrivateLink').message} (PrivateLink). Retrying at 2026-01-05T12:00:00Z`;
+  assert.equal(
+    inRunWords(said, file),
+    'inspection failed: the link leads to a loopback, link-local or private address; add --allow-private-links if that is intended (PrivateLink). Retrying at 2026-01-05T12:00:00Z',
   );
 });
 
@@ -77,9 +92,11 @@ test('the log is lines for a person, and what is an event is not said twice', ()
   );
   log.warn({ jobId: 'j', reason: 'BundleRejected', message: 'said' }, 'export failed');
   log.info({}, 'export started');
+  log.warn({ cause: 'First', reason: 'Unauthorized', host: 'x' }, 'start failed');
   assert.deepEqual(lines, [
     'reconcile failed: the state folder cannot be written; check its space (Unavailable)',
     'poll failed: 503 (ServerError). Retrying at 2026-01-05T12:00:00Z',
     'API key in Secret docs/key does not begin with svc_.',
+    'start failed: Unauthorized',
   ]);
 });

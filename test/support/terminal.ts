@@ -7,10 +7,10 @@ import { eventually } from './eventually.ts';
 export interface Terminal {
   /** Sends keys as they are: `\t` is the tab key, `\r` the return key. */
   type(keys: string): void;
-  /** What was shown since the start. */
-  shown(): string;
+  /** The same, as a part of what was typed last. */
+  press(key: string): void;
   /** Waits until what was shown after the last `type` matches. */
-  awaitText(pattern: RegExp): Promise<string>;
+  awaitText(pattern: RegExp, timeoutMs?: number): Promise<string>;
   close(): void;
 }
 
@@ -19,7 +19,7 @@ export function openTerminal(
   command: string,
   options: { readonly cwd: string; readonly env: Readonly<Record<string, string | undefined>> },
 ): Terminal {
-  const env = { ...options.env, TERM: 'dumb', COLUMNS: '200', LINES: '50' };
+  const env = { ...options.env, TERM: 'dumb', PS1: '> ' };
   const child: ChildProcess = spawn('script', ['--quiet', '--flush', '--command', command, '/dev/null'], {
     cwd: options.cwd,
     env,
@@ -36,9 +36,13 @@ export function openTerminal(
       typedAt = text.length;
       child.stdin?.write(keys);
     },
-    shown: () => text,
-    awaitText: (pattern) =>
-      eventually(`the terminal shows ${pattern}`, async () => pattern.exec(text.slice(typedAt))?.[0]),
+    press: (key) => {
+      child.stdin?.write(key);
+    },
+    awaitText: (pattern, timeoutMs = 30_000) =>
+      eventually(`the terminal shows ${pattern}`, () => pattern.exec(text.slice(typedAt))?.[0], {
+        timeoutMs,
+      }),
     close: () => {
       child.kill('SIGKILL');
     },

@@ -15,6 +15,7 @@ import { countRestarts, listPods, signalContainer } from '../support/node/pods.t
 import { ownPrefix } from '../support/node/remains.ts';
 import { startVisits, type Visits } from '../support/node/visits.ts';
 import { type Claims, createClaims } from './claims.ts';
+import { diagnose } from './diagnosis.ts';
 import {
   installLargeSite,
   type LinkWatch,
@@ -119,6 +120,9 @@ suite('the promise', () => {
       await world.helm(['test', 'operator', inOperator, '--timeout=120s']);
       await world.helm(['test', 'docs', inSite, '--timeout=120s']);
     }));
+
+  test('tree and doctor see the pods in step, and a report has no key and no link', () =>
+    timeline.step('tree, doctor and a report', 1, () => diagnose(nodes, world, 'svc_first')));
 
   test('with the export service stopped and the link expired, pods and a node are removed, and new pods start', async (t) => {
     const digests = await world.servedDigests();

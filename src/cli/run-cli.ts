@@ -14,6 +14,7 @@ import type { CliContext } from './context.ts';
 import { exitCodes, type Outcome } from './exit-code.ts';
 import { findCommand } from './find-command.ts';
 import { formatFailure } from './output/format.ts';
+import { hasColours } from './output/paint.ts';
 import { detectPipeline } from './output/pipeline.ts';
 import { createReport, type FinalText, usageText, warningLine } from './output/report.ts';
 import { askedFormat, usageFailure } from './output/usage-failure.ts';
@@ -89,6 +90,7 @@ export async function runCli(process: NodeJS.Process, parts: CliParts): Promise<
     random: systemRandom,
     clock: systemClock,
     stderr: process.stderr,
+    colours: { stdout: hasColours(process.stdout), stderr: hasColours(process.stderr) },
     format,
     quiet,
   };

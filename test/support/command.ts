@@ -28,7 +28,8 @@ const defaultTimeoutMs = 600_000;
 export function runCommand(command: readonly string[], options: CommandOptions = {}): Promise<CommandResult> {
   const [file = '', ...args] = command;
   return new Promise((resolve, reject) => {
-    const env = { ...process.env, ...options.env };
+    // Node's test runner asks for colours in what it starts on a terminal.
+    const env = { ...process.env, FORCE_COLOR: '0', ...options.env };
     const timeout = options.timeoutMs ?? defaultTimeoutMs;
     // Not SIGTERM: who is stuck may be stuck in the handler of that.
     const limits = { maxBuffer: 64 * 1024 * 1024, timeout, killSignal: 'SIGKILL' } as const;

@@ -4,34 +4,49 @@
 import type { Failure } from '../cli-error.ts';
 import type { CommandResult } from '../context.ts';
 import type { OutputFormat } from '../output-format.ts';
+import { painted, paintLines } from './paint.ts';
 import { withoutWorkflowCommand } from './workflow-text.ts';
 
 /** Of every document that a command prints. */
 export const outputApiVersion = 'cli.staticexport.dev/v1alpha1';
 
-/** @returns the text for standard output */
-export async function formatResult(result: CommandResult, format: OutputFormat): Promise<string> {
+/**
+ * @param isColoured whether standard output gets colours
+ * @returns the text for standard output
+ */
+export async function formatResult(
+  result: CommandResult,
+  format: OutputFormat,
+  isColoured = false,
+): Promise<string> {
   if (format === 'text' && result.script !== undefined) return result.script;
   if (format !== 'json' && format !== 'yaml') {
     const lines = { text: result.lines, wide: result.wide ?? result.lines, name: result.names ?? [] }[format];
-    return lines.map((line) => `${withoutWorkflowCommand(line)}\n`).join('');
+    const safe = lines.map(withoutWorkflowCommand);
+    const shown = isColoured && format !== 'name' ? paintLines(result.kind, safe) : safe;
+    return shown.map((line) => `${line}\n`).join('');
   }
   return formatDocument({ apiVersion: outputApiVersion, kind: result.kind, ...result.fields }, format);
 }
 
-/** @returns the text for standard output, and for standard error */
+/**
+ * @param isColoured whether standard error gets colours
+ * @returns the text for standard output, and for standard error
+ */
 export async function formatFailure(
   command: string,
   { code, message, retryable, next, version, written }: Failure,
   format: OutputFormat,
+  isColoured = false,
 ): Promise<{ readonly stdout: string; readonly stderr: string }> {
+  const beginning = isColoured ? painted(`${command}:`, 'bad') : `${command}:`;
   const lines = [
-    `${command}: ${message} (${code})`,
+    `${message} (${code})`,
     ...(version === undefined ? [] : [`  Version: ${version}`]),
     ...(written === undefined || written.length === 0 ? [] : [`  Written: ${written.join(', ')}`]),
     ...next.map((step) => `  ${step}`),
   ];
-  const stderr = lines.map((line) => `${withoutWorkflowCommand(line)}\n`).join('');
+  const stderr = `${beginning} ${lines.map((line) => `${withoutWorkflowCommand(line)}\n`).join('')}`;
   if (format !== 'json' && format !== 'yaml') return { stdout: '', stderr };
   const reached = { ...(version !== undefined && { version }), ...(written !== undefined && { written }) };
   const document = {

@@ -5,6 +5,7 @@ import type { Clock } from '../../runtime/clock.ts';
 import { printable } from '../../wire/printable-text.ts';
 import { annotation } from './github-workflow.ts';
 import { sectionEnd, sectionStart } from './gitlab-log.ts';
+import { painted } from './paint.ts';
 import type { Pipeline } from './pipeline.ts';
 import { withoutWorkflowCommand } from './workflow-text.ts';
 
@@ -36,8 +37,9 @@ export function createProgress(
   stream: ProgressStream,
   clock: ProgressClock,
   pipeline: Pipeline = 'none',
+  isColoured = false,
 ): Progress {
-  return stream.isTTY === true ? createBar(stream, clock) : createLines(stream, clock, pipeline);
+  return stream.isTTY === true ? createBar(stream, clock, isColoured) : createLines(stream, clock, pipeline);
 }
 
 /** GitLab gets a section for each phase, which shows how long it took. */
@@ -78,7 +80,7 @@ function createLines(stream: ProgressStream, clock: ProgressClock, pipeline: Pip
 }
 
 /** One line that is drawn again. Narrow terminals get no bar, because a line that wraps cannot be drawn again. */
-function createBar(stream: ProgressStream, clock: ProgressClock): Progress {
+function createBar(stream: ProgressStream, clock: ProgressClock, isColoured: boolean): Progress {
   let name = '';
   let drawnAt = Number.NEGATIVE_INFINITY;
   let isDrawn = false;
@@ -88,7 +90,10 @@ function createBar(stream: ProgressStream, clock: ProgressClock): Progress {
   };
   const draw = (text: string): void => {
     const columns = stream.columns ?? 80;
-    stream.write(`\r\u001b[K${printable(text).slice(0, columns - 1)}`);
+    const shown = printable(text).slice(0, columns - 1);
+    // The phase begins the line. Colours have no width, so they come after the line is cut.
+    const phase = shown.slice(0, name.length);
+    stream.write(`\r\u001b[K${isColoured ? painted(phase, 'strong') : phase}${shown.slice(phase.length)}`);
     drawnAt = clock.monotonic();
     isDrawn = true;
   };
@@ -104,9 +109,10 @@ function createBar(stream: ProgressStream, clock: ProgressClock): Progress {
       const bar = percent === undefined || !hasRoom ? '' : `${barOf(percent)} `;
       draw(`${name} ${bar}${progressText(percent, detail)}`);
     },
-    note: (text) => {
+    note: (text, level) => {
       clear();
-      stream.write(`${printable(text)}\n`);
+      const shown = printable(text);
+      stream.write(`${isColoured && level === 'warning' ? painted(shown, 'unsure') : shown}\n`);
       if (name !== '') draw(name);
     },
     end: () => {

@@ -17,6 +17,8 @@ export interface ReportPlan extends OutputsPlan {
   readonly quiet: boolean;
   readonly stderr: ProgressStream;
   readonly clock: Pick<Clock, 'now' | 'monotonic'>;
+  /** Which streams get colours. */
+  readonly colours: { readonly stdout: boolean; readonly stderr: boolean };
 }
 
 /** What to write, and how to exit. */
@@ -36,25 +38,26 @@ export interface Report {
 }
 
 export function createReport(plan: ReportPlan): Report {
-  const { command, format, pipeline, quiet, stderr, clock } = plan;
+  const { command, format, pipeline, quiet, stderr, clock, colours } = plan;
   const warningText = (texts: readonly string[]): string =>
     texts.map((text) => warningLine(plan, text)).join('');
   return {
-    progress: quiet ? silentProgress : createProgress(stderr, clock, pipeline),
+    progress: quiet ? silentProgress : createProgress(stderr, clock, pipeline, colours.stderr),
     prepare: () => prepareResults(plan),
     ofResult: async (result) => {
       const exitCode = result.exitCode ?? exitCodes[result.outcome];
       const warnings = await writeOutputs(outputsOf(result.fields, exitCode), undefined, plan);
-      return { stdout: await formatResult(result, format), stderr: warningText(warnings), exitCode };
+      const stdout = await formatResult(result, format, colours.stdout);
+      return { stdout, stderr: warningText(warnings), exitCode };
     },
     ofFailure: async (failure) => {
       const exitCode = exitCodes[failure.outcome];
-      const outputs = outputsOf(failure.known, exitCode);
+      const outputs = outputsOf({ version: failure.version, ...failure.known }, exitCode);
       // The failure that ended the command keeps its exit code; this one comes second.
       const warnings = await writeOutputs(outputs, failure, plan).catch((error: unknown) => [
         error instanceof Error ? error.message : '',
       ]);
-      const { stdout, stderr } = await formatFailure(command, failure, format);
+      const { stdout, stderr } = await formatFailure(command, failure, format, colours.stderr);
       const lines = [`${failure.message} (${failure.code})`, ...failure.next];
       const shown = pipeline === 'github' ? `${annotation('error', command, lines)}\n` : stderr;
       return { stdout, stderr: shown + warningText(warnings), exitCode };

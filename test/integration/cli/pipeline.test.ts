@@ -101,7 +101,7 @@ test('a failure on GitHub Actions is one annotation with what helps, and has out
   assert.equal(held.stdout, '');
   assert.match(
     held.stderr,
-    /^::error title=static-export export::the export has 3 pages .*\(TooFewPages\)%0ACheck the site\. .*$/m,
+    /^::error title=static-export export::the export has 3 pages .*\(TooFewPages\)%0ATo publish this export, .*$/m,
   );
   assert.doesNotMatch(held.stderr, /^static-export export: /m);
   assert.match(file('github-output'), /\npages<<(\S+)\n3\n\1\nexitCode<<(\S+)\n7\n\2\n$/);
@@ -180,4 +180,19 @@ test('a results folder that cannot be written is found before a job is started',
   writeFileSync(join(folder, 'file'), '');
   const { code, stdout } = await run({}, '--results-dir', join(folder, 'file'), '-o', 'json');
   assert.deepEqual([code, JSON.parse(stdout).code, vendor.jobs.size], [2, 'ResultsFolderRefused', 0]);
+});
+
+test('colours are only where they are asked for, and never in a document', async (t) => {
+  const { run } = await workplaceFor(t);
+  const sequence = '\u001b[';
+  const plain = await run({});
+  assert.ok(!plain.stdout.includes(sequence) && plain.stdout.startsWith('Exported docs.example.com'));
+  const coloured = await run({ FORCE_COLOR: '1' });
+  assert.ok(coloured.stdout.startsWith(`${sequence}2mUnchanged:`), coloured.stdout);
+  assert.ok(!(await run({ FORCE_COLOR: '1' }, '-o', 'json')).stdout.includes(sequence));
+  const failed = await run({ FORCE_COLOR: '1' }, '--key-file', '/nothing');
+  assert.match(
+    failed.stderr.replaceAll(sequence, '<'),
+    /^<31mstatic-export export:<39m --key-file cannot be read/m,
+  );
 });

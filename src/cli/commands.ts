@@ -8,10 +8,16 @@ import { demoCommands } from './commands/demo-commands.ts';
 import { exportCommands } from './commands/export-commands.ts';
 import { toolCommands } from './commands/tool-commands.ts';
 
-export const commands: readonly Command[] = [
-  ...exportCommands,
-  ...clusterCommands,
-  ...bundleCommands,
-  ...demoCommands,
-  ...toolCommands,
+export interface CommandSection {
+  readonly title: string;
+  readonly commands: readonly Command[];
+}
+
+export const commandSections: readonly CommandSection[] = [
+  { title: 'Without a cluster', commands: [...exportCommands, ...demoCommands] },
+  { title: 'With a cluster', commands: clusterCommands },
+  { title: 'Archives', commands: bundleCommands },
+  { title: 'This program', commands: toolCommands },
 ];
+
+export const commands: readonly Command[] = commandSections.flatMap((section) => section.commands);

@@ -3,6 +3,7 @@
 
 import { nearest } from '../runtime/flags/nearest.ts';
 import { type Command, programName } from './command.ts';
+import type { CommandSection } from './commands.ts';
 
 export type FoundCommand =
   | { readonly kind: 'command'; readonly command: Command; readonly args: readonly string[] }
@@ -18,10 +19,11 @@ const wordPattern = /^[a-z][a-z-]{0,30}$/;
  */
 export function findCommand(
   args: readonly string[],
-  commands: readonly Command[],
+  sections: readonly CommandSection[],
   version: string,
   called: string = programName,
 ): FoundCommand {
+  const commands = sections.flatMap((section) => section.commands);
   const end = args.findIndex((arg) => !wordPattern.test(arg));
   const words = end < 0 ? args : args.slice(0, end);
   const command = commands.find((one) => isPrefix(one.words.split(' '), words));
@@ -33,11 +35,13 @@ export function findCommand(
   const isHelp = first === 'help' || args.includes('--help') || args.includes('-h');
   const group = (first === 'help' ? args.slice(1) : words).join(' ');
   const within = commands.filter((one) => `${one.words} `.startsWith(group === '' ? '' : `${group} `));
-  if (isHelp && within.length > 0) return print(helpOf(called, group, within));
+  const help = (): string =>
+    helpOf(called, group, group === '' ? sections : [{ title: 'Commands', commands: within }]);
+  if (isHelp && within.length > 0) return print(help());
   const isGroup = words.length > 0 && words.length === args.length && within.length > 0;
   if (args.length === 0 || isGroup) {
     const reason = 'a command is missing';
-    return { kind: 'refuse', text: `${called}: ${reason}\n\n${helpOf(called, group, within)}`, reason };
+    return { kind: 'refuse', text: `${called}: ${reason}\n\n${help()}`, reason };
   }
   const reason = first.startsWith('-') ? 'flags follow the command' : wrongWord(words, commands);
   const named = commands.some((one) => one.words.startsWith(`${words[0]} `)) ? `${words[0]} ` : '';
@@ -67,17 +71,19 @@ function wrongWord(words: readonly string[], commands: readonly Command[]): stri
 
 const mostEdits = (word: string): number => Math.ceil(word.length / 3);
 
-function helpOf(called: string, group: string, commands: readonly Command[]): string {
-  const width = Math.max(...commands.map(({ words }) => words.length));
-  const rows = commands.map((one) => `  ${one.words.padEnd(width)}  ${one.summary}`);
+function helpOf(called: string, group: string, sections: readonly CommandSection[]): string {
+  const width = Math.max(...sections.flatMap(({ commands }) => commands.map(({ words }) => words.length)));
+  const parts = sections.map(({ title, commands }) => [
+    `${title}:`,
+    ...commands.map((one) => `  ${one.words.padEnd(width)}  ${one.summary}`),
+    '',
+  ]);
   const usage = [called, group, 'COMMAND [flags]'].filter((part) => part !== '').join(' ');
   return [
     `Usage: ${usage}`,
     '',
     ...(group === '' ? [`${called} ${summary}.`, ''] : []),
-    'Commands:',
-    ...rows,
-    '',
+    ...parts.flat(),
     `"${called} COMMAND --help" explains a command and its flags.`,
     '',
   ].join('\n');

@@ -8,7 +8,7 @@ import { systemRandom } from '../runtime/random.ts';
 import { version } from '../runtime/version.ts';
 import { CliError, failureOf } from './cli-error.ts';
 import { calledName, programName } from './command.ts';
-import { commands } from './commands.ts';
+import { commandSections, commands } from './commands.ts';
 import { readConfiguration } from './config/configuration.ts';
 import type { CliContext } from './context.ts';
 import { exitCodes, type Outcome } from './exit-code.ts';
@@ -61,7 +61,7 @@ export async function runCli(process: NodeJS.Process, parts: CliParts): Promise<
     process.stdout.write(offer, () => process.exit(exitCodes.done));
     return;
   }
-  const found = findCommand(argv, commands, version, called);
+  const found = findCommand(argv, commandSections, version, called);
   if (found.kind === 'print') return print(found.text);
   if (found.kind === 'refuse') return refuse(called, found.text, found.reason);
   const { command, args } = found;

@@ -3,10 +3,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { calledName } from '../../../src/cli/command.ts';
-import { commands } from '../../../src/cli/commands.ts';
+import { commandSections, commands } from '../../../src/cli/commands.ts';
 import { findCommand } from '../../../src/cli/find-command.ts';
 
-const find = (...args: string[]) => findCommand(args, commands, '1.2.3');
+const find = (...args: string[]) => findCommand(args, commandSections, '1.2.3');
 
 for (const [args, words, rest] of [
   [['export', 'docs.example.com', '--to', 'x'], 'export', ['docs.example.com', '--to', 'x']],
@@ -87,7 +87,7 @@ test('no line of help is wider than a terminal of 80 columns', () => {
 test('as a plugin of kubectl, texts name it as it is called', () => {
   const called = calledName('/usr/local/bin/kubectl-static_export');
   assert.equal(calledName('/usr/local/bin/static-export'), 'static-export');
-  const help = findCommand(['--help'], commands, '1.2.3', called);
+  const help = findCommand(['--help'], commandSections, '1.2.3', called);
   assert.ok(help.kind === 'print');
   assert.match(help.text, /^Usage: kubectl static-export COMMAND/);
   assert.doesNotMatch(help.text, /(?<!kubectl )static-export [a-z]*COMMAND/);

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import type { CommandLine } from '../../../../src/cli/command.ts';
-import { commands } from '../../../../src/cli/commands.ts';
+import { commandSections, commands } from '../../../../src/cli/commands.ts';
 import { readConfiguration } from '../../../../src/cli/config/configuration.ts';
 import { findCommand } from '../../../../src/cli/find-command.ts';
 import { flagName } from '../../../../src/runtime/flags/flags.ts';
@@ -34,7 +34,7 @@ async function read(t: TestContext, { repository, user, cwd = '.', env = {} }: C
   mkdirSync(join(folder, 'repository', cwd), { recursive: true });
   write('repository/static-export.yaml', repository);
   write('config/static-export/config.yaml', user);
-  const found = findCommand(line.split(' '), commands, '1.2.3');
+  const found = findCommand(line.split(' '), commandSections, '1.2.3');
   assert.ok(found.kind === 'command');
   const variables = { XDG_CONFIG_HOME: join(folder, 'config'), ...env };
   const configured = await readConfiguration(found.command, found.args, commands, {

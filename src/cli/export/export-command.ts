@@ -270,7 +270,7 @@ function held(
     AwaitingPromotion: 'the export waits for its promotion',
   };
   const next = [
-    'To publish this export, run the command again with another --min-pages or --max-shrink.',
+    'Check the site. To publish this export, run the command again with another --min-pages or --max-shrink.',
     `To export the site again, add --new. Without it, the command continues export job ${printable(jobId)}.`,
   ];
   const reached = { version, written: [] };

@@ -89,7 +89,7 @@ function createBar(stream: ProgressStream, clock: ProgressClock, isColoured: boo
     isDrawn = false;
   };
   const draw = (text: string): void => {
-    const columns = stream.columns ?? 80;
+    const columns = stream.columns || 80;
     const shown = printable(text).slice(0, columns - 1);
     // The phase begins the line. Colours have no width, so they come after the line is cut.
     const phase = shown.slice(0, name.length);
@@ -105,7 +105,7 @@ function createBar(stream: ProgressStream, clock: ProgressClock, isColoured: boo
     },
     advance: (percent, detail) => {
       if (clock.monotonic() - drawnAt < drawEveryMs) return;
-      const hasRoom = (stream.columns ?? 80) >= 60;
+      const hasRoom = (stream.columns || 80) >= 60;
       const bar = percent === undefined || !hasRoom ? '' : `${barOf(percent)} `;
       draw(`${name} ${bar}${progressText(percent, detail)}`);
     },

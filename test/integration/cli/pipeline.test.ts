@@ -101,7 +101,7 @@ test('a failure on GitHub Actions is one annotation with what helps, and has out
   assert.equal(held.stdout, '');
   assert.match(
     held.stderr,
-    /^::error title=static-export export::the export has 3 pages .*\(TooFewPages\)%0ATo publish this export, .*$/m,
+    /^::error title=static-export export::the export has 3 pages .*\(TooFewPages\)%0A.*--min-pages.*$/m,
   );
   assert.doesNotMatch(held.stderr, /^static-export export: /m);
   assert.match(file('github-output'), /\npages<<(\S+)\n3\n\1\nexitCode<<(\S+)\n7\n\2\n$/);

@@ -113,18 +113,19 @@ export async function runCli(process: NodeJS.Process, parts: CliParts): Promise<
   process.on('uncaughtException', (error) => void fail(error));
   try {
     await report.prepare();
+    const signal = stopSignal(process);
     const result = await line.run({
       ...parts,
       clock: systemClock,
       random: systemRandom,
-      signal: stopSignal(process),
+      signal,
       output: format,
       env: process.env,
       progress: report.progress,
       isWatched: process.stderr.isTTY === true,
-      confirm: (question) => confirmOn(process, question),
+      confirm: (question) => confirmOn(process, question, signal),
       print: (text) => void process.stdout.write(`${withoutWorkflowCommand(text)}\n`),
-      readStdin: () => readAll(process.stdin),
+      readStdin: () => readAll(process.stdin, signal),
     });
     await finish(await report.ofResult(result));
   } catch (error) {
@@ -150,12 +151,22 @@ function stopSignal(process: NodeJS.Process): AbortSignal {
   return controller.signal;
 }
 
-async function confirmOn({ stdin, stderr }: NodeJS.Process, question: string): Promise<boolean | undefined> {
+async function confirmOn(
+  process: NodeJS.Process,
+  question: string,
+  signal: AbortSignal,
+): Promise<boolean | undefined> {
+  const { stdin, stderr } = process;
   if (!stdin.isTTY || !stderr.isTTY) return undefined;
   const { createInterface } = await import('node:readline/promises');
   const terminal = createInterface({ input: stdin, output: stderr });
+  // While it reads, the terminal sends a byte for Ctrl-C, and no signal.
+  terminal.on('SIGINT', () => process.emit('SIGINT'));
   try {
-    return /^y(es)?$/i.test((await terminal.question(`${question} [y/N] `)).trim());
+    return /^y(es)?$/i.test((await terminal.question(`${question} [y/N] `, { signal })).trim());
+  } catch (error) {
+    signal.throwIfAborted();
+    throw error;
   } finally {
     terminal.close();
   }
@@ -164,9 +175,10 @@ async function confirmOn({ stdin, stderr }: NodeJS.Process, question: string): P
 /** The longest key or manifest that anybody pipes in. */
 const longestStdin = 1024 * 1024;
 
-async function readAll(stream: AsyncIterable<Buffer | string>): Promise<string> {
+async function readAll(stream: NodeJS.ReadStream, signal: AbortSignal): Promise<string> {
   const chunks: Buffer[] = [];
   let length = 0;
+  signal.addEventListener('abort', () => stream.destroy(signal.reason));
   for await (const chunk of stream) {
     const bytes = Buffer.from(chunk);
     length += bytes.length;

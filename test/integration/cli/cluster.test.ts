@@ -10,6 +10,7 @@ import { findClusterTools } from '../../support/cluster-tools.ts';
 import { type CommandResult, runCommand } from '../../support/command.ts';
 import { eventually } from '../../support/eventually.ts';
 import { programFile } from '../../support/program-file.ts';
+import { openTerminal } from '../../support/terminal.ts';
 import { type ChartedCluster, startChartedCluster } from '../operator/charted-cluster.ts';
 import { type OperatorProcess, startOperator } from '../operator/operator-process.ts';
 import { createReader } from '../operator/resource-reader.ts';
@@ -135,6 +136,30 @@ test('rollback needs --yes without a terminal, pins the version before, and unpi
   );
   assert.equal((await json(0, 'unpin', 'docs')).changed, true);
   assert.equal((await json(0, 'unpin', 'docs')).changed, false);
+});
+
+test('on a terminal a risky change asks: no changes nothing, Ctrl-C ends with 130, yes goes on', async () => {
+  const active = await activeVersion();
+  const { versions } = await json(0, 'history', 'docs');
+  const other = versions.find(({ version }: { version: string }) => version !== active)?.version;
+  const env = { PATH: process.env['PATH'], KUBECONFIG: kubeconfig };
+  const words = `'${process.execPath}' '${program}' rollback docs ${other} -n ${namespace}; echo "exit $?"`;
+  for (const [keys, shown] of [
+    ['n\r', /not confirmed; nothing was changed[\s\S]*exit 2/],
+    ['\u0003', /stopped by SIGINT[\s\S]*exit 130/],
+    ['y\r', /is pinned; no exports start[\s\S]*exit 0/],
+  ] as const) {
+    const terminal = openTerminal(words, { cwd: folder, env });
+    try {
+      await terminal.awaitText(/Continue\? \[y\/N\]/);
+      assert.equal(await activeVersion(), active);
+      terminal.type(keys);
+      await terminal.awaitText(shown);
+    } finally {
+      terminal.close();
+    }
+  }
+  await json(0, 'unpin', 'docs');
 });
 
 test('promote publishes the candidate that a gate holds', async () => {

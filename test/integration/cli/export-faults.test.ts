@@ -3,7 +3,9 @@
 // link's signature are nowhere but where they must be.
 
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
 import { join } from 'node:path';
@@ -13,6 +15,7 @@ import { startProgram } from '../../support/child-program.ts';
 import { runCommand } from '../../support/command.ts';
 import { eventually } from '../../support/eventually.ts';
 import { noNamespaces } from '../../support/namespaces.ts';
+import { programFile } from '../../support/program-file.ts';
 import { tarOf } from '../../support/tar-builder.ts';
 import { assertNothingLeaks, exportWorkplace, pages, site } from './export-workplace.ts';
 import { commandLinesOf } from './process-tree.ts';
@@ -20,7 +23,7 @@ import { key, type ScriptedVendor, signature, status } from './scripted-vendor.t
 import { withDisk } from './small-disk.ts';
 
 const hang = (): boolean => true;
-const once =
+const firstOnly =
   (answer: NonNullable<ScriptedVendor['answers'][keyof ScriptedVendor['answers']]>) =>
   (response: ServerResponse, count: number): boolean =>
     count === 1 && answer(response, count);
@@ -101,16 +104,16 @@ describe('faults', { concurrency: 4 }, () => {
 });
 
 const passing: readonly (readonly [string, () => ScriptedVendor['answers']])[] = [
-  ['429 with seconds', () => ({ poll: once(status(429, { 'retry-after': '1' })) })],
+  ['429 with seconds', () => ({ poll: firstOnly(status(429, { 'retry-after': '1' })) })],
   [
     '429 with a date',
-    () => ({ poll: once(status(429, { 'retry-after': new Date(Date.now() + 2000).toUTCString() })) }),
+    () => ({ poll: firstOnly(status(429, { 'retry-after': new Date(Date.now() + 2000).toUTCString() })) }),
   ],
-  ['500 for the link', () => ({ issue: once(status(500)) })],
-  ['a link that has expired', () => ({ download: once(status(403)) })],
-  ['a download that breaks off at 0 %', () => ({ download: once(brokenAt(0)) })],
-  ['a download that breaks off at 50 %', () => ({ download: once(brokenAt(0.5)) })],
-  ['a download that breaks off at 99 %', () => ({ download: once(brokenAt(0.99)) })],
+  ['500 for the link', () => ({ issue: firstOnly(status(500)) })],
+  ['a link that has expired', () => ({ download: firstOnly(status(403)) })],
+  ['a download that breaks off at 0 %', () => ({ download: firstOnly(brokenAt(0)) })],
+  ['a download that breaks off at 50 %', () => ({ download: firstOnly(brokenAt(0.5)) })],
+  ['a download that breaks off at 99 %', () => ({ download: firstOnly(brokenAt(0.99)) })],
 ];
 describe('faults that pass', { concurrency: 4 }, () => {
   for (const [name, answers] of passing) {
@@ -245,6 +248,22 @@ test('SIGINT twice ends at once with 130; the same command continues, and remove
   assert.equal((await run('--to', join(folder, 'site'))).code, 0);
   assert.deepEqual([readdirSync(folder).sort(), vendor.jobs.size], [['key', 'site', 'state'], 1]);
   assert.deepEqual(readdirSync(join(folder, 'state')).sort(), ['lock', 'state.json']);
+});
+
+test('SIGINT ends a command that waits for its key on standard input', async (t) => {
+  const { folder, vendor } = await exportWorkplace(t);
+  const flags = ['--api-base-url', vendor.url, '--to', join(folder, 'site'), '--key-stdin'];
+  const words = [programFile('static-export'), 'export', 'docs.example.com', ...flags];
+  const child = spawn(process.execPath, words, { stdio: ['pipe', 'ignore', 'ignore'], cwd: folder });
+  t.after(() => child.kill('SIGKILL'));
+  const exited = once(child, 'exit');
+  const handlesSigint = (): boolean => {
+    const [, mask = '0'] = /^SigCgt:\s*(\w+)/m.exec(readFileSync(`/proc/${child.pid}/status`, 'utf8')) ?? [];
+    return (BigInt(`0x${mask}`) & 2n) !== 0n;
+  };
+  await eventually('it handles SIGINT', () => handlesSigint() || undefined);
+  child.kill('SIGINT');
+  assert.deepEqual(await exited, [130, null]);
 });
 
 test('while an export runs, the key and the link are in no command line and in no file of the state', async (t) => {

@@ -52,12 +52,21 @@ function* fieldsOfSchema({ properties = {}, items }: Shape, path = ''): Generato
   }
 }
 
-/** Fields that need a contested target, an outage of minutes, a forbidden call, or a second refusal of the same key. */
+/** Fields that need a rejected candidate, a requested link, a contested target, an outage of minutes, a forbidden call, or a second refusal of the same key. */
 const seldom: readonly string[] = [
   'failures.*.request',
   'failures.*.secretVersion',
+  'lastHandledRefresh',
   'refusedKey.request',
   'refusedKey.requestId',
+  'rejected',
+  'rejected.generation',
+  'rejected.inputHash',
+  'rejected.request',
+  'rejected.versions',
+  'rejected.versions[].digest',
+  'rejected.versions[].rejectionTime',
+  'rejected.versions[].version',
   'targets[].contestedGeneration',
   'targets[].failures',
   'targets[].linkIssueTime',

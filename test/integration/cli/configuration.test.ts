@@ -10,7 +10,7 @@ import { gzipSync } from 'node:zlib';
 import { type CommandResult, runCommand } from '../../support/command.ts';
 import { programFile } from '../../support/program-file.ts';
 import { tarOf } from '../../support/tar-builder.ts';
-import { key, type ScriptedVendor, startVendor } from './scripted-vendor.ts';
+import { key, type ScriptedVendor, startVendor } from './environment/scripted-vendor.ts';
 
 async function checkoutFor(t: TestContext) {
   const vendors: ScriptedVendor[] = [];

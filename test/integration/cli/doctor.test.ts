@@ -16,7 +16,7 @@ import {
   staticExport,
   targetNamespace,
   writeStatus,
-} from './served-cluster.ts';
+} from './environment/served-cluster.ts';
 
 interface Finding {
   readonly code: string;

@@ -17,10 +17,10 @@ import { eventually } from '../../support/eventually.ts';
 import { noNamespaces } from '../../support/namespaces.ts';
 import { programFile } from '../../support/program-file.ts';
 import { tarOf } from '../../support/tar-builder.ts';
-import { assertNothingLeaks, exportWorkplace, pages, site } from './export-workplace.ts';
-import { commandLinesOf } from './process-tree.ts';
-import { key, type ScriptedVendor, signature, status } from './scripted-vendor.ts';
-import { withDisk } from './small-disk.ts';
+import { assertNothingLeaks, exportWorkplace, pages, site } from './environment/export-workplace.ts';
+import { commandLinesOf } from './environment/process-tree.ts';
+import { key, type ScriptedVendor, signature, status } from './environment/scripted-vendor.ts';
+import { withDisk } from './environment/small-disk.ts';
 
 const hang = (): boolean => true;
 const firstOnly =

@@ -10,7 +10,7 @@ import { startProgram } from '../../support/child-program.ts';
 import { runCommand } from '../../support/command.ts';
 import { eventually } from '../../support/eventually.ts';
 import { entry, tar, tarOf } from '../../support/tar-builder.ts';
-import { exportWorkplace, pages, program } from './export-workplace.ts';
+import { exportWorkplace, pages, program } from './environment/export-workplace.ts';
 
 test('an export writes the folder, the values and the link file, and says what it did', async (t) => {
   const { folder, run } = await exportWorkplace(t);

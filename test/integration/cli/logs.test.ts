@@ -15,7 +15,7 @@ import { type ChartedCluster, startChartedCluster } from '../operator/charted-cl
 import { type OperatorProcess, startOperator } from '../operator/operator-process.ts';
 import { createReader } from '../operator/resource-reader.ts';
 import { goodKey, type ScriptedVendor, signature, startVendor } from '../operator/scripted-vendor.ts';
-import { staticExport, writeStatus } from './served-cluster.ts';
+import { staticExport, writeStatus } from './environment/served-cluster.ts';
 
 const namespace = 'team-a';
 let cluster: ChartedCluster;

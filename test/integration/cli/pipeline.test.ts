@@ -10,7 +10,7 @@ import { gzipSync } from 'node:zlib';
 import { type CommandResult, runCommand } from '../../support/command.ts';
 import { programFile } from '../../support/program-file.ts';
 import { tarOf } from '../../support/tar-builder.ts';
-import { key, type ScriptedVendor, signature, startVendor, status } from './scripted-vendor.ts';
+import { key, type ScriptedVendor, signature, startVendor, status } from './environment/scripted-vendor.ts';
 
 const pages = { 'index.html': '<h1>home</h1>', 'a/index.html': '<h1>a</h1>', 'b.html': '<h1>b</h1>' };
 

@@ -25,7 +25,7 @@ import { findGoProgram } from '../../support/go-program.ts';
 import { maySkip } from '../../support/may-skip.ts';
 import { programFile } from '../../support/program-file.ts';
 import { tarOf } from '../../support/tar-builder.ts';
-import { key, type ScriptedVendor, startVendor } from './scripted-vendor.ts';
+import { key, type ScriptedVendor, startVendor } from './environment/scripted-vendor.ts';
 
 const recipes = resolve(import.meta.dirname, '../../../examples/pipelines');
 const recipe = (name: string): string => readFileSync(join(recipes, name), 'utf8');

@@ -12,11 +12,11 @@ import { runCommand } from '../../support/command.ts';
 import { eventually } from '../../support/eventually.ts';
 import { noNamespaces } from '../../support/namespaces.ts';
 import { tarOf } from '../../support/tar-builder.ts';
-import { pages } from './export-workplace.ts';
-import { commandLinesOf } from './process-tree.ts';
-import { runWorkplace } from './run-workplace.ts';
-import { key, type ScriptedVendor, signature, status } from './scripted-vendor.ts';
-import { withDisk } from './small-disk.ts';
+import { pages } from './environment/export-workplace.ts';
+import { commandLinesOf } from './environment/process-tree.ts';
+import { runWorkplace } from './environment/run-workplace.ts';
+import { key, type ScriptedVendor, signature, status } from './environment/scripted-vendor.ts';
+import { withDisk } from './environment/small-disk.ts';
 
 const hang = (): boolean => true;
 

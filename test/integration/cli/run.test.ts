@@ -9,9 +9,9 @@ import { gzipSync } from 'node:zlib';
 import { startProgram } from '../../support/child-program.ts';
 import { eventually } from '../../support/eventually.ts';
 import { tarOf } from '../../support/tar-builder.ts';
-import { pages } from './export-workplace.ts';
-import { runWorkplace } from './run-workplace.ts';
-import { key, signature } from './scripted-vendor.ts';
+import { pages } from './environment/export-workplace.ts';
+import { runWorkplace } from './environment/run-workplace.ts';
+import { key, signature } from './environment/scripted-vendor.ts';
 
 test('a manifest is exported, checked and published; another run finds nothing to do; a request exports again', async (t) => {
   const { folder, to, vendor, run } = await runWorkplace(t);

@@ -4,7 +4,12 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { goodKey, signature } from '../operator/scripted-vendor.ts';
-import { machineAddress, namespace, type ServedCluster, startServedCluster } from './served-cluster.ts';
+import {
+  machineAddress,
+  namespace,
+  type ServedCluster,
+  startServedCluster,
+} from './environment/served-cluster.ts';
 
 let world: ServedCluster;
 before(async () => {

@@ -4,15 +4,15 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
-import { type ChildProgram, startProgram } from '../../support/child-program.ts';
-import { type CommandResult, runCommand } from '../../support/command.ts';
-import { eventually } from '../../support/eventually.ts';
-import { findFreePort } from '../../support/free-port.ts';
-import { programFile } from '../../support/program-file.ts';
-import { type ChartedCluster, startChartedCluster } from '../operator/charted-cluster.ts';
-import { type OperatorProcess, startOperator } from '../operator/operator-process.ts';
-import { createReader } from '../operator/resource-reader.ts';
-import { goodKey, type ScriptedVendor, startVendor } from '../operator/scripted-vendor.ts';
+import { type ChildProgram, startProgram } from '../../../support/child-program.ts';
+import { type CommandResult, runCommand } from '../../../support/command.ts';
+import { eventually } from '../../../support/eventually.ts';
+import { findFreePort } from '../../../support/free-port.ts';
+import { programFile } from '../../../support/program-file.ts';
+import { type ChartedCluster, startChartedCluster } from '../../operator/charted-cluster.ts';
+import { type OperatorProcess, startOperator } from '../../operator/operator-process.ts';
+import { createReader } from '../../operator/resource-reader.ts';
+import { goodKey, type ScriptedVendor, startVendor } from '../../operator/scripted-vendor.ts';
 
 export const namespace = 'team-a';
 export const targetNamespace = 'apps';

@@ -7,9 +7,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { gzipSync } from 'node:zlib';
-import { type CommandResult, runCommand } from '../../support/command.ts';
-import { programFile } from '../../support/program-file.ts';
-import { tarOf } from '../../support/tar-builder.ts';
+import { type CommandResult, runCommand } from '../../../support/command.ts';
+import { programFile } from '../../../support/program-file.ts';
+import { tarOf } from '../../../support/tar-builder.ts';
 import { key, type ScriptedVendor, signature, startVendor } from './scripted-vendor.ts';
 
 export const pages = { 'index.html': '<h1>home</h1>', 'a/index.html': '<h1>a</h1>', 'b.html': '<h1>b</h1>' };

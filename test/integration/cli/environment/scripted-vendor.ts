@@ -2,7 +2,7 @@
 // presigned link to one archive. Honours Idempotency-Key, and counts jobs.
 
 import type { ServerResponse } from 'node:http';
-import { type Storage, startStorage } from '../../support/storage-server.ts';
+import { type Storage, startStorage } from '../../../support/storage-server.ts';
 
 export const key = 'svc_4f1d_secret_key';
 export const signature = 'X-Signature=5ec2e7c0ffee';

@@ -11,6 +11,7 @@ import { annotation } from './github-workflow.ts';
 import { type OutputsPlan, prepareResults, writeOutputs } from './outputs-writer.ts';
 import { detectPipeline, outputsOf } from './pipeline.ts';
 import { createProgress, type Progress, type ProgressStream, silentProgress } from './progress.ts';
+import { withoutWorkflowCommand } from './workflow-text.ts';
 
 export interface ReportPlan extends OutputsPlan {
   readonly format: OutputFormat;
@@ -70,7 +71,9 @@ export function warningLine(
   { command, pipeline }: Pick<OutputsPlan, 'command' | 'pipeline'>,
   text: string,
 ): string {
-  return pipeline === 'github' ? `${annotation('warning', command, [text])}\n` : `${command}: ${text}\n`;
+  return pipeline === 'github'
+    ? `${annotation('warning', command, [text])}\n`
+    : `${command}: ${withoutWorkflowCommand(text)}\n`;
 }
 
 /** Wrong usage. The flags could not be read, so the environment alone says which pipeline runs the command. */
@@ -79,8 +82,9 @@ export function usageText(
   text: string,
   env: Readonly<Record<string, string | undefined>>,
 ): string {
-  if (detectPipeline('auto', env) !== 'github') return text;
+  if (detectPipeline('auto', env) !== 'github')
+    return text.split('\n').map(withoutWorkflowCommand).join('\n');
   const [first = '', ...rest] = text.split('\n');
   const reason = first.startsWith(`${command}: `) ? first.slice(command.length + 2) : first;
-  return [annotation('error', command, [reason]), ...rest].join('\n');
+  return [annotation('error', command, [reason]), ...rest.map(withoutWorkflowCommand)].join('\n');
 }

@@ -3,5 +3,5 @@
 
 /** Runners of pipelines take `##[…]`, `##vso[…]` and a leading `::…` for commands, also in the name of a file. */
 export function withoutWorkflowCommand(line: string): string {
-  return line.replaceAll('##', '#\\#').replace(/^(\s*):(?=:)/, '$1\\:');
+  return line.replace(/#(?=#)/g, '#\\').replace(/^(\s*):(?=:)/, '$1\\:');
 }

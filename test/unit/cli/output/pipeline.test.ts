@@ -8,6 +8,8 @@ import { formatResult } from '../../../../src/cli/output/format.ts';
 import { annotation, outputEntries, summaryText } from '../../../../src/cli/output/github-workflow.ts';
 import { dotenvText } from '../../../../src/cli/output/gitlab-log.ts';
 import { detectPipeline, outputsOf } from '../../../../src/cli/output/pipeline.ts';
+import { createProgress } from '../../../../src/cli/output/progress.ts';
+import { usageText, warningLine } from '../../../../src/cli/output/report.ts';
 import { printable } from '../../../../src/wire/printable-text.ts';
 
 /** Text that tries to be a command, another line, a cell or a tag. */
@@ -15,7 +17,20 @@ const hostile = fc
   .array(
     fc.oneof(
       fc.string({ unit: 'binary' }),
-      fc.constantFrom('::error::x', '##[group]x', '##vso[a]b', '\n', '\r\n', '%0A', ' ', ',', ':', '|', '`'),
+      fc.constantFrom(
+        '::error::x',
+        '##[group]x',
+        '###[group]x',
+        '##vso[a]b',
+        '\n',
+        '\r\n',
+        '%0A',
+        ' ',
+        ',',
+        ':',
+        '|',
+        '`',
+      ),
       fc.constantFrom('<b>', '&amp;', '[a](http://b)', 'www.example.com', '@all', '#', '##', '\u001b[2J'),
     ),
     { maxLength: 12 },
@@ -149,3 +164,45 @@ for (const format of ['json', 'yaml'] as const) {
     );
   });
 }
+
+test('no line of a text result is a command, whatever an archive holds', async () => {
+  await fc.assert(
+    fc.asyncProperty(hostile, async (text) => {
+      const lines = [printable(text), `M ${printable(text)}`];
+      const result = { outcome: 'done', kind: 'ArchiveDiff', fields: {}, lines, names: lines } as const;
+      for (const format of ['text', 'wide', 'name'] as const) {
+        const printed = (await formatResult(result, format)).trimEnd().split('\n');
+        assert.deepEqual(
+          printed.map(commandOf),
+          printed.map(() => undefined),
+        );
+      }
+    }),
+  );
+});
+
+test('no progress, warning or wrong usage with text of others is a command', () => {
+  fc.assert(
+    fc.property(hostile, (text) => {
+      const written: string[] = [];
+      const stream = { write: (line: string) => void written.push(line) };
+      let now = 0;
+      const clock = { now: () => now, monotonic: () => now };
+      const progress = createProgress(stream, clock);
+      progress.phase(text);
+      progress.note(text);
+      progress.note(text, 'warning');
+      now = 60_000;
+      progress.advance(undefined, text);
+      written.push(warningLine({ command: 'export', pipeline: 'none' }, printable(text)));
+      for (const env of [{}, { GITHUB_ACTIONS: 'true' }])
+        written.push(usageText('export', `export: x\n${printable(text)}\n`, env));
+      const commandsOf = written
+        .join('')
+        .split('\n')
+        .flatMap((line) => commandOf(line) ?? []);
+      // The one of the program itself.
+      assert.deepEqual(commandsOf, ['error']);
+    }),
+  );
+});

@@ -7,6 +7,8 @@ import { withoutWorkflowCommand } from '../../../../src/cli/output/workflow-text
 test('what a runner takes for a command is broken, and other text stays', () => {
   const rows = [
     ['A ##vso[task.setvariable variable=x]y', 'A #\\#vso[task.setvariable variable=x]y'],
+    ['A ###[error]forged', 'A #\\#\\#[error]forged'],
+    ['####vso[a]b', '#\\#\\#\\#vso[a]b'],
     ['::error::x', ':\\:error::x'.replace(':\\:', '\\::')],
     ['  ::set-output name=x::y', '  \\::set-output name=x::y'],
     ['M guide/a.html', 'M guide/a.html'],

@@ -34,3 +34,7 @@ export function dotenvText(outputs: Outputs): { readonly text: string; readonly 
     leftOut: named.filter(([, value]) => !dotenvValue.test(value)).map(([name]) => name),
   };
 }
+
+/** @returns whether a run wrote it: every report has the exit code as its last line */
+export const isDotenvText = (text: string): boolean =>
+  /^(?:EXPORT_[A-Z_]+=[!-~]+\n)*EXPORT_EXIT_CODE=\d+\n$/.test(text);

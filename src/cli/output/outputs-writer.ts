@@ -1,17 +1,18 @@
 // Hands the outputs of a command to the pipeline: one file for each in the results folder, which Tekton and Argo
-// Workflows read, a dotenv report, and GitHub's two files. Invariant: a result file is whole; none of an earlier run is
-// left when the command begins.
+// Workflows read, a dotenv report, and GitHub's two files. Refuses: replacing a file of the folder that no run wrote.
+// Invariant: a result file is whole; none of an earlier run is left when the command begins.
 
-import { appendFile, mkdir, rm } from 'node:fs/promises';
+import { appendFile, mkdir, readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Random } from '../../runtime/random.ts';
 import { publishableCode } from '../../wire/publishable-error.ts';
 import { CliError, type Failure } from '../cli-error.ts';
 import { notWritten, writeWhole } from './destination.ts';
 import { outputEntries, summaryText } from './github-workflow.ts';
-import { dotenvText } from './gitlab-log.ts';
+import { dotenvText, isDotenvText } from './gitlab-log.ts';
 import { type Outputs, outputNames, type Pipeline } from './pipeline.ts';
 
+/** Also the mark of an earlier run: it is written first and removed last. */
 const dotenvFile = 'results.env';
 
 export interface OutputsPlan {
@@ -28,11 +29,25 @@ export async function prepareResults({ resultsDir }: Pick<OutputsPlan, 'resultsD
   if (resultsDir === undefined) return;
   try {
     await mkdir(resultsDir, { recursive: true });
-    for (const name of [...outputNames, dotenvFile]) await rm(join(resultsDir, name), { force: true });
+    await removeEarlier(resultsDir);
   } catch (cause) {
+    if (cause instanceof CliError) throw cause;
     const message = `--results-dir cannot be written (${publishableCode(cause)}); check its path and permissions`;
     throw new CliError('usage', 'ResultsFolderRefused', message, { cause });
   }
+}
+
+/** Other files of the folder stay: Tekton's has the results of other steps. */
+async function removeEarlier(folder: string): Promise<void> {
+  const inFolder = new Set(await readdir(folder));
+  const found = [...outputNames, dotenvFile].filter((name) => inFolder.has(name));
+  const [first] = found;
+  if (first === undefined) return;
+  if (!inFolder.has(dotenvFile) || !isDotenvText(await readFile(join(folder, dotenvFile), 'utf8'))) {
+    const message = `--results-dir has a file ${first} that is not of an earlier run; name another folder, or move it away`;
+    throw new CliError('usage', 'ResultsFolderRefused', message);
+  }
+  for (const name of found) await rm(join(folder, name), { force: true });
 }
 
 /**
@@ -52,8 +67,8 @@ export async function writeOutputs(
       writeWhole(join(resultsDir, name), content, 0o644).catch((error: unknown) => {
         throw notWritten('--results-dir', error);
       });
-    for (const [name, value] of outputs) await write(name, value);
     await write(dotenvFile, text);
+    for (const [name, value] of outputs) await write(name, value);
     for (const name of leftOut)
       warnings.push(`${name} is not in ${dotenvFile}: a report cannot hold its value`);
   }

@@ -42,12 +42,17 @@ export function createReport(plan: ReportPlan): Report {
   const { command, format, pipeline, quiet, stderr, clock, colours } = plan;
   const warningText = (texts: readonly string[]): string =>
     texts.map((text) => warningLine(plan, text)).join('');
+  // A folder that was refused gets no results of the failure.
+  let outputsPlan: OutputsPlan = { ...plan, resultsDir: undefined };
   return {
     progress: quiet ? silentProgress : createProgress(stderr, clock, pipeline, colours.stderr),
-    prepare: () => prepareResults(plan),
+    prepare: async () => {
+      await prepareResults(plan);
+      outputsPlan = plan;
+    },
     ofResult: async (result) => {
       const exitCode = result.exitCode ?? exitCodes[result.outcome];
-      const warnings = await writeOutputs(outputsOf(result.fields, exitCode), undefined, plan);
+      const warnings = await writeOutputs(outputsOf(result.fields, exitCode), undefined, outputsPlan);
       const stdout = await formatResult(result, format, colours.stdout);
       return { stdout, stderr: warningText(warnings), exitCode };
     },
@@ -55,7 +60,7 @@ export function createReport(plan: ReportPlan): Report {
       const exitCode = exitCodes[failure.outcome];
       const outputs = outputsOf({ version: failure.version, ...failure.known }, exitCode);
       // The failure that ended the command keeps its exit code; this one comes second.
-      const warnings = await writeOutputs(outputs, failure, plan).catch((error: unknown) => [
+      const warnings = await writeOutputs(outputs, failure, outputsPlan).catch((error: unknown) => [
         error instanceof Error ? error.message : '',
       ]);
       const { stdout, stderr } = await formatFailure(command, failure, format, colours.stderr);

@@ -2,7 +2,7 @@
 // built program, a scripted export API. What a pipeline reads holds neither the key nor the link.
 
 import assert from 'node:assert/strict';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
@@ -173,6 +173,33 @@ test('Tekton gets a file for each result, and none of an earlier run', async (t)
   assert.equal((await run({}, '--results-dir', results)).code, 3);
   assert.deepEqual(readdirSync(results).sort(), ['exitCode', 'results.env']);
   assert.equal(file('results/exitCode'), '3');
+});
+
+test('a results folder with files of the user is refused, and each file stays as it is', async (t) => {
+  const { folder, run, vendor } = await workplaceFor(t);
+  const results = join(folder, 'results');
+  const own = { version: 'precious', path: 'mine', 'results.env': 'OTHER=1\n' };
+  mkdirSync(results);
+  for (const [name, text] of Object.entries(own)) writeFileSync(join(results, name), text);
+  for (const env of ['with', 'without']) {
+    if (env === 'without') rmSync(join(results, 'results.env'));
+    const names = readdirSync(results);
+    const { code, stdout } = await run({}, '--results-dir', results, '-o', 'json');
+    assert.deepEqual([code, JSON.parse(stdout).code, vendor.jobs.size], [2, 'ResultsFolderRefused', 0]);
+    assert.deepEqual(readdirSync(results), names);
+    assert.equal(readFileSync(join(results, 'version'), 'utf8'), 'precious');
+  }
+});
+
+test('results of other steps in the folder stay', async (t) => {
+  const { folder, file, run } = await workplaceFor(t);
+  const results = join(folder, 'results');
+  mkdirSync(results);
+  writeFileSync(join(results, 'image'), 'registry/image');
+  for (const changed of ['true', 'false']) {
+    assert.equal((await run({}, '--results-dir', results)).code, 0);
+    assert.deepEqual([file('results/image'), file('results/changed')], ['registry/image', changed]);
+  }
 });
 
 test('a results folder that cannot be written is found before a job is started', async (t) => {

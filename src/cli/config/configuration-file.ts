@@ -2,8 +2,9 @@
 // key goes or what is trusted: a pull request must not be able to redirect a key. A file of the user holds profiles, which
 // name a key's file and never a key. Refuses: unknown fields. Invariant: no error repeats a value, which may be a key.
 
+import { lstatSync, realpathSync } from 'node:fs';
 import { homedir } from 'node:os';
-import { isAbsolute, join, relative, resolve } from 'node:path';
+import { dirname, isAbsolute, join, relative, resolve } from 'node:path';
 import { parseDocument } from 'yaml';
 import { z } from 'zod';
 import { type Configured, type ConfiguredFlag, noneConfigured } from '../../runtime/flags/configured.ts';
@@ -168,11 +169,34 @@ function textsOf(value: unknown, { label }: ConfigurationFile, field: string): r
 function pathInside(text: string, { label, folder }: ConfigurationFile, field: string, cwd: string): string {
   const [, type = '', path = ''] = /^((?:dir|archive)=)?(.*)$/s.exec(text) ?? [];
   const inside = relative(folder, resolve(folder, path));
-  if (isAbsolute(path) || inside === '..' || inside.startsWith('../')) {
+  if (isAbsolute(path) || isOutside(inside) || isLinkedOut(folder, join(folder, inside))) {
     const message = `${label}: ${shown(field)} must be a path inside the folder of the file; use --${flagName(field.split('.').at(-1) ?? '')} for others`;
     throw new CliError('usage', 'ConfigurationRefused', message);
   }
   return `${type}${relative(cwd, join(folder, inside)) || '.'}`;
+}
+
+const isOutside = (inside: string): boolean =>
+  isAbsolute(inside) || inside === '..' || inside.startsWith('../');
+
+/** A symbolic link of the repository may lead anywhere. What does not exist yet is made in what exists. */
+function isLinkedOut(folder: string, path: string): boolean {
+  const existing = existingPart(path);
+  try {
+    return isOutside(relative(realpathSync(folder), realpathSync(existing)));
+  } catch {
+    // A link to nothing, or to itself.
+    return true;
+  }
+}
+
+function existingPart(path: string): string {
+  try {
+    lstatSync(path);
+    return path;
+  } catch {
+    return dirname(path) === path ? path : existingPart(dirname(path));
+  }
 }
 
 const userPath = (text: string, folder: string): string =>

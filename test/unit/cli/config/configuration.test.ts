@@ -1,7 +1,7 @@
 // Files of settings: who wins, what a repository may not set, what a profile holds, and errors that name file and field.
 
 import assert from 'node:assert/strict';
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { type TestContext, test } from 'node:test';
@@ -19,10 +19,12 @@ interface Case {
   /** Below the repository. */
   readonly cwd?: string;
   readonly env?: Readonly<Record<string, string>>;
+  /** Gets the folder above the repository. */
+  readonly prepare?: (folder: string) => void;
 }
 
 /** @returns the command line as the program would run it */
-async function read(t: TestContext, { repository, user, cwd = '.', env = {} }: Case, line: string) {
+async function read(t: TestContext, { repository, user, cwd = '.', env = {}, prepare }: Case, line: string) {
   const folder = mkdtempSync(join(tmpdir(), 'cli-config-'));
   t.after(() => rmSync(folder, { recursive: true, force: true }));
   const write = (path: string, text: string | undefined): void => {
@@ -34,6 +36,7 @@ async function read(t: TestContext, { repository, user, cwd = '.', env = {} }: C
   mkdirSync(join(folder, 'repository', cwd), { recursive: true });
   write('repository/static-export.yaml', repository);
   write('config/static-export/config.yaml', user);
+  prepare?.(folder);
   const found = findCommand(line.split(' '), commandSections, '1.2.3');
   assert.ok(found.kind === 'command');
   const variables = { XDG_CONFIG_HOME: join(folder, 'config'), ...env };
@@ -111,6 +114,34 @@ test('the key of a profile goes to no other address, and another key replaces it
   assert.equal(await keyFileOf(words, { STATIC_EXPORT_API_KEY: 'svc_key' }), undefined);
   assert.equal(await keyFileOf(`${words} --key-stdin`), undefined);
   assert.equal(await keyFileOf(`${words} --key-file mine`), 'mine');
+});
+
+for (const [name, link, path] of [
+  ['to a folder outside', '../outside', 'out'],
+  ['above the path', '../outside', 'out/new/folder'],
+  ['to nothing yet', '../outside/later', 'out'],
+  ['to itself', 'out', 'out/new'],
+] as const) {
+  test(`a path of a repository does not leave it by a symbolic link ${name}`, async (t) => {
+    const prepare = (folder: string): void => {
+      mkdirSync(join(folder, 'outside'));
+      symlinkSync(link, join(folder, 'repository/out'));
+    };
+    for (const text of [`export: { to: ${path} }`, `resultsDir: ${path}`]) {
+      const message = /must be a path inside the folder of the file/;
+      const refused = read(t, { repository: text, prepare }, 'export docs.example.com');
+      await assert.rejects(refused, { code: 'ConfigurationRefused', message });
+    }
+  });
+}
+
+test('a symbolic link within the repository is followed', async (t) => {
+  const prepare = (folder: string): void => {
+    mkdirSync(join(folder, 'repository/real'));
+    symlinkSync('real', join(folder, 'repository/out'));
+  };
+  const { line } = await read(t, { repository: 'export: { to: out/new }', user, prepare }, 'export a.b');
+  assert.equal(valuesOf(line)['to'], 'out/new');
 });
 
 /** What a repository may set: a new flag of a command is not among them unless this list changes too. */

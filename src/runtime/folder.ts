@@ -1,7 +1,8 @@
-// Makes folders that a user named, and makes the names in a folder durable. Refuses Node's own recursive mkdir, which retries forever where the system denies a
-// name but not its parent, as /proc does. The program would hang without an error.
+// Makes folders that a user named, and makes the names in a folder durable. Refuses Node's own recursive mkdir, which
+// retries forever where the system denies a name but not its parent, as /proc does. The program would hang without an
+// error.
 
-import { mkdir, open, stat } from 'node:fs/promises';
+import { lstat, mkdir, open, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
 /**
@@ -31,6 +32,13 @@ const isFolder = (path: string): Promise<boolean> =>
 
 const isNoSuchFile = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && error.code === 'ENOENT';
+
+/** A symbolic link is there, also where it leads nowhere. */
+export const isThere = (path: string): Promise<boolean> =>
+  lstat(path).then(
+    () => true,
+    () => false,
+  );
 
 /** Makes the names in a folder durable, as after a rename. */
 export async function syncFolder(path: string): Promise<void> {

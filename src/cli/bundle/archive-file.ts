@@ -8,7 +8,7 @@ import { BundleError } from '../../bundle/bundle-error.ts';
 import { syncFolder } from '../../runtime/folder.ts';
 import { PublishableError } from '../../wire/publishable-error.ts';
 import { CliError } from '../cli-error.ts';
-import { nameBeside, notWritten, type Placement, requireReplaceable } from '../output/destination.ts';
+import { newPartialName, notWritten, type Placement, requireReplaceable } from '../output/destination.ts';
 
 const formats: readonly (readonly [ending: string, format: ArchiveFormat])[] = [
   ['.tar', 'tar'],
@@ -38,9 +38,8 @@ export async function writeArchive(
     const message = 'an archive ends in .tar, .tar.gz, .tgz or .tar.zst';
     throw new CliError('usage', 'UnknownArchiveName', message);
   }
-  const partial = nameBeside(destination, placement.owner, 'partial');
+  const partial = await newPartialName(destination);
   try {
-    await rm(partial, { force: true });
     await writeTo(partial, files, format, signal);
     await check(partial);
     await requireReplaceable(destination, placement);

@@ -36,7 +36,7 @@ export async function packBundle(
   const checked: BundleIndex[] = [];
   const write = async (files: readonly ArchivedFile[]): Promise<void> => {
     progress.phase('Writing the archive');
-    const placement = { name: 'ARCHIVE', owner: context.random.uuid(), mayReplace: values.replace };
+    const placement = { name: 'ARCHIVE', owner: 'bundle pack', mayReplace: values.replace };
     await writeArchive(withProgress(files, progress), destination, placement, signal, async (partial) => {
       checked.push(await readIndex(partial, values, context));
     });

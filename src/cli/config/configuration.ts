@@ -2,12 +2,12 @@
 // asks who can write them; a command without such files loads no more than this. Refuses: a user's file that others can
 // write. Invariant: flags and variables win over both.
 
-import { constants } from 'node:fs';
-import { access, readFile, stat } from 'node:fs/promises';
+import { readFile, stat } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { dirname, join, relative, resolve } from 'node:path';
 import { type Configured, noneConfigured } from '../../runtime/flags/configured.ts';
 import { flagName, variableName } from '../../runtime/flags/flags.ts';
+import { isThere } from '../../runtime/folder.ts';
 import { publishableCode } from '../../wire/publishable-error.ts';
 import { keyVariable } from '../api-key.ts';
 import { CliError } from '../cli-error.ts';
@@ -134,9 +134,3 @@ async function readText(path: string, label: string): Promise<string> {
   }
   throw new CliError('usage', 'ConfigurationUnreadable', `${label} is longer than 256 KiB`);
 }
-
-const isThere = (path: string): Promise<boolean> =>
-  access(path, constants.F_OK).then(
-    () => true,
-    () => false,
-  );

@@ -1,10 +1,11 @@
 // Writes the report of `doctor` for a support case: an archive that only its owner can read. Owns where it is written.
 // Refuses: replacing a file.
 
+import { isThere } from '../../runtime/folder.ts';
 import { CliError } from '../cli-error.ts';
 import type { ClusterClient } from '../cluster/client.ts';
 import type { CliContext, CommandResult } from '../context.ts';
-import { isThere, notWritten, writeWhole } from '../output/destination.ts';
+import { notWritten, writeWhole } from '../output/destination.ts';
 import { outputApiVersion } from '../output/format.ts';
 import type { ClusterFacts } from './facts.ts';
 import { collectReport } from './report-files.ts';

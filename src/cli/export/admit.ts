@@ -5,16 +5,11 @@
 import { constants } from 'node:fs';
 import { access, rename, stat } from 'node:fs/promises';
 import { dirname, resolve, sep } from 'node:path';
+import { isThere } from '../../runtime/folder.ts';
 import { publishableCode } from '../../wire/publishable-error.ts';
 import { isArchiveName } from '../bundle/archive-file.ts';
 import { CliError } from '../cli-error.ts';
-import {
-  isThere,
-  nameBeside,
-  notWritten,
-  type Placement,
-  requireReplaceable,
-} from '../output/destination.ts';
+import { notWritten, oldName, type Placement, requireReplaceable } from '../output/destination.ts';
 
 const archiveEndings = /\.(?:zip|gz|zst|xz|bz2|br|7z|rar)$/i;
 
@@ -41,7 +36,7 @@ export async function admitDestination(
     throw new CliError('usage', 'DestinationRefused', message);
   }
   await requireFolderAround(path, name);
-  const old = nameBeside(path, placement.owner, 'old');
+  const old = oldName(path, placement.owner);
   if (!(await isThere(path)) && (await isThere(old))) {
     await rename(old, path).catch((error: unknown) => {
       throw notWritten(name, error);

@@ -7,8 +7,9 @@ import { createReadStream } from 'node:fs';
 import { lstat, readdir } from 'node:fs/promises';
 import { join, relative, sep } from 'node:path';
 import { digestOf } from '../../bundle/store/digest.ts';
+import { isThere } from '../../runtime/folder.ts';
 import { CliError, failureOf } from '../cli-error.ts';
-import { isThere, type Placement } from '../output/destination.ts';
+import type { Placement } from '../output/destination.ts';
 import type { StateFolder, WrittenDestination } from './export-state.ts';
 
 /** A folder or an archive, with what may be done to it. */

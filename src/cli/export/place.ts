@@ -8,14 +8,14 @@ import { dirname, join, resolve } from 'node:path';
 import type { ArchivedFile } from '../../bundle/archive/archive-writer.ts';
 import { isHiddenFile } from '../../bundle/store/hidden-files.ts';
 import type { StoredBundle } from '../../bundle/store/stored-bundle.ts';
-import { syncFolder } from '../../runtime/folder.ts';
+import { isThere, syncFolder } from '../../runtime/folder.ts';
 import { isArchiveName, writeArchive } from '../bundle/archive-file.ts';
 import { packedFiles } from '../bundle/pack.ts';
 import { CliError } from '../cli-error.ts';
 import {
-  isThere,
-  nameBeside,
+  newPartialName,
   notWritten,
+  oldName,
   type Placement,
   requireReplaceable,
 } from '../output/destination.ts';
@@ -54,9 +54,8 @@ async function replaceFolder(
   placement: Placement,
   signal: AbortSignal,
 ): Promise<void> {
-  const partial = nameBeside(path, placement.owner, 'partial');
-  const old = nameBeside(path, placement.owner, 'old');
-  await rm(partial, { recursive: true, force: true });
+  const partial = await newPartialName(path);
+  const old = oldName(path, placement.owner);
   try {
     await mkdir(partial);
     for (const file of files) {

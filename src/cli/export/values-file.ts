@@ -35,7 +35,7 @@ export async function writeValues(path: string, version: string): Promise<void> 
   const target = await realpath(path).catch(() => path);
   const mode = await stat(target).then(
     (found) => found.mode & 0o777,
-    () => 0o644,
+    () => undefined,
   );
   await writeWhole(target, text, mode).catch((error: unknown) => {
     throw notWritten(valuesFlag, error);

@@ -2,9 +2,10 @@
 // the user wrote. Refuses: naming any other path, because a path may be private.
 
 import { createHash } from 'node:crypto';
-import { lstat, open, rename, rm } from 'node:fs/promises';
+import { open, readdir, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { syncFolder } from '../../runtime/folder.ts';
+import { isThere, syncFolder } from '../../runtime/folder.ts';
+import { systemRandom } from '../../runtime/random.ts';
 import { publishableCode } from '../../wire/publishable-error.ts';
 import { CliError } from '../cli-error.ts';
 
@@ -19,26 +20,54 @@ export function notWritten(name: string, cause: unknown): CliError {
 export interface Placement {
   /** The flag or argument that names the destination, for errors: `--to`. */
   readonly name: string;
-  /** A name of the writer, such as its state folder: two writers never share a file that is being written. */
+  /** A name of the writer, such as its state folder: it finds again what a run before it moved away. */
   readonly owner: string;
   readonly mayReplace: boolean;
 }
 
-/** A name beside a destination, of this writer alone: no file of a user's has it. */
-export function nameBeside(path: string, owner: string, suffix: 'partial' | 'old'): string {
+/** Where a writer keeps an old folder while a new one gets its name. */
+export function oldName(path: string, owner: string): string {
   const mark = createHash('sha256').update(owner).digest('hex').slice(0, 8);
-  return join(dirname(path), `.${basename(path)}.static-export-${mark}.${suffix}`);
+  return join(dirname(path), `${hiddenStart(path)}${mark}.old`);
 }
 
-/** What a run that was killed left. */
-export const isUnfinished = (name: string): boolean =>
-  /^\..+\.static-export-[0-9a-f]{8}\.(?:partial|old)$/.test(name);
+/**
+ * A new name beside a file or folder that is to be written, which no other writer has. Removes what writers of the same
+ * file left when they were killed.
+ */
+export async function newPartialName(path: string): Promise<string> {
+  const folder = dirname(path);
+  const start = hiddenStart(path);
+  const found = await readdir(folder).catch(() => []);
+  for (const name of found) {
+    const [, run] = partialEnding.exec(name.startsWith(start) ? name.slice(start.length) : '') ?? [];
+    if (run !== undefined && !isRunning(run)) await rm(join(folder, name), { recursive: true, force: true });
+  }
+  return join(folder, `${start}${thisRun}.${hexDigits()}.partial`);
+}
 
-export const isThere = (path: string): Promise<boolean> =>
-  lstat(path).then(
-    () => true,
-    () => false,
-  );
+const hexDigits = (): string => Buffer.from(systemRandom.bytes(4)).toString('hex');
+
+/** The number of a process is used again: in a container, by the next run. */
+const thisRun = `${process.pid}-${hexDigits()}`;
+
+function isRunning(run: string): boolean {
+  const pid = Number.parseInt(run, 10);
+  if (pid === process.pid) return run === thisRun;
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    // EPERM: of another user.
+    return !(error instanceof Error && 'code' in error && error.code === 'ESRCH');
+  }
+}
+
+const hiddenStart = (path: string): string => `.${basename(path)}.static-export-`;
+const partialEnding = /^(\d{1,10}-[0-9a-f]{8})\.[0-9a-f]{8}\.partial$/;
+
+/** What a run that was killed left, and what another one writes now. */
+export const isUnfinished = (name: string): boolean =>
+  /^\..+\.static-export-(?:[0-9a-f]{8}\.old|\d{1,10}-[0-9a-f]{8}\.[0-9a-f]{8}\.partial)$/.test(name);
 
 /** Right before a rename, because something may have appeared since the start. @throws {CliError} `DestinationExists` */
 export async function requireReplaceable(path: string, { name, mayReplace }: Placement): Promise<void> {
@@ -47,13 +76,21 @@ export async function requireReplaceable(path: string, { name, mayReplace }: Pla
   throw new CliError('usage', 'DestinationExists', message);
 }
 
-/** Writes a file under another name, syncs it, and renames it: it is whole or as before. */
-export async function writeWhole(path: string, content: string | Uint8Array, mode: number): Promise<void> {
-  const partial = join(dirname(path), `.${basename(path)}.partial`);
+/**
+ * Writes a file under another name, syncs it, and renames it: it is whole or as before.
+ *
+ * @param mode exactly these permissions; `undefined`: those of a new file, as the umask allows
+ */
+export async function writeWhole(
+  path: string,
+  content: string | Uint8Array,
+  mode: number | undefined,
+): Promise<void> {
+  const partial = await newPartialName(path);
   try {
-    await rm(partial, { force: true });
-    const file = await open(partial, 'wx', mode);
+    const file = await open(partial, 'wx', mode ?? 0o644);
     try {
+      if (mode !== undefined) await file.chmod(mode);
       await file.writeFile(content);
       await file.sync();
     } finally {

@@ -64,7 +64,7 @@ export async function writeOutputs(
   if (resultsDir !== undefined) {
     const { text, leftOut } = dotenvText(outputs);
     const write = (name: string, content: string): Promise<void> =>
-      writeWhole(join(resultsDir, name), content, 0o644).catch((error: unknown) => {
+      writeWhole(join(resultsDir, name), content, undefined).catch((error: unknown) => {
         throw notWritten('--results-dir', error);
       });
     await write(dotenvFile, text);

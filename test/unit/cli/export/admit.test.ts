@@ -14,7 +14,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { admitDestination, admitFile } from '../../../../src/cli/export/admit.ts';
-import { nameBeside } from '../../../../src/cli/output/destination.ts';
+import { newPartialName, oldName } from '../../../../src/cli/output/destination.ts';
 
 const placement = { name: '--to', owner: '/state', mayReplace: true };
 
@@ -28,8 +28,8 @@ test('a replacement that was killed between its two renames is put back', async 
   const to = join(folderFor(t), 'site');
   mkdirSync(to);
   writeFileSync(join(to, 'index.html'), 'one');
-  renameSync(to, nameBeside(to, placement.owner, 'old'));
-  mkdirSync(nameBeside(to, placement.owner, 'partial'));
+  renameSync(to, oldName(to, placement.owner));
+  mkdirSync(await newPartialName(to));
   await admitDestination(to, placement, []);
   assert.equal(readFileSync(join(to, 'index.html'), 'utf8'), 'one');
 });

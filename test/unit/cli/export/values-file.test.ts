@@ -33,6 +33,10 @@ test('the values file keeps its comments, order and mode, and gets no link', asy
     '# ours\nreplicas: 2\nstaticExport:\n  enabled: true\n  version: "20260105-120000-dddddddd" # pinned\n',
   );
   assert.equal(statSync(path).mode & 0o777, 0o640);
+  // No usual umask lets a new file have this mode.
+  chmodSync(path, 0o666);
+  await writeValues(path, '20260106-120000-dddddddd');
+  assert.equal(statSync(path).mode & 0o777, 0o666);
   writeFileSync(path, 'a: b\na: c\n');
   await assert.rejects(writeValues(path, 'v'), { code: 'ValuesRefused', outcome: 'notWritten' });
   assert.equal(readFileSync(path, 'utf8'), 'a: b\na: c\n');

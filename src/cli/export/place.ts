@@ -70,6 +70,7 @@ async function replaceFolder(
     await syncFolder(dirname(path));
     await rm(old, { recursive: true, force: true });
   } catch (error) {
+    if (!(await isThere(path))) await rename(old, path).catch(() => {});
     await rm(partial, { recursive: true, force: true });
     throw error;
   }

@@ -13,7 +13,8 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs';
-import { type FileHandle, open } from 'node:fs/promises';
+import promises, { type FileHandle, open } from 'node:fs/promises';
+import { syncBuiltinESMExports } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { type TestContext, test } from 'node:test';
@@ -85,6 +86,26 @@ test('bytes that changed on the disk replace nothing', async (t) => {
   });
   assert.equal(readFileSync(join(to, 'index.html'), 'utf8'), 'one');
   assert.deepEqual(readdirSync(folder), ['site']);
+});
+
+test('a folder whose replacement fails at its last step is put back', async (t) => {
+  const folder = folderFor(t);
+  const to = join(folder, 'site');
+  await placeBundle(await bundleOf(t, { 'index.html': 'one' }), to, placement, signal);
+  const { rename } = promises;
+  t.after(() => {
+    promises.rename = rename;
+    syncBuiltinESMExports();
+  });
+  promises.rename = async (from, into) => {
+    if (String(from).endsWith('.partial')) throw Object.assign(new Error('said'), { code: 'EACCES' });
+    await rename(from, into);
+  };
+  syncBuiltinESMExports();
+  const failed = placeBundle(await bundleOf(t, { 'index.html': 'two' }), to, placement, signal);
+  await assert.rejects(failed, { code: 'DestinationNotWritten', message: /EACCES/ });
+  assert.deepEqual(readdirSync(folder), ['site']);
+  assert.equal(readFileSync(join(to, 'index.html'), 'utf8'), 'one');
 });
 
 test('two files that need one name are an error that leaves the folder as it was', async (t) => {

@@ -125,7 +125,10 @@ export async function runCli(process: NodeJS.Process, parts: CliParts): Promise<
       isWatched: process.stderr.isTTY === true,
       confirm: (question) => confirmOn(process, question, signal),
       print: (text) => void process.stdout.write(`${withoutWorkflowCommand(text)}\n`),
-      readStdin: () => readAll(process.stdin, signal),
+      readStdin: () => {
+        if (process.stdin.isTTY) report.progress.note('Reading standard input. Ctrl-D ends it.');
+        return readAll(process.stdin, signal);
+      },
     });
     await finish(await report.ofResult(result));
   } catch (error) {

@@ -126,6 +126,7 @@ export function readProcess(
       expiresAt: work.expiresAt,
       inspection: work.done?.kind ?? (work.inspection === undefined ? 'not-started' : 'running'),
     },
+    refresh: memory.refreshes.get(resourceId(metadata)),
   };
 }
 

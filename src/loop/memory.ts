@@ -2,7 +2,7 @@
 // inspections in the background. Losing it costs a poll, a link request or a download, never a wrong decision.
 // Everything that must survive a restart is in status.
 
-import type { RateLimit } from '../reconcile/observation.ts';
+import type { AttemptedRefresh, RateLimit } from '../reconcile/observation.ts';
 import type { InspectionFailure } from '../reconcile/result.ts';
 import type { TargetPlan, TargetWish } from '../targets/target-plan.ts';
 import type { ObjectKey } from '../wire/cluster.ts';
@@ -84,6 +84,8 @@ export interface ProcessMemory {
   readonly candidates: Map<string, CandidateWork>;
   /** By {@link resourceId}: the published link as last seen. */
   readonly links: Map<string, SeenLink>;
+  /** By {@link resourceId}: the last requested refresh that was attempted. */
+  readonly refreshes: Map<string, AttemptedRefresh>;
   /** By {@link resourceId}: reads that the Kubernetes API server refused. */
   readonly refusedReads: Readonly<Record<RequiredRead, Map<string, RefusedRead>>>;
   /** By {@link rateLimitId}: the version of the Secret whose unusual prefix the log has reported. */
@@ -111,6 +113,7 @@ export function createMemory(signal: AbortSignal, slots = new InspectionSlots(1)
     polls: new Map(),
     candidates: new Map(),
     links: new Map(),
+    refreshes: new Map(),
     refusedReads: { key: new Map(), output: new Map(), confirmation: new Map() },
     warnedKeys: new Map(),
     users: new Map(),
@@ -180,6 +183,7 @@ export function forgetResource(memory: ProcessMemory, key: ObjectKey): void {
   const id = resourceId(key);
   memory.polls.delete(id);
   memory.links.delete(id);
+  memory.refreshes.delete(id);
   for (const reads of Object.values(memory.refusedReads)) reads.delete(id);
   memory.otherOperators.written.delete(id);
   memory.otherOperators.found.delete(id);

@@ -179,6 +179,10 @@ async function publish(
   const { refusal } = outputs;
   const isWithheld = change !== undefined && !outputs.isPublished;
   if (result.kind === 'inspected' && !isWithheld) context.memory.candidates.delete(id);
+  const { refreshRequest: token } = before;
+  if (token !== undefined && plan.action.kind === 'issue' && plan.action.cause === 'refresh') {
+    context.memory.refreshes.set(id, { token, isPublished: change !== undefined && !isWithheld });
+  }
   const status = isWithheld
     ? outputRefused({ ...settled, status: before.status }, plan, refusal?.message ?? '')
     : settled.status;

@@ -27,6 +27,7 @@ export function adopt(observation: Observation): Observation {
   let seen = observation;
   for (const step of [
     adoptPublished,
+    adoptRefresh,
     followPin,
     dropStale,
     rejectCandidate,
@@ -106,6 +107,12 @@ function adoptPublished({ status, output, wanted }: Observation): Status {
     candidate: candidate?.version === active.version ? undefined : candidate,
     history: [...recordVersion(status.history ?? [], entry, wanted.historyLimit, wanted.pin)],
   };
+}
+
+/** A link was published for the request, and the status write was lost. */
+function adoptRefresh({ status, refreshRequest, process: { refresh } }: Observation): Status {
+  const isAnswered = refresh?.isPublished === true && refresh.token === refreshRequest;
+  return isAnswered ? { ...status, lastHandledRefresh: refreshRequest } : status;
 }
 
 /** The Secret determines what is published. Fields that it lacks come from the job or version that it names. */

@@ -157,8 +157,9 @@ function startCause(observation: Observation): ExportCause | undefined {
   const isExported = candidate !== undefined || rejectedNow(observation) !== undefined;
   if (!isExported && active === undefined) return 'First';
   if (!isExported && active?.inputHash !== inputHash) return 'Inputs';
-  // Until an export is published again, or a promotion gate holds one for a person to promote.
-  if (!isExported && failures?.link?.reason === 'JobGone') return 'JobGone';
+  // Until an export is published again, or a gate or a rejection withholds the one that this loss started.
+  const isReplaced = candidate !== undefined || (job?.cause === 'JobGone' && job.verdict === 'Rejected');
+  if (!isReplaced && failures?.link?.reason === 'JobGone') return 'JobGone';
   return tick !== undefined && tick <= now ? 'Schedule' : undefined;
 }
 
@@ -184,7 +185,8 @@ function classifyLink(observation: Observation): LinkState {
   const expiresAt = published?.expiresAt ?? 0;
   const isExpired = expiresAt <= now;
   const requested = pendingRefresh(observation);
-  const hasFreeTry = requested !== undefined && failures?.link?.request !== requested;
+  // The first attempt waits for nothing but a rate limit; its failure has the usual back-off.
+  const hasFreeTry = requested !== undefined && observation.process.refresh?.token !== requested;
   const retryAt = hasFreeTry ? undefined : retryTime(failures?.link, now);
   const until = Math.max(
     retryAt === undefined
@@ -192,7 +194,7 @@ function classifyLink(observation: Observation): LinkState {
       : boundByExpiry(retryAt, readInstant(failures?.link?.lastFailureTime) ?? 0, expiresAt),
     boundByExpiry(rateLimitTime(observation) ?? 0, observation.rateLimit.closedAt ?? 0, expiresAt),
     // The minimum interval between two links holds for expired links too.
-    published === undefined || isFromTheFuture(published, now) || requested !== undefined
+    published === undefined || isFromTheFuture(published, now) || hasFreeTry
       ? 0
       : published.issuedAt + wanted.minIntervalMs,
   );

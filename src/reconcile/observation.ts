@@ -45,6 +45,13 @@ export interface CandidateState extends LinkTimes {
   readonly inspection: 'not-started' | 'running' | 'read' | 'failed';
 }
 
+/** Kept in memory too, because a CRD that lacks `lastHandledRefresh` would request the same link for ever. */
+export interface AttemptedRefresh {
+  readonly token: string;
+  /** The new link is in the output Secret. */
+  readonly isPublished: boolean;
+}
+
 export interface Observation {
   /** Epoch ms, whole seconds. */
   readonly now: number;
@@ -76,6 +83,7 @@ export interface Observation {
     /** The delay that the export API requested at the last poll of the job. */
     readonly pollAfterMs: number | undefined;
     readonly candidate: CandidateState | undefined;
+    readonly refresh?: AttemptedRefresh | undefined;
   };
   readonly requestTimeoutMs: number;
   /**
@@ -116,10 +124,10 @@ export function pendingRequest({ request, status }: Observation): string | undef
 }
 
 /** A request for a new link that no link has answered yet. */
-export function pendingRefresh({ refreshRequest, status }: Observation): string | undefined {
-  return refreshRequest !== undefined && refreshRequest !== status.lastHandledRefresh
-    ? refreshRequest
-    : undefined;
+export function pendingRefresh({ refreshRequest, status, process }: Observation): string | undefined {
+  if (refreshRequest === undefined || refreshRequest === status.lastHandledRefresh) return undefined;
+  const { refresh } = process;
+  return refresh?.token === refreshRequest && refresh.isPublished ? undefined : refreshRequest;
 }
 
 /** The rejections that hold: the spec, the inputs and the handled request are those of the rejection. */

@@ -150,10 +150,9 @@ export const failureSchema = z.object({
   message: text(256).describe('Detail of the last failure, where the code alone is not enough.').optional(),
   requestId: requestIdText.optional(),
   subject: text(512).describe('What failed: inputs of an export, or a job id.').optional(),
-  request: text(256)
-    .describe(
-      'Token of requestedAt, or of refreshRequestedAt in failures.link, that already bypassed the back-off once.',
-    )
+  request: text(256).describe('requestedAt token that already bypassed the back-off once.').optional(),
+  refreshRequest: text(256)
+    .describe('refreshRequestedAt token for which no link was issued. Used in failures.link.')
     .optional(),
   secretVersion: text(128).describe('uid and resourceVersion of the Secret whose key got 403.').optional(),
   inspectionFailures: count

@@ -298,3 +298,43 @@ test('a link that is requested while the export API is away is issued when it an
   await simulation.until(() => simulation.status().lastHandledRefresh === 'leaked', 10 * minuteMs);
   assert.notEqual(simulation.output()?.['bundleUrl'], before);
 });
+
+for (const code of ['ServerError', 'RateLimited', 'Forbidden', 'NotFound', 'UnexpectedAnswer'] as const) {
+  test(`a link that is requested while the export API answers ${code} is requested a few times an hour`, async () => {
+    const simulation = await publishedSimulation();
+    simulation.vendor.linkLifetimeMs = 72 * hourMs;
+    simulation.annotate({ 'staticexport.dev/refreshRequestedAt': 'long' });
+    await simulation.until(() => simulation.status().lastHandledRefresh === 'long', minuteMs);
+    simulation.vendor.failing = code;
+    const issued = simulation.callsOf('issue');
+    simulation.annotate({ 'staticexport.dev/refreshRequestedAt': 'leaked' });
+    await simulation.run(hourMs);
+    const attempts = simulation.callsOf('issue') - issued;
+    assert.ok(attempts >= 1 && attempts <= 30, `${attempts} attempts`);
+  });
+}
+
+test('a CRD without lastHandledRefresh costs one link, and no export waits for it', async () => {
+  const simulation = await publishedSimulation({ spec: { schedule: '0 * * * *' } });
+  const { cluster } = simulation;
+  const writeStatus = cluster.writeStatus.bind(cluster);
+  cluster.writeStatus = (object, next) => {
+    const { lastHandledRefresh: _pruned, ...kept } = { lastHandledRefresh: undefined, ...next };
+    return writeStatus(object, kept);
+  };
+  const [issued, started] = [simulation.callsOf('issue'), simulation.callsOf('start')];
+  simulation.annotate({ 'staticexport.dev/refreshRequestedAt': 'leaked' });
+  await simulation.run(5 * minuteMs);
+  assert.equal(simulation.callsOf('issue'), issued + 1);
+  await simulation.run(2 * hourMs);
+  assert.equal(simulation.callsOf('start'), started + 2);
+});
+
+test('a request of a link that is older than the first publication issues no second link', async () => {
+  const simulation = new Simulation();
+  simulation.annotate({ 'staticexport.dev/refreshRequestedAt': 'from git' });
+  await simulation.until(() => simulation.condition('Ready') === 'True/Published');
+  await simulation.run(minuteMs);
+  assert.equal(simulation.callsOf('issue'), 1);
+  assert.equal(simulation.status().lastHandledRefresh, 'from git');
+});

@@ -247,3 +247,42 @@ test('the lastTransitionTime of a condition moves only with its status', async (
     readyAt,
   );
 });
+
+/** A version is published, another was rejected, and no later event ended the rejection. */
+async function rejectedSimulation(): Promise<Simulation> {
+  const simulation = await publishedSimulation({ spec: { schedule: '0 3 * * *' } });
+  simulation.vendor.contents.set('docs.example.com', { name: 'shrunk', pages: 9 });
+  request(simulation, 'shrink');
+  await nextVerdict(simulation);
+  simulation.annotate({ 'staticexport.dev/reject': simulation.status().candidate?.version ?? '' });
+  await simulation.until(() => simulation.condition('Exported') === 'False/Rejected', minuteMs);
+  return simulation;
+}
+
+test('an old rejection does not stop the export that replaces a lost job', async () => {
+  const simulation = await rejectedSimulation();
+  simulation.vendor.contents.set('docs.example.com', { name: 'good', pages: 20 });
+  simulation.vendor.jobs.delete(simulation.status().active?.jobId ?? '');
+  await simulation.run(hourMs);
+  assert.ok(simulation.isLinkValid());
+  assert.equal(simulation.condition('Ready'), 'True/Published');
+});
+
+test('after a lost job, rejected content is exported once, and not again and again', async () => {
+  const simulation = await rejectedSimulation();
+  const started = simulation.callsOf('start');
+  simulation.vendor.jobs.delete(simulation.status().active?.jobId ?? '');
+  await simulation.run(3 * hourMs);
+  assert.equal(simulation.callsOf('start'), started + 1);
+});
+
+test('an outage days after a rejection is reported as an outage', async () => {
+  const simulation = await rejectedSimulation();
+  simulation.vendor.contents.set('docs.example.com', { name: 'good', pages: 20 });
+  await simulation.run(48 * hourMs);
+  assert.equal(simulation.condition('Exported'), 'True/Unchanged');
+  simulation.vendor.failing = 'ServerError';
+  await simulation.run(2 * hourMs);
+  assert.equal(simulation.condition('Ready'), 'False/LinkExpired');
+  assert.equal(simulation.condition('Stalled'), '-');
+});

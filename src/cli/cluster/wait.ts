@@ -107,11 +107,12 @@ const notStarted: RunOutcome = {
 
 function endOfRefresh(object: StaticExportObject, token: string): RunOutcome | undefined {
   const { lastHandledRefresh, failures, active } = parseStaticExport(object).status;
-  if (lastHandledRefresh !== token) return undefined;
-  const until = active?.linkExpirationTime;
-  return failures?.link?.reason === 'NotFresher'
-    ? sameLink
-    : { outcome: 'done', code: 'Refreshed', message: `The new link is valid until ${until}.` };
+  if (lastHandledRefresh === token) {
+    const until = active?.linkExpirationTime;
+    return { outcome: 'done', code: 'Refreshed', message: `The new link is valid until ${until}.` };
+  }
+  const isSame = failures?.link?.refreshRequest === token && failures.link.reason === 'NotFresher';
+  return isSame ? sameLink : undefined;
 }
 
 const sameLink: RunOutcome = {
@@ -126,8 +127,8 @@ function obstacleOf(
   { failures, conditions }: Status,
   token: string,
 ): string | undefined {
-  const failure = condition === 'Exported' ? failures?.export : failures?.link;
-  if (failure?.request !== token) return undefined;
+  const requested = condition === 'Exported' ? failures?.export?.request : failures?.link?.refreshRequest;
+  if (requested !== token) return undefined;
   return conditions?.find(({ type }) => type === condition)?.message;
 }
 

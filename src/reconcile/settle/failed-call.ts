@@ -142,7 +142,7 @@ export function refreshFailed(observation: Observation, failure: CallFailure): S
     reason: isJobGone ? 'JobGone' : failure.code,
     message: failure.why?.slice(0, maxWhyLength),
     requestId: failure.requestId,
-    request: pendingRefresh(observation) ?? status.failures?.link?.request,
+    refreshRequest: pendingRefresh(observation),
     ...heldAgainst(observation, failure.code),
   };
   return { ...status, failures: { ...status.failures, link } };

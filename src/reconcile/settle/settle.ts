@@ -28,6 +28,15 @@ export interface Settled {
 
 /** @param observation the adopted one from which the plan was made */
 export function settle(observation: Observation, plan: Plan, result: ActionResult): Settled {
+  const settled = settleResult(observation, plan, result);
+  const { status, refreshRequest } = observation;
+  if (settled.publish === undefined || status.active !== undefined || refreshRequest === undefined)
+    return settled;
+  // Before the first publication there was no link to replace.
+  return { ...settled, status: { ...settled.status, lastHandledRefresh: refreshRequest } };
+}
+
+function settleResult(observation: Observation, plan: Plan, result: ActionResult): Settled {
   const { status } = observation;
   switch (result.kind) {
     case 'none':
@@ -202,9 +211,8 @@ function settleIssue(observation: Observation, plan: Plan, issued: Issued): Sett
 }
 
 function settleRefreshed(observation: Observation, { times, isPublished }: Issued): Settled {
-  const { output, now, wanted, refreshRequest = observation.status.lastHandledRefresh } = observation;
+  const { status, output, now, wanted } = observation;
   const published = output.kind === 'ours' ? output.published : undefined;
-  const status: Status = { ...observation.status, lastHandledRefresh: refreshRequest };
   const { active } = status;
   if (active === undefined) return answered(status);
   // If this machine's clock was set back, even the same link needs a write: its lifetime on the corrected clock.
@@ -221,6 +229,7 @@ function settleRefreshed(observation: Observation, { times, isPublished }: Issue
       lastFailureTime: formatInstant(now),
       retryTime: formatInstant(retryAfterStale({ ...published, expiresAt }, now, wanted.minIntervalMs)),
       reason: 'NotFresher',
+      refreshRequest: pendingRefresh(observation),
     };
     return answered({ ...status, failures: { ...status.failures, link: stale } });
   }
@@ -232,7 +241,9 @@ function settleRefreshed(observation: Observation, { times, isPublished }: Issue
     sizeBytes: active.sizeBytes,
     ...times,
   };
-  return answered({ ...status, failures: { ...status.failures, link: undefined } }, publish);
+  const lastHandledRefresh = observation.refreshRequest ?? status.lastHandledRefresh;
+  const next = { ...status, lastHandledRefresh, failures: { ...status.failures, link: undefined } };
+  return answered(next, publish);
 }
 
 function subjectOf({ state }: Plan): Subject {

@@ -94,8 +94,9 @@ function stalledReason(observation: Observation, state: State): StalledReason | 
   if (state.want.kind === 'impossible') return state.want.reason;
   const isHeld = state.want.kind === 'first' || state.want.kind === 'inputs' || isLinkExpired(state);
   if (!isHeld || wanted.isSuspended || state.export.kind !== 'resting') return undefined;
-  const rejected = rejectedNow(observation) === undefined ? undefined : 'Rejected';
-  return heldReason(status.candidate?.reason) ?? rejected;
+  // An expired link has another cause than a rejection.
+  const isRejected = state.want.kind !== 'satisfied' && rejectedNow(observation) !== undefined;
+  return heldReason(status.candidate?.reason) ?? (isRejected ? 'Rejected' : undefined);
 }
 
 function heldReason(
@@ -213,7 +214,6 @@ function claimExported(observation: Observation, state: State): Claim {
     case 'TimedOut':
     case 'JobLost':
     case 'BundleRejected':
-      return exported('False', verdict);
     case 'Rejected':
       return exported('False', verdict);
     case 'Held':

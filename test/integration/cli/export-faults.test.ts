@@ -3,9 +3,7 @@
 // link's signature are nowhere but where they must be.
 
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { once } from 'node:events';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
 import { join } from 'node:path';
@@ -17,6 +15,7 @@ import { eventually } from '../../support/eventually.ts';
 import { noNamespaces } from '../../support/namespaces.ts';
 import { programFile } from '../../support/program-file.ts';
 import { tarOf } from '../../support/tar-builder.ts';
+import { openTerminal } from '../../support/terminal.ts';
 import { assertNothingLeaks, exportWorkplace, pages, site } from './environment/export-workplace.ts';
 import { commandLinesOf } from './environment/process-tree.ts';
 import { key, type ScriptedVendor, signature, status } from './environment/scripted-vendor.ts';
@@ -250,20 +249,16 @@ test('SIGINT twice ends at once with 130; the same command continues, and remove
   assert.deepEqual(readdirSync(join(folder, 'state')).sort(), ['lock', 'state.json']);
 });
 
-test('SIGINT ends a command that waits for its key on standard input', async (t) => {
+test('Ctrl-C ends a command that waits for its key on standard input', async (t) => {
   const { folder, vendor } = await exportWorkplace(t);
-  const flags = ['--api-base-url', vendor.url, '--to', join(folder, 'site'), '--key-stdin'];
-  const words = [programFile('static-export'), 'export', 'docs.example.com', ...flags];
-  const child = spawn(process.execPath, words, { stdio: ['pipe', 'ignore', 'ignore'], cwd: folder });
-  t.after(() => child.kill('SIGKILL'));
-  const exited = once(child, 'exit');
-  const handlesSigint = (): boolean => {
-    const [, mask = '0'] = /^SigCgt:\s*(\w+)/m.exec(readFileSync(`/proc/${child.pid}/status`, 'utf8')) ?? [];
-    return (BigInt(`0x${mask}`) & 2n) !== 0n;
-  };
-  await eventually('it handles SIGINT', () => handlesSigint() || undefined);
-  child.kill('SIGINT');
-  assert.deepEqual(await exited, [130, null]);
+  const flags = `--api-base-url ${vendor.url} --to '${join(folder, 'site')}' --key-stdin`;
+  const program = `'${process.execPath}' '${programFile('static-export')}'`;
+  const command = `trap : INT; ${program} export docs.example.com ${flags}; echo "exit $?"`;
+  const terminal = openTerminal(command, { cwd: folder, env: { PATH: process.env['PATH'] } });
+  t.after(() => terminal.close());
+  await terminal.awaitText(/Ctrl-D ends it/);
+  terminal.type('\u0003');
+  await terminal.awaitText(/exit 130/);
 });
 
 test('while an export runs, the key and the link are in no command line and in no file of the state', async (t) => {

@@ -90,13 +90,25 @@ test('a client that waits for its request reads its own outcome, not the previou
 
 test('a requested reconcile restores a deleted output in seconds, with a new link and the same version', async () => {
   const before = (await reader.readOutput('docs')).published;
-  const [remove = ''] = await commandsOf('delete secret docs-bundle');
   const [look = ''] = await commandsOf('annotate sx docs', 'staticexport.dev/reconcile');
-  await run(remove, '');
+  await world.kubectl(['delete', 'secret', 'docs-bundle', '-n', namespace]);
   await run(look, 'now');
   const after = await eventually('the output', async () => (await reader.readOutput('docs')).published, {
     timeoutMs: 30_000,
   });
+  assert.equal(after.version, before.version);
+  assert.notEqual(after.bundleUrl.reveal(), before.bundleUrl.reveal());
+});
+
+test('a requested link replaces the published link, and the version stays', async () => {
+  const before = (await reader.readOutput('docs')).published;
+  const [ask = ''] = await commandsOf('annotate sx docs', 'refreshRequestedAt=');
+  await run(ask, 'leaked');
+  await eventually('the token', async () => {
+    const { status } = await reader.read('sx', 'docs');
+    return status.lastHandledRefresh === 'leaked' || undefined;
+  });
+  const after = (await reader.readOutput('docs')).published;
   assert.equal(after.version, before.version);
   assert.notEqual(after.bundleUrl.reveal(), before.bundleUrl.reveal());
 });

@@ -54,6 +54,7 @@ function* fieldsOfSchema({ properties = {}, items }: Shape, path = ''): Generato
 
 /** Fields that need a rejected candidate, a requested link, a contested target, an outage of minutes, a forbidden call, or a second refusal of the same key. */
 const seldom: readonly string[] = [
+  'failures.*.refreshRequest',
   'failures.*.request',
   'failures.*.secretVersion',
   'lastHandledRefresh',

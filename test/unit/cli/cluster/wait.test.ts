@@ -171,7 +171,10 @@ const links: readonly (readonly [string, object, unknown])[] = [
   ],
   [
     'the published link issued again ends the wait',
-    { failures: { link: { ...failure, reason: 'NotFresher' } } },
+    {
+      lastHandledRefresh: earlier,
+      failures: { link: { ...failure, reason: 'NotFresher', refreshRequest: token } },
+    },
     ['temporary', 'SameLink'],
   ],
 ];

@@ -83,6 +83,7 @@ const failure = fc.record({
   ),
   subject: orNothing(fc.constantFrom('se_1', 'se_2', inputHash)),
   request: orNothing(fc.constantFrom('one', 'two')),
+  refreshRequest: orNothing(fc.constantFrom('three', 'four')),
   secretVersion: orNothing(fc.constantFrom('u/1', 'u/2')),
 });
 const unreadConfigMap = orNothing(fc.constant('may not be read'));
@@ -209,6 +210,7 @@ export const anyObservation: fc.Arbitrary<Observation> = fc.record({
   process: fc.record({
     polledAt: orNothing(pastEpoch),
     pollAfterMs: orNothing(fc.constantFrom(1000, 120_000)),
+    refresh: orNothing(fc.record({ token: fc.constantFrom('three', 'four'), isPublished: fc.boolean() })),
     candidate: orNothing(
       fc.record({
         jobId,

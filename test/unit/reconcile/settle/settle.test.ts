@@ -197,34 +197,48 @@ test('a requested link is published at once although it expires no later, and it
   assert.equal(status.lastHandledRefresh, 'leaked');
 });
 
-test('an export API that answers a requested link with the published link has answered the request', () => {
+test('an export API that answers a requested link with the published link has not replaced it', () => {
   const requested: Observation = { ...calm, refreshRequest: 'leaked' };
   const times = { issuedAt: published.issuedAt, expiresAt: published.expiresAt };
   const { publish, status } = settled(requested, { kind: 'issued', times, isPublished: true });
   assert.equal(publish, undefined);
-  assert.deepEqual([status.lastHandledRefresh, status.failures?.link?.reason], ['leaked', 'NotFresher']);
+  const { reason, refreshRequest } = status.failures?.link ?? {};
+  assert.deepEqual([status.lastHandledRefresh, reason, refreshRequest], [undefined, 'NotFresher', 'leaked']);
 });
 
-test('a requested link that cannot be issued keeps its token, and bypasses the back-off once', () => {
-  const waiting: Observation = {
-    ...calm,
-    refreshRequest: 'leaked',
-    status: {
-      ...calm.status,
-      failures: {
-        link: { count: 3, lastFailureTime: at(-1), retryTime: at(60), reason: 'ServerError' },
-      },
-    },
-  };
-  const first = settled(waiting, { kind: 'issue-failed', failure: failed('NetworkError') });
-  assert.deepEqual(
-    [first.action, first.status.lastHandledRefresh, first.status.failures?.link?.request],
-    ['issue', undefined, 'leaked'],
-  );
-  const seen = adopt({ ...waiting, status: first.status });
+for (const code of [
+  'NetworkError',
+  'ServerError',
+  'RateLimited',
+  'Forbidden',
+  'Conflict',
+  'NotFound',
+] as const) {
+  test(`a requested link, ${code}: tried once more at once, then with the usual back-off`, () => {
+    const link = { count: 3, lastFailureTime: at(-1), retryTime: at(60), reason: 'ServerError' };
+    const waiting: Observation = {
+      ...calm,
+      refreshRequest: 'leaked',
+      status: { ...calm.status, failures: { link } },
+    };
+    const first = settled(waiting, { kind: 'issue-failed', failure: failed(code) });
+    assert.deepEqual([first.action, first.status.lastHandledRefresh], ['issue', undefined]);
+    assert.equal(first.status.failures?.link?.refreshRequest, 'leaked');
+    const refresh = { token: 'leaked', isPublished: false };
+    const after = { ...waiting, status: first.status, process: { ...calm.process, refresh } };
+    const seen = adopt(after);
+    assert.notEqual(choose(classify(seen), seen).action.kind, 'issue');
+    const later = adopt({ ...after, refreshRequest: 'again' });
+    assert.equal(choose(classify(later), later).action.kind, 'issue');
+  });
+}
+
+test('a link that was published for a token is not issued again where the status cannot hold the token', () => {
+  const refresh = { token: 'leaked', isPublished: true };
+  const pruned: Observation = { ...calm, refreshRequest: 'leaked', process: { ...calm.process, refresh } };
+  const seen = adopt(pruned);
   assert.equal(choose(classify(seen), seen).action.kind, 'none');
-  const later = adopt({ ...seen, refreshRequest: 'again' });
-  assert.equal(choose(classify(later), later).action.kind, 'issue');
+  assert.equal(seen.status.lastHandledRefresh, 'leaked');
 });
 
 test('a requested link waits for Retry-After', () => {

@@ -1,7 +1,7 @@
 // The admin API key: from a file, from standard input, or from $STATIC_EXPORT_API_KEY. There is no flag for the key
 // itself, because every process of the machine can read a command line. Refuses: printing it.
 
-import { readFile } from 'node:fs/promises';
+import { readBounded } from '../runtime/bounded-file.ts';
 import { publishableCode } from '../wire/publishable-error.ts';
 import { CliError } from './cli-error.ts';
 import type { CliContext } from './context.ts';
@@ -13,6 +13,8 @@ export interface KeyFlags {
 
 export const keyVariable = 'STATIC_EXPORT_API_KEY';
 
+/** No key is longer. */
+const longestKeyFile = 64 * 1024;
 const remedy = `use --key-file, --key-stdin or ${keyVariable}`;
 
 /** @throws {CliError} `KeyMissing`, `KeyUnreadable`, `KeyInvalid` */
@@ -40,10 +42,14 @@ export function describeKeyPrefix(key: string): string | undefined {
 }
 
 async function readKeyFile(path: string): Promise<string> {
+  let text: string | undefined;
   try {
-    return await readFile(path, 'utf8');
+    text = await readBounded(path, longestKeyFile);
   } catch (cause) {
     const message = `--key-file cannot be read (${publishableCode(cause)}); check its path and permissions`;
     throw new CliError('key', 'KeyUnreadable', message, { cause });
   }
+  if (text === undefined)
+    throw new CliError('key', 'KeyInvalid', '--key-file is longer than 64 KiB; check its path');
+  return text;
 }

@@ -5,7 +5,6 @@
 import { lstatSync, realpathSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, isAbsolute, join, relative, resolve } from 'node:path';
-import { parseDocument } from 'yaml';
 import { z } from 'zod';
 import { type Configured, type ConfiguredFlag, noneConfigured } from '../../runtime/flags/configured.ts';
 import { flagName, variableName } from '../../runtime/flags/flags.ts';
@@ -13,6 +12,7 @@ import { nearest } from '../../runtime/flags/nearest.ts';
 import { printable } from '../../wire/printable-text.ts';
 import { CliError } from '../cli-error.ts';
 import { type Command, programName } from '../command.ts';
+import { PlainYamlError, readPlainYaml } from '../plain-yaml.ts';
 
 /** A file as people know it, and its content. */
 export interface ConfigurationFile {
@@ -139,12 +139,18 @@ export function readUserFile(
 }
 
 function parseYaml({ label, text }: ConfigurationFile): unknown {
-  const document = parseDocument(text);
-  const [error] = document.errors;
-  if (error === undefined) return document.toJS() ?? {};
-  const line = error.linePos?.[0].line ?? 1;
-  const message = `${label} is not valid YAML in line ${line} (${error.code})`;
-  throw new CliError('usage', 'ConfigurationInvalid', message);
+  const invalid = (problem: string, cause?: unknown): CliError =>
+    new CliError('usage', 'ConfigurationInvalid', `${label} ${problem}`, { cause });
+  try {
+    const [value, ...more] = readPlainYaml(text);
+    if (more.length > 0) throw invalid('has more than one YAML document');
+    return value ?? {};
+  } catch (error) {
+    if (!(error instanceof PlainYamlError)) throw error;
+    const { code, line } = error;
+    if (code === 'ALIAS') throw invalid(`uses a YAML alias in line ${line}; write the value out`, error);
+    throw invalid(`is not valid YAML in line ${line} (${code})`, error);
+  }
 }
 
 function sectionOf(

@@ -2,9 +2,10 @@
 // asks who can write them; a command without such files loads no more than this. Refuses: a user's file that others can
 // write. Invariant: flags and variables win over both.
 
-import { readFile, stat } from 'node:fs/promises';
+import { stat } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { dirname, join, relative, resolve } from 'node:path';
+import { readBounded } from '../../runtime/bounded-file.ts';
 import { type Configured, noneConfigured } from '../../runtime/flags/configured.ts';
 import { flagName, variableName } from '../../runtime/flags/flags.ts';
 import { isThere } from '../../runtime/folder.ts';
@@ -16,7 +17,7 @@ import type { ConfigurationFile } from './configuration-file.ts';
 
 export const repositoryFileName = 'static-export.yaml';
 /** No file of settings is larger. */
-const longestFile = 256 * 1024;
+const longestFile = 64 * 1024;
 
 export interface ConfigurationContext {
   readonly cwd: string;
@@ -125,12 +126,17 @@ const userFileLabel = ({ env }: ConfigurationContext): string =>
   `${env['XDG_CONFIG_HOME'] ? '$XDG_CONFIG_HOME' : '~/.config'}/${programName}/config.yaml`;
 
 async function readText(path: string, label: string): Promise<string> {
+  const unreadable = (problem: string, cause?: unknown): CliError =>
+    new CliError('usage', 'ConfigurationUnreadable', `${label} ${problem}`, { cause });
+  let text: string | undefined;
   try {
-    const { size } = await stat(path);
-    if (size <= longestFile) return await readFile(path, 'utf8');
+    // Opening a pipe would wait for a writer.
+    if (!(await stat(path)).isFile()) throw unreadable('is not a regular file; replace it');
+    text = await readBounded(path, longestFile);
   } catch (cause) {
-    const message = `${label} cannot be read (${publishableCode(cause)}); check its permissions`;
-    throw new CliError('usage', 'ConfigurationUnreadable', message, { cause });
+    if (cause instanceof CliError) throw cause;
+    throw unreadable(`cannot be read (${publishableCode(cause)}); check its permissions`, cause);
   }
-  throw new CliError('usage', 'ConfigurationUnreadable', `${label} is longer than 256 KiB`);
+  if (text === undefined) throw unreadable('is longer than 64 KiB; shorten it');
+  return text;
 }

@@ -2,13 +2,13 @@
 // Kubernetes API server would refuse or drop (unknown fields, invalid values), and targets, which need a cluster.
 // Invariant: no message repeats a value of a Secret.
 
-import { isAlias, isMap, type ParsedNode, parseAllDocuments } from 'yaml';
 import { apiVersion, kind } from '../../staticexport/names.ts';
 import { parseStaticExport } from '../../staticexport/parse.ts';
 import { specSchema } from '../../staticexport/schema.ts';
 import type { ObjectKey } from '../../wire/cluster.ts';
 import { isRecord } from '../../wire/json-text.ts';
 import { CliError } from '../cli-error.ts';
+import { PlainYamlError, readPlainYaml } from '../plain-yaml.ts';
 
 export interface Manifest {
   readonly key: ObjectKey;
@@ -25,20 +25,11 @@ const defaultNamespace = 'default';
 /** RFC 1123 subdomain, as a Kubernetes API server requires it. The name is part of a file's name here. */
 const objectName = /^(?=.{1,253}$)[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$/;
 /** Far more than a StaticExport and its Secret. */
-const longestManifest = 1024 * 1024;
+export const longestManifest = 1024 * 1024;
 
 /** @throws {CliError} `ManifestInvalid`, `TargetsNeedCluster`, naming the fields */
 export function readManifest(text: string): Manifest {
-  if (text.length > longestManifest) throw invalid('is longer than 1 MiB');
-  const documents = parseAllDocuments(text, { uniqueKeys: true });
-  if (!Array.isArray(documents)) throw invalid('is empty');
-  const objects = documents.map((document) => {
-    const [error] = document.errors;
-    if (error !== undefined) throw invalid(`is not valid YAML (${error.code})`);
-    if (hasAlias(document.contents)) throw invalid('uses YAML aliases; write the values out');
-    return document.toJS() as unknown;
-  });
-  const records = objects.filter(isRecord);
+  const records = readObjects(text).filter(isRecord);
   const exports = records.filter((object) => object['kind'] === kind);
   const [object] = exports;
   if (object === undefined || exports.length > 1)
@@ -72,6 +63,17 @@ export function readManifest(text: string): Manifest {
   };
 }
 
+function readObjects(text: string): readonly unknown[] {
+  try {
+    return readPlainYaml(text);
+  } catch (error) {
+    if (!(error instanceof PlainYamlError)) throw error;
+    const { code, line } = error;
+    if (code === 'ALIAS') throw invalid(`uses a YAML alias in line ${line}; write the value out`, error);
+    throw invalid(`is not valid YAML in line ${line} (${code})`, error);
+  }
+}
+
 const objectFields: ReadonlySet<string> = new Set(['apiVersion', 'kind', 'metadata', 'spec', 'status']);
 
 function readKey(metadata: Readonly<Record<string, unknown>>): ObjectKey {
@@ -102,19 +104,6 @@ function readSecret(
     ([key, value]) => [key, Buffer.from(value)],
   );
   return [name, Object.fromEntries([...decoded, ...plain])];
-}
-
-/** An alias can repeat its node without bound. */
-function hasAlias(node: ParsedNode | null): boolean {
-  let found = false;
-  const visit = (one: unknown): void => {
-    if (found || typeof one !== 'object' || one === null) return;
-    if (isAlias(one)) found = true;
-    else if (isMap(one)) for (const { key, value } of one.items) [key, value].forEach(visit);
-    else if ('items' in one && Array.isArray(one.items)) one.items.forEach(visit);
-  };
-  visit(node);
-  return found;
 }
 
 /** Fields of the manifest that the schema dropped. A Kubernetes API server drops them too, after a warning. */
@@ -151,6 +140,6 @@ function textsOf(value: unknown, field: string): Readonly<Record<string, string>
   );
 }
 
-function invalid(problem: string): CliError {
-  return new CliError('usage', 'ManifestInvalid', `the manifest ${problem}`);
+function invalid(problem: string, cause?: unknown): CliError {
+  return new CliError('usage', 'ManifestInvalid', `the manifest ${problem}`, { cause });
 }

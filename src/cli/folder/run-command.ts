@@ -2,7 +2,6 @@
 // version goes to the destinations beside it (publisher.ts). Owns the loop and the lock on the state folder. Refuses:
 // deciding anything; the reconcile decides.
 
-import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { readProxySettings } from '../../bundle/fetch/proxy-settings.ts';
 import { type PublishedBundle, parsePublishedBundle } from '../../bundle/published-bundle.ts';
@@ -12,6 +11,7 @@ import type { Events } from '../../loop/ports.ts';
 import { reconcile } from '../../loop/reconcile.ts';
 import { ReconcileRefused } from '../../loop/refused-reconcile.ts';
 import { withoutRetry } from '../../reconcile/status/failure-words.ts';
+import { readBounded } from '../../runtime/bounded-file.ts';
 import { openExternalServices } from '../../services/external-services.ts';
 import { defaultOutputName, outputKeys } from '../../staticexport/names.ts';
 import { parseStaticExport } from '../../staticexport/parse.ts';
@@ -25,7 +25,7 @@ import { privateLinkMessage } from '../export/published.ts';
 import { type RunOutcome, runOutcome } from '../run-outcome.ts';
 import { type FolderCluster, openFolderCluster } from './folder-cluster.ts';
 import { holdSecrets, keySourceOf, type SecretFile } from './key-secret.ts';
-import { type Manifest, readManifest } from './manifest.ts';
+import { longestManifest, type Manifest, readManifest } from './manifest.ts';
 import { createPlainLog } from './plain-log.ts';
 import { admitAll, type PublishOptions, publish, publishLink } from './publish.ts';
 import { createPublisher, type Publishing } from './publisher.ts';
@@ -71,10 +71,12 @@ export async function runManifest(
 }
 
 async function readManifestFile(path: string): Promise<Manifest> {
-  const text = await readFile(path, 'utf8').catch((cause: unknown) => {
+  const text = await readBounded(path, longestManifest).catch((cause: unknown) => {
     const message = `-f cannot be read (${publishableCode(cause)}); check its path and permissions`;
     throw new CliError('usage', 'ManifestUnreadable', message, { cause });
   });
+  if (text === undefined)
+    throw new CliError('usage', 'ManifestInvalid', 'the manifest is longer than 1 MiB; split it');
   return readManifest(text);
 }
 

@@ -91,6 +91,7 @@ test('a key that is not there, and flags that cannot work, are found before a jo
     args('--once').filter((one, at, all) => !flags.includes(one) && !flags.includes(all[at - 1] ?? ''));
   const cases = [
     [without('--secret'), 3, 'KeyMissing', /^There is no API key\. Add --secret NAME=FILE/],
+    [args('--once', '-f', '/dev/zero'), 2, 'ManifestInvalid', /longer than 1 MiB/],
     [without('--api-base-url'), 2, 'BaseUrlMissing', /or add --api-base-url\.$/],
     [
       args('--once', '--secret', `exportapi=${join(folder, 'key')}`),

@@ -26,6 +26,7 @@ test('a key that is missing, unreadable or not one line exits with 3 and names n
     [none, context({}), 'KeyMissing'],
     [{ ...none, keyStdin: true }, context({ STATIC_EXPORT_API_KEY: 'svc_x' }), 'KeyMissing'],
     [{ ...none, keyFile: '/nothing/here' }, context({}), 'KeyUnreadable'],
+    [{ ...none, keyFile: '/dev/zero' }, context({}), 'KeyInvalid'],
     [none, context({ STATIC_EXPORT_API_KEY: 'svc_a\nsvc_b' }), 'KeyInvalid'],
   ] as const;
   for (const [flags, from, code] of cases) {

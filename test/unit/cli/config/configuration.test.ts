@@ -202,6 +202,18 @@ const refusals: readonly (readonly [string, Case, RegExp])[] = [
     { repository: 'a: b\nexport: {' },
     /^static-export\.yaml is not valid YAML in line 2 \([A-Z_]+\)$/,
   ],
+  ['an alias', { repository: 'quiet: &a true\nexport: { once: *a }' }, /uses a YAML alias in line 2; write/],
+  ['an alias of nothing', { repository: 'quiet: *nope' }, /uses a YAML alias in line 1; write/],
+  [
+    'a file of 64 KiB',
+    { repository: `quiet: true\n#${'x'.repeat(64 * 1024)}` },
+    /^static-export\.yaml is longer than 64 KiB; shorten it$/,
+  ],
+  [
+    'a device',
+    { prepare: (folder) => symlinkSync('/dev/zero', join(folder, 'repository/static-export.yaml')) },
+    /^static-export\.yaml is not a regular file; replace it$/,
+  ],
   [
     'a key',
     { user: 'profiles: { a: { apiKey: svc_secret } }' },

@@ -70,8 +70,13 @@ const refusals: readonly (readonly [string, string, RegExp])[] = [
     `${good}---\nkind: Secret\nmetadata: { name: k }\nstringData: { apiKey: 5 }\n`,
     /stringData of Secret k with "apiKey" that is not text/,
   ],
-  ['an alias', `${head}spec: &a\n  domain: docs.example.com\n  api: *a\n`, /aliases/],
-  ['a text beyond 1 MiB', `${good}#${'x'.repeat(1024 * 1024)}`, /longer than 1 MiB/],
+  ['an alias', `${head}spec: &a\n  domain: docs.example.com\n  api: *a\n`, /a YAML alias in line 6;/],
+  ['an alias of nothing', `${head}spec: *nope\n`, /a YAML alias in line 4;/],
+  [
+    'a number and a text as one key',
+    `${good}1: a\n"1": b\n`,
+    /is not valid YAML in line 8 \(DUPLICATE_KEY\)/,
+  ],
 ];
 for (const [name, text, words] of refusals) {
   test(`${name} is refused`, () => {

@@ -7,6 +7,7 @@ import { homedir } from 'node:os';
 import { dirname, join, relative, resolve } from 'node:path';
 import { readBounded } from '../../runtime/bounded-file.ts';
 import { type Configured, noneConfigured } from '../../runtime/flags/configured.ts';
+import { FlagValueError, toggle } from '../../runtime/flags/flag-kinds.ts';
 import { flagName, variableName } from '../../runtime/flags/flags.ts';
 import { isThere } from '../../runtime/folder.ts';
 import { publishableCode } from '../../wire/publishable-error.ts';
@@ -78,8 +79,21 @@ function givenText(
 
 /** A key of the command line or the environment wins over a profile's, as every flag does. */
 function hasOwnKey(args: readonly string[], { env }: ConfigurationContext): boolean {
-  const isAsked = givenText('keyStdin', args, env) !== undefined;
-  return isAsked || (env[keyVariable] ?? '') !== '';
+  return isGiven('keyStdin', args, env) || (env[keyVariable] ?? '') !== '';
+}
+
+/** A switch without a value is on. One whose value is not valid is refused later. */
+function isGiven(key: string, args: readonly string[], env: ConfigurationContext['env']): boolean {
+  const name = `--${flagName(key)}`;
+  const last = args.findLast((arg) => arg === name || arg.startsWith(`${name}=`));
+  if (last === name) return true;
+  const text = last === undefined ? (env[variableName(programName, key)] ?? '') : last.slice(name.length + 1);
+  try {
+    return toggle('').parse([text]);
+  } catch (error) {
+    if (error instanceof FlagValueError) return true;
+    throw error;
+  }
 }
 
 /** In the current folder, or in one above it up to the repository's root. Without a repository: the current folder. */

@@ -114,6 +114,8 @@ test('the key of a profile goes to no other address, and another key replaces it
   assert.equal(await keyFileOf(words, { STATIC_EXPORT_API_KEY: 'svc_key' }), undefined);
   assert.equal(await keyFileOf(`${words} --key-stdin`), undefined);
   assert.equal(await keyFileOf(`${words} --key-file mine`), 'mine');
+  assert.equal(await keyFileOf(words, { STATIC_EXPORT_KEY_STDIN: 'true' }), undefined);
+  assert.equal(await keyFileOf(`${words} --key-stdin=false --key-stdin`), undefined);
 });
 
 for (const [name, link, path] of [
@@ -142,6 +144,18 @@ test('a symbolic link within the repository is followed', async (t) => {
   };
   const { line } = await read(t, { repository: 'export: { to: out/new }', user, prepare }, 'export a.b');
   assert.equal(valuesOf(line)['to'], 'out/new');
+});
+
+test('a switch that is off is no other key', async (t) => {
+  for (const [line, env] of [
+    ['export docs.example.com', { STATIC_EXPORT_KEY_STDIN: 'false' }],
+    ['export docs.example.com', { STATIC_EXPORT_KEY_STDIN: '0' }],
+    ['export docs.example.com --key-stdin=false', {}],
+    ['export docs.example.com --key-stdin=false', { STATIC_EXPORT_KEY_STDIN: 'true' }],
+  ] as const) {
+    const { line: found, folder } = await read(t, { user, env }, line);
+    assert.equal(valuesOf(found)['keyFile'], join(folder, 'config/static-export/staging.key'));
+  }
 });
 
 /** What a repository may set: a new flag of a command is not among them unless this list changes too. */

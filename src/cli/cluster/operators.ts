@@ -10,7 +10,7 @@ import { isRecord } from '../../wire/json-text.ts';
 import { printable } from '../../wire/printable-text.ts';
 import type { ClusterClient } from './client.ts';
 import { flagOf, tagOf } from './program-args.ts';
-import { attempt, isReadable, type Reading } from './reading.ts';
+import { attempt, isReadable, type Unreadable } from './reading.ts';
 import { type Deployment, listDeployments } from './workloads.ts';
 
 export interface Operator {
@@ -39,6 +39,15 @@ export interface Lease {
   readonly transitions: number;
 }
 
+/** Those that were found. */
+export type OperatorsReading =
+  | {
+      readonly value: readonly Operator[];
+      /** `false` where Deployments of some namespaces are not readable: there may be others. */
+      readonly isComplete: boolean;
+    }
+  | Unreadable;
+
 /** On every object of both charts. */
 export const partOfSelector = 'app.kubernetes.io/part-of=static-export';
 
@@ -52,9 +61,9 @@ type Reader = Pick<ClusterClient, 'transport' | 'signal'>;
 export async function findOperators(
   client: Reader,
   likelyNamespaces: readonly string[],
-): Promise<Reading<readonly Operator[]>> {
+): Promise<OperatorsReading> {
   const all = await attempt(listDeployments(client, undefined, partOfSelector));
-  if (isReadable(all)) return { value: all.value.flatMap(readOperator) };
+  if (isReadable(all)) return { value: all.value.flatMap(readOperator), isComplete: true };
   const found: Operator[] = [];
   let isAnyReadable = false;
   for (const namespace of new Set(likelyNamespaces)) {
@@ -63,7 +72,7 @@ export async function findOperators(
     isAnyReadable = true;
     found.push(...some.value.flatMap(readOperator));
   }
-  return isAnyReadable ? { value: found } : all;
+  return isAnyReadable ? { value: found, isComplete: false } : all;
 }
 
 /** @returns none for another Deployment, one otherwise */

@@ -1,5 +1,5 @@
-// One read of a cluster that may be refused: the value, or why there is none. A command that shows a whole cluster goes on
-// with what it can read. Refuses: hiding a signal that stops the command, and errors that are not the cluster's.
+// Reads of a cluster that may be refused: the value, or why there is none. A command that shows a whole cluster goes on
+// with what it can read. Owns how many reads run at once. Refuses: hiding a signal that stops the command, and errors that are not the cluster's.
 
 import { ClusterError, type ClusterErrorCode } from '../../wire/cluster-error.ts';
 
@@ -28,4 +28,24 @@ export function isReadable<T>(reading: Reading<T>): reading is { readonly value:
 /** @returns `undefined` where it could not be read */
 export function knownValue<T>(reading: Reading<T>): T | undefined {
   return isReadable(reading) ? reading.value : undefined;
+}
+
+/** Runs a read as soon as fewer than the limit run. */
+export type ReadLimit = <T>(read: () => Promise<T>) => Promise<T>;
+
+export function createReadLimit(most: number): ReadLimit {
+  let running = 0;
+  const waiting: (() => void)[] = [];
+  return async (read) => {
+    if (running < most) running += 1;
+    else await new Promise<void>((resolve) => waiting.push(resolve));
+    try {
+      return await read();
+    } finally {
+      // A read that waits takes over the place.
+      const next = waiting.shift();
+      if (next === undefined) running -= 1;
+      else next();
+    }
+  };
 }

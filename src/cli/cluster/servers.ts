@@ -13,6 +13,8 @@ import type { Container, Pod } from './workloads.ts';
 /** A pod with a bundle server, in its main container or as a sidecar. */
 export interface Server {
   readonly pod: Pod;
+  /** Name of its container. */
+  readonly container: string;
   readonly adminPort: number;
   /** Of its image's tag. */
   readonly imageVersion: string | undefined;
@@ -46,12 +48,12 @@ const longestStatusBytes = 256 * 1024;
 export function serverOf(pod: Pod): Server | undefined {
   const container = pod.containers.find(isServer);
   if (container === undefined) return undefined;
-  const { ports, args, command, image } = container;
+  const { name, ports, args, command, image } = container;
   const listen = flagOf([...command, ...args], 'admin-listen');
   const adminPort =
     ports.find(({ name }) => name === 'admin')?.containerPort ??
     Number(/:(\d{1,5})$/.exec(listen ?? '')?.[1] ?? defaultAdminPort);
-  return { pod, adminPort, imageVersion: tagOf(image) };
+  return { pod, container: name, adminPort, imageVersion: tagOf(image) };
 }
 
 function isServer({ command, args }: Container): boolean {

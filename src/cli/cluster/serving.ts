@@ -1,13 +1,14 @@
-// Whether a pod serves what is published: in step, behind, or unknown and why. Pure. Refuses: calling a pod behind whose
+// Whether a pod serves what is published: in step, behind, ended, or unknown and why. Pure. Refuses: calling a pod behind whose
 // status could not be read.
 
 import type { Status } from '../../staticexport/status-schema.ts';
 import { isReadable, type Reading } from './reading.ts';
 import type { ServerStatus } from './servers.ts';
-import type { Pod } from './workloads.ts';
+import { hasEnded, type Pod } from './workloads.ts';
 
 export interface Serving {
-  readonly state: 'InStep' | 'Behind' | 'Unknown';
+  /** A pod that has ended serves nothing more, and others take its place. */
+  readonly state: 'InStep' | 'Behind' | 'Ended' | 'Unknown';
   /** Served now. */
   readonly version?: string;
   readonly digest?: string;
@@ -20,13 +21,19 @@ export interface Serving {
 /**
  * @param active what the output Secret publishes
  * @param read the server's own status; `undefined` where the pod was not asked, because it does not run
+ * @param stopped why the server's container does not run
  */
 export function judgeServing(
   active: Status['active'],
-  { state }: Pick<Pod, 'state'>,
+  { phase, state }: Pick<Pod, 'phase' | 'state'>,
   read: Reading<ServerStatus> | undefined,
+  stopped: string | undefined,
 ): Serving {
+  if (hasEnded({ phase })) return { state: 'Ended', message: `The pod has ended (${state}).` };
   if (read === undefined) return unknown(`The pod does not run (${state}).`);
+  if (!isReadable(read) && stopped !== undefined) {
+    return unknown(`Its bundle server does not run (${stopped}).`);
+  }
   if (!isReadable(read)) return unknown(`Its status is not readable: ${read.unreadable}.`);
   const { active: served, source, serverVersion } = read.value;
   const found = {

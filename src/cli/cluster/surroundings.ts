@@ -8,7 +8,7 @@ import { applyDefaults, type Wanted, type WantedTarget } from '../../staticexpor
 import type { ObjectKey, StaticExportObject } from '../../wire/cluster.ts';
 import type { ClusterClient } from './client.ts';
 import { type FoundMetadata, readMetadata } from './object-metadata.ts';
-import { attempt, isReadable, type Reading } from './reading.ts';
+import { attempt, createReadLimit, isReadable, type Reading, type ReadLimit } from './reading.ts';
 import { readServerStatus, type Server, serverOf } from './servers.ts';
 import { judgeServing, type Serving } from './serving.ts';
 import { listPods, type Pod } from './workloads.ts';
@@ -46,15 +46,24 @@ export interface Surroundings {
   readonly pods: ReadonlyMap<string, Reading<readonly UsingPod[]>>;
 }
 
-/** The pods of a namespace; shared by the StaticExports of one run. */
-export type PodsOf = (namespace: string) => Promise<Reading<readonly Pod[]>>;
+/** Shared by the StaticExports of one run: the pods of a namespace, and how many pods are asked at once. */
+export interface PodReads {
+  list(namespace: string): Promise<Reading<readonly Pod[]>>;
+  readonly limit: ReadLimit;
+}
 
-export function createPodsOf(client: ClusterClient): PodsOf {
+/** Fewer than the connections of a transport: a call that waits behind pods that hang would fail too. */
+const mostPods = 8;
+
+export function createPodReads(client: ClusterClient): PodReads {
   const read = new Map<string, Promise<Reading<readonly Pod[]>>>();
-  return (namespace) => {
-    const known = read.get(namespace) ?? attempt(listPods(client, namespace));
-    read.set(namespace, known);
-    return known;
+  return {
+    list: (namespace) => {
+      const known = read.get(namespace) ?? attempt(listPods(client, namespace));
+      read.set(namespace, known);
+      return known;
+    },
+    limit: createReadLimit(mostPods),
   };
 }
 
@@ -62,7 +71,7 @@ export function createPodsOf(client: ClusterClient): PodsOf {
 export async function readSurroundings(
   client: ClusterClient,
   object: StaticExportObject,
-  podsOf: PodsOf,
+  podReads: PodReads,
 ): Promise<Surroundings> {
   const { namespace, name } = object.metadata;
   const { spec, remains, status } = parseStaticExport(object);
@@ -96,7 +105,7 @@ export async function readSurroundings(
       })),
     ),
     Promise.all(
-      namespaces.map(async (one) => [one, await usingPods(client, status, used, await podsOf(one))] as const),
+      namespaces.map(async (one) => [one, await usingPods(client, status, used, podReads, one)] as const),
     ),
   ]);
   return {
@@ -115,8 +124,10 @@ async function usingPods(
   client: ClusterClient,
   { active }: Status,
   used: ReadonlySet<string>,
-  read: Reading<readonly Pod[]>,
+  { list, limit }: PodReads,
+  namespace: string,
 ): Promise<Reading<readonly UsingPod[]>> {
+  const read = await list(namespace);
   if (!isReadable(read)) return read;
   const using = read.value
     .map((pod) => ({ pod, uses: usesOf(pod).filter((id) => used.has(id)) }))
@@ -125,7 +136,7 @@ async function usingPods(
     value: await Promise.all(
       using.map(async ({ pod, uses }) => {
         const server = serverOf(pod);
-        return { pod, uses, server, serving: await readServing(client, active, pod, server) };
+        return { pod, uses, server, serving: await readServing(client, active, pod, server, limit) };
       }),
     ),
   };
@@ -136,10 +147,13 @@ async function readServing(
   active: Status['active'],
   pod: Pod,
   server: Server | undefined,
+  limit: ReadLimit,
 ): Promise<Serving> {
   if (server === undefined) return { state: 'Unknown', message: 'The pod has no bundle server.' };
-  const isRunning = pod.state === 'Running';
-  return judgeServing(active, pod, isRunning ? await attempt(readServerStatus(client, server)) : undefined);
+  // Another container may crash beside the server, which then shows in `state` alone.
+  const isRunning = pod.phase === 'Running';
+  const read = isRunning ? await limit(() => attempt(readServerStatus(client, server))) : undefined;
+  return judgeServing(active, pod, read, pod.stopped.get(server.container));
 }
 
 function usesOf({ metadata: { namespace }, secrets, configMaps }: Pod): readonly string[] {

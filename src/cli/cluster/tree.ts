@@ -9,7 +9,7 @@ import { type ClusterFlags, withCluster } from './client.ts';
 import { isReadable } from './reading.ts';
 import { summaryOf } from './summary.ts';
 import {
-  createPodsOf,
+  createPodReads,
   type FoundTarget,
   idOf,
   type MetadataReading,
@@ -23,7 +23,7 @@ export interface TreePod {
   readonly namespace: string;
   readonly name: string;
   readonly ready: boolean;
-  readonly state: 'InStep' | 'Behind' | 'Unknown';
+  readonly state: 'InStep' | 'Behind' | 'Ended' | 'Unknown';
   readonly version?: string;
   readonly digest?: string;
   readonly serverVersion?: string;
@@ -59,7 +59,7 @@ export function showTree(
 ): Promise<CommandResult> {
   return withCluster(values, context, async (client): Promise<CommandResult> => {
     const object = await client.read(name);
-    const tree = treeOf(await readSurroundings(client, object, createPodsOf(client)));
+    const tree = treeOf(await readSurroundings(client, object, createPodReads(client)));
     const { namespace, ready, reason, message, version, digest, linkExpirationTime } = summaryOf(object);
     const head = { namespace, name, ready, reason, message, version, digest, linkExpirationTime };
     return {
@@ -118,7 +118,10 @@ function keyOf(found: MetadataReading, dataKey: string): Presence {
   if (dataKeys === undefined) return presenceOf(found);
   return dataKeys.includes(dataKey)
     ? { state: 'Present', message: `It has the key ${dataKey}.` }
-    : { state: 'Missing', message: `The Secret does not name the key ${dataKey}.` };
+    : {
+        state: 'Present',
+        message: `Its managed fields do not name the key ${dataKey}, which may be there nevertheless.`,
+      };
 }
 
 function targetOf({ wanted, found, status }: FoundTarget, pods: readonly TreePod[]): TreeObject {
@@ -144,7 +147,7 @@ function podOf({ pod, serving }: UsingPod): TreePod {
   return { namespace, name, ready: pod.isReady, ...serving };
 }
 
-const stateWords = { InStep: 'in step', Behind: 'behind', Unknown: 'unknown' } as const;
+const stateWords = { InStep: 'in step', Behind: 'behind', Ended: 'ended', Unknown: 'unknown' } as const;
 
 function linesOf(
   head: Pick<
@@ -184,7 +187,11 @@ function nodeOf(object: TreeObject, own: string, linkExpirationTime: string | un
 }
 
 function podNode({ name, ready, state, version, digest, message = '' }: TreePod): TreeNode {
-  const facts = [stateWords[state], contentOf(version, digest), ready ? '' : 'not ready'];
+  const facts = [
+    stateWords[state],
+    contentOf(version, digest),
+    ready || state === 'Ended' ? '' : 'not ready',
+  ];
   const text = `Pod ${name}: ${facts.filter((fact) => fact !== '').join(', ')}`;
   return leaf(message === '' ? text : `${text}. ${message}`);
 }

@@ -50,6 +50,17 @@ const volumes = z
   .catch([])
   .default([]);
 const podSpec = z.object({ containers, initContainers: containers, volumes });
+const stopped = z.object({ reason: absent(z.string()) });
+const containerStatuses = z
+  .array(
+    z.object({
+      name: z.string().catch(''),
+      restartCount: z.int().catch(0),
+      state: absent(z.object({ waiting: absent(stopped), terminated: absent(stopped) })),
+    }),
+  )
+  .catch([])
+  .default([]);
 const podStatus = z.object({
   phase: absent(z.string()),
   reason: absent(z.string()),
@@ -57,19 +68,24 @@ const podStatus = z.object({
     .array(z.object({ type: z.string(), status: z.string() }))
     .catch([])
     .default([]),
-  containerStatuses: z
+  containerStatuses,
+  initContainerStatuses: containerStatuses,
+});
+const selectorShape = z.object({
+  matchLabels: z.record(z.string(), z.string()).default({}),
+  matchExpressions: z
     .array(
       z.object({
-        restartCount: z.int().catch(0),
-        state: absent(z.object({ waiting: absent(z.object({ reason: absent(z.string()) })) })),
+        key: z.string(),
+        operator: z.enum(['In', 'NotIn', 'Exists', 'DoesNotExist']),
+        values: z.array(z.string()).default([]),
       }),
     )
-    .catch([])
     .default([]),
 });
 const deploymentSpec = z.object({
   replicas: z.int().catch(1).default(1),
-  selector: absent(z.object({ matchLabels: z.record(z.string(), z.string()) })),
+  selector: absent(selectorShape),
   template: absent(z.object({ spec: podSpec })),
 });
 const deploymentStatus = z.object({ readyReplicas: z.int().catch(0).default(0) });
@@ -81,8 +97,12 @@ export interface Pod {
   /** Names of Secrets and ConfigMaps that it mounts or takes its environment from. */
   readonly secrets: ReadonlySet<string>;
   readonly configMaps: ReadonlySet<string>;
-  /** `Running`, `Pending`, …; the reason where a container waits, such as `CrashLoopBackOff`. */
+  /** `Running`, `Pending`, …; of the pod as a whole. */
+  readonly phase: string;
+  /** For a person: the phase, or a reason such as `CrashLoopBackOff` of a container that waits, or `Evicted`. */
   readonly state: string;
+  /** By name of a container that does not run: why. */
+  readonly stopped: ReadonlyMap<string, string>;
   readonly isReady: boolean;
   readonly restarts: number;
 }
@@ -93,7 +113,7 @@ export interface Deployment {
   readonly wantedReplicas: number;
   readonly readyReplicas: number;
   /** Of its pods, as a label selector. */
-  readonly selector: string | undefined;
+  readonly selector: string;
 }
 
 type Reader = Pick<ClusterClient, 'transport' | 'signal'>;
@@ -107,13 +127,15 @@ export async function listPods(
   return (await listAll(client, pods, namespace, labelSelector)).map(readPod);
 }
 
-/** @param namespace absent: all. @throws {ClusterError} */
+/** Without those whose pods cannot be told from others. @param namespace absent: all. @throws {ClusterError} */
 export async function listDeployments(
   client: Reader,
   namespace: string | undefined,
   labelSelector?: string,
 ): Promise<readonly Deployment[]> {
-  return (await listAll(client, deployments, namespace, labelSelector)).map(readDeployment);
+  return (await listAll(client, deployments, namespace, labelSelector)).flatMap(
+    (object) => readDeployment(object) ?? [],
+  );
 }
 
 async function listAll(
@@ -149,20 +171,49 @@ export function readPod({ metadata, spec, status }: StaticExportObject): Pod {
       ...all.flatMap(({ envFrom }) => envFrom.map(({ configMapRef }) => configMapRef?.name)),
       ...all.flatMap(({ env }) => env.map(({ valueFrom }) => valueFrom?.configMapKeyRef?.name)),
     ]),
+    phase: printable(found.phase ?? 'Unknown', 64),
     state: printable(waiting?.state?.waiting?.reason ?? found.reason ?? found.phase ?? 'Unknown', 64),
+    stopped: new Map(
+      [...found.containerStatuses, ...found.initContainerStatuses].flatMap(({ name, state }) => {
+        const reason = (state?.waiting ?? state?.terminated)?.reason;
+        return reason === undefined ? [] : [[name, printable(reason, 64)] as const];
+      }),
+    ),
     isReady: found.conditions.some(({ type, status }) => type === 'Ready' && status === 'True'),
     restarts: found.containerStatuses.reduce((sum, { restartCount }) => sum + restartCount, 0),
   };
 }
 
-export function readDeployment({ metadata, spec, status }: StaticExportObject): Deployment {
-  const { replicas, selector, template } = deploymentSpec.parse(spec ?? {});
-  const labels = Object.entries(selector?.matchLabels ?? {});
+/** Pods that ended are not started again: others take their place. */
+export function hasEnded({ phase }: Pick<Pod, 'phase'>): boolean {
+  return phase === 'Failed' || phase === 'Succeeded';
+}
+
+/** @returns `undefined` without a readable selector, because an empty one means every pod of the namespace */
+export function readDeployment({ metadata, spec, status }: StaticExportObject): Deployment | undefined {
+  const { replicas, selector: stored, template } = deploymentSpec.parse(spec ?? {});
+  const selector = stored === undefined ? '' : selectorText(stored);
+  if (selector === '') return undefined;
   return {
     metadata,
     containers: template?.spec.containers ?? [],
     wantedReplicas: replicas,
     readyReplicas: deploymentStatus.parse(status ?? {}).readyReplicas,
-    selector: labels.length === 0 ? undefined : labels.map(([name, value]) => `${name}=${value}`).join(','),
+    selector,
   };
+}
+
+/** As a query names it: `app=x,tier in (a,b),!old`. */
+function selectorText({ matchLabels, matchExpressions }: z.infer<typeof selectorShape>): string {
+  const labels = Object.entries(matchLabels).map(([name, value]) => `${name}=${value}`);
+  const expressions = matchExpressions.map(({ key, operator, values }) => {
+    const among = `(${values.join(',')})`;
+    return {
+      In: `${key} in ${among}`,
+      NotIn: `${key} notin ${among}`,
+      Exists: key,
+      DoesNotExist: `!${key}`,
+    }[operator];
+  });
+  return [...labels, ...expressions].join(',');
 }

@@ -6,23 +6,15 @@ import { isReadable } from '../cluster/reading.ts';
 import { type Check, failed, passed, skipped, warned } from './check.ts';
 import { compareFields, ownFields } from './definition-fields.ts';
 import type { ClusterFacts, ProgramFacts } from './facts.ts';
-import { describePermission } from './permissions.ts';
+import { describePermission, sortReviews } from './permissions.ts';
 import { minorOf } from './version-skew.ts';
 
 /** The oldest that both charts admit (`kubeVersion`). */
 const oldestMinor = 29;
 
-export function checkNode({ node, oldestNode }: ProgramFacts): readonly Check[] {
-  const isOld = node.localeCompare(oldestNode, 'en', { numeric: true }) < 0;
-  return isOld
-    ? [
-        failed(
-          'NodeVersion',
-          `This is Node ${node}; ${oldestNode} or newer is needed.`,
-          `Install Node ${oldestNode}.`,
-        ),
-      ]
-    : [passed('NodeVersion', `Node ${node}.`)];
+/** For the reader of a report: an older Node than is needed does not get as far as here. */
+export function checkNode({ node }: ProgramFacts): readonly Check[] {
+  return [passed('NodeVersion', `Node ${node}.`)];
 }
 
 export function checkServer({ server, user }: Pick<ClusterFacts, 'server' | 'user'>): readonly Check[] {
@@ -48,8 +40,18 @@ export function checkServer({ server, user }: Pick<ClusterFacts, 'server' | 'use
 const applyCrd =
   'upgrade the chart static-export-operator with crds.install=true, or apply the CRD of its release';
 
+/** Also where only the list of StaticExports is readable: a list of what is not served is not found. */
+export function isInstalled({ definition, objects }: Pick<ClusterFacts, 'definition' | 'objects'>): boolean {
+  if (isReadable(definition)) return definition.value !== undefined;
+  return isReadable(objects) || objects.code !== 'NotFound';
+}
+
 export function checkDefinition(facts: ClusterFacts): readonly Check[] {
   const { definition, objects, operators, program } = facts;
+  if (!isInstalled(facts)) {
+    const remedy = 'Install the chart static-export-operator, or apply the CRD of its release.';
+    return [failed('CrdInstalled', 'The CRD staticexports.staticexport.dev is not installed.', remedy)];
+  }
   if (!isReadable(definition)) {
     const isServed = isReadable(objects);
     return [
@@ -60,10 +62,7 @@ export function checkDefinition(facts: ClusterFacts): readonly Check[] {
     ];
   }
   const found = definition.value;
-  if (found === undefined) {
-    const remedy = 'Install the chart static-export-operator, or apply the CRD of its release.';
-    return [failed('CrdInstalled', 'The CRD staticexports.staticexport.dev is not installed.', remedy)];
-  }
+  if (found === undefined) return [];
   if (!found.isEstablished || !found.served.includes(apiVersionName)) {
     const why = found.isEstablished ? `it does not serve ${apiVersionName}` : 'it is not established';
     const remedy = 'Read its conditions: kubectl describe crd staticexports.staticexport.dev';
@@ -92,15 +91,14 @@ function countOf(fields: readonly string[]): string {
 }
 
 export function checkPermissions({ permissions }: Pick<ClusterFacts, 'permissions'>): readonly Check[] {
-  const missing = permissions.filter(({ isAllowed }) => !isAllowed);
-  const allowed = permissions.length - missing.length;
+  const { allowed, missing } = sortReviews(permissions);
   const essential = 'Ask for a Role or ClusterRole that allows it.';
   return [
-    ...(allowed > 0
+    ...(allowed.length > 0
       ? [
           passed(
             'Permissions',
-            `You have ${allowed} of the ${permissions.length} permissions that the commands need.`,
+            `You have ${allowed.length} of the ${permissions.length} permissions that the commands need.`,
           ),
         ]
       : []),
@@ -109,7 +107,25 @@ export function checkPermissions({ permissions }: Pick<ClusterFacts, 'permission
       const isRead = one.verb === 'get' && one.resource.plural === 'staticexports';
       return (isRead ? failed : warned)('Permissions', message, essential);
     }),
+    ...checkUnanswered('Permissions', permissions),
   ];
+}
+
+/** Reviews without an answer: no permission is known to be there. */
+export function checkUnanswered(
+  code: 'Permissions' | 'InstallPermissions',
+  permissions: ClusterFacts['permissions'],
+): readonly Check[] {
+  const { unanswered } = sortReviews(permissions);
+  const [first] = unanswered;
+  if (permissions.length === 0) return [skipped(code, 'No permission was asked for.')];
+  if (first === undefined) return [];
+  if (unanswered.length === permissions.length) {
+    const remedy = 'Check the credentials of the kubeconfig.';
+    return [failed(code, `Your permissions are not known: ${first.unreadable}.`, remedy)];
+  }
+  const message = `${unanswered.length} of ${permissions.length} permissions are not known: ${first.unreadable}.`;
+  return [warned(code, message, 'Run the command again.')];
 }
 
 const mostNames = 5;

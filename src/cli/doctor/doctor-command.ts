@@ -1,13 +1,13 @@
 // `doctor`: gathers facts, judges them, and prints a result for each check. An unreachable cluster is a result too. Refuses:
 // changing anything in the cluster.
 
-import { nodeVersion, oldestNode, version } from '../../runtime/version.ts';
+import { nodeVersion, version } from '../../runtime/version.ts';
 import { CliError } from '../cli-error.ts';
 import { type ClusterClient, type ClusterFlags, withCluster } from '../cluster/client.ts';
 import { isReadable } from '../cluster/reading.ts';
 import type { CliContext, CommandResult } from '../context.ts';
 import { type Check, countStates, failed, linesOf, skipped } from './check.ts';
-import { checkDefinition, checkNode, checkPermissions, checkServer } from './cluster-checks.ts';
+import { checkDefinition, checkNode, checkPermissions, checkServer, isInstalled } from './cluster-checks.ts';
 import { checkExport } from './export-checks.ts';
 import type { ClusterFacts, ProgramFacts } from './facts.ts';
 import { gatherFacts, type Scope } from './gather.ts';
@@ -21,7 +21,7 @@ export interface DoctorValues extends ClusterFlags {
   readonly report: string | undefined;
 }
 
-const program: ProgramFacts = { version, node: nodeVersion, oldestNode };
+const program: ProgramFacts = { version, node: nodeVersion };
 
 export async function runDoctor(
   values: DoctorValues,
@@ -75,10 +75,13 @@ export function checksOf(facts: ClusterFacts, isPre: boolean): readonly Check[] 
   ];
 }
 
-function checkObjects({ objects, definition }: ClusterFacts): readonly Check[] {
-  const isInstalled = !isReadable(definition) || definition.value !== undefined;
+function checkObjects(facts: ClusterFacts): readonly Check[] {
+  const { objects, named } = facts;
   if (!isReadable(objects)) {
-    return isInstalled ? [skipped('StaticExport', `Not readable: ${objects.unreadable}.`)] : [];
+    if (!isInstalled(facts)) return [];
+    if (named === undefined) return [skipped('StaticExport', `Not readable: ${objects.unreadable}.`)];
+    const remedy = 'Ask for a Role that allows to get it, or correct the name and --namespace.';
+    return [failed('StaticExport', `${named} is not readable: ${objects.unreadable}.`, remedy)];
   }
   return objects.value.length === 0
     ? [skipped('StaticExport', 'There are no StaticExports here; see --namespace and --all-namespaces.')]

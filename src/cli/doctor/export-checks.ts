@@ -6,7 +6,9 @@ import type { Condition } from '../../staticexport/status-schema.ts';
 import { readInstant } from '../../wire/instant.ts';
 import { printable } from '../../wire/printable-text.ts';
 import { isReadable } from '../cluster/reading.ts';
-import type { FoundTarget, Surroundings, UsingPod } from '../cluster/surroundings.ts';
+import type { Server } from '../cluster/servers.ts';
+import type { Serving } from '../cluster/serving.ts';
+import type { FoundTarget, Surroundings } from '../cluster/surroundings.ts';
 import { keyReasons } from '../run-outcome.ts';
 import { about, type Check, failed, passed, skipped, warned } from './check.ts';
 import type { ClusterFacts } from './facts.ts';
@@ -25,8 +27,10 @@ export function checkExport(around: Surroundings, facts: ClusterFacts): readonly
 }
 
 function checkManaged({ object, status }: Surroundings, { operators }: ClusterFacts): readonly Check[] {
-  if (!isReadable(operators)) return [];
-  if (operators.value.length > 0 && !operators.value.some((operator) => manages(operator, object))) {
+  const found = isReadable(operators) ? operators.value : [];
+  const isKnown = isReadable(operators) && operators.isComplete;
+  const isManaged = found.some((operator) => manages(operator, object));
+  if (isKnown && found.length > 0 && !isManaged) {
     return [
       failed(
         'Managed',
@@ -36,7 +40,16 @@ function checkManaged({ object, status }: Surroundings, { operators }: ClusterFa
     ];
   }
   const { generation = 0 } = object.metadata;
-  return status.observedGeneration === generation
+  const isObserved = status.observedGeneration === generation;
+  if (!isKnown && !isManaged && !isObserved) {
+    return [
+      skipped(
+        'Managed',
+        'No operator has observed this spec yet, and not all operators are readable for you.',
+      ),
+    ];
+  }
+  return isObserved
     ? [
         passed(
           'Managed',
@@ -169,16 +182,19 @@ function checkServers({ pods, object, wanted }: Surroundings): readonly Check[] 
   const read = pods.get(object.metadata.namespace);
   if (read === undefined) return [];
   if (!isReadable(read)) return [skipped('Server', `Pods are not readable: ${read.unreadable}.`)];
-  const servers = read.value.filter(({ server }) => server !== undefined);
+  // An evicted or completed pod stays in the list, and others have taken its place.
+  const servers = read.value.flatMap(({ server, serving }) =>
+    server === undefined || serving.state === 'Ended' ? [] : [{ server, serving }],
+  );
   if (servers.length === 0) {
     return [
       skipped('Server', `No bundle server of this namespace mounts the Secret ${wanted?.outputName ?? ''}.`),
     ];
   }
-  return servers.map(checkServerPod);
+  return servers.map(({ server, serving }) => checkServerPod(server, serving));
 }
 
-function checkServerPod({ pod, serving }: UsingPod): Check {
+function checkServerPod({ pod, container }: Server, serving: Serving): Check {
   const { name } = pod.metadata;
   const served = serving.version ?? serving.digest?.slice(0, 12);
   const words = `Pod ${name}: ${serving.message ?? ''}`;
@@ -189,5 +205,6 @@ function checkServerPod({ pod, serving }: UsingPod): Check {
       ? failed('Server', words, look)
       : warned('Server', `Pod ${name} serves ${served}. ${serving.message ?? ''}`, look);
   }
-  return pod.state === 'Running' ? skipped('Server', words) : failed('Server', words, look);
+  const isUp = pod.phase === 'Running' && !pod.stopped.has(container);
+  return isUp ? skipped('Server', words) : failed('Server', words, look);
 }

@@ -2,7 +2,7 @@
 // A part that could not be read says why.
 
 import type { StaticExportObject } from '../../wire/cluster.ts';
-import type { Lease, Operator } from '../cluster/operators.ts';
+import type { Lease, OperatorsReading } from '../cluster/operators.ts';
 import type { Reading } from '../cluster/reading.ts';
 import type { Surroundings } from '../cluster/surroundings.ts';
 import type { ReviewedPermission } from './permissions.ts';
@@ -10,7 +10,6 @@ import type { ReviewedPermission } from './permissions.ts';
 export interface ProgramFacts {
   readonly version: string;
   readonly node: string;
-  readonly oldestNode: string;
 }
 
 /** The stored CustomResourceDefinition. */
@@ -28,6 +27,8 @@ export interface LeaseFacts {
   /** `<namespace>/<name>` */
   readonly id: string;
   readonly lease: Reading<Lease | undefined>;
+  /** Epoch ms, by the clock of `now`: a lease ages while other facts are read. */
+  readonly readAt: number;
 }
 
 export interface ClusterFacts {
@@ -40,10 +41,12 @@ export interface ClusterFacts {
   readonly user: string | undefined;
   /** `undefined` within: there is none. */
   readonly definition: Reading<DefinitionFacts | undefined>;
-  readonly operators: Reading<readonly Operator[]>;
+  readonly operators: OperatorsReading;
   /** Those of the operators, and those that statuses name. */
   readonly leases: readonly LeaseFacts[];
   readonly permissions: readonly ReviewedPermission[];
+  /** `<namespace>/<name>` of the StaticExport that the user named. */
+  readonly named: string | undefined;
   readonly objects: Reading<readonly StaticExportObject[]>;
   readonly exports: readonly Surroundings[];
 }

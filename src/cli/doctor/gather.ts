@@ -3,8 +3,6 @@
 
 import { recordAt, textAt } from '../../kube/transport/json.ts';
 import {
-  accessReviews,
-  apiVersionOf,
   definitions,
   identityReviews,
   serverVersion,
@@ -19,17 +17,12 @@ import { isRecord } from '../../wire/json-text.ts';
 import { printable } from '../../wire/printable-text.ts';
 import type { ClusterClient } from '../cluster/client.ts';
 import { findOperators, readLease, readLeaseKey } from '../cluster/operators.ts';
-import { attempt, isReadable, knownValue, type Reading } from '../cluster/reading.ts';
-import { createPodsOf, readSurroundings, type Surroundings } from '../cluster/surroundings.ts';
+import { attempt, createReadLimit, isReadable, knownValue, type Reading } from '../cluster/reading.ts';
+import { createPodReads, readSurroundings, type Surroundings } from '../cluster/surroundings.ts';
+import { createReview, knownObjects, narrowByName, reviewAll } from './access-reviews.ts';
 import { fieldsOf } from './definition-fields.ts';
 import type { ClusterFacts, DefinitionFacts, LeaseFacts, ProgramFacts } from './facts.ts';
 import { leaseIdOf } from './operator-checks.ts';
-import {
-  commandPermissions,
-  installPermissions,
-  type Permission,
-  type ReviewedPermission,
-} from './permissions.ts';
 
 export interface Scope {
   /** `undefined`: all of the scope. */
@@ -53,18 +46,19 @@ export async function gatherFacts(
     user: undefined,
     leases: [],
     permissions: [],
+    named: scope.name === undefined ? undefined : `${client.namespace}/${scope.name}`,
     exports: [],
   };
   if (!isReadable(server)) {
     return { ...unread, definition: server, operators: server, objects: server };
   }
   const [identity, definition, objects] = await Promise.all([
-    attempt(readIdentity(client)),
+    attempt(readIdentity(client, clock)),
     attempt(readDefinition(client)),
     scope.isPre ? { value: [] } : readObjects(client, scope),
   ]);
-  const { user, at } = knownValue(identity) ?? {};
-  const skewMs = at === undefined ? 0 : at - clock.now();
+  const { user, skewMs = 0 } = knownValue(identity) ?? {};
+  const now = (): number => clock.now() + skewMs;
   const found = knownValue(objects) ?? [];
   const named = found.map((object) => parseStaticExport(object).status.operatorLease);
   const leaseNamespaces = named.flatMap((text) => readLeaseKey(text)?.namespace ?? []);
@@ -73,20 +67,25 @@ export async function gatherFacts(
     ...(knownValue(operators) ?? []).map(leaseIdOf),
     ...named.filter((text) => text !== undefined),
   ];
-  const [exports, leases, permissions] = await Promise.all([
+  const operatorNamespace = scope.isPre ? client.namespace : readLeaseKey(leaseIds[0])?.namespace;
+  const [exports, leases, reviewed] = await Promise.all([
     readExports(client, found),
-    readLeases(client, new Set(scope.isPre ? [] : leaseIds)),
-    reviewAll(client, scope, leaseIds),
+    readLeases(client, new Set(scope.isPre ? [] : leaseIds), now),
+    reviewAll(client, scope, operatorNamespace),
   ]);
+  const known = knownObjects(
+    exports,
+    leases,
+    scope.name === undefined ? undefined : { namespace: client.namespace, name: scope.name },
+  );
   return {
-    program,
-    now: clock.now() + skewMs,
-    server,
+    ...unread,
+    permissions: await narrowByName(client, reviewed, known),
+    now: now(),
     user,
     definition,
     operators,
     leases,
-    permissions,
     objects,
     exports,
   };
@@ -101,29 +100,15 @@ async function readServerVersion({ transport, signal }: ClusterClient): Promise<
   );
 }
 
-/** Who the caller is, and the server's clock. */
-async function readIdentity({ transport, signal }: ClusterClient) {
-  const answer = await create(transport, signal, identityReviews, {});
+/** Who the caller is, and by how much the server's clock is ahead. */
+async function readIdentity(client: ClusterClient, clock: Pick<Clock, 'now'>) {
+  const answer = await createReview(client, identityReviews, {});
   const at = Date.parse(textAt(recordAt(answer, 'metadata'), 'creationTimestamp') ?? '');
   const user = textAt(recordAt(recordAt(answer, 'status'), 'userInfo'), 'username');
   return {
     user: user === undefined ? undefined : printable(user, 256),
-    at: Number.isNaN(at) ? undefined : at,
+    skewMs: Number.isNaN(at) ? undefined : at - clock.now(),
   };
-}
-
-async function create(
-  transport: ClusterClient['transport'],
-  signal: AbortSignal,
-  resource: typeof accessReviews,
-  spec: object,
-): Promise<Readonly<Record<string, unknown>>> {
-  const body = { apiVersion: apiVersionOf(resource), kind: resource.kind, spec };
-  const answer = await transport.call(
-    { verb: 'create', method: 'POST', address: { resource }, body },
-    signal,
-  );
-  return isRecord(answer) ? answer : {};
 }
 
 async function readDefinition({ transport, signal }: ClusterClient): Promise<DefinitionFacts | undefined> {
@@ -158,64 +143,37 @@ async function readObjects(
   client: ClusterClient,
   { name, allNamespaces }: Scope,
 ): Promise<Reading<readonly StaticExportObject[]>> {
-  return name === undefined
-    ? attempt(client.list({ allNamespaces, selector: undefined }))
-    : attempt(client.read(name).then((object) => [object]));
+  const list = () => attempt(client.list({ allNamespaces, selector: undefined }));
+  if (name === undefined) return list();
+  const read = await attempt(client.read(name).then((object) => [object]));
+  if (isReadable(read) || read.code === 'Forbidden') return read;
+  // The list tells whether StaticExports are served at all; a name alone does not.
+  const all = await list();
+  return !isReadable(all) && all.code === 'NotFound' ? all : read;
 }
 
-/** One after the other: each has as many calls as it has targets and pods. */
-async function readExports(
+/** One that hangs must not delay the others. */
+const mostExports = 8;
+
+function readExports(
   client: ClusterClient,
   objects: readonly StaticExportObject[],
 ): Promise<readonly Surroundings[]> {
-  const podsOf = createPodsOf(client);
-  const exports: Surroundings[] = [];
-  for (const object of objects) exports.push(await readSurroundings(client, object, podsOf));
-  return exports;
+  const podReads = createPodReads(client);
+  const limit = createReadLimit(mostExports);
+  return Promise.all(objects.map((object) => limit(() => readSurroundings(client, object, podReads))));
 }
 
-function readLeases(client: ClusterClient, ids: ReadonlySet<string>): Promise<readonly LeaseFacts[]> {
+function readLeases(
+  client: ClusterClient,
+  ids: ReadonlySet<string>,
+  now: () => number,
+): Promise<readonly LeaseFacts[]> {
   const keys = [...ids].flatMap((id) => {
     const key = readLeaseKey(id);
     return key === undefined ? [] : [{ id, key }];
   });
-  return Promise.all(keys.map(async ({ id, key }) => ({ id, lease: await attempt(readLease(client, key)) })));
-}
-
-async function reviewAll(
-  client: ClusterClient,
-  { isPre, allNamespaces }: Scope,
-  leaseIds: readonly string[],
-): Promise<readonly ReviewedPermission[]> {
-  const operatorNamespace = isPre ? client.namespace : readLeaseKey(leaseIds[0])?.namespace;
-  const placed = (isPre ? installPermissions : commandPermissions).flatMap((permission) => {
-    switch (permission.scope) {
-      case 'cluster':
-        return [{ ...permission, namespace: undefined }];
-      case 'exports':
-        return [{ ...permission, namespace: allNamespaces ? undefined : client.namespace }];
-      case 'operator':
-        return operatorNamespace === undefined ? [] : [{ ...permission, namespace: operatorNamespace }];
-      default:
-        return permission.scope satisfies never;
-    }
-  });
-  const reviewed = await Promise.all(placed.map((one) => attempt(review(client, one))));
-  return reviewed.flatMap((one) => knownValue(one) ?? []);
-}
-
-async function review(
-  { transport, signal }: ClusterClient,
-  permission: Permission & { readonly namespace: string | undefined },
-): Promise<ReviewedPermission> {
-  const { verb, resource, subresource, namespace } = permission;
-  const resourceAttributes = {
-    verb,
-    group: resource.group,
-    resource: resource.plural,
-    ...(subresource !== undefined && { subresource }),
-    ...(namespace !== undefined && { namespace }),
-  };
-  const answer = await create(transport, signal, accessReviews, { resourceAttributes });
-  return { ...permission, isAllowed: recordAt(answer, 'status')['allowed'] === true };
+  return Promise.all(
+    keys.map(async ({ id, key }) => ({ id, lease: await attempt(readLease(client, key)), readAt: now() })),
+  );
 }

@@ -3,28 +3,29 @@
 
 import { isReadable } from '../cluster/reading.ts';
 import { type Check, failed, passed, skipped, warned } from './check.ts';
+import { checkUnanswered } from './cluster-checks.ts';
 import { compareFields, ownFields } from './definition-fields.ts';
 import type { ClusterFacts } from './facts.ts';
-import { describePermission } from './permissions.ts';
+import { describePermission, sortReviews } from './permissions.ts';
 
 export function checkInstallation(facts: ClusterFacts): readonly Check[] {
   return [...checkInstallPermissions(facts), ...checkConflicts(facts)];
 }
 
 function checkInstallPermissions({ permissions }: ClusterFacts): readonly Check[] {
-  const missing = permissions.filter(({ isAllowed }) => !isAllowed);
-  if (missing.length === 0) {
-    return [
-      passed('InstallPermissions', `You have the ${permissions.length} permissions that the chart needs.`),
-    ];
+  const { allowed, missing } = sortReviews(permissions);
+  const unanswered = checkUnanswered('InstallPermissions', permissions);
+  if (missing.length === 0 && unanswered.length === 0) {
+    return [passed('InstallPermissions', `You have the ${allowed.length} permissions that the chart needs.`)];
   }
-  return missing.map((one) => {
+  const refused = missing.map((one) => {
     const isOfCluster = one.scope === 'cluster';
     const remedy = isOfCluster
       ? 'Ask an administrator of the cluster to install the chart, or set crds.install=false and watchNamespaces.'
       : 'Ask for a Role that allows it, or name another namespace with --namespace.';
     return failed('InstallPermissions', `You may not ${describePermission(one)}.`, remedy);
   });
+  return [...refused, ...unanswered];
 }
 
 function checkConflicts({ definition, operators }: ClusterFacts): readonly Check[] {

@@ -4,7 +4,7 @@
 import { labels } from '../../staticexport/names.ts';
 import type { StaticExportObject } from '../../wire/cluster.ts';
 import { printable } from '../../wire/printable-text.ts';
-import type { Lease, Operator } from '../cluster/operators.ts';
+import type { Operator } from '../cluster/operators.ts';
 import { isReadable, knownValue } from '../cluster/reading.ts';
 import { type Check, failed, passed, skipped, warned } from './check.ts';
 import type { ClusterFacts, LeaseFacts } from './facts.ts';
@@ -14,19 +14,27 @@ const nameOf = ({ deployment }: Operator): string =>
   `${deployment.metadata.namespace}/${deployment.metadata.name}`;
 
 export function checkOperators(facts: ClusterFacts): readonly Check[] {
-  const { operators, leases, now } = facts;
-  if (!isReadable(operators)) return [skipped('Operator', `Not readable: ${operators.unreadable}.`)];
-  if (operators.value.length === 0) {
+  const { operators, leases } = facts;
+  const found = isReadable(operators) ? operators.value : [];
+  if (found.length === 0) {
+    const led = leases.find(isFresh);
+    const isComplete = isReadable(operators) && operators.isComplete;
     // It may run outside of a Deployment; its lease then tells.
-    const isLed = leases.some(({ lease }) => isFresh(knownValue(lease), now));
-    return [
-      isLed
-        ? skipped('Operator', 'No Deployment of an operator was found, but one renews its lease.')
-        : failed('Operator', 'No operator is installed.', 'Install the chart static-export-operator.'),
-    ];
+    if (led !== undefined && isComplete) {
+      return [skipped('Operator', 'No Deployment of an operator was found, but one renews its lease.')];
+    }
+    if (led !== undefined) {
+      const message = `An operator renews the lease ${printable(led.id)}; its Deployment is not readable for you.`;
+      return [passed('Operator', message)];
+    }
+    if (!isReadable(operators)) return [skipped('Operator', `Not readable: ${operators.unreadable}.`)];
+    if (!isComplete) return [skipped('Operator', `None was found, and ${notAll}.`)];
+    return [failed('Operator', 'No operator is installed.', 'Install the chart static-export-operator.')];
   }
-  return operators.value.map((operator) => checkReplicas(operator));
+  return found.map(checkReplicas);
 }
+
+const notAll = 'Deployments of other namespaces are not readable for you';
 
 function checkReplicas(operator: Operator): Check {
   const { wantedReplicas, readyReplicas } = operator.deployment;
@@ -44,29 +52,32 @@ function checkReplicas(operator: Operator): Check {
 /** The API server's clock, which is read in whole seconds, and the operator's may differ by this much. */
 const clockToleranceMs = 5_000;
 
-function isFresh(lease: Lease | undefined, now: number): boolean {
+function isFresh({ lease: read, readAt }: LeaseFacts): boolean {
+  const lease = knownValue(read);
   if (lease === undefined || lease.holder === '' || lease.renewedAt === undefined) return false;
-  return now - lease.renewedAt <= lease.durationMs + clockToleranceMs;
+  return readAt - lease.renewedAt <= lease.durationMs + clockToleranceMs;
 }
 
-export function checkLeases({ leases, now }: Pick<ClusterFacts, 'leases' | 'now'>): readonly Check[] {
-  return leases.map(({ id, lease }) => checkLease({ id: printable(id), lease }, now));
+export function checkLeases({ leases }: Pick<ClusterFacts, 'leases'>): readonly Check[] {
+  return leases.map(checkLease);
 }
 
-function checkLease({ id, lease }: LeaseFacts, now: number): Check {
+function checkLease(facts: LeaseFacts): Check {
+  const { lease, readAt } = facts;
+  const id = printable(facts.id);
   if (!isReadable(lease)) return skipped('OperatorLease', `Not readable: ${lease.unreadable}.`);
   const found = lease.value;
   const remedy = "Check that the operator's pods run and reach the Kubernetes API server; read their logs.";
   if (found === undefined)
     return failed('OperatorLease', `The lease ${id} does not exist: no operator leads.`, remedy);
   const { holder, pod, renewedAt = 0 } = found;
-  if (isFresh(found, now)) {
+  if (isFresh(facts)) {
     return passed(
       'OperatorLease',
-      `${pod} holds the lease ${id}, renewed ${secondsSince(renewedAt, now)} s ago.`,
+      `${pod} holds the lease ${id}, renewed ${secondsSince(renewedAt, readAt)} s ago.`,
     );
   }
-  const since = `not renewed for ${secondsSince(renewedAt, now)} s`;
+  const since = `not renewed for ${secondsSince(renewedAt, readAt)} s`;
   return holder === ''
     ? failed('OperatorLease', `The lease ${id} has no holder: no operator leads.`, remedy)
     : failed('OperatorLease', `The lease ${id} of ${pod} is stale: ${since}.`, remedy);
@@ -77,7 +88,7 @@ const secondsSince = (at: number, now: number): number => Math.max(0, Math.round
 const disjoint = 'Stop one of them, use disjoint watchNamespaces, or set instance on one.';
 
 export function checkOverlap(facts: ClusterFacts): readonly Check[] {
-  const { operators, leases, exports, now } = facts;
+  const { operators, leases, exports } = facts;
   if (!isReadable(operators)) return [skipped('OperatorOverlap', `Not readable: ${operators.unreadable}.`)];
   const pairs = operators.value.flatMap((one, at) =>
     operators.value.slice(at + 1).flatMap((other) => (isOverlap(one, other) ? [[one, other] as const] : [])),
@@ -86,7 +97,7 @@ export function checkOverlap(facts: ClusterFacts): readonly Check[] {
     failed('OperatorOverlap', `${nameOf(one)} and ${nameOf(other)} manage the same StaticExports.`, disjoint),
   );
   const known = new Set(operators.value.map(leaseIdOf));
-  const fresh = new Set(leases.flatMap(({ id, lease }) => (isFresh(knownValue(lease), now) ? [id] : [])));
+  const fresh = new Set(leases.filter(isFresh).map(({ id }) => id));
   const strangers = new Map<string, string>();
   for (const { object, status } of exports) {
     const { operatorLease } = status;
@@ -102,8 +113,9 @@ export function checkOverlap(facts: ClusterFacts): readonly Check[] {
     ),
   );
   const found = [...overlaps, ...foreign];
-  return found.length > 0
-    ? found
+  if (found.length > 0) return found;
+  return !operators.isComplete
+    ? [skipped('OperatorOverlap', `Not all operators are known: ${notAll}.`)]
     : [passed('OperatorOverlap', 'No two operators manage the same StaticExports.')];
 }
 

@@ -12,6 +12,7 @@ import {
   secrets,
   staticExports,
 } from '../../kube/transport/resource-path.ts';
+import { isReadable, knownValue, type Reading, type Unreadable } from '../cluster/reading.ts';
 
 export interface Permission {
   readonly verb: 'get' | 'list' | 'create' | 'patch';
@@ -22,11 +23,31 @@ export interface Permission {
   readonly neededBy: readonly string[];
 }
 
-/** A permission with the namespace that is meant, and the answer. */
-export interface ReviewedPermission extends Permission {
+/** A permission where it is meant. */
+export interface PlacedPermission extends Permission {
   /** `undefined`: all namespaces, or no namespace. */
   readonly namespace: string | undefined;
-  readonly isAllowed: boolean;
+  /** Of the one object that is meant. */
+  readonly name?: string;
+}
+
+/** A permission with the answer, or why there is none. */
+export interface ReviewedPermission extends PlacedPermission {
+  readonly isAllowed: Reading<boolean>;
+}
+
+export interface Reviews {
+  readonly allowed: readonly ReviewedPermission[];
+  readonly missing: readonly ReviewedPermission[];
+  readonly unanswered: readonly Unreadable[];
+}
+
+export function sortReviews(permissions: readonly ReviewedPermission[]): Reviews {
+  return {
+    allowed: permissions.filter(({ isAllowed }) => knownValue(isAllowed) === true),
+    missing: permissions.filter(({ isAllowed }) => knownValue(isAllowed) === false),
+    unanswered: permissions.flatMap(({ isAllowed }) => (isReadable(isAllowed) ? [] : [isAllowed])),
+  };
 }
 
 const edits = [
@@ -104,9 +125,11 @@ export function describePermission({
   subresource,
   namespace,
   scope,
-}: ReviewedPermission): string {
+  name,
+}: PlacedPermission): string {
   const what = `${resource.plural}${resource.group === '' ? '' : `.${resource.group}`}`;
   const where =
     scope === 'cluster' ? '' : namespace === undefined ? ' in all namespaces' : ` in namespace ${namespace}`;
-  return `${verb} ${what}${subresource === undefined ? '' : `/${subresource}`}${where}`;
+  const which = name === undefined ? '' : ` "${name}"`;
+  return `${verb} ${what}${subresource === undefined ? '' : `/${subresource}`}${which}${where}`;
 }

@@ -2,7 +2,7 @@
 // bundle servers. Pure. Before 1.0 a minor version may change what is stored or published.
 
 import { isReadable } from '../cluster/reading.ts';
-import { type Check, passed, warned } from './check.ts';
+import { type Check, passed, skipped, warned } from './check.ts';
 import type { ClusterFacts } from './facts.ts';
 
 /** Major and minor of `v1.35.4` or `1.2.3-rc.1`; `undefined` for another text. */
@@ -40,6 +40,9 @@ export function checkSkew({ program, operators, exports }: ClusterFacts): readon
         'Upgrade to one version: first the operator with its CRD, then the sites, then this program.',
       ),
     ];
+  }
+  if (known.length === 0) {
+    return [skipped('VersionSkew', 'No version of an operator, a chart or a bundle server was found.')];
   }
   const own = minorOf(program.version)?.join('.') ?? program.version;
   return [

@@ -59,7 +59,9 @@ const treePod = {
   namespace: z.string(),
   name: z.string(),
   ready: z.boolean(),
-  state: z.enum(['InStep', 'Behind', 'Unknown']).describe('Whether it serves the published version.'),
+  state: z
+    .enum(['InStep', 'Behind', 'Ended', 'Unknown'])
+    .describe('Whether it serves the published version. Ended: evicted or completed.'),
   version: version.describe('Served now.').optional(),
   digest: digest.describe('Served now.').optional(),
   serverVersion: z.string().describe('Version of the bundle server.').optional(),

@@ -12,6 +12,7 @@ import {
   machineAddress,
   namespace,
   type ServedCluster,
+  serverPod,
   startServedCluster,
   staticExport,
   targetNamespace,
@@ -117,6 +118,57 @@ test('a user with few permissions learns which are missing, and what the operato
   assert.match(errors(before).join(), /InstallPermissions: You may not create customresourcedefinitions/);
 });
 
+test('a kubeconfig without credentials passes nothing', async () => {
+  const config = JSON.parse((await world.cluster.kubectl(['config', 'view', '--raw', '-o', 'json'])).stdout);
+  const anonymous = join(world.cluster.folder, 'anonymous');
+  const users = config.users.map(({ name }: { readonly name: string }) => ({ name, user: {} }));
+  await writeFile(anonymous, JSON.stringify({ ...config, users }), { mode: 0o600 });
+  assert.match(errors(await doctor(1, '--kubeconfig', anonymous)).join(), /^Permissions: .* are not known: /);
+  const before = await doctor(1, '--pre', '--kubeconfig', anonymous);
+  assert.match(errors(before).join(), /^InstallPermissions: .* are not known: /);
+});
+
+test('a role that names its objects is enough, and a StaticExport that it does not name is an error', async () => {
+  const rule = (
+    apiGroup: string,
+    resource: string,
+    verbs: readonly string[],
+    ...names: readonly string[]
+  ) => ({
+    apiGroups: [apiGroup],
+    resources: [resource],
+    verbs,
+    ...(names.length > 0 && { resourceNames: names }),
+  });
+  const kubeconfig = await world.kubeconfigWith('named', [
+    rule('staticexport.dev', 'staticexports', ['get', 'patch'], 'docs'),
+    rule('', 'secrets', ['get'], 'export-api'),
+  ]);
+  const checks = await doctor(0, 'docs', '--kubeconfig', kubeconfig);
+  const missing = checks.filter(({ code, state }) => code === 'Permissions' && state === 'warning');
+  const messages = missing.map(({ message }) => message.replace(/;.*/, ''));
+  assert.deepEqual(
+    messages.filter((message) => / (?:get|patch) (?:staticexports|secrets)/.test(message)),
+    [`You may not get secrets "docs-bundle" in namespace ${namespace}`],
+  );
+  const other = await doctor(1, 'other', '--kubeconfig', kubeconfig);
+  assert.match(
+    errors(other).join('\n'),
+    /^StaticExport: team-a\/other is not readable: you have no permission/m,
+  );
+});
+
+test('an evicted pod is no finding, and tree says that it has ended', async () => {
+  const { kubectl, apply } = world.cluster;
+  await apply(serverPod('site-evicted', 9090));
+  await writeStatus(kubectl, 'pod', namespace, 'site-evicted', { phase: 'Failed', reason: 'Evicted' });
+  const checks = await doctor(0, 'docs');
+  assert.equal(checks.filter(({ message }) => message.includes('site-evicted')).length, 0);
+  const { stdout } = await world.run('tree', 'docs', '-n', namespace);
+  assert.match(stdout, /Pod site-evicted: ended\. The pod has ended \(Evicted\)\./);
+  await kubectl(['delete', 'pod', 'site-evicted', '-n', namespace, '--force', '--grace-period=0']);
+});
+
 test('a target without consent is an error with the command that gives it', async () => {
   const { kubectl } = world.cluster;
   const annotation = 'staticexport.dev/allow-from';
@@ -183,6 +235,12 @@ test('a cluster without an operator, and then without the CRD, says so', async (
   await eventually('a deleted definition', async () =>
     /CrdInstalled: The CRD .* is not installed\./.test(errors(await doctor(1)).join()) ? true : undefined,
   );
+  const rule = { apiGroups: ['staticexport.dev'], resources: ['staticexports'], verbs: ['get', 'list'] };
+  const kubeconfig = await world.kubeconfigWith('viewer', [rule]);
+  for (const name of [[], ['docs']]) {
+    const found = await doctor(1, ...name, '--kubeconfig', kubeconfig);
+    assert.match(errors(found).join(), /^CrdInstalled: The CRD .* is not installed\.$/);
+  }
   const before = await doctor(0, '--pre');
   assert.equal(of(before, 'InstallConflict')?.message, 'The CRD is not installed yet.');
 });

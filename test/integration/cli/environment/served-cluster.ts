@@ -153,7 +153,7 @@ async function runCli({ kubectl, folder }: ChartedCluster, args: readonly string
   });
 }
 
-function serverPod(name: string, port: number): object {
+export function serverPod(name: string, port: number): object {
   return {
     apiVersion: 'v1',
     kind: 'Pod',

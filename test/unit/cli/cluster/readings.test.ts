@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { findOperators, readLease } from '../../../../src/cli/cluster/operators.ts';
-import { attempt, isReadable } from '../../../../src/cli/cluster/reading.ts';
+import { attempt, createReadLimit, isReadable } from '../../../../src/cli/cluster/reading.ts';
 import { readServerStatus, type Server } from '../../../../src/cli/cluster/servers.ts';
 import { readPod } from '../../../../src/cli/cluster/workloads.ts';
 import type { Call, Transport } from '../../../../src/kube/transport/transport.ts';
@@ -27,7 +27,14 @@ function clientWith(answer: (call: Call) => unknown): { transport: Transport; si
 const container = { name: 'operator', image: 'sx:0.1.0', args: ['operator'] };
 const deployments = {
   metadata: {},
-  items: [{ metadata, spec: { template: { spec: { containers: [container] } } } }],
+  items: [
+    {
+      metadata,
+      spec: { selector: { matchLabels: { app: 'sx' } }, template: { spec: { containers: [container] } } },
+    },
+    // Its pods cannot be told from others.
+    { metadata, spec: { selector: {}, template: { spec: { containers: [container] } } } },
+  ],
 };
 
 test('a user who may read one namespace finds the operator there', async () => {
@@ -37,10 +44,16 @@ test('a user who may read one namespace finds the operator there', async () => {
   });
   const found = await findOperators(client, ['other', 'ops', 'ops']);
   assert.ok(isReadable(found));
+  assert.equal(found.isComplete, false);
   assert.deepEqual(
     found.value.map(({ lease }) => lease),
     [{ namespace: 'ops', name: 'static-export-operator' }],
   );
+  const all = await findOperators(
+    clientWith(() => deployments),
+    [],
+  );
+  assert.deepEqual(all, { value: found.value, isComplete: true });
   const none = await findOperators(client, ['other']);
   assert.deepEqual(none, { code: 'Forbidden', unreadable: 'you have no permission' });
 });
@@ -64,7 +77,7 @@ const pod = readPod({
   spec,
   status: undefined,
 });
-const server: Server = { pod, adminPort: 9090, imageVersion: undefined };
+const server: Server = { pod, container: 's', adminPort: 9090, imageVersion: undefined };
 const status = {
   active: { version: 'v\u0007', digest: 'd' },
   source: { kind: 'link', state: 'in-sync', reason: 'served', published: null, lastError: null },
@@ -103,4 +116,29 @@ test('a command that is stopped ends, and a bug is not hidden as a refusal', asy
   const aborted = new ClusterError('Aborted', 'stopped');
   await assert.rejects(attempt(Promise.reject(aborted)), aborted);
   await assert.rejects(attempt(Promise.reject(new TypeError('a bug'))), TypeError);
+});
+
+test('reads run at once up to their limit, and one that fails gives its place to the next', async () => {
+  const limit = createReadLimit(2);
+  const started: PromiseWithResolvers<number>[] = [];
+  const read = () =>
+    limit(() => {
+      const one = Promise.withResolvers<number>();
+      started.push(one);
+      return one.promise;
+    });
+  const all = Promise.allSettled([read(), read(), read(), read()]);
+  await new Promise(setImmediate);
+  assert.equal(started.length, 2);
+  started[1]?.reject(forbidden);
+  await new Promise(setImmediate);
+  assert.equal(started.length, 3);
+  started[0]?.resolve(0);
+  started[2]?.resolve(2);
+  await new Promise(setImmediate);
+  started[3]?.resolve(3);
+  assert.deepEqual(
+    (await all).map((one) => (one.status === 'fulfilled' ? one.value : one.reason)),
+    [0, forbidden, 2, 3],
+  );
 });

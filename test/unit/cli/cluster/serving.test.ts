@@ -6,6 +6,7 @@ import type { Reading } from '../../../../src/cli/cluster/reading.ts';
 import type { ServerStatus } from '../../../../src/cli/cluster/servers.ts';
 import { judgeServing, type Serving } from '../../../../src/cli/cluster/serving.ts';
 
+const running = { phase: 'Running', state: 'Running' };
 const digest = 'a'.repeat(64);
 const older = { version: '20260101-000000-bbbbbbbb', digest: 'b'.repeat(64) };
 const active = { version: '20260102-000000-aaaaaaaa', digest, jobId: 'j' };
@@ -74,7 +75,7 @@ const rows: readonly (readonly [
 ];
 for (const [name, published, read, state, message] of rows) {
   test(`${name} is ${state}`, () => {
-    const serving = judgeServing(published, { state: 'Running' }, read);
+    const serving = judgeServing(published, running, read, undefined);
     assert.equal(serving.state, state);
     assert.match(serving.message ?? '', message);
   });
@@ -82,12 +83,32 @@ for (const [name, published, read, state, message] of rows) {
 
 test('without a digest the version decides', () => {
   const { digest: _none, ...uninspected } = active;
-  assert.equal(judgeServing(uninspected, { state: 'Running' }, answer({})).state, 'InStep');
+  assert.equal(judgeServing(uninspected, running, answer({}), undefined).state, 'InStep');
   const other = answer({ active: older });
-  assert.equal(judgeServing(uninspected, { state: 'Running' }, other).state, 'Behind');
+  assert.equal(judgeServing(uninspected, running, other, undefined).state, 'Behind');
 });
 
 test('a pod that does not run is not asked, and is named with its reason', () => {
-  const serving = judgeServing(active, { state: 'CrashLoopBackOff' }, undefined);
-  assert.deepEqual(serving, { state: 'Unknown', message: 'The pod does not run (CrashLoopBackOff).' });
+  const serving = judgeServing(active, { phase: 'Pending', state: 'ErrImagePull' }, undefined, undefined);
+  assert.deepEqual(serving, { state: 'Unknown', message: 'The pod does not run (ErrImagePull).' });
+});
+
+test('a server that answers is judged by its answer, also beside a container that crashes', () => {
+  const crashing = { phase: 'Running', state: 'CrashLoopBackOff' };
+  assert.equal(judgeServing(active, crashing, answer({}), undefined).state, 'InStep');
+  const silent = { code: 'Unavailable', unreadable: 'no usable answer' } as const;
+  assert.deepEqual(judgeServing(active, crashing, silent, 'CrashLoopBackOff'), {
+    state: 'Unknown',
+    message: 'Its bundle server does not run (CrashLoopBackOff).',
+  });
+});
+
+test('a pod that was evicted or has completed has ended, and is not behind', () => {
+  for (const [phase, state] of [
+    ['Failed', 'Evicted'],
+    ['Succeeded', 'Succeeded'],
+  ] as const) {
+    const serving = judgeServing(active, { phase, state }, undefined, undefined);
+    assert.deepEqual(serving, { state: 'Ended', message: `The pod has ended (${state}).` });
+  }
 });

@@ -42,11 +42,67 @@ test('a pod whose container crashes names that, and not that it runs', () => {
   assert.deepEqual([pod.state, pod.restarts, pod.isReady], ['CrashLoopBackOff', 4, false]);
 });
 
+test('a container that does not run is named with its reason, sidecars included', () => {
+  const state = (reason: string) => ({ waiting: { reason } });
+  const pod = readPod(
+    object(
+      { containers: [] },
+      {
+        phase: 'Running',
+        containerStatuses: [
+          { name: 'app', state: state('CrashLoopBackOff') },
+          { name: 'web', state: { running: {} } },
+        ],
+        initContainerStatuses: [{ name: 'server', state: { terminated: { reason: 'Error' } } }],
+      },
+    ),
+  );
+  assert.equal(pod.phase, 'Running');
+  assert.deepEqual(
+    [...pod.stopped],
+    [
+      ['app', 'CrashLoopBackOff'],
+      ['server', 'Error'],
+    ],
+  );
+});
+
+const expression = (key: string, operator: string, values?: readonly string[]) => ({ key, operator, values });
+const selectors = [
+  ['labels', { matchLabels: { app: 'sx', tier: 'x' } }, 'app=sx,tier=x'],
+  [
+    'expressions',
+    {
+      matchExpressions: [
+        expression('app', 'In', ['a', 'b']),
+        expression('tier', 'NotIn', ['x']),
+        expression('live', 'Exists'),
+        expression('old', 'DoesNotExist'),
+      ],
+    },
+    'app in (a,b),tier notin (x),live,!old',
+  ],
+  ['both', { matchLabels: { app: 'sx' }, matchExpressions: [expression('live', 'Exists')] }, 'app=sx,live'],
+  ['neither', {}, undefined],
+  ['no selector', undefined, undefined],
+  [
+    'an unknown operator',
+    { matchLabels: { app: 'sx' }, matchExpressions: [expression('a', 'Gt')] },
+    undefined,
+  ],
+] as const;
+for (const [name, selector, expected] of selectors) {
+  test(`a Deployment whose selector has ${name} ${expected ? 'selects its own pods' : 'is left out'}`, () => {
+    assert.equal(readDeployment(object({ selector }))?.selector, expected);
+  });
+}
+
 test('a spec of another shape reads as an empty pod', () => {
   for (const spec of [undefined, {}, { containers: 'x', volumes: 3 }]) {
     assert.deepEqual(readPod(object(spec)).containers, []);
   }
-  assert.equal(readDeployment(object({ replicas: 'many' })).wantedReplicas, 1);
+  const labels = { matchLabels: { app: 'sx' } };
+  assert.equal(readDeployment(object({ replicas: 'many', selector: labels }))?.wantedReplicas, 1);
 });
 
 const servers = [
@@ -73,7 +129,10 @@ test('a bundle server that is a sidecar among the init containers is recognised,
 test("an operator's scope and lease are those of its flags", () => {
   const args = ['operator', '--lease-name=sx', '--watch-namespaces=a, b', '--instance', 'blue'];
   const container = { name: 'operator', image: 'r:5000/sx:0.2.0@sha256:00', args };
-  const [found] = readOperator(readDeployment(object({ template: { spec: { containers: [container] } } })));
+  const selector = { matchLabels: { app: 'sx' } };
+  const deployment = readDeployment(object({ selector, template: { spec: { containers: [container] } } }));
+  assert.ok(deployment !== undefined);
+  const [found] = readOperator(deployment);
   assert.deepEqual(
     [found?.lease, found?.watchNamespaces, found?.instance, found?.version],
     [{ namespace: 'docs', name: 'sx' }, ['a', 'b'], 'blue', '0.2.0'],

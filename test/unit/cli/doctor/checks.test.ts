@@ -7,7 +7,7 @@ import { checkCodes } from '../../../../src/cli/doctor/check.ts';
 import { ownFields } from '../../../../src/cli/doctor/definition-fields.ts';
 import { checksOf } from '../../../../src/cli/doctor/doctor-command.ts';
 import type { ClusterFacts } from '../../../../src/cli/doctor/facts.ts';
-import { commandPermissions, installPermissions } from '../../../../src/cli/doctor/permissions.ts';
+import { installPermissions, type ReviewedPermission } from '../../../../src/cli/doctor/permissions.ts';
 import {
   definition,
   facts,
@@ -19,24 +19,32 @@ import {
   now,
   operator,
   pod,
+  published,
+  reviewed,
   surroundings,
   withConditions,
 } from './healthy-facts.ts';
 
 type Row = readonly [name: string, change: Partial<ClusterFacts>, expected: RegExp];
 const one = (around: Surroundings): Partial<ClusterFacts> => ({ exports: [around] });
-const program = facts().program;
+const crashing = {
+  state: 'CrashLoopBackOff',
+  stopped: new Map([['bundle-server', 'CrashLoopBackOff']]),
+};
+const ended = { phase: 'Failed', state: 'Evicted' };
 const without = (...fields: readonly string[]): ReadonlySet<string> =>
   ownFields().difference(new Set(fields));
 
 test('a healthy cluster has no finding, and a remedy stands only where something is wrong', () => {
   assert.deepEqual(findings({}), []);
-  assert.deepEqual(findings({ definition: { value: undefined }, operators: { value: [] } }, true), []);
+  assert.deepEqual(
+    findings({ definition: { value: undefined }, operators: { isComplete: true, value: [] } }, true),
+    [],
+  );
   assert.ok(checksOf(facts(), false).every(({ remedy }) => remedy === undefined));
 });
 
 const clusterRows: readonly Row[] = [
-  ['an old Node', { program: { ...program, node: '22.9.0' } }, /^NodeVersion error: This is Node 22\.9\.0/],
   ['an old API server', { server: { value: 'v1.28.3-eks' } }, /^ApiServerVersion error: .*1\.29 or newer/],
   ['no CRD', { definition: { value: undefined } }, /^CrdInstalled error: .* is not installed\.$/],
   [
@@ -58,7 +66,7 @@ const clusterRows: readonly Row[] = [
     'a CRD as old as its operator',
     {
       definition: { value: definition({ fields: without('spec.suspend', 'status.pages') }) },
-      operators: { value: [operator({ version: '0.1.0-rc.1' })] },
+      operators: { isComplete: true, value: [operator({ version: '0.1.0-rc.1' })] },
     },
     /^CrdSchema warning: .*lacks 2 fields, such as spec\.suspend/,
   ],
@@ -69,58 +77,64 @@ const clusterRows: readonly Row[] = [
   ],
   [
     'no operator',
-    { operators: { value: [] }, leases: [], exports: [] },
+    { operators: { isComplete: true, value: [] }, leases: [] },
     /^Operator error: No operator is installed\.$/,
   ],
   [
     'an operator outside of a Deployment',
-    { operators: { value: [] } },
+    { operators: { isComplete: true, value: [] } },
     /^Operator skipped: No Deployment .* but one renews its lease\.$/,
   ],
   [
     'an operator at zero',
-    { operators: { value: [operator({ wanted: 0, ready: 0 })] } },
+    { operators: { isComplete: true, value: [operator({ wanted: 0, ready: 0 })] } },
     /^Operator error: ops\/sx is scaled to zero/,
   ],
   [
     'an operator without ready replicas',
-    { operators: { value: [operator({ ready: 0 })] } },
+    { operators: { isComplete: true, value: [operator({ ready: 0 })] } },
     /^Operator error: 0 of 2/,
   ],
   [
     'an operator with one of two replicas',
-    { operators: { value: [operator({ ready: 1 })] } },
+    { operators: { isComplete: true, value: [operator({ ready: 1 })] } },
     /^Operator warning: 1 of 2/,
   ],
   [
     'a stale lease',
-    { leases: [{ id: 'ops/sx', lease: { value: lease({ renewedAt: now - 60_000 }) } }] },
+    { leases: [{ id: 'ops/sx', readAt: now, lease: { value: lease({ renewedAt: now - 60_000 }) } }] },
     /^OperatorLease error: The lease ops\/sx of sx-0 is stale: not renewed for 60 s\.$/,
   ],
   [
     'a lease that nobody holds',
-    { leases: [{ id: 'ops/sx', lease: { value: lease({ holder: '' }) } }] },
+    { leases: [{ id: 'ops/sx', readAt: now, lease: { value: lease({ holder: '' }) } }] },
     /^OperatorLease error: The lease ops\/sx has no holder/,
   ],
   [
     'no lease',
-    { leases: [{ id: 'ops/sx', lease: { value: undefined } }] },
+    { leases: [{ id: 'ops/sx', readAt: now, lease: { value: undefined } }] },
     /^OperatorLease error: .*does not exist/,
   ],
   [
     'a lease that is not readable',
-    { leases: [{ id: 'ops/sx', lease: forbidden }] },
+    { leases: [{ id: 'ops/sx', readAt: now, lease: forbidden }] },
     /^OperatorLease skipped/,
   ],
   [
     'two operators of all namespaces',
-    { operators: { value: [operator(), operator({ lease: { namespace: 'ops', name: 'b' } })] } },
+    {
+      operators: {
+        isComplete: true,
+        value: [operator(), operator({ lease: { namespace: 'ops', name: 'b' } })],
+      },
+    },
     /^OperatorOverlap error: ops\/sx and ops\/b manage the same StaticExports\.$/,
   ],
   [
     'two operators that share a namespace',
     {
       operators: {
+        isComplete: true,
         value: [
           operator({ watchNamespaces: ['docs', 'a'] }),
           operator({ watchNamespaces: ['a'], lease: { namespace: 'ops', name: 'b' } }),
@@ -131,20 +145,100 @@ const clusterRows: readonly Row[] = [
   ],
   [
     'an operator of another version',
-    { operators: { value: [operator({ version: '0.2.0', chart: undefined })] } },
+    { operators: { isComplete: true, value: [operator({ version: '0.2.0', chart: undefined })] } },
     /^VersionSkew warning: This program is 0\.1\.0, but operator ops\/sx is 0\.2\.0\.$/,
   ],
   [
     'a chart of another version',
-    { operators: { value: [operator({ chart: 'static-export-operator-1.0.0-rc.1' })] } },
+    { operators: { isComplete: true, value: [operator({ chart: 'static-export-operator-1.0.0-rc.1' })] } },
     /^VersionSkew warning: .*chart of ops\/sx is 1\.0\.0-rc\.1/,
   ],
 ];
 
+/** Deployments of other namespaces than those that were read are not readable. */
+const partial = (...found: readonly ReturnType<typeof operator>[]): Partial<ClusterFacts> => ({
+  operators: { isComplete: false, value: found },
+});
+const unobserved = one(surroundings({ storedStatus: { ...healthyStatus, observedGeneration: 0 } }));
+const skippedOverlap = /^OperatorOverlap skipped: Not all operators are known/;
+
+/** All findings, in order. */
+const partialRows: readonly (readonly [string, Partial<ClusterFacts>, readonly RegExp[]])[] = [
+  ['one operator is known', partial(operator()), [skippedOverlap]],
+  ['none is known, and one renews its lease', partial(), [skippedOverlap]],
+  [
+    'none is known, and none renews a lease',
+    { ...partial(), leases: [] },
+    [/^Operator skipped: None was found, and Deployments of other namespaces/, skippedOverlap],
+  ],
+  [
+    'the known one watches another namespace',
+    partial(operator({ watchNamespaces: ['other'] })),
+    [skippedOverlap],
+  ],
+  [
+    'the known one watches another namespace, and the spec is new',
+    { ...partial(operator({ watchNamespaces: ['other'] })), ...unobserved },
+    [skippedOverlap, /^Managed skipped: No operator has observed this spec yet/],
+  ],
+  [
+    'the known one has not observed the spec',
+    { ...partial(operator()), ...unobserved },
+    [skippedOverlap, /^Managed warning/],
+  ],
+  [
+    'two of the known ones overlap',
+    partial(operator(), operator({ lease: { namespace: 'ops', name: 'b' } })),
+    [/^OperatorOverlap error/],
+  ],
+  [
+    'none is readable, and one renews its lease',
+    { operators: forbidden },
+    [/^OperatorOverlap skipped: Not readable/],
+  ],
+];
+for (const [name, change, expected] of partialRows) {
+  test(`where Deployments of some namespaces are not readable and ${name}, doctor judges what is known`, () => {
+    const found = findings(change);
+    assert.equal(found.length, expected.length, found.join('\n'));
+    for (const [at, pattern] of expected.entries()) assert.match(found[at] ?? '', pattern);
+  });
+}
+
+test('a fresh lease proves an operator whose Deployment is not readable', () => {
+  for (const change of [partial(), { operators: forbidden }]) {
+    const operators = checksOf(facts(change), false).filter(({ code }) => code === 'Operator');
+    assert.deepEqual(
+      operators.map(({ state }) => state),
+      ['ok'],
+    );
+  }
+});
+
+test('an evicted pod beside a healthy one, and a crashing container beside a server, are no finding', () => {
+  const inStep = { state: 'InStep', ...published } as const;
+  const pods = [
+    pod('old', { state: 'Ended', message: 'Evicted.' }, ended),
+    pod('site-0', inStep),
+    pod('site-1', inStep, { state: 'CrashLoopBackOff', stopped: new Map([['app', 'CrashLoopBackOff']]) }),
+  ];
+  const change = one(surroundings({ pods: new Map([['docs', { value: pods }]]) }));
+  assert.deepEqual(findings(change), []);
+  const servers = checksOf(facts(change), false).filter(({ code }) => code === 'Server');
+  assert.equal(servers.length, 2);
+});
+
+test('a lease is judged by the time when it was read, however long other facts took', () => {
+  assert.deepEqual(
+    findings({ now: now + 15 * 60_000 }).filter((text) => /Lease|Overlap|Operator/.test(text)),
+    [],
+  );
+});
+
 const exportRows: readonly Row[] = [
   [
     'a namespace that no operator watches',
-    { operators: { value: [operator({ watchNamespaces: ['other'] })] } },
+    { operators: { isComplete: true, value: [operator({ watchNamespaces: ['other'] })] } },
     /^Managed error: No operator manages it/,
   ],
   [
@@ -237,12 +331,37 @@ const exportRows: readonly Row[] = [
     'a server that crashes',
     one(
       surroundings({
+        pods: new Map([['docs', { value: [pod('site-0', { state: 'Unknown', message: 'No.' }, crashing)] }]]),
+      }),
+    ),
+    /^Server error/,
+  ],
+  [
+    'a pod that does not start',
+    one(
+      surroundings({
         pods: new Map([
-          ['docs', { value: [pod('site-0', { state: 'Unknown', message: 'No.' }, 'CrashLoopBackOff')] }],
+          [
+            'docs',
+            {
+              value: [
+                pod(
+                  'site-0',
+                  { state: 'Unknown', message: 'No.' },
+                  { phase: 'Pending', state: 'ErrImagePull' },
+                ),
+              ],
+            },
+          ],
         ]),
       }),
     ),
     /^Server error/,
+  ],
+  [
+    'pods that have all ended',
+    one(surroundings({ pods: new Map([['docs', { value: [pod('old', { state: 'Ended' }, ended)] }]]) })),
+    /^Server skipped: No bundle server/,
   ],
   [
     'a server whose status is not readable',
@@ -355,19 +474,19 @@ describe('the consent of a target', () => {
 test('operators with disjoint namespaces or with instances do not overlap', () => {
   const other = { lease: { namespace: 'ops', name: 'b' } };
   const disjoint = [operator({ watchNamespaces: ['docs'] }), operator({ ...other, watchNamespaces: ['b'] })];
-  assert.deepEqual(findings({ operators: { value: disjoint } }), []);
+  assert.deepEqual(findings({ operators: { isComplete: true, value: disjoint } }), []);
   const instances = [operator(), operator({ ...other, instance: 'blue' })];
-  assert.deepEqual(findings({ operators: { value: instances } }), []);
+  assert.deepEqual(findings({ operators: { isComplete: true, value: instances } }), []);
 });
 
 test('an operator that writes the status of a StaticExport that another one manages is an overlap', () => {
   const exports = [surroundings({ storedStatus: { ...healthyStatus, operatorLease: 'other/op' } })];
-  const leases = [...facts().leases, { id: 'other/op', lease: { value: lease() } }];
+  const leases = [...facts().leases, { id: 'other/op', readAt: now, lease: { value: lease() } }];
   assert.match(
     findings({ exports, leases }).join(),
     /OperatorOverlap error: Another operator, with the lease other\/op/,
   );
-  const ended = { id: 'other/op', lease: { value: lease({ renewedAt: now - 3_600_000 }) } };
+  const ended = { id: 'other/op', readAt: now, lease: { value: lease({ renewedAt: now - 3_600_000 }) } };
   assert.doesNotMatch(findings({ exports, leases: [ended] }).join(), /OperatorOverlap/);
 });
 
@@ -377,7 +496,7 @@ test('without an API server only Node and the API server are judged', () => {
 });
 
 test('a user without permissions gets results that say so, and no error but the lost read of StaticExports', () => {
-  const permissions = commandPermissions.map((one) => ({ ...one, namespace: 'docs', isAllowed: false }));
+  const permissions = reviewed(false);
   const around = surroundings({ key: forbidden, pods: new Map([['docs', forbidden]]) });
   const found = findings({
     definition: forbidden,
@@ -394,19 +513,88 @@ test('a user without permissions gets results that say so, and no error but the 
   assert.equal(found.filter((text) => text.startsWith('Permissions warning')).length, permissions.length - 1);
 });
 
+const unanswered = (permissions: readonly ReviewedPermission[]): readonly ReviewedPermission[] =>
+  permissions.map((one) => ({ ...one, isAllowed: forbidden }));
+
+test('a user without credentials passes nothing, because no permission is known', () => {
+  const change: Partial<ClusterFacts> = {
+    definition: forbidden,
+    operators: forbidden,
+    objects: forbidden,
+    leases: [],
+    exports: [],
+    permissions: unanswered(reviewed(true)),
+  };
+  const states = checksOf(facts(change), false).map(({ code, state }) => `${code} ${state}`);
+  assert.deepEqual(states, [
+    'NodeVersion ok',
+    'ApiServer ok',
+    'ApiServerVersion ok',
+    'CrdInstalled skipped',
+    'CrdSchema skipped',
+    'Operator skipped',
+    'OperatorOverlap skipped',
+    'VersionSkew skipped',
+    'Permissions error',
+    'StaticExport skipped',
+  ]);
+  const before = findings(change, true);
+  assert.equal(before.length, 2, before.join('\n'));
+  assert.match(before[0] ?? '', /^InstallPermissions error: Your permissions are not known: you have no/);
+});
+
+test('permissions that are not known in part are a warning, and none asked for is no pass', () => {
+  const [first, ...others] = reviewed(true);
+  assert.ok(first !== undefined);
+  const some = [...unanswered([first]), ...others];
+  for (const [code, isPre] of [
+    ['Permissions', false],
+    ['InstallPermissions', true],
+  ] as const) {
+    const of = (permissions: readonly ReviewedPermission[]) =>
+      findings({ permissions }, isPre).filter((text) => text.startsWith(`${code} `));
+    assert.match(of(some).join('\n'), new RegExp(`^${code} warning: 1 of \\d+ permissions are not known`));
+    assert.match(of([]).join('\n'), new RegExp(`^${code} skipped: No permission was asked for\\.$`));
+  }
+});
+
+test('a StaticExport that was named and is not readable is an error, and a list is skipped', () => {
+  const unread = { objects: forbidden, exports: [] };
+  assert.match(
+    findings({ ...unread, named: 'docs/docs' }).join('\n'),
+    /^StaticExport error: docs\/docs is not/m,
+  );
+  assert.match(findings(unread).join('\n'), /^StaticExport skipped: Not readable/m);
+});
+
+test('a list of StaticExports that is not found tells that the CRD is not installed', () => {
+  const absent = { code: 'NotFound', unreadable: 'the list does not exist' } as const;
+  for (const named of [undefined, 'docs/docs']) {
+    const found = findings({ definition: forbidden, objects: absent, named, exports: [] });
+    assert.deepEqual(found, ['CrdInstalled error: The CRD staticexports.staticexport.dev is not installed.']);
+  }
+});
+
+test('a version that nothing else has to be compared with is skipped', () => {
+  const change = {
+    operators: { isComplete: true, value: [operator({ version: undefined, chart: undefined })] },
+  };
+  assert.match(findings({ ...change, exports: [] }).join('\n'), /^VersionSkew skipped: No version/);
+});
+
 const preRows: readonly Row[] = [
   [
     'a right that is missing',
     {
       permissions: installPermissions
         .slice(0, 1)
-        .map((one) => ({ ...one, namespace: undefined, isAllowed: false })),
+        .map((one) => ({ ...one, namespace: undefined, isAllowed: { value: false } })),
     },
     /^InstallPermissions error: You may not create customresourcedefinitions\.apiextensions\.k8s\.io\.$/,
   ],
   [
     'an operator that is there',
-    { operators: { value: [operator()] } },
+    { operators: { isComplete: true, value: [operator()] } },
     /^InstallConflict warning: An operator is installed already: ops\/sx\.$/,
   ],
   [
@@ -427,7 +615,7 @@ const preRows: readonly Row[] = [
 ];
 for (const [name, change, expected] of preRows) {
   test(`before an installation, ${name}: one finding`, () => {
-    const clean = { definition: { value: undefined }, operators: { value: [] } };
+    const clean = { definition: { value: undefined }, operators: { isComplete: true, value: [] } };
     const found = findings({ ...clean, ...change }, true);
     assert.equal(found.length, 1, found.join('\n'));
     assert.match(found[0] ?? '', expected);
@@ -438,10 +626,7 @@ test('every code is used by a check', () => {
   const rows = [...clusterRows, ...exportRows].map(([, change]) => checksOf(facts(change), false));
   const before = preRows.map(([, change]) => checksOf(facts(change), true));
   const others = [
-    checksOf(
-      facts({ permissions: commandPermissions.map((one) => ({ ...one, namespace: 'a', isAllowed: true })) }),
-      false,
-    ),
+    checksOf(facts(), false),
     checksOf(facts({ objects: { value: [] }, exports: [] }), false),
     checksOf(
       facts(

@@ -3,10 +3,12 @@
 import type { Lease, Operator } from '../../../../src/cli/cluster/operators.ts';
 import type { Unreadable } from '../../../../src/cli/cluster/reading.ts';
 import type { Surroundings, UsingPod } from '../../../../src/cli/cluster/surroundings.ts';
+import type { Pod } from '../../../../src/cli/cluster/workloads.ts';
 import type { Check } from '../../../../src/cli/doctor/check.ts';
 import { ownFields } from '../../../../src/cli/doctor/definition-fields.ts';
 import { checksOf } from '../../../../src/cli/doctor/doctor-command.ts';
 import type { ClusterFacts, DefinitionFacts } from '../../../../src/cli/doctor/facts.ts';
+import { commandPermissions, type ReviewedPermission } from '../../../../src/cli/doctor/permissions.ts';
 import { parseStaticExport } from '../../../../src/staticexport/parse.ts';
 import { applyDefaults } from '../../../../src/staticexport/wanted.ts';
 import type { ObjectMeta, StaticExportObject } from '../../../../src/wire/cluster.ts';
@@ -49,17 +51,28 @@ export const withConditions = (...conditions: readonly Parameters<typeof conditi
   conditions: conditions.map((one) => condition(...one)),
 });
 
-export const pod = (name: string, serving: UsingPod['serving'], state = 'Running'): UsingPod => {
+/** Each with the same answer. */
+export const reviewed = (value: boolean): readonly ReviewedPermission[] =>
+  commandPermissions.map((one) => ({ ...one, namespace: 'docs', isAllowed: { value } }));
+
+export const pod = (
+  name: string,
+  serving: UsingPod['serving'],
+  change: Partial<Pick<Pod, 'phase' | 'state' | 'stopped'>> = {},
+): UsingPod => {
   const found = {
     metadata: metadata('docs', name),
     containers: [],
     secrets: new Set(['docs-bundle']),
     configMaps: new Set<string>(),
-    state,
+    phase: 'Running',
+    state: 'Running',
+    stopped: new Map<string, string>(),
     isReady: true,
     restarts: 0,
+    ...change,
   };
-  const server = { pod: found, adminPort: 9090, imageVersion: '0.1.0' };
+  const server = { pod: found, container: 'bundle-server', adminPort: 9090, imageVersion: '0.1.0' };
   return { pod: found, uses: ['Secret/docs/docs-bundle'], server, serving };
 };
 
@@ -132,14 +145,15 @@ export const definition = (change: Partial<DefinitionFacts> = {}): DefinitionFac
 export function facts(change: Partial<ClusterFacts> = {}): ClusterFacts {
   const one = surroundings();
   return {
-    program: { version: '0.1.0', node: '24.21.0', oldestNode: '24' },
+    program: { version: '0.1.0', node: '24.21.0' },
     now,
     server: { value: 'v1.35.4' },
     user: 'jane',
     definition: { value: definition() },
-    operators: { value: [operator()] },
-    leases: [{ id: 'ops/sx', lease: { value: lease() } }],
-    permissions: [],
+    operators: { value: [operator()], isComplete: true },
+    leases: [{ id: 'ops/sx', lease: { value: lease() }, readAt: now }],
+    permissions: reviewed(true),
+    named: undefined,
     objects: { value: [one.object] },
     exports: [one],
     ...change,

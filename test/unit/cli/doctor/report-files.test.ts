@@ -68,7 +68,10 @@ async function report(answers: (call: Call) => unknown) {
   };
   const one = operator();
   const deployment = { ...one.deployment, containers: [container] };
-  const all = facts({ exports: [{ ...around, object }], operators: { value: [{ ...one, deployment }] } });
+  const all = facts({
+    exports: [{ ...around, object }],
+    operators: { isComplete: true, value: [{ ...one, deployment }] },
+  });
   return collectReport({ kind: 'DoctorReport' }, all, { transport: transportWith(answers), signal });
 }
 

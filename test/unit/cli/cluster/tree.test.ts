@@ -1,0 +1,32 @@
+// What `tree` says of an object whose presence or content is not certain.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { treeOf } from '../../../../src/cli/cluster/tree.ts';
+import { metadata, pod, surroundings } from '../doctor/healthy-facts.ts';
+
+test('a key that managed fields do not name is present with a caveat, as doctor says', () => {
+  const keyOf = (dataKeys: readonly string[] | undefined) => {
+    const key = { value: { metadata: metadata('docs', 'export-api'), dataKeys } };
+    const [found] = treeOf(surroundings({ key })).objects;
+    return [found?.state, found?.message];
+  };
+  assert.deepEqual(keyOf(['apiKey']), ['Present', 'It has the key apiKey.']);
+  assert.deepEqual(keyOf(undefined), ['Present', undefined]);
+  assert.deepEqual(keyOf(['other']), [
+    'Present',
+    'Its managed fields do not name the key apiKey, which may be there nevertheless.',
+  ]);
+  const [missing] = treeOf(surroundings({ key: { value: undefined } })).objects;
+  assert.equal(missing?.state, 'Missing');
+});
+
+test('a pod that has ended is shown as ended', () => {
+  const old = pod('old', { state: 'Ended', message: 'The pod has ended (Evicted).' }, { phase: 'Failed' });
+  const { objects } = treeOf(surroundings({ pods: new Map([['docs', { value: [old] }]]) }));
+  const pods = objects.flatMap((one) => one.pods);
+  assert.deepEqual(
+    pods.map(({ name, state, message }) => [name, state, message]),
+    [['old', 'Ended', 'The pod has ended (Evicted).']],
+  );
+});

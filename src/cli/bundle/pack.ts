@@ -36,7 +36,8 @@ export async function packBundle(
   const checked: BundleIndex[] = [];
   const write = async (files: readonly ArchivedFile[]): Promise<void> => {
     progress.phase('Writing the archive');
-    const placement = { name: 'ARCHIVE', owner: 'bundle pack', mayReplace: values.replace };
+    const mayReplace = async (): Promise<boolean> => values.replace;
+    const placement = { name: 'ARCHIVE', owner: 'bundle pack', mayReplace, replaceFlag: '--replace' };
     await writeArchive(withProgress(files, progress), destination, placement, signal, async (partial) => {
       checked.push(await readIndex(partial, values, context));
     });

@@ -1,15 +1,12 @@
 // The destinations that runs with one state write: which of them the state owns, and whether each still holds what was
 // written there. Writes all that can be written; one that fails does not keep the others from the new version. Invariant:
-// a path is claimed in the state before its first byte, so that a run that was killed may replace it later.
+// a path is claimed in the state before its first byte, so that a run that was killed may replace it later. Refuses: a
+// folder with a file that this state did not write.
 
-import { createHash } from 'node:crypto';
-import { createReadStream } from 'node:fs';
-import { lstat, readdir } from 'node:fs/promises';
-import { join, relative, sep } from 'node:path';
-import { digestOf } from '../../bundle/store/digest.ts';
 import { isThere } from '../../runtime/folder.ts';
 import { CliError, failureOf } from '../cli-error.ts';
 import type { Placement } from '../output/destination.ts';
+import { holdsOnly, nameMarks, readContentMark } from './content-marks.ts';
 import type { StateFolder, WrittenDestination } from './export-state.ts';
 
 /** A folder or an archive, with what may be done to it. */
@@ -18,10 +15,30 @@ export interface Place extends Placement {
   readonly path: string;
 }
 
-/** @param isReplaced the user allows to replace what this state did not write */
-export function placeOf(state: StateFolder, path: string, name: string, isReplaced: boolean): Place {
-  const isOwned = destinationsOf(state).some((one) => one.path === path);
-  return { path, name, owner: state.path, mayReplace: isReplaced || isOwned };
+/**
+ * What this state wrote may be replaced, also where files of it were changed or removed; a folder that holds another file
+ * may not.
+ *
+ * @param isReplaced the user allows to replace whatever is there; `undefined`: the command has no such flag
+ */
+export function placeOf(
+  state: StateFolder,
+  path: string,
+  name: string,
+  isReplaced: boolean | undefined,
+): Place {
+  return {
+    path,
+    name,
+    owner: state.path,
+    mayReplace: async () => isReplaced === true || (await isOwned(state, path)),
+    ...(isReplaced !== undefined && { replaceFlag: '--replace' }),
+  };
+}
+
+async function isOwned(state: StateFolder, path: string): Promise<boolean> {
+  const written = destinationsOf(state).find((one) => one.path === path);
+  return written?.files !== undefined && (await holdsOnly(path, written.files));
 }
 
 /** @param digest names the wanted content. @returns whether it was written there and nothing has changed since */
@@ -35,17 +52,29 @@ export async function isPlaced(
   return written?.content !== undefined && written.content === (await readContentMark(path, signal));
 }
 
+/** What is to be written. */
+export interface Content {
+  /** Names it. */
+  readonly digest: string;
+  /** Below the path, with "/"; of an archive, the empty path alone. */
+  readonly files: readonly string[];
+}
+
 /** Claims the path, writes it, and notes what it holds. @param write leaves it whole or as before */
 export async function writePlace(
   state: StateFolder,
   { path, mayReplace }: Place,
-  digest: string,
+  { digest, files: paths }: Content,
   write: () => Promise<void>,
   signal: AbortSignal,
 ): Promise<void> {
-  if (mayReplace || !(await isThere(path))) await note(state, { path, digest: '' });
+  const files = nameMarks(paths);
+  if (!(await isThere(path)) || (await mayReplace())) {
+    const before = destinationsOf(state).find((one) => one.path === path)?.files ?? '';
+    await note(state, { path, digest: '', files: before + files });
+  }
   await write();
-  await note(state, { path, digest, content: await readContentMark(path, signal) });
+  await note(state, { path, digest, files, content: await readContentMark(path, signal) });
 }
 
 /** One destination of a run. */
@@ -87,40 +116,13 @@ export async function writeAll(
   throw new CliError('notWritten', first.code, message, { cause: errors[0], next, version, written });
 }
 
-/** One hash of what is at a path now; `undefined` where it cannot be read, or holds more than files and folders. */
-async function readContentMark(path: string, signal: AbortSignal): Promise<string | undefined> {
-  try {
-    return await hashAll(path, signal);
-  } catch {
-    signal.throwIfAborted();
-    return undefined;
-  }
-}
-
-async function hashAll(path: string, signal: AbortSignal): Promise<string | undefined> {
-  const found = await lstat(path);
-  if (found.isFile()) return hashOf(path, signal);
-  if (!found.isDirectory()) return undefined;
-  const entries = await readdir(path, { recursive: true, withFileTypes: true });
-  const files = entries.filter((entry) => !entry.isDirectory());
-  if (files.some((entry) => !entry.isFile())) return undefined;
-  const paths = files.map(({ parentPath, name }) => join(parentPath, name)).sort();
-  const rows: { readonly path: string; readonly sha256: string }[] = [];
-  for (const file of paths) {
-    rows.push({ path: relative(path, file).split(sep).join('/'), sha256: await hashOf(file, signal) });
-  }
-  return digestOf(rows);
-}
-
-async function hashOf(file: string, signal: AbortSignal): Promise<string> {
-  const hash = createHash('sha256');
-  for await (const piece of createReadStream(file, { signal })) hash.update(piece);
-  return hash.digest('hex');
-}
-
 const destinationsOf = ({ state }: StateFolder): readonly WrittenDestination[] => state.destinations ?? [];
+
+/** A destination of each date would make the state longer every night. */
+const mostDestinations = 32;
 
 async function note(state: StateFolder, destination: WrittenDestination): Promise<void> {
   const others = destinationsOf(state).filter(({ path }) => path !== destination.path);
-  await state.write({ ...state.state, destinations: [...others, destination] });
+  const destinations = [...others, destination].slice(-mostDestinations);
+  await state.write({ ...state.state, destinations });
 }

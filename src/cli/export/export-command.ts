@@ -20,6 +20,7 @@ import { admitDestination } from './admit.ts';
 import { type DestinationWrite, isPlaced, placeOf, writeAll, writePlace } from './destinations.ts';
 import { type CompleteExport, type ExportDependencies, exportSite } from './export-job.ts';
 import { defaultStatePath, openStateFolder, type StateFolder, workFolderName } from './export-state.ts';
+import { placedFiles } from './place.ts';
 import { downloadInto, placeIndex } from './published.ts';
 import { admitLinkFile, admitValues, writeLinkFile, writeValues } from './values-file.ts';
 
@@ -195,7 +196,7 @@ async function publish(
             if (await isPlaced(state, path, digest, signal)) return;
             const place = placeOf(state, path, '--to', values.replace);
             const write = () => placeIndex(index, place, workDir, { progress }, signal);
-            await writePlace(state, place, digest, write, signal);
+            await writePlace(state, place, { digest, files: placedFiles(index, path) }, write, signal);
           },
         },
     values.values === undefined

@@ -36,6 +36,8 @@ const destinationSchema = z.object({
   path: z.string(),
   /** Names the content that was written there last; empty while it is written. */
   digest: z.string(),
+  /** Marks of the paths of its files: `nameMarks`. While it is written, of the files before it too. */
+  files: z.optional(z.string()),
   /** What lay there when that had ended, as one hash. */
   content: z.optional(z.string()),
 });

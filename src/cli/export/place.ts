@@ -6,6 +6,7 @@ import { createHash } from 'node:crypto';
 import { mkdir, open, rename, rm } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import type { ArchivedFile } from '../../bundle/archive/archive-writer.ts';
+import type { BundleIndex } from '../../bundle/bundle-index.ts';
 import { isHiddenFile } from '../../bundle/store/hidden-files.ts';
 import type { StoredBundle } from '../../bundle/store/stored-bundle.ts';
 import { isThere, syncFolder } from '../../runtime/folder.ts';
@@ -19,6 +20,11 @@ import {
   type Placement,
   requireReplaceable,
 } from '../output/destination.ts';
+
+/** The paths of the files that `placeBundle` writes below a path; of an archive, the empty path alone. */
+export function placedFiles({ files }: Pick<BundleIndex, 'files'>, path: string): readonly string[] {
+  return isArchiveName(path) ? [''] : files.map((file) => file.path).filter((file) => !isHiddenFile(file));
+}
 
 /** @returns how many files were left out, because a server must not show them */
 export async function placeBundle(

@@ -18,6 +18,7 @@ import {
   writePlace,
 } from '../export/destinations.ts';
 import { type StateFolder, workFolderName } from '../export/export-state.ts';
+import { placedFiles } from '../export/place.ts';
 import { type DownloadOptions, downloadInto, placeIndex } from '../export/published.ts';
 import { admitLinkFile, admitValues, writeLinkFile, writeValues } from '../export/values-file.ts';
 
@@ -36,7 +37,7 @@ export async function admitAll(options: PublishOptions, state: StateFolder): Pro
 }
 
 async function admitPlace(to: string, options: PublishOptions, state: StateFolder): Promise<Place> {
-  const place = placeOf(state, resolve(to), publishFlag(to), false);
+  const place = placeOf(state, resolve(to), publishFlag(to), undefined);
   const others = options.publish.filter((one) => resolve(one) !== place.path);
   await admitDestination(to, place, [state.path, '.', options.values, options.linkFile, ...others]);
   return place;
@@ -79,7 +80,8 @@ export async function publish(
       context.progress.phase('Writing');
       for (const place of places) {
         const write = () => placeIndex(index, place, workDir, context, signal);
-        writes.push({ name: place.name, write: () => writePlace(state, place, mark, write, signal) });
+        const content = { digest: mark, files: placedFiles(index, place.path) };
+        writes.push({ name: place.name, write: () => writePlace(state, place, content, write, signal) });
       }
     }
     const { values } = options;

@@ -22,7 +22,10 @@ export interface Placement {
   readonly name: string;
   /** A name of the writer, such as its state folder: it finds again what a run before it moved away. */
   readonly owner: string;
-  readonly mayReplace: boolean;
+  /** Looks at what is there now. */
+  mayReplace(): Promise<boolean>;
+  /** The flag that allows to replace anything, if the command has one: `--replace`. */
+  readonly replaceFlag?: string;
 }
 
 /** Where a writer keeps an old folder while a new one gets its name. */
@@ -70,10 +73,12 @@ export const isUnfinished = (name: string): boolean =>
   /^\..+\.static-export-(?:[0-9a-f]{8}\.old|\d{1,10}-[0-9a-f]{8}\.[0-9a-f]{8}\.partial)$/.test(name);
 
 /** Right before a rename, because something may have appeared since the start. @throws {CliError} `DestinationExists` */
-export async function requireReplaceable(path: string, { name, mayReplace }: Placement): Promise<void> {
-  if (mayReplace || !(await isThere(path))) return;
-  const message = `${name} exists and was not written with this state; name another path, or move it away`;
-  throw new CliError('usage', 'DestinationExists', message);
+export async function requireReplaceable(path: string, placement: Placement): Promise<void> {
+  if (!(await isThere(path)) || (await placement.mayReplace())) return;
+  const { name, replaceFlag } = placement;
+  const message = `${name} exists, and not all that it holds was written with this state`;
+  const remedy = replaceFlag === undefined ? 'move it away' : `move it away, add ${replaceFlag}`;
+  throw new CliError('usage', 'DestinationExists', `${message}; ${remedy}, or name another path`);
 }
 
 /**

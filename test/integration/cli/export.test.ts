@@ -189,6 +189,21 @@ test('what was changed in a destination is written again, and what was not stays
   }
 });
 
+test("a file of the user's in the folder is kept: exit 2 before a job; --replace removes it", async (t) => {
+  const { folder, run, vendor } = await exportWorkplace(t);
+  const to = join(folder, 'site');
+  await run('--to', to);
+  rmSync(to, { recursive: true });
+  mkdirSync(to);
+  writeFileSync(join(to, 'thesis.txt'), 'mine');
+  const { code, stdout } = await run('--to', to);
+  assert.deepEqual([code, JSON.parse(stdout).code, vendor.jobs.size], [2, 'DestinationExists', 1]);
+  assert.match(JSON.parse(stdout).message, /add --replace/);
+  assert.deepEqual(readdirSync(to), ['thesis.txt']);
+  assert.equal((await run('--to', to, '--replace')).code, 0);
+  assert.ok(!existsSync(join(to, 'thesis.txt')));
+});
+
 test('--new starts a new export where an unfinished one could be continued', async (t) => {
   const { run, vendor } = await exportWorkplace(t);
   const held = await run('--min-pages', '9');

@@ -9,7 +9,7 @@ import type { ArchivedFile } from '../../../../src/bundle/archive/archive-writer
 import { isArchiveName, writeArchive } from '../../../../src/cli/bundle/archive-file.ts';
 
 const signal = new AbortController().signal;
-const placement = { name: 'ARCHIVE', owner: 'test', mayReplace: true };
+const placement = { name: 'ARCHIVE', owner: 'test', mayReplace: async () => true };
 
 function folderFor(t: TestContext): string {
   const folder = mkdtempSync(join(tmpdir(), 'archive-file-'));

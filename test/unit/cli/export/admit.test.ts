@@ -16,7 +16,7 @@ import { type TestContext, test } from 'node:test';
 import { admitDestination, admitFile } from '../../../../src/cli/export/admit.ts';
 import { newPartialName, oldName } from '../../../../src/cli/output/destination.ts';
 
-const placement = { name: '--to', owner: '/state', mayReplace: true };
+const placement = { name: '--to', owner: '/state', mayReplace: async () => true };
 
 function folderFor(t: TestContext): string {
   const folder = mkdtempSync(join(tmpdir(), 'admit-'));
@@ -38,7 +38,7 @@ test('what another program wrote is not replaced, unless told', async (t) => {
   const folder = folderFor(t);
   const to = join(folder, 'site');
   mkdirSync(to);
-  const others = { name: '--to', owner: '/other', mayReplace: false };
+  const others = { name: '--to', owner: '/other', mayReplace: async () => false };
   await assert.rejects(admitDestination(to, others, []), { code: 'DestinationExists', outcome: 'usage' });
   await admitDestination(to, placement, []);
   await assert.rejects(admitDestination(join(folder, 'a/b'), others, []), { code: 'DestinationMissing' });

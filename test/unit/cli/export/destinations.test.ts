@@ -21,13 +21,16 @@ async function workplaceFor(t: TestContext): Promise<{ readonly path: string; re
   return { path: join(folder, 'site'), state };
 }
 
+const site = { digest: 'digest', files: ['index.html', 'a/b.html'] };
+const archive = { digest: 'digest', files: [''] };
+
 async function writeSite(path: string, state: StateFolder): Promise<void> {
   const write = async (): Promise<void> => {
     mkdirSync(join(path, 'a'), { recursive: true });
     writeFileSync(join(path, 'index.html'), 'home');
     writeFileSync(join(path, 'a/b.html'), 'b');
   };
-  await writePlace(state, placeOf(state, path, '--to', false), 'digest', write, signal);
+  await writePlace(state, placeOf(state, path, '--to', false), site, write, signal);
 }
 
 const changes: Readonly<Record<string, (path: string) => void>> = {
@@ -55,7 +58,7 @@ for (const [name, change] of Object.entries(changes)) {
 test('an archive that was changed is seen', async (t) => {
   const { path, state } = await workplaceFor(t);
   const place = placeOf(state, `${path}.tar`, '--to', false);
-  await writePlace(state, place, 'digest', async () => writeFileSync(place.path, 'bytes'), signal);
+  await writePlace(state, place, archive, async () => writeFileSync(place.path, 'bytes'), signal);
   assert.equal(await isPlaced(state, place.path, 'digest', signal), true);
   writeFileSync(place.path, 'other');
   assert.equal(await isPlaced(state, place.path, 'digest', signal), false);
@@ -66,21 +69,86 @@ test('a write that was killed leaves a destination that this state may replace, 
   const killed = writePlace(
     state,
     placeOf(state, path, '--to', false),
-    'digest',
+    site,
     () => Promise.reject(new Error('killed')),
     signal,
   );
   await assert.rejects(killed, /killed/);
-  assert.equal(placeOf(state, path, '--to', false).mayReplace, true);
+  assert.equal(await placeOf(state, path, '--to', false).mayReplace(), true);
   assert.equal(await isPlaced(state, path, 'digest', signal), false);
+});
+
+const isReplaceable = (path: string, state: StateFolder): Promise<boolean> =>
+  placeOf(state, path, '--to', false).mayReplace();
+
+test('a folder with a file that this state did not write is not replaced', async (t) => {
+  const { path, state } = await workplaceFor(t);
+  await writeSite(path, state);
+  writeFileSync(join(path, 'index.html'), 'changed');
+  rmSync(join(path, 'a/b.html'));
+  assert.equal(await isReplaceable(path, state), true);
+  for (const added of ['thesis.txt', 'a/thesis.txt', '.git']) {
+    writeFileSync(join(path, added), 'mine');
+    assert.equal(await isReplaceable(path, state), false, added);
+    assert.equal(await placeOf(state, path, '--to', true).mayReplace(), true);
+    rmSync(join(path, added));
+  }
+  symlinkSync(tmpdir(), join(path, 'link'));
+  assert.equal(await isReplaceable(path, state), false);
+});
+
+test("what the user put where this state's site was is not replaced", async (t) => {
+  const { path, state } = await workplaceFor(t);
+  await writeSite(path, state);
+  rmSync(path, { recursive: true });
+  assert.equal(await isReplaceable(path, state), true);
+  mkdirSync(path);
+  assert.equal(await isReplaceable(path, state), true);
+  writeFileSync(join(path, 'thesis.txt'), 'mine');
+  assert.equal(await isReplaceable(path, state), false);
+  rmSync(path, { recursive: true });
+  writeFileSync(path, 'a file');
+  assert.equal(await isReplaceable(path, state), false);
+});
+
+test('after a kill, the files of both versions are those of this state, and no others', async (t) => {
+  const { path, state } = await workplaceFor(t);
+  await writeSite(path, state);
+  const killed = () => Promise.reject(new Error('killed'));
+  const next = { digest: 'next', files: ['new.html'] };
+  await assert.rejects(writePlace(state, placeOf(state, path, '--to', false), next, killed, signal));
+  assert.equal(await isReplaceable(path, state), true);
+  writeFileSync(join(path, 'new.html'), 'new');
+  assert.equal(await isReplaceable(path, state), true);
+  writeFileSync(join(path, 'thesis.txt'), 'mine');
+  assert.equal(await isReplaceable(path, state), false);
+});
+
+test('what was replaced with leave, and was not, is not replaced without it', async (t) => {
+  const { path, state } = await workplaceFor(t);
+  mkdirSync(path);
+  writeFileSync(join(path, 'thesis.txt'), 'mine');
+  const killed = () => Promise.reject(new Error('killed'));
+  await assert.rejects(writePlace(state, placeOf(state, path, '--to', true), site, killed, signal));
+  assert.equal(await isReplaceable(path, state), false);
+});
+
+test('a state remembers its latest destinations only', async (t) => {
+  const { path, state } = await workplaceFor(t);
+  for (let day = 1; day <= 40; day += 1) {
+    const place = placeOf(state, `${path}-${day}.tar`, '--to', false);
+    await writePlace(state, place, archive, async () => writeFileSync(place.path, 'bytes'), signal);
+  }
+  assert.equal(state.state.destinations?.length, 32);
+  assert.equal(await isPlaced(state, `${path}-40.tar`, 'digest', signal), true);
 });
 
 test('what another program made is not claimed by an attempt to write it', async (t) => {
   const { path, state } = await workplaceFor(t);
   mkdirSync(path);
   const refused = () => Promise.reject(new CliError('usage', 'DestinationExists', 'said'));
-  await assert.rejects(writePlace(state, placeOf(state, path, '--to', false), 'digest', refused, signal));
-  assert.equal(placeOf(state, path, '--to', false).mayReplace, false);
+  await assert.rejects(writePlace(state, placeOf(state, path, '--to', false), site, refused, signal));
+  assert.equal(await placeOf(state, path, '--to', false).mayReplace(), false);
 });
 
 test('each destination is written, whatever becomes of the others, and the error says which', async () => {

@@ -22,7 +22,7 @@ import { openPack, type StoredBundle } from '../../../../src/bundle/store/stored
 import { placeBundle } from '../../../../src/cli/export/place.ts';
 
 const signal = new AbortController().signal;
-const placement = { name: '--to', owner: '/state', mayReplace: true };
+const placement = { name: '--to', owner: '/state', mayReplace: async () => true };
 
 function folderFor(t: TestContext): string {
   const folder = mkdtempSync(join(tmpdir(), 'place-'));
@@ -125,7 +125,7 @@ test('what appears while an export runs is not replaced, and its neighbours are 
     writeFileSync(join(folder, name, 'theirs'), 'x');
   }
   const bundle = await bundleOf(t, { 'index.html': 'one' });
-  const others = { name: '--to', owner: '/other', mayReplace: false };
+  const others = { name: '--to', owner: '/other', mayReplace: async () => false };
   await assert.rejects(placeBundle(bundle, to, others, signal), { code: 'DestinationExists' });
   await assert.rejects(placeBundle(bundle, `${to}.tar`, { ...others }, AbortSignal.abort()));
   await placeBundle(bundle, to, placement, signal);

@@ -1,0 +1,74 @@
+// What a state remembers of the content of a destination: one hash of all bytes, which says whether anything changed, and
+// a short hash of each file's path, which says whether a file was added. Only the first reads the files. Invariant: a
+// symbolic link counts as a file and is never followed.
+
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { lstat, readdir } from 'node:fs/promises';
+import { join, relative, sep } from 'node:path';
+import { digestOf } from '../../bundle/store/digest.ts';
+
+const markLength = 12;
+
+/** @param paths below a destination, with "/"; of a single file, the empty path. @returns a mark each, in one text */
+export function nameMarks(paths: readonly string[]): string {
+  const marks = paths.map((path) =>
+    createHash('sha256').update(path).digest('base64url').slice(0, markLength),
+  );
+  return marks.join('');
+}
+
+/** @param marks of `nameMarks`. @returns whether all files there are among them; false where it cannot be read */
+export async function holdsOnly(path: string, marks: string): Promise<boolean> {
+  const known = new Set<string>();
+  for (let at = 0; at < marks.length; at += markLength) known.add(marks.slice(at, at + markLength));
+  try {
+    return (await filesAt(path)).every((file) => known.has(nameMarks([file])));
+  } catch {
+    return false;
+  }
+}
+
+/** Nothing where nothing is. A folder without files has none. */
+async function filesAt(path: string): Promise<readonly string[]> {
+  const found = await lstat(path).catch((error: unknown) => {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
+    throw error;
+  });
+  if (found === undefined) return [];
+  if (!found.isDirectory()) return [''];
+  const entries = await readdir(path, { recursive: true, withFileTypes: true });
+  const files = entries.filter((entry) => !entry.isDirectory());
+  return files.map(({ parentPath, name }) => relative(path, join(parentPath, name)).split(sep).join('/'));
+}
+
+/** One hash of what is at a path now; `undefined` where it cannot be read, or holds more than files and folders. */
+export async function readContentMark(path: string, signal: AbortSignal): Promise<string | undefined> {
+  try {
+    return await hashAll(path, signal);
+  } catch {
+    signal.throwIfAborted();
+    return undefined;
+  }
+}
+
+async function hashAll(path: string, signal: AbortSignal): Promise<string | undefined> {
+  const found = await lstat(path);
+  if (found.isFile()) return hashOf(path, signal);
+  if (!found.isDirectory()) return undefined;
+  const entries = await readdir(path, { recursive: true, withFileTypes: true });
+  const files = entries.filter((entry) => !entry.isDirectory());
+  if (files.some((entry) => !entry.isFile())) return undefined;
+  const paths = files.map(({ parentPath, name }) => join(parentPath, name)).sort();
+  const rows: { readonly path: string; readonly sha256: string }[] = [];
+  for (const file of paths) {
+    rows.push({ path: relative(path, file).split(sep).join('/'), sha256: await hashOf(file, signal) });
+  }
+  return digestOf(rows);
+}
+
+async function hashOf(file: string, signal: AbortSignal): Promise<string> {
+  const hash = createHash('sha256');
+  for await (const piece of createReadStream(file, { signal })) hash.update(piece);
+  return hash.digest('hex');
+}

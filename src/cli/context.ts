@@ -46,6 +46,15 @@ export interface CliContext {
   ): Promise<void>;
 }
 
+/** An error or a warning in the result of a command. */
+export interface Finding {
+  readonly level: 'error' | 'warning';
+  /** Stable. */
+  readonly code: string;
+  /** What is wrong, and then what to do. Printable text without a key or a link. */
+  readonly lines: readonly string[];
+}
+
 /** What a command prints on standard output, and how it ended. */
 export interface CommandResult {
   readonly outcome: Outcome;
@@ -57,6 +66,8 @@ export interface CommandResult {
   readonly fields: Readonly<Record<string, unknown>>;
   /** The same for a person, a line each. */
   readonly lines: readonly string[];
+  /** What a pipeline shows apart from its log; absent: the last line, unless the command is done. */
+  readonly findings?: readonly Finding[];
   /** Printed as it is, instead of the lines: a program that another one reads. */
   readonly script?: string;
   /** With `-o wide`; absent: as `lines`. */

@@ -18,38 +18,40 @@ export async function verifyBundle(
   try {
     const index = await readIndex(path, values, context);
     const { digest: wanted = index.digest } = values;
-    const found = summaryFields(index);
-    if (wanted === index.digest)
-      return verdict(true, found, ['The archive is whole.', ...contentLines(index)]);
-    return verdict(
-      false,
-      {
-        ...found,
-        code: 'DigestMismatch',
-        message: `the archive is whole, but its digest is ${index.digest}`,
-      },
-      [
-        'The archive is whole, but it does not have the digest that --digest names.',
-        `Digest:  ${index.digest}`,
-        `Wanted:  ${wanted}`,
-      ],
-    );
+    const fields = summaryFields(index);
+    if (wanted === index.digest) {
+      const lines = ['The archive is whole.', ...contentLines(index)];
+      return { outcome: 'done', kind: 'ArchiveVerdict', fields: { valid: true, ...fields }, lines };
+    }
+    const message = `the archive is whole, but its digest is ${index.digest}`;
+    return refused('DigestMismatch', message, fields, [
+      'The archive is whole, but it does not have the digest that --digest names.',
+      `Digest:  ${index.digest}`,
+      `Wanted:  ${wanted}`,
+    ]);
   } catch (error) {
     if (!(error instanceof BundleError) || error.kind !== 'rejected') throw error;
     const { code, message } = error;
-    return verdict(false, { code, message }, [`The archive is rejected: ${message} (${code})`]);
+    const lines = [`The archive is rejected: ${message} (${code})`, `  ${nextStep}`];
+    return refused(code, message, {}, lines);
   }
 }
 
-function verdict(
-  isValid: boolean,
+/** What is not whole was often cut off on its way. */
+const nextStep = 'Download it again, and compare its size with that of the original.';
+
+function refused(
+  code: string,
+  message: string,
   fields: Readonly<Record<string, unknown>>,
   lines: readonly string[],
 ): CommandResult {
+  const [, ...rest] = lines;
   return {
-    outcome: isValid ? 'done' : 'no',
+    outcome: 'no',
     kind: 'ArchiveVerdict',
-    fields: { valid: isValid, ...fields },
+    fields: { valid: false, ...fields, code, message },
     lines,
+    findings: [{ level: 'error', code, lines: [message, ...rest.map((line) => line.trim())] }],
   };
 }

@@ -68,13 +68,18 @@ async function printForGit(
   manager: string,
   { progress }: CliContext,
 ): Promise<CommandResult> {
-  progress.note(
-    `${manager} manages this object and would revert the change. Commit this to its repository instead:`,
-  );
+  const reason = `${manager} manages this object and would revert the change.`;
+  progress.note(`${reason} Commit this to its repository instead:`);
   const { yamlOf } = await import('../output/yaml-text.ts');
   const lines = yamlOf(patch).trimEnd().split('\n');
   // Exit code 0 would let a pipeline go on as if the object had changed.
-  return { ...resultOf(object, { changed: false, manager, patch }, lines), outcome: 'managed' };
+  const finding = {
+    level: 'error',
+    code: 'Managed',
+    lines: [reason, 'Commit the YAML on standard output to its repository instead.'],
+  } as const;
+  const result = resultOf(object, { changed: false, manager, patch }, lines);
+  return { ...result, outcome: 'managed', findings: [finding] };
 }
 
 async function confirm(

@@ -41,7 +41,7 @@ export function showLogs(
     const found = await Promise.all(
       sources.map(async (source) => {
         const read = await attempt(newestLines(source, values, isAbout, client));
-        if (!isReadable(read)) context.progress.note(read.unreadable);
+        if (!isReadable(read)) context.progress.note(read.unreadable, 'warning');
         return read;
       }),
     );

@@ -70,7 +70,7 @@ export async function waitFor(
         throw new CliError(ended.outcome, ended.code, ended.message, { next });
       }
       const obstacle = obstacleOf(condition, status, token);
-      if (obstacle !== undefined && obstacle !== noted) progress.note(obstacle);
+      if (obstacle !== undefined && obstacle !== noted) progress.note(obstacle, 'warning');
       noted = obstacle;
     }
     await clock.after(pollMs, deadline).catch((cause: unknown) => {

@@ -1,6 +1,7 @@
 // The result of one check: a stable code, a state, a sentence, and what to do. Codes are API: scripts branch on them.
 // Owns how results are ordered, counted and shown to a person. Pure.
 
+import type { Finding } from '../context.ts';
 import { wrapText } from '../output/tree-lines.ts';
 
 export const checkStates = ['ok', 'warning', 'error', 'skipped'] as const;
@@ -63,6 +64,15 @@ export function about(subject: string, checks: readonly Check[]): readonly Check
 export function countStates(checks: readonly Check[]): Readonly<Record<CheckState, number>> {
   const of = (state: CheckState): number => checks.filter((check) => check.state === state).length;
   return { ok: of('ok'), warning: of('warning'), error: of('error'), skipped: of('skipped') };
+}
+
+/** The errors and warnings, for a pipeline. */
+export function findingsOfChecks(checks: readonly Check[]): readonly Finding[] {
+  return checks.flatMap(({ code, state, subject, message, remedy }) => {
+    if (state !== 'error' && state !== 'warning') return [];
+    const first = subject === undefined ? message : `${subject}: ${message}`;
+    return [{ level: state, code, lines: remedy === undefined ? [first] : [first, remedy] }];
+  });
 }
 
 const width = 80;

@@ -6,7 +6,7 @@ import { CliError } from '../cli-error.ts';
 import { type ClusterClient, type ClusterFlags, withCluster } from '../cluster/client.ts';
 import { isReadable } from '../cluster/reading.ts';
 import type { CliContext, CommandResult } from '../context.ts';
-import { type Check, countStates, failed, linesOf, skipped } from './check.ts';
+import { type Check, countStates, failed, findingsOfChecks, linesOf, skipped } from './check.ts';
 import { checkDefinition, checkNode, checkPermissions, checkServer, isInstalled } from './cluster-checks.ts';
 import { checkExport } from './export-checks.ts';
 import type { ClusterFacts, ProgramFacts } from './facts.ts';
@@ -48,7 +48,7 @@ export async function runDoctor(
     // Without a usable kubeconfig there is no cluster to read, which is what was asked.
     if (!(error instanceof CliError) || error.outcome !== 'cluster' || error.code === 'NotFound') throw error;
     if (values.report !== undefined)
-      context.progress.note('No report is written, because no cluster is known.');
+      context.progress.note('No report is written, because no cluster is known.', 'warning');
     const remedy = 'Correct the kubeconfig, or name it with --kubeconfig and --context.';
     return resultOf([
       ...checkNode(program),
@@ -95,5 +95,6 @@ function resultOf(checks: readonly Check[]): CommandResult {
     kind: 'DoctorReport',
     fields: { passed: counts.error === 0, counts, checks },
     lines: linesOf(checks),
+    findings: findingsOfChecks(checks),
   };
 }

@@ -59,7 +59,7 @@ export async function runExport(
   const request = { domain: readDomain(domain), baseUrl: values.apiBaseUrl };
   const key = await readKey(values, context);
   const hint = describeKeyPrefix(key);
-  if (hint !== undefined) context.progress.note(hint);
+  if (hint !== undefined) context.progress.note(hint, 'warning');
   const state = await openStateFolder(values.state ?? defaultStatePath(request, context.env));
   const signal = context.clock.deadline(values.timeout, context.signal);
   const workDir = join(state.path, workFolderName);

@@ -166,7 +166,7 @@ async function downloadChecked(
       if (!(error instanceof BundleError)) throw error;
       if (error.kind === 'rejected') await forget(state);
       if (error.kind === 'rejected' || links >= mostLinks) throw error;
-      progress.note(`${failureOf(error).message} (${error.code}). Issuing another link`);
+      progress.note(`${failureOf(error).message} (${error.code}). Issuing another link`, 'warning');
       await clock.after(error.kind === 'transient' ? waitMs(links) : 0, signal);
     }
   }
@@ -195,7 +195,10 @@ async function repeat<T>(
       if (!(error instanceof ExportApiError) || !isTemporary || attempts >= mostAttempts) throw error;
       const least = policy.isUnsure === true ? leastMs : 0;
       const delayMs = Math.max(waitMs(attempts), least, error.retryAfterMs ?? 0);
-      progress.note(`${error.message} (${error.code}). Retrying in ${Math.ceil(delayMs / 1000)} s`);
+      progress.note(
+        `${error.message} (${error.code}). Retrying in ${Math.ceil(delayMs / 1000)} s`,
+        'warning',
+      );
       await clock.after(delayMs, signal);
     }
   }

@@ -20,12 +20,13 @@ export function outputEntries(outputs: Outputs, delimiter: string): string {
   return [...outputs].map(([name, text]) => `${name}<<${delimiter}\n${text}\n${delimiter}\n`).join('');
 }
 
-/** @param failure its code and lines; `undefined` where the command succeeded */
-export function summaryText(
-  command: string,
-  outputs: Outputs,
-  failure: { readonly code: string; readonly lines: readonly string[] } | undefined,
-): string {
+export interface ShownFailure {
+  readonly code: string;
+  readonly lines: readonly string[];
+}
+
+/** @param failure `undefined` where the command succeeded */
+export function summaryText(command: string, outputs: Outputs, failure: ShownFailure | undefined): string {
   const verdict = failure === undefined ? 'done' : `failed (${failure.code})`;
   const rows = [...outputs].map(([name, text]) => `| ${name} | ${markdownText(text)} |`);
   return [

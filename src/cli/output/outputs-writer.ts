@@ -6,9 +6,9 @@ import { appendFile, mkdir, readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Random } from '../../runtime/random.ts';
 import { publishableCode } from '../../wire/publishable-error.ts';
-import { CliError, type Failure } from '../cli-error.ts';
+import { CliError } from '../cli-error.ts';
 import { notWritten, writeWhole } from './destination.ts';
-import { outputEntries, summaryText } from './github-workflow.ts';
+import { outputEntries, type ShownFailure, summaryText } from './github-workflow.ts';
 import { dotenvText, isDotenvText } from './gitlab-log.ts';
 import { type Outputs, outputNames, type Pipeline } from './pipeline.ts';
 
@@ -57,7 +57,7 @@ async function removeEarlier(folder: string): Promise<void> {
  */
 export async function writeOutputs(
   outputs: Outputs,
-  failure: Failure | undefined,
+  failure: ShownFailure | undefined,
   { command, pipeline, resultsDir, env, random }: OutputsPlan,
 ): Promise<readonly string[]> {
   const warnings: string[] = [];
@@ -82,12 +82,8 @@ export async function writeOutputs(
     };
     const delimiter = `static-export-${random.uuid()}`;
     await append('GITHUB_OUTPUT', outputEntries(outputs, delimiter));
-    const lines = failure && [failure.message, ...failure.next];
     const isWorthShowing = failure !== undefined || outputs.has('digest');
-    if (isWorthShowing) {
-      const shown = failure && { code: failure.code, lines: lines ?? [] };
-      await append('GITHUB_STEP_SUMMARY', summaryText(command, outputs, shown));
-    }
+    if (isWorthShowing) await append('GITHUB_STEP_SUMMARY', summaryText(command, outputs, failure));
   }
   return warnings;
 }

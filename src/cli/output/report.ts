@@ -6,6 +6,7 @@ import type { Failure } from '../cli-error.ts';
 import type { CommandResult } from '../context.ts';
 import { exitCodes } from '../exit-code.ts';
 import type { OutputFormat } from '../output-format.ts';
+import { findingsOf, findingsText } from './findings.ts';
 import { formatFailure, formatResult } from './format.ts';
 import { annotation } from './github-workflow.ts';
 import { type OutputsPlan, prepareResults, writeOutputs } from './outputs-writer.ts';
@@ -52,15 +53,21 @@ export function createReport(plan: ReportPlan): Report {
     },
     ofResult: async (result) => {
       const exitCode = result.exitCode ?? exitCodes[result.outcome];
-      const warnings = await writeOutputs(outputsOf(result.fields, exitCode), undefined, outputsPlan);
+      const findings = findingsOf(result);
+      const errors = findings.filter(({ level }) => level === 'error');
+      const [first] = errors;
+      const failure = first && { code: first.code, lines: errors.flatMap(({ lines }) => lines) };
+      const warnings = await writeOutputs(outputsOf(result.fields, exitCode), failure, outputsPlan);
       const stdout = await formatResult(result, format, colours.stdout);
-      return { stdout, stderr: warningText(warnings), exitCode };
+      const stderr = findingsText(command, findings, pipeline) + warningText(warnings);
+      return { stdout, stderr, exitCode };
     },
     ofFailure: async (failure) => {
       const exitCode = exitCodes[failure.outcome];
       const outputs = outputsOf({ version: failure.version, ...failure.known }, exitCode);
       // The failure that ended the command keeps its exit code; this one comes second.
-      const warnings = await writeOutputs(outputs, failure, outputsPlan).catch((error: unknown) => [
+      const shortly = { code: failure.code, lines: [failure.message, ...failure.next] };
+      const warnings = await writeOutputs(outputs, shortly, outputsPlan).catch((error: unknown) => [
         error instanceof Error ? error.message : '',
       ]);
       const { stdout, stderr } = await formatFailure(command, failure, format, colours.stderr);

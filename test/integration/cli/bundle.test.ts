@@ -88,7 +88,10 @@ test('an archive that servers would reject replaces nothing', async (t) => {
 
 test('an archive within the folder that is packed leaves itself out, and what a killed run left', async (t) => {
   const folder = folderFor(t);
-  const site = siteIn(folder, { ...pages, '.site.tar.static-export-01234567.partial': 'half' });
+  const site = siteIn(folder, {
+    ...pages,
+    '.site.tar.static-export-9999999999-01234567.01234567.partial': 'half',
+  });
   const archive = join(site, 'site.tar');
   const first = await run('pack', site, archive, '-o', 'json');
   const second = await run('pack', site, archive, '--replace', '-o', 'json');

@@ -111,6 +111,28 @@ test('a failure on GitHub Actions is one annotation with what helps, and has out
   assert.match(usage.stderr, /^::error title=static-export export::--min-pages must be/);
 });
 
+test('an archive that is not valid and a check that failed are annotations', async (t) => {
+  const { folder } = await workplaceFor(t);
+  const archive = join(folder, 'site.tar');
+  writeFileSync(archive, 'cut off');
+  const commands = [
+    ['bundle', 'verify', archive],
+    ['doctor', '--kubeconfig', join(folder, 'none')],
+  ];
+  for (const words of commands) {
+    for (const [pipeline, pattern] of [
+      ['github', /^::error title=static-export [a-z ]+::[^%]+ \([A-Za-z]+\)%0A\S.*\n$/],
+      ['gitlab', /^static-export [a-z ]+: error: .+ \([A-Za-z]+\)\n {2}\S.*\n$/],
+      ['none', /^(?!.*error:)/i],
+    ] as const) {
+      const argv = [process.execPath, programFile('static-export'), ...words, '--ci', pipeline, '--quiet'];
+      const { code, stderr } = await runCommand(argv, { env: { KUBECONFIG: '' } });
+      assert.equal(code, 1);
+      assert.match(stderr, pattern);
+    }
+  }
+});
+
 test('the names of files in an archive are no workflow commands', async (t) => {
   const { folder } = await workplaceFor(t);
   const archive = join(folder, 'site.tar');

@@ -10,7 +10,7 @@ import { printable } from '../../wire/printable-text.ts';
 import { CliError } from '../cli-error.ts';
 import type { CliContext, CommandResult } from '../context.ts';
 import { sizeWords } from '../output/amounts.ts';
-import { isUnfinished } from '../output/destination.ts';
+import { isUnfinished, namedPath } from '../output/destination.ts';
 import { isArchiveName, writeArchive } from './archive-file.ts';
 import { filesOf, sourceUnreadable } from './folder-files.ts';
 import { contentFields, contentLines } from './inspect.ts';
@@ -29,15 +29,16 @@ export async function packBundle(
   if (!isArchiveName(destination)) {
     throw new CliError('usage', 'UnknownArchiveName', 'ARCHIVE must end in .tar, .tar.gz, .tgz or .tar.zst');
   }
+  const name = namedPath('ARCHIVE', destination);
   const present = await realpath(destination).catch(() => undefined);
   if (!values.replace && present !== undefined) {
-    throw new CliError('usage', 'DestinationExists', 'ARCHIVE exists; name another, or add --replace');
+    throw new CliError('usage', 'DestinationExists', `${name} exists; name another, or add --replace`);
   }
   const checked: BundleIndex[] = [];
   const write = async (files: readonly ArchivedFile[]): Promise<void> => {
     progress.phase('Writing the archive');
     const mayReplace = async (): Promise<boolean> => values.replace;
-    const placement = { name: 'ARCHIVE', owner: 'bundle pack', mayReplace, replaceFlag: '--replace' };
+    const placement = { name, owner: 'bundle pack', mayReplace, replaceFlag: '--replace' };
     await writeArchive(withProgress(files, progress), destination, placement, signal, async (partial) => {
       checked.push(await readIndex(partial, values, context));
     });

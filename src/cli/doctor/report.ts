@@ -5,7 +5,7 @@ import { isThere } from '../../runtime/folder.ts';
 import { CliError } from '../cli-error.ts';
 import type { ClusterClient } from '../cluster/client.ts';
 import type { CliContext, CommandResult } from '../context.ts';
-import { notWritten, writeWhole } from '../output/destination.ts';
+import { namedPath, notWritten, writeWhole } from '../output/destination.ts';
 import { outputApiVersion } from '../output/format.ts';
 import type { ClusterFacts } from './facts.ts';
 import { collectReport } from './report-files.ts';
@@ -30,6 +30,6 @@ export async function writeReport(
   try {
     await writeWhole(path, await zipOf(files, clock.now()), 0o600);
   } catch (error) {
-    throw notWritten('--report', error);
+    throw notWritten(namedPath('--report', path), error);
   }
 }

@@ -48,7 +48,7 @@ export async function admitDestination(
 /**
  * A single file, such as a values file.
  *
- * @param name the flag: `--values`
+ * @param name the flag with its path: `--values values.yaml`
  * @throws {CliError} `DestinationRefused`, `DestinationMissing`, `DestinationReadOnly`
  */
 export async function admitFile(file: string, name: string): Promise<void> {
@@ -62,12 +62,13 @@ export async function admitFile(file: string, name: string): Promise<void> {
 /** A file is replaced by a rename, so its folder must be writable, and not only the file. */
 async function requireFolderAround(path: string, name: string): Promise<void> {
   const folder = dirname(path);
-  if (!(await isThere(folder)))
-    throw new CliError(
-      'usage',
-      'DestinationMissing',
-      `the folder around ${name} does not exist; make it first`,
-    );
+  const found = await stat(folder).catch((cause: unknown) => {
+    if (publishableCode(cause) === 'ENOTDIR') return 'belowFile' as const;
+    const message = `the folder around ${name} does not exist; make it first`;
+    throw new CliError('usage', 'DestinationMissing', message, { cause });
+  });
+  if (found === 'belowFile' || !found.isDirectory())
+    throw new CliError('usage', 'DestinationRefused', `${name} is below a file; name a path in a folder`);
   await access(folder, constants.W_OK).catch((cause: unknown) => {
     const message = `the folder around ${name} cannot be written (${publishableCode(cause)}); check its permissions`;
     throw new CliError('usage', 'DestinationReadOnly', message, { cause });

@@ -88,7 +88,7 @@ export interface DestinationWrite {
  * Writes each, whatever becomes of the others.
  *
  * @returns the names of those that were written. @throws {CliError} the first failure, with the messages of all, the
- *   version, and what was written; the signal's reason
+ *   version, what was written, and what to do before the steps of `next`; the signal's reason
  */
 export async function writeAll(
   writes: readonly DestinationWrite[],
@@ -113,7 +113,13 @@ export async function writeAll(
   const [first] = failures;
   if (first === undefined) return written;
   const message = failures.map((failure) => failure.message).join('. ');
-  throw new CliError('notWritten', first.code, message, { cause: errors[0], next, version, written });
+  const steps = [...new Set([...failures.flatMap((failure) => failure.next), ...next])];
+  throw new CliError('notWritten', first.code, message, {
+    cause: errors[0],
+    next: steps,
+    version,
+    written,
+  });
 }
 
 const destinationsOf = ({ state }: StateFolder): readonly WrittenDestination[] => state.destinations ?? [];

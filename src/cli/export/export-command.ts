@@ -16,6 +16,7 @@ import { readIndex, type SizeLimits } from '../bundle/reading.ts';
 import { CliError, failureOf } from '../cli-error.ts';
 import type { CliContext, CommandResult } from '../context.ts';
 import { counted } from '../output/amounts.ts';
+import { namedPath } from '../output/destination.ts';
 import { admitDestination } from './admit.ts';
 import { type DestinationWrite, isPlaced, placeOf, writeAll, writePlace } from './destinations.ts';
 import { type CompleteExport, type ExportDependencies, exportSite } from './export-job.ts';
@@ -106,7 +107,7 @@ async function admitAll({ to, values, linkFile, replace }: ExportValues, state: 
   if (values !== undefined) await admitValues(values);
   if (linkFile !== undefined) await admitLinkFile(linkFile);
   if (to === undefined) return;
-  const place = placeOf(state, resolve(to), '--to', replace);
+  const place = placeOf(state, resolve(to), namedPath('--to', to), replace);
   await admitDestination(to, place, [state.path, '.', values, linkFile]);
 }
 
@@ -194,7 +195,7 @@ async function publish(
           name: '--to',
           write: async () => {
             if (await isPlaced(state, path, digest, signal)) return;
-            const place = placeOf(state, path, '--to', values.replace);
+            const place = placeOf(state, path, namedPath('--to', to ?? ''), values.replace);
             const write = () => placeIndex(index, place, workDir, { progress }, signal);
             await writePlace(state, place, { digest, files: placedFiles(index, path) }, write, signal);
           },

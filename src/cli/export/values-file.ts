@@ -7,27 +7,27 @@ import { formatPublishedBundle, type PublishedBundle } from '../../bundle/publis
 import { planValuesEdit } from '../../targets/values.ts';
 import { publishableCode } from '../../wire/publishable-error.ts';
 import { CliError } from '../cli-error.ts';
-import { notWritten, writeWhole } from '../output/destination.ts';
+import { namedPath, notWritten, writeWhole } from '../output/destination.ts';
 import { admitFile } from './admit.ts';
 
 const valuesFlag = '--values';
 const linkFileFlag = '--link-file';
 
-/** Before an export begins. @throws {CliError} `ValuesRefused`, and those of `admitFile` */
+/** Before an export begins. @throws {CliError} `ValuesMissing`, `ValuesRefused`, and those of `admitFile` */
 export async function admitValues(path: string): Promise<void> {
-  await admitFile(path, valuesFlag);
+  await admitFile(path, namedPath(valuesFlag, path));
   // Any version shows whether the file can be edited.
   await planEdit(path, '20000101-000000-00000000', 'usage');
 }
 
 /** Before an export begins. @throws {CliError} those of `admitFile` */
-export const admitLinkFile = (path: string): Promise<void> => admitFile(path, linkFileFlag);
+export const admitLinkFile = (path: string): Promise<void> => admitFile(path, namedPath(linkFileFlag, path));
 
 /**
- * Sets `staticExport.enabled` and `.version` and leaves every other byte. A file that does not exist is made. Of a
- * symbolic link, the file behind it is edited.
+ * Sets `staticExport.enabled` and `.version` and leaves every other byte. Of a symbolic link, the file behind it
+ * is edited. A file that does not exist is refused, because its name may be mistyped.
  *
- * @throws {CliError} `ValuesRefused`, `DestinationUnreadable`, `DestinationNotWritten`
+ * @throws {CliError} `ValuesMissing`, `ValuesRefused`, `DestinationUnreadable`, `DestinationNotWritten`
  */
 export async function writeValues(path: string, version: string): Promise<void> {
   const text = await planEdit(path, version, 'notWritten');
@@ -38,7 +38,7 @@ export async function writeValues(path: string, version: string): Promise<void> 
     () => undefined,
   );
   await writeWhole(target, text, mode).catch((error: unknown) => {
-    throw notWritten(valuesFlag, error);
+    throw notWritten(namedPath(valuesFlag, path), error);
   });
 }
 
@@ -50,7 +50,11 @@ async function planEdit(
 ): Promise<string | undefined> {
   const plan = planValuesEdit(await readValues(path, outcome), { enabled: true, version });
   if (plan.outcome === 'refused') {
-    throw new CliError(outcome, 'ValuesRefused', `${valuesFlag} cannot be edited: ${plan.message}`);
+    throw new CliError(
+      outcome,
+      'ValuesRefused',
+      `${namedPath(valuesFlag, path)} cannot be edited: ${plan.message}`,
+    );
   }
   return plan.outcome === 'edit' ? plan.text : undefined;
 }
@@ -59,8 +63,12 @@ async function readValues(path: string, outcome: 'usage' | 'notWritten'): Promis
   try {
     return await readFile(path, 'utf8');
   } catch (cause) {
-    if (cause instanceof Error && 'code' in cause && cause.code === 'ENOENT') return '';
-    const message = `${valuesFlag} cannot be read (${publishableCode(cause)}); check its permissions`;
+    const name = namedPath(valuesFlag, path);
+    if (publishableCode(cause) === 'ENOENT') {
+      const message = `${name} does not exist; create it, or correct the path`;
+      throw new CliError(outcome, 'ValuesMissing', message, { cause });
+    }
+    const message = `${name} cannot be read (${publishableCode(cause)}); check its permissions`;
     throw new CliError(outcome, 'DestinationUnreadable', message, { cause });
   }
 }
@@ -72,6 +80,6 @@ export async function writeLinkFile(path: string, bundle: PublishedBundle): Prom
   const isPrivate = found !== undefined && (found.mode & 0o077) === 0;
   if (isPrivate && (await readFile(path, 'utf8').catch(() => undefined)) === text) return;
   await writeWhole(path, text, 0o600).catch((error: unknown) => {
-    throw notWritten(linkFileFlag, error);
+    throw notWritten(namedPath(linkFileFlag, path), error);
   });
 }

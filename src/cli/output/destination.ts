@@ -1,24 +1,51 @@
-// What the writers of destinations share: the error, and files that are whole or as before. An error names the flag that
-// the user wrote. Refuses: naming any other path, because a path may be private.
+// What the writers of destinations share: the error, and files that are whole or as before. An error names the flag and
+// the path that the user wrote. Refuses: naming any other path, because a path may be private.
 
 import { createHash } from 'node:crypto';
 import { open, readdir, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { isThere, syncFolder } from '../../runtime/folder.ts';
 import { systemRandom } from '../../runtime/random.ts';
+import { printable } from '../../wire/printable-text.ts';
 import { publishableCode } from '../../wire/publishable-error.ts';
 import { CliError } from '../cli-error.ts';
 
-/** @param name the flag or argument: `--to` */
+/** @param path as it was given, also where it comes from a profile or a variable. @returns `--to public` */
+export const namedPath = (flag: string, path: string): string => `${flag} ${printable(path)}`;
+
+/** @param name the flag or argument with its path: `--to public` */
 export function notWritten(name: string, cause: unknown): CliError {
   if (cause instanceof CliError) return cause;
-  const message = `${name} could not be written (${publishableCode(cause)}); check its path, permissions and free space`;
-  return new CliError('notWritten', 'DestinationNotWritten', message, { cause });
+  const code = publishableCode(cause);
+  const fix = fixes.get(code);
+  if (fix === undefined) {
+    const message = `${name} could not be written (${code}); check its path, permissions and free space`;
+    return new CliError('notWritten', 'DestinationNotWritten', message, { cause });
+  }
+  const message = `${name} could not be written (${code}): ${fix.problem}`;
+  return new CliError('notWritten', 'DestinationNotWritten', message, { cause, next: [fix.step] });
 }
+
+/** Where the same command fails again until something is changed. */
+const fixes: ReadonlyMap<string, { readonly problem: string; readonly step: string }> = new Map([
+  ['ENOSPC', { problem: 'its disk is full', step: 'Free space on the disk, or name a path on another one.' }],
+  [
+    'EDQUOT',
+    { problem: 'the disk quota is used up', step: 'Free space on the disk, or name a path on another one.' },
+  ],
+  [
+    'EROFS',
+    {
+      problem: 'its file system is read-only',
+      step: 'Mount it so that it can be written, or name another path.',
+    },
+  ],
+  ['ENOTDIR', { problem: 'it is below a file', step: 'Name a path in a folder.' }],
+]);
 
 /** Who writes a destination, and whether what is there may be replaced. */
 export interface Placement {
-  /** The flag or argument that names the destination, for errors: `--to`. */
+  /** The flag or argument that names the destination with its path, for errors: `--to public`. */
   readonly name: string;
   /** A name of the writer, such as its state folder: it finds again what a run before it moved away. */
   readonly owner: string;

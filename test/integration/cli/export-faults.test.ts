@@ -157,10 +157,15 @@ test('a full disk: exit 9, the other destinations are written, and nothing is ha
   vendor.archive = large;
   await withDisk(join(folder, 'disk'), '128k', async (disk) => {
     const flags = ['--to', join(disk.path, 'site'), '--values', join(folder, 'values.yaml')];
+    writeFileSync(join(folder, 'values.yaml'), '');
     const { code, stdout } = await run(...flags);
     const error = JSON.parse(stdout);
     assert.deepEqual([code, error.code, error.written], [9, 'DestinationNotWritten', ['--values']]);
-    assert.match(error.message, /^--to could not be written \(ENOSPC\)/);
+    assert.match(error.message, /^--to \S+\/site could not be written \(ENOSPC\): its disk is full$/);
+    assert.deepEqual(error.next, [
+      'Free space on the disk, or name a path on another one.',
+      'Run the same command again to continue export job job-1. For a new export, add --new.',
+    ]);
     assert.deepEqual(readdirSync(disk.path), []);
     disk.remount('size=8m');
     assert.equal((await run(...flags)).code, 0);

@@ -15,6 +15,7 @@ import { exportWorkplace, pages, program } from './environment/export-workplace.
 test('an export writes the folder, the values and the link file, and says what it did', async (t) => {
   const { folder, run } = await exportWorkplace(t);
   const [to, values, linkFile] = ['site', 'values.yaml', 'bundle.json'].map((name) => join(folder, name));
+  writeFileSync(values ?? '', '');
   const { code, stdout, stderr } = await run(
     '--to',
     to ?? '',
@@ -112,12 +113,14 @@ test('a destination, a baseline or a key that cannot be used is found before a j
   mkdirSync(join(folder, 'made'));
   const cases = [
     [['--to', join(folder, 'key')], 2, 'DestinationExists'],
+    [['--to', join(folder, 'key/site')], 2, 'DestinationRefused'],
     [['--to', folder], 2, 'DestinationRefused'],
     [['--to', join(folder, 'no/where/site')], 2, 'DestinationMissing'],
     [['--key-file', join(folder, 'none')], 3, 'KeyUnreadable'],
     [['--baseline', join(folder, 'none')], 2, 'ArchiveUnreadable'],
     [['--baseline', join(folder, 'key')], 2, 'UnknownArchiveType'],
     [['--values', join(folder, 'bad.yaml')], 2, 'ValuesRefused'],
+    [['--values', join(folder, 'none.yaml')], 2, 'ValuesMissing'],
     [['--values', folder], 2, 'DestinationRefused'],
     [['--values', join(folder, 'no/values.yaml')], 2, 'DestinationMissing'],
     [['--link-file', folder], 2, 'DestinationRefused'],
@@ -147,6 +150,7 @@ test('a destination that fails keeps no other from the new version: exit 9, and 
   const { folder, run, vendor } = await exportWorkplace(t);
   const [to, values, linkFile] = ['site', 'values.yaml', 'bundle.json'].map((name) => join(folder, name));
   const flags = ['--to', to ?? '', '--values', values ?? '', '--link-file', linkFile ?? ''];
+  writeFileSync(values ?? '', '');
   vendor.answers.download = () => {
     writeFileSync(values ?? '', 'a: b\na: c\n');
     return false;
@@ -154,7 +158,7 @@ test('a destination that fails keeps no other from the new version: exit 9, and 
   const { code, stdout, stderr } = await run(...flags);
   const error = JSON.parse(stdout);
   assert.deepEqual([code, error.code, error.written], [9, 'ValuesRefused', ['--to', '--link-file']]);
-  assert.match(error.message, /^--values cannot be edited/);
+  assert.match(error.message, /^--values \S+\/values\.yaml cannot be edited/);
   assert.match(
     stderr,
     /Run the same command again to continue export job job-1\. For a new export, add --new\./,

@@ -99,7 +99,7 @@ test('a key that is not there, and flags that cannot work, are found before a jo
       'SecretUnknown',
       /^--secret exportapi/,
     ],
-    [args('--once', '--values', bad), 2, 'ValuesRefused', /^--values cannot be edited/],
+    [args('--once', '--values', bad), 2, 'ValuesRefused', /^--values \S+ cannot be edited/],
     [args('--once', '--publish', `dir=${join(to, 'inside')}`), 2, 'DestinationRefused', /^--publish dir=/],
     [args('--once', '--link-file', join(to, 'bundle.json')), 2, 'DestinationRefused', /another destination/],
     [
@@ -139,6 +139,7 @@ test('a link to a private address is a setting: exit 2, and with the flag the sa
 test('a destination that cannot be written does not end a run: it is written when it can be', async (t) => {
   const { folder, to, vendor, args } = await runWorkplace(t);
   const values = join(folder, 'values.yaml');
+  writeFileSync(values, '');
   vendor.answers.issue = () => {
     writeFileSync(values, 'a: b\na: c\n');
     return false;
@@ -206,6 +207,7 @@ test('a full disk: exit 9 with what was written, and nothing is half written', {
   vendor.archive = gzipSync(tarOf({ ...pages, 'large.bin': randomBytes(256 * 1024).toString('latin1') }));
   await withDisk(join(folder, 'disk'), '128k', async (disk) => {
     const site = `dir=${join(disk.path, 'site')}`;
+    writeFileSync(join(folder, 'values.yaml'), '');
     const { code, stdout } = await run('--publish', site, '--values', join(folder, 'values.yaml'));
     const error = JSON.parse(stdout);
     assert.deepEqual([code, error.code], [9, 'DestinationNotWritten']);

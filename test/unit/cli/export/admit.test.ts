@@ -67,6 +67,8 @@ test('a single file must be a file in a folder that exists, and messages name it
   const cases = [
     [folder, 'DestinationRefused', '--values is not a file; name a file'],
     ['/dev/null', 'DestinationRefused', '--values is not a file; name a file'],
+    ['/dev/null/x', 'DestinationRefused', '--values is below a file; name a path in a folder'],
+    ['/dev/null/x/y', 'DestinationRefused', '--values is below a file; name a path in a folder'],
     [join(folder, 'a/b'), 'DestinationMissing', 'the folder around --values does not exist; make it first'],
   ] as const;
   for (const [path, code, message] of cases) {

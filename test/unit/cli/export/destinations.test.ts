@@ -159,7 +159,7 @@ test('each destination is written, whatever becomes of the others, and the error
   assert.deepEqual(await writeAll(all, { version: 'v', next: [] }, signal), ['--to', '--values']);
   done.length = 0;
   const some = [
-    fails('--to', new CliError('notWritten', 'DestinationNotWritten', '--to failed')),
+    fails('--to', new CliError('notWritten', 'DestinationNotWritten', '--to failed', { next: ['fix'] })),
     works('--values'),
     fails('--link-file', new CliError('usage', 'DestinationExists', '--link-file failed')),
   ];
@@ -167,7 +167,7 @@ test('each destination is written, whatever becomes of the others, and the error
     outcome: 'notWritten',
     code: 'DestinationNotWritten',
     message: '--to failed. --link-file failed',
-    next: ['again'],
+    next: ['fix', 'again'],
     reached: { version: 'v', written: ['--values'] },
   });
   assert.deepEqual(done, ['--values']);

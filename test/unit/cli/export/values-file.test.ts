@@ -70,12 +70,18 @@ test('before an export, a values file that cannot be edited is wrong usage, and 
   await assert.rejects(admitValues(path), {
     code: 'ValuesRefused',
     outcome: 'usage',
-    message: /^--values cannot/,
+    message: /^--values \S+ cannot/,
   });
   writeFileSync(path, 'a: b\n');
   await admitValues(path);
   assert.equal(readFileSync(path, 'utf8'), 'a: b\n');
-  await admitValues(join(folder, 'none.yaml'));
+  const missing = join(folder, 'none\u202e.yaml');
+  const refusal = {
+    code: 'ValuesMissing',
+    message: `--values ${folder}/none\\u{202e}.yaml does not exist; create it, or correct the path`,
+  };
+  await assert.rejects(admitValues(missing), { ...refusal, outcome: 'usage' });
+  await assert.rejects(writeValues(missing, 'v'), { ...refusal, outcome: 'notWritten' });
   mkdirSync(join(folder, 'folder.yaml'));
   await assert.rejects(admitValues(join(folder, 'folder.yaml')), { code: 'DestinationRefused' });
 });

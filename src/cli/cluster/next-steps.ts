@@ -5,6 +5,28 @@ import type { ExportSummary } from './summary.ts';
 
 type Subject = Pick<ExportSummary, 'namespace' | 'name' | 'reason' | 'candidate' | 'pinned' | 'suspended'>;
 
+/** @returns a line: the command, and what it does */
+export function stepOf(
+  { namespace, name }: Pick<ExportSummary, 'namespace' | 'name'>,
+  verb: string,
+  effect: string,
+): string {
+  return `static-export ${verb} ${name} -n ${namespace}  # ${effect}`;
+}
+
+/** The advice in messages of conditions, which also kubectl shows, and the verb that does the same. */
+const annotationAdvice: readonly (readonly [verb: string, RegExp])[] = [
+  ['promote', / ?To publish it, set the annotation \S+\/promote=\S+\.(?= |$)/],
+  ['request', / ?To start it now, set the annotation \S+\/requestedAt=<new token>\.(?= |$)/],
+];
+
+/** @returns the message for a person, without the advice to write an annotation where `next` has the command */
+export function withoutAnnotationAdvice(message: string, next: readonly string[]): string {
+  return annotationAdvice
+    .filter(([verb]) => next.some((step) => step.startsWith(`static-export ${verb} `)))
+    .reduce((text, [, advice]) => text.replace(advice, ''), message);
+}
+
 /** @returns a line each: the command, and what it does */
 export function nextSteps({
   namespace,
@@ -14,8 +36,7 @@ export function nextSteps({
   pinned,
   suspended,
 }: Subject): readonly string[] {
-  const step = (verb: string, effect: string): string =>
-    `static-export ${verb} ${name} -n ${namespace}  # ${effect}`;
+  const step = (verb: string, effect: string): string => stepOf({ namespace, name }, verb, effect);
   return [
     ...(candidate === undefined
       ? []

@@ -4,7 +4,7 @@
 import type { Condition } from '../../staticexport/status-schema.ts';
 import type { CliContext, CommandResult } from '../context.ts';
 import { type ClusterFlags, withCluster } from './client.ts';
-import { nextSteps } from './next-steps.ts';
+import { nextSteps, withoutAnnotationAdvice } from './next-steps.ts';
 import { conditionsOf, type ExportSummary, historyOf, nameOf, summaryOf, tableOf } from './summary.ts';
 
 interface GetValues extends ClusterFlags {
@@ -98,7 +98,7 @@ export function showStatus(
           text === undefined ? [] : [`  ${`${title}:`.padEnd(14)}${text}`],
         ),
         'Conditions:',
-        ...conditions.map((one, at) => conditionLine(one, conditions.slice(0, at))),
+        ...conditions.map((one, at) => conditionLine(one, conditions.slice(0, at), next)),
         ...(next.length === 0 ? [] : ['Next:', ...next.map((step) => `  ${step}`)]),
       ],
     };
@@ -106,9 +106,13 @@ export function showStatus(
 }
 
 /** A message that an earlier condition has is not repeated: Stalled and Exported often explain Ready. */
-function conditionLine({ type, status, reason, message }: Condition, earlier: readonly Condition[]): string {
+function conditionLine(
+  { type, status, reason, message }: Condition,
+  earlier: readonly Condition[],
+  next: readonly string[],
+): string {
   const isNew = !earlier.some((one) => one.message === message);
-  return `  ${type}=${status} (${reason})${isNew ? `: ${message}` : ''}`;
+  return `  ${type}=${status} (${reason})${isNew ? `: ${withoutAnnotationAdvice(message, next)}` : ''}`;
 }
 
 export function showHistory(

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { nextSteps } from '../../../../src/cli/cluster/next-steps.ts';
+import { nextSteps, withoutAnnotationAdvice } from '../../../../src/cli/cluster/next-steps.ts';
 
 const calm = {
   namespace: 'team',
@@ -30,3 +30,16 @@ for (const [name, [state, verbs]] of Object.entries(rows)) {
     assert.ok(steps.every((step) => / docs -n team {2}# \w/.test(step)));
   });
 }
+
+test('a message does not advise an annotation where a command does it', () => {
+  const held =
+    'The candidate awaits. Candidate v2 has 1 page (minPages: 2). To publish it, set the annotation staticexport.dev/promote=20260105-030000-aaaaaaaa.';
+  const steps = nextSteps({ ...calm, candidate: 'v2' });
+  const short = 'The candidate awaits. Candidate v2 has 1 page (minPages: 2).';
+  assert.equal(withoutAnnotationAdvice(held, steps), short);
+  assert.equal(
+    withoutAnnotationAdvice(`${held} The annotation names v1, which is not the candidate.`, steps),
+    `${short} The annotation names v1, which is not the candidate.`,
+  );
+  assert.equal(withoutAnnotationAdvice(held, []), held);
+});

@@ -16,9 +16,9 @@ export const exitCodes = {
   temporary: 5,
   /** The archive is not a bundle that can be published. */
   archiveRejected: 6,
-  /** A promotion gate or `spec.suspend` holds the export. */
+  /** A promotion gate, `spec.suspend` or `spec.pin` holds the export. */
   held: 7,
-  /** The Kubernetes API server refused the call, or the object does not exist. */
+  /** The Kubernetes API server refused the call, or the object does not exist, such as a candidate or a version. */
   cluster: 8,
   /** The export is complete, but a destination could not be written. */
   notWritten: 9,

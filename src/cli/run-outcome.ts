@@ -44,12 +44,12 @@ export function runOutcome(status: Status, generation: number): RunOutcome | und
   if (status.observedGeneration !== generation) return undefined;
   const find = (type: string): Condition | undefined => status.conditions?.find((one) => one.type === type);
   const [ready, reconciling, stalled, exported] = ['Ready', 'Reconciling', 'Stalled', 'Exported'].map(find);
-  if (stalled?.status === 'True') return ended(stalled);
+  if (stalled?.status === 'True') return outcomeOf(stalled);
   if (isWorking(status)) return undefined;
-  if (exported?.status === 'False') return ended(exported);
-  if (ready?.status === 'False' && ready.reason === 'Suspended') return ended(ready);
+  if (exported?.status === 'False') return outcomeOf(exported);
+  if (ready?.status === 'False' && ready.reason === 'Suspended') return outcomeOf(ready);
   if (reconciling?.status === 'True')
-    return keyReasons.has(reconciling.reason) ? ended(reconciling) : undefined;
+    return keyReasons.has(reconciling.reason) ? outcomeOf(reconciling) : undefined;
   return ready?.status === 'True'
     ? { outcome: 'done', code: ready.reason, message: ready.message }
     : undefined;
@@ -60,7 +60,8 @@ function isWorking({ start, job }: Status): boolean {
   return start !== undefined || (job !== undefined && job.verdict === undefined);
 }
 
-function ended({ reason, message }: Condition): RunOutcome {
+/** Of a condition that says why nothing goes on. */
+export function outcomeOf({ reason, message }: Pick<Condition, 'reason' | 'message'>): RunOutcome {
   const outcome = keyReasons.has(reason) ? 'key' : (outcomes[reason] ?? 'exportFailed');
   return { outcome, code: reason, message };
 }

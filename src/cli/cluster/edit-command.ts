@@ -2,18 +2,29 @@
 // that was read is the object that is changed. Where Flux or Argo CD manages the object, a change of the spec is printed
 // for git, and nothing is written.
 
+import { kind } from '../../staticexport/names.ts';
+import { parseStaticExport } from '../../staticexport/parse.ts';
 import type { StaticExportObject } from '../../wire/cluster.ts';
 import { CliError } from '../cli-error.ts';
 import type { CliContext, CommandResult } from '../context.ts';
 import { type ClusterClient, type ClusterFlags, withCluster } from './client.ts';
-import { type Edit, managerOf, planEdit, type Verb } from './edits.ts';
+import { type Edit, gitChangeOf, managerOf, planEdit, questionOf, type Verb } from './edits.ts';
+import { nextSteps, stepOf } from './next-steps.ts';
 import { nameOf, summaryOf } from './summary.ts';
-import { awaitedExport, awaitedLink, waitFor } from './wait.ts';
+import {
+  type Awaited,
+  awaitedExport,
+  awaitedLink,
+  awaitedVersion,
+  heldBack,
+  publishedWords,
+  waitFor,
+} from './wait.ts';
 
 export interface EditValues extends ClusterFlags {
   readonly yes: boolean;
   readonly dryRun: 'none' | 'client' | 'server';
-  /** Only of `request` and `refresh-link`. */
+  /** Only of verbs after which readers may get something else. */
   readonly wait?: boolean;
   readonly timeout?: number;
 }
@@ -39,55 +50,96 @@ async function edit(
   const object = await client.read(name);
   const token = new Date(context.clock.now()).toISOString();
   const planned = planEdit(verb, object, version, token);
-  if (planned === undefined) return resultOf(object, { changed: false }, ['Nothing to change.']);
+  // What was requested before may still be in progress.
+  const requested = planned === undefined ? summaryOf(object).pinned : planned.requestedVersion;
+  const isWaiting = values.wait === true && values.dryRun === 'none';
+  const awaited = isWaiting ? awaitedOf(verb, token, requested) : undefined;
+  const fields = {
+    ...((verb === 'request' || verb === 'refresh-link') && { token }),
+    ...(requested !== undefined && { requestedVersion: requested }),
+    ...(planned?.rejectedVersion !== undefined && { rejectedVersion: planned.rejectedVersion }),
+  };
+  const awaitResult = async (until: Awaited): Promise<CommandResult> => {
+    const ended = await waitFor(until, { name, timeoutMs: values.timeout ?? 0 }, client, context);
+    const [before, now] = [object, ended.object].map((one) => summaryOf(one).version);
+    const changed = verb === 'request' ? before !== now : planned !== undefined;
+    const message = verb === 'refresh-link' ? ended.message : publishedWords(before, now);
+    return resultOf(ended.object, { ...fields, changed }, [message]);
+  };
+  if (planned === undefined) {
+    return awaited === undefined
+      ? resultOf(object, { changed: false }, ['Nothing to change.'])
+      : awaitResult(awaited);
+  }
   const manager = managerOf(object);
   if (planned.isOfSpec && manager !== undefined) return printForGit(object, planned, manager, context);
   if (values.dryRun === 'client')
     return resultOf(object, { changed: false, patch: planned.patch }, [JSON.stringify(planned.patch)]);
-  if (planned.isRisky && !values.yes) await confirm(planned, object, context);
+  if (planned.isRisky && !values.yes && values.dryRun === 'none')
+    await confirm(questionOf(verb, requested ?? '', object), context);
   const stored = await client.patch(object, planned.patch, {
     isDryRun: values.dryRun === 'server',
     // The operator writes status all the time; a request changes nothing that it decides on.
     isVersioned: planned.isOfSpec,
   });
-  const lines = [
-    values.dryRun === 'server' ? `${planned.message} (dry run: nothing was stored)` : planned.message,
-  ];
-  const isAwaitable = verb === 'request' || verb === 'refresh-link';
-  if (!isAwaitable || values.wait !== true || values.dryRun !== 'none') {
-    return resultOf(stored, { changed: values.dryRun === 'none', ...(isAwaitable && { token }) }, lines);
+  if (values.dryRun === 'server') {
+    const lines = [`${planned.message} (dry run: nothing was stored)`];
+    return resultOf(stored, { ...fields, changed: false }, lines);
   }
-  const awaited = verb === 'request' ? awaitedExport : awaitedLink;
-  const ended = await waitFor(awaited, { name, token, timeoutMs: values.timeout ?? 0 }, client, context);
-  return resultOf(ended.object, { changed: true, token }, [ended.message]);
+  return awaited === undefined ? requestedResult(verb, stored, planned, fields) : awaitResult(awaited);
+}
+
+function awaitedOf(verb: Verb, token: string, requested: string | undefined): Awaited | undefined {
+  if (verb === 'request') return awaitedExport(token);
+  if (verb === 'refresh-link') return awaitedLink(token);
+  return requested === undefined ? undefined : awaitedVersion(requested, verb === 'promote' ? verb : 'pin');
+}
+
+/** The change is stored, and the operator has not acted on it yet. */
+function requestedResult(
+  verb: Verb,
+  stored: StaticExportObject,
+  { message, requestedVersion }: Edit,
+  fields: Readonly<Record<string, unknown>>,
+): CommandResult {
+  const delayed = verb === 'request' ? heldBack(parseStaticExport(stored).spec, 'The export') : undefined;
+  const next = [
+    ...(delayed === undefined ? [] : nextSteps(summaryOf(stored))),
+    ...(requestedVersion === undefined ? [] : [stepOf(stored.metadata, 'status', 'shows what is published')]),
+  ];
+  const lines = [delayed?.message ?? message, ...next.map((step) => `  ${step}`)];
+  return resultOf(stored, { ...fields, changed: true, ...(next.length > 0 && { next }) }, lines);
 }
 
 async function printForGit(
   object: StaticExportObject,
   { patch }: Edit,
   manager: string,
-  { progress }: CliContext,
+  { progress, output }: CliContext,
 ): Promise<CommandResult> {
+  const { manifest, removals } = gitChangeOf(object, 'spec' in patch ? { spec: patch.spec } : {});
+  const what = output === 'text' ? 'Make this change in its repository instead:' : 'Nothing was changed.';
   const reason = `${manager} manages this object and would revert the change.`;
-  progress.note(`${reason} Commit this to its repository instead:`);
-  const { yamlOf } = await import('../output/yaml-text.ts');
-  const lines = yamlOf(patch).trimEnd().split('\n');
+  progress.note(`${reason} ${what}`);
+  const yaml = manifest && (await import('../output/yaml-text.ts')).yamlOf(manifest);
+  const lines = [
+    ...removals.map(
+      (path) => `# remove ${path} from ${kind} ${object.metadata.namespace}/${object.metadata.name}`,
+    ),
+    ...(yaml?.trimEnd().split('\n') ?? []),
+  ];
   // Exit code 0 would let a pipeline go on as if the object had changed.
   const finding = {
     level: 'error',
     code: 'Managed',
-    lines: [reason, 'Commit the YAML on standard output to its repository instead.'],
+    lines: [reason, 'Make the change on standard output in its repository instead.'],
   } as const;
   const result = resultOf(object, { changed: false, manager, patch }, lines);
   return { ...result, outcome: 'managed', findings: [finding] };
 }
 
-async function confirm(
-  { message }: Edit,
-  { metadata }: StaticExportObject,
-  context: CliContext,
-): Promise<void> {
-  const answer = await context.confirm(`${metadata.namespace}/${metadata.name}: ${message} Continue?`);
+async function confirm(question: string, context: CliContext): Promise<void> {
+  const answer = await context.confirm(question);
   if (answer === true) return;
   throw answer === undefined
     ? new CliError('usage', 'ConfirmationMissing', 'this changes what readers get; add --yes')

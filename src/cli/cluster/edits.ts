@@ -1,12 +1,15 @@
 // What each verb changes: a merge patch of one StaticExport, from the object as read. Pure. Refuses what cannot be meant:
-// a version that the history does not have, a candidate that is not there, a change that changes nothing. Owns who else
-// manages the object: a change of the spec belongs into git then.
+// a version that the history does not have, a candidate that is not there, a change that changes nothing. Owns how a risky
+// change is asked for, and who else manages the object: a change of the spec belongs into git then.
 
-import { annotations } from '../../staticexport/names.ts';
+import { annotations, apiVersion, kind } from '../../staticexport/names.ts';
 import { parseStaticExport } from '../../staticexport/parse.ts';
 import type { Candidate } from '../../staticexport/status-schema.ts';
 import type { StaticExportObject } from '../../wire/cluster.ts';
+import { isRecord } from '../../wire/json-text.ts';
 import { CliError } from '../cli-error.ts';
+import { counted } from '../output/amounts.ts';
+import { stepOf } from './next-steps.ts';
 
 export const verbs = [
   'request',
@@ -24,8 +27,11 @@ export type Verb = (typeof verbs)[number];
 export interface Edit {
   /** JSON merge patch (RFC 7386). */
   readonly patch: object;
-  /** What happens then, as a sentence. */
+  /** What is stored then, as a sentence: a request of what the operator does next. */
   readonly message: string;
+  /** The version that readers get then. */
+  readonly requestedVersion?: string;
+  readonly rejectedVersion?: string;
   /** Readers may get other content at once. */
   readonly isRisky: boolean;
   /** Whether a git repository that holds the object would revert it. */
@@ -36,7 +42,8 @@ export interface Edit {
  * @param version as given; `undefined`: the one that is meant
  * @param token of a request: names it in the status
  * @returns `undefined` where nothing would change
- * @throws {CliError} `NoCandidate`, `VersionUnknown`, `VersionMissing`, `NothingBefore`, `NothingPublished`
+ * @throws {CliError} `NoCandidate`, `VersionUnknown`, `VersionInvalid`, `VersionMissing`, `NothingBefore`,
+ *   `NothingPublished`
  */
 export function planEdit(
   verb: Verb,
@@ -58,11 +65,14 @@ export function planEdit(
     isRisky,
     isOfSpec: false,
   });
-  const known = (wanted: string): string => {
-    if (history.some((one) => one.version === wanted)) return wanted;
-    throw new CliError('usage', 'VersionUnknown', 'the history does not have this version', {
-      next: ['static-export history NAME lists the versions'],
-    });
+  const pinOf = (wanted: string): Edit => {
+    if (!history.some((one) => one.version === wanted)) {
+      throw unknownVersion(wanted, 'the history does not have this version', [
+        stepOf(object.metadata, 'history', 'lists the versions'),
+      ]);
+    }
+    const message = `Version ${wanted} is requested as the pinned version; no exports start until it is unpinned.`;
+    return { ...of({ pin: { version: wanted, jobId: null } }, message, true), requestedVersion: wanted };
   };
   switch (verb) {
     case 'request':
@@ -74,21 +84,18 @@ export function planEdit(
       return annotate(annotations.refreshRequestedAt, token, 'A new link is requested.', false);
     case 'promote': {
       const held = candidateOf(candidate, version, verb);
-      return annotate(annotations.promote, held, `Version ${held} is promoted.`, true);
+      const message = `Version ${held} is requested as the published version.`;
+      return { ...annotate(annotations.promote, held, message, true), requestedVersion: held };
     }
     case 'reject': {
       const held = candidateOf(candidate, version, verb);
       const message = `Version ${held} is rejected. Its content is held again after a change of the spec, or a request.`;
-      return annotate(annotations.reject, held, message, false);
+      return { ...annotate(annotations.reject, held, message, false), rejectedVersion: held };
     }
     case 'pin': {
       if (version === undefined) throw new CliError('usage', 'VersionMissing', 'name the version to pin');
       if (spec?.pin?.version === version) return undefined;
-      return of(
-        { pin: { version: known(version), jobId: null } },
-        `Version ${version} is pinned; no exports start.`,
-        true,
-      );
+      return pinOf(version);
     }
     case 'rollback': {
       const at = history.findIndex((one) => one.version === active?.version);
@@ -97,8 +104,7 @@ export function planEdit(
         throw new CliError('usage', 'NothingBefore', 'the history has no version before the published one');
       }
       if (spec?.pin?.version === before) return undefined;
-      const message = `Version ${before} is pinned; no exports start until it is unpinned.`;
-      return of({ pin: { version: known(before), jobId: null } }, message, true);
+      return pinOf(before);
     }
     case 'unpin':
       if (spec?.pin === undefined) return undefined;
@@ -114,14 +120,76 @@ export function planEdit(
   }
 }
 
-/** @throws {CliError} `NoCandidate`, `VersionUnknown` */
+/** @throws {CliError} `NoCandidate`, `VersionUnknown`, `VersionInvalid` */
 function candidateOf(candidate: Candidate | undefined, named: string | undefined, verb: Verb): string {
   if (candidate === undefined) {
-    throw new CliError('usage', 'NoCandidate', `no candidate is held, so there is nothing to ${verb}`);
+    throw new CliError('cluster', 'NoCandidate', `no candidate is held, so there is nothing to ${verb}`);
   }
   const { version } = candidate;
   if (named === undefined || named === version) return version;
-  throw new CliError('usage', 'VersionUnknown', `the candidate is ${version}, not the version named`);
+  throw unknownVersion(named, `the candidate is ${version}, not the version named`);
+}
+
+/** A text without a version's form is wrong usage. A version that is absent may have existed before. */
+function unknownVersion(named: string, message: string, next: readonly string[] = []): CliError {
+  return /^\d{8}-\d{6}-[0-9a-f]{8}$/.test(named)
+    ? new CliError('cluster', 'VersionUnknown', message, { next })
+    : new CliError('usage', 'VersionInvalid', 'a version has the form 20260107-030000-0123abcd', { next });
+}
+
+/** Asks for a change that readers may notice: what they get, and in place of what. */
+export function questionOf(verb: Verb, requested: string, object: StaticExportObject): string {
+  const { active, candidate, history = [] } = parseStaticExport(object).status;
+  const known = [active, candidate, ...history];
+  const shown = (version: string): string => {
+    const pages = known.find((one) => one?.version === version)?.pages;
+    return pages === undefined ? version : `${version} (${counted(pages, 'page')})`;
+  };
+  const does = verb === 'promote' ? 'publishes' : 'pins';
+  const { namespace, name } = object.metadata;
+  const change = `${namespace}/${name}: This ${does} ${shown(requested)}`;
+  if (active === undefined) return `${change} for readers. Continue?`;
+  if (active.version === requested) return `${change}, which readers get already. Continue?`;
+  return `${change} in place of ${shown(active.version)} for readers. Continue?`;
+}
+
+/** A change of the spec as a repository holds it. */
+export interface GitChange {
+  /** The object with the fields to set; absent: there are none. */
+  readonly manifest?: object;
+  /** Paths of the fields to remove: `spec.pin`. */
+  readonly removals: readonly string[];
+}
+
+/** @param patch a merge patch of the spec; its `null` is a removal */
+export function gitChangeOf({ metadata, spec }: StaticExportObject, patch: object): GitChange {
+  const { set, removals } = splitPatch({ ...patch }, { spec }, '');
+  const { name, namespace } = metadata;
+  const manifest = { apiVersion, kind, metadata: { name, namespace }, ...set };
+  return { ...(set !== undefined && { manifest }), removals };
+}
+
+/** A removal of a field that the object does not have is left out. */
+function splitPatch(
+  patch: Readonly<Record<string, unknown>>,
+  present: unknown,
+  path: string,
+): { readonly set: Readonly<Record<string, unknown>> | undefined; readonly removals: readonly string[] } {
+  const set: Record<string, unknown> = {};
+  const removals: string[] = [];
+  for (const [field, value] of Object.entries(patch)) {
+    const there = isRecord(present) ? present[field] : undefined;
+    if (value === null) {
+      if (there !== undefined) removals.push(`${path}${field}`);
+    } else if (isRecord(value)) {
+      const inner = splitPatch(value, there, `${path}${field}.`);
+      if (inner.set !== undefined) set[field] = inner.set;
+      removals.push(...inner.removals);
+    } else {
+      set[field] = value;
+    }
+  }
+  return { set: Object.keys(set).length === 0 ? undefined : set, removals };
 }
 
 const managerMarks: readonly (readonly [string, 'labels' | 'annotations', string])[] = [

@@ -1,22 +1,21 @@
-// `--wait`: polls a StaticExport until its status is about this token and final. Refuses: an end that an earlier export or
-// link left. Invariant: it ends with `--timeout` at the latest, whatever the Kubernetes API server answers meanwhile.
+// `--wait`: polls a StaticExport until its status is about what was requested, and final. Refuses: an end that an earlier
+// export or link left. Invariant: it ends with `--timeout` at the latest, whatever the Kubernetes API server answers
+// meanwhile.
 
 import { parseStaticExport } from '../../staticexport/parse.ts';
 import type { Status } from '../../staticexport/status-schema.ts';
 import type { StaticExportObject } from '../../wire/cluster.ts';
 import { CliError, failureOf } from '../cli-error.ts';
 import type { CliContext } from '../context.ts';
-import { type RunOutcome, runOutcome } from '../run-outcome.ts';
+import { keyReasons, outcomeOf, type RunOutcome, runOutcome } from '../run-outcome.ts';
 import type { ClusterClient } from './client.ts';
-import { nextSteps } from './next-steps.ts';
+import { nextSteps, withoutAnnotationAdvice } from './next-steps.ts';
 import { summaryOf } from './summary.ts';
 
 const pollMs = 2_000;
 
 export interface Wait {
   readonly name: string;
-  /** Of the request. */
-  readonly token: string;
   readonly timeoutMs: number;
 }
 
@@ -25,34 +24,48 @@ export interface Awaited {
   readonly phase: string;
   /** For the message of the deadline. */
   readonly goesOn: string;
-  /** The condition that names why the operator retries. */
-  readonly condition: 'Exported' | 'LinkFresh';
-  /** @returns `undefined` while the operator works on the token */
-  endOf(object: StaticExportObject, token: string): RunOutcome | undefined;
+  /** @returns `undefined` while the operator works on it */
+  endOf(object: StaticExportObject): RunOutcome | undefined;
+  /** @returns why the operator retries */
+  obstacleOf(status: Status): string | undefined;
 }
 
-export const awaitedExport: Awaited = {
+/** @param token of the request */
+export const awaitedExport = (token: string): Awaited => ({
   phase: 'Waiting for the export',
   goesOn: 'the export goes on',
-  condition: 'Exported',
-  endOf: endOfExport,
-};
-export const awaitedLink: Awaited = {
+  endOf: (object) => endOfExport(object, token),
+  obstacleOf: ({ failures, conditions }) =>
+    failures?.export?.request === token ? messageOf(conditions, 'Exported') : undefined,
+});
+
+/** @param token of the request */
+export const awaitedLink = (token: string): Awaited => ({
   phase: 'Waiting for the link',
   goesOn: 'the operator goes on, and condition LinkFresh names a failure',
-  condition: 'LinkFresh',
-  endOf: endOfRefresh,
-};
+  endOf: (object) => endOfRefresh(object, token),
+  obstacleOf: ({ failures, conditions }) =>
+    failures?.link?.refreshRequest === token ? messageOf(conditions, 'LinkFresh') : undefined,
+});
+
+/** @param version of a pin, or of the candidate that is promoted */
+export const awaitedVersion = (version: string, by: 'pin' | 'promote'): Awaited => ({
+  phase: `Waiting for version ${version}`,
+  goesOn: 'the operator goes on, and condition Ready says how far it is',
+  endOf: (object) => endOfVersion(object, version, by),
+  obstacleOf: ({ failures, conditions }) =>
+    failures?.poll === undefined ? undefined : messageOf(conditions, by === 'pin' ? 'Ready' : 'Exported'),
+});
 
 /**
  * @returns the object whose status says that the request is complete, and its message
  * @throws {CliError} the outcome, `DeadlineExceeded`, the signal's reason; what `read` throws for good
  */
 export async function waitFor(
-  { phase, goesOn, condition, endOf }: Awaited,
-  { name, token, timeoutMs }: Wait,
+  { phase, goesOn, endOf, obstacleOf }: Awaited,
+  { name, timeoutMs }: Wait,
   client: Pick<ClusterClient, 'read'>,
-  { clock, signal, progress }: Pick<CliContext, 'clock' | 'signal' | 'progress'>,
+  { clock, signal, progress, output }: Pick<CliContext, 'clock' | 'signal' | 'progress' | 'output'>,
 ): Promise<{ readonly object: StaticExportObject; readonly message: string }> {
   const deadline = clock.deadline(timeoutMs, signal);
   let noted: string | undefined;
@@ -63,13 +76,14 @@ export async function waitFor(
       const { status } = parseStaticExport(object);
       const { job } = status;
       if (job?.state !== undefined) progress.advance(job.progress, job.state);
-      const ended = endOf(object, token);
+      const ended = endOf(object);
       if (ended?.outcome === 'done') return { object, message: ended.message };
       if (ended !== undefined) {
         const next = nextSteps(summaryOf(object));
-        throw new CliError(ended.outcome, ended.code, ended.message, { next });
+        const message = output === 'text' ? withoutAnnotationAdvice(ended.message, next) : ended.message;
+        throw new CliError(ended.outcome, ended.code, message, { next });
       }
-      const obstacle = obstacleOf(condition, status, token);
+      const obstacle = obstacleOf(status);
       if (obstacle !== undefined && obstacle !== noted) progress.note(obstacle, 'warning');
       noted = obstacle;
     }
@@ -91,7 +105,7 @@ function endOfExport(object: StaticExportObject, token: string): RunOutcome | un
     return ended?.outcome === 'done' || ended?.code === 'JobLost' ? undefined : ended;
   }
   if (status.refusedKey?.request === token) return keyRefused;
-  return spec?.suspend === true || spec?.pin !== undefined ? notStarted : undefined;
+  return heldBack(spec, 'The export');
 }
 
 const keyRefused: RunOutcome = {
@@ -99,11 +113,70 @@ const keyRefused: RunOutcome = {
   code: 'KeyRefused',
   message: 'the export API refused the key, so no export starts; check the key Secret',
 };
-const notStarted: RunOutcome = {
-  outcome: 'usage',
-  code: 'RequestPending',
-  message: 'no export starts while the StaticExport is suspended or pinned; resume or unpin it',
+
+/** @returns `undefined` where neither `spec.suspend` nor `spec.pin` delays what is requested */
+export function heldBack(
+  spec: { readonly suspend?: boolean | undefined; readonly pin?: unknown } | undefined,
+  what: string,
+): RunOutcome | undefined {
+  const [isSuspended, isPinned] = [spec?.suspend === true, spec?.pin !== undefined];
+  if (!isSuspended && !isPinned) return undefined;
+  const why = [isSuspended ? 'suspended' : '', isPinned ? 'pinned' : ''].filter(Boolean).join(' and ');
+  const until = [isSuspended ? 'resume' : '', isPinned ? 'unpin' : ''].filter(Boolean).join(' and ');
+  const message = `The StaticExport is ${why}. ${what} stays requested, and starts after ${until}.`;
+  return { outcome: 'held', code: 'RequestPending', message };
+}
+
+/** Only of the condition that is about this version: the export before may have failed. */
+function endOfVersion(
+  object: StaticExportObject,
+  version: string,
+  by: 'pin' | 'promote',
+): RunOutcome | undefined {
+  const { spec, status } = parseStaticExport(object);
+  const { active, candidate, rejected, conditions = [], observedGeneration } = status;
+  if (observedGeneration !== (object.metadata.generation ?? 0)) return undefined;
+  if (active?.version === version)
+    return { outcome: 'done', code: 'Published', message: publishedWords(undefined, version) };
+  const obstacle = conditions.find(
+    ({ type, status: is, reason }) =>
+      (type === 'Stalled' && is === 'True' && !(by === 'promote' && gateReasons.has(reason))) ||
+      (type === 'Ready' && is === 'False' && keyReasons.has(reason)) ||
+      (by === 'promote' && type === 'Exported' && is === 'False' && keyReasons.has(reason)),
+  );
+  if (obstacle !== undefined) return outcomeOf(obstacle);
+  const pin = by === 'pin' ? undefined : spec?.pin;
+  const delayed = heldBack({ suspend: spec?.suspend, pin }, by === 'pin' ? 'The pin' : 'The promotion');
+  if (delayed !== undefined) return delayed;
+  if (by === 'pin') return spec === undefined || spec.pin?.version === version ? undefined : pinReplaced;
+  if (candidate?.version === version) return undefined;
+  return rejected?.versions.some((one) => one.version === version) ? candidateRejected : candidateGone;
+}
+
+/** A gate holds the candidate until the operator observes the promotion. */
+const gateReasons: ReadonlySet<string> = new Set(['AwaitingPromotion', 'TooFewPages', 'PageCountDropped']);
+
+const pinReplaced: RunOutcome = {
+  outcome: 'temporary',
+  code: 'PinReplaced',
+  message: 'another client has changed spec.pin since; check its value, then pin again',
 };
+const candidateRejected: RunOutcome = {
+  outcome: 'held',
+  code: 'Rejected',
+  message: 'the candidate was rejected, so it is not published; request an export to offer its content again',
+};
+const candidateGone: RunOutcome = {
+  outcome: 'exportFailed',
+  code: 'CandidateGone',
+  message: 'the candidate is no longer held and was not published; request an export to replace it',
+};
+
+/** What readers get, compared with what they got. */
+export function publishedWords(before: string | undefined, now: string | undefined): string {
+  if (before === now) return `The content is unchanged; version ${now} stays published.`;
+  return `Version ${now} is published${before === undefined ? '' : `; it replaces ${before}`}.`;
+}
 
 function endOfRefresh(object: StaticExportObject, token: string): RunOutcome | undefined {
   const { lastHandledRefresh, failures, active } = parseStaticExport(object).status;
@@ -121,15 +194,8 @@ const sameLink: RunOutcome = {
   message: 'the export API issued the published link again; it issues another when this one expires',
 };
 
-/** Why the operator retries what the token requested. */
-function obstacleOf(
-  condition: Awaited['condition'],
-  { failures, conditions }: Status,
-  token: string,
-): string | undefined {
-  const requested = condition === 'Exported' ? failures?.export?.request : failures?.link?.refreshRequest;
-  if (requested !== token) return undefined;
-  return conditions?.find(({ type }) => type === condition)?.message;
+function messageOf(conditions: Status['conditions'], type: string): string | undefined {
+  return conditions?.find((one) => one.type === type)?.message;
 }
 
 /** @returns `undefined` where the Kubernetes API server may answer later */

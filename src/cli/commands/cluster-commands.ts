@@ -52,6 +52,14 @@ const editFlags = {
   ),
 };
 
+/** Of verbs after which another version is published. */
+const publishingFlags = {
+  ...editFlags,
+  wait: toggle('Wait until the version is published, or cannot be'),
+  timeout: positiveDuration.withDefault('10m', 'Deadline of --wait'),
+};
+const publishingVerbs: ReadonlySet<Verb> = new Set(['promote', 'pin', 'rollback']);
+
 const editFormats: readonly OutputFormat[] = ['text', 'name', 'json', 'yaml'];
 
 const anyVersion = {
@@ -84,24 +92,23 @@ const editRows: readonly (readonly [
     'pin docs 20261122-192123-6836c104',
   ],
   ['unpin', 'removes the pin; exports go on', undefined, 'unpin docs'],
-  ['rollback', 'pins the version before the published one', anyVersion, 'rollback docs --yes'],
+  ['rollback', 'pins the version before the published one', anyVersion, 'rollback docs --yes --wait'],
   ['suspend', 'pauses exports and promotions; refreshes the link', undefined, 'suspend docs'],
   ['resume', 'ends the pause', undefined, 'resume docs'],
 ];
-const editCommands = editRows.map(([verb, summary, ofVersion, example]) =>
-  defineCommand(
-    {
-      words: verb,
-      summary,
-      arguments: ofVersion === undefined ? [staticExport] : [staticExport, ofVersion],
-      flags: editFlags,
-      formats: editFormats,
-      examples: [example],
-      load: async () => (await import('../cluster/edit-command.ts')).editWith(verb),
-    },
-    version,
-  ),
-);
+const editCommands = editRows.map(([verb, summary, ofVersion, example]) => {
+  const common = {
+    words: verb,
+    summary,
+    arguments: ofVersion === undefined ? [staticExport] : [staticExport, ofVersion],
+    formats: editFormats,
+    examples: [example],
+    load: async () => (await import('../cluster/edit-command.ts')).editWith(verb),
+  };
+  return publishingVerbs.has(verb)
+    ? defineCommand({ ...common, flags: publishingFlags }, version)
+    : defineCommand({ ...common, flags: editFlags }, version);
+});
 
 export const clusterCommands: readonly Command[] = [
   defineCommand(

@@ -171,7 +171,12 @@ const fields = {
     name: z.string(),
     version: version.optional(),
     reason: z.string().describe('Reason of the condition Ready.'),
-    changed: z.boolean().describe('False where nothing was stored.'),
+    changed: z
+      .boolean()
+      .describe('False where nothing was stored, or where request --wait found the content unchanged.'),
+    requestedVersion: version.describe('Version that readers get then.').optional(),
+    rejectedVersion: version.describe('Version that is never published.').optional(),
+    next: z.array(z.string()).describe('Commands that help in this state.').optional(),
     token: z.string().describe('Of the request, as status repeats it.').optional(),
     patch: patch.optional(),
     manager: z.string().describe('What manages the object and would revert the change.').optional(),

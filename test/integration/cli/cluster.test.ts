@@ -8,7 +8,6 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { findClusterTools } from '../../support/cluster-tools.ts';
 import { type CommandResult, runCommand } from '../../support/command.ts';
-import { eventually } from '../../support/eventually.ts';
 import { programFile } from '../../support/program-file.ts';
 import { openTerminal } from '../../support/terminal.ts';
 import { type ChartedCluster, startChartedCluster } from '../operator/charted-cluster.ts';
@@ -102,6 +101,9 @@ test('request --wait ends when the export is published, held or failed', async (
   const { changed, version } = await json(0, 'request', 'docs', '--wait');
   assert.equal(changed, true);
   assert.notEqual(version, first);
+  const again = await run('request', 'docs', '--wait', '-n', namespace);
+  assert.equal(again.stdout, `The content is unchanged; version ${version} stays published.\n`);
+  assert.equal((await json(0, 'request', 'docs', '--wait')).changed, false);
   vendor.script('docs.example.com', { status: () => 'failed' });
   assert.equal((await json(4, 'request', 'docs', '--wait')).code, 'JobFailed');
   vendor.script('docs.example.com', { status: () => 'completed' });
@@ -118,9 +120,16 @@ test('request --wait ends where no job can start: a refused key, a suspended Sta
   await setKey('refused');
   const wait = ['--wait', '--timeout', '2m'];
   assert.equal((await json(3, 'request', 'docs', ...wait)).code, 'KeyRefused');
+  assert.equal((await json(3, 'rollback', 'docs', '--yes', ...wait)).code, 'KeyRefused');
+  await json(0, 'unpin', 'docs');
   await setKey(goodKey);
   await json(0, 'suspend', 'docs');
-  assert.equal((await json(2, 'request', 'docs', ...wait)).code, 'RequestPending');
+  assert.equal((await json(7, 'request', 'docs', ...wait)).code, 'RequestPending');
+  const { stdout } = await run('request', 'docs', '-n', namespace);
+  assert.match(
+    stdout,
+    /is suspended\. The export stays requested, and starts after resume\.\n +static-export resume docs/,
+  );
   await json(0, 'resume', 'docs');
 });
 
@@ -129,11 +138,16 @@ test('rollback needs --yes without a terminal, pins the version before, and unpi
   const newest = await activeVersion();
   const before = versions.find(({ version }: { version: string }) => version !== newest)?.version;
   assert.equal((await json(2, 'rollback', 'docs')).code, 'ConfirmationMissing');
+  await json(0, 'rollback', 'docs', '--dry-run=server');
   assert.equal(await activeVersion(), newest);
-  await json(0, 'rollback', 'docs', '--yes');
-  await eventually('the version before is published', async () =>
-    (await activeVersion()) === before ? true : undefined,
+  const { changed, version, requestedVersion } = await json(0, 'rollback', 'docs', '--yes', '--wait');
+  assert.deepEqual(
+    [changed, version, requestedVersion, await activeVersion()],
+    [true, before, before, before],
   );
+  assert.equal((await json(0, 'pin', 'docs', before, '--wait')).changed, false);
+  assert.equal((await json(2, 'pin', 'docs', 'nonsense')).code, 'VersionInvalid');
+  assert.equal((await json(8, 'pin', 'docs', '20200101-000000-ffffffff')).code, 'VersionUnknown');
   assert.equal((await json(0, 'unpin', 'docs')).changed, true);
   assert.equal((await json(0, 'unpin', 'docs')).changed, false);
 });
@@ -147,11 +161,11 @@ test('on a terminal a risky change asks: no changes nothing, Ctrl-C ends with 13
   for (const [keys, shown] of [
     ['n\r', /not confirmed; nothing was changed[\s\S]*exit 2/],
     ['\u0003', /stopped by SIGINT[\s\S]*exit 130/],
-    ['y\r', /is pinned; no exports start[\s\S]*exit 0/],
+    ['y\r', /is requested as the pinned version[\s\S]*static-export status docs[\s\S]*exit 0/],
   ] as const) {
     const terminal = openTerminal(words, { cwd: folder, env });
     try {
-      await terminal.awaitText(/Continue\? \[y\/N\]/);
+      await terminal.awaitText(/This pins \S+ \(\d+ pages?\) in place of [\s\S]*Continue\? \[y\/N\]/);
       assert.equal(await activeVersion(), active);
       terminal.type(keys);
       await terminal.awaitText(shown);
@@ -165,11 +179,12 @@ test('on a terminal a risky change asks: no changes nothing, Ctrl-C ends with 13
 test('promote publishes the candidate that a gate holds', async () => {
   const { candidate } = await json(0, 'status', 'held');
   assert.equal(
-    (await json(2, 'promote', 'held', '20200101-000000-ffffffff', '--yes')).code,
+    (await json(8, 'promote', 'held', '20200101-000000-ffffffff', '--yes')).code,
     'VersionUnknown',
   );
-  await json(0, 'promote', 'held', candidate, '--yes');
-  await reader.awaitCondition('held', 'Ready', 'True', 'Published');
+  const { stdout } = await run('status', 'held', '-n', namespace);
+  assert.doesNotMatch(stdout, /set the annotation/);
+  assert.equal((await json(0, 'promote', 'held', candidate, '--yes', '--wait')).version, candidate);
   assert.equal((await json(0, 'status', 'held')).version, candidate);
 });
 
@@ -177,11 +192,11 @@ test('reject drops the candidate, and its content is not held again', async () =
   vendor.script('held.example.com', { content: { 'index.html': '<h1>unwanted</h1>' } });
   assert.equal((await json(7, 'request', 'held', '--wait')).code, 'AwaitingPromotion');
   const { candidate, version } = await json(0, 'status', 'held');
-  await json(0, 'reject', 'held', candidate);
+  assert.equal((await json(0, 'reject', 'held', candidate)).rejectedVersion, candidate);
   await reader.awaitCondition('held', 'Exported', 'False', 'Rejected');
   const after = await json(0, 'status', 'held');
   assert.deepEqual([after.candidate, after.version, after.ready], [undefined, version, 'True']);
-  assert.equal((await json(2, 'reject', 'held')).code, 'NoCandidate');
+  assert.equal((await json(8, 'reject', 'held')).code, 'NoCandidate');
 });
 
 test('refresh-link replaces the link of the published version', async () => {
@@ -222,9 +237,20 @@ test('a change of the spec that Flux would revert is printed for git', async () 
   const label = 'kustomize.toolkit.fluxcd.io/name';
   await world.kubectl(['label', 'sx', 'docs', '-n', namespace, `${label}=apps`]);
   const { code, stdout, stderr } = await run('suspend', 'docs', '-n', namespace);
-  assert.deepEqual([code, stdout], [10, 'spec:\n  suspend: true\n']);
-  assert.equal((await json(10, 'suspend', 'docs')).changed, false);
-  assert.match(stderr, /^Flux manages this object/);
+  const manifest = [
+    'apiVersion: staticexport.dev/v1alpha1',
+    'kind: StaticExport',
+    'metadata:',
+    '  name: docs',
+    `  namespace: ${namespace}`,
+    'spec:',
+    '  suspend: true',
+  ];
+  assert.deepEqual([code, stdout], [10, manifest.map((line) => `${line}\n`).join('')]);
+  assert.match(stderr, /^Flux manages this object.*instead:$/m);
+  const document = await run('suspend', 'docs', '-n', namespace, '-o', 'json');
+  assert.deepEqual([document.code, JSON.parse(document.stdout).patch], [10, { spec: { suspend: true } }]);
+  assert.match(document.stderr, /^Flux manages this object.*Nothing was changed\.$/m);
   assert.equal((await json(0, 'status', 'docs')).suspended, false);
   await world.kubectl(['label', 'sx', 'docs', '-n', namespace, `${label}-`]);
 });

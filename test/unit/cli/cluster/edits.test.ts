@@ -2,7 +2,14 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { managerOf, planEdit, type Verb } from '../../../../src/cli/cluster/edits.ts';
+import {
+  gitChangeOf,
+  managerOf,
+  planEdit,
+  questionOf,
+  type Verb,
+} from '../../../../src/cli/cluster/edits.ts';
+import type { Outcome } from '../../../../src/cli/exit-code.ts';
 import type { StaticExportObject } from '../../../../src/wire/cluster.ts';
 
 const [newest, middle, oldest] = [
@@ -151,11 +158,11 @@ for (const [name, verb, version, spec, status, patch, isRisky] of rows) {
   });
 }
 
-const refusals: readonly (readonly [string, Verb, string | undefined, object, string])[] = [
-  ['a promotion without a candidate', 'promote', undefined, {}, 'NoCandidate'],
-  ['a promotion of another version', 'promote', oldest, { candidate }, 'VersionUnknown'],
-  ['a rejection without a candidate', 'reject', undefined, {}, 'NoCandidate'],
-  ['a rejection of another version', 'reject', oldest, { candidate }, 'VersionUnknown'],
+const refusals: readonly (readonly [string, Verb, string | undefined, object, string, Outcome?])[] = [
+  ['a promotion without a candidate', 'promote', undefined, {}, 'NoCandidate', 'cluster'],
+  ['a promotion of another version', 'promote', oldest, { candidate }, 'VersionUnknown', 'cluster'],
+  ['a rejection without a candidate', 'reject', undefined, {}, 'NoCandidate', 'cluster'],
+  ['a rejection of another version', 'reject', oldest, { candidate }, 'VersionUnknown', 'cluster'],
   [
     'a new link before the first version',
     'refresh-link',
@@ -163,8 +170,10 @@ const refusals: readonly (readonly [string, Verb, string | undefined, object, st
     { active: undefined },
     'NothingPublished',
   ],
+  ['a pin of no version', 'pin', 'nonsense', {}, 'VersionInvalid'],
+  ['a promotion of no version', 'promote', 'nonsense', { candidate }, 'VersionInvalid'],
   ['a pin without a version', 'pin', undefined, {}, 'VersionMissing'],
-  ['a pin of an unknown version', 'pin', '20200101-000000-ffffffff', {}, 'VersionUnknown'],
+  ['a pin of an unknown version', 'pin', '20200101-000000-ffffffff', {}, 'VersionUnknown', 'cluster'],
   [
     'a rollback before the first version',
     'rollback',
@@ -173,9 +182,9 @@ const refusals: readonly (readonly [string, Verb, string | undefined, object, st
     'NothingBefore',
   ],
 ];
-for (const [name, verb, version, status, code] of refusals) {
+for (const [name, verb, version, status, code, outcome = 'usage'] of refusals) {
   test(`${name} is refused`, () => {
-    assert.throws(() => planEdit(verb, objectWith({}, status), version, 'token'), { code, outcome: 'usage' });
+    assert.throws(() => planEdit(verb, objectWith({}, status), version, 'token'), { code, outcome });
   });
 }
 
@@ -185,4 +194,54 @@ test('the tool that manages the object is known by its marks', () => {
   assert.equal(of({ labels: { 'kustomize.toolkit.fluxcd.io/name': 'apps' } }), 'Flux');
   assert.equal(of({ labels: { 'helm.toolkit.fluxcd.io/name': 'apps' } }), 'Flux');
   assert.equal(of({ annotations: { 'argocd.argoproj.io/tracking-id': 'x' } }), 'Argo CD');
+});
+
+test('a change names the version that readers get, or never get', () => {
+  const planned = (verb: Verb) => planEdit(verb, objectWith({}, { candidate }), undefined, 'token');
+  assert.equal(planned('promote')?.requestedVersion, candidate.version);
+  assert.equal(planned('rollback')?.requestedVersion, middle);
+  assert.equal(planned('reject')?.rejectedVersion, candidate.version);
+  assert.match(planned('promote')?.message ?? '', /^Version \S+ is requested as the published version\.$/);
+  assert.match(planned('rollback')?.message ?? '', /^Version \S+ is requested as the pinned version;/);
+});
+
+test('the question of a risky change names both versions, with their pages where they are known', () => {
+  const status = {
+    active: { ...published, pages: 12 },
+    candidate: { ...candidate, pages: 1 },
+    history: [versionOf(newest), { ...versionOf(middle), pages: 3 }, versionOf(oldest)],
+  };
+  const question = (verb: Verb, version: string, changed: object = {}) =>
+    questionOf(verb, version, objectWith({}, { ...status, ...changed }));
+  assert.equal(
+    question('rollback', middle),
+    `docs/docs: This pins ${middle} (3 pages) in place of ${newest} (12 pages) for readers. Continue?`,
+  );
+  assert.equal(
+    question('promote', candidate.version),
+    `docs/docs: This publishes ${candidate.version} (1 page) in place of ${newest} (12 pages) for readers. Continue?`,
+  );
+  assert.match(question('pin', oldest), new RegExp(`This pins ${oldest} in place of `));
+  assert.match(question('pin', newest), /\(12 pages\), which readers get already\. Continue\?$/);
+  assert.match(question('promote', candidate.version, { active: undefined }), /\(1 page\) for readers\. Con/);
+});
+
+test('a change for git is the object with the fields to set, and the paths to remove', () => {
+  const of = (verb: Verb, spec: object, version?: string) => {
+    const object = objectWith(spec);
+    return gitChangeOf(object, planEdit(verb, object, version, 'token')?.patch ?? {});
+  };
+  const manifest = (spec: object) => ({
+    apiVersion: 'staticexport.dev/v1alpha1',
+    kind: 'StaticExport',
+    metadata: { name: 'docs', namespace: 'docs' },
+    spec,
+  });
+  assert.deepEqual(of('suspend', {}), { manifest: manifest({ suspend: true }), removals: [] });
+  assert.deepEqual(of('unpin', { pin: { version: oldest } }), { removals: ['spec.pin'] });
+  assert.deepEqual(of('pin', {}, oldest), { manifest: manifest({ pin: { version: oldest } }), removals: [] });
+  assert.deepEqual(of('pin', { pin: { jobId: 'x' } }, oldest), {
+    manifest: manifest({ pin: { version: oldest } }),
+    removals: ['spec.pin.jobId'],
+  });
 });

@@ -3,7 +3,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { CliError } from '../../../../src/cli/cli-error.ts';
-import { awaitedExport, awaitedLink, waitFor } from '../../../../src/cli/cluster/wait.ts';
+import {
+  awaitedExport,
+  awaitedLink,
+  awaitedVersion,
+  publishedWords,
+  waitFor,
+} from '../../../../src/cli/cluster/wait.ts';
 import { silentProgress } from '../../../../src/cli/output/progress.ts';
 import type { StaticExportObject } from '../../../../src/wire/cluster.ts';
 import { ClusterError } from '../../../../src/wire/cluster-error.ts';
@@ -54,7 +60,7 @@ const unavailable = new ClusterError('Unavailable', 'the Kubernetes API server a
 async function wait(
   answers: readonly (StaticExportObject | Error)[],
   timeoutMs = 3_600_000,
-  awaited = awaitedExport,
+  awaited = awaitedExport(token),
 ) {
   const clock = virtualClock();
   const caller = new AbortController();
@@ -67,8 +73,9 @@ async function wait(
     if (answer === undefined || answer instanceof Error) throw answer;
     return answer;
   };
-  const context = { clock, signal: caller.signal, progress: { ...silentProgress, note } };
-  const waiting = waitFor(awaited, { name: 'docs', token, timeoutMs }, { read }, context);
+  const progress = { ...silentProgress, note };
+  const context = { clock, signal: caller.signal, progress, output: 'text' } as const;
+  const waiting = waitFor(awaited, { name: 'docs', timeoutMs }, { read }, context);
   const ended = await clock.finish(
     waiting.then(
       ({ message }) => message,
@@ -147,7 +154,7 @@ for (const [name, spec] of [
 ] as const) {
   test(`a StaticExport that is ${name} ends the wait, because no job starts`, async () => {
     const { ended, reads } = await wait([objectWith(before, spec)]);
-    assert.deepEqual([ended, reads], [['usage', 'RequestPending'], 1]);
+    assert.deepEqual([ended, reads], [['held', 'RequestPending'], 1]);
   });
 }
 
@@ -184,8 +191,139 @@ for (const [name, status, expected] of links) {
     const { ended, reads } = await wait(
       answers.map((one) => objectWith(one)),
       60_000,
-      awaitedLink,
+      awaitedLink(token),
     );
     assert.deepEqual([ended, reads], [expected, 2]);
   });
 }
+
+const pinned = '20260104-030000-aaaaaaaa';
+const newer = '20260105-030000-bbbbbbbb';
+const activeWith = (version: string) => ({ version, jobId: 'j' });
+const stalled = (reason: string) => [
+  condition('Ready', 'False', reason),
+  condition('Stalled', 'True', reason),
+];
+const pin = { pin: { version: pinned } };
+const promotable = { version: newer, jobId: 'k', reason: 'TooFewPages' };
+const versions: readonly (readonly [string, 'pin' | 'promote', object, object, unknown])[] = [
+  [
+    'a pinned version that is published ends the wait, although the export before failed',
+    'pin',
+    pin,
+    { active: activeWith(pinned), conditions: [ready, failed] },
+    `Version ${pinned} is published.`,
+  ],
+  [
+    'a key that is refused for the pinned version ends the wait',
+    'pin',
+    pin,
+    { active: activeWith(newer), conditions: stalled('KeyRefused') },
+    ['key', 'KeyRefused'],
+  ],
+  [
+    'a pinned job that is gone ends the wait',
+    'pin',
+    pin,
+    { active: activeWith(newer), conditions: stalled('PinnedJobGone') },
+    ['exportFailed', 'PinnedJobGone'],
+  ],
+  [
+    'a missing key ends the wait for a pin',
+    'pin',
+    pin,
+    { active: activeWith(newer), conditions: [condition('Ready', 'False', 'KeyMissing')] },
+    ['key', 'KeyMissing'],
+  ],
+  [
+    'a pin of a suspended StaticExport stays requested',
+    'pin',
+    { ...pin, suspend: true },
+    { active: activeWith(newer), conditions: [condition('Ready', 'False', 'Suspended')] },
+    ['held', 'RequestPending'],
+  ],
+  [
+    'a pin that another client replaced ends the wait',
+    'pin',
+    { pin: { version: newer } },
+    { active: activeWith(newer), conditions: [ready] },
+    ['temporary', 'PinReplaced'],
+  ],
+  [
+    'a promoted candidate that is published ends the wait',
+    'promote',
+    {},
+    { active: activeWith(newer), conditions: [ready] },
+    `Version ${newer} is published.`,
+  ],
+  [
+    'a key that is refused for a promotion ends the wait',
+    'promote',
+    {},
+    {
+      active: activeWith(pinned),
+      candidate: promotable,
+      conditions: [ready, condition('Exported', 'False', 'KeyRefused')],
+    },
+    ['key', 'KeyRefused'],
+  ],
+  [
+    'a promotion of a pinned StaticExport stays requested',
+    'promote',
+    pin,
+    { active: activeWith(pinned), candidate: promotable, conditions: [ready] },
+    ['held', 'RequestPending'],
+  ],
+  [
+    'a candidate that was rejected ends the wait for its promotion',
+    'promote',
+    {},
+    {
+      active: activeWith(pinned),
+      rejected: {
+        generation: 1,
+        inputHash: 'h',
+        versions: [{ version: newer, rejectionTime: '2026-01-05T12:00:00Z' }],
+      },
+      conditions: [ready],
+    },
+    ['held', 'Rejected'],
+  ],
+  [
+    'a candidate that is gone ends the wait for its promotion',
+    'promote',
+    {},
+    { active: activeWith(pinned), conditions: [ready] },
+    ['exportFailed', 'CandidateGone'],
+  ],
+];
+for (const [name, by, spec, status, expected] of versions) {
+  test(name, async () => {
+    const awaited = awaitedVersion(by === 'pin' ? pinned : newer, by);
+    const unobserved = objectWith({ ...status, observedGeneration: 0 }, spec);
+    const { ended, reads } = await wait([unobserved, objectWith(status, spec)], 60_000, awaited);
+    assert.deepEqual([ended, reads], [expected, 2]);
+  });
+}
+
+test('a gate that still holds the first candidate does not end the wait for its promotion', async () => {
+  const held = { candidate: promotable, conditions: stalled('TooFewPages') };
+  const answers = [held, { active: activeWith(newer), conditions: [ready] }].map((one) => objectWith(one));
+  assert.equal((await wait(answers, 60_000, awaitedVersion(newer, 'promote'))).reads, 2);
+});
+
+test('a pin that is retried until --timeout ends the wait at its deadline, and the reason is noted', async () => {
+  const status = {
+    active: activeWith(newer),
+    conditions: [condition('Ready', 'False', 'PinPending')],
+    failures: { poll: { ...failure, reason: 'ServerError' } },
+  };
+  const { ended, notes } = await wait([objectWith(status, pin)], 60_000, awaitedVersion(pinned, 'pin'));
+  assert.deepEqual([ended, notes], [['deadline', 'DeadlineExceeded'], ['because of PinPending']]);
+});
+
+test('the result says what readers get, and whether it is new', () => {
+  assert.equal(publishedWords(undefined, newer), `Version ${newer} is published.`);
+  assert.equal(publishedWords(pinned, newer), `Version ${newer} is published; it replaces ${pinned}.`);
+  assert.equal(publishedWords(newer, newer), `The content is unchanged; version ${newer} stays published.`);
+});

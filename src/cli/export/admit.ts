@@ -3,8 +3,8 @@
 // replacement would destroy, and a link file where a web server shows it.
 
 import { constants } from 'node:fs';
-import { access, rename, stat } from 'node:fs/promises';
-import { dirname, resolve, sep } from 'node:path';
+import { access, realpath, rename, stat } from 'node:fs/promises';
+import { basename, dirname, join, resolve, sep } from 'node:path';
 import { isThere } from '../../runtime/folder.ts';
 import { publishableCode } from '../../wire/publishable-error.ts';
 import { isArchiveName } from '../bundle/archive-file.ts';
@@ -31,7 +31,7 @@ export async function admitDestination(
     const message = `${name} names an archive that is not .tar, .tar.gz, .tgz or .tar.zst; name one of these, or a folder`;
     throw new CliError('usage', 'UnknownArchiveName', message);
   }
-  if (kept.some((one) => one !== undefined && isWithin(resolve(one), path))) {
+  if (await holdsAny(path, kept)) {
     const message = `${name} holds the state folder, the current folder or another destination; name a folder of its own`;
     throw new CliError('usage', 'DestinationRefused', message);
   }
@@ -73,6 +73,32 @@ async function requireFolderAround(path: string, name: string): Promise<void> {
     const message = `the folder around ${name} cannot be written (${publishableCode(cause)}); check its permissions`;
     throw new CliError('usage', 'DestinationReadOnly', message, { cause });
   });
+}
+
+async function holdsAny(folder: string, kept: readonly (string | undefined)[]): Promise<boolean> {
+  const folders = await placesOf(folder);
+  for (const one of kept) {
+    const places = one === undefined ? [] : await placesOf(one);
+    if (places.some((place) => folders.some((around) => isWithin(place, around)))) return true;
+  }
+  return false;
+}
+
+/**
+ * Where a path leads, and where its last name is: they differ for a symbolic link, which a rename replaces and a write
+ * follows. What does not exist yet counts as made. Two paths are the same file if these meet.
+ */
+export async function placesOf(path: string): Promise<readonly string[]> {
+  const absolute = resolve(path);
+  return [await realPathOf(absolute), join(await realPathOf(dirname(absolute)), basename(absolute))];
+}
+
+/** Of the deepest folder that exists, and the rest. */
+async function realPathOf(path: string): Promise<string> {
+  const parent = dirname(path);
+  return realpath(path).catch(async () =>
+    parent === path ? path : join(await realPathOf(parent), basename(path)),
+  );
 }
 
 const isWithin = (path: string, folder: string): boolean =>

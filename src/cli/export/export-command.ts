@@ -103,9 +103,16 @@ function readDomain(text: string): string {
 }
 
 /** Each destination, before a job is started. */
-async function admitAll({ to, values, linkFile, replace }: ExportValues, state: StateFolder): Promise<void> {
+async function admitAll(given: ExportValues, state: StateFolder): Promise<void> {
+  const { to, values, linkFile, replace } = given;
   if (values !== undefined) await admitValues(values);
-  if (linkFile !== undefined) await admitLinkFile(linkFile);
+  if (linkFile !== undefined)
+    await admitLinkFile(linkFile, {
+      '--values': values,
+      '--key-file': given.keyFile,
+      '--baseline': given.baseline,
+      '--extra-ca-file': given.extraCaFile,
+    });
   if (to === undefined) return;
   const place = placeOf(state, resolve(to), namedPath('--to', to), replace);
   await admitDestination(to, place, [state.path, '.', values, linkFile]);

@@ -1,14 +1,19 @@
 // Writes the two single files of an export: the values file, which names the version and never the link, and
 // `bundle.json`, which holds the link for its owner alone. Each is whole or as before. Refuses: a values file that cannot
-// be edited without a change to its other bytes.
+// be edited without a change to its other bytes, and a link in place of any other file.
 
 import { readFile, realpath, stat } from 'node:fs/promises';
-import { formatPublishedBundle, type PublishedBundle } from '../../bundle/published-bundle.ts';
+import {
+  formatPublishedBundle,
+  longestBundleJson,
+  type PublishedBundle,
+  parseServedBundle,
+} from '../../bundle/published-bundle.ts';
 import { planValuesEdit } from '../../targets/values.ts';
 import { publishableCode } from '../../wire/publishable-error.ts';
 import { CliError } from '../cli-error.ts';
 import { namedPath, notWritten, writeWhole } from '../output/destination.ts';
-import { admitFile } from './admit.ts';
+import { admitFile, placesOf } from './admit.ts';
 
 const valuesFlag = '--values';
 const linkFileFlag = '--link-file';
@@ -20,8 +25,46 @@ export async function admitValues(path: string): Promise<void> {
   await planEdit(path, '20000101-000000-00000000', 'usage');
 }
 
-/** Before an export begins. @throws {CliError} those of `admitFile` */
-export const admitLinkFile = (path: string): Promise<void> => admitFile(path, namedPath(linkFileFlag, path));
+/**
+ * Before an export begins.
+ *
+ * @param others files of the same command, by flag: none of them may be the link file
+ * @throws {CliError} `DestinationExists`, and those of `admitFile`
+ */
+export async function admitLinkFile(
+  path: string,
+  others: Readonly<Record<string, string | undefined>>,
+): Promise<void> {
+  const name = namedPath(linkFileFlag, path);
+  await admitFile(path, name);
+  const places = await placesOf(path);
+  for (const [flag, other] of Object.entries(others)) {
+    if (other === undefined) continue;
+    const shared = (await placesOf(other)).some((place) => places.includes(place));
+    if (!shared) continue;
+    const message = `${name} and ${flag} name the same file; name another file`;
+    throw new CliError('usage', 'DestinationRefused', message);
+  }
+  await requireLinkFile(path);
+}
+
+/** Of a file that is there, only one of a link is replaced. An empty one holds nothing. */
+async function requireLinkFile(path: string): Promise<void> {
+  const found = await stat(path).catch(() => undefined);
+  if (found === undefined || found.size === 0 || (await isBundleJson(path, found.size))) return;
+  const message = `${namedPath(linkFileFlag, path)} exists and is not a bundle.json; name another path, or move it away`;
+  throw new CliError('usage', 'DestinationExists', message);
+}
+
+async function isBundleJson(path: string, size: number): Promise<boolean> {
+  if (size > longestBundleJson) return false;
+  try {
+    parseServedBundle(await readFile(path, 'utf8'));
+    return true;
+  } catch {
+    return false;
+  }
+}
 
 /**
  * Sets `staticExport.enabled` and `.version` and leaves every other byte. Of a symbolic link, the file behind it
@@ -73,12 +116,13 @@ async function readValues(path: string, outcome: 'usage' | 'notWritten'): Promis
   }
 }
 
-/** `bundle.json` with the link, for its owner alone. Written only where it differs. */
+/** `bundle.json` with the link, for its owner alone. Written only where it differs. @throws {CliError} `DestinationExists` */
 export async function writeLinkFile(path: string, bundle: PublishedBundle): Promise<void> {
   const text = `${formatPublishedBundle(bundle)}\n`;
   const found = await stat(path).catch(() => undefined);
   const isPrivate = found !== undefined && (found.mode & 0o077) === 0;
   if (isPrivate && (await readFile(path, 'utf8').catch(() => undefined)) === text) return;
+  await requireLinkFile(path);
   await writeWhole(path, text, 0o600).catch((error: unknown) => {
     throw notWritten(namedPath(linkFileFlag, path), error);
   });

@@ -33,7 +33,9 @@ export interface PublishOptions extends Omit<DownloadOptions, 'workDir'> {
 export async function admitAll(options: PublishOptions, state: StateFolder): Promise<void> {
   for (const to of options.publish) await admitPlace(to, options, state);
   if (options.values !== undefined) await admitValues(options.values);
-  if (options.linkFile !== undefined) await admitLinkFile(options.linkFile);
+  const { values, extraCaFile, linkFile } = options;
+  if (linkFile !== undefined)
+    await admitLinkFile(linkFile, { '--values': values, '--extra-ca-file': extraCaFile });
 }
 
 async function admitPlace(to: string, options: PublishOptions, state: StateFolder): Promise<Place> {

@@ -62,6 +62,23 @@ test('a folder with another destination in it is refused, because a replacement 
   await admitDestination(to, placement, [`${to}.yaml`]);
 });
 
+test('a symbolic link hides neither a destination in a folder nor the folder', async (t) => {
+  const folder = folderFor(t);
+  mkdirSync(join(folder, 'www/site'), { recursive: true });
+  symlinkSync(join(folder, 'www'), join(folder, 'alias'));
+  symlinkSync(join(folder, 'behind.json'), join(folder, 'www/site/link.json'));
+  for (const [to, kept] of [
+    ['www/site', 'alias/site/bundle.json'],
+    ['alias/site', 'www/site/a/b/bundle.json'],
+    ['alias', 'www/state'],
+    ['www/site', 'www/site/link.json'],
+  ] as const) {
+    const inside = admitDestination(join(folder, to), placement, [join(folder, kept)]);
+    await assert.rejects(inside, { code: 'DestinationRefused' }, `${to} ${kept}`);
+  }
+  await admitDestination(join(folder, 'alias/site'), placement, [join(folder, 'www/bundle.json')]);
+});
+
 test('a single file must be a file in a folder that exists, and messages name its flag', async (t) => {
   const folder = folderFor(t);
   const cases = [

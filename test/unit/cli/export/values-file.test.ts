@@ -15,8 +15,23 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { admitValues, writeLinkFile, writeValues } from '../../../../src/cli/export/values-file.ts';
+import {
+  admitLinkFile,
+  admitValues,
+  writeLinkFile,
+  writeValues,
+} from '../../../../src/cli/export/values-file.ts';
 import { Link } from '../../../../src/wire/link.ts';
+
+const fields = {
+  version: 'v',
+  digest: undefined,
+  jobId: 'j',
+  pages: 1,
+  sizeBytes: 1,
+  issuedAt: 0,
+  expiresAt: 1000,
+};
 
 function folderFor(t: TestContext): string {
   const folder = mkdtempSync(join(tmpdir(), 'values-file-'));
@@ -44,23 +59,49 @@ test('the values file keeps its comments, order and mode, and gets no link', asy
 
 test('only its owner can read the link file', async (t) => {
   const path = join(folderFor(t), 'bundle.json');
-  writeFileSync(path, '{}', { mode: 0o644 });
+  writeFileSync(path, '', { mode: 0o644 });
   const bundleUrl = Link.parse('https://storage.example.com/x?signature=y') ?? assert.fail();
-  const fields = {
-    version: 'v',
-    digest: undefined,
-    jobId: 'j',
-    pages: 1,
-    sizeBytes: 1,
-    issuedAt: 0,
-    expiresAt: 1000,
-  };
   await writeLinkFile(path, { ...fields, bundleUrl });
   assert.equal(statSync(path).mode & 0o777, 0o600);
   assert.equal(JSON.parse(readFileSync(path, 'utf8')).bundleUrl, bundleUrl.reveal());
   chmodSync(path, 0o644);
   await writeLinkFile(path, { ...fields, bundleUrl });
   assert.equal(statSync(path).mode & 0o777, 0o600);
+});
+
+test('a link file replaces no file but one of a link', async (t) => {
+  const path = join(folderFor(t), 'id_rsa');
+  const bundleUrl = Link.parse('https://storage.example.com/x?signature=y') ?? assert.fail();
+  for (const theirs of ['PRIVATE', '{}', 'x'.repeat(300_000)]) {
+    writeFileSync(path, theirs);
+    await assert.rejects(admitLinkFile(path, {}), { code: 'DestinationExists', outcome: 'usage' });
+    await assert.rejects(writeLinkFile(path, { ...fields, bundleUrl }), { code: 'DestinationExists' });
+    assert.equal(readFileSync(path, 'utf8'), theirs);
+  }
+  writeFileSync(path, '{"bundleUrl": "https://storage.example.com/x"}');
+  await admitLinkFile(path, {});
+  await writeLinkFile(path, { ...fields, bundleUrl });
+  assert.equal(JSON.parse(readFileSync(path, 'utf8')).version, 'v');
+});
+
+test('a link file is none of the other files of the command, however they are named', async (t) => {
+  const folder = folderFor(t);
+  symlinkSync(folder, join(folder, 'alias'));
+  writeFileSync(join(folder, 'key'), '');
+  symlinkSync(join(folder, 'key'), join(folder, 'key-link'));
+  for (const [path, other] of [
+    ['new.json', 'alias/new.json'],
+    ['alias/key', 'key'],
+    ['key', 'key-link'],
+    ['key-link', 'key'],
+  ] as const) {
+    const others = { '--values': undefined, '--key-file': join(folder, other) };
+    await assert.rejects(admitLinkFile(join(folder, path), others), {
+      code: 'DestinationRefused',
+      message: /--key-file name the same file/,
+    });
+  }
+  await admitLinkFile(join(folder, 'new.json'), { '--key-file': join(folder, 'key') });
 });
 
 test('before an export, a values file that cannot be edited is wrong usage, and nothing is written', async (t) => {

@@ -3,6 +3,7 @@
 // and readable by their owner alone. Refuses: targets, which need a cluster. Invariant: one process has the folder (its
 // caller holds the lock), so that memory and files agree.
 
+import { createHash } from 'node:crypto';
 import { mkdir, readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
@@ -87,8 +88,7 @@ export async function openFolderCluster(
   };
   const store = async (object: Stored): Promise<Stored> => {
     const stored = { ...object, metadata: { ...object.metadata, resourceVersion: nextVersion() } };
-    const { namespace, name } = stored.metadata;
-    const file = join(path, `${stored.kind}.${namespace}.${name}.json`);
+    const file = join(path, fileNameOf(stored.kind, stored.metadata));
     await write(file, `${JSON.stringify(stored, undefined, 2)}\n`, 0o600).catch((cause: unknown) => {
       throw new ClusterError(
         'Unavailable',
@@ -182,6 +182,16 @@ async function readObjects(path: string): Promise<Map<string, Stored>> {
 }
 
 const idOf = (of: string, { namespace, name }: ObjectKey): string => `${of}/${namespace}/${name}`;
+
+/** Room for what a writer puts around a name, which file systems allow 255 bytes. */
+const longestFileName = 200;
+
+/** A namespace has no dot, so that no two objects share a name. */
+function fileNameOf(of: StoredKind, { namespace, name }: ObjectKey): string {
+  const plain = `${of}.${namespace}.${name}.json`;
+  if (plain.length <= longestFileName) return plain;
+  return `${of}.${createHash('sha256').update(plain).digest('hex')}.json`;
+}
 
 function newMeta(key: ObjectKey, random: Random): ObjectMeta {
   const { namespace, name } = key;

@@ -116,6 +116,16 @@ test('a folder that is opened again has the same objects, and its files are for 
   assert.deepEqual(edited.status, { observedGeneration: 1 });
 });
 
+test('objects with the longest names that an API server allows are stored, each in its own file', async (t) => {
+  const path = pathFor(t);
+  const names = ['a', 'b'].map((last) => `${'n'.repeat(252)}${last}`);
+  const cluster = await openFolderCluster(path, systemRandom);
+  const keys = names.map((name) => ({ namespace: 'd'.repeat(63), name }));
+  for (const one of keys) await cluster.applyManifest({ key: one, spec, annotations: {}, labels: {} });
+  const again = await openFolderCluster(path, systemRandom);
+  for (const one of keys) assert.equal((await again.readStaticExport(one, signal))?.metadata.name, one.name);
+});
+
 test('a label or annotation that is no longer applied is removed', async (t) => {
   const cluster = await openFolderCluster(pathFor(t), systemRandom);
   const first = applied({ x: '1' }, undefined);

@@ -24,6 +24,8 @@ export interface Manifest {
 const defaultNamespace = 'default';
 /** RFC 1123 subdomain, as a Kubernetes API server requires it. The name is part of a file's name here. */
 const objectName = /^(?=.{1,253}$)[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$/;
+/** RFC 1123 label. */
+const namespaceName = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/;
 /** Far more than a StaticExport and its Secret. */
 export const longestManifest = 1024 * 1024;
 
@@ -41,6 +43,9 @@ export function readManifest(text: string): Manifest {
   const { spec: read, problems } = parseStaticExport({ spec, status: {} });
   const unknown = [
     ...Object.keys(object).filter((name) => !objectFields.has(name)),
+    ...Object.keys(metadata)
+      .filter((name) => !metadataFields.has(name))
+      .map((name) => `metadata.${name}`),
     ...unknownFields(spec, read ?? partsOf(spec), 'spec'),
   ];
   const faults = [...problems, ...unknown.slice(0, 8).map((field) => `${field} (unknown field)`)];
@@ -76,14 +81,33 @@ function readObjects(text: string): readonly unknown[] {
 
 const objectFields: ReadonlySet<string> = new Set(['apiVersion', 'kind', 'metadata', 'spec', 'status']);
 
+/** Of ObjectMeta in Kubernetes, those included that kubectl prints for a stored object. */
+const metadataFields: ReadonlySet<string> = new Set([
+  'name',
+  'generateName',
+  'namespace',
+  'labels',
+  'annotations',
+  'ownerReferences',
+  'finalizers',
+  'uid',
+  'resourceVersion',
+  'generation',
+  'creationTimestamp',
+  'deletionTimestamp',
+  'deletionGracePeriodSeconds',
+  'managedFields',
+  'selfLink',
+]);
+
 function readKey(metadata: Readonly<Record<string, unknown>>): ObjectKey {
   const { name, namespace = defaultNamespace } = metadata;
   if (name === undefined || name === '') throw invalid('must have metadata.name');
-  for (const [field, text] of Object.entries({ 'metadata.name': name, 'metadata.namespace': namespace })) {
-    if (typeof text !== 'string' || !objectName.test(text))
-      throw invalid(`must have a ${field} of lower-case letters, digits, "-" and "."`);
-  }
-  return { name: String(name), namespace: String(namespace) };
+  if (typeof name !== 'string' || !objectName.test(name))
+    throw invalid('must have a metadata.name of lower-case letters, digits, "-" and "."');
+  if (typeof namespace !== 'string' || !namespaceName.test(namespace))
+    throw invalid('must have a metadata.namespace of at most 63 lower-case letters, digits and "-"');
+  return { name, namespace };
 }
 
 function readSecret(

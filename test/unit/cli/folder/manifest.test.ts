@@ -31,6 +31,16 @@ const refusals: readonly (readonly [string, string, RegExp])[] = [
   ['another version', good.replace('v1alpha1', 'v9'), /must have apiVersion staticexport\.dev\/v1alpha1/],
   ['no name', good.replace('name: docs,', ''), /metadata\.name/],
   ['a name that is a path', good.replace('name: docs', 'name: "../x"'), /metadata\.name of lower-case/],
+  [
+    'a namespace that is not a label, and would share a file with another object',
+    good.replace('namespace: team', 'namespace: a.b'),
+    /metadata\.namespace of at most 63/,
+  ],
+  [
+    'an unknown field of the metadata',
+    good.replace('namespace: team', 'anotations: { a: b }'),
+    /: metadata\.anotations \(unknown field\)$/,
+  ],
   ['an unknown field', `${good}  shedule: "0 3 * * *"\n`, /: spec\.shedule \(unknown field\)$/],
   [
     'an unknown field below',
@@ -103,4 +113,12 @@ test('no message repeats a value of a Secret', () => {
       (error: Error) => !error.message.includes('svc_secret'),
     );
   }
+});
+
+test('a manifest that kubectl printed is accepted', () => {
+  const printed = [
+    'uid: u, resourceVersion: "1", generation: 2, creationTimestamp: "2026-01-05T12:00:00Z"',
+    'ownerReferences: [], finalizers: [], managedFields: [], labels: {}, annotations: {}',
+  ].join(', ');
+  assert.equal(readManifest(good.replace('namespace: team', printed)).key.name, 'docs');
 });

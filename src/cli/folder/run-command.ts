@@ -13,7 +13,7 @@ import { ReconcileRefused } from '../../loop/refused-reconcile.ts';
 import { withoutRetry } from '../../reconcile/status/failure-words.ts';
 import { readBounded } from '../../runtime/bounded-file.ts';
 import { openExternalServices } from '../../services/external-services.ts';
-import { defaultOutputName, outputKeys } from '../../staticexport/names.ts';
+import { annotations, defaultOutputName, outputKeys } from '../../staticexport/names.ts';
 import { parseStaticExport } from '../../staticexport/parse.ts';
 import type { Status } from '../../staticexport/status-schema.ts';
 import { ClusterError } from '../../wire/cluster-error.ts';
@@ -29,6 +29,7 @@ import { longestManifest, type Manifest, readManifest } from './manifest.ts';
 import { createPlainLog } from './plain-log.ts';
 import { admitAll, type PublishOptions, publish, publishLink } from './publish.ts';
 import { createPublisher, type Publishing } from './publisher.ts';
+import { requestToken } from './request-token.ts';
 import { inRunWords } from './run-words.ts';
 
 export interface RunValues extends PublishOptions {
@@ -60,8 +61,9 @@ export async function runManifest(
     await admitAll(values, state);
     const cluster = await openFolderCluster(join(state.path, 'objects'), context.random);
     await holdSecrets(manifest, values.secret, cluster);
+    const stored = await cluster.readStaticExport(manifest.key, context.signal);
     const token = values.request
-      ? { 'staticexport.dev/requestedAt': new Date(context.clock.now()).toISOString() }
+      ? { [annotations.requestedAt]: requestToken(stored, context.clock.now()) }
       : {};
     await cluster.applyManifest({ ...manifest, annotations: { ...manifest.annotations, ...token } });
     return await runLoop(manifest, values, cluster, state, context);

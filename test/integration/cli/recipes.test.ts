@@ -104,6 +104,7 @@ interface GithubStep {
   readonly id?: string;
   readonly if?: string;
   readonly env?: Environment;
+  readonly with?: Environment;
 }
 
 test('the GitHub workflow commits the new version once, and nothing when the content is the same', async (t) => {
@@ -117,10 +118,20 @@ test('the GitHub workflow commits the new version once, and nothing when the con
   mkdirSync(join(folder, 'temp'));
   const workflow = parse(recipe('github-actions.yaml'));
   const steps: readonly GithubStep[] = workflow.jobs.export.steps;
+  const restored = steps.find(({ uses }) => uses?.startsWith('actions/cache/restore@'));
+  const saved = steps.find(({ uses }) => uses?.startsWith('actions/cache/save@'));
+  assert.deepEqual([saved?.if, saved?.with?.['path']], ['always()', restored?.with?.['path']]);
+  assert.equal(saved?.with?.['key'], restored?.with?.['key']);
+  // A cache is never written again, and the newest with the beginning of the key is restored.
+  assert.match(saved?.with?.['key'] ?? '', /run_id.*run_attempt/);
+  assert.ok(saved?.with?.['key']?.startsWith(restored?.with?.['restore-keys'] ?? 'none'));
+  // What a person types is never a part of a script.
+  for (const step of steps) assert.doesNotMatch(step.run ?? '', /\$\{\{/);
   const run = async (): Promise<void> => {
     const known = new Map([
       ['vars.EXPORT_API', vendor.url],
       ['secrets.EXPORT_API_KEY', key],
+      ["inputs.max-shrink || '20'", '20'],
     ]);
     const evaluate = (text: string): string =>
       text.replace(/\$\{\{ ([^}]+) \}\}/g, (_all, name: string) => known.get(name) ?? assert.fail(name));
@@ -162,7 +173,9 @@ test('the GitHub workflow commits the new version once, and nothing when the con
 test('the GitLab pipeline publishes the site, and the second job knows version and pages', async (t) => {
   const { vendor, folder, env } = await workplaceFor(t);
   const pipeline = parse(recipe('gitlab-ci.yaml'));
-  const variables = { ...pipeline.variables, ...env, GITLAB_CI: 'true', CI_PIPELINE_SOURCE: 'schedule' };
+  const { STATIC_EXPORT_MAX_SHRINK: limit, ...plain } = pipeline.variables;
+  const given = { STATIC_EXPORT_MAX_SHRINK: limit.value };
+  const variables = { ...plain, ...given, ...env, GITLAB_CI: 'true', CI_PIPELINE_SOURCE: 'schedule' };
   const exported = await runStep(pipeline.export.script.join('\n'), folder, {
     ...variables,
     STATIC_EXPORT_API_BASE_URL: vendor.url,
@@ -222,7 +235,7 @@ test('the cron recipe goes from nothing to a served site, and swaps it without a
   const { vendor, folder, setContent, env } = await workplaceFor(t);
   const root = join(folder, 'docs');
   writeFileSync(join(folder, 'key'), key);
-  const publish = async (): Promise<CommandResult> =>
+  const publish = async (more: Environment = {}): Promise<CommandResult> =>
     runCommand([join(recipes, 'cron/publish-docs.sh')], {
       env: {
         ...env,
@@ -230,10 +243,13 @@ test('the cron recipe goes from nothing to a served site, and swaps it without a
         SITE_ROOT: root,
         STATIC_EXPORT_API_BASE_URL: vendor.url,
         STATIC_EXPORT_KEY_FILE: join(folder, 'key'),
+        ...more,
       },
     });
   const first = await publish();
   assert.deepEqual([first.code, first.stderr], [0, '']);
+  const [, published = ''] = /^Published: (.+)\n$/.exec(first.stdout) ?? assert.fail(first.stdout);
+  assert.ok(existsSync(join(published, 'index.html')));
 
   const port = await findFreePort();
   const conf = join(folder, 'nginx.conf');
@@ -286,4 +302,6 @@ events {} http { include /etc/nginx/mime.types; access_log off; ${temporary} ${s
   assert.equal(held.code, 7);
   assert.match(held.stderr, /PageCountDropped/);
   assert.equal((await get('/')).text, 'fifth');
+  assert.equal((await publish({ STATIC_EXPORT_MAX_SHRINK: '90' })).code, 0);
+  assert.equal((await get('/')).text, 'too little');
 });

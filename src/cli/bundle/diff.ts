@@ -14,8 +14,8 @@ export async function diffBundles(
   [oldPath = '', newPath = '']: readonly string[],
   context: CliContext,
 ): Promise<CommandResult> {
-  const before = await readIndex(oldPath, values, context).catch(naming('OLD'));
-  const after = await readIndex(newPath, values, context).catch(naming('NEW'));
+  const before = await readIndex(oldPath, values, context, 'Reading OLD').catch(naming('OLD'));
+  const after = await readIndex(newPath, values, context, 'Reading NEW').catch(naming('NEW'));
   const { added, changed, removed } = diffFiles(before, after);
   const isSame = before.digest === after.digest;
   const counts = `${added.length} added, ${changed.length} changed, ${removed.length} removed`;

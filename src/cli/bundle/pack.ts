@@ -2,7 +2,7 @@
 // server's rules before it gets its name. Invariant: an archive that servers would reject replaces nothing.
 
 import { realpath, stat } from 'node:fs/promises';
-import { basename } from 'node:path';
+import { basename, dirname, isAbsolute, relative, resolve, sep } from 'node:path';
 import type { ArchivedFile } from '../../bundle/archive/archive-writer.ts';
 import type { BundleIndex } from '../../bundle/bundle-index.ts';
 import type { StoredBundle } from '../../bundle/store/stored-bundle.ts';
@@ -48,8 +48,12 @@ export async function packBundle(
   });
   if (stats.isDirectory()) {
     progress.phase('Reading the folder');
-    // A folder that holds the archive does not pack it into itself.
-    await write(await filesOf(source, (path) => path === present || isUnfinished(basename(path))));
+    await requireOutside(source, destination);
+    const files = await filesOf(source, (path) => isUnfinished(basename(path)));
+    if (files.length === 0) {
+      throw new CliError('usage', 'FolderEmpty', 'SOURCE is a folder without files; check its path');
+    }
+    await write(files);
   } else {
     await withArchive(source, values, context, (bundle) => write(packedFiles(bundle)));
   }
@@ -61,6 +65,18 @@ export async function packBundle(
     fields: { ...contentFields(index), path: destination },
     lines: [`Written: ${printable(destination)}`, ...contentLines(index)],
   };
+}
+
+/** An archive in the folder would be a part of the next one, and of the site. */
+async function requireOutside(source: string, destination: string): Promise<void> {
+  const [folder, parent] = await Promise.all([
+    realpath(source),
+    realpath(dirname(destination)).catch(() => resolve(dirname(destination))),
+  ]);
+  const within = relative(folder, parent);
+  if (isAbsolute(within) || within === '..' || within.startsWith(`..${sep}`)) return;
+  const message = 'ARCHIVE is inside the folder that is packed; name a path outside of it';
+  throw new CliError('usage', 'DestinationInSource', message);
 }
 
 function withProgress(

@@ -26,13 +26,16 @@ export interface SizeLimits {
 
 type ReadingContext = Pick<CliContext, 'bundleWorker' | 'clock' | 'random' | 'signal' | 'progress'>;
 
-/** The index alone; nothing is kept. @throws {BundleError} {CliError} `ArchiveUnreadable`, `ArchiveIsFolder` */
+const defaultPhase = 'Reading the archive';
+
+/** The index alone; nothing is kept. @param phase as progress names it @throws {BundleError} {CliError} `ArchiveUnreadable`, `ArchiveIsFolder` */
 export async function readIndex(
   path: string,
   sizes: SizeLimits,
   context: ReadingContext,
+  phase = defaultPhase,
 ): Promise<BundleIndex> {
-  return prepare(path, sizes, undefined, context);
+  return prepare(path, sizes, undefined, context, phase);
 }
 
 /**
@@ -48,7 +51,7 @@ export async function withArchive<T>(
 ): Promise<T> {
   const storeDir = join(tmpdir(), `static-export-${context.random.uuid()}`);
   try {
-    const index = await prepare(path, sizes, storeDir, context);
+    const index = await prepare(path, sizes, storeDir, context, defaultPhase);
     const bundle = await openPack(join(bundleFolder(storeDir, index.digest), packName), index, undefined);
     try {
       return await work(bundle);
@@ -65,12 +68,13 @@ async function prepare(
   sizes: SizeLimits,
   storeDir: string | undefined,
   context: ReadingContext,
+  phase: string,
 ): Promise<BundleIndex> {
   await requireFile(path);
   const link = Link.parse(pathToFileURL(resolve(path)).href);
   if (link === undefined) throw unreadable(undefined);
   const { progress } = context;
-  progress.phase('Reading the archive');
+  progress.phase(phase);
   try {
     return await readContent(link, { sizes, storeDir, allowFileLinks: true }, context, context.signal);
   } catch (error) {

@@ -86,17 +86,43 @@ test('an archive that servers would reject replaces nothing', async (t) => {
   assert.deepEqual(readdirSync(folder).sort(), ['site', 'site.tar.gz']);
 });
 
-test('an archive within the folder that is packed leaves itself out, and what a killed run left', async (t) => {
+test('an archive within the folder that is packed is refused, and an empty folder too', async (t) => {
   const folder = folderFor(t);
-  const site = siteIn(folder, {
-    ...pages,
-    '.site.tar.static-export-9999999999-01234567.01234567.partial': 'half',
-  });
-  const archive = join(site, 'site.tar');
-  const first = await run('pack', site, archive, '-o', 'json');
-  const second = await run('pack', site, archive, '--replace', '-o', 'json');
-  assert.equal(JSON.parse(first.stdout).files, 2);
-  assert.deepEqual(JSON.parse(second.stdout), JSON.parse(first.stdout));
+  const site = siteIn(folder, pages);
+  symlinkSync(site, join(folder, 'link'));
+  for (const archive of [join(site, 'site.tar'), join(site, 'a/site.tar'), join(folder, 'link/site.tar')]) {
+    assert.equal((await failure(2, 'pack', site, archive)).code, 'DestinationInSource');
+  }
+  const empty = join(folder, 'empty');
+  mkdirSync(join(empty, 'a'), { recursive: true });
+  assert.equal((await failure(2, 'pack', empty, join(folder, 'site.tar'))).code, 'FolderEmpty');
+  assert.deepEqual(readdirSync(folder).sort(), ['empty', 'link', 'site']);
+});
+
+test('what a killed run left in a folder is not packed', async (t) => {
+  const folder = folderFor(t);
+  const left = '.site.tar.static-export-9999999999-01234567.01234567.partial';
+  const site = siteIn(folder, { ...pages, [left]: 'half' });
+  const { stdout } = await run('pack', site, join(folder, 'site.tar'), '-o', 'json');
+  assert.equal(JSON.parse(stdout).files, 2);
+});
+
+test('progress of a comparison names the archive that is read', async (t) => {
+  const folder = folderFor(t);
+  const archive = join(folder, 'site.tar');
+  writeFileSync(archive, tarOf(pages));
+  const { stdout } = await runCommand([
+    'sh',
+    '-c',
+    '"$0" "$@" 2>&1',
+    process.execPath,
+    program,
+    'bundle',
+    'diff',
+    archive,
+    archive,
+  ]);
+  assert.match(stdout, /^Reading OLD\nReading NEW\n/);
 });
 
 test('a source that does not exist is named as the source', async (t) => {

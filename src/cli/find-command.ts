@@ -26,11 +26,15 @@ export function findCommand(
   const commands = sections.flatMap((section) => section.commands);
   const end = args.findIndex((arg) => !wordPattern.test(arg));
   const words = end < 0 ? args : args.slice(0, end);
+  const [first = ''] = args;
+  if (first === 'help') {
+    const named = commands.find((one) => one.words === args.slice(1).join(' '));
+    if (named !== undefined) return { kind: 'command', command: named, args: ['--help'] };
+  }
   const command = commands.find((one) => isPrefix(one.words.split(' '), words));
   if (command !== undefined) {
     return { kind: 'command', command, args: args.slice(command.words.split(' ').length) };
   }
-  const [first = ''] = args;
   if (first === '--version') return print(`${programName} ${version}\n`);
   const isHelp = first === 'help' || args.includes('--help') || args.includes('-h');
   const group = (first === 'help' ? args.slice(1) : words).join(' ');

@@ -13,6 +13,8 @@ for (const [args, words, rest] of [
   [['bundle', 'inspect', 'site.tar'], 'bundle inspect', ['site.tar']],
   [['bundle', 'pack', 'public', 'site.tar'], 'bundle pack', ['public', 'site.tar']],
   [['bundle', 'verify', '--help'], 'bundle verify', ['--help']],
+  [['help', 'export'], 'export', ['--help']],
+  [['help', 'bundle', 'verify'], 'bundle verify', ['--help']],
 ] as const) {
   test(`"${args.join(' ')}" is the command ${words}`, () => {
     const found = find(...args);

@@ -13,6 +13,8 @@ export interface CliContext {
   readonly random: Random;
   /** Aborts on the first SIGINT or SIGTERM; its reason is a `CliError` with that outcome. */
   readonly signal: AbortSignal;
+  /** How texts name the program: `static-export`, or `kubectl static-export`. */
+  readonly called: string;
   /** Format of the result. */
   readonly output: OutputFormat;
   readonly env: Readonly<Record<string, string | undefined>>;

@@ -119,6 +119,7 @@ export async function runCli(process: NodeJS.Process, parts: CliParts): Promise<
       clock: systemClock,
       random: systemRandom,
       signal,
+      called,
       output: format,
       env: process.env,
       progress: report.progress,

@@ -1,5 +1,6 @@
 // The Kubernetes API server as the commands need it: the StaticExports of a namespace, read and patched. Owns the
-// connection, and the namespace that a command means. Refuses: the data of Secrets, which no command here reads.
+// connection, and the namespace that a command means. Refuses: the data of Secrets, which no command here reads, and text
+// that is not printable.
 
 import { createList } from '../../kube/objects/resource-list.ts';
 import { readResource } from '../../kube/objects/stored-object.ts';
@@ -9,6 +10,7 @@ import { createTransport, type Transport } from '../../kube/transport/transport.
 import { fieldManager, kind } from '../../staticexport/names.ts';
 import type { StaticExportObject } from '../../wire/cluster.ts';
 import { ClusterError } from '../../wire/cluster-error.ts';
+import { printableValue } from '../../wire/printable-text.ts';
 import { CliError } from '../cli-error.ts';
 import type { CliContext } from '../context.ts';
 
@@ -61,7 +63,7 @@ export async function withCluster<T>(
       read: async (name) => {
         try {
           const address = { resource: staticExports, namespace, name };
-          return readResource(await transport.call({ verb: 'get', method: 'GET', address }, signal));
+          return shown(readResource(await transport.call({ verb: 'get', method: 'GET', address }, signal)));
         } catch (error) {
           throw error instanceof ClusterError && error.code === 'NotFound'
             ? notFound(namespace, name, error)
@@ -74,9 +76,15 @@ export async function withCluster<T>(
           resource: staticExports,
           namespace: allNamespaces ? undefined : namespace,
           ...(selector !== undefined && { labelSelector: selector }),
-          keep: (object) => object,
+          keep: shown,
         });
-        return (await list(() => {}, signal)).objects;
+        try {
+          return (await list(() => {}, signal)).objects;
+        } catch (error) {
+          throw selector !== undefined && error instanceof ClusterError && error.code === 'Invalid'
+            ? invalidSelector(error)
+            : error;
+        }
       },
       patch: async ({ metadata }, body, { isDryRun, isVersioned }) => {
         const { namespace: of, name, uid, resourceVersion } = metadata;
@@ -94,12 +102,17 @@ export async function withCluster<T>(
           },
           signal,
         );
-        return readResource(stored);
+        return shown(readResource(stored));
       },
     });
   } finally {
     await transport.close();
   }
+}
+
+/** Whoever may write a status may write anything into it; commands print it on a terminal. */
+function shown(object: StaticExportObject): StaticExportObject {
+  return { ...object, spec: printableValue(object.spec), status: printableValue(object.status) };
 }
 
 function connect({ kubeconfig, context, as }: ClusterFlags, isInCluster: boolean): Connection {
@@ -115,6 +128,11 @@ function metadataOf(body: object): object {
   return 'metadata' in body && typeof body.metadata === 'object' && body.metadata !== null
     ? body.metadata
     : {};
+}
+
+function invalidSelector(cause: unknown): CliError {
+  const message = '--selector is not valid; write it as for kubectl, such as app=docs,tier!=test';
+  return new CliError('usage', 'InvalidSelector', message, { cause });
 }
 
 function notFound(namespace: string, name: string, cause: unknown): CliError {

@@ -5,8 +5,8 @@ import { z } from 'zod';
 import { events } from '../../kube/transport/resource-path.ts';
 import { printable } from '../../wire/printable-text.ts';
 import type { CliContext, CommandResult } from '../context.ts';
+import { terminalWidth, wrapText } from '../output/tree-lines.ts';
 import { type ClusterClient, type ClusterFlags, withCluster } from './client.ts';
-import { tableOf } from './summary.ts';
 
 const shown = (most: number) => z.string().transform((text) => printable(text, most));
 const time = z.string().nullish().catch(undefined);
@@ -83,20 +83,20 @@ export function showEvents(
 ): Promise<CommandResult> {
   return withCluster(values, context, async (client): Promise<CommandResult> => {
     const found = await listEvents(client, (await client.read(name)).metadata);
-    const rows = found.map(({ lastTime = '', type, reason, count, message }) => [
-      lastTime,
-      type,
-      reason,
-      count > 1 ? `${message} (${count} times)` : message,
-    ]);
     return {
       outcome: 'done',
       kind: 'EventList',
       fields: { events: found },
       lines:
-        rows.length === 0
+        found.length === 0
           ? ['There are no events. The Kubernetes API server keeps them for an hour by default.']
-          : tableOf(['LAST-SEEN', 'TYPE', 'REASON', 'MESSAGE'], rows),
+          : found.flatMap(linesOf),
     };
   });
+}
+
+function linesOf({ lastTime = '', type, reason, count, message }: ShownEvent): readonly string[] {
+  const often = count > 1 ? ` (${count} times)` : '';
+  const text = wrapText(message, terminalWidth - 2).map((line) => `  ${line}`);
+  return [`${lastTime}  ${type.padEnd(7)}  ${reason}${often}`, ...text];
 }

@@ -9,7 +9,7 @@ import type { CliContext, CommandResult } from '../context.ts';
 import { type ClusterClient, type ClusterFlags, withCluster } from './client.ts';
 import { formatLogLine, type LogLine, linesOf, readLogLine } from './log-line.ts';
 import { findOperators, type Operator, readLeaseKey } from './operators.ts';
-import { attempt, isReadable } from './reading.ts';
+import { attempt, isReadable, type Reading } from './reading.ts';
 import { listPods, type Pod } from './workloads.ts';
 
 interface LogValues extends ClusterFlags {
@@ -45,10 +45,7 @@ export function showLogs(
         return read;
       }),
     );
-    const [first] = found;
-    if (first !== undefined && !isReadable(first) && !found.some(isReadable)) {
-      throw new CliError('cluster', first.code, first.unreadable);
-    }
+    requireAnyReadable(found);
     const lines = found
       .flatMap((read) => (isReadable(read) ? read.value : []))
       .toSorted((a, b) => (a.time < b.time ? -1 : 1))
@@ -89,17 +86,37 @@ async function follow(
   client: ClusterClient,
   context: CliContext,
 ): Promise<CommandResult> {
-  await Promise.all(
+  const read = await Promise.all(
     sources.map(async (source) => {
-      for await (const text of readLog(source, values, client)) {
-        const line = readLogLine(text);
-        if (isAbout(line)) context.print(formatLogLine(line));
-      }
+      const ended = await attempt(printLines(source, values, isAbout, client, context));
+      if (!isReadable(ended)) context.progress.note(ended.unreadable);
+      return ended;
     }),
   );
   client.signal.throwIfAborted();
+  requireAnyReadable(read);
   context.progress.note('The logs ended, because the pods of the operator are gone. Run the command again.');
   return { outcome: 'done', kind: 'LogLines', fields: { lines: [] }, lines: [] };
+}
+
+async function printLines(
+  source: LogSource,
+  values: LogValues,
+  isAbout: (line: LogLine | undefined) => line is LogLine,
+  client: ClusterClient,
+  context: CliContext,
+): Promise<void> {
+  for await (const text of readLog(source, values, client)) {
+    const line = readLogLine(text);
+    if (isAbout(line)) context.print(formatLogLine(line));
+  }
+}
+
+/** @throws {CliError} why the first is not readable, where none is */
+function requireAnyReadable(read: readonly Reading<unknown>[]): void {
+  const [first] = read;
+  if (first === undefined || isReadable(first) || read.some(isReadable)) return;
+  throw new CliError('cluster', first.code, first.unreadable);
 }
 
 async function* readLog(

@@ -1,11 +1,10 @@
-// A StaticExport in the terms that commands show: what `kubectl get` shows, and what a pipeline branches on. Pure. Text
-// of the vendor's is made printable.
+// A StaticExport in the terms that commands show: what `kubectl get` shows, and what a pipeline branches on. Pure. The
+// client has made its text printable.
 
 import { group, singular } from '../../staticexport/names.ts';
 import { parseStaticExport } from '../../staticexport/parse.ts';
 import type { Condition, Status } from '../../staticexport/status-schema.ts';
 import type { StaticExportObject } from '../../wire/cluster.ts';
-import { printable, printableValue } from '../../wire/printable-text.ts';
 
 export interface ExportSummary {
   readonly namespace: string;
@@ -40,14 +39,14 @@ export function summaryOf(object: StaticExportObject): ExportSummary {
     domain: spec?.domain,
     ready: ready.status,
     reason: ready.reason,
-    message: printable(ready.message),
+    message: ready.message,
     suspended: spec?.suspend === true,
     pinned: spec?.pin?.version ?? spec?.pin?.jobId,
     version: active?.version,
     digest: active?.digest,
     pages: active?.pages,
     linkExpirationTime: active?.linkExpirationTime,
-    job: job && { id: printable(job.id), state: job.state && printable(job.state), progress: job.progress },
+    job: job && { id: job.id, state: job.state, progress: job.progress },
     candidate: candidate?.version,
     nextExportTime: status.nextExportTime,
     nextRefreshTime: status.nextRefreshTime,
@@ -71,14 +70,13 @@ function readyOf(status: Status, generation: number): Pick<Condition, 'status' |
 }
 
 export function conditionsOf(object: StaticExportObject): readonly Condition[] {
-  const conditions = parseStaticExport(object).status.conditions ?? [];
-  return conditions.map((one) => ({ ...one, message: printable(one.message) }));
+  return parseStaticExport(object).status.conditions ?? [];
 }
 
 export function historyOf(object: StaticExportObject): readonly Readonly<Record<string, unknown>>[] {
   const { active, history = [] } = parseStaticExport(object).status;
   return history.map((one) => ({
-    ...(printableValue(one) as Readonly<Record<string, unknown>>),
+    ...one,
     active: one.version === active?.version,
   }));
 }

@@ -2,7 +2,10 @@
 // Secret.
 
 import type { Condition } from '../../staticexport/status-schema.ts';
+import { CliError } from '../cli-error.ts';
+import { programName } from '../command.ts';
 import type { CliContext, CommandResult } from '../context.ts';
+import { terminalWidth, wrapText } from '../output/tree-lines.ts';
 import { type ClusterFlags, withCluster } from './client.ts';
 import { nextSteps, withoutAnnotationAdvice } from './next-steps.ts';
 import { conditionsOf, type ExportSummary, historyOf, nameOf, summaryOf, tableOf } from './summary.ts';
@@ -12,23 +15,26 @@ interface GetValues extends ClusterFlags {
   readonly selector: string | undefined;
 }
 
-export function getExports(
+export async function getExports(
   values: GetValues,
   [name]: readonly string[],
   context: CliContext,
 ): Promise<CommandResult> {
   const { allNamespaces, selector } = values;
+  if (allNamespaces && name !== undefined) {
+    const message = 'NAME and --all-namespaces exclude each other; leave one out';
+    throw new CliError('usage', 'NameInAllNamespaces', message);
+  }
   return withCluster(values, context, async (client): Promise<CommandResult> => {
     const objects =
       name === undefined ? await client.list({ allNamespaces, selector }) : [await client.read(name)];
     const items = objects.map(summaryOf).toSorted((a, b) => (idOf(a) < idOf(b) ? -1 : 1));
-    const isEverywhere = allNamespaces && name === undefined;
-    const none = isEverywhere
+    const none = allNamespaces
       ? 'There are no StaticExports.'
       : `There are no StaticExports in namespace ${client.namespace}.`;
     const table = (columns: readonly Column[]): readonly string[] =>
       items.length === 0 ? [none] : tableOf(...cellsOf(items, columns));
-    const columns = [...(isEverywhere ? [namespaceColumn] : []), ...usualColumns];
+    const columns = [...(allNamespaces ? [namespaceColumn] : []), ...usualColumns];
     return {
       outcome: 'done',
       kind: 'StaticExportList',
@@ -74,6 +80,7 @@ export function showStatus(
     const summary = summaryOf(object);
     const conditions = conditionsOf(object);
     const next = nextSteps(summary);
+    const called = next.map((step) => step.replace(programName, context.called));
     const facts: readonly (readonly [string, string | undefined])[] = [
       ['Domain', summary.domain],
       ['Ready', `${summary.ready} (${summary.reason})`],
@@ -91,28 +98,29 @@ export function showStatus(
     return {
       outcome: 'done',
       kind: 'StaticExportStatus',
-      fields: { ...summary, conditions, next },
+      fields: { ...summary, conditions, next: called },
       lines: [
         `${summary.namespace}/${summary.name}`,
         ...facts.flatMap(([title, text]) =>
           text === undefined ? [] : [`  ${`${title}:`.padEnd(14)}${text}`],
         ),
         'Conditions:',
-        ...conditions.map((one, at) => conditionLine(one, conditions.slice(0, at), next)),
-        ...(next.length === 0 ? [] : ['Next:', ...next.map((step) => `  ${step}`)]),
+        ...conditions.flatMap((one, at) => conditionLines(one, conditions.slice(0, at), next)),
+        ...(called.length === 0 ? [] : ['Next:', ...called.map((step) => `  ${step}`)]),
       ],
     };
   });
 }
 
 /** A message that an earlier condition has is not repeated: Stalled and Exported often explain Ready. */
-function conditionLine(
+function conditionLines(
   { type, status, reason, message }: Condition,
   earlier: readonly Condition[],
   next: readonly string[],
-): string {
+): readonly string[] {
   const isNew = !earlier.some((one) => one.message === message);
-  return `  ${type}=${status} (${reason})${isNew ? `: ${withoutAnnotationAdvice(message, next)}` : ''}`;
+  const text = `${type}=${status} (${reason})${isNew ? `: ${withoutAnnotationAdvice(message, next)}` : ''}`;
+  return wrapText(text, terminalWidth - 4).map((line, at) => `${at === 0 ? '  ' : '    '}${line}`);
 }
 
 export function showHistory(

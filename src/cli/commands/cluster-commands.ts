@@ -88,7 +88,7 @@ const editRows: readonly (readonly [
   [
     'pin',
     'publishes one version of the history; no exports start',
-    anyVersion,
+    { ...anyVersion, isRequired: true },
     'pin docs 20261122-192123-6836c104',
   ],
   ['unpin', 'removes the pin; exports go on', undefined, 'unpin docs'],

@@ -16,12 +16,17 @@ export async function printScript(_values: unknown, [name]: readonly string[]): 
   const script =
     shell === 'bash'
       ? bashScript(programName)
-      : libraryScript(shell).replace(lostEscape.in, () => lostEscape.is);
+      : corrections.reduce((text, [found, right]) => text.replace(found, () => right), libraryScript(shell));
   return { outcome: 'done', kind: 'CompletionScript', fields: { shell, script }, lines: [], script };
 }
 
-/** A colon ends a candidate in zsh, and the library's script does not escape it: it lost a backslash. */
-const lostEscape = { in: '//:/\\:}', is: '//:/\\\\:}' };
+/** Of the library's script for zsh. */
+const corrections: readonly (readonly [string, string])[] = [
+  // A colon ends a candidate, and the script does not escape it: it lost a backslash.
+  ['//:/\\:}', '//:/\\\\:}'],
+  // What was typed before `=` is evaluated.
+  ['-P ${BASH', '-P ${(q)BASH'],
+];
 
 /** The library can only print a script. */
 function libraryScript(shell: Shell): string {

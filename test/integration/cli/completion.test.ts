@@ -181,6 +181,12 @@ test('zsh completes commands, flags, values, files and names of a cluster', { sk
   await completeOn('zsh -f', load, 'static-export', lines);
 });
 
+test('the script of zsh quotes what was typed before a value, because it evaluates it', async () => {
+  const stdout = await mustRun(['static-export', 'completion', 'zsh'], { env });
+  assert.match(stdout, /flagPrefix="-P \$\{\(q\)BASH_REMATCH\}"/);
+  assert.doesNotMatch(stdout, /-P \$\{BASH_REMATCH\}/);
+});
+
 test('fish completes commands, flags, values, files and names of a cluster', { skip }, async () => {
   for (const [typed, words] of lines) {
     const ask = 'static-export completion fish | source; complete --do-complete "$argv"';

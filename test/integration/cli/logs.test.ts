@@ -108,7 +108,10 @@ test('events shows those of one StaticExport, the newest last', async () => {
   const reasons = events.map(({ reason }: { reason: string }) => reason);
   assert.deepEqual(reasons, ['ExportStarted', 'Promoted']);
   assert.ok(events.every(({ message }: { message: string }) => !message.includes('other')));
-  assert.match((await run('events', 'docs')).stdout, /^LAST-SEEN +TYPE +REASON +MESSAGE\n\d{4}-/);
+  assert.match(
+    (await run('events', 'docs')).stdout,
+    /^\d{4}-\S+Z {2}Normal {3}ExportStarted\n {2}Export job/,
+  );
   await cluster.apply(staticExport('quiet', { suspend: true }));
   assert.match((await run('events', 'quiet')).stdout, /^There are no events\./);
 });
@@ -142,6 +145,39 @@ test('a user who may not read the logs is told the permission', async () => {
   const { code: reason, message } = JSON.parse(stdout);
   assert.deepEqual([code, reason], [8, 'Forbidden']);
   assert.match(message, /^you have no permission to get staticexports/);
+});
+
+test('text that somebody wrote into a status is escaped', async () => {
+  const { stdout } = await cluster.kubectl(['get', 'sx', 'docs', '-n', namespace, '-o', 'json']);
+  const { conditions } = JSON.parse(stdout).status;
+  const message = 'Their\u001b[2J \u202e\u009b';
+  // No operator manages an object of another instance.
+  const foreign = { 'staticexport.dev/instance': 'another' };
+  await cluster.apply({
+    ...staticExport('hostile'),
+    metadata: { name: 'hostile', namespace, labels: foreign },
+  });
+  await writeStatus(cluster.kubectl, 'sx', namespace, 'hostile', {
+    observedGeneration: 1,
+    conditions: conditions.map((one: object) => ({ ...one, message })),
+    active: { version: 'v\u001b[2J', jobId: 'j' },
+  });
+  for (const format of ['text', 'json', 'yaml']) {
+    const shown = (await run('status', 'hostile', '-o', format)).stdout;
+    assert.match(shown, /Their/);
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: these are the characters that must not be there.
+    assert.doesNotMatch(shown, /[\u001b\u009b\u202e]/);
+  }
+});
+
+test('a selector that is not valid and a NAME in all namespaces are wrong usage', async () => {
+  for (const [words, code] of [
+    [['get', '-l', 'a in (b'], 'InvalidSelector'],
+    [['get', 'docs', '-A'], 'NameInAllNamespaces'],
+  ] as const) {
+    const found = await run(...words, '-o', 'json');
+    assert.deepEqual([found.code, JSON.parse(found.stdout).code], [2, code]);
+  }
 });
 
 test('get -o wide adds columns, and -o name prints what kubectl prints', async () => {

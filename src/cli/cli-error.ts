@@ -14,6 +14,8 @@ export interface Reached {
   readonly version?: string | undefined;
   /** The destinations that hold it, as the user wrote them: `--to`. */
   readonly written?: readonly string[] | undefined;
+  /** Of the last attempt before a deadline. */
+  readonly lastFailure?: { readonly code: string; readonly message: string } | undefined;
 }
 
 export interface CliErrorOptions extends Reached {
@@ -34,7 +36,8 @@ export class CliError extends PublishableError {
     super(code, message, options);
     this.outcome = outcome;
     this.next = options.next ?? [];
-    this.reached = { version: options.version, written: options.written };
+    const { version, written, lastFailure } = options;
+    this.reached = { version, written, ...(lastFailure !== undefined && { lastFailure }) };
     this.known = options.known ?? {};
   }
 

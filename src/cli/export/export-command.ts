@@ -7,7 +7,7 @@ import { RenewedAgent } from '../../bundle/fetch/renewed-agent.ts';
 import { removeQuietly } from '../../bundle/store/store-disk.ts';
 import { createExportApiClient } from '../../export-api/client.ts';
 import { measureTimes } from '../../reconcile/link-timing.ts';
-import { type HoldReason, judge } from '../../reconcile/settle/promotion.ts';
+import { judge } from '../../reconcile/settle/promotion.ts';
 import { openCaFile } from '../../runtime/http/ca-certificates.ts';
 import { userAgent } from '../../runtime/version.ts';
 import { printable } from '../../wire/printable-text.ts';
@@ -15,15 +15,15 @@ import { describeKeyPrefix, type KeyFlags, readKey } from '../api-key.ts';
 import { readIndex, type SizeLimits } from '../bundle/reading.ts';
 import { CliError, failureOf } from '../cli-error.ts';
 import type { CliContext, CommandResult } from '../context.ts';
-import { counted } from '../output/amounts.ts';
 import { namedPath } from '../output/destination.ts';
 import { admitDestination } from './admit.ts';
 import { type DestinationWrite, isPlaced, placeOf, writeAll, writePlace } from './destinations.ts';
+import { held, resuming, stopped, withSteps } from './export-failure.ts';
 import { type CompleteExport, type ExportDependencies, exportSite } from './export-job.ts';
 import { defaultStatePath, openStateFolder, type StateFolder, workFolderName } from './export-state.ts';
 import { placedFiles } from './place.ts';
 import { downloadInto, placeIndex } from './published.ts';
-import { admitLinkFile, admitValues, writeLinkFile, writeValues } from './values-file.ts';
+import { admitLinkFile, admitValues, holdsVersion, writeLinkFile, writeValues } from './values-file.ts';
 
 export interface ExportValues extends KeyFlags, SizeLimits {
   readonly apiBaseUrl: string;
@@ -59,8 +59,7 @@ export async function runExport(
 ): Promise<CommandResult> {
   const request = { domain: readDomain(domain), baseUrl: values.apiBaseUrl };
   const key = await readKey(values, context);
-  const hint = describeKeyPrefix(key);
-  if (hint !== undefined) context.progress.note(hint, 'warning');
+  const keyHint = describeKeyPrefix(key);
   const state = await openStateFolder(values.state ?? defaultStatePath(request, context.env));
   const signal = context.clock.deadline(values.timeout, context.signal);
   const workDir = join(state.path, workFolderName);
@@ -83,7 +82,12 @@ export async function runExport(
       },
     );
   } catch (error) {
-    throw signal.aborted ? stopped(error, values, state, context) : error;
+    if (!signal.aborted) throw withSteps(error, keyHint);
+    const { reason } = context.signal;
+    const stop = context.signal.aborted && reason instanceof CliError ? reason : undefined;
+    const { current } = state.state;
+    const resume = current === undefined ? [] : [resuming(values, current.jobId)];
+    throw stopped(error, stop, values.timeout, keyHint, resume);
   } finally {
     await removeQuietly(workDir);
     state.close();
@@ -188,20 +192,28 @@ async function publish(
     isManual: false,
   };
   const judgement = judge({ digest, pages }, baseline, rules, false);
-  if (judgement.kind === 'hold') throw held(judgement.reason, complete, baseline, values);
+  if (judgement.kind === 'hold') throw held(judgement.reason, complete, baseline?.pages, values);
   const isChanged = judgement.kind === 'promote';
   const { last } = state.state;
   // The same content keeps its version, as the operator does.
   const version = last?.digest === digest ? last.version : complete.version;
   const { to } = values;
   const path = to === undefined ? undefined : resolve(to);
+  const isPlacedNow = path !== undefined && (await isPlaced(state, path, digest, signal));
+  const hasVersion = values.values !== undefined && (await holdsVersion(values.values, version));
+  const isDue =
+    (path !== undefined && !isPlacedNow) ||
+    (values.values !== undefined && !hasVersion) ||
+    values.linkFile !== undefined;
+  // The same content was published under other limits, and these are about what is written now.
+  if (isDue && pages < values.minPages) throw held('TooFewPages', complete, baseline?.pages, values);
   const writes: readonly (DestinationWrite | undefined)[] = [
     path === undefined
       ? undefined
       : {
           name: '--to',
           write: async () => {
-            if (await isPlaced(state, path, digest, signal)) return;
+            if (isPlacedNow) return;
             const place = placeOf(state, path, namedPath('--to', to ?? ''), values.replace);
             const write = () => placeIndex(index, place, workDir, { progress }, signal);
             await writePlace(state, place, { digest, files: placedFiles(index, path) }, write, signal);
@@ -236,13 +248,22 @@ async function publish(
       changed: isChanged,
       ...{ version, digest, pages, files: files.length, sizeBytes },
       ...(path !== undefined && { path }),
+      written: [
+        ...(path !== undefined && !isPlacedNow ? ['--to'] : []),
+        ...(values.values !== undefined && !hasVersion ? ['--values'] : []),
+        ...(values.linkFile !== undefined ? ['--link-file'] : []),
+      ],
     },
     lines: [
       `${isChanged ? 'Exported' : 'Unchanged:'} ${request.domain}${isChanged ? '' : ' has the same content as before'}`,
       `Version: ${version}`,
       `Digest:  ${digest}`,
       `Pages:   ${pages}`,
-      ...(to === undefined ? [] : [`Written: ${printable(to)}`]),
+      ...(to === undefined ? [] : [`${isPlacedNow ? 'Unchanged' : 'Written'}: ${printable(to)}`]),
+      ...(values.values === undefined
+        ? []
+        : [`${hasVersion ? 'Unchanged' : 'Written'}: ${printable(values.values)}`]),
+      ...(values.linkFile === undefined ? [] : [`Written: ${printable(values.linkFile)}`]),
     ],
   };
 }
@@ -256,48 +277,4 @@ async function writeLink(
   const signed = link.signedLifetime();
   const times = measureTimes({ sentAt: issuedAt, serverDate, claimedExpiresAt: expiresAt, signed });
   await writeLinkFile(path, { ...times, version, digest, jobId, bundleUrl: link, pages, sizeBytes });
-}
-
-/** With `--new` the same command would not continue. */
-const resuming = ({ new: isNew }: ExportValues, jobId: string | undefined): string => {
-  const job = jobId === undefined ? '' : ` export job ${printable(jobId)}`;
-  return isNew
-    ? `Run the command again without --new to continue${job}.`
-    : `Run the same command again to continue${job}. For a new export, add --new.`;
-};
-
-function held(
-  reason: HoldReason,
-  { jobId, version, index: { pages } }: CompleteExport,
-  baseline: Baseline | undefined,
-  values: ExportValues,
-): CliError {
-  const { minPages, maxShrink } = values;
-  const details: Readonly<Record<HoldReason, string>> = {
-    TooFewPages: `the export has ${counted(pages, 'page')} (--min-pages ${minPages})`,
-    PageCountDropped: `the export has ${counted(pages, 'page')}, down from ${baseline?.pages ?? 0} (--max-shrink ${maxShrink})`,
-    AwaitingPromotion: 'the export waits for its promotion',
-  };
-  const next = [
-    'Check the site. To publish this export, run the command again with another --min-pages or --max-shrink.',
-    `To export the site again, add --new. Without it, the command continues export job ${printable(jobId)}.`,
-  ];
-  const reached = { version, written: [] };
-  return new CliError('held', reason, `${details[reason]}; nothing was written`, { next, ...reached });
-}
-
-/** After a signal or the deadline: what was reached, and how to continue. */
-function stopped(
-  error: unknown,
-  values: ExportValues,
-  { state: { current } }: StateFolder,
-  context: CliContext,
-): unknown {
-  const next = current === undefined ? [] : [resuming(values, current.jobId)];
-  const { reason } = context.signal;
-  if (context.signal.aborted && reason instanceof CliError) {
-    return new CliError(reason.outcome, reason.code, reason.message, { cause: error, next });
-  }
-  const message = `--timeout has passed (${Math.round(values.timeout / 1000)} s)`;
-  return new CliError('deadline', 'DeadlineExceeded', message, { cause: error, next });
 }

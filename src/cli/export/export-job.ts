@@ -51,7 +51,8 @@ const firstWaitMs = 2_000;
 const longestWaitMs = 60_000;
 
 /**
- * @throws {ExportApiError} {BundleError} {CliError} `JobFailed`, `JobGone`; the signal's reason. The state says then how
+ * @throws {ExportApiError} {BundleError} {CliError} `JobFailed`, `JobGone`. Once the signal ends: the last failure,
+ *   or else the signal's reason. The state says then how
  *   the next run continues
  */
 export async function exportSite(
@@ -140,6 +141,7 @@ async function downloadChecked(
   { api, state, clock, random, progress, prepare }: ExportDependencies,
   signal: AbortSignal,
 ): Promise<CompleteExport | undefined> {
+  let last: unknown;
   for (let links = 1; ; links += 1) {
     progress.phase('Issuing a link');
     const issuedAt = clock.now();
@@ -149,25 +151,24 @@ async function downloadChecked(
       { clock, progress },
       signal,
     ).catch(async (error: unknown) => {
-      if (policyOf(error)?.isJobUnfinished === true) return undefined;
-      return forgetGoneJob(error, state);
-    });
-    if (issued === undefined) {
-      await clock.after(longestWaitMs, signal);
+      if (policyOf(error)?.isJobUnfinished !== true) return forgetGoneJob(error, state);
+      await waitAfter(error, longestWaitMs, clock, signal);
       return undefined;
-    }
+    });
+    if (issued === undefined) return undefined;
     progress.phase('Downloading and checking');
     try {
       const index = await prepare(issued.link, signal);
       const version = nameVersion(completedAt, index.digest, jobId);
       return { jobId, version, index, issued, issuedAt };
     } catch (error) {
-      signal.throwIfAborted();
+      if (signal.aborted) throw last ?? signal.reason;
       if (!(error instanceof BundleError)) throw error;
       if (error.kind === 'rejected') await forget(state);
       if (error.kind === 'rejected' || links >= mostLinks) throw error;
       progress.note(`${failureOf(error).message} (${error.code}). Issuing another link`, 'warning');
-      await clock.after(error.kind === 'transient' ? waitMs(links) : 0, signal);
+      last = error;
+      await waitAfter(error, error.kind === 'transient' ? waitMs(links) : 0, clock, signal);
     }
   }
 }
@@ -178,20 +179,23 @@ interface RepeatRule {
   readonly lostAnswerWaitMs?: number;
 }
 
-/** Sends again what may succeed later. @throws what the last attempt threw; the signal's reason */
+/** Sends again what may succeed later. @throws what the last whole attempt threw; without one, the signal's reason */
 async function repeat<T>(
   send: () => Promise<T>,
   { mostAttempts, lostAnswerWaitMs: leastMs = 0 }: RepeatRule,
   { clock, progress }: Pick<ExportDependencies, 'clock' | 'progress'>,
   signal: AbortSignal,
 ): Promise<T> {
+  let last: unknown;
   for (let attempts = 1; ; attempts += 1) {
     try {
       return await send();
     } catch (error) {
-      signal.throwIfAborted();
+      if (signal.aborted) throw last ?? signal.reason;
       const policy = policyOf(error);
-      const isTemporary = policy?.isUnsure === true || policy?.limitsKey === true;
+      // 501: this address has no such call.
+      const isTemporary =
+        (policy?.isUnsure === true || policy?.limitsKey === true) && !isNotImplemented(error);
       if (!(error instanceof ExportApiError) || !isTemporary || attempts >= mostAttempts) throw error;
       const least = policy.isUnsure === true ? leastMs : 0;
       const delayMs = Math.max(waitMs(attempts), least, error.retryAfterMs ?? 0);
@@ -199,9 +203,24 @@ async function repeat<T>(
         `${error.message} (${error.code}). Retrying in ${Math.ceil(delayMs / 1000)} s`,
         'warning',
       );
-      await clock.after(delayMs, signal);
+      last = error;
+      await waitAfter(error, delayMs, clock, signal);
     }
   }
+}
+
+const isNotImplemented = (error: unknown): boolean => error instanceof ExportApiError && error.status === 501;
+
+/** @throws where the signal ends the wait: the failure, because it says why the time was not enough */
+async function waitAfter(
+  failure: unknown,
+  delayMs: number,
+  clock: ExportDependencies['clock'],
+  signal: AbortSignal,
+): Promise<void> {
+  await clock.after(delayMs, signal).catch((reason: unknown) => {
+    throw signal.aborted ? failure : reason;
+  });
 }
 
 function policyOf(error: unknown): CallPolicy | undefined {

@@ -85,6 +85,13 @@ export async function writeValues(path: string, version: string): Promise<void> 
   });
 }
 
+/** False where the file cannot be read or edited: writing it says why. */
+export const holdsVersion = (path: string, version: string): Promise<boolean> =>
+  planEdit(path, version, 'notWritten').then(
+    (text) => text === undefined,
+    () => false,
+  );
+
 /** @returns the new text; `undefined` where the file has that version */
 async function planEdit(
   path: string,

@@ -93,6 +93,9 @@ const fields = {
     version,
     ...archive,
     path: path.optional(),
+    written: z
+      .array(z.string())
+      .describe('Flags of the destinations that this run wrote. Others held the version.'),
   },
   RunResult: {
     version: version.optional(),
@@ -226,6 +229,10 @@ const fields = {
     written: z
       .array(z.string())
       .describe('Flags of the destinations that hold the version, where some do and others do not.')
+      .optional(),
+    lastFailure: z
+      .strictObject({ code, message: z.string() })
+      .describe('Why the last attempt before --timeout failed.')
       .optional(),
   },
 } satisfies Readonly<Record<string, z.ZodRawShape>>;

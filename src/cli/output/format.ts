@@ -35,7 +35,7 @@ export async function formatResult(
  */
 export async function formatFailure(
   command: string,
-  { code, message, retryable, next, version, written }: Failure,
+  { code, message, retryable, next, version, written, lastFailure }: Failure,
   format: OutputFormat,
   isColoured = false,
 ): Promise<{ readonly stdout: string; readonly stderr: string }> {
@@ -48,7 +48,11 @@ export async function formatFailure(
   ];
   const stderr = `${beginning} ${lines.map((line) => `${withoutWorkflowCommand(line)}\n`).join('')}`;
   if (format !== 'json' && format !== 'yaml') return { stdout: '', stderr };
-  const reached = { ...(version !== undefined && { version }), ...(written !== undefined && { written }) };
+  const reached = {
+    ...(version !== undefined && { version }),
+    ...(written !== undefined && { written }),
+    ...(lastFailure !== undefined && { lastFailure }),
+  };
   const document = {
     apiVersion: outputApiVersion,
     kind: 'Error',

@@ -128,6 +128,33 @@ describe('faults that pass', { concurrency: 4 }, () => {
   }
 });
 
+test('--timeout says why the last attempt failed, and what helps', async (t) => {
+  const { run, vendor } = await exportWorkplace(t);
+  const unreachable = 'http://127.0.0.1:9';
+  const { code, stdout } = await run('--api-base-url', unreachable, '--timeout', '2s');
+  const { message, lastFailure, next } = JSON.parse(stdout);
+  assert.equal(code, 124);
+  assert.match(
+    message,
+    /^--timeout has passed \(2 s\); the last attempt failed: .*ECONNREFUSED.*NetworkError/,
+  );
+  assert.equal(lastFailure.code, 'NetworkError');
+  assert.match(next.join('\n'), /^Check that --api-base-url is the address .*\nRun the same command again/);
+  assert.equal(vendor.jobs.size, 0);
+});
+
+for (const answer of [status(501), status(404)]) {
+  test('a server that has no export API ends the run at once, with the flag to check', async (t) => {
+    const { run, vendor } = await exportWorkplace(t);
+    vendor.answers = { start: answer };
+    const { stdout } = await run();
+    assert.deepEqual(JSON.parse(stdout).next, [
+      'Check that --api-base-url is the address of the export API.',
+    ]);
+    assert.equal(vendor.counts.start, 1);
+  });
+}
+
 test('a link to a private address is a setting: exit 2 after one link, and with the flag the same job goes on', async (t) => {
   const { folder, args, run, vendor } = await exportWorkplace(t);
   const command = args('--to', join(folder, 'site')).filter((one) => one !== '--allow-private-links');
@@ -140,12 +167,15 @@ test('a link to a private address is a setting: exit 2 after one link, and with 
   assert.equal(vendor.jobs.size, 1);
 });
 
-test('an API key of an unusual form is used, with a note', async (t) => {
+test('a refused key of an unusual form gets a hint, once', async (t) => {
   const { folder, run } = await exportWorkplace(t);
   writeFileSync(join(folder, 'key'), 'pk_other\n');
-  const { code, stderr } = await run();
+  const { code, stdout, stderr } = await run();
   assert.equal(code, 3);
-  assert.match(stderr, /API key does not begin with svc_\. Check that it is an admin key\./);
+  assert.deepEqual(JSON.parse(stdout).next, [
+    'API key does not begin with svc_. Check that it is an admin key.',
+  ]);
+  assert.equal(stderr.split('svc_').length, 2);
 });
 
 const large = gzipSync(tarOf({ ...pages, 'large.bin': randomBytes(256 * 1024).toString('latin1') }));

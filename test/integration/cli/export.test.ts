@@ -107,6 +107,20 @@ test('half the pages are held: exit 7; the same command with another limit publi
   assert.equal(vendor.jobs.size, 2);
 });
 
+test('content that was exported before passes --min-pages too where something is to be written', async (t) => {
+  const { folder, args, run } = await exportWorkplace(t);
+  const [to, other] = [join(folder, 'site'), join(folder, 'other')];
+  const first = await run('--to', to);
+  assert.deepEqual(JSON.parse(first.stdout).written, ['--to']);
+  const held = await run('--to', other, '--min-pages', '4');
+  assert.deepEqual([held.code, JSON.parse(held.stdout).code], [7, 'TooFewPages']);
+  assert.equal(existsSync(other), false);
+  const command = args('--to', to, '--min-pages', '4', '-o', 'text');
+  const same = await runCommand([process.execPath, ...command]);
+  assert.equal(same.code, 0);
+  assert.match(same.stdout, new RegExp(`^Unchanged: ${to}$`, 'm'));
+});
+
 test('a destination, a baseline or a key that cannot be used is found before a job is started', async (t) => {
   const { folder, run, vendor } = await exportWorkplace(t);
   writeFileSync(join(folder, 'bad.yaml'), 'a: b\na: c\n');

@@ -266,8 +266,14 @@ test('a clock that was set back continues the export, because a second job would
   assert.equal(jobs.size, 1);
 });
 
-test('the deadline ends every wait', async () => {
+test('the deadline ends every wait with the failure that it followed', async () => {
   const { run, clock, answers } = testEnvironment();
   answers.poll = Array.from({ length: 1000 }, () => api('ServerError'));
-  await assert.rejects(run(clock.deadline(600_000)), { name: 'TimeoutError' });
+  await assert.rejects(run(clock.deadline(600_000)), { code: 'ServerError' });
+  const unfinished = testEnvironment();
+  unfinished.answers.issue = Array.from({ length: 1000 }, () => api('Conflict'));
+  const early = unfinished.clock.deadline(30_000);
+  await assert.rejects(unfinished.run(early), { code: 'Conflict' });
+  const [slow] = [testEnvironment()];
+  await assert.rejects(slow.run(slow.clock.deadline(1)), { name: 'TimeoutError' });
 });

@@ -2,8 +2,8 @@
 // Workflows read, a dotenv report, and GitHub's two files. Refuses: replacing a file of the folder that no run wrote.
 // Invariant: a result file is whole; none of an earlier run is left when the command begins.
 
-import { appendFile, mkdir, readdir, readFile, rm } from 'node:fs/promises';
-import { join } from 'node:path';
+import { access, appendFile, constants, mkdir, readdir, readFile, rm } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
 import type { Random } from '../../runtime/random.ts';
 import { publishableCode } from '../../wire/publishable-error.ts';
 import { CliError } from '../cli-error.ts';
@@ -29,11 +29,25 @@ export async function prepareResults({ resultsDir }: Pick<OutputsPlan, 'resultsD
   if (resultsDir === undefined) return;
   try {
     await mkdir(resultsDir, { recursive: true });
+    await access(resultsDir, constants.W_OK);
     await removeEarlier(resultsDir);
-  } catch (cause) {
-    if (cause instanceof CliError) throw cause;
+  } catch (error) {
+    if (error instanceof CliError) throw error;
+    const cause = await causeOf(resultsDir, error);
     const message = `--results-dir cannot be written (${publishableCode(cause)}); check its path and permissions`;
     throw new CliError('usage', 'ResultsFolderRefused', message, { cause });
+  }
+}
+
+/** For a folder that cannot be made, Node may say that its parent is missing. What exists above it says why. */
+async function causeOf(folder: string, error: unknown): Promise<unknown> {
+  for (let path = resolve(folder); ; path = dirname(path)) {
+    try {
+      await access(path, constants.W_OK);
+      return error;
+    } catch (cause) {
+      if (publishableCode(cause) !== 'ENOENT' || dirname(path) === path) return cause;
+    }
   }
 }
 

@@ -73,7 +73,9 @@ export function createReport(plan: ReportPlan): Report {
       const { stdout, stderr } = await formatFailure(command, failure, format, colours.stderr);
       const lines = [`${failure.message} (${failure.code})`, ...failure.next];
       const shown = pipeline === 'github' ? `${annotation('error', command, lines)}\n` : stderr;
-      return { stdout, stderr: shown + warningText(warnings), exitCode };
+      // Outputs that could not be written may be the failure itself.
+      const others = warnings.filter((text) => text !== failure.message);
+      return { stdout, stderr: shown + warningText(others), exitCode };
     },
   };
 }

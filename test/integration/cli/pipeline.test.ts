@@ -231,6 +231,14 @@ test('a results folder that cannot be written is found before a job is started',
   assert.deepEqual([code, JSON.parse(stdout).code, vendor.jobs.size], [2, 'ResultsFolderRefused', 0]);
 });
 
+test('a results folder that cannot be made is reported once, with the cause', async (t) => {
+  const { folder, run } = await workplaceFor(t);
+  writeFileSync(join(folder, 'file'), '');
+  const { code, stderr } = await run({}, '--results-dir', join(folder, 'file/a/b'));
+  assert.deepEqual([code, stderr.match(/--results-dir/g)?.length], [2, 1]);
+  assert.match(stderr, /\(ENOTDIR\)/);
+});
+
 test('colours are only where they are asked for, and never in a document', async (t) => {
   const { run } = await workplaceFor(t);
   const sequence = '\u001b[';

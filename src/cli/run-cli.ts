@@ -66,6 +66,7 @@ export async function runCli(process: NodeJS.Process, parts: CliParts): Promise<
   if (found.kind === 'refuse') return refuse(called, found.text, found.reason);
   const { command, args } = found;
   const name = `${called} ${command.words}`;
+  const warnings: string[] = [];
   let configured: Configured;
   try {
     const userId = process.getuid?.();
@@ -73,6 +74,7 @@ export async function runCli(process: NodeJS.Process, parts: CliParts): Promise<
       cwd: process.cwd(),
       env: process.env,
       userId,
+      warn: (text) => void warnings.push(text),
     });
   } catch (error) {
     const { message, code } = failureOf(error);
@@ -94,7 +96,7 @@ export async function runCli(process: NodeJS.Process, parts: CliParts): Promise<
     format,
     quiet,
   };
-  for (const hint of line.hints) process.stderr.write(warningLine(plan, hint));
+  for (const hint of [...warnings, ...line.hints]) process.stderr.write(warningLine(plan, hint));
   const report = createReport(plan);
   const finish = async ({ stdout, stderr, exitCode }: FinalText): Promise<void> => {
     report.progress.end();

@@ -55,13 +55,36 @@ const userSchema = z.strictObject({
 /** Where people look for a place for the key itself. */
 const keyNames = /^(?:api-?key|key|token|secret|password)$/i;
 
-/** @throws {CliError} `ConfigurationInvalid`, `ConfigurationRefused` */
+const limitFlags: ReadonlySet<string> = new Set(['maxArchiveSize', 'maxBundleSize']);
+
+/** Such a command must not run with other settings than its repository's. Limits alone do not matter so much. */
+export function takesSettings({ description }: Command): boolean {
+  return Object.keys(description.flags).some(
+    (key) => repositoryFlags.has(key) && !commonFields.includes(key) && !limitFlags.has(key),
+  );
+}
+
+/**
+ * @param warn gets what is wrong where the command takes no settings and has no part in it
+ * @throws {CliError} `ConfigurationInvalid`, `ConfigurationRefused`
+ */
 export function readRepositoryFile(
   file: ConfigurationFile,
   command: Command,
   commands: readonly Command[],
   cwd: string,
+  warn: (error: CliError) => void,
 ): Configured {
+  const isStrict = takesSettings(command);
+  const attempt = <T>(work: () => T): T | undefined => {
+    try {
+      return work();
+    } catch (error) {
+      if (isStrict || !(error instanceof CliError)) throw error;
+      warn(error);
+      return undefined;
+    }
+  };
   const flags = new Map<string, ConfiguredFlag>();
   const args = new Map<string, string>();
   const readFlag = (of: Command, key: string, value: unknown, field: string): void => {
@@ -88,14 +111,21 @@ export function readRepositoryFile(
       throw unknownField(file, field, ['domain', ...commonFields, ...groups]);
     }
     for (const [key, one] of Object.entries(sectionOf(value, file, field))) {
-      if (of === undefined) readSection(`${words} ${key}`, one);
+      if (of === undefined) readPart(`${words} ${key}`, one);
       else readFlag(of, key, one, `${field}.${key}`);
     }
   };
-  for (const [key, value] of Object.entries(sectionOf(parseYaml(file), file, ''))) {
-    if (key === 'domain') args.set('DOMAIN', textsOf(value, file, key)[0] ?? '');
-    else if (commonFields.includes(key)) readFlag(command, key, value, key);
-    else readSection(key, value);
+  const readPart = (words: string, value: unknown): void => {
+    // An own section that is not valid is refused also by a command that other sections do not matter to.
+    if (words === command.words) readSection(words, value);
+    else attempt(() => readSection(words, value));
+  };
+  const fields = attempt(() => sectionOf(parseYaml(file), file, '')) ?? {};
+  for (const [key, value] of Object.entries(fields)) {
+    if (key === 'domain') attempt(() => args.set('DOMAIN', textsOf(value, file, key)[0] ?? ''));
+    else if (commonFields.includes(key)) attempt(() => readFlag(command, key, value, key));
+    else if (command.words.startsWith(`${key} `)) readSection(key, value);
+    else readPart(key, value);
   }
   return { flags, arguments: args };
 }

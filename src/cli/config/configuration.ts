@@ -25,6 +25,8 @@ export interface ConfigurationContext {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Of this process; `undefined` where the system has none. */
   readonly userId: number | undefined;
+  /** Gets what is wrong in the repository's file where the command goes on without it. */
+  readonly warn?: (text: string) => void;
 }
 
 /**
@@ -41,7 +43,14 @@ export async function readConfiguration(
   if (args.some((arg) => ['--help', '-h', '--version'].includes(arg))) return noneConfigured;
   const given = (key: string): string | undefined => givenText(key, args, context.env);
   const profile = given('profile');
-  const repositoryFile = await findRepositoryFile(context.cwd);
+  const warn = ({ message, code }: CliError): void =>
+    context.warn?.(`${message} (${code}); the command goes on without it`);
+  const repositoryFile = await findRepositoryFile(context.cwd).catch(async (error: unknown) => {
+    const { takesSettings } = await import('./configuration-file.ts');
+    if (!(error instanceof CliError) || takesSettings(command)) throw error;
+    warn(error);
+    return undefined;
+  });
   const userFile = await findUserFile(context);
   if (userFile === undefined && profile !== undefined) {
     const message = `--profile names a profile, but there is no ${userFileLabel(context)}; add it there`;
@@ -52,7 +61,7 @@ export async function readConfiguration(
   const ofRepository =
     repositoryFile === undefined
       ? noneConfigured
-      : readRepositoryFile(repositoryFile, command, commands, context.cwd);
+      : readRepositoryFile(repositoryFile, command, commands, context.cwd, warn);
   const ofUser =
     userFile === undefined
       ? noneConfigured

@@ -5,6 +5,7 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync }
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { CliError } from '../../../../src/cli/cli-error.ts';
 import type { CommandLine } from '../../../../src/cli/command.ts';
 import { commandSections, commands } from '../../../../src/cli/commands.ts';
 import { readConfiguration } from '../../../../src/cli/config/configuration.ts';
@@ -40,12 +41,14 @@ async function read(t: TestContext, { repository, user, cwd = '.', env = {}, pre
   const found = findCommand(line.split(' '), commandSections, '1.2.3');
   assert.ok(found.kind === 'command');
   const variables = { XDG_CONFIG_HOME: join(folder, 'config'), ...env };
+  const warnings: string[] = [];
   const configured = await readConfiguration(found.command, found.args, commands, {
     cwd: join(folder, 'repository', cwd),
     env: variables,
     userId: process.getuid?.(),
+    warn: (text) => void warnings.push(text),
   });
-  return { line: found.command.read(found.args, variables, configured), folder };
+  return { line: found.command.read(found.args, variables, configured), folder, warnings };
 }
 
 function valuesOf(line: CommandLine): Readonly<Record<string, unknown>> {
@@ -310,4 +313,36 @@ test('a file of the user that others can write is refused', async (t) => {
 test('help reads no file', async (t) => {
   const { line } = await read(t, { repository: 'broken: {' }, 'export --help');
   assert.equal(line.outcome, 'print');
+});
+
+for (const [broken, message] of [
+  ['export: {', /^static-export\.yaml is not valid YAML in line 1 .* goes on without it$/],
+  ['[a]', /^static-export\.yaml must be a map of fields/],
+  ['exprot: {}', /^static-export\.yaml: exprot is not a field/],
+  ['export: { minPagez: 1 }', /^static-export\.yaml: export\.minPagez is not a field/],
+  ['quiet: { a: b }', /^static-export\.yaml: quiet must be a text/],
+  [`domain: ${'x'.repeat(300_000)}`, /^static-export\.yaml is longer than 64 KiB/],
+] as const) {
+  test(`"${broken.slice(0, 30)}" stops only commands that take settings from the file`, async (t) => {
+    for (const words of ['get', 'rollback docs', 'bundle verify x.tar', 'completion bash']) {
+      const { line, warnings } = await read(t, { repository: broken }, words);
+      assert.equal(line.outcome, 'run');
+      assert.equal(warnings.length, 1);
+      assert.match(warnings[0] ?? '', message);
+    }
+    for (const words of ['export docs.example.com', 'run -f x --state y', 'bundle serve x.tar'])
+      await assert.rejects(read(t, { repository: broken }, words), CliError);
+  });
+}
+
+test('a section of the command itself must be valid, also where the rest of the file does not matter', async (t) => {
+  for (const [own, words] of [
+    ['get: { minPagez: 1 }', 'get'],
+    ['bundle: { verify: [a] }', 'bundle verify x.tar'],
+    ['bundle: []', 'bundle verify x.tar'],
+  ] as const)
+    await assert.rejects(read(t, { repository: own }, words), { code: 'ConfigurationInvalid' });
+  const other = { repository: 'bundle: { verify: { maxBundleSize: 5MiB }, inspekt: {} }' };
+  const { line, warnings } = await read(t, other, 'bundle verify x.tar');
+  assert.deepEqual([valuesOf(line)['maxBundleSize'], warnings.length], [5 * 1024 * 1024, 1]);
 });

@@ -1,15 +1,18 @@
-// The metadata of one Secret or ConfigMap, and the names of its data keys as far as its managed fields list them. Refuses
-// the data: the Kubernetes API server is asked for metadata alone, so that no Secret's content reaches this process.
+// The metadata of one Secret or ConfigMap, and the names of its data keys as far as its managed fields list them. The
+// Kubernetes API server is asked for metadata alone. Refuses: annotations of others, because `kubectl apply` leaves the
+// whole Secret in one of them.
 
 import { readMeta } from '../../kube/objects/stored-object.ts';
 import { type JsonRecord, recordAt } from '../../kube/transport/json.ts';
 import type { Resource } from '../../kube/transport/resource-path.ts';
 import { callUnlessAbsent } from '../../kube/transport/transport.ts';
+import { group } from '../../staticexport/names.ts';
 import type { ObjectKey, ObjectMeta } from '../../wire/cluster.ts';
 import { isRecord } from '../../wire/json-text.ts';
 import type { ClusterClient } from './client.ts';
 
 export interface FoundMetadata {
+  /** With this project's annotations alone. */
   readonly metadata: ObjectMeta;
   /**
    * Keys of `data` by its managed fields. One that is not listed may be there nevertheless, because managed fields can
@@ -32,7 +35,12 @@ export async function readMetadata(
     signal,
   );
   if (object === undefined) return undefined;
-  return { metadata: readMeta(object), dataKeys: managedDataKeys(object) };
+  const { annotations, ...metadata } = readMeta(object);
+  const own = Object.entries(annotations).filter(([name]) => name.startsWith(`${group}/`));
+  return {
+    metadata: { ...metadata, annotations: Object.fromEntries(own) },
+    dataKeys: managedDataKeys(object),
+  };
 }
 
 /** A Secret that was applied with `stringData` names its keys there. */

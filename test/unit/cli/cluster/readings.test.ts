@@ -2,10 +2,12 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { readMetadata } from '../../../../src/cli/cluster/object-metadata.ts';
 import { findOperators, readLease } from '../../../../src/cli/cluster/operators.ts';
 import { attempt, createReadLimit, isReadable } from '../../../../src/cli/cluster/reading.ts';
 import { readServerStatus, type Server } from '../../../../src/cli/cluster/servers.ts';
 import { readPod } from '../../../../src/cli/cluster/workloads.ts';
+import { secrets } from '../../../../src/kube/transport/resource-path.ts';
 import type { Call, Transport } from '../../../../src/kube/transport/transport.ts';
 import { ClusterError } from '../../../../src/wire/cluster-error.ts';
 
@@ -141,4 +143,14 @@ test('reads run at once up to their limit, and one that fails gives its place to
     (await all).map((one) => (one.status === 'fulfilled' ? one.value : one.reason)),
     [0, forbidden, 2, 3],
   );
+});
+
+test('of the annotations of a Secret only those of this project are kept', async () => {
+  const annotations = {
+    'kubectl.kubernetes.io/last-applied-configuration': '{"stringData":{"apiKey":"svc_secret"}}',
+    'staticexport.dev/allow-from': 'docs/docs',
+  };
+  const client = clientWith(() => ({ metadata: { ...metadata, annotations } }));
+  const found = await readMetadata(client, secrets, { namespace: 'ops', name: 'x' });
+  assert.deepEqual(found?.metadata.annotations, { 'staticexport.dev/allow-from': 'docs/docs' });
 });

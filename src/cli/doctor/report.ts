@@ -17,7 +17,7 @@ export async function requireNewReport(path: string): Promise<void> {
   throw new CliError('usage', 'DestinationExists', 'the file of --report exists; name another, or remove it');
 }
 
-/** @throws {CliError} `DestinationNotWritten` */
+/** @throws {CliError} `DestinationExists`, `DestinationNotWritten` */
 export async function writeReport(
   path: string,
   { kind, fields }: CommandResult,
@@ -28,7 +28,8 @@ export async function writeReport(
   const document = { apiVersion: outputApiVersion, kind, ...fields };
   const files = await collectReport(document, facts, client);
   try {
-    await writeWhole(path, await zipOf(files, clock.now()), 0o600);
+    const placement = { name: '--report', owner: 'doctor', mayReplace: async () => false };
+    await writeWhole(path, await zipOf(files, clock.now()), 0o600, placement);
   } catch (error) {
     throw notWritten(namedPath('--report', path), error);
   }

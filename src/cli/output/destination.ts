@@ -112,11 +112,14 @@ export async function requireReplaceable(path: string, placement: Placement): Pr
  * Writes a file under another name, syncs it, and renames it: it is whole or as before.
  *
  * @param mode exactly these permissions; `undefined`: those of a new file, as the umask allows
+ * @param placement absent: what is there is replaced
+ * @throws {CliError} `DestinationExists` where it may not be replaced; the file system's error
  */
 export async function writeWhole(
   path: string,
   content: string | Uint8Array,
   mode: number | undefined,
+  placement?: Placement,
 ): Promise<void> {
   const partial = await newPartialName(path);
   try {
@@ -128,6 +131,7 @@ export async function writeWhole(
     } finally {
       await file.close();
     }
+    if (placement !== undefined) await requireReplaceable(path, placement);
     await rename(partial, path);
     await syncFolder(dirname(path));
   } catch (error) {

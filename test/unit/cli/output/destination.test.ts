@@ -67,3 +67,12 @@ test('unfinished files are known by their names', async (t) => {
     assert.ok(!isUnfinished(name), name);
   }
 });
+
+test('a file that appeared meanwhile is not replaced, and nothing else is left', async (t) => {
+  const folder = folderFor(t);
+  const path = join(folder, 'report.zip');
+  writeFileSync(path, 'of another');
+  const placement = { name: '--report', owner: 'doctor', mayReplace: async () => false };
+  await assert.rejects(writeWhole(path, 'new', 0o600, placement), { code: 'DestinationExists' });
+  assert.deepEqual([readFileSync(path, 'utf8'), readdirSync(folder)], ['of another', ['report.zip']]);
+});

@@ -23,6 +23,16 @@ const eventShape = z.object({
   deprecatedLastTimestamp: time,
 });
 const listShape = z.object({ items: z.array(eventShape).catch([]) });
+const pageShape = z
+  .object({
+    items: z.array(z.unknown()).catch([]),
+    metadata: z.object({ continue: z.string().optional().catch(undefined) }).catch({}),
+  })
+  .catch({ items: [], metadata: {} });
+
+/** Of the object that an event is about, as a field selector may name it. */
+export type Regarding = Readonly<Partial<Record<'uid' | 'kind' | 'name', string>>>;
+type Reader = Pick<ClusterClient, 'transport' | 'signal'>;
 
 export interface ShownEvent {
   readonly type: string;
@@ -36,19 +46,30 @@ export interface ShownEvent {
 
 /** @returns the newest last. @throws {ClusterError} */
 export async function listEvents(
-  { transport, signal }: Pick<ClusterClient, 'transport' | 'signal'>,
+  client: Reader,
   { namespace, uid }: { readonly namespace: string; readonly uid: string },
 ): Promise<readonly ShownEvent[]> {
-  const answer = await transport.call(
-    {
-      verb: 'list',
-      method: 'GET',
-      address: { resource: events, namespace },
-      query: { fieldSelector: `regarding.uid=${uid}`, limit: '500' },
-    },
-    signal,
-  );
-  return readEvents(answer);
+  return readEvents({ items: await listRegarding(client, namespace, { uid }) });
+}
+
+/** All pages: they are in the order of names, so that the newest may be on the last. @throws {ClusterError} */
+export async function listRegarding(
+  { transport, signal }: Reader,
+  namespace: string,
+  regarding: Regarding,
+): Promise<readonly unknown[]> {
+  const fieldSelector = Object.entries(regarding)
+    .map(([field, value]) => `regarding.${field}=${value}`)
+    .join(',');
+  const found: unknown[] = [];
+  for (let next = ''; ; ) {
+    const query = { fieldSelector, limit: '500', ...(next !== '' && { continue: next }) };
+    const call = { verb: 'list', method: 'GET', address: { resource: events, namespace }, query } as const;
+    const { items, metadata } = pageShape.parse(await transport.call(call, signal));
+    found.push(...items);
+    next = metadata.continue ?? '';
+    if (next === '') return found;
+  }
 }
 
 /** @param list of events.k8s.io/v1 */

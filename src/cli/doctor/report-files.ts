@@ -2,25 +2,19 @@
 // events, and pods with what they serve. Every file is made of chosen fields. Refuses: Secrets, values of environments, and
 // annotations of others.
 
-import { recordAt, textAt } from '../../kube/transport/json.ts';
-import { events, pods as podResource } from '../../kube/transport/resource-path.ts';
-import { isRecord } from '../../wire/json-text.ts';
-import { printable } from '../../wire/printable-text.ts';
 import type { ClusterClient } from '../cluster/client.ts';
-import type { Operator } from '../cluster/operators.ts';
+import type { Lease, Operator } from '../cluster/operators.ts';
 import { attempt, isReadable, knownValue, type Reading } from '../cluster/reading.ts';
 import type { UsingPod } from '../cluster/surroundings.ts';
 import { treeOf } from '../cluster/tree.ts';
 import { listPods, type Pod } from '../cluster/workloads.ts';
 import type { ClusterFacts } from './facts.ts';
-import { redactArgs, redactText, redactValue } from './redaction.ts';
+import { redactArgs, redactValue } from './redaction.ts';
+import { collectEvents } from './report-events.ts';
+import { readLogEnd } from './report-logs.ts';
 import type { ReportFile } from './zip-file.ts';
 
 const ownAnnotation = /^(?:staticexport\.dev|meta\.helm\.sh|argocd\.argoproj\.io)\//;
-/** Of each pod's log. */
-const logLines = 2_000;
-const logBytes = 1024 * 1024;
-const mostEvents = 500;
 
 type Reader = Pick<ClusterClient, 'transport' | 'signal'>;
 
@@ -31,9 +25,11 @@ export async function collectReport(
   client: Reader,
 ): Promise<readonly ReportFile[]> {
   const operators = knownValue(facts.operators) ?? [];
-  const [found, logs] = await Promise.all([
-    collectEvents(facts, operators, client),
-    collectPods(operators, client),
+  const podsOfEach = await Promise.all(operators.map((one) => listOperatorPods(one, client)));
+  const operatorPods = podsOfEach.flatMap(({ pods }) => knownValue(pods) ?? []);
+  const [found, ...logs] = await Promise.all([
+    collectEvents(facts, operators, operatorPods, client),
+    ...podsOfEach.map((one) => describePods(one, client)),
   ]);
   return [
     json('doctor.json', document),
@@ -53,11 +49,14 @@ export async function collectReport(
     json('operators.json', operators.map(describeOperator)),
     json(
       'leases.json',
-      facts.leases.map(({ id, lease }) => ({ id, ...shown(lease) })),
+      facts.leases.map(({ id, lease }) => ({
+        id,
+        ...(isReadable(lease) ? describeLease(lease.value) : lease),
+      })),
     ),
     json('permissions.json', facts.permissions),
     json('events.json', found),
-    ...logs,
+    ...logs.flat(),
   ];
 }
 
@@ -93,15 +92,27 @@ function describeExport({ metadata, spec, status }: ClusterFacts['exports'][numb
   return { metadata: describeMetadata(metadata), spec, status };
 }
 
+/** Arguments are those of its own container: a sidecar's may hold anything. */
 function describeOperator({ deployment, ...operator }: Operator): object {
   const { metadata, wantedReplicas, readyReplicas, containers } = deployment;
   return {
     metadata: describeMetadata(metadata),
     wantedReplicas,
     readyReplicas,
-    containers: containers.map(({ name, image, args }) => ({ name, image, args: redactArgs(args) })),
+    containers: containers.map(({ name, image, args }) => ({
+      name,
+      image,
+      ...(name === operator.container && { args: redactArgs(args) }),
+    })),
     ...operator,
   };
+}
+
+/** Its key is the id, and would look like a secret. */
+function describeLease(lease: Lease | undefined): object {
+  if (lease === undefined) return { value: null };
+  const { key: _, ...value } = lease;
+  return { value };
 }
 
 function describeServers(read: Reading<readonly UsingPod[]>): readonly object[] {
@@ -120,86 +131,31 @@ function describePod({ metadata, state, isReady, restarts, containers }: Pod): o
   return { metadata: describeMetadata(metadata), state, isReady, restarts, containers: images };
 }
 
-async function collectEvents(
-  { exports }: ClusterFacts,
-  operators: readonly Operator[],
-  { transport, signal }: Reader,
-): Promise<readonly object[]> {
-  const namespaces = new Set([
-    ...exports.map(({ object }) => object.metadata.namespace),
-    ...operators.map(({ deployment }) => deployment.metadata.namespace),
-  ]);
-  const found = await Promise.all(
-    [...namespaces].map(async (namespace) => {
-      const query = { limit: String(mostEvents) };
-      const call = { verb: 'list', method: 'GET', address: { resource: events, namespace }, query } as const;
-      const read = await attempt(transport.call(call, signal));
-      if (!isReadable(read)) return [{ namespace, unreadable: read.unreadable }];
-      const items = isRecord(read.value) ? read.value['items'] : undefined;
-      return (Array.isArray(items) ? items : []).filter(isRecord).map(describeEvent);
-    }),
-  );
-  return found.flat().toSorted((one, other) => timeOf(one).localeCompare(timeOf(other)));
+interface OperatorPods {
+  readonly operator: Operator;
+  readonly pods: Reading<readonly Pod[]>;
 }
 
-const timeOf = (event: object): string => ('time' in event ? String(event.time) : '');
-
-function describeEvent(event: Readonly<Record<string, unknown>>): object {
-  const regarding = recordAt(event, 'regarding');
-  const series = recordAt(event, 'series');
-  return {
-    time: textAt(event, 'eventTime') ?? textAt(event, 'deprecatedLastTimestamp'),
-    lastTime: textAt(series, 'lastObservedTime'),
-    count: series['count'] ?? event['deprecatedCount'],
-    type: textAt(event, 'type'),
-    reason: textAt(event, 'reason'),
-    note: printable(textAt(event, 'note') ?? ''),
-    regarding: ['kind', 'namespace', 'name'].map((name) => textAt(regarding, name) ?? '').join('/'),
-  };
+async function listOperatorPods(operator: Operator, client: Reader): Promise<OperatorPods> {
+  const { metadata, selector } = operator.deployment;
+  const list = listPods(client, metadata.namespace, selector ?? `app=${metadata.name}`);
+  return { operator, pods: await attempt(list) };
 }
 
-/** The operators' pods, and the end of each log. */
-async function collectPods(operators: readonly Operator[], client: Reader): Promise<readonly ReportFile[]> {
-  const files: ReportFile[] = [];
-  for (const { deployment, container } of operators) {
-    const { namespace, name } = deployment.metadata;
-    const read = await attempt(listPods(client, namespace, deployment.selector ?? `app=${name}`));
-    const found = knownValue(read) ?? [];
-    files.push(
-      json(
-        `operator-pods/${namespace}.${name}.json`,
-        isReadable(read) ? found.map(describePod) : shown(read),
-      ),
-    );
-    for (const pod of found) {
-      const log = await attempt(readLog(client, pod, container));
-      const text = isReadable(log) ? log.value : `not readable: ${log.unreadable}`;
-      files.push({
-        path: `logs/${namespace}.${pod.metadata.name}.log`,
-        text: `${redactText(text).trimEnd()}\n`,
-      });
-    }
+/** An operator's pods, and the end of each log. */
+async function describePods(
+  { operator, pods }: OperatorPods,
+  client: Reader,
+): Promise<readonly ReportFile[]> {
+  const { namespace, name } = operator.deployment.metadata;
+  const found = knownValue(pods) ?? [];
+  const files = [
+    json(`operator-pods/${namespace}.${name}.json`, isReadable(pods) ? found.map(describePod) : shown(pods)),
+  ];
+  for (const pod of found) {
+    const log = await attempt(readLogEnd(client, pod, operator.container));
+    const text = isReadable(log) ? log.value : `not readable: ${log.unreadable}`;
+    files.push({ path: `logs/${namespace}.${pod.metadata.name}.log`, text: `${text.trimEnd()}\n` });
   }
   return files;
-}
-
-async function readLog({ transport, signal }: Reader, { metadata }: Pod, container: string): Promise<string> {
-  const { namespace, name } = metadata;
-  const chunks = await transport.stream(
-    {
-      verb: 'get',
-      method: 'GET',
-      address: { resource: podResource, namespace, name, subresource: 'log' },
-      accept: 'text/plain, application/json',
-      query: {
-        tailLines: String(logLines),
-        limitBytes: String(logBytes),
-        container,
-      },
-    },
-    signal,
-  );
-  const all: Uint8Array[] = [];
-  for await (const chunk of chunks) all.push(chunk);
-  return Buffer.concat(all).toString('utf8');
 }

@@ -28,10 +28,16 @@ const podOfOperator = {
   status: { phase: 'Running' },
 };
 
-function transportWith(answers: (call: Call) => unknown): Transport {
+function transportWith(
+  answers: (call: Call) => unknown,
+  logged: () => AsyncGenerator<Uint8Array> = log,
+): Transport {
   return {
     call: async (call) => answers(call),
-    stream: async () => log(),
+    stream: async ({ query }) => {
+      assert.equal(query?.['limitBytes'], undefined);
+      return logged();
+    },
     close: async () => {},
   };
 }
@@ -45,7 +51,7 @@ const event = {
   regarding: { kind: 'StaticExport', namespace: 'docs', name: 'docs' },
 };
 
-async function report(answers: (call: Call) => unknown) {
+async function report(answers: (call: Call) => unknown, logged = log) {
   const signal = new AbortController().signal;
   const around = surroundings();
   const object = {
@@ -67,12 +73,13 @@ async function report(answers: (call: Call) => unknown) {
     ports: [],
   };
   const one = operator();
-  const deployment = { ...one.deployment, containers: [container] };
+  const sidecar = { ...container, name: 'proxy', args: ['--cookie-secret', 'secretcookievaluexyz'] };
+  const deployment = { ...one.deployment, containers: [container, sidecar] };
   const all = facts({
     exports: [{ ...around, object }],
     operators: { isComplete: true, value: [{ ...one, deployment }] },
   });
-  return collectReport({ kind: 'DoctorReport' }, all, { transport: transportWith(answers), signal });
+  return collectReport({ kind: 'DoctorReport' }, all, { transport: transportWith(answers, logged), signal });
 }
 
 const answers = ({ address }: Call): unknown => ({
@@ -110,6 +117,59 @@ test('no file of a report has a key, a link or the value of a variable', async (
       assert.equal(text.includes(secret), false, `${path}: ${text}`);
     }
   }
+});
+
+test('arguments of a sidecar are not in a report', async () => {
+  const text = (await report(answers)).find(({ path }) => path === 'operators.json')?.text ?? '';
+  const [{ containers }] = JSON.parse(text);
+  assert.deepEqual(containers, [
+    { name: 'operator', image: 'sx', args: ['operator', '[redacted]'] },
+    { name: 'proxy', image: 'sx' },
+  ]);
+});
+
+test('events are asked for by what they regard, page by page, and others are left out', async () => {
+  const selectors: string[] = [];
+  const eventOf = (name: string, kind: string, regarding: string) => ({
+    ...event,
+    metadata: { name, namespace: 'ops' },
+    regarding: { kind, namespace: 'ops', name: regarding },
+  });
+  const files = await report(({ address, query = {} }) => {
+    if (address.resource.plural === 'pods') return { metadata: {}, items: [podOfOperator] };
+    const { fieldSelector = '', continue: next } = query;
+    if (next === undefined) selectors.push(fieldSelector);
+    if (fieldSelector === 'regarding.kind=ReplicaSet') {
+      const names = ['sx-5d4f', 'sx-other-5d4f', 'unrelated'];
+      return { metadata: {}, items: names.map((name) => eventOf(name, 'ReplicaSet', name)) };
+    }
+    if (fieldSelector !== 'regarding.uid=u') return { metadata: {}, items: [] };
+    return next === undefined
+      ? { metadata: { continue: 'two' }, items: [eventOf('a', 'Pod', 'first')] }
+      : { metadata: {}, items: [eventOf('b', 'Pod', 'last')] };
+  });
+  const found: readonly { readonly regarding: string }[] = JSON.parse(
+    files.find(({ path }) => path === 'events.json')?.text ?? '',
+  );
+  assert.deepEqual(found.map(({ regarding }) => regarding).sort(), [
+    'Pod/ops/first',
+    'Pod/ops/last',
+    'ReplicaSet/ops/sx-5d4f',
+  ]);
+  assert.ok(selectors.every((selector) => selector.startsWith('regarding.')));
+  assert.ok(selectors.includes('regarding.kind=Lease,regarding.name=sx'));
+});
+
+test('of a long log the end is kept, from a whole line', async () => {
+  async function* long(): AsyncGenerator<Uint8Array> {
+    for (let at = 0; at < 40; at += 1) yield Buffer.from(`${at} ${'x'.repeat(64 * 1024)}\n`);
+    yield Buffer.from('the crash\n');
+  }
+  const files = await report(answers, long);
+  const text = files.find(({ path }) => path === 'logs/ops.sx-0.log')?.text ?? '';
+  assert.match(text, /^\d+ x{65536}\n/);
+  assert.match(text, /\nthe crash\n$/);
+  assert.ok(text.length > 900_000 && text.length <= 1024 * 1024, String(text.length));
 });
 
 test('what is not readable is named in its file', async () => {

@@ -55,7 +55,7 @@ const userSchema = z.strictObject({
 /** Where people look for a place for the key itself. */
 const keyNames = /^(?:api-?key|key|token|secret|password)$/i;
 
-const limitFlags: ReadonlySet<string> = new Set(['maxArchiveSize', 'maxBundleSize']);
+const limitFlags: ReadonlySet<string> = new Set(['timeout', 'maxArchiveSize', 'maxBundleSize']);
 
 /** Such a command must not run with other settings than its repository's. Limits alone do not matter so much. */
 export function takesSettings({ description }: Command): boolean {

@@ -20,7 +20,6 @@ export async function inspectBundle(
 ): Promise<CommandResult> {
   const index = await readIndex(path, values, context);
   const listed = index.files.map(({ path: name, size, sha256 }) => ({ path: printable(name), size, sha256 }));
-  const sizeWidth = Math.max(...listed.map(({ size }) => `${size}`.length));
   return {
     outcome: 'done',
     kind: 'ArchiveSummary',
@@ -28,11 +27,17 @@ export async function inspectBundle(
     lines: [
       ...contentLines(index),
       ...index.notes.map((note) => `Note:    ${noteWords(note)}`),
-      ...(values.files
-        ? ['', ...listed.map((file) => `${file.sha256}  ${`${file.size}`.padStart(sizeWidth)}  ${file.path}`)]
-        : []),
+      ...(values.files ? ['', ...fileLines(listed)] : []),
     ],
   };
+}
+
+/** A line for each file; their sizes are a column. */
+export function fileLines(
+  files: readonly { readonly path: string; readonly size: number; readonly sha256: string }[],
+): readonly string[] {
+  const width = files.reduce((most, { size }) => Math.max(most, `${size}`.length), 0);
+  return files.map(({ path, size, sha256 }) => `${sha256}  ${`${size}`.padStart(width)}  ${path}`);
 }
 
 /** What every document about an archive holds. */

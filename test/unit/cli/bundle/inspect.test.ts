@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { noteWords } from '../../../../src/cli/bundle/inspect.ts';
+import { fileLines, noteWords } from '../../../../src/cli/bundle/inspect.ts';
 
 const verdicts = readFileSync(join(import.meta.dirname, '../../../../src/bundle/README.md'), 'utf8');
 const codes = new Set([...verdicts.matchAll(/normalised `([A-Za-z]+)`/g)].map(([, code = '']) => code));
@@ -27,4 +27,13 @@ test('a note counts, and stands alone where its example is hidden', () => {
     noteWords({ code: 'OfALaterVersion', count: 1, example: '"x"' }),
     'OfALaterVersion (1 time): "x"',
   );
+});
+
+test('the files of a large site are listed, with their sizes as a column', () => {
+  const sha256 = 'd'.repeat(64);
+  const files = Array.from({ length: 150_000 }, (_, at) => ({ path: `${at}.html`, size: at, sha256 }));
+  const lines = fileLines(files);
+  assert.equal(lines.length, 150_000);
+  assert.equal(lines[7], `${sha256}       7  7.html`);
+  assert.equal(lines.at(-1), `${sha256}  149999  149999.html`);
 });

@@ -61,6 +61,7 @@ export async function runExport(
   const key = await readKey(values, context);
   const keyHint = describeKeyPrefix(key);
   const state = await openStateFolder(values.state ?? defaultStatePath(request, context.env));
+  const endsAt = context.clock.monotonic() + values.timeout;
   const signal = context.clock.deadline(values.timeout, context.signal);
   const workDir = join(state.path, workFolderName);
   try {
@@ -70,7 +71,7 @@ export async function runExport(
     const { dependencies, close } = await connect(values, key, workDir, state, context);
     const continueWithinMs = Math.max(values.timeout, shortestContinueMs);
     const complete = await exportSite(
-      { ...request, continueWithinMs, isNew: values.new },
+      { ...request, continueWithinMs, endsAt, isNew: values.new },
       dependencies,
       signal,
     ).finally(close);

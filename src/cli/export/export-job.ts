@@ -21,6 +21,8 @@ export interface ExportRequest {
   readonly baseUrl: string;
   /** An unfinished export that is older is not continued, because its content may be older too. */
   readonly continueWithinMs: number;
+  /** `--timeout`, as the clock's monotonic ms: no attempt is possible later. */
+  readonly endsAt: number;
   /** The user wants a new export: an unfinished one is not continued. */
   readonly isNew: boolean;
 }
@@ -62,8 +64,8 @@ export async function exportSite(
 ): Promise<CompleteExport> {
   const started = await startOrContinue(request, dependencies, signal);
   for (;;) {
-    const completedAt = await waitForJob(started, dependencies, signal);
-    const complete = await downloadChecked(started, completedAt, dependencies, signal);
+    const completedAt = await waitForJob(started, request, dependencies, signal);
+    const complete = await downloadChecked(started, completedAt, request, dependencies, signal);
     if (complete !== undefined) return complete;
   }
 }
@@ -71,7 +73,7 @@ export async function exportSite(
 type StartedExport = CurrentExport & { readonly jobId: string };
 
 async function startOrContinue(
-  { domain, baseUrl, continueWithinMs, isNew }: ExportRequest,
+  { domain, baseUrl, continueWithinMs, endsAt, isNew }: ExportRequest,
   { api, state, clock, random, progress }: ExportDependencies,
   signal: AbortSignal,
 ): Promise<StartedExport> {
@@ -93,7 +95,7 @@ async function startOrContinue(
   progress.phase('Starting the export');
   const { jobId } = await repeat(
     () => api.startJob({ domain, idempotencyKey: current.idempotencyKey }, signal),
-    { mostAttempts: mostLostAnswers, lostAnswerWaitMs },
+    { mostAttempts: mostLostAnswers, lostAnswerWaitMs, endsAt },
     { clock, progress },
     signal,
   );
@@ -105,6 +107,7 @@ async function startOrContinue(
 /** @returns when the job was first seen complete, epoch ms */
 async function waitForJob(
   { jobId, completedAt }: StartedExport,
+  { endsAt }: ExportRequest,
   { api, state, clock, progress }: ExportDependencies,
   signal: AbortSignal,
 ): Promise<number> {
@@ -113,7 +116,7 @@ async function waitForJob(
   for (;;) {
     const report = await repeat(
       () => api.readJob(jobId, signal),
-      { mostAttempts: Number.POSITIVE_INFINITY },
+      { mostAttempts: Number.POSITIVE_INFINITY, endsAt },
       { clock, progress },
       signal,
     ).catch((error: unknown) => forgetGoneJob(error, state));
@@ -138,6 +141,7 @@ async function waitForJob(
 async function downloadChecked(
   { jobId }: StartedExport,
   completedAt: number,
+  { endsAt }: ExportRequest,
   { api, state, clock, random, progress, prepare }: ExportDependencies,
   signal: AbortSignal,
 ): Promise<CompleteExport | undefined> {
@@ -147,7 +151,7 @@ async function downloadChecked(
     const issuedAt = clock.now();
     const issued = await repeat(
       () => api.issueLink({ jobId, idempotencyKey: random.uuid() }, signal),
-      { mostAttempts: mostLinks },
+      { mostAttempts: mostLinks, endsAt },
       { clock, progress },
       signal,
     ).catch(async (error: unknown) => {
@@ -177,12 +181,14 @@ interface RepeatRule {
   readonly mostAttempts: number;
   /** The least wait after an answer that was lost. */
   readonly lostAnswerWaitMs?: number;
+  /** As in `ExportRequest`. */
+  readonly endsAt: number;
 }
 
 /** Sends again what may succeed later. @throws what the last whole attempt threw; without one, the signal's reason */
 async function repeat<T>(
   send: () => Promise<T>,
-  { mostAttempts, lostAnswerWaitMs: leastMs = 0 }: RepeatRule,
+  { mostAttempts, lostAnswerWaitMs: leastMs = 0, endsAt }: RepeatRule,
   { clock, progress }: Pick<ExportDependencies, 'clock' | 'progress'>,
   signal: AbortSignal,
 ): Promise<T> {
@@ -197,8 +203,10 @@ async function repeat<T>(
       const isTemporary =
         (policy?.isUnsure === true || policy?.limitsKey === true) && !isNotImplemented(error);
       if (!(error instanceof ExportApiError) || !isTemporary || attempts >= mostAttempts) throw error;
+      const { retryAfterMs = 0 } = error;
+      if (clock.monotonic() + retryAfterMs > endsAt) throw askedToWait(error, retryAfterMs);
       const least = policy.isUnsure === true ? leastMs : 0;
-      const delayMs = Math.max(waitMs(attempts), least, error.retryAfterMs ?? 0);
+      const delayMs = Math.max(waitMs(attempts), least, retryAfterMs);
       progress.note(
         `${error.message} (${error.code}). Retrying in ${Math.ceil(delayMs / 1000)} s`,
         'warning',
@@ -207,6 +215,14 @@ async function repeat<T>(
       await waitAfter(error, delayMs, clock, signal);
     }
   }
+}
+
+/** The export API says itself that no attempt before `--timeout` can succeed. */
+function askedToWait(error: ExportApiError, retryAfterMs: number): CliError {
+  const seconds = Math.ceil(retryAfterMs / 1000);
+  const message = `${error.message}; it allows the next attempt in ${seconds} s, which is after --timeout`;
+  const next = [`Run the same command again in ${seconds} s, or with a longer --timeout.`];
+  return new CliError('temporary', error.code, message, { cause: error, next });
 }
 
 const isNotImplemented = (error: unknown): boolean => error instanceof ExportApiError && error.status === 501;

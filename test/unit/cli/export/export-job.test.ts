@@ -90,8 +90,14 @@ function testEnvironment() {
     state: folder,
     prepare: () => around('prepare', () => index),
   };
-  const run = (signal = new AbortController().signal, isNew = false) =>
-    clock.finish(exportSite({ ...request, isNew }, dependencies, signal));
+  const run = (
+    signal = new AbortController().signal,
+    isNew = false,
+    timeoutMs = Number.POSITIVE_INFINITY,
+  ) => {
+    const endsAt = clock.monotonic() + timeoutMs;
+    return clock.finish(exportSite({ ...request, endsAt, isNew }, dependencies, signal));
+  };
   const onPoint = (next: (name: string) => void): void => {
     point = next;
   };
@@ -174,6 +180,21 @@ test('Retry-After is respected, and failed polls cost nothing but time', async (
   const startedAt = clock.monotonic();
   await run();
   assert.ok(clock.monotonic() - startedAt >= 90_000);
+});
+
+test('a Retry-After beyond the deadline ends the run at once, and a later run continues', async () => {
+  for (const call of ['start', 'poll', 'issue'] as const) {
+    const { run, answers, clock, calls, jobs } = testEnvironment();
+    answers[call] = [api('RateLimited', 86_400_000)];
+    const startedAt = clock.monotonic();
+    const message = /^said; it allows the next attempt in 86400 s, which is after --timeout$/;
+    const rejected = { code: 'RateLimited', outcome: 'temporary', message };
+    await assert.rejects(run(undefined, false, 3_600_000), rejected);
+    assert.ok(clock.monotonic() - startedAt < 60_000);
+    assert.equal(calls.filter((one) => one === call).length, 1);
+    await run();
+    assert.equal(jobs.size, 1);
+  }
 });
 
 test('a job that failed ends the run, and the next run starts a new one', async () => {

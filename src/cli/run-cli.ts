@@ -127,7 +127,11 @@ export async function runCli(process: NodeJS.Process, parts: CliParts): Promise<
       progress: report.progress,
       isWatched: process.stderr.isTTY === true,
       confirm: (question) => confirmOn(process, question, signal),
-      print: (text) => void process.stdout.write(`${withoutWorkflowCommand(text)}\n`),
+      print: (text) => {
+        // Whoever read a line may have enough.
+        answer = exitCodes.done;
+        process.stdout.write(`${withoutWorkflowCommand(text)}\n`);
+      },
       readStdin: () => {
         if (process.stdin.isTTY) report.progress.note('Reading standard input. Ctrl-D ends it.');
         return readAll(process.stdin, signal);

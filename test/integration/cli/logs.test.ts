@@ -2,6 +2,8 @@
 // wrote. Invariant: neither shows lines about another object.
 
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:https';
 import type { AddressInfo } from 'node:net';
@@ -24,6 +26,8 @@ let operator: OperatorProcess;
 let kubelet: Server;
 let folder: string;
 const asked: URL[] = [];
+/** As the log of a container that runs. */
+let staysOpen = false;
 
 before(async () => {
   folder = mkdtempSync(join(tmpdir(), 'cli-logs-'));
@@ -68,7 +72,8 @@ async function startKubelet(): Promise<void> {
   });
   kubelet = createServer({ cert: certificatePem, key: keyPem }, (request, response) => {
     asked.push(new URL(request.url ?? '/', 'https://node'));
-    response.end([...operator.log, 'a line of Node'].map((line) => `${line}\n`).join(''));
+    response.write([...operator.log, 'a line of Node'].map((line) => `${line}\n`).join(''));
+    if (!staysOpen) response.end();
   });
   await new Promise<void>((resolve) => kubelet.listen(0, '127.0.0.1', resolve));
   const { port } = kubelet.address() as AddressInfo;
@@ -138,6 +143,20 @@ test('logs --follow prints lines as they come, as text only', async () => {
   assert.equal(asked.at(-1)?.searchParams.get('follow'), 'true');
   const refused = await run('logs', 'docs', '--follow', '-o', 'json');
   assert.deepEqual([refused.code, JSON.parse(refused.stdout).code], [2, 'FollowsAsText']);
+});
+
+test('a reader that has enough of logs --follow changes no exit code', async (t) => {
+  staysOpen = true;
+  t.after(() => {
+    staysOpen = false;
+  });
+  const words = [programFile('static-export'), 'logs', 'docs', '--follow', '-n', namespace];
+  const env = { ...process.env, KUBECONFIG: join(folder, 'admin') };
+  const child = spawn(process.execPath, words, { stdio: ['ignore', 'pipe', 'ignore'], env });
+  t.after(() => child.kill('SIGKILL'));
+  const exited = once(child, 'exit');
+  child.stdout.destroy();
+  assert.deepEqual(await exited, [0, null]);
 });
 
 test('a user who may not read the logs is told the permission', async () => {

@@ -282,10 +282,10 @@ test('what this process knows of another job is not taken for the tracked job', 
   const { polls } = ports.ofCluster.memory;
   ports.cluster.object = exportObject({ job: { id: 'se_1' } });
   polls.set(resourceId(resource), { jobId: 'se_1', at: t0, retryAfterMs: 5000 });
-  const known = { polledAt: t0, pollAfterMs: 5000, candidate: undefined };
+  const known = { polledAt: t0, pollAfterMs: 5000, candidate: undefined, refresh: undefined };
   assert.deepEqual((await observe(ports)).observation.process, known);
   polls.set(resourceId(resource), { jobId: 'se_2', at: t0, retryAfterMs: 5000 });
-  const nothing = { polledAt: undefined, pollAfterMs: undefined, candidate: undefined };
+  const nothing = { polledAt: undefined, pollAfterMs: undefined, candidate: undefined, refresh: undefined };
   assert.deepEqual((await observe(ports)).observation.process, nothing);
 });
 

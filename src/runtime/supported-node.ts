@@ -3,9 +3,9 @@
 // that Node 18 or 20 does not have are read from the default export of their module.
 
 import process from 'node:process';
-import { oldestNode } from './version.ts';
+import { isOlder, oldestNode } from './version.ts';
 
-if (process.versions.node.localeCompare(oldestNode, 'en', { numeric: true }) < 0) {
+if (isOlder(process.versions.node, oldestNode)) {
   process.stderr.write(
     `This program needs Node ${oldestNode} or newer, and this is Node ${process.versions.node}. Install Node ${oldestNode}.\n`,
   );

@@ -5,7 +5,6 @@ import '../runtime/supported-node.ts';
 import { CliError } from '../cli/cli-error.ts';
 import { runCli } from '../cli/run-cli.ts';
 import { systemClock } from '../runtime/clock.ts';
-import { systemRandom } from '../runtime/random.ts';
 
 // The workers are in the folder of this file, in the sources and in the build.
 const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'mjs';
@@ -20,6 +19,7 @@ await runCli(process, {
   demoWorker,
   serve: async (args, onServing, logger, shutdown) => {
     const { readInvocation } = await import('../runtime/flags/flags.ts');
+    const { systemRandom } = await import('../runtime/random.ts');
     const { bundleServer } = await import('../site/server-flags.ts');
     const { runBundleServer } = await import('../site/bundle-server.ts');
     const invocation = readInvocation(bundleServer, '', args, {});

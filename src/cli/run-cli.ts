@@ -4,7 +4,6 @@
 import { systemClock } from '../runtime/clock.ts';
 import type { Configured } from '../runtime/flags/configured.ts';
 import { variableName } from '../runtime/flags/flags.ts';
-import { systemRandom } from '../runtime/random.ts';
 import { version } from '../runtime/version.ts';
 import { CliError, failureOf } from './cli-error.ts';
 import { calledName, programName } from './command.ts';
@@ -16,7 +15,7 @@ import { findCommand } from './find-command.ts';
 import { formatFailure } from './output/format.ts';
 import { hasColours } from './output/paint.ts';
 import { detectPipeline } from './output/pipeline.ts';
-import { createReport, type FinalText, usageText, warningLine } from './output/report.ts';
+import type { FinalText } from './output/report.ts';
 import { askedFormat, usageFailure } from './output/usage-failure.ts';
 import { withoutWorkflowCommand } from './output/workflow-text.ts';
 
@@ -49,6 +48,7 @@ export async function runCli(process: NodeJS.Process, parts: CliParts): Promise<
     const { stdout } = await formatFailure(command, failure, format);
     answer = exitCodes[failure.outcome];
     process.exitCode = answer;
+    const { usageText } = await import('./output/report.ts');
     process.stderr.write(usageText(command, text, process.env));
     process.stdout.write(stdout);
   };
@@ -83,6 +83,9 @@ export async function runCli(process: NodeJS.Process, parts: CliParts): Promise<
   const line = command.read(args, process.env, configured, called);
   if (line.outcome === 'print') return print(line.text);
   if (line.outcome === 'refuse') return refuse(name, line.text, line.reason);
+  // Only what runs needs these: help stays cheap.
+  const { systemRandom } = await import('../runtime/random.ts');
+  const { createReport, warningLine } = await import('./output/report.ts');
   const { quiet, output: format, ci, resultsDir } = line.values;
   const plan = {
     command: name,

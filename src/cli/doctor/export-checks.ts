@@ -73,11 +73,22 @@ const readStatus = 'Follow the message; static-export status shows all condition
 function checkReady(around: Surroundings): Check {
   const [ready, stalled] = [find(around, 'Ready'), find(around, 'Stalled')];
   if (ready === undefined) return skipped('Ready', 'It has no status yet.');
-  if (ready.status === 'True') return passed('Ready', printable(ready.message));
+  if (ready.status === 'True') return checkExported(around, ready);
   const message = `${ready.reason}: ${printable(ready.message)}`;
   return stalled?.status === 'True'
     ? failed('Ready', message, readStatus)
     : warned('Ready', message, readStatus);
+}
+
+/** A version is published, and a later export may be held, rejected or failing. */
+function checkExported(around: Surroundings, ready: Condition): Check {
+  const exported = find(around, 'Exported');
+  // The check of the key reports these.
+  if (exported?.status !== 'False' || keyReasons.has(exported.reason)) {
+    return passed('Ready', printable(ready.message));
+  }
+  const message = `A version is published, and the last export was not: ${exported.reason}: ${printable(exported.message)}`;
+  return warned('Ready', message, readStatus);
 }
 
 function checkKey(around: Surroundings): Check {
@@ -130,6 +141,11 @@ function checkLink(around: Surroundings, now: number): Check {
   }
   const refreshAt = readInstant(nextRefreshTime);
   const isOverdue = refreshAt !== undefined && refreshAt + refreshGraceMs < now;
+  const failure = around.status.failures?.link;
+  if (failure !== undefined && fresh?.status !== 'False') {
+    const message = `The link is valid until ${active.linkExpirationTime}, but its refresh fails: ${failure.reason}.`;
+    return warned('LinkAge', message, 'Check the operator and the export API before the link expires.');
+  }
   if (isOverdue || fresh?.status === 'False') {
     const message = `The link is valid until ${active.linkExpirationTime}, but its refresh is overdue.${why}`;
     return warned('LinkAge', message, 'Check the operator and the export API before the link expires.');

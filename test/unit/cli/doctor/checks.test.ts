@@ -296,6 +296,37 @@ const exportRows: readonly Row[] = [
     /^LinkAge warning: .*its refresh is overdue/,
   ],
   [
+    'a link whose refresh fails',
+    one(
+      surroundings({
+        storedStatus: {
+          ...healthyStatus,
+          failures: {
+            link: {
+              count: 2,
+              lastFailureTime: '2026-11-23T11:59:00Z',
+              retryTime: '2026-11-23T12:01:00Z',
+              reason: 'ServerError',
+            },
+          },
+        },
+      }),
+    ),
+    /^LinkAge warning: .*its refresh fails: ServerError\.$/,
+  ],
+  [
+    'an export that a promotion gate holds while a version is published',
+    one(
+      surroundings({
+        storedStatus: withConditions(
+          ['Ready', 'True', 'Published'],
+          ['Exported', 'False', 'PageCountDropped', 'Candidate v2 has 7 pages.'],
+        ),
+      }),
+    ),
+    /^Ready warning: .*PageCountDropped: Candidate v2 has 7 pages\.$/,
+  ],
+  [
     'a link that the operator calls due',
     one(
       surroundings({

@@ -12,6 +12,7 @@ import {
   secrets,
   staticExports,
 } from '../../kube/transport/resource-path.ts';
+import { verbs } from '../cluster/edits.ts';
 import { isReadable, knownValue, type Reading, type Unreadable } from '../cluster/reading.ts';
 
 export interface Permission {
@@ -50,23 +51,12 @@ export function sortReviews(permissions: readonly ReviewedPermission[]): Reviews
   };
 }
 
-const edits = [
-  'request',
-  'promote',
-  'reject',
-  'pin',
-  'unpin',
-  'rollback',
-  'suspend',
-  'resume',
-  'refresh-link',
-];
-const ofOne = ['status', 'tree', 'history', 'get', ...edits, 'events', 'logs', 'doctor'];
+const ofOne = ['status', 'tree', 'history', 'get', ...verbs, 'events', 'logs', 'doctor'];
 
 export const commandPermissions: readonly Permission[] = [
   { verb: 'get', resource: staticExports, scope: 'exports', neededBy: ofOne },
   { verb: 'list', resource: staticExports, scope: 'exports', neededBy: ['get', 'doctor'] },
-  { verb: 'patch', resource: staticExports, scope: 'exports', neededBy: edits },
+  { verb: 'patch', resource: staticExports, scope: 'exports', neededBy: verbs },
   { verb: 'list', resource: events, scope: 'exports', neededBy: ['events', 'doctor --report'] },
   { verb: 'get', resource: secrets, scope: 'exports', neededBy: ['tree', 'doctor'] },
   { verb: 'get', resource: configMaps, scope: 'exports', neededBy: ['tree', 'doctor'] },

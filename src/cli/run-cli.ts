@@ -131,7 +131,7 @@ export async function runCli(process: NodeJS.Process, parts: CliParts): Promise<
       isWatched: process.stderr.isTTY === true,
       confirm: (question) => confirmOn(process, question, signal),
       print: (text) => {
-        // Whoever read a line may have enough.
+        // A reader such as `head` may close the pipe after any line.
         answer = exitCodes.done;
         process.stdout.write(`${withoutWorkflowCommand(text)}\n`);
       },

@@ -1,5 +1,5 @@
 // The files of a folder that is packed. A symbolic link within the folder becomes a copy of what it leads to, because a
-// server never sees a link. Refuses: a link out of the folder, which would publish a file that nobody put there, a link
+// server never sees a link. Refuses: a link out of the folder, which would publish a file from elsewhere, a link
 // around in a circle, and a device, a pipe or a socket. Invariant: every file that is read lies in the folder.
 
 import { createReadStream, type Dirent } from 'node:fs';

@@ -127,7 +127,7 @@ export async function readContent(
   return index;
 }
 
-/** What another answer of a storage may mend, a file of the user's does not: it is what it is. */
+/** A second download may fix such an error. A second read of the user's file gives the same bytes. */
 const oddFiles: ReadonlyMap<string, string> = new Map([
   ['EmptyArchive', 'the file is empty; download it again'],
   ['HtmlInsteadOfArchive', 'the file is an HTML page, not an archive; check where it was downloaded from'],
@@ -151,7 +151,7 @@ function unreadable(cause: unknown): CliError {
   return new CliError('usage', 'ArchiveUnreadable', message, { cause });
 }
 
-/** Before a thread is started: what is no archive by its kind is told by its kind. */
+/** Checked before a thread starts, so that the error names a folder or a device instead of an unreadable archive. */
 async function requireFile(path: string): Promise<void> {
   const stats = await stat(path).catch((cause: unknown) => {
     throw unreadable(cause);

@@ -110,7 +110,7 @@ export async function withCluster<T>(
   }
 }
 
-/** Whoever may write a status may write anything into it; commands print it on a terminal. */
+/** A status holds any text that its writer chose, and commands print it on a terminal. */
 function shown(object: StaticExportObject): StaticExportObject {
   return { ...object, spec: printableValue(object.spec), status: printableValue(object.status) };
 }

@@ -11,7 +11,7 @@ export interface Unreadable {
   readonly unreadable: string;
 }
 
-/** @throws what is no refusal of the cluster, and `Aborted` */
+/** @throws any error that is not a refusal of the Kubernetes API server, and `Aborted` */
 export async function attempt<T>(read: Promise<T>): Promise<Reading<T>> {
   try {
     return { value: await read };

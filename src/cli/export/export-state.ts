@@ -120,7 +120,8 @@ async function takeLock(path: string): Promise<DatabaseSync> {
   const { DatabaseSync } = await import('node:sqlite');
   const database = new DatabaseSync(path);
   try {
-    database.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE; COMMIT;');
+    // The journal stays in memory, because a killed run would leave its file.
+    database.exec('PRAGMA journal_mode = MEMORY; PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE; COMMIT;');
     return database;
   } catch (cause) {
     database.close();

@@ -4,7 +4,7 @@
 import type { Clock } from '../runtime/clock.ts';
 import type { Logger } from '../runtime/logger.ts';
 import type { Random } from '../runtime/random.ts';
-import type { Cluster, ObjectKey } from '../wire/cluster.ts';
+import type { Cluster, ForeignObjects, ObjectKey } from '../wire/cluster.ts';
 import type { ProcessMemory } from './memory.ts';
 import type { Bundles, Events, ExportApiSource, TargetPlanner } from './ports.ts';
 
@@ -44,6 +44,8 @@ export interface ActionContext extends ClusterContext {
 /** Targets, whose edits are planned between reconciles. */
 export interface TargetContext extends Pick<ClusterContext, 'cluster' | 'clock' | 'memory'> {
   readonly planner: TargetPlanner;
+  /** Objects of other owners: releases, Applications, workloads. */
+  readonly objects: ForeignObjects;
   readonly wake: Wake;
 }
 

@@ -3,6 +3,7 @@
 // Invariant: once this has ended, nothing that it started writes to the cluster, or requests jobs and links.
 
 import { createCluster } from '../kube/cluster.ts';
+import { createForeignObjects } from '../kube/foreign-objects.ts';
 import { createEventStore } from '../kube/objects/event-store.ts';
 import type { Transport } from '../kube/transport/transport.ts';
 import type { ReconcileContext } from '../loop/context.ts';
@@ -79,6 +80,7 @@ export async function runLeader(parts: LeaderParts, { lost, isHeld }: Term): Pro
     exportApi: fenceCalls(services.exportApi, isHeld),
     bundles: services.bundles,
     planner: services.planner,
+    objects: createForeignObjects(transport),
     events,
     wake: ({ namespace, name }) => queue.add(`${namespace}/${name}`, 'due'),
     isKnown: ({ namespace, name }) => isKnown(`${namespace}/${name}`),

@@ -68,6 +68,7 @@ const outageMs = 10 * 60_000;
 
 export const clusterPolicies: Readonly<Record<ClusterErrorCode, ClusterPolicy>> = {
   Conflict: { isBrief: true, endsReconcile: true },
+  FieldConflict: {},
   AlreadyExists: {},
   NotFound: { hidesTarget: true },
   Forbidden: { stallsAfterMs: refusalMs, needsPerson: true, hidesTarget: true },

@@ -3,6 +3,7 @@
 // without its memory wakes no later, and the delay never exceeds about an hour.
 
 import type { TargetReason } from '../staticexport/reasons.ts';
+import type { TargetStatus } from '../staticexport/status-schema.ts';
 import { readInstant } from '../wire/instant.ts';
 import { recheckMs } from './access.ts';
 import { maxStartAttempts, resendTime } from './adopt.ts';
@@ -19,7 +20,17 @@ const waitingReasons: readonly string[] = [
   'NotGranted',
   'Refused',
   'Pending',
+  'OwnedElsewhere',
+  'AwaitingSync',
+  'Paused',
+  'RolloutFailed',
+  'DryRun',
 ] satisfies readonly TargetReason[];
+/** A rollout is checked soon after the write, and then less and less often. */
+const [firstRolloutMs, lastRolloutMs] = [2000, 60_000];
+/** After a rollout too: another client that reverts the write does so within its next interval. */
+const [firstRevertMs, lastRevertMs] = [5000, 120_000];
+const watchedMs = 10 * 60_000;
 /** The end of an inspection wakes the resource. This delay covers a lost wake-up. */
 export const inspectingRecheckMs = 60_000;
 
@@ -70,8 +81,10 @@ function* timersOf(observation: Observation, state: State): Generator<number> {
     yield published.expiresAt;
   }
   yield readInstant(status.nextExportTime) ?? 0;
-  for (const { synced, reason, retryTime } of status.targets ?? []) {
+  for (const target of status.targets ?? []) {
+    const { synced, reason, retryTime } = target;
     yield readInstant(retryTime) ?? 0;
+    if (!wanted.isSuspended) yield rolloutCheckAt(target, observation.now);
     // No event reports an object's consent or a corrected document, and the wake-up at a plan's end may be lost.
     const isWaiting = !synced && retryTime === undefined && waitingReasons.includes(reason);
     if (isWaiting && !wanted.isSuspended) yield observation.now + targetRecheckMs;
@@ -81,6 +94,17 @@ function* timersOf(observation: Observation, state: State): Generator<number> {
     if (isHeldAgainstKey(failure, observation.now)) yield observation.now + recheckMs;
   }
 }
+
+/** No watch reports a rollout or a revert. Documents have no rollout. @returns 0 where nothing is expected */
+function rolloutCheckAt({ type, reason, writeTime }: TargetStatus, now: number): number {
+  const writtenAt = readInstant(writeTime);
+  if (writtenAt === undefined || type === undefined || type === 'Values') return 0;
+  const age = Math.max(0, now - writtenAt);
+  if (reason === 'RollingOut') return now + within(age / 2, firstRolloutMs, lastRolloutMs);
+  return reason === 'Synced' && age < watchedMs ? now + within(age / 2, firstRevertMs, lastRevertMs) : 0;
+}
+
+const within = (ms: number, least: number, most: number): number => Math.min(most, Math.max(least, ms));
 
 function* exportTimers(operation: State['export']): Generator<number> {
   switch (operation.kind) {

@@ -21,7 +21,9 @@ const maxWaitingPerOwner = 4;
 interface SentTask {
   readonly type: TargetTask['type'];
   readonly text: string;
+  readonly enabled: true | undefined;
   readonly version: string | undefined;
+  readonly digest: string | undefined;
   readonly bundleUrl: string | undefined;
 }
 
@@ -35,7 +37,8 @@ export function createTargetPlanner(program: URL, clock: Clock): TargetPlannerTh
   const queue = new TaskQueue<SentTask, TargetPlan>(options);
   return {
     plan: async (namespace, { type, text, wanted }, signal) => {
-      const task = { type, text, version: wanted.version, bundleUrl: wanted.bundleUrl?.reveal() };
+      const { enabled, version, digest } = wanted;
+      const task = { type, text, enabled, version, digest, bundleUrl: wanted.bundleUrl?.reveal() };
       try {
         return await queue.run(task, namespace, signal);
       } catch (error) {
@@ -48,9 +51,14 @@ export function createTargetPlanner(program: URL, clock: Clock): TargetPlannerTh
 }
 
 /** The thread's side. */
-export function planSentTask({ type, text, version, bundleUrl }: SentTask): TargetPlan {
+export function planSentTask({ type, text, enabled, version, digest, bundleUrl }: SentTask): TargetPlan {
   const link = Link.parse(bundleUrl);
-  const wanted = { enabled: true, ...(version && { version }), ...(link && { bundleUrl: link }) } as const;
+  const wanted = {
+    ...(enabled && { enabled }),
+    ...(version && { version }),
+    ...(digest && { digest }),
+    ...(link && { bundleUrl: link }),
+  };
   return planTarget({ type, text, wanted });
 }
 

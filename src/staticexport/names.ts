@@ -24,6 +24,9 @@ export const annotations = {
   refreshRequestedAt: `${group}/refreshRequestedAt`,
   /** On another owner's object: `<namespace>/<name>` of the StaticExport that may write into it. */
   allowFrom: `${group}/allow-from`,
+  /** On a pod template: the version and the digest that a `Workload` target wrote. */
+  version: `${group}/version`,
+  digest: `${group}/digest`,
 } as const;
 
 export const labels = {

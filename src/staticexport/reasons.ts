@@ -101,10 +101,17 @@ export const linkReasons = {
 
 /** Condition `TargetsSynced`, and `reason` of each of status.targets. */
 export const targetReasons = {
-  Synced: 'The target holds the published version.',
+  Synced: 'The target holds the published version, and its rollout is complete.',
   NotPublished: 'Nothing is published yet.',
   Suspended: 'spec.suspend is true: targets are not written.',
   Pending: "The operator is reading the target's document and writes it next. No action is needed.",
+  RollingOut: 'The target holds the published version, and its rollout is in progress.',
+  AwaitingSync: 'The Application holds the published version and is not synced automatically. Sync it.',
+  Paused: 'The rollout of the target is paused. Resume it.',
+  RolloutFailed: 'The target holds the published version, and its rollout failed.',
+  OwnedElsewhere:
+    'Another owner declares the fields, so the operator does not write them. Make the owner ignore them.',
+  DryRun: 'The mode of the target is DryRun: nothing is written.',
   NotGranted:
     'The object does not exist, lacks the consent annotation, or the operator has no permission to read it.',
   Refused: 'The document cannot be edited safely and was not changed. Correct it.',

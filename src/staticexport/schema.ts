@@ -3,81 +3,21 @@
 // applies them, because nested CRD defaults keep Argo CD out of sync.
 
 import { z } from 'zod';
-import { isPrintable } from '../wire/printable-text.ts';
-import { durationPattern } from './duration.ts';
-import { sizePattern } from './size.ts';
+import {
+  cel,
+  dataKey,
+  duration,
+  formed,
+  hostNamePattern,
+  namedList,
+  objectName,
+  shownText,
+  size,
+} from './schema-texts.ts';
+import { targetSchema } from './target-schema.ts';
 
-/** A CEL rule of the CRD, carried in the schema's metadata. */
-export interface CelRule {
-  readonly rule: string;
-  readonly message: string;
-  readonly optionalOldSelf?: boolean;
-}
-
-/** The name under which `crds/generate.ts` finds the metadata in the JSON schema. */
-export const celKey = 'x-kubernetes-validations';
-const cel = (...rules: readonly CelRule[]) => ({ [celKey]: rules });
-/** A list with named entries: a duplicate name is refused, and server-side apply merges by name. */
-export const namedList = { 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['name'] } as const;
-
-/** Counted repetition and `[.]` mean the same in RE2 (Kubernetes API server) and here, and need no escapes in CEL. */
-const hostNamePattern =
-  '^([a-zA-Z0-9]([a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?[.])*[a-zA-Z0-9]([a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?$';
 /** The maximum of `historyLimit`. */
 export const longestHistory = 50;
-
-/**
- * Text that matches a pattern. The message is a sentence, because the Kubernetes API server otherwise returns only
- * the pattern.
- */
-function formed(maxLength: number, pattern: string, message: string) {
-  const form = new RegExp(pattern);
-  return z
-    .string()
-    .min(1)
-    .max(maxLength)
-    .refine((text) => form.test(text), { error: message })
-    .meta(cel({ rule: `self.matches('${pattern}')`, message }));
-}
-
-/** The part of the rule that CEL can express. `isPrintable` refuses the rest. */
-const hiddenRule: CelRule = {
-  rule: "!self.matches(r'[\\p{C}\\p{Zl}\\p{Zp}]')",
-  message:
-    'must not contain control characters, invisible characters, or characters that change the text direction',
-};
-
-/** Text without a pattern of its own. Status, events and logs show it. */
-function shownText(maxLength: number, ...rules: readonly CelRule[]) {
-  return z
-    .string()
-    .min(1)
-    .max(maxLength)
-    .refine(isPrintable, { error: hiddenRule.message })
-    .meta(cel(hiddenRule, ...rules));
-}
-
-const objectName = formed(
-  253,
-  '^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$',
-  'must be the name of an object: lower-case letters, digits, "-" and ".", beginning and ending with a letter or digit',
-);
-const namespaceName = formed(
-  63,
-  '^[a-z0-9]([-a-z0-9]*[a-z0-9])?$',
-  'must be the name of a namespace: lower-case letters, digits and "-", beginning and ending with a letter or digit',
-);
-const dataKey = formed(
-  253,
-  '^[-._a-zA-Z0-9]+$',
-  'must be a key of a Secret or ConfigMap: letters, digits, "-", "_" and "."',
-);
-const duration = formed(
-  40,
-  durationPattern,
-  'must be a duration such as 30s, 15m, 1h30m or 7d: whole numbers with the units ms, s, m, h, d, without blanks',
-);
-const size = formed(8, sizePattern, 'must be a size such as 512Mi or 2Gi: a whole number of Mi, Gi or Ti');
 
 const api = z
   .object({
@@ -180,56 +120,6 @@ const output = z
   })
   .describe('Objects that receive the published version and link.');
 
-const valuesTarget = z
-  .object({
-    kind: z.enum(['ConfigMap', 'Secret']).describe('Kind of the object that holds the document.'),
-    namespace: namespaceName.describe('Default: the namespace of this resource.').optional(),
-    name: objectName.describe('Name of the object.'),
-    key: dataKey.describe('Key that holds the YAML document. Default: values.yaml.').optional(),
-  })
-  .describe('YAML document in a key of a ConfigMap or Secret. The operator edits its staticExport keys.');
-
-const typeRule = 'type Values requires the field values';
-const linkRule = 'the link may be written into a Secret only; write version alone or use a Secret';
-const target = z
-  .object({
-    name: formed(
-      63,
-      '^[a-z0-9]([-a-z0-9]*[a-z0-9])?$',
-      'must be a name for the target: lower-case letters, digits and "-", beginning and ending with a letter or digit',
-    ).describe('Name of the target, unique within spec.targets. Status and metrics use it.'),
-    type: z
-      .enum(['Values'])
-      .describe('How the target is written. Values edits a YAML document that the field values names.'),
-    write: z
-      .array(z.enum(['version', 'bundleUrl']).describe('A key under staticExport.'))
-      .min(1)
-      .max(2)
-      .describe('Keys to write. Default: [version]. bundleUrl needs a Secret.')
-      .optional(),
-    values: valuesTarget.optional(),
-  })
-  .refine((value) => value.values !== undefined, { error: typeRule })
-  .refine((value) => !(value.write?.includes('bundleUrl') && value.values?.kind === 'ConfigMap'), {
-    error: linkRule,
-  })
-  .meta(
-    cel(
-      {
-        rule: "self.type == 'Values' ? has(self.values) : !has(self.values)",
-        message: typeRule,
-      },
-      {
-        rule: "!has(self.write) || !self.write.exists(key, key == 'bundleUrl') || !has(self.values) || self.values.kind == 'Secret'",
-        message: linkRule,
-      },
-      {
-        rule: '!has(self.write) || self.write.all(key, self.write.exists_one(other, other == key))',
-        message: 'write names the same key twice',
-      },
-    ),
-  );
-
 export const specSchema = z
   .object({
     domain: formed(
@@ -274,7 +164,7 @@ export const specSchema = z
       .optional(),
     output: output.optional(),
     targets: z
-      .array(target.describe('One object, and what the operator writes into it.'))
+      .array(targetSchema.describe('One object, and what the operator writes into it.'))
       .max(16)
       .refine((targets) => new Set(targets.map(({ name }) => name)).size === targets.length, {
         error: 'two targets have the same name',
@@ -293,4 +183,3 @@ export const specSchema = z
 
 /** The spec as written by the user: nothing defaulted, unknown fields dropped. */
 export type Spec = z.infer<typeof specSchema>;
-export type SpecTarget = NonNullable<Spec['targets']>[number];

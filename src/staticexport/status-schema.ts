@@ -2,7 +2,7 @@
 // Invariant: it holds no key and no link, and every time is whole seconds in UTC.
 
 import { z } from 'zod';
-import { namedList } from './schema.ts';
+import { namedList } from './schema-texts.ts';
 
 /** Rejected candidates that status remembers. */
 export const maxRejected = 16;
@@ -179,11 +179,29 @@ export const refusedKeySchema = z
 export const targetStatusSchema = z
   .object({
     name: text(63).describe('Name of the target in spec.targets.'),
-    object: text(640).describe('The object that it names: <kind>/<namespace>/<name>/<key>.'),
-    synced: z.boolean().describe('Whether the target holds the published version.'),
+    type: text(32).describe('Type of the target in spec.targets.').optional(),
+    object: text(640).describe('The object that it names: <kind>/<namespace>/<name>, and the key of Values.'),
+    synced: z
+      .boolean()
+      .describe('Whether the target holds the published version and its rollout is complete.'),
     reason: text(64).describe('Reason in CamelCase.'),
-    message: text(512).describe('What to do about it.').optional(),
+    message: text(1024).describe('What to do about it.').optional(),
+    lastTransitionTime: instant.describe('Time of the last change of the reason.').optional(),
+    heldVersion: text(63).describe('Version that the target held when it was last read.').optional(),
+    changes: z
+      .array(
+        z
+          .object({
+            key: text(64).describe('Key that the operator would write.'),
+            value: text(64).describe('Its value, if it is a version or digest.').optional(),
+          })
+          .describe('One key.'),
+      )
+      .max(4)
+      .describe('In mode DryRun: what the operator would write.')
+      .optional(),
     version: versionText.describe('Version that the operator last wrote.').optional(),
+    writeTime: instant.describe('Time when the operator last wrote it.').optional(),
     linkIssueTime: instant
       .describe('Issue time of the link that the operator last wrote, for targets that ask for the link.')
       .optional(),

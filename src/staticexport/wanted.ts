@@ -3,22 +3,65 @@
 
 import { parseDurationMs } from './duration.ts';
 import { defaultOutputName, defaultSecretKey } from './names.ts';
-import type { Spec, SpecTarget } from './schema.ts';
+import type { Spec } from './schema.ts';
 import { parseSizeBytes } from './size.ts';
+import type { SpecTarget } from './target-schema.ts';
 
-/** A target whose YAML document is edited. */
-export interface WantedTarget {
-  readonly type: 'Values';
+/** What every target has. */
+interface TargetCommon {
   /** As in `spec.targets`. */
   readonly targetName: string;
   /** `ConfigMap/apps/docs-values/values.yaml`: a target that names another object gets a new status entry. */
   readonly object: string;
-  readonly objectKind: 'ConfigMap' | 'Secret';
+  readonly isDryRun: boolean;
+  readonly writesVersion: boolean;
+  readonly writesDigest: boolean;
+}
+
+/** An object of the cluster. */
+interface ObjectTarget extends TargetCommon {
   readonly namespace: string;
   readonly name: string;
+}
+
+/** A target whose YAML document is edited. */
+export interface WantedValuesTarget extends ObjectTarget {
+  readonly type: 'Values';
+  readonly objectKind: 'ConfigMap' | 'Secret';
   readonly dataKey: string;
-  readonly writesVersion: boolean;
   readonly writesLink: boolean;
+}
+
+export interface WantedHelmReleaseTarget extends ObjectTarget {
+  readonly type: 'HelmRelease';
+}
+
+export interface WantedApplicationTarget extends ObjectTarget {
+  readonly type: 'Application';
+  /** Which of several sources. */
+  readonly source: {
+    readonly chart?: string | undefined;
+    readonly repoURL?: string | undefined;
+    readonly ref?: string | undefined;
+  };
+  /** Starts a sync where the Application has none of its own. */
+  readonly requestsSync: boolean;
+}
+
+export interface WantedWorkloadTarget extends ObjectTarget {
+  readonly type: 'Workload';
+  readonly objectKind: 'Deployment' | 'StatefulSet' | 'DaemonSet';
+}
+
+export type WantedTarget =
+  | WantedValuesTarget
+  | WantedHelmReleaseTarget
+  | WantedApplicationTarget
+  | WantedWorkloadTarget;
+
+/** The kind of the object that a target names. */
+export function kindOf(target: WantedTarget) {
+  return 'objectKind' in target ? target.objectKind : target.type;
 }
 
 export interface Pin {
@@ -88,25 +131,49 @@ export function applyDefaults(
   };
 }
 
-function wantTarget(
-  ownNamespace: string,
-  { name: targetName, type, values, write }: SpecTarget,
-): readonly WantedTarget[] {
-  if (values === undefined) return [];
-  const namespace = values.namespace ?? ownNamespace;
-  const dataKey = values.key ?? 'values.yaml';
-  const leaves = write ?? ['version'];
-  return [
-    {
-      type,
-      targetName,
-      object: `${values.kind}/${namespace}/${values.name}/${dataKey}`,
-      objectKind: values.kind,
-      namespace,
-      name: values.name,
-      dataKey,
-      writesVersion: leaves.includes('version'),
-      writesLink: leaves.includes('bundleUrl'),
-    },
-  ];
+/** @returns nothing where the stored spec lacks the field of its type */
+function wantTarget(ownNamespace: string, spec: SpecTarget): readonly WantedTarget[] {
+  const { values, helmRelease, application, workload } = spec;
+  const leaves = spec.write ?? ['version'];
+  const common = {
+    targetName: spec.name,
+    isDryRun: spec.mode === 'DryRun',
+    writesVersion: leaves.includes('version'),
+    writesDigest: leaves.includes('digest'),
+  };
+  const objectOf = (
+    kind: string,
+    { namespace = ownNamespace, name }: { readonly namespace?: string | undefined; readonly name: string },
+  ) => ({ ...common, namespace, name, object: `${kind}/${namespace}/${name}` });
+  switch (spec.type) {
+    case 'Values': {
+      if (values === undefined) return [];
+      const { kind: objectKind, key: dataKey = 'values.yaml' } = values;
+      const object = objectOf(objectKind, values);
+      const writesLink = leaves.includes('bundleUrl');
+      return [
+        {
+          ...{ type: spec.type, ...object, object: `${object.object}/${dataKey}` },
+          ...{ objectKind, dataKey, writesLink },
+        },
+      ];
+    }
+    case 'HelmRelease':
+      return helmRelease === undefined ? [] : [{ type: spec.type, ...objectOf(spec.type, helmRelease) }];
+    case 'Application':
+      return application === undefined
+        ? []
+        : [
+            {
+              ...{ type: spec.type, ...objectOf(spec.type, application) },
+              ...{ source: application.source ?? {}, requestsSync: application.sync === 'Request' },
+            },
+          ];
+    case 'Workload':
+      return workload === undefined
+        ? []
+        : [{ type: spec.type, ...objectOf(workload.kind, workload), objectKind: workload.kind }];
+    default:
+      return spec.type satisfies never;
+  }
 }

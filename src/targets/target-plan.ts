@@ -1,6 +1,7 @@
-// The plan of a target's edit, from its object as found and what is wanted of it. Pure. A new type of target is a member
-// of these unions and a case of `planTarget`; its object is read and written by a case of `findTarget` in the loop, and
-// the planner's thread gets its task from `target-planner.ts`. Refuses: reading or writing an object.
+// The plan of a target's edit, from its object as found and what is wanted of it. Pure. A YAML document is planned by
+// `planTarget` in the planner's thread; an object of the cluster by the file of its kind, which also reads its rollout.
+// A new type of target is a member of `WantedTarget` and a case of `findTarget` in the loop. Refuses: reading or writing
+// an object.
 
 import { planValuesEdit, type ValuesPlan, type WantedValues } from './values.ts';
 
@@ -15,7 +16,44 @@ export type TargetTask = {
 /** What is wanted, without the object's document: small enough to keep. */
 export type TargetWish = Pick<TargetTask, 'type' | 'wanted'>;
 
+/** The plan of a document. */
 export type TargetPlan = ValuesPlan;
+
+/** A key as messages and dry runs name it, and its value unless that is a link. */
+export interface KeyChange {
+  readonly key: string;
+  readonly value?: string;
+}
+
+/** The plan of an object of the cluster, whose keys are read without a thread. */
+export type ObjectPlan =
+  | { readonly outcome: 'in-sync' }
+  | { readonly outcome: 'edit'; readonly changes: readonly KeyChange[] }
+  /** The object cannot be edited; the message has the remedy. */
+  | { readonly outcome: 'refused'; readonly code: string; readonly message: string }
+  /** Another owner declares the keys; the message has what to paste. */
+  | { readonly outcome: 'owned'; readonly message: string };
+
+/** What follows from the values that an object holds. */
+export type Rollout =
+  | { readonly state: 'complete' }
+  | {
+      readonly state: 'in-progress' | 'awaiting-sync' | 'paused' | 'failed';
+      readonly message: string;
+    };
+
+/** What a target gets; a link only into documents. */
+export interface WantedKeys {
+  readonly version: string | undefined;
+  readonly digest: string | undefined;
+}
+
+/** An object as found: its plan, its rollout, and the version that it holds. */
+export interface ObjectFindings {
+  readonly plan: ObjectPlan;
+  readonly rollout: Rollout;
+  readonly held: string | undefined;
+}
 
 /** Never throws. */
 export function planTarget(task: TargetTask): TargetPlan {
@@ -31,7 +69,9 @@ export function planTarget(task: TargetTask): TargetPlan {
 export function isSameWish(one: TargetWish, other: TargetWish): boolean {
   return (
     one.type === other.type &&
+    one.wanted.enabled === other.wanted.enabled &&
     one.wanted.version === other.wanted.version &&
+    one.wanted.digest === other.wanted.digest &&
     one.wanted.bundleUrl?.reveal() === other.wanted.bundleUrl?.reveal()
   );
 }

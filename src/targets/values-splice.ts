@@ -13,10 +13,11 @@ import {
   type YAMLMap,
 } from 'yaml';
 
-export const leafNames = ['enabled', 'bundleUrl', 'version'] as const;
+export const leafNames = ['enabled', 'bundleUrl', 'version', 'digest'] as const;
+export type LeafName = (typeof leafNames)[number];
 
 export interface Leaf {
-  readonly name: (typeof leafNames)[number];
+  readonly name: LeafName;
   readonly value: string | true;
 }
 

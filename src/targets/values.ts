@@ -21,6 +21,7 @@ import type { Link } from '../wire/link.ts';
 import {
   insertLeaves,
   type Leaf,
+  type LeafName,
   leafNames,
   type Splice,
   spliceLeaf,
@@ -29,17 +30,20 @@ import {
 } from './values-splice.ts';
 
 export interface WantedValues {
-  readonly enabled: true;
+  /** Absent: this key is not changed. */
+  readonly enabled?: true;
   /** Always written as a string that YAML 1.1 and 1.2 both read as a string. Absent: this key is not changed. */
   readonly version?: string;
+  /** Absent: this key is not changed. */
+  readonly digest?: string;
   /** Absent: this key is not changed. */
   readonly bundleUrl?: Link;
 }
 
 export type ValuesPlan =
   | { readonly outcome: 'in-sync' }
-  /** `text` may hold the link. */
-  | { readonly outcome: 'edit'; readonly text: string }
+  /** `text` may hold the link. `keys` change, in the order in which they are written. */
+  | { readonly outcome: 'edit'; readonly text: string; readonly keys: readonly LeafName[] }
   | { readonly outcome: 'refused'; readonly code: ValuesRefusal; readonly message: string };
 
 export type ValuesRefusal =
@@ -76,7 +80,7 @@ class Refusal extends Error {
 }
 
 /**
- * Plans the edit that gives `staticExport.enabled|version|bundleUrl` of a YAML document the wanted values.
+ * Plans the edit that gives `staticExport.enabled|version|digest|bundleUrl` of a YAML document the wanted values.
  * Comments, order, quoting, line endings, anchors elsewhere and the trailing newline are kept byte for byte. Never
  * throws. Planning again on the edited text gives `in-sync`.
  */
@@ -95,9 +99,16 @@ function plan(text: string, leaves: readonly Leaf[]): ValuesPlan {
   const document = readDocument(text);
   refuseInheritedGroup(document);
   const group = readGroup(document);
-  const splices = group === undefined ? [] : leaves.flatMap((leaf) => spliceStaleLeaf(group, leaf));
+  const stale =
+    group === undefined ? [] : leaves.map((leaf) => [leaf.name, spliceStaleLeaf(group, leaf)] as const);
+  const splices = stale.flatMap(([, splice]) => splice);
   const missing = group === undefined ? leaves : leaves.filter(({ name }) => !group.has(name));
   if (splices.length === 0 && missing.length === 0) return { outcome: 'in-sync' };
+  const changed = new Set([
+    ...stale.flatMap(([name, splice]) => (splice.length === 0 ? [] : [name])),
+    ...missing.map(({ name }) => name),
+  ]);
+  const keys = leafNames.filter((name) => changed.has(name));
   const candidates: readonly (readonly Splice[])[] =
     group === undefined || group.items.length === 0
       ? spliceNewGroup(text, document, missing)
@@ -105,7 +116,7 @@ function plan(text: string, leaves: readonly Leaf[]): ValuesPlan {
   for (const inserted of candidates.length === 0 ? [[]] : candidates) {
     const edited = spliceText(text, [...splices, ...inserted]);
     if (edited !== undefined && isFaithful(document, edited, leaves))
-      return { outcome: 'edit', text: edited };
+      return { outcome: 'edit', text: edited, keys };
   }
   throw new Refusal(
     'Uneditable',
@@ -138,7 +149,8 @@ function refuseDocuments(): never {
 
 /** In the order in which they are written. */
 function wantedLeaves(wanted: WantedValues): readonly Leaf[] {
-  const values = { enabled: wanted.enabled, bundleUrl: wanted.bundleUrl?.reveal(), version: wanted.version };
+  const { enabled, version, digest } = wanted;
+  const values = { enabled, bundleUrl: wanted.bundleUrl?.reveal(), version, digest };
   return leafNames.flatMap((name) => {
     const value = values[name];
     return value === undefined ? [] : [{ name, value }];

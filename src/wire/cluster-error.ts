@@ -5,6 +5,7 @@ import { PublishableError } from './publishable-error.ts';
 
 export type ClusterErrorCode =
   | 'Conflict' // 409: another client wrote first; read again
+  | 'FieldConflict' // 409 of an apply: another manager owns a field
   | 'AlreadyExists' // 409 on create
   | 'NotFound' // 404
   | 'Forbidden' // 403: a verb is missing from the role
@@ -16,16 +17,31 @@ export type ClusterErrorCode =
   | 'Unavailable' // 5xx, network, deadline
   | 'Aborted'; // the caller's signal
 
+/** A field that an apply would have taken from its manager. */
+export interface OwnedField {
+  /** Printable. */
+  readonly manager: string;
+  /** As the API server names it, such as `.spec.values.staticExport.version`. */
+  readonly field: string;
+}
+
 export class ClusterError extends PublishableError {
   declare readonly code: ClusterErrorCode;
   readonly retryAfterMs: number | undefined;
+  /** Of a `FieldConflict`. */
+  readonly ownedFields: readonly OwnedField[];
 
   constructor(
     code: ClusterErrorCode,
     message: string,
-    details: { readonly retryAfterMs?: number | undefined; readonly cause?: unknown } = {},
+    details: {
+      readonly retryAfterMs?: number | undefined;
+      readonly ownedFields?: readonly OwnedField[];
+      readonly cause?: unknown;
+    } = {},
   ) {
     super(code, message, { cause: details.cause });
     this.retryAfterMs = details.retryAfterMs;
+    this.ownedFields = details.ownedFields ?? [];
   }
 }

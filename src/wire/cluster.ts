@@ -74,6 +74,60 @@ export interface DocumentEdit {
   readonly resourceVersion: string;
 }
 
+/** Kinds of other owners' objects that a target writes, or that say who owns one. */
+export type ForeignKind =
+  | 'HelmRelease'
+  | 'Application'
+  | 'ApplicationSet'
+  | 'Deployment'
+  | 'StatefulSet'
+  | 'DaemonSet';
+
+export interface ForeignObject {
+  readonly metadata: ObjectMeta;
+  /** The whole object as stored, with its managed fields. */
+  readonly content: Readonly<Record<string, unknown>>;
+}
+
+/** Server-side apply of these fields alone, never forced. Fields of an earlier apply that are absent are released. */
+export interface FieldsEdit {
+  readonly kind: ForeignKind;
+  readonly key: ObjectKey;
+  /** Of the object that was read, so that an absent one is not created. */
+  readonly uid: string;
+  /** Top-level fields other than apiVersion, kind and metadata; annotations of the object cannot be written. */
+  readonly fields: Readonly<Record<string, unknown>>;
+}
+
+/** One operation of a JSON Patch (RFC 6902). */
+export interface JsonPatchOperation {
+  readonly op: 'add' | 'replace' | 'remove' | 'test';
+  /** A JSON Pointer (RFC 6901). */
+  readonly path: string;
+  readonly value?: unknown;
+}
+
+/** Refused as a whole if a `test` fails. A status that changes meanwhile does not matter. */
+export interface ForeignPatch {
+  readonly kind: ForeignKind;
+  readonly key: ObjectKey;
+  readonly uid: string;
+  readonly operations: readonly JsonPatchOperation[];
+}
+
+/** Objects of other owners, read and written by name. */
+export interface ForeignObjects {
+  /** @returns `undefined` if it does not exist */
+  readForeign(kind: ForeignKind, key: ObjectKey, signal: AbortSignal): Promise<ForeignObject | undefined>;
+  /**
+   * @throws ClusterError `FieldConflict` if another manager owns one of the fields, `Conflict` if the object with this
+   *   uid is gone
+   */
+  applyFields(edit: FieldsEdit, signal: AbortSignal): Promise<void>;
+  /** @throws ClusterError `Invalid` if a `test` fails or an operation does not apply */
+  patchForeign(patch: ForeignPatch, signal: AbortSignal): Promise<void>;
+}
+
 export interface Cluster {
   readStaticExport(key: ObjectKey, signal: AbortSignal): Promise<StaticExportObject | undefined>;
   readSecret(key: ObjectKey, signal: AbortSignal): Promise<SecretObject | undefined>;

@@ -13,6 +13,7 @@ import type {
   StaticExportObject,
 } from '../../src/wire/cluster.ts';
 import { ClusterError } from '../../src/wire/cluster-error.ts';
+import { FakeObjects } from './fake-objects.ts';
 
 export interface Write {
   readonly kind: 'Secret' | 'ConfigMap' | 'Status' | 'Document';
@@ -35,6 +36,7 @@ export class FakeCluster implements Cluster {
   readonly secrets = new Map<string, SecretObject>();
   readonly configMaps = new Map<string, ConfigMapObject>();
   readonly writes: Write[] = [];
+  readonly objects = new FakeObjects();
   /** The recent states of each object, for stale reads. */
   readonly past = new Map<string, StaticExportObject[]>();
   readonly pastSecrets = new Map<string, SecretObject[]>();

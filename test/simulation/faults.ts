@@ -4,7 +4,7 @@
 import { BundleError } from '../../src/bundle/bundle-error.ts';
 import { ExportApiError } from '../../src/export-api/answers.ts';
 import type { Bundles, ExportApiSource } from '../../src/loop/ports.ts';
-import type { Cluster, ObjectKey } from '../../src/wire/cluster.ts';
+import type { Cluster, ForeignObjects, ObjectKey } from '../../src/wire/cluster.ts';
 import { ClusterError } from '../../src/wire/cluster-error.ts';
 import type { Dice } from './dice.ts';
 import type { FakeCluster } from './fake-cluster.ts';
@@ -156,6 +156,17 @@ export function faultyCluster(
     editDocument: (edit, signal) => pass('cluster.editDocument', () => cluster.editDocument(edit, signal)),
     writeStatus: (object, next, signal) =>
       pass('cluster.writeStatus', () => cluster.writeStatus(object, next, signal)),
+  };
+}
+
+export function faultyObjects(objects: ForeignObjects, plan: FaultPlan): ForeignObjects {
+  const pass = <T>(name: string, call: () => Promise<T>): Promise<T> =>
+    through(name, plan, call, clusterDown);
+  return {
+    readForeign: (kind, key, signal) =>
+      pass('objects.readForeign', () => objects.readForeign(kind, key, signal)),
+    applyFields: (edit, signal) => pass('objects.applyFields', () => objects.applyFields(edit, signal)),
+    patchForeign: (patch, signal) => pass('objects.patchForeign', () => objects.patchForeign(patch, signal)),
   };
 }
 

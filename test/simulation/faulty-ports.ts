@@ -5,9 +5,9 @@ import type { ReconcileContext } from '../../src/loop/context.ts';
 import type { Logger } from '../../src/runtime/logger.ts';
 import type { FakeCluster } from './fake-cluster.ts';
 import type { FakeVendor } from './fake-vendor.ts';
-import { type FaultPlan, faultyApi, faultyBundles, faultyCluster } from './faults.ts';
+import { type FaultPlan, faultyApi, faultyBundles, faultyCluster, faultyObjects } from './faults.ts';
 
-type Ports = Pick<ReconcileContext, 'cluster' | 'exportApi' | 'bundles'>;
+type Ports = Pick<ReconcileContext, 'cluster' | 'objects' | 'exportApi' | 'bundles'>;
 
 export class FaultyPorts {
   readonly #cluster: FakeCluster;
@@ -27,6 +27,7 @@ export class FaultyPorts {
     const faults: FaultPlan = { next: (name) => plan.next(name), rival: this.#rival };
     const ports = {
       cluster: faultyCluster(this.#cluster, faults, this.#cluster),
+      objects: faultyObjects(this.#cluster.objects, faults),
       exportApi: faultyApi(this.#vendor, faults),
       bundles: faultyBundles(this.#vendor.bundles(), faults),
     };

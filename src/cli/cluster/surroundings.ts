@@ -1,10 +1,11 @@
 // What is around one StaticExport: the key's Secret, the outputs, the targets, and the pods that use them with what each
 // serves. Every part is read on its own, so that a missing permission costs that part alone. Refuses: the data of Secrets.
 
+import { foreignResources } from '../../kube/foreign-objects.ts';
 import { configMaps, type Resource, secrets } from '../../kube/transport/resource-path.ts';
 import { parseStaticExport } from '../../staticexport/parse.ts';
 import type { Status, TargetStatus } from '../../staticexport/status-schema.ts';
-import { applyDefaults, type Wanted, type WantedTarget } from '../../staticexport/wanted.ts';
+import { applyDefaults, kindOf, type Wanted, type WantedTarget } from '../../staticexport/wanted.ts';
 import type { ObjectKey, StaticExportObject } from '../../wire/cluster.ts';
 import type { ClusterClient } from './client.ts';
 import { type FoundMetadata, readMetadata } from './object-metadata.ts';
@@ -13,7 +14,9 @@ import { readServerStatus, type Server, serverOf } from './servers.ts';
 import { judgeServing, type Serving } from './serving.ts';
 import { listPods, type Pod } from './workloads.ts';
 
-export type ObjectKind = 'Secret' | 'ConfigMap';
+export type ObjectKind = ReturnType<typeof kindOf>;
+
+const resources = { ...foreignResources, Secret: secrets, ConfigMap: configMaps };
 export type MetadataReading = Reading<FoundMetadata | undefined>;
 
 export interface FoundTarget {
@@ -87,7 +90,7 @@ export async function readSurroundings(
   const used = new Set([
     idOf('Secret', output),
     idOf('ConfigMap', output),
-    ...targets.map((target) => idOf(target.objectKind, target)),
+    ...targets.map((target) => idOf(kindOf(target), target)),
   ]);
   const namespaces = [...new Set([namespace, ...targets.map((target) => target.namespace)])];
   const [key, outputSecret, outputConfigMap, foundTargets, pods] = await Promise.all([
@@ -97,7 +100,7 @@ export async function readSurroundings(
     Promise.all(
       targets.map(async (target) => ({
         wanted: target,
-        found: await metadataOf(target.objectKind === 'Secret' ? secrets : configMaps, {
+        found: await metadataOf(resources[kindOf(target)], {
           namespace: target.namespace,
           name: target.name,
         }),

@@ -1,6 +1,7 @@
 // `tree`: one StaticExport with the objects around it, as a document and as a drawing. What is not readable is a line that
 // says so; nothing but the StaticExport itself is needed. Refuses: the data of Secrets.
 
+import { kindOf } from '../../staticexport/wanted.ts';
 import type { ObjectKey } from '../../wire/cluster.ts';
 import { printable } from '../../wire/printable-text.ts';
 import type { CliContext, CommandResult } from '../context.ts';
@@ -98,7 +99,7 @@ export function treeOf(around: Surroundings): Tree {
       ...keyObjects('Secret'),
       ...output('Secret', outputSecret),
       ...output('ConfigMap', outputConfigMap),
-      ...targets.map((target) => targetOf(target, podsAt(target.wanted.objectKind, target.wanted))),
+      ...targets.map((target) => targetOf(target, podsAt(kindOf(target.wanted), target.wanted))),
     ],
     notReadable: [...pods].flatMap(([of, read]) =>
       isReadable(read) ? [] : [{ namespace: of, message: read.unreadable }],
@@ -125,12 +126,12 @@ function keyOf(found: MetadataReading, dataKey: string): Presence {
 }
 
 function targetOf({ wanted, found, status }: FoundTarget, pods: readonly TreePod[]): TreeObject {
-  const { objectKind, namespace, name, targetName } = wanted;
+  const { namespace, name, targetName } = wanted;
   const presence = presenceOf(found);
   const message = status?.synced === false ? status.message : presence.message;
   return {
     role: 'Target',
-    kind: objectKind,
+    kind: kindOf(wanted),
     namespace,
     name,
     state: presence.state,

@@ -3,6 +3,7 @@
 
 import { annotations } from '../../staticexport/names.ts';
 import type { Condition } from '../../staticexport/status-schema.ts';
+import { kindOf } from '../../staticexport/wanted.ts';
 import { readInstant } from '../../wire/instant.ts';
 import { printable } from '../../wire/printable-text.ts';
 import { isReadable } from '../cluster/reading.ts';
@@ -155,7 +156,8 @@ function checkLink(around: Surroundings, now: number): Check {
 
 function checkTarget({ object }: Surroundings, { wanted, found, status }: FoundTarget): Check {
   const { namespace, name } = object.metadata;
-  const { objectKind, targetName } = wanted;
+  const { targetName } = wanted;
+  const objectKind = kindOf(wanted);
   const what = `Target ${targetName}: ${objectKind} ${wanted.namespace}/${wanted.name}`;
   const consent = `${namespace}/${name}`;
   const remedy = `Run: kubectl annotate ${objectKind.toLowerCase()} ${wanted.name} -n ${wanted.namespace} ${annotations.allowFrom}=${consent}`;

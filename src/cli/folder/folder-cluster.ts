@@ -14,6 +14,7 @@ import type {
   AppliedObject,
   Cluster,
   ConfigMapObject,
+  ForeignObjects,
   ObjectKey,
   ObjectMeta,
   SecretObject,
@@ -167,6 +168,16 @@ export async function openFolderCluster(
     },
   };
 }
+
+const withoutCluster = (): Promise<never> =>
+  Promise.reject(new ClusterError('NotFound', 'targets need a cluster; remove spec.targets'));
+
+/** A folder has no objects of other owners, and the manifest refuses targets. */
+export const noObjects: ForeignObjects = {
+  readForeign: () => Promise.resolve(undefined),
+  applyFields: withoutCluster,
+  patchForeign: withoutCluster,
+};
 
 async function readObjects(path: string): Promise<Map<string, Stored>> {
   const names = (await readdir(path)).filter((name) => name.endsWith('.json') && !name.startsWith('.'));

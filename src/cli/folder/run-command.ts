@@ -23,7 +23,7 @@ import type { CliContext, CommandResult } from '../context.ts';
 import { openStateFolder, type StateFolder } from '../export/export-state.ts';
 import { privateLinkMessage } from '../export/published.ts';
 import { type RunOutcome, runOutcome } from '../run-outcome.ts';
-import { type FolderCluster, openFolderCluster } from './folder-cluster.ts';
+import { type FolderCluster, noObjects, openFolderCluster } from './folder-cluster.ts';
 import { holdSecrets, keySourceOf, type SecretFile } from './key-secret.ts';
 import { longestManifest, type Manifest, readManifest } from './manifest.ts';
 import { createPlainLog } from './plain-log.ts';
@@ -116,6 +116,7 @@ async function runLoop(
   const own: ReconcileContext = {
     ...services,
     cluster,
+    objects: noObjects,
     clock,
     random,
     logger,

@@ -2,8 +2,9 @@
 // Refuses: repeating the Status's message or causes, which may quote what was sent. Messages consist of the verb, the
 // address, the reason, and field paths.
 
-import { ClusterError, type ClusterErrorCode } from '../../wire/cluster-error.ts';
+import { ClusterError, type ClusterErrorCode, type OwnedField } from '../../wire/cluster-error.ts';
 import { isRecord } from '../../wire/json-text.ts';
+import { printable } from '../../wire/printable-text.ts';
 import { parseRetryAfter } from '../../wire/retry-after.ts';
 import { type JsonRecord, recordAt, textAt } from './json.ts';
 import { apiVersionOf, describeAddress, type ObjectAddress, type Verb } from './resource-path.ts';
@@ -46,6 +47,7 @@ export function readRefusal(
     message ?? explain(code, verb, address, status, details, refusal.httpStatus),
     {
       retryAfterMs: waitMs === undefined ? undefined : Math.min(waitMs, maxRetryAfterMs),
+      ...(code === 'FieldConflict' && { ownedFields: ownedFieldsOf(details) }),
     },
   );
 }
@@ -77,6 +79,7 @@ const codeByStatus: ReadonlyMap<number, ClusterErrorCode> = new Map([
 function codeOf(httpStatus: number, reason: string | undefined, details: JsonRecord): ClusterErrorCode {
   if (hasCause(details, 'NamespaceTerminating')) return 'NamespaceTerminating';
   if (httpStatus === 409 && reason === 'AlreadyExists') return 'AlreadyExists';
+  if (httpStatus === 409 && hasCause(details, fieldConflict)) return 'FieldConflict';
   return codeByStatus.get(httpStatus) ?? (httpStatus >= 400 && httpStatus < 500 ? 'Invalid' : 'Unavailable');
 }
 
@@ -119,6 +122,8 @@ function explain(
         : `${what} does not exist`;
     case 'Conflict':
       return `${what} was changed by another client since it was read`;
+    case 'FieldConflict':
+      return `another manager owns fields of ${what}${fieldsOf(details)}`;
     case 'AlreadyExists':
       return `${what} exists already`;
     case 'Gone':
@@ -158,6 +163,21 @@ function fieldsOf(details: JsonRecord): string {
     .map((cause: unknown) => (isRecord(cause) ? textAt(cause, 'field') : undefined))
     .filter((field) => field !== undefined && /^[A-Za-z0-9_.[\]-]{1,120}$/.test(field));
   return fields.length === 0 ? '' : `: check ${[...new Set(fields)].slice(0, 5).join(', ')}`;
+}
+
+/** What the API server's apply names as the reason of a conflict over a field. */
+const fieldConflict = 'FieldManagerConflict';
+const mostOwnedFields = 8;
+
+/** A cause reads `conflict with "kustomize-controller" using helm.toolkit.fluxcd.io/v2`. */
+function ownedFieldsOf(details: JsonRecord): readonly OwnedField[] {
+  const causes = Array.isArray(details['causes']) ? details['causes'].filter(isRecord) : [];
+  return causes.slice(0, mostOwnedFields).flatMap((cause) => {
+    const manager = /^conflict with "([^"]{1,128})"/.exec(textAt(cause, 'message') ?? '')?.[1];
+    const field = textAt(cause, 'field');
+    if (manager === undefined || field === undefined) return [];
+    return [{ manager: printable(manager, 128), field: printable(field, 256) }];
+  });
 }
 
 function secondsOf(value: unknown): number | undefined {

@@ -29,6 +29,22 @@ export const deployments: Resource = {
   plural: 'deployments',
   kind: 'Deployment',
 };
+export const statefulSets: Resource = {
+  group: 'apps',
+  version: 'v1',
+  plural: 'statefulsets',
+  kind: 'StatefulSet',
+};
+export const daemonSets: Resource = { group: 'apps', version: 'v1', plural: 'daemonsets', kind: 'DaemonSet' };
+export const helmReleases: Resource = {
+  group: 'helm.toolkit.fluxcd.io',
+  version: 'v2',
+  plural: 'helmreleases',
+  kind: 'HelmRelease',
+};
+const argoCd = { group: 'argoproj.io', version: 'v1alpha1' } as const;
+export const applications: Resource = { ...argoCd, plural: 'applications', kind: 'Application' };
+export const applicationSets: Resource = { ...argoCd, plural: 'applicationsets', kind: 'ApplicationSet' };
 export const definitions: Resource = {
   group: 'apiextensions.k8s.io',
   version: 'v1',

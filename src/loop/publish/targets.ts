@@ -4,26 +4,27 @@
 // written again.
 
 import type { PublishedBundle } from '../../bundle/published-bundle.ts';
-import { waitMs } from '../../reconcile/backoff.ts';
-import { annotations } from '../../staticexport/names.ts';
-import type { TargetReason } from '../../staticexport/reasons.ts';
 import type { TargetStatus } from '../../staticexport/status-schema.ts';
 import type { WantedTarget } from '../../staticexport/wanted.ts';
 import type { ObjectMeta } from '../../wire/cluster.ts';
 import { ClusterError } from '../../wire/cluster-error.ts';
-import { formatInstant, readInstant } from '../../wire/instant.ts';
+import { readInstant } from '../../wire/instant.ts';
 import type { TargetContext } from '../context.ts';
 import { dropPlans, resourceId } from '../memory.ts';
-import { type PlanRequests, requestPlans } from './target-plans.ts';
-import { type FoundTarget, findValuesTarget } from './values-target.ts';
+import { editTarget, type PlanningContext, planId } from './target-edit.ts';
+import { requestPlans } from './target-plans.ts';
+import {
+  contestedWindowMs,
+  dated,
+  failed,
+  holdsWish,
+  lastWrite,
+  recordOf,
+  waiting,
+} from './target-records.ts';
 
 /** No further target is begun after this time. An admission webhook may hold each write for 15 s. */
 const budgetMs = 15_000;
-const contestedWindowMs = 10 * 60_000;
-const contestedReverts = 3;
-/** Beyond this count the back-off does not grow, and the count says nothing more. */
-const maxFailures = 6;
-
 export interface TargetsInput {
   readonly owner: ObjectMeta;
   readonly now: number;
@@ -59,7 +60,7 @@ export async function writeTargets(
   for (const target of inOrderOfNeed(targets, input)) {
     const isLate = context.clock.monotonic() - startedAt > budgetMs;
     const result = await writeTarget(target, { ...input, isLate }, { ...context, requests }, signal);
-    results.set(target, result);
+    results.set(target, dated(result, recordedOf(target, input), input.now));
     isUnfinished ||= isLate && result.reason === 'Pending';
   }
   if (isUnfinished) context.wake(input.owner);
@@ -96,7 +97,7 @@ async function writeTarget(
   const { published, now } = input;
   const before = recordedOf(target, input);
   if (published === undefined)
-    return { ...pick(before), ...recordOf(target), synced: false, reason: 'NotPublished' };
+    return { ...lastWrite(before), ...recordOf(target), synced: false, reason: 'NotPublished' };
   if (input.isSuspended) return before ?? { ...recordOf(target), synced: false, reason: 'Suspended' };
   if (before !== undefined && isLeftAlone(before, input, published)) return before;
   if (input.isLate) return waiting(target, before, published);
@@ -111,12 +112,6 @@ async function writeTarget(
   }
 }
 
-const planId = ({ targetName, object }: WantedTarget): string => `${targetName} ${object}`;
-const recordOf = ({ targetName, object }: WantedTarget): Pick<TargetStatus, 'name' | 'object'> => ({
-  name: targetName,
-  object,
-});
-
 /** Not written while contested, until a new version or spec; and while in back-off. */
 function isLeftAlone(
   before: TargetStatus,
@@ -129,141 +124,4 @@ function isLeftAlone(
   if (isHurried) return false;
   const retryAt = readInstant(before.retryTime);
   return !before.synced && retryAt !== undefined && retryAt > now && retryAt <= now + contestedWindowMs;
-}
-
-/** The fields of the record that outlast a failure: the last write, and the client that reverted it. */
-function pick(
-  before: TargetStatus | undefined,
-): Pick<TargetStatus, 'version' | 'linkIssueTime' | 'revertTimes'> {
-  return { version: before?.version, linkIssueTime: before?.linkIssueTime, revertTimes: before?.revertTimes };
-}
-
-/** Waits for an edit by the object's owner. Every reconcile checks it; status stores it once. */
-function refused(
-  target: WantedTarget,
-  before: TargetStatus | undefined,
-  reason: TargetReason,
-  detail: string,
-): TargetStatus {
-  return { ...pick(before), ...recordOf(target), synced: false, reason, message: detail.slice(0, 512) };
-}
-
-/** The stored result for the same wanted values stays true until a plan says otherwise. */
-function waiting(
-  target: WantedTarget,
-  before: TargetStatus | undefined,
-  published: PublishedBundle,
-): TargetStatus {
-  const failures = before?.synced === false ? before.failures : undefined;
-  if (holdsWish(target, before, published)) return before;
-  return { ...pick(before), ...recordOf(target), synced: false, reason: 'Pending', failures };
-}
-
-function holdsWish(
-  target: WantedTarget,
-  before: TargetStatus | undefined,
-  published: PublishedBundle,
-): before is TargetStatus {
-  return (
-    before?.synced === true &&
-    before.version === published.version &&
-    before.linkIssueTime === issueTimeOf(target, published)
-  );
-}
-
-function issueTimeOf({ writesLink }: WantedTarget, { issuedAt }: PublishedBundle): string | undefined {
-  return writesLink ? formatInstant(issuedAt) : undefined;
-}
-
-/** The Kubernetes API server refused the write. The operator retries with a back-off. */
-function failed(
-  target: WantedTarget,
-  before: TargetStatus | undefined,
-  reason: TargetReason,
-  detail: string,
-  now: number,
-): TargetStatus {
-  const failures = Math.min(maxFailures, (before?.synced === false ? (before.failures ?? 0) : 0) + 1);
-  return {
-    ...refused(target, before, reason, detail),
-    failures,
-    retryTime: formatInstant(now + waitMs('target', failures, undefined)),
-  };
-}
-
-interface PlanningContext extends TargetContext {
-  readonly requests: PlanRequests;
-}
-
-/** @returns `undefined` for an object that does not exist or is forbidden to read */
-function findTarget(
-  target: WantedTarget,
-  published: PublishedBundle,
-  context: TargetContext,
-  signal: AbortSignal,
-): Promise<FoundTarget | undefined> {
-  switch (target.type) {
-    case 'Values':
-      return findValuesTarget(target, published, context, signal);
-    default:
-      return target.type satisfies never;
-  }
-}
-
-async function editTarget(
-  target: WantedTarget,
-  before: TargetStatus | undefined,
-  input: TargetsInput & { readonly published: PublishedBundle },
-  context: PlanningContext,
-  signal: AbortSignal,
-): Promise<TargetStatus> {
-  const { owner, now, published } = input;
-  const found = await findTarget(target, published, context, signal);
-  if (found?.metadata.annotations[annotations.allowFrom] !== `${owner.namespace}/${owner.name}`) {
-    const consent = `${annotations.allowFrom}: ${owner.namespace}/${owner.name}`;
-    return refused(target, before, 'NotGranted', `needs the annotation ${consent}`);
-  }
-  const { task } = found;
-  if ('problem' in task) return refused(target, before, 'Refused', task.problem);
-  const { uid, resourceVersion } = found.metadata;
-  const plan = await context.requests.plan(planId(target), { uid, resourceVersion, task });
-  const issuedAt = issueTimeOf(target, published);
-  const hasWish = holdsWish(target, before, published);
-  const synced: TargetStatus = {
-    ...recordOf(target),
-    synced: true,
-    reason: 'Synced',
-    version: published.version,
-    linkIssueTime: issuedAt,
-    revertTimes: before?.version === published.version ? before.revertTimes : undefined,
-  };
-  if (plan === undefined) return waiting(target, before, published);
-  switch (plan.outcome) {
-    case 'in-sync':
-      return synced;
-    case 'refused':
-      return refused(target, before, 'Refused', `${plan.code}: ${plan.message}`);
-    case 'edit': {
-      const revertTimes = hasWish ? revertsWith(before.revertTimes, now) : synced.revertTimes;
-      if (hasWish && revertTimes !== undefined && revertTimes.length >= contestedReverts) {
-        return {
-          ...synced,
-          synced: false,
-          reason: 'Contested',
-          revertTimes,
-          contestedGeneration: owner.generation,
-        };
-      }
-      await found.write(plan.text, signal);
-      return { ...synced, revertTimes };
-    }
-    default:
-      return plan satisfies never;
-  }
-}
-
-/** This revert and those of the last ten minutes, at most as many as make the target contested. */
-function revertsWith(before: readonly string[] | undefined, now: number): string[] {
-  const recent = (before ?? []).filter((at) => (readInstant(at) ?? 0) > now - contestedWindowMs);
-  return [...recent, formatInstant(now)].slice(-contestedReverts);
 }

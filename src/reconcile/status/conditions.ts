@@ -271,24 +271,38 @@ function claimLinkFresh(observation: Observation, state: State): Claim {
   return fresh('True', 'Fresh', failure);
 }
 
-/** Reasons that are not problems: waiting for a first version or for a document to be read, or suspended. */
+/** Reasons that are not problems: waiting for a first version, a document, a rollout or a sync, or suspended. */
 const restingReasons: readonly string[] = [
   'NotPublished',
   'Suspended',
   'Pending',
+  'RollingOut',
+  'AwaitingSync',
+  'Paused',
+  'DryRun',
 ] satisfies readonly TargetReason[];
 
-function claimTargets(targets: readonly TargetStatus[]): Claim {
+/** Dry runs count only if there is nothing else. */
+function claimTargets(all: readonly TargetStatus[]): Claim {
+  const written = all.filter(({ reason }) => reason !== 'DryRun');
+  const targets = written.length === 0 ? all : written;
   const unsynced = targets.filter(({ synced }) => !synced);
   const wrong = unsynced.filter(({ reason }) => !restingReasons.includes(reason));
-  const [first] = wrong.length > 0 ? wrong : unsynced;
+  const named = wrong.length > 0 ? wrong : unsynced;
+  const [first] = named;
   if (first === undefined) return claim('TargetsSynced', 'True', 'Synced', targetReasons.Synced);
   const reason = isTargetReason(first.reason) ? first.reason : 'WriteFailed';
-  if (wrong.length === 0) return claim('TargetsSynced', 'Unknown', reason, targetReasons[reason]);
-  const names = wrong.map(
+  const isPlain = first.message === undefined;
+  if (wrong.length === 0 && isPlain) return claim('TargetsSynced', 'Unknown', reason, targetReasons[reason]);
+  const names = named.map(
     ({ name, object, message }) => `${name} (${object}${message === undefined ? '' : `: ${message}`})`,
   );
-  return claim('TargetsSynced', 'False', reason, `${targetReasons[reason]} ${names.join(', ')}`);
+  return claim(
+    'TargetsSynced',
+    wrong.length === 0 ? 'Unknown' : 'False',
+    reason,
+    `${targetReasons[reason]} ${names.join(', ')}`,
+  );
 }
 
 function isTargetReason(reason: string): reason is TargetReason {

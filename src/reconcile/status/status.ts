@@ -36,7 +36,7 @@ export function statusOf(observation: Observation, state: State, targets: readon
 /** A refusal may quote text from another owner's document. */
 function shownTarget(target: TargetStatus): TargetStatus {
   const { message } = target;
-  return message === undefined ? target : { ...target, message: printable(message, 512) };
+  return message === undefined ? target : { ...target, message: printable(message, 1024) };
 }
 
 /** A request is handled when its job starts, and completed when the tracked job has a verdict. */

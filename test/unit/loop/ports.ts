@@ -29,6 +29,7 @@ import type {
 } from '../../../src/wire/cluster.ts';
 import { ClusterError, type ClusterErrorCode } from '../../../src/wire/cluster-error.ts';
 import { Link } from '../../../src/wire/link.ts';
+import { FakeObjects } from '../../simulation/fake-objects.ts';
 import { virtualClock } from '../../support/virtual-clock.ts';
 import { published } from '../reconcile/cases/observations.ts';
 
@@ -291,6 +292,7 @@ export function openPorts(settings: Partial<OperatorSettings> = {}): Ports {
   const ofReconcile: ReconcileContext = {
     ...ofAction,
     planner: { plan: async (_namespace, task) => planTarget(task) },
+    objects: new FakeObjects(),
     events: { record },
     logger: silentLogger,
     isKnown: () => false,

@@ -52,7 +52,7 @@ function* fieldsOfSchema({ properties = {}, items }: Shape, path = ''): Generato
   }
 }
 
-/** Fields that need a rejected candidate, a requested link, a contested target, an outage of minutes, a forbidden call, or a second refusal of the same key. */
+/** Fields that need a rejected candidate, a requested link, a contested target, a target of 0.2.0, an outage of minutes, a forbidden call, or a second refusal of the same key. */
 const seldom: readonly string[] = [
   'failures.*.refreshRequest',
   'failures.*.request',
@@ -68,11 +68,18 @@ const seldom: readonly string[] = [
   'rejected.versions[].digest',
   'rejected.versions[].rejectionTime',
   'rejected.versions[].version',
+  'targets[].changes',
+  'targets[].changes[].key',
+  'targets[].changes[].value',
   'targets[].contestedGeneration',
   'targets[].failures',
+  'targets[].heldVersion',
+  'targets[].lastTransitionTime',
   'targets[].linkIssueTime',
   'targets[].retryTime',
   'targets[].revertTimes',
+  'targets[].type',
+  'targets[].writeTime',
 ];
 /** All operations have one shape. */
 const withoutOperation = (field: string): string => field.replace(/^failures\.\w+\./, 'failures.*.');

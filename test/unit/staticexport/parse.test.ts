@@ -107,6 +107,8 @@ test('what is written in the spec counts before any default', () => {
         namespace: 'docs',
         name: 'v',
         dataKey: 'values.yaml',
+        isDryRun: false,
+        writesDigest: false,
         writesVersion: false,
         writesLink: true,
       },

@@ -153,6 +153,8 @@ test('a refused key unsets no condition while the published link is valid', () =
   assert.equal(conditionsOf(withStatus(calm, { refusedKey })).get('Ready'), 'True/Published');
 });
 
+const restingTargets = ['NotPublished', 'Suspended', 'Pending', 'RollingOut', 'AwaitingSync', 'Paused'];
+
 for (const reason of Object.keys(reasons.targetReasons)) {
   test(`TargetsSynced has the reason ${reason} of the first target that is not synced`, () => {
     const good: TargetStatus = { name: 'argo', object: 'ConfigMap/a/b/c', synced: true, reason: 'Synced' };
@@ -162,8 +164,9 @@ for (const reason of Object.keys(reasons.targetReasons)) {
       synced: reason === 'Synced',
       reason,
     };
-    const resting = ['NotPublished', 'Suspended', 'Pending'].includes(reason) ? 'Unknown' : 'False';
-    const expected = reason === 'Synced' ? 'True/Synced' : `${resting}/${reason}`;
+    const resting = restingTargets.includes(reason) ? 'Unknown' : 'False';
+    const isFine = reason === 'Synced' || reason === 'DryRun';
+    const expected = isFine ? 'True/Synced' : `${resting}/${reason}`;
     assert.equal(conditionsOf(calm, [good, other]).get('TargetsSynced'), expected);
   });
 }
@@ -177,6 +180,11 @@ test('a waiting target hides no failed target', () => {
   };
   const wrong: TargetStatus = { name: 'flux', object: 'ConfigMap/a/d/c', synced: false, reason: 'Refused' };
   assert.equal(conditionsOf(calm, [waiting, wrong]).get('TargetsSynced'), 'False/Refused');
+});
+
+test('dry runs alone leave TargetsSynced unknown', () => {
+  const dry: TargetStatus = { name: 'try', object: 'HelmRelease/a/b', synced: false, reason: 'DryRun' };
+  assert.equal(conditionsOf(calm, [dry]).get('TargetsSynced'), 'Unknown/DryRun');
 });
 
 test('without targets there is no TargetsSynced', () => {

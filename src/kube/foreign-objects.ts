@@ -1,0 +1,64 @@
+// Implements `ForeignObjects`: live reads by name, server-side apply without force, and JSON Patch. Refuses: creating an
+// object, and taking a field from its manager. Invariant: an apply and a patch name the uid of the object that was read.
+
+import { fieldManager } from '../staticexport/names.ts';
+import type { ForeignKind, ForeignObjects } from '../wire/cluster.ts';
+import { isRecord } from '../wire/json-text.ts';
+import { readMeta } from './objects/stored-object.ts';
+import {
+  apiVersionOf,
+  applicationSets,
+  applications,
+  daemonSets,
+  deployments,
+  helmReleases,
+  type Resource,
+  statefulSets,
+} from './transport/resource-path.ts';
+import { callUnlessAbsent, type Transport } from './transport/transport.ts';
+
+export const foreignResources: Readonly<Record<ForeignKind, Resource>> = {
+  HelmRelease: helmReleases,
+  Application: applications,
+  ApplicationSet: applicationSets,
+  Deployment: deployments,
+  StatefulSet: statefulSets,
+  DaemonSet: daemonSets,
+};
+
+/** Every method rejects with {@link ClusterError} only. */
+export function createForeignObjects(transport: Transport): ForeignObjects {
+  return {
+    readForeign: async (kind, key, signal) => {
+      const address = { resource: foreignResources[kind], ...key };
+      const object = await callUnlessAbsent(transport, { verb: 'get', method: 'GET', address }, signal);
+      if (object === undefined) return undefined;
+      return { metadata: readMeta(object), content: isRecord(object) ? object : {} };
+    },
+    applyFields: async ({ kind, key, uid, fields }, signal) => {
+      const resource = foreignResources[kind];
+      const body = { apiVersion: apiVersionOf(resource), kind, metadata: { ...key, uid }, ...fields };
+      await transport.call(
+        {
+          ...{ verb: 'patch', method: 'PATCH', address: { resource, ...key } },
+          query: { fieldManager, force: 'false' },
+          contentType: 'application/apply-patch+yaml',
+          body,
+        },
+        signal,
+      );
+    },
+    patchForeign: async ({ kind, key, uid, operations }, signal) => {
+      const isSame = { op: 'test', path: '/metadata/uid', value: uid };
+      await transport.call(
+        {
+          ...{ verb: 'patch', method: 'PATCH', address: { resource: foreignResources[kind], ...key } },
+          query: { fieldManager },
+          contentType: 'application/json-patch+json',
+          body: [isSame, ...operations],
+        },
+        signal,
+      );
+    },
+  };
+}

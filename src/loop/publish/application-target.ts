@@ -1,0 +1,102 @@
+// Reads and writes the Argo CD Application of a target by JSON Patch, and reads its owner first. Invariant: keys that an
+// owner declares and does not ignore are never written, because the owner would revert them at its next sync.
+
+import type { PublishedBundle } from '../../bundle/published-bundle.ts';
+import { fieldManager } from '../../staticexport/names.ts';
+import type { WantedApplicationTarget } from '../../staticexport/wanted.ts';
+import {
+  applicationRollout,
+  applicationVersion,
+  findApplicationValues,
+  groupPointer,
+  patchValuesObject,
+  patchValuesText,
+  requestSync,
+} from '../../targets/application.ts';
+import {
+  type ApplicationOwner,
+  findApplicationOwner,
+  isDeclared,
+  isIgnored,
+  ownerRemedy,
+} from '../../targets/application-owner.ts';
+import type { ForeignObject } from '../../wire/cluster.ts';
+import type { TargetContext } from '../context.ts';
+import { type FoundTarget, unlessHidden } from './found-target.ts';
+import { wantedKeys } from './object-targets.ts';
+
+/** @returns `undefined` for an object that does not exist or is forbidden to read */
+export async function findApplicationTarget(
+  target: WantedApplicationTarget,
+  published: PublishedBundle,
+  { objects }: TargetContext,
+  signal: AbortSignal,
+): Promise<FoundTarget | undefined> {
+  const { namespace, name } = target;
+  const key = { namespace, name };
+  const found = await unlessHidden(objects.readForeign('Application', key, signal));
+  if (found === undefined) return undefined;
+  const { metadata, content } = found;
+  const wanted = wantedKeys(target, published);
+  const values = findApplicationValues(content, target.source, wanted);
+  if (values.kind === 'refused') {
+    const { code, message } = values;
+    return unwritable(found, { outcome: 'refused', code, message });
+  }
+  const { path } = values;
+  const isText = values.kind === 'text';
+  const group = isText ? ['helm', 'values'] : ['helm', 'valuesObject', 'staticExport'];
+  const isInSync = values.kind === 'object' && values.plan.outcome === 'in-sync';
+  const owner = findApplicationOwner(metadata);
+  if (!isInSync && isDeclared(found, owner, path, group)) {
+    const pointer = groupPointer(path, isText);
+    if (owner === undefined || !(await isLeftToOthers(owner, found, pointer, objects, signal))) {
+      return unwritable(found, { outcome: 'owned', message: ownerRemedy(owner, key, pointer) });
+    }
+  }
+  const syncing = target.requestsSync ? requestSync(content, fieldManager) : [];
+  return {
+    metadata,
+    work:
+      values.kind === 'text'
+        ? { kind: 'document', task: { type: 'Values', text: values.text, wanted: definedOf(wanted) } }
+        : { kind: 'planned', plan: values.plan },
+    rollout: applicationRollout(content, path),
+    held: isText ? undefined : applicationVersion(content, path),
+    write: async (text, aborted) => {
+      const edits =
+        values.kind === 'text'
+          ? patchValuesText(content, path, values.text, text)
+          : patchValuesObject(content, path, wanted);
+      const operations = [...edits, ...syncing];
+      await objects.patchForeign({ kind: 'Application', key, uid: metadata.uid, operations }, aborted);
+      return 'written';
+    },
+  };
+}
+
+function unwritable(
+  { metadata }: ForeignObject,
+  plan: Extract<FoundTarget['work'], { kind: 'planned' }>['plan'],
+): FoundTarget {
+  return {
+    ...{ metadata, work: { kind: 'planned', plan }, rollout: { state: 'complete' }, held: undefined },
+    write: () => Promise.resolve('released'),
+  };
+}
+
+/** An owner that may not be read is taken to keep its keys. */
+async function isLeftToOthers(
+  owner: ApplicationOwner,
+  { metadata }: ForeignObject,
+  pointer: string,
+  objects: TargetContext['objects'],
+  signal: AbortSignal,
+): Promise<boolean> {
+  const found = await unlessHidden(objects.readForeign(owner.kind, owner.key, signal));
+  return isIgnored(owner, found, metadata, pointer);
+}
+
+function definedOf({ version, digest }: ReturnType<typeof wantedKeys>) {
+  return { ...(version !== undefined && { version }), ...(digest !== undefined && { digest }) };
+}

@@ -1,0 +1,36 @@
+// What the loop knows of a target's object: its plan or the task of one, what follows from its values, and how an edit is
+// written. Owns types, and the rule for objects that may not be read.
+
+import { clusterPolicies } from '../../reconcile/failure-policy.ts';
+import type { ObjectPlan, Rollout, TargetTask } from '../../targets/target-plan.ts';
+import type { ObjectMeta } from '../../wire/cluster.ts';
+import { ClusterError } from '../../wire/cluster-error.ts';
+
+export interface FoundTarget {
+  readonly metadata: ObjectMeta;
+  /** A task for the planner's thread, or the plan of what needs none. */
+  readonly work:
+    | { readonly kind: 'document'; readonly task: TargetTask }
+    | { readonly kind: 'planned'; readonly plan: ObjectPlan };
+  readonly rollout: Rollout;
+  /** The version that it holds, printable. */
+  readonly held: string | undefined;
+  /**
+   * @param text the planned document, for a task
+   * @returns `released` if the operator only let go of keys that it shared
+   * @throws {ClusterError} `FieldConflict`, `Conflict` when the object changed since it was read, and others
+   */
+  write(text: string, signal: AbortSignal): Promise<'written' | 'released'>;
+  /** What to do where the apply found another manager. */
+  readonly remedyOf?: (managers: readonly string[]) => string;
+}
+
+/** @returns `undefined` for an object that does not exist or is forbidden to read */
+export async function unlessHidden<T>(read: Promise<T | undefined>): Promise<T | undefined> {
+  try {
+    return await read;
+  } catch (error) {
+    if (error instanceof ClusterError && clusterPolicies[error.code].hidesTarget) return undefined;
+    throw error;
+  }
+}

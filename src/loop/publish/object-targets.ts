@@ -1,0 +1,68 @@
+// Reads and writes the objects of `HelmRelease` and `Workload` targets by server-side apply of their own keys. Invariants:
+// never forced, and never applied to an object other than the one that was read.
+
+import type { PublishedBundle } from '../../bundle/published-bundle.ts';
+import type { WantedHelmReleaseTarget, WantedWorkloadTarget } from '../../staticexport/wanted.ts';
+import { helmReleaseFields, ownedBy, readHelmRelease } from '../../targets/helm-release.ts';
+import type { WantedKeys } from '../../targets/target-plan.ts';
+import { readWorkload, workloadFields } from '../../targets/workload.ts';
+import type { TargetContext } from '../context.ts';
+import { type FoundTarget, unlessHidden } from './found-target.ts';
+
+export function wantedKeys(
+  { writesVersion, writesDigest }: { readonly writesVersion: boolean; readonly writesDigest: boolean },
+  { version, digest }: PublishedBundle,
+): WantedKeys {
+  return { version: writesVersion ? version : undefined, digest: writesDigest ? digest : undefined };
+}
+
+/** @returns `undefined` for an object that does not exist or is forbidden to read */
+export async function findHelmReleaseTarget(
+  target: WantedHelmReleaseTarget,
+  published: PublishedBundle,
+  { objects }: TargetContext,
+  signal: AbortSignal,
+): Promise<FoundTarget | undefined> {
+  const { namespace, name } = target;
+  const key = { namespace, name };
+  const found = await unlessHidden(objects.readForeign('HelmRelease', key, signal));
+  if (found === undefined) return undefined;
+  const { metadata, content } = found;
+  const wanted = wantedKeys(target, published);
+  const { plan, rollout, held, isShared } = readHelmRelease(content, wanted);
+  const edit = { kind: 'HelmRelease', key, uid: metadata.uid } as const;
+  return {
+    ...{ metadata, work: { kind: 'planned', plan }, rollout, held },
+    remedyOf: (managers) => {
+      const owned = ownedBy(content, managers);
+      return owned.outcome === 'owned' ? owned.message : '';
+    },
+    write: async (_text, aborted) => {
+      await objects.applyFields({ ...edit, fields: isShared ? {} : helmReleaseFields(wanted) }, aborted);
+      return isShared ? 'released' : 'written';
+    },
+  };
+}
+
+/** @returns `undefined` for an object that does not exist or is forbidden to read */
+export async function findWorkloadTarget(
+  target: WantedWorkloadTarget,
+  published: PublishedBundle,
+  { objects }: TargetContext,
+  signal: AbortSignal,
+): Promise<FoundTarget | undefined> {
+  const { namespace, name, objectKind: kind } = target;
+  const key = { namespace, name };
+  const found = await unlessHidden(objects.readForeign(kind, key, signal));
+  if (found === undefined) return undefined;
+  const { metadata, content } = found;
+  const wanted = wantedKeys(target, published);
+  const { plan, rollout, held } = readWorkload(kind, content, wanted);
+  return {
+    ...{ metadata, work: { kind: 'planned', plan }, rollout, held },
+    write: async (_text, aborted) => {
+      await objects.applyFields({ kind, key, uid: metadata.uid, fields: workloadFields(wanted) }, aborted);
+      return 'written';
+    },
+  };
+}

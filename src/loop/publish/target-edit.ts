@@ -1,0 +1,173 @@
+// One target: reads its object, checks its consent, plans the edit, and writes it unless the plan, the mode or another
+// client forbids it. Invariants: only an object that consents is changed, and after a client reverts three writes the
+// target is not written again.
+
+import type { PublishedBundle } from '../../bundle/published-bundle.ts';
+import { annotations } from '../../staticexport/names.ts';
+import type { TargetStatus } from '../../staticexport/status-schema.ts';
+import type { WantedTarget } from '../../staticexport/wanted.ts';
+import type { KeyChange, ObjectPlan } from '../../targets/target-plan.ts';
+import type { ObjectMeta } from '../../wire/cluster.ts';
+import { ClusterError } from '../../wire/cluster-error.ts';
+import { formatInstant } from '../../wire/instant.ts';
+import type { TargetContext } from '../context.ts';
+import { findApplicationTarget } from './application-target.ts';
+import type { FoundTarget } from './found-target.ts';
+import { findHelmReleaseTarget, findWorkloadTarget } from './object-targets.ts';
+import type { PlanRequests } from './target-plans.ts';
+import {
+  contestedReverts,
+  held,
+  holdsWish,
+  lastWrite,
+  recordOf,
+  refused,
+  revertsWith,
+  waiting,
+} from './target-records.ts';
+import { findValuesTarget } from './values-target.ts';
+
+export interface EditInput {
+  readonly owner: ObjectMeta;
+  readonly now: number;
+  readonly published: PublishedBundle;
+}
+
+export interface PlanningContext extends TargetContext {
+  readonly requests: PlanRequests;
+}
+
+export const planId = ({ targetName, object }: WantedTarget): string => `${targetName} ${object}`;
+
+/** @returns `undefined` for an object that does not exist or is forbidden to read */
+function findTarget(
+  target: WantedTarget,
+  published: PublishedBundle,
+  context: TargetContext,
+  signal: AbortSignal,
+): Promise<FoundTarget | undefined> {
+  switch (target.type) {
+    case 'Values':
+      return findValuesTarget(target, published, context, signal);
+    case 'HelmRelease':
+      return findHelmReleaseTarget(target, published, context, signal);
+    case 'Application':
+      return findApplicationTarget(target, published, context, signal);
+    case 'Workload':
+      return findWorkloadTarget(target, published, context, signal);
+    default:
+      return target satisfies never;
+  }
+}
+
+/** @throws {ClusterError} when reading or writing failed */
+export async function editTarget(
+  target: WantedTarget,
+  before: TargetStatus | undefined,
+  { owner, now, published }: EditInput,
+  context: PlanningContext,
+  signal: AbortSignal,
+): Promise<TargetStatus> {
+  const found = await findTarget(target, published, context, signal);
+  if (found?.metadata.annotations[annotations.allowFrom] !== `${owner.namespace}/${owner.name}`) {
+    const consent = `${annotations.allowFrom}: ${owner.namespace}/${owner.name}`;
+    return refused(target, before, 'NotGranted', `needs the annotation ${consent}`);
+  }
+  const planned = await planOf(target, found, context);
+  if (planned === undefined) return waiting(target, before, published);
+  const { plan, text } = planned;
+  const hasWish = holdsWish(target, before, published);
+  const isSameVersion = before?.version === published.version;
+  const record = {
+    writeTime: isSameVersion ? before.writeTime : undefined,
+    revertTimes: isSameVersion ? before.revertTimes : undefined,
+  };
+  const shown = { ...(found.held !== undefined && { heldVersion: found.held }) };
+  switch (plan.outcome) {
+    case 'in-sync':
+      return target.isDryRun
+        ? { ...dryRun(target, before, []), ...shown }
+        : held(target, published, found.rollout, record);
+    case 'refused':
+      return { ...refused(target, before, 'Refused', `${plan.code}: ${plan.message}`), ...shown };
+    case 'owned':
+      return { ...refused(target, before, 'OwnedElsewhere', plan.message), ...shown };
+    case 'edit': {
+      if (target.isDryRun) return { ...dryRun(target, before, plan.changes), ...shown };
+      if (found.rollout.state === 'paused' && target.type === 'Workload') {
+        return { ...refused(target, before, 'Paused', found.rollout.message), ...shown };
+      }
+      const revertTimes = hasWish ? revertsWith(before.revertTimes, now) : record.revertTimes;
+      if (hasWish && revertTimes !== undefined && revertTimes.length >= contestedReverts) {
+        const contested = held(target, published, { state: 'complete' }, { ...record, revertTimes });
+        const contestedGeneration = owner.generation;
+        return { ...contested, ...shown, synced: false, reason: 'Contested', contestedGeneration };
+      }
+      const outcome = await writeUnlessOwned(found, text, signal);
+      if (outcome.kind === 'owned') {
+        return { ...refused(target, before, 'OwnedElsewhere', outcome.message), ...shown };
+      }
+      if (outcome.kind === 'released') return { ...waiting(target, undefined, published), ...shown };
+      return held(target, published, rolloutAfterWrite(target), {
+        writeTime: formatInstant(now),
+        revertTimes,
+      });
+    }
+    default:
+      return plan satisfies never;
+  }
+}
+
+/** A ConfigMap or Secret has no rollout; what an object's controller makes of the write is read next time. */
+function rolloutAfterWrite({ type }: WantedTarget): FoundTarget['rollout'] {
+  return type === 'Values'
+    ? { state: 'complete' }
+    : { state: 'in-progress', message: 'the version was just written' };
+}
+
+/** @returns `undefined` while the planner's thread reads the document */
+async function planOf(
+  target: WantedTarget,
+  { metadata, work }: FoundTarget,
+  { requests }: PlanningContext,
+): Promise<{ readonly plan: ObjectPlan; readonly text: string } | undefined> {
+  if (work.kind === 'planned') return { plan: work.plan, text: '' };
+  const { uid, resourceVersion } = metadata;
+  const plan = await requests.plan(planId(target), { uid, resourceVersion, task: work.task });
+  if (plan === undefined) return undefined;
+  if (plan.outcome !== 'edit') return { plan, text: '' };
+  const { version, digest } = work.task.wanted;
+  const values: Readonly<Record<string, string | undefined>> = { version, digest };
+  const changes = plan.keys.map((name) => {
+    const value = values[name];
+    return { key: `staticExport.${name}`, ...(value !== undefined && { value }) };
+  });
+  return { plan: { outcome: 'edit', changes }, text: plan.text };
+}
+
+async function writeUnlessOwned(
+  { write, remedyOf }: FoundTarget,
+  text: string,
+  signal: AbortSignal,
+): Promise<{ readonly kind: 'written' | 'released' } | { readonly kind: 'owned'; readonly message: string }> {
+  try {
+    return { kind: await write(text, signal) };
+  } catch (error) {
+    if (!(error instanceof ClusterError) || error.code !== 'FieldConflict') throw error;
+    const managers = [...new Set(error.ownedFields.map(({ manager }) => manager))];
+    return { kind: 'owned', message: remedyOf?.(managers) ?? error.message };
+  }
+}
+
+function dryRun(
+  target: WantedTarget,
+  before: TargetStatus | undefined,
+  changes: readonly KeyChange[],
+): TargetStatus {
+  const message = changes.length === 0 ? 'Nothing would change.' : undefined;
+  return {
+    ...lastWrite(before),
+    ...recordOf(target),
+    ...{ synced: false, reason: 'DryRun', message, changes: changes.map((change) => ({ ...change })) },
+  };
+}

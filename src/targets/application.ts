@@ -1,0 +1,201 @@
+// The `Application` target of Argo CD, pure: which source has the Helm values, where its keys are, and the sync that
+// follows. Refuses: a source that is not Helm's, a choice between several, and values that a parameter overrides. Who
+// owns an Application is in application-owner.ts.
+
+import { isDeepStrictEqual } from 'node:util';
+import type { JsonPatchOperation } from '../wire/cluster.ts';
+import { isRecord } from '../wire/json-text.ts';
+import { printable } from '../wire/printable-text.ts';
+import { type Fields, recordAt, recordsAt, textAt, valueAt } from './fields.ts';
+import { groupOf, heldVersionOf, planKeys, wantedKeysOf } from './static-export-keys.ts';
+import type { ObjectPlan, Rollout, WantedKeys } from './target-plan.ts';
+
+/** Finds one of several sources; every given field must match. */
+export interface SourceChoice {
+  readonly chart?: string | undefined;
+  readonly repoURL?: string | undefined;
+  readonly ref?: string | undefined;
+}
+
+export type SourcePath = readonly ['spec', 'source'] | readonly ['spec', 'sources', number];
+
+/** Where the values are: in `helm.valuesObject`, or in the YAML text `helm.values`, which an object would hide. */
+export type ApplicationValues =
+  | { readonly kind: 'object'; readonly path: SourcePath; readonly plan: ObjectPlan }
+  | { readonly kind: 'text'; readonly path: SourcePath; readonly text: string }
+  | { readonly kind: 'refused'; readonly code: string; readonly message: string };
+
+/** Never throws. */
+export function findApplicationValues(
+  object: Fields,
+  choice: SourceChoice,
+  wanted: WantedKeys,
+): ApplicationValues {
+  const found = findSource(object, choice);
+  if (found.kind === 'refused') return found;
+  const { path } = found;
+  const source = recordAt(object, ...path);
+  const foreignTool = ['plugin', 'kustomize', 'directory'].find((tool) => source[tool] !== undefined);
+  if (foreignTool !== undefined) {
+    return refused('NotHelm', `the source is built by ${foreignTool}; a target needs a Helm chart`);
+  }
+  const names = wantedKeysOf(wanted).map(([name]) => `staticExport.${name}`);
+  const parameters = recordsAt(source, 'helm', 'parameters');
+  const winner = parameters.find(({ name }) => names.some((one) => one === name));
+  if (winner !== undefined) {
+    const message = `helm.parameters sets ${printable(String(winner['name']), 63)}, which wins over values; remove it`;
+    return refused('ParameterWins', message);
+  }
+  const values = valueAt(source, ['helm', 'valuesObject']);
+  const text = textAt(source, 'helm', 'values') ?? '';
+  if (values === undefined && text.trim() !== '') return { kind: 'text', path, text };
+  return { kind: 'object', path, plan: planKeys(values, wanted) };
+}
+
+function refused(code: string, message: string): ApplicationValues & { readonly kind: 'refused' } {
+  return { kind: 'refused', code, message };
+}
+
+type FoundSource = { readonly kind: 'found'; readonly path: SourcePath } | ReturnType<typeof refused>;
+
+function findSource(object: Fields, choice: SourceChoice): FoundSource {
+  const sources = recordsAt(object, 'spec', 'sources');
+  const single = valueAt(object, ['spec', 'source']);
+  if (isRecord(single) && sources.length > 0) {
+    return refused('AmbiguousSource', 'it has both spec.source and spec.sources; remove one of them');
+  }
+  if (isRecord(single)) return { kind: 'found', path: ['spec', 'source'] };
+  const matches = sources.flatMap((source, index) => (isMatch(source, choice) ? [index] : []));
+  const [first, ...more] = matches;
+  if (first !== undefined && more.length === 0) return { kind: 'found', path: ['spec', 'sources', first] };
+  return first === undefined
+    ? refused(
+        'NoSuchSource',
+        'no source of the Application matches; correct application.source of the target',
+      )
+    : refused(
+        'AmbiguousSource',
+        'several sources match; name one by chart, repoURL or ref in application.source',
+      );
+}
+
+/** Without a choice, the source that renders something: a source with `ref` alone provides files only. */
+function isMatch(source: Fields, choice: SourceChoice): boolean {
+  const given = (['chart', 'repoURL', 'ref'] as const).filter((name) => choice[name] !== undefined);
+  if (given.length > 0) return given.every((name) => source[name] === choice[name]);
+  return source['chart'] !== undefined || source['path'] !== undefined;
+}
+
+export const applicationVersion = (object: Fields, path: SourcePath): string | undefined =>
+  heldVersionOf(valueAt(object, [...path, 'helm', 'valuesObject']));
+
+/** The pointer of the keys, for patches and for what an owner must ignore. */
+export function groupPointer(path: SourcePath, isText: boolean): string {
+  return `/${[...path, 'helm', ...(isText ? ['values'] : ['valuesObject', 'staticExport'])].join('/')}`;
+}
+
+/** Sets the keys of `helm.valuesObject`, and creates the maps that are missing. */
+export function patchValuesObject(
+  object: Fields,
+  path: SourcePath,
+  wanted: WantedKeys,
+): readonly JsonPatchOperation[] {
+  const base = `/${path.join('/')}`;
+  const steps = ['helm', 'valuesObject', 'staticExport'];
+  const present = steps.filter((_, index) =>
+    isRecord(valueAt(object, [...path, ...steps.slice(0, index + 1)])),
+  ).length;
+  const tests = testSource(object, path);
+  if (present === steps.length) {
+    const group = `${base}/${steps.join('/')}`;
+    return [
+      ...tests,
+      ...wantedKeysOf(wanted).map(([name, value]) => ({
+        op: 'add' as const,
+        path: `${group}/${name}`,
+        value,
+      })),
+    ];
+  }
+  const value = steps
+    .slice(present + 1)
+    .reduceRight<Fields>((inner, step) => ({ [step]: inner }), groupOf(wanted));
+  return [...tests, { op: 'add', path: `${base}/${steps.slice(0, present + 1).join('/')}`, value }];
+}
+
+/** Replaces the text of `helm.values`, if it is still the text that was planned from. */
+export function patchValuesText(
+  object: Fields,
+  path: SourcePath,
+  before: string,
+  after: string,
+): readonly JsonPatchOperation[] {
+  const pointer = groupPointer(path, true);
+  return [
+    ...testSource(object, path),
+    { op: 'test', path: pointer, value: before },
+    { op: 'replace', path: pointer, value: after },
+  ];
+}
+
+/** An item of a list has only its position, so the patch requires that it is still the same source. */
+function testSource(object: Fields, path: SourcePath): readonly JsonPatchOperation[] {
+  const source = recordAt(object, ...path);
+  return ['repoURL', 'chart', 'path', 'ref'].flatMap((name) => {
+    const value = source[name];
+    return value === undefined ? [] : [{ op: 'test' as const, path: `/${path.join('/')}/${name}`, value }];
+  });
+}
+
+/** Starts a sync as a person would (Argo CD's `operation` field). Nothing where one runs or is not needed. */
+export function requestSync(object: Fields, actor: string): readonly JsonPatchOperation[] {
+  if (isAutomated(object) || object['operation'] !== undefined || isOperating(object)) return [];
+  const syncOptions = valueAt(object, ['spec', 'syncPolicy', 'syncOptions']);
+  const sync = Array.isArray(syncOptions) ? { syncOptions } : {};
+  return [{ op: 'add', path: '/operation', value: { initiatedBy: { username: actor }, sync } }];
+}
+
+const isOperating = (object: Fields): boolean =>
+  textAt(object, 'status', 'operationState', 'phase') === 'Running';
+
+function isAutomated(object: Fields): boolean {
+  const automated = valueAt(object, ['spec', 'syncPolicy', 'automated']);
+  return isRecord(automated) && automated['enabled'] !== false;
+}
+
+/**
+ * Whether Argo CD compared the source with these values, and the result is in sync and healthy. Status and spec share a
+ * generation, so the compared source is the only proof.
+ */
+export function applicationRollout(object: Fields, path: SourcePath): Rollout {
+  const tail = path.slice(1);
+  const helm = valueAt(object, [...path, 'helm']);
+  const isCompared = isDeepStrictEqual(
+    valueAt(object, ['status', 'sync', 'comparedTo', ...tail, 'helm']),
+    helm,
+  );
+  if (!isCompared) return { state: 'in-progress', message: 'Argo CD has not compared the new values' };
+  const sync = textAt(object, 'status', 'sync', 'status');
+  const health = textAt(object, 'status', 'health', 'status');
+  const phase = textAt(object, 'status', 'operationState', 'phase');
+  const isOurs = isDeepStrictEqual(
+    valueAt(object, ['status', 'operationState', 'syncResult', ...tail, 'helm']),
+    helm,
+  );
+  if (isOurs && (phase === 'Failed' || phase === 'Error')) {
+    return { state: 'failed', message: 'the sync failed; read status.operationState of the Application' };
+  }
+  if (sync === 'Synced') {
+    if (health === 'Healthy') return { state: 'complete' };
+    if (health === 'Degraded' || health === 'Missing') {
+      return { state: 'failed', message: `the Application is ${health}; read its resources in Argo CD` };
+    }
+    return { state: 'in-progress', message: 'the Application is not healthy yet' };
+  }
+  return isAutomated(object) || isOperating(object)
+    ? { state: 'in-progress', message: 'Argo CD has not synced the new values' }
+    : {
+        state: 'awaiting-sync',
+        message: 'automated sync is off; sync the Application, or set sync: Request',
+      };
+}

@@ -1,0 +1,111 @@
+// The `HelmRelease` target of Flux, pure: the keys under `spec.values.staticExport`, who else owns them, and the outcome
+// of the release. Refuses: taking a key from its manager. Invariant: a key that another manager owns with another value
+// is never written, because kustomize-controller would take it back at its next interval.
+
+import { fieldManager } from '../staticexport/names.ts';
+import { printable } from '../wire/printable-text.ts';
+import {
+  conditionOf,
+  type Fields,
+  numberAt,
+  ownersOf,
+  recordAt,
+  recordsAt,
+  textAt,
+  valueAt,
+} from './fields.ts';
+import { groupOf, heldVersionOf, planKeys, wantedKeysOf } from './static-export-keys.ts';
+import type { ObjectFindings, ObjectPlan, Rollout, WantedKeys } from './target-plan.ts';
+
+export interface HelmReleaseFindings extends ObjectFindings {
+  /**
+   * The operator and another manager own a key. The other manager keeps it although its manifest dropped it, so an apply
+   * is a conflict until the operator lets go once.
+   */
+  readonly isShared: boolean;
+}
+
+const groupPath = ['spec', 'values', 'staticExport'] as const;
+
+/** Never throws. @param object as stored, with its managed fields */
+export function readHelmRelease(object: Fields, wanted: WantedKeys): HelmReleaseFindings {
+  const values = valueAt(object, ['spec', 'values']);
+  const plan = planKeys(values, wanted);
+  const foreign = plan.outcome === 'edit' ? foreignOwners(object, wanted) : [];
+  const isShared =
+    foreign.length > 0 &&
+    wantedKeysOf(wanted).some(([name]) =>
+      ownersOf(object, [...groupPath, name]).some(({ manager }) => manager === fieldManager),
+    );
+  return {
+    plan: foreign.length === 0 || isShared ? plan : ownedBy(object, foreign),
+    rollout: rolloutOf(object),
+    held: heldVersionOf(values),
+    isShared,
+  };
+}
+
+/** The fields of the apply. */
+export function helmReleaseFields(wanted: WantedKeys): Fields {
+  return { spec: { values: { staticExport: groupOf(wanted) } } };
+}
+
+/** The managers of wanted keys that hold another value. */
+function foreignOwners(object: Fields, wanted: WantedKeys): readonly string[] {
+  const group = recordAt(object, ...groupPath);
+  const managers = wantedKeysOf(wanted)
+    .filter(([name, value]) => group[name] !== undefined && group[name] !== value)
+    .flatMap(([name]) => ownersOf(object, [...groupPath, name]).map(({ manager }) => manager));
+  return [...new Set(managers)].filter((manager) => manager !== fieldManager);
+}
+
+/** @param managers of the keys, as managed fields or a refused apply name them */
+export function ownedBy(object: Fields, managers: readonly string[]): ObjectPlan {
+  const name = textAt(object, 'metadata', 'name') ?? '';
+  const namespace = textAt(object, 'metadata', 'namespace') ?? '';
+  const owner = kustomizationOf(object);
+  const remedy =
+    owner === undefined
+      ? 'remove spec.values.staticExport from the manifest that this manager applies'
+      : `remove spec.values.staticExport from git, or add to Kustomization ${owner}: ` +
+        `spec: {ignore: [{paths: [/spec/values/staticExport], target: {kind: HelmRelease, namespace: ${namespace}, name: ${name}}}]}`;
+  return { outcome: 'owned', message: `${managers.join(', ')} owns the keys; ${remedy}` };
+}
+
+function kustomizationOf(object: Fields): string | undefined {
+  const labelOf = (part: string): string | undefined =>
+    textAt(object, 'metadata', 'labels', `kustomize.toolkit.fluxcd.io/${part}`);
+  const [namespace, name] = [labelOf('namespace'), labelOf('name')];
+  return namespace === undefined || name === undefined ? undefined : printable(`${namespace}/${name}`, 317);
+}
+
+/** By `observedGeneration`, `Ready` and the latest release (kstatus; Flux HelmRelease v2). */
+function rolloutOf(object: Fields): Rollout {
+  if (valueAt(object, ['spec', 'suspend']) === true) {
+    return {
+      state: 'paused',
+      message: 'the HelmRelease is suspended; resume it with flux resume helmrelease',
+    };
+  }
+  const isObserved =
+    numberAt(object, 'status', 'observedGeneration') === numberAt(object, 'metadata', 'generation');
+  const ready = conditionOf(object, 'Ready');
+  const stalled = conditionOf(object, 'Stalled');
+  const reason = printable(textAt(ready, 'reason') ?? 'Unknown', 64);
+  if (!isObserved)
+    return { state: 'in-progress', message: 'helm-controller has not observed the new values' };
+  if (ready['status'] === 'True' && isDeployed(object)) return { state: 'complete' };
+  if (ready['status'] === 'False' && (stalled['status'] === 'True' || reason.endsWith('Failed'))) {
+    return {
+      state: 'failed',
+      message: `helm-controller reports ${reason}; read the condition Ready of the HelmRelease`,
+    };
+  }
+  return { state: 'in-progress', message: `helm-controller reports ${reason}` };
+}
+
+/** The latest release is the first of the history; versions without a history report `Ready` alone. */
+function isDeployed(object: Fields): boolean {
+  const [latest] = recordsAt(object, 'status', 'history');
+  return latest === undefined || latest['status'] === 'deployed';
+}

@@ -1,0 +1,227 @@
+// Other owners' objects, as far as targets depend on real ones: managed fields with conflicts, uids, generations, JSON
+// Patch with `test`. Keeps every write for oracles. Lists are replaced whole, and only plain maps have owners below them.
+
+import type {
+  FieldsEdit,
+  ForeignKind,
+  ForeignObject,
+  ForeignObjects,
+  ForeignPatch,
+  JsonPatchOperation,
+  ObjectKey,
+} from '../../src/wire/cluster.ts';
+import { ClusterError } from '../../src/wire/cluster-error.ts';
+import { isRecord } from '../../src/wire/json-text.ts';
+
+type Fields = Record<string, unknown>;
+
+interface Stored {
+  readonly kind: ForeignKind;
+  readonly key: ObjectKey;
+  readonly uid: string;
+  version: number;
+  generation: number;
+  annotations: Record<string, string>;
+  labels: Record<string, string>;
+  ownerReferences: ForeignObject['metadata']['ownerReferences'];
+  content: Fields;
+  /** Paths of values, joined by a NUL, by the managers that own them. */
+  readonly owners: Map<string, Set<string>>;
+}
+
+export interface ObjectMetadata {
+  readonly annotations?: Record<string, string>;
+  readonly labels?: Record<string, string>;
+  readonly ownerReferences?: ForeignObject['metadata']['ownerReferences'];
+}
+
+const own = 'static-export-operator';
+const separator = '\0';
+
+export class FakeObjects implements ForeignObjects {
+  readonly writes: { readonly kind: ForeignKind; readonly name: string; readonly isChange: boolean }[] = [];
+  readonly #stored = new Map<string, Stored>();
+  #uids = 0;
+
+  /** Creates it, or replaces its fields as its owner's manifest does. */
+  put(
+    kind: ForeignKind,
+    key: ObjectKey,
+    content: Fields,
+    { annotations = {}, labels = {}, ownerReferences = [] }: ObjectMetadata = {},
+    manager = 'owner',
+  ): void {
+    const id = idOf(kind, key);
+    this.#uids += 1;
+    const stored: Stored = this.#stored.get(id) ?? {
+      ...{ kind, key, uid: `uid-${this.#uids}`, version: 0, generation: 0, annotations, labels },
+      ...{ ownerReferences, content: {}, owners: new Map() },
+    };
+    Object.assign(stored, { annotations, labels, ownerReferences });
+    apply(stored, content, manager, true);
+    touch(stored);
+    this.#stored.set(id, stored);
+  }
+
+  /** Merges fields that have no owner, such as a status. */
+  merge(kind: ForeignKind, key: ObjectKey, content: Fields): void {
+    const stored = this.#stored.get(idOf(kind, key));
+    if (stored === undefined) return;
+    stored.content = merged(stored.content, content);
+    stored.version += 1;
+  }
+
+  remove(kind: ForeignKind, key: ObjectKey): void {
+    this.#stored.delete(idOf(kind, key));
+  }
+
+  read(kind: ForeignKind, key: ObjectKey): ForeignObject | undefined {
+    const stored = this.#stored.get(idOf(kind, key));
+    return stored && foreignOf(stored);
+  }
+
+  async readForeign(kind: ForeignKind, key: ObjectKey): Promise<ForeignObject | undefined> {
+    return this.read(kind, key);
+  }
+
+  async applyFields({ kind, key, uid, fields }: FieldsEdit): Promise<void> {
+    const stored = this.#stored.get(idOf(kind, key));
+    if (stored?.uid !== uid) throw new ClusterError('Conflict', 'it is another object');
+    const conflicts = conflictsOf(stored, fields);
+    if (conflicts.length > 0) {
+      throw new ClusterError('FieldConflict', 'another manager owns fields', { ownedFields: conflicts });
+    }
+    const before = JSON.stringify(stored.content);
+    apply(stored, { ...fields }, own, false);
+    this.#record(stored, before);
+  }
+
+  async patchForeign({ kind, key, uid, operations }: ForeignPatch): Promise<void> {
+    const stored = this.#stored.get(idOf(kind, key));
+    if (stored?.uid !== uid) throw new ClusterError('Invalid', 'a test failed');
+    const before = JSON.stringify(stored.content);
+    const draft: unknown = JSON.parse(before);
+    for (const operation of operations) operate(draft, operation);
+    stored.content = isRecord(draft) ? { ...draft } : {};
+    this.#record(stored, before);
+  }
+
+  #record(stored: Stored, before: string): void {
+    const isChange = before !== JSON.stringify(stored.content);
+    this.writes.push({ kind: stored.kind, name: stored.key.name, isChange });
+    if (isChange) touch(stored);
+  }
+}
+
+const idOf = (kind: ForeignKind, { namespace, name }: ObjectKey): string => `${kind}/${namespace}/${name}`;
+
+function touch(stored: Stored): void {
+  stored.version += 1;
+  stored.generation += 1;
+}
+
+function foreignOf(stored: Stored): ForeignObject {
+  const { key, uid, version, generation, annotations, labels, ownerReferences, content } = stored;
+  const managers = [...new Set([...stored.owners.values()].flatMap((owners) => [...owners]))];
+  const managedFields = managers.map((manager) => ({
+    manager,
+    operation: 'Apply',
+    fieldsV1: fieldsOf(stored, manager),
+  }));
+  const metadata = {
+    ...{ ...key, uid, resourceVersion: String(version), generation, annotations, labels, ownerReferences },
+  };
+  return { metadata, content: { ...structuredClone(content), metadata: { ...metadata, managedFields } } };
+}
+
+function fieldsOf({ owners }: Stored, manager: string): Fields {
+  const root: Fields = {};
+  for (const [path, managers] of owners) {
+    if (!managers.has(manager)) continue;
+    let level = root;
+    for (const step of path.split(separator)) {
+      const next = level[`f:${step}`];
+      const inner: Fields = isRecord(next) ? next : {};
+      level[`f:${step}`] = inner;
+      level = inner;
+    }
+  }
+  return root;
+}
+
+function* leavesOf(fields: Fields, path: readonly string[] = []): Generator<[string, unknown]> {
+  for (const [name, value] of Object.entries(fields)) {
+    const at = [...path, name];
+    if (isRecord(value) && Object.keys(value).length > 0) yield* leavesOf(value, at);
+    else yield [at.join(separator), value];
+  }
+}
+
+function conflictsOf(stored: Stored, fields: Readonly<Fields>) {
+  const now = new Map(leavesOf(stored.content));
+  return [...leavesOf({ ...fields })].flatMap(([path, value]) => {
+    const owners = [...(stored.owners.get(path) ?? [])].filter((manager) => manager !== own);
+    const isSame = JSON.stringify(now.get(path)) === JSON.stringify(value);
+    const field = `.${path.replaceAll(separator, '.')}`;
+    return isSame ? [] : owners.map((manager) => ({ manager, field }));
+  });
+}
+
+/** Server-side apply: fields that the manager no longer applies are removed where it is their only owner. */
+function apply(stored: Stored, fields: Fields, manager: string, isForced: boolean): void {
+  const next = new Map(leavesOf(fields));
+  for (const [path, owners] of stored.owners) {
+    if (!owners.has(manager) || next.has(path)) continue;
+    owners.delete(manager);
+    if (owners.size > 0) continue;
+    stored.owners.delete(path);
+    removeAt(stored.content, path.split(separator));
+  }
+  const now = new Map(leavesOf(stored.content));
+  for (const [path, value] of next) {
+    const isSame = JSON.stringify(now.get(path)) === JSON.stringify(value);
+    const owners = isForced && !isSame ? new Set<string>() : (stored.owners.get(path) ?? new Set<string>());
+    stored.owners.set(path, owners.add(manager));
+  }
+  stored.content = merged(stored.content, fields);
+}
+
+function merged(into: Fields, from: Fields): Fields {
+  const result: Fields = { ...into };
+  for (const [name, value] of Object.entries(from)) {
+    const before = result[name];
+    result[name] =
+      isRecord(value) && isRecord(before) ? merged({ ...before }, value) : structuredClone(value);
+  }
+  return result;
+}
+
+function removeAt(content: Fields, path: readonly string[]): void {
+  const [first = '', ...rest] = path;
+  const inner = content[first];
+  if (rest.length === 0) delete content[first];
+  else if (isRecord(inner)) {
+    const copy: Fields = { ...inner };
+    removeAt(copy, rest);
+    content[first] = copy;
+  }
+}
+
+/** Changes the draft in place (RFC 6902); lists are reached by index only. */
+function operate(draft: unknown, { op, path, value }: JsonPatchOperation): void {
+  const steps = path
+    .split('/')
+    .slice(1)
+    .map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'));
+  const last = steps.pop() ?? '';
+  let at: unknown = draft;
+  for (const step of steps) at = Array.isArray(at) ? at[Number(step)] : isRecord(at) ? at[step] : undefined;
+  if (op === 'test') {
+    const found = isRecord(at) ? at[last] : undefined;
+    if (JSON.stringify(found) !== JSON.stringify(value)) throw new ClusterError('Invalid', 'a test failed');
+    return;
+  }
+  if (!isRecord(at)) throw new ClusterError('Invalid', 'there is no such path');
+  if (op === 'remove') Reflect.deleteProperty(at, last);
+  else Reflect.set(at, last, structuredClone(value));
+}

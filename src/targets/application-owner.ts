@@ -61,9 +61,13 @@ export function isDeclared(
   if (owner !== undefined && declared !== undefined) return true;
   return ownersOf(content, full).some(
     ({ manager, operation }) =>
-      manager !== fieldManager && (operation === 'Apply' || argoManagers.includes(manager)),
+      manager !== fieldManager && (argoManagers.includes(manager) || appliesAgain(manager, operation)),
   );
 }
+
+/** A controller does. The next apply of a person or a pipeline by kubectl reports the conflict itself. */
+const appliesAgain = (manager: string, operation: string): boolean =>
+  operation === 'Apply' && !manager.startsWith('kubectl');
 
 /** Whether the owner leaves these keys to others. @param pointer JSON Pointer of the keys' group */
 export function isIgnored(

@@ -125,7 +125,8 @@ function foreignOf(stored: Stored): ForeignObject {
   const managers = [...new Set([...stored.owners.values()].flatMap((owners) => [...owners]))];
   const managedFields = managers.map((manager) => ({
     manager,
-    operation: 'Apply',
+    // A person's edit, which no client repeats.
+    operation: manager === 'kubectl-edit' ? 'Update' : 'Apply',
     fieldsV1: fieldsOf(stored, manager),
   }));
   const metadata = {

@@ -178,6 +178,36 @@ test('targets outside the watched namespaces get permissions for the named objec
   assert.ok(without.every(({ id }) => !id.includes('targets')));
 });
 
+test('each kind of target gets permissions for its named objects, and none by default', async () => {
+  const targets = {
+    helmReleases: [{ namespace: 'apps', names: ['docs'] }],
+    applications: [{ namespace: 'argocd', names: ['docs'] }],
+    workloads: [{ namespace: 'apps', deployments: ['web'], daemonSets: ['edge'] }],
+  };
+  const objects = await render('vendor', { values: { targets } });
+  const rulesIn = (namespace: string) =>
+    objects
+      .find((one) => one.id === `Role/${full}-targets` && one.at('metadata.namespace') === namespace)
+      ?.at('rules');
+  const named = (group: string, resource: string, name: string) => ({
+    apiGroups: [group],
+    resources: [resource],
+    resourceNames: [name],
+    verbs: ['get', 'patch'],
+  });
+  assert.deepEqual(rulesIn('apps'), [
+    named('apps', 'deployments', 'web'),
+    named('apps', 'daemonsets', 'edge'),
+    named('helm.toolkit.fluxcd.io', 'helmreleases', 'docs'),
+  ]);
+  assert.deepEqual(rulesIn('argocd'), [
+    named('argoproj.io', 'applications', 'docs'),
+    { apiGroups: ['argoproj.io'], resources: ['applications', 'applicationsets'], verbs: ['get'] },
+  ]);
+  const none = await render('vendor');
+  assert.ok(none.every(({ id }) => !id.includes('targets')));
+});
+
 test('with watched namespaces only the CRD is cluster-wide', async () => {
   for (const object of await render('namespaces')) {
     if (object.id === crd) continue;

@@ -226,12 +226,32 @@ const refused: Readonly<Record<string, readonly [spec: unknown, message: RegExp]
     /spec\.output\.name: Invalid value: .*must be the name of an object: lower-case letters/,
   ],
   'a target type that does not exist': [
-    { ...smallest, targets: [{ name: 'argo', type: 'HelmRelease' }] },
-    /Unsupported value: "HelmRelease"/,
+    { ...smallest, targets: [{ name: 'argo', type: 'Kustomization' }] },
+    /Unsupported value: "Kustomization"/,
   ],
   'a target without its object': [
     { ...smallest, targets: [{ name: 'argo', type: 'Values' }] },
-    /type Values requires the field values/,
+    /type names the one field that the target needs/,
+  ],
+  'a target with the object of another type': [
+    { ...smallest, targets: [{ name: 'flux', type: 'HelmRelease', values }] },
+    /type names the one field that the target needs/,
+  ],
+  'a target with two objects': [
+    {
+      ...smallest,
+      targets: [
+        { name: 'flux', type: 'HelmRelease', helmRelease: { name: 'docs' }, application: { name: 'docs' } },
+      ],
+    },
+    /type names the one field that the target needs/,
+  ],
+  'the link in a HelmRelease': [
+    {
+      ...smallest,
+      targets: [{ name: 'flux', type: 'HelmRelease', write: ['bundleUrl'], helmRelease: { name: 'docs' } }],
+    },
+    /the link may be written into a Secret only/,
   ],
   'the link in a ConfigMap': [
     { ...smallest, targets: [{ name: 'argo', type: 'Values', write: ['bundleUrl'], values }] },

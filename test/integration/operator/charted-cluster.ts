@@ -35,6 +35,8 @@ export async function startChartedCluster(options: {
   /** Empty: the chart's ClusterRole. */
   readonly watchNamespaces: readonly string[];
   readonly controllerManager?: boolean;
+  /** The chart's `targets`. */
+  readonly targets?: object;
 }): Promise<ChartedCluster> {
   const cluster = await startControlPlane({ controllerManager: options.controllerManager ?? false });
   const judge = createStatusJudge(cluster.watch);
@@ -61,6 +63,7 @@ export async function startChartedCluster(options: {
       chart,
       `--namespace=${operatorNamespace}`,
       '--set=apiBaseUrl=http://127.0.0.1',
+      ...(options.targets === undefined ? [] : [`--set-json=targets=${JSON.stringify(options.targets)}`]),
       ...(options.watchNamespaces.length === 0
         ? []
         : [`--set=watchNamespaces={${options.watchNamespaces.join(',')}}`]),

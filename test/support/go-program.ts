@@ -14,6 +14,8 @@ export type BuildProgress = (builtPackages: number, allPackages: number) => void
 export interface GoModule {
   /** The module's folder; its name becomes the program's. */
   readonly folder: string;
+  /** The main package, where it is another module's that this one requires. */
+  readonly mainPackage?: string;
   /** Given to the linker beside what makes the program small. */
   readonly linkerFlags?: readonly string[];
   /** What the standard library adds to the packages that can be counted before. */
@@ -47,7 +49,33 @@ async function build(
   onProgress: BuildProgress,
 ): Promise<void> {
   const source = join(draft, 'source');
+  const mainPackage = module.mainPackage ?? '.';
   await cp(module.folder, source, { recursive: true });
+  const list = await runGo(
+    ['list', '-deps', '-f', '{{if not .Standard}}{{.ImportPath}}{{end}}', mainPackage],
+    source,
+  );
+  const all = list.split('\n').filter((line) => line !== '').length + module.standardPackages;
+  const ldflags = ['-s', '-w', ...(module.linkerFlags ?? [])].join(' ');
+  let built = 0;
+  const args = ['build', '-v', '-trimpath', '-ldflags', ldflags, '-o', output, mainPackage];
+  await runGo(args, source, (line) => {
+    if (line.startsWith('go: ')) return;
+    built += 1;
+    onProgress(built, all);
+  });
+}
+
+/**
+ * What a `go` command prints on its standard output.
+ * @param onLine gets each line of its standard error
+ * @throws Error with the last lines where it fails, and saying what to install where there is no Go
+ */
+export function runGo(
+  args: readonly string[],
+  cwd: string,
+  onLine: (line: string) => void = () => {},
+): Promise<string> {
   const env = {
     ...process.env,
     // The test runner raises it, and a compiler of a thousand packages would need several times the memory.
@@ -56,28 +84,6 @@ async function build(
     CGO_ENABLED: '0',
     GOFLAGS: '-mod=readonly',
   };
-  const list = await runGo(
-    ['list', '-deps', '-f', '{{if not .Standard}}{{.ImportPath}}{{end}}', '.'],
-    source,
-    env,
-    () => {},
-  );
-  const all = list.split('\n').filter((line) => line !== '').length + module.standardPackages;
-  const ldflags = ['-s', '-w', ...(module.linkerFlags ?? [])].join(' ');
-  let built = 0;
-  await runGo(['build', '-v', '-trimpath', '-ldflags', ldflags, '-o', output, '.'], source, env, (line) => {
-    if (line.startsWith('go: ')) return;
-    built += 1;
-    onProgress(built, all);
-  });
-}
-
-function runGo(
-  args: readonly string[],
-  cwd: string,
-  env: NodeJS.ProcessEnv,
-  onLine: (line: string) => void,
-): Promise<string> {
   return new Promise((resolve, reject) => {
     const child = spawn('go', args, { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] });
     let stdout = '';

@@ -4,6 +4,7 @@
 /** What a machine can lack. `root` is the right to mount and to make namespaces, `peers` are nginx and Caddy. */
 export const skippable = [
   'chromium',
+  'gitops',
   'jsonschema',
   'krew',
   'man',

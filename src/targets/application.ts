@@ -6,7 +6,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { JsonPatchOperation } from '../wire/cluster.ts';
 import { isRecord } from '../wire/json-text.ts';
 import { printable } from '../wire/printable-text.ts';
-import { type Fields, recordAt, recordsAt, textAt, valueAt } from './fields.ts';
+import { type Fields, recordAt, recordsAt, shown, textAt, valueAt } from './fields.ts';
 import { groupOf, heldVersionOf, planKeys, wantedKeysOf } from './static-export-keys.ts';
 import type { ObjectPlan, Rollout, WantedKeys } from './target-plan.ts';
 
@@ -35,9 +35,13 @@ export function findApplicationValues(
   if (found.kind === 'refused') return found;
   const { path } = found;
   const source = recordAt(object, ...path);
-  const foreignTool = ['plugin', 'kustomize', 'directory'].find((tool) => source[tool] !== undefined);
-  if (foreignTool !== undefined) {
-    return refused('NotHelm', `the source is built by ${foreignTool}; a target needs a Helm chart`);
+  const builder = builderOf(object, path, source);
+  if (builder === undefined) {
+    const message = 'Argo CD has not found out what builds the source; wait for its first comparison';
+    return refused('BuilderUnknown', message);
+  }
+  if (builder !== 'Helm') {
+    return refused('NotHelm', `the source is built by ${builder}; a target needs a Helm chart`);
   }
   const names = wantedKeysOf(wanted).map(([name]) => `staticExport.${name}`);
   const parameters = recordsAt(source, 'helm', 'parameters');
@@ -84,6 +88,20 @@ function isMatch(source: Fields, choice: SourceChoice): boolean {
   const given = (['chart', 'repoURL', 'ref'] as const).filter((name) => choice[name] !== undefined);
   if (given.length > 0) return given.every((name) => source[name] === choice[name]);
   return source['chart'] !== undefined || source['path'] !== undefined;
+}
+
+/**
+ * Helm values would make Argo CD look for a chart where there is none, and break the Application. So a folder of a
+ * repository is Helm's where the Application says so, or Argo CD's last comparison did.
+ */
+function builderOf(object: Fields, path: SourcePath, source: Fields): string | undefined {
+  const foreignTool = ['plugin', 'kustomize', 'directory'].find((tool) => source[tool] !== undefined);
+  if (foreignTool !== undefined) return foreignTool;
+  const helm = source['helm'];
+  if (source['chart'] !== undefined || (isRecord(helm) && Object.keys(helm).length > 0)) return 'Helm';
+  const seen = path[1] === 'sources' ? (['sourceTypes', path[2]] as const) : (['sourceType'] as const);
+  const type = shown(textAt(object, 'status', ...seen));
+  return type === '' ? undefined : type;
 }
 
 export const applicationVersion = (object: Fields, path: SourcePath): string | undefined =>

@@ -3,10 +3,17 @@
 
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
-import { type CommandOptions, type CommandResult, startControlPlane } from '../../support/cluster.ts';
+import {
+  type CommandOptions,
+  type CommandResult,
+  startControlPlane,
+  type TestCluster,
+} from '../../support/cluster.ts';
 import { createStatusJudge } from './status-judge.ts';
 
 export interface ChartedCluster {
+  /** As the administrator, for controllers other than the operator. */
+  readonly controlPlane: TestCluster;
   /** Of the operator's ServiceAccount. */
   readonly kubeconfig: string;
   readonly folder: string;
@@ -77,6 +84,7 @@ export async function startChartedCluster(options: {
       return cluster.writeKubeconfig(file, token.stdout.trim());
     };
     return {
+      controlPlane: cluster,
       kubeconfig: await writeKubeconfig('operator'),
       writeKubeconfig,
       folder: cluster.folder,

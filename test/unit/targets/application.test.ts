@@ -27,7 +27,11 @@ const source = (helm?: object, more: object = {}) => ({
   ...(helm && { helm }),
   ...more,
 });
-const one = (helm?: object, more: object = {}) => ({ spec: { source: source(helm, more) } });
+const one = (helm?: object, more: object = {}) => ({
+  spec: { source: source(helm, more) },
+  status: { sourceType: 'Helm' },
+});
+const folder = { spec: { source: { repoURL, path: 'manifests' } } };
 const change = { outcome: 'edit', changes: [{ key: 'staticExport.version', value: version }] };
 
 test('without values an object is made', () => {
@@ -50,6 +54,14 @@ for (const [name, object, choice, code] of [
   ['no source that matches', { spec: { sources: [source()] } }, { chart: 'docs' }, 'NoSuchSource'],
   ['a plugin', one(undefined, { plugin: {} }), {}, 'NotHelm'],
   ['Kustomize', one(undefined, { kustomize: {} }), {}, 'NotHelm'],
+  ['a folder of manifests', { ...folder, status: { sourceType: 'Directory' } }, {}, 'NotHelm'],
+  ['a folder that Argo CD has not compared', folder, {}, 'BuilderUnknown'],
+  [
+    'one of several folders, of manifests',
+    { spec: { sources: [folder.spec.source] }, status: { sourceTypes: ['Kustomize'] } },
+    {},
+    'NotHelm',
+  ],
   [
     'a parameter that wins',
     one({ parameters: [{ name: 'staticExport.version', value: 'x' }] }),
@@ -71,10 +83,17 @@ test('values that are not a map are refused', () => {
 });
 
 test('of several sources the one that renders is found, and the choice finds another', () => {
-  const object = { spec: { sources: [{ repoURL, ref: 'values' }, source(), { repoURL, chart: 'docs' }] } };
+  const object = {
+    spec: { sources: [{ repoURL, ref: 'values' }, source(), { repoURL, chart: 'docs' }] },
+    status: { sourceTypes: ['', 'Helm', 'Helm'] },
+  };
   const chosen = findApplicationValues(object, { chart: 'docs' }, wanted);
   assert.deepEqual(chosen.kind === 'object' && chosen.path, ['spec', 'sources', 2]);
-  const only = findApplicationValues({ spec: { sources: object.spec.sources.slice(0, 2) } }, {}, wanted);
+  const only = findApplicationValues(
+    { ...object, spec: { sources: object.spec.sources.slice(0, 2) } },
+    {},
+    wanted,
+  );
   assert.deepEqual(only.kind === 'object' && only.path, ['spec', 'sources', 1]);
 });
 

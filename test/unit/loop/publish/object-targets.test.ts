@@ -12,7 +12,7 @@ const key = { namespace: 'apps', name: 'docs' };
 const flux = { name: 'flux', type: 'HelmRelease', helmRelease: key };
 const argo = { name: 'argo', type: 'Application', application: key };
 const pods = { name: 'pods', type: 'Workload', workload: { kind: 'Deployment', ...key } };
-const chart = { repoURL: 'https://git.example.com/site.git', path: 'chart' };
+const chart = { repoURL: 'https://git.example.com/site.git', chart: 'site' };
 
 async function published(target: object, arrange: (simulation: Simulation) => void): Promise<Simulation> {
   const simulation = new Simulation({ spec: { targets: [target] } });

@@ -38,7 +38,7 @@ export function readHelmRelease(object: Fields, wanted: WantedKeys): HelmRelease
       ownersOf(object, [...groupPath, name]).some(({ manager }) => manager === fieldManager),
     );
   return {
-    plan: foreign.length === 0 || isShared ? plan : ownedBy(object, foreign),
+    plan: foreign.length === 0 || isShared ? plan : ownedBy(object, foreign, wanted),
     rollout: rolloutOf(object),
     held: heldVersionOf(values),
     isShared,
@@ -59,16 +59,29 @@ function foreignOwners(object: Fields, wanted: WantedKeys): readonly string[] {
   return [...new Set(managers)].filter((manager) => manager !== fieldManager);
 }
 
-/** @param managers of the keys, as managed fields or a refused apply name them */
-export function ownedBy(object: Fields, managers: readonly string[]): ObjectPlan {
+/**
+ * The message has two remedies. Flux adopts the value of an ignored key that it alone owns, and keeps owning it. So a
+ * person must hand the key over once; an operator that did so itself would take keys by force.
+ *
+ * @param managers of the keys, as managed fields or a refused apply name them
+ */
+export function ownedBy(object: Fields, managers: readonly string[], wanted: WantedKeys): ObjectPlan {
   const name = textAt(object, 'metadata', 'name') ?? '';
   const namespace = textAt(object, 'metadata', 'namespace') ?? '';
+  const keys = wantedKeysOf(wanted).map(([key]) => key);
+  const paths = keys.map((key) => [...groupPath, key].join('.')).join(' and ');
+  const pointers = keys.map((key) => `/${[...groupPath, key].join('/')}`).join(', ');
+  const values = wantedKeysOf(wanted).map(([key, value]) => `${key}: "${value}"`);
   const owner = kustomizationOf(object);
   const remedy =
     owner === undefined
-      ? 'remove spec.values.staticExport from the manifest that this manager applies'
-      : `remove spec.values.staticExport from git, or add to Kustomization ${owner}: ` +
-        `spec: {ignore: [{paths: [/spec/values/staticExport], target: {kind: HelmRelease, namespace: ${namespace}, name: ${name}}}]}`;
+      ? `remove ${paths} from the manifest that this manager applies`
+      : `remove ${paths} from git. Or add to Kustomization ${owner}: ` +
+        `spec: {ignore: [{paths: [${pointers}], target: {kind: HelmRelease, namespace: ${namespace}, name: ${name}}}]} ` +
+        'and then hand over once: ' +
+        `echo '{apiVersion: helm.toolkit.fluxcd.io/v2, kind: HelmRelease, metadata: {name: ${name}, namespace: ${namespace}}, ` +
+        `spec: {values: {staticExport: {${values.join(', ')}}}}}' | ` +
+        `kubectl apply --server-side --force-conflicts --field-manager=${fieldManager} -f -`;
   return { outcome: 'owned', message: `${managers.join(', ')} owns the keys; ${remedy}` };
 }
 

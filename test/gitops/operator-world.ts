@@ -55,8 +55,8 @@ export async function startOperatorWorld(options: {
     operator,
     reader,
     activeVersion,
-    /** Creates a StaticExport with one target. */
-    create: (name: string, target: object, spec: object = {}): Promise<void> =>
+    /** Creates a StaticExport, or gives it one target. */
+    create: (name: string, target?: object, spec: object = {}): Promise<void> =>
       cluster.apply({
         apiVersion: 'staticexport.dev/v1alpha1',
         kind: 'StaticExport',
@@ -64,7 +64,7 @@ export async function startOperatorWorld(options: {
         spec: {
           domain: `${name}.example.com`,
           api: { keySecretRef: { name: 'export-api' } },
-          targets: [{ name: 'target', ...target }],
+          ...(target !== undefined && { targets: [{ name: 'target', ...target }] }),
           ...spec,
         },
       }),

@@ -34,7 +34,7 @@ export async function findHelmReleaseTarget(
   return {
     ...{ metadata, work: { kind: 'planned', plan }, rollout, held },
     remedyOf: (managers) => {
-      const owned = ownedBy(content, managers);
+      const owned = ownedBy(content, managers, wanted);
       return owned.outcome === 'owned' ? owned.message : '';
     },
     write: async (_text, aborted) => {

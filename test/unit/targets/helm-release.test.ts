@@ -52,7 +52,7 @@ test('a key that another manager holds is not written, and the message has the i
   assert.equal(plan.outcome, 'owned');
   assert.match(
     plan.outcome === 'owned' ? plan.message : '',
-    /Kustomization flux-system\/fleet: spec: \{ignore: \[\{paths: \[\/spec\/values\/staticExport\], target: \{kind: HelmRelease, namespace: apps, name: docs\}\}\]\}/,
+    /Kustomization flux-system\/fleet: spec: \{ignore: \[\{paths: \[\/spec\/values\/staticExport\/version\], target: \{kind: HelmRelease, namespace: apps, name: docs\}\}\]\}/,
   );
 });
 

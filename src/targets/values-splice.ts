@@ -2,16 +2,8 @@
 // Knows the syntax (block, flow, empty) and the document's own indentation and line ends; decides nothing.
 // Invariant: a splice never covers text outside the value that it replaces; insertions cover nothing.
 
-import {
-  type Document,
-  isMap,
-  isScalar,
-  type Pair,
-  type ParsedNode,
-  Scalar,
-  visit,
-  type YAMLMap,
-} from 'yaml';
+import { type Document, isMap, isScalar, type ParsedNode, Scalar, visit } from 'yaml';
+import type { GroupPlace, ValuesMap, ValuesPair } from './values-group.ts';
 
 export const leafNames = ['enabled', 'bundleUrl', 'version', 'digest'] as const;
 export type LeafName = (typeof leafNames)[number];
@@ -27,8 +19,6 @@ export interface Splice {
   readonly to: number;
   readonly text: string;
 }
-
-type Group = YAMLMap<ParsedNode, ParsedNode | null>;
 
 /** @returns `undefined` when splices overlap */
 export function spliceText(text: string, splices: readonly Splice[]): string | undefined {
@@ -46,7 +36,7 @@ export function spliceText(text: string, splices: readonly Splice[]): string | u
 }
 
 /** Replaces the value of an existing key, in the same quotes if it has some; `undefined` if the key has no colon. */
-export function spliceLeaf(pair: Pair<ParsedNode, ParsedNode | null>, leaf: Leaf): Splice | undefined {
+export function spliceLeaf(pair: ValuesPair, leaf: Leaf): Splice | undefined {
   const node = pair.value;
   const isSingleQuoted = isScalar(node) && node.type === Scalar.QUOTE_SINGLE;
   const written = formatLeaf(leaf.value, isSingleQuoted);
@@ -61,20 +51,20 @@ export function spliceLeaf(pair: Pair<ParsedNode, ParsedNode | null>, leaf: Leaf
 /** Inserts missing keys into a group that has other entries. */
 export function insertLeaves(
   text: string,
-  document: Document.Parsed,
-  group: Group,
+  { pair }: GroupPlace,
+  group: ValuesMap,
   missing: readonly Leaf[],
 ): readonly Splice[] {
   return missing.map((leaf) => {
     const before = leafNames.slice(0, leafNames.indexOf(leaf.name)).reverse();
     const neighbour = before
       .map((name) => group.items.find(({ key }) => isScalar(key) && key.value === name))
-      .find((pair) => pair !== undefined);
+      .find((one) => one !== undefined);
     if (group.flow === true) return insertInFlow(text, group, neighbour, leaf);
     const first = group.items[0]?.key;
     const indent = first === undefined ? '' : indentBefore(text, first.range[0]);
     const line = `${indent}${formatEntry(leaf)}`;
-    const anchor = neighbour === undefined ? groupColon(document) : endOf(neighbour);
+    const anchor = neighbour === undefined ? pair && colonOf(pair) : endOf(neighbour);
     return insertLineAfter(text, anchor ?? text.length, line);
   });
 }
@@ -83,21 +73,22 @@ export function insertLeaves(
 export function spliceNewGroup(
   text: string,
   document: Document.Parsed,
+  { parent, parentPair, pair, names }: GroupPlace,
   leaves: readonly Leaf[],
 ): readonly (readonly Splice[])[] {
-  const root = document.contents;
-  const flow = `{${leaves.map(formatEntry).join(', ')}}`;
-  if (!isMap<ParsedNode, ParsedNode | null>(root)) return [newRoot(text, document, leaves)];
-  const pair = root.items.find(({ key }) => isScalar(key) && key.value === 'staticExport');
+  if (parent === undefined) return [newRoot(text, document, names, leaves)];
+  const [name = '', ...below] = names;
+  const flow = formatFlow(below, leaves);
   if (pair === undefined) {
-    if (root.flow === true) {
-      const separator = root.items.length === 0 ? '' : ', ';
-      const at = root.items[0]?.key.range[0] ?? root.range[0] + 1;
-      return [[{ from: at, to: at, text: `staticExport: ${flow}${separator}` }]];
+    if (parent.flow === true) {
+      const separator = parent.items.length === 0 ? '' : ', ';
+      const at = parent.items[0]?.key.range[0] ?? (parent.range?.[0] ?? 0) + 1;
+      return [[{ from: at, to: at, text: `${formatName(name)}: ${flow}${separator}` }]];
     }
-    const first = root.items[0]?.key.range[0] ?? 0;
+    const first = parent.items[0]?.key.range[0] ?? 0;
     const indent = indentBefore(text, first);
-    const block = formatBlock(text, root, indent, leaves);
+    const block = formatBlock(text, indentStep(text, document), indent, names, leaves);
+    if (parentPair !== undefined) return appendToMap(text, parent, parentPair, block);
     const prepended = `${block.trimStart()}${eolOf(text)}${indent}`;
     const ways = [[appendBlock(text, document, block)], [{ from: first, to: first, text: prepended }]];
     return endsInBlockText(text, document) ? ways.reverse() : ways;
@@ -109,34 +100,78 @@ export function spliceNewGroup(
   const colon = colonOf(pair);
   if (colon === undefined) return [];
   const inline = [{ from: colon + 1, to: colon + 1, text: ` ${flow}` }];
-  if (root.flow === true) return [inline];
-  const indent = indentBefore(text, pair.key.range[0]) + indentStep(text, root);
-  const lines = leaves.map((leaf) => `${indent}${formatEntry(leaf)}`).join(eolOf(text));
+  if (parent.flow === true) return [inline];
+  const step = indentStep(text, document);
+  const lines = formatBlock(text, step, indentBefore(text, pair.key.range[0]) + step, below, leaves);
   return [[insertLineAfter(text, colon + 1, lines)], inline];
 }
 
+/** At the end of a map within the document, or else as its first entry. */
+function appendToMap(
+  text: string,
+  map: ValuesMap,
+  pair: ValuesPair,
+  block: string,
+): readonly (readonly Splice[])[] {
+  const colon = colonOf(pair);
+  const start = colon === undefined ? [] : [[insertLineAfter(text, colon + 1, block)]];
+  const end = contentEnd(map);
+  if (end === undefined) return start;
+  // A block of text ends at the start of the next line.
+  if (text[end - 1] === '\n') return [[{ from: end, to: end, text: `${block}${eolOf(text)}` }], ...start];
+  return [[insertLineAfter(text, end, block)], ...start];
+}
+
+/** The end of the last entry's own text, without the comments that follow. */
+function contentEnd(map: ValuesMap): number | undefined {
+  const last = map.items.at(-1);
+  if (last === undefined) return undefined;
+  if (isMap<ParsedNode, ParsedNode | null>(last.value) && last.value.flow !== true) {
+    return contentEnd(last.value) ?? endOf(last);
+  }
+  return endOf(last);
+}
+
 /** A document without contents: only comments or markers, or empty. */
-function newRoot(text: string, document: Document.Parsed, leaves: readonly Leaf[]): readonly Splice[] {
+function newRoot(
+  text: string,
+  document: Document.Parsed,
+  names: readonly string[],
+  leaves: readonly Leaf[],
+): readonly Splice[] {
   const root = document.contents;
-  const block = ['staticExport:', ...leaves.map((leaf) => `  ${formatEntry(leaf)}`)].join(eolOf(text));
   if (root !== null && root.range[1] > root.range[0]) {
     // The map replaces an explicit null (`~`), in flow syntax so that it is valid at the same position.
-    return [
-      {
-        from: root.range[0],
-        to: root.range[1],
-        text: `{staticExport: {${leaves.map(formatEntry).join(', ')}}}`,
-      },
-    ];
+    return [{ from: root.range[0], to: root.range[1], text: formatFlow(names, leaves) }];
   }
+  const block = formatBlock(text, '  ', '', names, leaves);
   return [text === '' ? { from: 0, to: 0, text: `${block}\n` } : appendBlock(text, document, block)];
 }
 
-function formatBlock(text: string, root: YAMLMap, indent: string, leaves: readonly Leaf[]): string {
-  const inner = indent + indentStep(text, root);
-  return [`${indent}staticExport:`, ...leaves.map((leaf) => `${inner}${formatEntry(leaf)}`)].join(
-    eolOf(text),
-  );
+function formatFlow(names: readonly string[], leaves: readonly Leaf[]): string {
+  const group = `{${leaves.map(formatEntry).join(', ')}}`;
+  return names.reduceRight((inner, name) => `{${formatName(name)}: ${inner}}`, group);
+}
+
+/** A line for each name, and one for each leaf. */
+function formatBlock(
+  text: string,
+  step: string,
+  indent: string,
+  names: readonly string[],
+  leaves: readonly Leaf[],
+): string {
+  const inner = indent + step.repeat(names.length);
+  return [
+    ...names.map((name, depth) => `${indent}${step.repeat(depth)}${formatName(name)}:`),
+    ...leaves.map((leaf) => `${inner}${formatEntry(leaf)}`),
+  ].join(eolOf(text));
+}
+
+/** A name that some reader would take for another value, or for syntax, is quoted. */
+function formatName(name: string): string {
+  const isPlain = /^[A-Za-z_][\w.-]*$/.test(name) && !/^(y|n|yes|no|on|off|true|false|null)$/i.test(name);
+  return isPlain ? name : JSON.stringify(name);
 }
 
 /**
@@ -164,12 +199,7 @@ function appendBlock(text: string, document: Document.Parsed, block: string): Sp
   return { from: at, to: at, text: isLineStart ? `${block}${eol}` : `${eol}${block}` };
 }
 
-function insertInFlow(
-  text: string,
-  group: Group,
-  neighbour: Pair<ParsedNode, ParsedNode | null> | undefined,
-  leaf: Leaf,
-): Splice {
+function insertInFlow(text: string, group: ValuesMap, neighbour: ValuesPair | undefined, leaf: Leaf): Splice {
   if (neighbour === undefined) {
     const at = group.items[0]?.key.range[0] ?? group.range?.[0] ?? text.length;
     return { from: at, to: at, text: `${formatEntry(leaf)}, ` };
@@ -196,24 +226,18 @@ function formatLeaf(value: string | true, isSingleQuoted: boolean): string {
 }
 
 /** Offset of the colon between key and value. */
-function colonOf(pair: Pair<ParsedNode, ParsedNode | null>): number | undefined {
+function colonOf(pair: ValuesPair): number | undefined {
   const token = pair.srcToken;
   if (token === undefined || !('sep' in token)) return undefined;
   return token.sep?.find(({ type }) => type === 'map-value-ind')?.offset;
 }
 
 /** The end of the pair's own text: of its value, or of the colon if the value is empty. */
-function endOf(pair: Pair<ParsedNode, ParsedNode | null>): number | undefined {
+function endOf(pair: ValuesPair): number | undefined {
   const value = pair.value;
   if (value !== null && value.range[1] > value.range[0]) return value.range[1];
   const colon = colonOf(pair);
   return colon === undefined ? undefined : colon + 1;
-}
-
-function groupColon(document: Document.Parsed): number | undefined {
-  if (!isMap<ParsedNode, ParsedNode | null>(document.contents)) return undefined;
-  const pair = document.contents.items.find(({ key }) => isScalar(key) && key.value === 'staticExport');
-  return pair === undefined ? undefined : colonOf(pair);
 }
 
 const eolOf = (text: string): string => (/\r?\n/.exec(text)?.[0] === '\r\n' ? '\r\n' : '\n');
@@ -224,7 +248,9 @@ function indentBefore(text: string, offset: number): string {
 }
 
 /** One level of this document's own indentation; two blanks where it has none yet. */
-function indentStep(text: string, root: YAMLMap): string {
+function indentStep(text: string, document: Document.Parsed): string {
+  const root = document.contents;
+  if (!isMap<ParsedNode>(root)) return '  ';
   for (const { key, value } of root.items) {
     if (!isMap<ParsedNode>(value) || value.flow === true || !isScalar(key)) continue;
     const outer = indentBefore(text, key.range?.[0] ?? 0).length;

@@ -1,23 +1,29 @@
-// The `values` target, pure: a YAML document in another owner's ConfigMap or Secret. The keys of its `staticExport`
-// group name the published version and, if the spec says so, the link. Refuses: rewriting a document. Text is
-// spliced by source offsets, so that every byte outside these values stays. The result is parsed again before it is
-// returned. No message quotes the document.
+// The edit of a YAML document of another owner, pure: in a ConfigMap, a Secret or a git repository. The keys of its
+// `staticExport` group, or of a group at another path, name the published version and, if the spec says so, the link.
+// Refuses: rewriting a document. Text is spliced by source offsets, so that every byte outside these values stays. The
+// result is parsed again before it is returned. No message quotes the document.
 
 import { isDeepStrictEqual } from 'node:util';
 import {
   type Document,
   isMap,
-  isNode,
   isScalar,
   Lexer,
   LineCounter,
-  type ParsedNode,
   parseAllDocuments,
   parseDocument,
   Scalar,
   visit,
 } from 'yaml';
 import type { Link } from '../wire/link.ts';
+import {
+  findGroup,
+  type GroupPlace,
+  isEmptyScalar,
+  parsing,
+  type ValuesRefusal,
+  ValuesRefused,
+} from './values-group.ts';
 import {
   insertLeaves,
   type Leaf,
@@ -46,15 +52,6 @@ export type ValuesPlan =
   | { readonly outcome: 'edit'; readonly text: string; readonly keys: readonly LeafName[] }
   | { readonly outcome: 'refused'; readonly code: ValuesRefusal; readonly message: string };
 
-export type ValuesRefusal =
-  | 'TooLarge' // over a limit of length, tokens or aliases: parsing would take too long
-  | 'TooSlow' // within the limits, but parsing took too much time or memory
-  | 'InvalidYaml' // does not parse: tabs, duplicate keys, broken syntax
-  | 'MultipleDocuments'
-  | 'NotAMap' // the document, `staticExport`, or one of its keys has another type
-  | 'SharedNode' // anchors, aliases, merge keys or tags in the group: an edit would change more than its key
-  | 'Uneditable'; // parses, but no edit of these keys alone gives the wanted document
-
 /** Characters. Values are rarely longer than a tenth of it. */
 const maxLength = 256 * 1024;
 /** Lexical tokens: 256 KiB of ordinary values have about 120,000; the parser takes 1 KB of memory for each. */
@@ -64,43 +61,40 @@ const maxMarkers = 100;
 /** Anchors, aliases and tags: the parser's time grows with the square of their number. */
 const maxSharedNodes = 1000;
 
-/**
- * The parser's own check of keys compares each key with every other. For each error, the parser also walks through
- * the text to quote source lines: 128,000 errors in one line took 20 s.
- */
-const parsing = { uniqueKeys: false, prettyErrors: false } as const;
-
-class Refusal extends Error {
-  readonly code: ValuesRefusal;
-
-  constructor(code: ValuesRefusal, message: string) {
-    super(message);
-    this.code = code;
-  }
-}
+const staticExport: readonly string[] = ['staticExport'];
 
 /**
- * Plans the edit that gives `staticExport.enabled|version|digest|bundleUrl` of a YAML document the wanted values.
+ * Plans the edit that gives `enabled|version|digest|bundleUrl` of a group in a YAML document the wanted values.
  * Comments, order, quoting, line endings, anchors elsewhere and the trailing newline are kept byte for byte. Never
  * throws. Planning again on the edited text gives `in-sync`.
+ *
+ * @param path names of the maps from the root to the group, at least one; made where they are absent
  */
-export function planValuesEdit(text: string, wanted: WantedValues): ValuesPlan {
+export function planValuesEdit(
+  text: string,
+  wanted: WantedValues,
+  path: readonly string[] = staticExport,
+): ValuesPlan {
   try {
-    return plan(text, wantedLeaves(wanted));
+    return plan(text, wantedLeaves(wanted), path);
   } catch (error) {
-    if (error instanceof Refusal) return { outcome: 'refused', code: error.code, message: error.message };
+    if (error instanceof ValuesRefused)
+      return { outcome: 'refused', code: error.code, message: error.message };
     // The parser's own limits (depth, alias count). Its messages may quote the text.
     return { outcome: 'refused', code: 'InvalidYaml', message: 'the document is too complex to be edited' };
   }
 }
 
-function plan(text: string, leaves: readonly Leaf[]): ValuesPlan {
+function plan(text: string, leaves: readonly Leaf[], path: readonly string[]): ValuesPlan {
   refuseLargeText(text);
   const document = readDocument(text);
-  refuseInheritedGroup(document);
-  const group = readGroup(document);
+  const place = findGroup(document, path);
+  const { group } = place;
+  const shownPath = path.join('.');
   const stale =
-    group === undefined ? [] : leaves.map((leaf) => [leaf.name, spliceStaleLeaf(group, leaf)] as const);
+    group === undefined
+      ? []
+      : leaves.map((leaf) => [leaf.name, spliceStaleLeaf(group, leaf, shownPath)] as const);
   const splices = stale.flatMap(([, splice]) => splice);
   const missing = group === undefined ? leaves : leaves.filter(({ name }) => !group.has(name));
   if (splices.length === 0 && missing.length === 0) return { outcome: 'in-sync' };
@@ -111,23 +105,26 @@ function plan(text: string, leaves: readonly Leaf[]): ValuesPlan {
   const keys = leafNames.filter((name) => changed.has(name));
   const candidates: readonly (readonly Splice[])[] =
     group === undefined || group.items.length === 0
-      ? spliceNewGroup(text, document, missing)
-      : [insertLeaves(text, document, group, missing)];
+      ? spliceNewGroup(text, document, place, missing)
+      : [insertLeaves(text, place, group, missing)];
   for (const inserted of candidates.length === 0 ? [[]] : candidates) {
     const edited = spliceText(text, [...splices, ...inserted]);
-    if (edited !== undefined && isFaithful(document, edited, leaves))
+    if (edited !== undefined && isFaithful(document, edited, leaves, path))
       return { outcome: 'edit', text: edited, keys };
   }
-  throw new Refusal(
+  throw new ValuesRefused(
     'Uneditable',
-    'staticExport cannot be edited in place; write it as a plain block of one `name: value` per line',
+    `${shownPath} cannot be edited in place; write it as a plain block of one \`name: value\` per line`,
   );
 }
 
 /** Bounds the parser's input. The lexer itself is linear, and stops at the first exceeded bound. */
 function refuseLargeText(text: string): void {
   const refuse = (what: string): never => {
-    throw new Refusal('TooLarge', `the document ${what}; keep the site's values in a document of their own`);
+    throw new ValuesRefused(
+      'TooLarge',
+      `the document ${what}; keep the site's values in a document of their own`,
+    );
   };
   if (text.length > maxLength) refuse('is over 256 KiB');
   let tokens = 0;
@@ -144,7 +141,7 @@ function refuseLargeText(text: string): void {
 }
 
 function refuseDocuments(): never {
-  throw new Refusal('MultipleDocuments', 'the text holds several YAML documents; keep values in one');
+  throw new ValuesRefused('MultipleDocuments', 'the text holds several YAML documents; keep values in one');
 }
 
 /** In the order in which they are written. */
@@ -165,14 +162,14 @@ function readDocument(text: string): Document.Parsed {
   const error = document?.errors[0];
   if (document === undefined || error !== undefined) {
     const line = error === undefined ? undefined : lineCounter.linePos(error.pos[0]).line;
-    throw new Refusal(
+    throw new ValuesRefused(
       'InvalidYaml',
       `the document is not valid YAML (${error?.code ?? 'UNREADABLE'}${line === undefined ? '' : ` in line ${line}`}); correct it first`,
     );
   }
   refuseDuplicates(document);
   if (document.contents !== null && !isMap(document.contents) && !isEmptyScalar(document.contents)) {
-    throw new Refusal('NotAMap', 'the document is not a map of values');
+    throw new ValuesRefused('NotAMap', 'the document is not a map of values');
   }
   return document;
 }
@@ -184,7 +181,10 @@ function refuseDuplicates(document: Document.Parsed): void {
       for (const { key } of map.items) {
         if (!isScalar(key)) continue;
         if (seen.has(key.value) && key.value !== '<<') {
-          throw new Refusal('InvalidYaml', 'the document has a key twice (DUPLICATE_KEY); correct it first');
+          throw new ValuesRefused(
+            'InvalidYaml',
+            'the document has a key twice (DUPLICATE_KEY); correct it first',
+          );
         }
         seen.add(key.value);
       }
@@ -192,68 +192,25 @@ function refuseDuplicates(document: Document.Parsed): void {
   });
 }
 
-/** The `staticExport` map, or `undefined` if there is none yet (absent or null). */
-function readGroup(document: Document.Parsed) {
-  if (!isMap(document.contents)) return undefined;
-  const node = document.contents.get('staticExport', true);
-  if (node === undefined || isEmptyScalar(node)) return undefined;
-  refuseSharing(node);
-  if (!isMap<ParsedNode, ParsedNode | null>(node)) {
-    throw new Refusal('NotAMap', 'staticExport is not a map; remove its value or make it a map');
-  }
-  return node;
-}
-
-const isEmptyScalar = (node: unknown): boolean =>
-  isScalar(node) && node.value === null && node.anchor === undefined && node.tag === undefined;
-
-function refuseSharing(group: unknown): void {
-  const refuse = (what: string): never => {
-    throw new Refusal('SharedNode', `staticExport holds ${what}; write its values out in full`);
-  };
-  const look = (node: { readonly anchor?: string; readonly tag?: string }): void => {
-    if (node.anchor !== undefined) refuse('an anchor');
-    if (node.tag !== undefined) refuse('a tag');
-  };
-  if (!isNode(group)) return;
-  visit(group, {
-    Alias: () => refuse('an alias'),
-    Collection: (_key, node) => look(node),
-    Scalar: (_key, node) => look(node),
-    Pair: (_key, pair) => {
-      if (isScalar(pair.key) && pair.key.value === '<<') refuse('a merge key');
-    },
-  });
-}
-
-/** A new `staticExport` key would hide all of a group that a merge key provides. */
-function refuseInheritedGroup(document: Document.Parsed): void {
-  if (!isMap(document.contents) || document.contents.has('staticExport') || !document.contents.has('<<'))
-    return;
-  const [merged] = parseAllDocuments(document.toString(), { ...parsing, merge: true });
-  const value: unknown = merged?.toJS();
-  if (typeof value === 'object' && value !== null && 'staticExport' in value) {
-    throw new Refusal('SharedNode', 'staticExport is merged in by `<<`; write it out in the document itself');
-  }
-}
-
-function spliceStaleLeaf(group: ReturnType<typeof readGroup>, leaf: Leaf): readonly Splice[] {
-  const pair = group?.items.find(({ key }) => isScalar(key) && key.value === leaf.name);
+function spliceStaleLeaf(
+  group: NonNullable<GroupPlace['group']>,
+  leaf: Leaf,
+  shownPath: string,
+): readonly Splice[] {
+  const pair = group.items.find(({ key }) => isScalar(key) && key.value === leaf.name);
   if (pair === undefined) return [];
   const node = pair.value;
+  const name = `${shownPath}.${leaf.name}`;
   if (node !== null && !isScalar(node)) {
-    throw new Refusal('NotAMap', `staticExport.${leaf.name} is not a single value; make it one`);
+    throw new ValuesRefused('NotAMap', `${name} is not a single value; make it one`);
   }
   if (node?.type === Scalar.BLOCK_FOLDED || node?.type === Scalar.BLOCK_LITERAL) {
-    throw new Refusal('Uneditable', `staticExport.${leaf.name} is a block of text; write it in one line`);
+    throw new ValuesRefused('Uneditable', `${name} is a block of text; write it in one line`);
   }
   if (node !== null && holds(node, leaf.value)) return [];
   const splice = spliceLeaf(pair, leaf);
   if (splice === undefined) {
-    throw new Refusal(
-      'Uneditable',
-      `staticExport.${leaf.name} has no value to replace; write \`name: value\``,
-    );
+    throw new ValuesRefused('Uneditable', `${name} has no value to replace; write \`name: value\``);
   }
   return [splice];
 }
@@ -268,25 +225,39 @@ function holds(node: Scalar, value: string | true): boolean {
 }
 
 /** Checks the result: one valid document, the keys as wanted, and the same meaning everywhere else. */
-function isFaithful(before: Document.Parsed, edited: string, leaves: readonly Leaf[]): boolean {
+function isFaithful(
+  before: Document.Parsed,
+  edited: string,
+  leaves: readonly Leaf[],
+  path: readonly string[],
+): boolean {
   const documents = parseAllDocuments(edited, parsing);
   const [after] = documents;
   if (after === undefined || documents.length !== 1 || after.errors.length > 0) return false;
-  const group = readGroup(after);
+  const { group } = findGroup(after, path);
   const areLeavesHeld = leaves.every(({ name, value }) => {
     const node = group?.get(name, true);
     return isScalar(node) && holds(node, value);
   });
-  return areLeavesHeld && isDeepStrictEqual(meaningOutside(after, leaves), meaningOutside(before, leaves));
+  return (
+    areLeavesHeld &&
+    isDeepStrictEqual(meaningOutside(after, leaves, path), meaningOutside(before, leaves, path))
+  );
 }
 
-/** Everything except these keys, as `[keys of the root in order, values, keys of the group, values]`. */
-function meaningOutside(document: Document.Parsed, leaves: readonly Leaf[]): readonly unknown[] {
-  const root: unknown = document.toJS({ mapAsMap: true });
-  if (!(root instanceof Map)) return [[], []];
+/** Everything except these keys: for each map on the path its other keys in order, and then those of the group. */
+function meaningOutside(
+  document: Document.Parsed,
+  leaves: readonly Leaf[],
+  path: readonly string[],
+): readonly unknown[] {
   const names = new Set<unknown>(leaves.map(({ name }) => name));
-  const group: unknown = root.get('staticExport');
-  const outside = [...root].filter(([key]) => key !== 'staticExport');
-  const inside = group instanceof Map ? [...group].filter(([key]) => !names.has(key)) : [];
+  let value: unknown = document.toJS({ mapAsMap: true });
+  const outside = path.map((name) => {
+    const map: ReadonlyMap<unknown, unknown> = value instanceof Map ? value : new Map();
+    value = map.get(name);
+    return [...map].filter(([key]) => key !== name);
+  });
+  const inside = value instanceof Map ? [...value].filter(([key]) => !names.has(key)) : [];
   return [outside, inside];
 }

@@ -8,18 +8,16 @@ import {
 import { Link } from '../../../src/wire/link.ts';
 import { byValue, frozen } from './memory.ts';
 
-export type { ValuesPlan, ValuesRefusal, WantedValues } from '../../../src/targets/values.ts';
+export type { ValuesPlan, WantedValues } from '../../../src/targets/values.ts';
 
 const plans = byValue((text: string) =>
   byValue((wish: string): ValuesPlan => {
-    const { version, link } = JSON.parse(wish);
+    const { link, ...wanted } = JSON.parse(wish);
     const bundleUrl = Link.parse(link);
-    return frozen(
-      planAnew(text, { enabled: true, ...(version && { version }), ...(bundleUrl && { bundleUrl }) }),
-    );
+    return frozen(planAnew(text, { ...wanted, ...(bundleUrl && { bundleUrl }) }));
   }),
 );
 
-export function planValuesEdit(text: string, { version, bundleUrl }: WantedValues): ValuesPlan {
-  return plans(text)(JSON.stringify({ version, link: bundleUrl?.reveal() }));
+export function planValuesEdit(text: string, { bundleUrl, ...wanted }: WantedValues): ValuesPlan {
+  return plans(text)(JSON.stringify({ ...wanted, link: bundleUrl?.reveal() }));
 }

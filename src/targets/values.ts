@@ -16,6 +16,7 @@ import {
   visit,
 } from 'yaml';
 import type { Link } from '../wire/link.ts';
+import { printable } from '../wire/printable-text.ts';
 import {
   findGroup,
   type GroupPlace,
@@ -48,8 +49,13 @@ export interface WantedValues {
 
 export type ValuesPlan =
   | { readonly outcome: 'in-sync' }
-  /** `text` may hold the link. `keys` change, in the order in which they are written. */
-  | { readonly outcome: 'edit'; readonly text: string; readonly keys: readonly LeafName[] }
+  /** `text` may hold the link. `keys` change, in the order in which they are written. `held` is the version before. */
+  | {
+      readonly outcome: 'edit';
+      readonly text: string;
+      readonly keys: readonly LeafName[];
+      readonly held?: string;
+    }
   | { readonly outcome: 'refused'; readonly code: ValuesRefusal; readonly message: string };
 
 /** Characters. Values are rarely longer than a tenth of it. */
@@ -103,6 +109,8 @@ function plan(text: string, leaves: readonly Leaf[], path: readonly string[]): V
     ...missing.map(({ name }) => name),
   ]);
   const keys = leafNames.filter((name) => changed.has(name));
+  const version = group?.get('version');
+  const held = typeof version === 'string' ? { held: printable(version, 63) } : {};
   const candidates: readonly (readonly Splice[])[] =
     group === undefined || group.items.length === 0
       ? spliceNewGroup(text, document, place, missing)
@@ -110,7 +118,7 @@ function plan(text: string, leaves: readonly Leaf[], path: readonly string[]): V
   for (const inserted of candidates.length === 0 ? [[]] : candidates) {
     const edited = spliceText(text, [...splices, ...inserted]);
     if (edited !== undefined && isFaithful(document, edited, leaves, path))
-      return { outcome: 'edit', text: edited, keys };
+      return { outcome: 'edit', text: edited, keys, ...held };
   }
   throw new ValuesRefused(
     'Uneditable',

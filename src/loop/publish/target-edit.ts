@@ -75,14 +75,14 @@ export async function editTarget(
   }
   const planned = await planOf(target, found, context);
   if (planned === undefined) return waiting(target, before, published);
-  const { plan, text } = planned;
+  const { plan, text, before: heldBefore = found.held } = planned;
   const hasWish = holdsWish(target, before, published);
   const isSameVersion = before?.version === published.version;
   const record = {
     writeTime: isSameVersion ? before.writeTime : undefined,
     revertTimes: isSameVersion ? before.revertTimes : undefined,
   };
-  const shown = { ...(found.held !== undefined && { heldVersion: found.held }) };
+  const shown = { ...(heldBefore !== undefined && { heldVersion: heldBefore }) };
   switch (plan.outcome) {
     case 'in-sync':
       return target.isDryRun
@@ -101,7 +101,13 @@ export async function editTarget(
       if (hasWish && revertTimes !== undefined && revertTimes.length >= contestedReverts) {
         const contested = held(target, published, { state: 'complete' }, { ...record, revertTimes });
         const contestedGeneration = owner.generation;
-        return { ...contested, ...shown, synced: false, reason: 'Contested', contestedGeneration };
+        return {
+          ...contested,
+          heldVersion: heldBefore,
+          synced: false,
+          reason: 'Contested',
+          contestedGeneration,
+        };
       }
       const outcome = await writeUnlessOwned(found, text, signal);
       if (outcome.kind === 'owned') {
@@ -130,7 +136,7 @@ async function planOf(
   target: WantedTarget,
   { metadata, work }: FoundTarget,
   { requests }: PlanningContext,
-): Promise<{ readonly plan: ObjectPlan; readonly text: string } | undefined> {
+): Promise<{ readonly plan: ObjectPlan; readonly text: string; readonly before?: string } | undefined> {
   if (work.kind === 'planned') return { plan: work.plan, text: '' };
   const { uid, resourceVersion } = metadata;
   const plan = await requests.plan(planId(target), { uid, resourceVersion, task: work.task });
@@ -142,7 +148,8 @@ async function planOf(
     const value = values[name];
     return { key: `staticExport.${name}`, ...(value !== undefined && { value }) };
   });
-  return { plan: { outcome: 'edit', changes }, text: plan.text };
+  const { text, held: before } = plan;
+  return { plan: { outcome: 'edit', changes }, text, ...(before !== undefined && { before }) };
 }
 
 async function writeUnlessOwned(

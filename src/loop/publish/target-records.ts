@@ -89,7 +89,7 @@ export function held(
   return {
     ...recordOf(target),
     ...stateOf(rollout),
-    ...(target.type !== 'Values' && { heldVersion: version }),
+    ...(target.writesVersion && { heldVersion: version }),
     version,
     writeTime: record.writeTime,
     linkIssueTime: issueTimeOf(target, published),

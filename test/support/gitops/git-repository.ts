@@ -61,7 +61,7 @@ export async function initRepository(folder: string, url: string): Promise<GitRe
         const { code, stderr } = await runCommand(['git', '-C', folder, 'fast-import', '--quiet'], { input });
         if (code === 0) return (await headOf(branch)) ?? '';
         // Another client pushed between the read and the import, which then leaves the branch as it is.
-        if (!stderr.includes('Not updating') || attempt === 20) throw new Error(stderr);
+        if (!/Not updating|cannot lock ref/.test(stderr) || attempt === 20) throw new Error(stderr);
       }
     },
     read: async (path, branch = 'main') => {

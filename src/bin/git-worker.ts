@@ -1,0 +1,20 @@
+// Composition root of the thread that pushes to one git repository, or reads its heads. Started by src/services/git-pusher.ts.
+// Of the environment it reads only the usual proxy variables.
+
+import process from 'node:process';
+import { readProxySettings } from '../bundle/fetch/proxy-settings.ts';
+import { readHeads, runPush } from '../git/push-run.ts';
+import type { GitHeadsResult, GitPushResult, SentGitTask } from '../git/push-task.ts';
+import { systemClock } from '../runtime/clock.ts';
+import { systemRandom } from '../runtime/random.ts';
+import { serveTasks } from '../runtime/task.ts';
+
+// A file may hold 130,000 syntax errors, whose stacks would take the thread to its limit of memory.
+Error.stackTraceLimit = 0;
+
+serveTasks(work);
+
+function work(sent: SentGitTask): Promise<GitPushResult | GitHeadsResult> {
+  const context = { clock: systemClock, random: systemRandom, proxy: readProxySettings(process.env) };
+  return sent.type === 'push' ? runPush(sent.task, context) : readHeads(sent.task, context);
+}

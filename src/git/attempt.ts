@@ -1,0 +1,79 @@
+// What the attempts of a push share: their context, the commit of edited files, and what each edit became. Invariant: an
+// attempt ends with a result, with `behind`, or with a fault.
+
+import { writeCommitMessage } from './commit-message.ts';
+import { type EditPlan, wasWritten } from './edit-plan.ts';
+import { GitFault } from './git-fault.ts';
+import type { GitEdit, GitEditResult, GitPushResult, GitPushTask } from './push-task.ts';
+import type { Commit, Repository } from './repository.ts';
+import type { SigningKey } from './ssh-signature.ts';
+
+/** What an attempt works with. */
+export interface AttemptContext {
+  readonly task: GitPushTask;
+  readonly repository: Repository;
+  readonly key: SigningKey | undefined;
+  /** Epoch milliseconds of the commit. */
+  readonly now: () => number;
+}
+
+/** `behind`: another client pushed since the fetch. */
+export type Attempt = Extract<GitPushResult, { outcome: 'done' }> | 'behind';
+
+/** @throws {GitFault} `BranchNotFound` or `EmptyRepository` */
+export async function fetchHead(
+  { repository }: AttemptContext,
+  branch: string,
+  depth: number,
+): Promise<Commit> {
+  const oid = await repository.fetch(branch, depth);
+  if (oid === undefined) throw await branchNotFound(branch, repository);
+  const commit = await repository.readCommit(oid);
+  if (commit === undefined) {
+    throw new GitFault('Unreachable', 'The git host sent no commit for the branch. Retrying.', {
+      isTemporary: true,
+    });
+  }
+  return commit;
+}
+
+export async function branchNotFound(branch: string, repository: Repository): Promise<GitFault> {
+  return (await repository.isEmpty())
+    ? new GitFault('EmptyRepository', 'The repository has no commit yet. Push a first commit with the file.')
+    : new GitFault(
+        'BranchNotFound',
+        `The repository has no branch ${branch}. Correct the branch, or make it.`,
+      );
+}
+
+/** Whether a change of this edit is written: not in a dry run, and not where another client reverted it. */
+export const isToWrite = (edit: GitEdit): boolean => edit.isDryRun !== true && !wasWritten(edit);
+
+/** @returns the id of a commit on top of `parent`, which no branch names yet */
+export async function commitTexts(
+  { task, repository, key, now }: AttemptContext,
+  parent: Commit,
+  texts: ReadonlyMap<string, string>,
+  edits: readonly GitEdit[],
+): Promise<string> {
+  const { author, skipsCi = task.pullRequestBranch === undefined } = task;
+  const tree = await repository.replaceFiles(parent.tree, texts);
+  const message = writeCommitMessage(edits, skipsCi);
+  return await repository.commit({ tree, parent: parent.oid, message, author, at: now(), key });
+}
+
+/** What an edit became on the branch that is pushed to, once the texts are there. */
+export function resultOf(edit: GitEdit, plan: EditPlan | undefined): GitEditResult {
+  const { id } = edit;
+  if (plan === undefined) throw new Error('every edit has a plan');
+  if (plan.state === 'held') return { id, outcome: 'unchanged' };
+  if (plan.state === 'refused') return { id, outcome: 'refused', code: plan.code, message: plan.message };
+  if (edit.isDryRun === true) return { id, outcome: 'planned', keys: plan.keys };
+  return isToWrite(edit) ? { id, outcome: 'written' } : revertedResult(id);
+}
+
+export function revertedResult(id: string): GitEditResult {
+  const message =
+    'Another client reverted the keys that an earlier push wrote. Correct the file, or change the wanted version.';
+  return { id, outcome: 'reverted', message };
+}

@@ -1,0 +1,147 @@
+// The failure of a whole task: a stable code, a message without credentials, and whether the same task may succeed later.
+// Also maps what the git client and the network throw. Refuses text of another library: only the reason of a declined
+// push is quoted, made printable, bounded and without addresses.
+
+import { untrustedCertificateCodes } from '../runtime/http/ca-certificates.ts';
+import { InternalAddressError } from '../runtime/http/guarded-lookup.ts';
+import { printable } from '../wire/printable-text.ts';
+import { PublishableError, publishableCode } from '../wire/publishable-error.ts';
+import type { GitFailure, GitFailureCode } from './push-task.ts';
+
+export class GitFault extends PublishableError {
+  readonly gitCode: GitFailureCode;
+  readonly isTemporary: boolean;
+
+  constructor(
+    code: GitFailureCode,
+    message: string,
+    options: { readonly isTemporary?: boolean; readonly cause?: unknown } = {},
+  ) {
+    super(code, message, { cause: options.cause });
+    this.gitCode = code;
+    this.isTemporary = options.isTemporary ?? false;
+  }
+}
+
+export function failureOf(error: unknown): GitFailure {
+  const fault = error instanceof GitFault ? error : unexpected(error);
+  return {
+    outcome: 'failed',
+    code: fault.gitCode,
+    message: fault.message,
+    isTemporary: fault.isTemporary,
+  };
+}
+
+const unexpected = (cause: unknown): GitFault =>
+  new GitFault(
+    'Unexpected',
+    `The push failed unexpectedly (${codeOf(cause)}). Check that the repository is valid with \`git fsck\`. Retrying.`,
+    { isTemporary: true, cause },
+  );
+
+/** The git client's errors name themselves by class names; their texts may hold anything. */
+function codeOf(error: unknown): string {
+  const code: unknown = error instanceof Error && 'code' in error ? error.code : undefined;
+  return typeof code === 'string' && /^[A-Z][A-Za-z]{2,40}$/.test(code) ? code : publishableCode(error);
+}
+
+/** TLS failures other than an unknown CA: the wrong host, or a time outside the certificate's validity. */
+const wrongCertificateCodes: ReadonlySet<string> = new Set([
+  ...untrustedCertificateCodes,
+  'CERT_HAS_EXPIRED',
+  'CERT_NOT_YET_VALID',
+  'ERR_TLS_CERT_ALTNAME_INVALID',
+]);
+
+export const timedOut = (deadlineMs: number, cause?: unknown): GitFault =>
+  new GitFault(
+    'Timeout',
+    `The git host did not finish within ${deadlineMs / 1000} s. Check that it answers. Retrying.`,
+    {
+      isTemporary: true,
+      cause,
+    },
+  );
+
+/** What a network error of a request means. */
+export function networkFault(host: string, error: unknown): GitFault {
+  if (error instanceof GitFault) return error;
+  for (let at: unknown = error, depth = 0; at instanceof Error && depth < 8; at = at.cause, depth += 1) {
+    if (at instanceof InternalAddressError) return addressNotAllowed(host, error);
+  }
+  const code = publishableCode(error);
+  if (wrongCertificateCodes.has(code)) {
+    return new GitFault(
+      'CertificateNotTrusted',
+      `Git host ${host} showed a certificate that is not trusted (${code}). Add its CA certificate to the credentials.`,
+      { cause: error },
+    );
+  }
+  return new GitFault(
+    'Unreachable',
+    `Git host ${host} did not answer or broke off (${code}). Check its address and the network. Retrying.`,
+    { isTemporary: true, cause: error },
+  );
+}
+
+export const addressNotAllowed = (host: string, cause?: unknown): GitFault =>
+  new GitFault(
+    'AddressNotAllowed',
+    `Git host ${host} leads to a loopback, link-local, private or cluster address, which is not allowed here. Use a public host, or let the operator allow private addresses.`,
+    { cause },
+  );
+
+/** What an HTTP status other than 200 means; no body is read. */
+export function statusFault(host: string, status: number, isPush: boolean): GitFault {
+  if ([203, 401, 403, 404].includes(status)) {
+    const right = isPush ? 'write to' : 'read';
+    return new GitFault(
+      'Unauthorized',
+      `Git host ${host} returned ${status}. Check the URL, and that the token or password is valid and may ${right} the repository.`,
+    );
+  }
+  if (status === 429 || status >= 500) {
+    return new GitFault('Unreachable', `Git host ${host} returned ${status}. Retrying.`, {
+      isTemporary: true,
+    });
+  }
+  return notAGitServer(host, `returned ${status}`);
+}
+
+export const notAGitServer = (host: string, what: string): GitFault =>
+  new GitFault(
+    'NotAGitServer',
+    `Git host ${host} ${what}, which is not git's protocol over HTTP. Check the URL of the repository.`,
+  );
+
+export const tooLarge = (what: string, cause?: unknown): GitFault =>
+  new GitFault(
+    'RepositoryTooLarge',
+    `The repository ${what}. Use a smaller repository, such as one of configuration alone.`,
+    { cause },
+  );
+
+/** Lines of the host at most, and characters of them. */
+const quotedLines = 3;
+const quotedLength = 300;
+
+/**
+ * The reason of a declined push, safe to publish: without addresses, user names in them, or long words, which may be
+ * credentials.
+ */
+export function quoteRemote(lines: readonly string[]): string {
+  const text = lines
+    .map((line) => line.replace(/^(remote|error|fatal):\s*/i, '').trim())
+    .filter((line) => /[\p{L}\p{N}]/u.test(line))
+    .slice(0, quotedLines)
+    .map((line) => line.replace(/[a-z][a-z0-9+.-]*:\/\/\S+/gi, '[link]').replace(/\S{40,}/g, '[…]'))
+    .join(' ');
+  return printable(text, quotedLength);
+}
+
+export const declined = (branch: string, lines: readonly string[]): GitFault =>
+  new GitFault(
+    'ProtectedBranch',
+    `The git host declined the push to ${printable(branch, 100)}: "${quoteRemote(lines)}". Let the user push there, or set a pull-request branch.`,
+  );

@@ -1,0 +1,235 @@
+// The HTTP of the git client: basic authentication, the address guard of links, counted bytes. Follows a redirect only
+// for the first request of a service, to the same origin. Refuses other hosts and plain HTTP. Invariant: credentials
+// reach one origin only, and no error made here holds a URL, a header or a body.
+
+import type { GitHttpRequest, GitHttpResponse, HttpClient } from 'isomorphic-git';
+import { type Dispatcher, request } from 'undici';
+import { createLinkAgent } from '../bundle/fetch/link-agent.ts';
+import type { ProxySettings } from '../bundle/fetch/proxy-settings.ts';
+import { findFault } from '../runtime/http/ca-certificates.ts';
+import { isInternalHost } from '../runtime/http/guarded-lookup.ts';
+import { unlessAborted } from '../runtime/time-limit.ts';
+import { readHttpOrigin, readOriginEntry } from '../wire/http-origin.ts';
+import {
+  addressNotAllowed,
+  GitFault,
+  networkFault,
+  notAGitServer,
+  statusFault,
+  timedOut,
+  tooLarge,
+} from './git-fault.ts';
+import type { GitAccess, GitRemote } from './push-task.ts';
+
+export interface GitHttp {
+  /** For the git client's `http`. */
+  readonly client: HttpClient;
+  /** The first fault of a request. The git client may hide it behind an error of its own. */
+  readonly fault: GitFault | undefined;
+  readonly receivedBytes: number;
+  close(): Promise<void>;
+}
+
+export interface GitHttpOptions {
+  readonly proxy: ProxySettings;
+  /** Of the whole task: its deadline. */
+  readonly signal: AbortSignal;
+}
+
+const maxRedirects = 3;
+/** Bytes of the first answer in which a server names its capabilities. */
+const advertisementStart = 2048;
+
+/** @throws {GitFault} `InvalidUrl`, `HostNotAllowed`, `AddressNotAllowed` or `InvalidCaCertificate`, before any request */
+export function openGitHttp(remote: GitRemote, { proxy, signal }: GitHttpOptions): GitHttp {
+  const url = readRepositoryUrl(remote);
+  const { maxBytes, deadlineMs } = remote.limits;
+  const agent = createLinkAgent({
+    allowPrivateLinks: remote.allowPrivateAddresses,
+    extraCaPem: trustedPem(remote),
+    proxy,
+    idleTimeoutMs: deadlineMs,
+  });
+  const authorization = basicAuthorization(remote.access);
+  let base = url;
+  let receivedBytes = 0;
+  let fault: GitFault | undefined;
+  const fail = (error: unknown): GitFault => {
+    fault ??= signal.aborted ? timedOut(deadlineMs, error) : networkFault(url.host, error);
+    return fault;
+  };
+  const send = async (
+    at: URL,
+    sent: GitHttpRequest,
+    body: Buffer | undefined,
+  ): Promise<Dispatcher.ResponseData> => {
+    const answer = request(at, {
+      dispatcher: agent,
+      method: body === undefined ? 'GET' : 'POST',
+      headers: {
+        ...sent.headers,
+        'user-agent': remote.userAgent,
+        'accept-encoding': 'identity',
+        ...(authorization === undefined ? {} : { authorization }),
+      },
+      ...(body === undefined ? {} : { body }),
+      signal,
+    });
+    // A connection that is being made heeds no signal.
+    return await unlessAborted(answer, signal);
+  };
+  async function* counted(answer: Dispatcher.ResponseData, suffix: string): AsyncGenerator<Uint8Array> {
+    let start = '';
+    try {
+      for await (const chunk of answer.body) {
+        const bytes: Uint8Array = chunk;
+        receivedBytes += bytes.byteLength;
+        if (suffix.startsWith('/info/refs') && start.length < advertisementStart) {
+          start += Buffer.from(bytes).toString('latin1');
+          refuseObjectFormat(start);
+        }
+        if (receivedBytes > maxBytes) throw tooLarge(`is larger than ${maxBytes / 1024 / 1024} MiB`);
+        yield bytes;
+      }
+    } catch (error) {
+      throw fail(error);
+    }
+  }
+  const exchange = async (sent: GitHttpRequest): Promise<GitHttpResponse> => {
+    const suffix = sent.url.slice(url.href.length);
+    const body = sent.body === undefined ? undefined : await joined(sent.body);
+    for (let hop = 0; ; hop += 1) {
+      const at = new URL(base.href + suffix);
+      const answer = await send(at, sent, body);
+      const { statusCode } = answer;
+      if (statusCode === 200) {
+        refuseOtherContent(url.host, answer, suffix);
+        return {
+          url: sent.url,
+          method: sent.method ?? 'GET',
+          statusCode,
+          statusMessage: 'OK',
+          headers: { 'content-type': String(answer.headers['content-type'] ?? '') },
+          body: counted(answer, suffix),
+        };
+      }
+      answer.body.on('error', () => {}).destroy();
+      if (statusCode < 300 || statusCode > 399) {
+        throw statusFault(url.host, statusCode, suffix.includes('git-receive-pack'));
+      }
+      if (body !== undefined || hop === maxRedirects)
+        throw redirectRefused(url.host, 'more often than allowed');
+      base = nextBase(url, at, answer.headers['location']);
+    }
+  };
+  return {
+    client: {
+      request: async (sent) => {
+        try {
+          return await exchange(sent);
+        } catch (error) {
+          throw fail(error);
+        }
+      },
+    },
+    get fault() {
+      return fault;
+    },
+    get receivedBytes() {
+      return receivedBytes;
+    },
+    close: () => agent.destroy(),
+  };
+}
+
+/** Git's client asks for one path below the repository's; the redirect of it moves the repository. */
+function nextBase(url: URL, from: URL, location: string | string[] | undefined): URL {
+  const text = Array.isArray(location) ? location[0] : location;
+  if (text === undefined || !URL.canParse(text, from.href)) {
+    throw redirectRefused(url.host, 'without a valid address');
+  }
+  const to = new URL(text, from);
+  if (to.origin !== url.origin) throw redirectRefused(url.host, 'to another host or scheme');
+  if (!to.pathname.endsWith('/info/refs')) throw redirectRefused(url.host, 'to a page, such as a sign-in');
+  to.pathname = to.pathname.slice(0, -'/info/refs'.length);
+  to.search = '';
+  to.hash = '';
+  to.username = '';
+  to.password = '';
+  return to;
+}
+
+const redirectRefused = (host: string, how: string): GitFault =>
+  new GitFault(
+    'RedirectRefused',
+    `Git host ${host} redirected ${how}. Set the URL to the repository's own address, and check the credentials.`,
+  );
+
+function refuseOtherContent(host: string, answer: Dispatcher.ResponseData, suffix: string): void {
+  const [, service = ''] = /(git-(?:upload|receive)-pack)/.exec(suffix) ?? [];
+  const expected = `application/x-${service}-${suffix.startsWith('/info/refs') ? 'advertisement' : 'result'}`;
+  if (answer.headers['content-type'] === expected) return;
+  answer.body.on('error', () => {}).destroy();
+  throw notAGitServer(host, 'answered with another content type');
+}
+
+/** A server names its capabilities in the first lines. The client takes other objects for an empty repository. */
+function refuseObjectFormat(advertised: string): void {
+  if (!advertised.includes('object-format=sha256')) return;
+  throw new GitFault(
+    'UnsupportedRepository',
+    'The repository has SHA-256 objects, which are not supported. Use a repository of SHA-1 objects, as hosts make them.',
+  );
+}
+
+/** The repository's address, without a slash at its end. */
+export function readRepositoryUrl(remote: GitRemote): URL {
+  const invalid = (why: string): GitFault =>
+    new GitFault('InvalidUrl', `The URL of the repository ${why}. Write it as https://HOST/PATH.`);
+  if (!URL.canParse(remote.url)) throw invalid('is not valid');
+  const url = new URL(remote.url);
+  if (url.username !== '' || url.password !== '') throw invalid('holds a user name or a password');
+  if (url.search !== '' || url.hash !== '') throw invalid('holds a query or a fragment');
+  const isHttp = url.protocol === 'http:' && remote.isHttpAllowed === true;
+  if (url.protocol !== 'https:' && !isHttp) throw invalid('does not start with https://');
+  url.pathname = url.pathname.replace(/\/+$/, '');
+  if (url.pathname === '/' || url.pathname === '') throw invalid('has no path');
+  const origin = readHttpOrigin(url.href);
+  if (remote.allowedHosts?.some((entry) => readOriginEntry(entry) === origin) === false) {
+    throw new GitFault(
+      'HostNotAllowed',
+      `Git host ${url.host} is not allowed. Ask the operator's administrator to add it to --allowed-git-hosts.`,
+    );
+  }
+  if (!remote.allowPrivateAddresses && isInternalHost(url.hostname)) throw addressNotAllowed(url.host);
+  return url;
+}
+
+function trustedPem({ extraCaPem, access }: GitRemote): string | undefined {
+  const own = access.caPem;
+  const fault = own === undefined ? undefined : findFault(own);
+  if (fault !== undefined) {
+    throw new GitFault(
+      'InvalidCaCertificate',
+      `The CA certificate of the credentials cannot be used: ${fault.why}. Store the CA certificates in PEM.`,
+      { cause: fault.cause },
+    );
+  }
+  const given = [extraCaPem, own].filter((pem) => pem !== undefined);
+  return given.length === 0 ? undefined : given.join('\n');
+}
+
+/** Hosts take a token as the password of the basic authentication. */
+function basicAuthorization({ username, password, token }: GitAccess): string | undefined {
+  const secret = token ?? password;
+  if (secret === undefined && username === undefined) return undefined;
+  const pair = `${username ?? 'git'}:${secret ?? ''}`;
+  return `Basic ${Buffer.from(pair).toString('base64')}`;
+}
+
+/** Some hosts refuse a body without a length. */
+async function joined(body: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): Promise<Buffer> {
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of body) chunks.push(chunk);
+  return Buffer.concat(chunks);
+}

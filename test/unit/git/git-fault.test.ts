@@ -1,0 +1,39 @@
+// The reason of a declined push as it is quoted: readable, bounded, and without addresses or credentials.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { failureOf, quoteRemote } from '../../../src/git/git-fault.ts';
+
+test('links, long words and hidden characters of a host are left out', () => {
+  const lines = [
+    '',
+    'remote: GitLab: You are not allowed to push code to protected branches on this project.\n',
+    'remote: See https://user:hunter2@git.example.com/help?token=abc for details',
+    `error: ${'a'.repeat(60)} \u202e`,
+    'a fourth line',
+  ];
+  const quoted = quoteRemote(lines);
+  assert.match(
+    quoted,
+    /^GitLab: You are not allowed to push code to protected branches on this project\. See \[link\] for details \[…\]/,
+  );
+  assert.ok(!quoted.includes('hunter2') && !quoted.includes('abc') && !quoted.includes('fourth'));
+});
+
+test('whatever a host sends, the quote is one bounded line without the link', () => {
+  fc.assert(
+    fc.property(fc.array(fc.string()), fc.webUrl({ withQueryParameters: true }), (lines, url) => {
+      const quoted = quoteRemote([...lines, `see ${url}`]);
+      assert.ok(quoted.length <= 300 && !/[\n\r]/.test(quoted));
+      assert.ok(!quoted.includes(url));
+    }),
+  );
+});
+
+test('an unexpected error gives its code, and never its text', () => {
+  const failure = failureOf(Object.assign(new Error('secret'), { code: 'InternalError' }));
+  assert.deepEqual([failure.code, failure.isTemporary], ['Unexpected', true]);
+  assert.match(failure.message, /\(InternalError\)/);
+  assert.ok(!failure.message.includes('secret'));
+});

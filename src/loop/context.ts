@@ -6,7 +6,7 @@ import type { Logger } from '../runtime/logger.ts';
 import type { Random } from '../runtime/random.ts';
 import type { Cluster, ForeignObjects, ObjectKey } from '../wire/cluster.ts';
 import type { ProcessMemory } from './memory.ts';
-import type { Bundles, Events, ExportApiSource, TargetPlanner } from './ports.ts';
+import type { Bundles, Events, ExportApiSource, GitTargets, TargetPlanner } from './ports.ts';
 
 export interface OperatorSettings {
   /** The lease that this writer holds, as `<namespace>/<name>`. */
@@ -46,6 +46,7 @@ export interface TargetContext extends Pick<ClusterContext, 'cluster' | 'clock' 
   readonly planner: TargetPlanner;
   /** Objects of other owners: releases, Applications, workloads. */
   readonly objects: ForeignObjects;
+  readonly git: GitTargets;
   readonly wake: Wake;
 }
 

@@ -4,8 +4,9 @@
 // ClusterError, ExportApiError or BundleError only.
 
 import type { ExportApi } from '../export-api/answers.ts';
-import type { TargetPlan, TargetTask } from '../targets/target-plan.ts';
-import type { EventNote, StaticExportObject } from '../wire/cluster.ts';
+import type { WantedGitTarget } from '../staticexport/wanted.ts';
+import type { TargetPlan, TargetTask, WantedKeys } from '../targets/target-plan.ts';
+import type { EventNote, ObjectKey, StaticExportObject } from '../wire/cluster.ts';
 import type { Link } from '../wire/link.ts';
 
 /** What a bundle is, without its bytes. */
@@ -38,6 +39,46 @@ export interface TargetPlanner {
    */
   plan(namespace: string, task: TargetTask, signal: AbortSignal): Promise<TargetPlan | undefined>;
 }
+
+/** What a git target wants of its file. */
+export interface GitWish {
+  readonly target: WantedGitTarget;
+  readonly wanted: WantedKeys;
+  /** Status remembers that an earlier push wrote the wanted keys, so that other values are another client's. */
+  readonly isWritten: boolean;
+}
+
+/** What is known of the file. */
+export type GitFinding =
+  /** The repository is read, or waits for its turn. The end wakes the resource. */
+  | { readonly kind: 'pending' }
+  /** The branch holds the wanted keys. */
+  | { readonly kind: 'held'; readonly commit: string | undefined }
+  /** The pull-request branch holds the wanted keys. */
+  | { readonly kind: 'awaiting-merge'; readonly commit: string | undefined }
+  /** Another client replaced the wanted keys after a push. */
+  | { readonly kind: 'reverted'; readonly message: string }
+  /** A dry run: these keys would change. */
+  | { readonly kind: 'planned'; readonly keys: readonly ('version' | 'digest')[] }
+  /** The file cannot be edited; the message has the remedy. */
+  | { readonly kind: 'refused'; readonly code: string; readonly message: string }
+  /** The repository could not be read or pushed to. Repeated with a back-off. */
+  | { readonly kind: 'failed'; readonly code: string; readonly message: string };
+
+export interface GitTargets {
+  /**
+   * Never waits and never throws: the repository is read and pushed to between reconciles.
+   *
+   * @param id of the target within its resource
+   * @param isHurried a person waits for the result, so a back-off ends
+   */
+  find(owner: ObjectKey, id: string, wish: GitWish, isHurried: boolean): GitFinding;
+  /** Forgets the other targets of the resource. */
+  keep(owner: ObjectKey, ids: readonly string[]): void;
+}
+
+/** For programs whose resources have no targets. */
+export const noGitTargets: GitTargets = { find: () => ({ kind: 'pending' }), keep: () => {} };
 
 /** An API key. Opaque for the same reason as Link: prints as `[redacted]`. */
 export interface ExportApiSource {

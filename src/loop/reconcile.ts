@@ -90,7 +90,10 @@ export async function reconcile(
   if (object === undefined || object.metadata.deletionTimestamp !== undefined) {
     // A `Retry-After` and a corrected clock must stay for a resource whose read returned 404 although the watch
     // knows it.
-    if (!context.isKnown(key)) forgetResource(context.memory, key);
+    if (!context.isKnown(key)) {
+      forgetResource(context.memory, key);
+      context.git.keep(key, []);
+    }
     const because = object === undefined ? 'gone' : 'deleting';
     return { wakeAfterMs: undefined, because, report: undefined };
   }

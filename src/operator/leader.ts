@@ -9,6 +9,7 @@ import type { Transport } from '../kube/transport/transport.ts';
 import type { ReconcileContext } from '../loop/context.ts';
 import type { InspectionSlots } from '../loop/inspection-slots.ts';
 import { createMemory } from '../loop/memory.ts';
+import { noGitTargets } from '../loop/ports.ts';
 import { reconcile } from '../loop/reconcile.ts';
 import type { ProgramContext } from '../runtime/program.ts';
 import type { ExternalServices } from '../services/external-services.ts';
@@ -77,6 +78,7 @@ export async function runLeader(parts: LeaderParts, { lost, isHeld }: Term): Pro
   const reconcileContext: ReconcileContext = {
     ...context,
     cluster: selectInstance(trustWatchedDeletions(cluster, isKnown), values.instance),
+    git: noGitTargets,
     exportApi: fenceCalls(services.exportApi, isHeld),
     bundles: services.bundles,
     planner: services.planner,

@@ -26,6 +26,8 @@ const waitingReasons: readonly string[] = [
   'RolloutFailed',
   'DryRun',
 ] satisfies readonly TargetReason[];
+/** Documents have no rollout, and a repository is checked between reconciles. */
+const rolloutTypes: readonly string[] = ['HelmRelease', 'Application', 'Workload'];
 /** A rollout is checked soon after the write, and then less and less often. */
 const [firstRolloutMs, lastRolloutMs] = [2000, 60_000];
 /** After a rollout too: another client that reverts the write does so within its next interval. */
@@ -95,10 +97,10 @@ function* timersOf(observation: Observation, state: State): Generator<number> {
   }
 }
 
-/** No watch reports a rollout or a revert. Documents have no rollout. @returns 0 where nothing is expected */
+/** No watch reports a rollout or a revert. @returns 0 where nothing is expected */
 function rolloutCheckAt({ type, reason, writeTime }: TargetStatus, now: number): number {
   const writtenAt = readInstant(writeTime);
-  if (writtenAt === undefined || type === undefined || type === 'Values') return 0;
+  if (writtenAt === undefined || type === undefined || !rolloutTypes.includes(type)) return 0;
   const age = Math.max(0, now - writtenAt);
   if (reason === 'RollingOut') return now + within(age / 2, firstRolloutMs, lastRolloutMs);
   return reason === 'Synced' && age < watchedMs ? now + within(age / 2, firstRevertMs, lastRevertMs) : 0;

@@ -107,6 +107,7 @@ export const targetReasons = {
   Pending: "The operator is reading the target's document and writes it next. No action is needed.",
   RollingOut: 'The target holds the published version, and its rollout is in progress.',
   AwaitingSync: 'The Application holds the published version and is not synced automatically. Sync it.',
+  AwaitingMerge: 'The pull-request branch holds the published version. Merge it.',
   Paused: 'The rollout of the target is paused. Resume it.',
   RolloutFailed: 'The target holds the published version, and its rollout failed.',
   OwnedElsewhere:
@@ -116,8 +117,9 @@ export const targetReasons = {
     'The object does not exist, lacks the consent annotation, or the operator has no permission to read it.',
   Refused: 'The document cannot be edited safely and was not changed. Correct it.',
   WriteFailed: 'The Kubernetes API server did not accept the write. Retrying.',
+  PushFailed: 'The commit could not be pushed. Follow the message. Retrying.',
   Contested:
-    'Another client reverted the write three times within ten minutes. Find out which client writes these fields. Writing resumes with a new version or spec.',
+    'Another client keeps other values in these fields, so the operator stopped writing them. Find out which client writes them. Writing resumes with a new version or spec.',
 } as const;
 
 export type ReadyReason = keyof typeof readyReasons | ReconcilingReason | StalledReason;

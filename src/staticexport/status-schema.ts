@@ -180,7 +180,9 @@ export const targetStatusSchema = z
   .object({
     name: text(63).describe('Name of the target in spec.targets.'),
     type: text(32).describe('Type of the target in spec.targets.').optional(),
-    object: text(640).describe('The object that it names: <kind>/<namespace>/<name>, and the key of Values.'),
+    object: text(640).describe(
+      'The object that it names: <kind>/<namespace>/<name>, and the key of Values. Of Git: Git/<repository>@<branch>:<path>.',
+    ),
     synced: z
       .boolean()
       .describe('Whether the target holds the published version and its rollout is complete.'),

@@ -2,6 +2,7 @@
 // into a Secret only.
 
 import { z } from 'zod';
+import { gitTarget } from './git-target-schema.ts';
 import { cel, dataKey, formed, namespaceName, objectName, shownText } from './schema-texts.ts';
 
 const valuesTarget = z
@@ -53,9 +54,11 @@ const targetMembers = {
   HelmRelease: 'helmRelease',
   Application: 'application',
   Workload: 'workload',
+  Git: 'git',
 } as const;
 type TargetType = keyof typeof targetMembers;
-const targetTypes = z.enum(['Values', 'HelmRelease', 'Application', 'Workload']);
+/** What a target may be. */
+export const targetTypes = z.enum(['Values', 'HelmRelease', 'Application', 'Workload', 'Git']);
 
 /** True if the field of the type is there, and no field of another type. */
 function hasOwnMember(target: { readonly type: TargetType } & Readonly<Record<string, unknown>>): boolean {
@@ -65,7 +68,7 @@ function hasOwnMember(target: { readonly type: TargetType } & Readonly<Record<st
 }
 
 const typeRule =
-  'type names the one field that the target needs: Values values, HelmRelease helmRelease, Application application, Workload workload';
+  'type names the one field that the target needs: Values values, HelmRelease helmRelease, Application application, Workload workload, Git git';
 const linkRule =
   'the link may be written into a Secret only; write version or digest, or use type Values with a Secret';
 export const targetSchema = z
@@ -90,6 +93,7 @@ export const targetSchema = z
     helmRelease: helmReleaseTarget.optional(),
     application: applicationTarget.optional(),
     workload: workloadTarget.optional(),
+    git: gitTarget.optional(),
   })
   .refine(hasOwnMember, { error: typeRule })
   .refine((value) => !value.write?.includes('bundleUrl') || value.values?.kind === 'Secret', {

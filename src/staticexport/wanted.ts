@@ -2,7 +2,8 @@
 // the result depends on the spec and the operator's settings only, never on status or time.
 
 import { parseDurationMs } from './duration.ts';
-import { defaultOutputName, defaultSecretKey } from './names.ts';
+import type { SpecGitTarget } from './git-target-schema.ts';
+import { defaultOutputName, defaultSecretKey, fieldManager } from './names.ts';
 import type { Spec } from './schema.ts';
 import { parseSizeBytes } from './size.ts';
 import type { SpecTarget } from './target-schema.ts';
@@ -53,14 +54,35 @@ export interface WantedWorkloadTarget extends ObjectTarget {
   readonly objectKind: 'Deployment' | 'StatefulSet' | 'DaemonSet';
 }
 
-export type WantedTarget =
+/** A file of a git repository, with every default applied. */
+export interface WantedGitTarget extends TargetCommon {
+  readonly type: 'Git';
+  readonly url: string;
+  readonly branch: string;
+  readonly pullRequestBranch: string | undefined;
+  readonly path: string;
+  readonly keyPath: readonly string[];
+  /** In the namespace of the resource. */
+  readonly secretName: string;
+  readonly author: { readonly name: string; readonly email: string };
+  /** Subject of a commit, with {namespace}, {name} and {version}. */
+  readonly message: string;
+}
+
+export type WantedObjectTarget =
   | WantedValuesTarget
   | WantedHelmReleaseTarget
   | WantedApplicationTarget
   | WantedWorkloadTarget;
 
+export type WantedTarget = WantedObjectTarget | WantedGitTarget;
+
+export function isObjectTarget(target: WantedTarget): target is WantedObjectTarget {
+  return target.type !== 'Git';
+}
+
 /** The kind of the object that a target names. */
-export function kindOf(target: WantedTarget) {
+export function kindOf(target: WantedObjectTarget) {
   return 'objectKind' in target ? target.objectKind : target.type;
 }
 
@@ -97,6 +119,9 @@ export interface Wanted {
 const minuteMs = 60_000;
 const shortestJobTimeoutMs = 10_000;
 const shortestMinIntervalMs = 1000;
+/** The domain is reserved (RFC 2606), so that no person gets mail about commits. */
+const defaultAuthor = { name: fieldManager, email: `${fieldManager}@noreply.invalid` };
+const defaultMessage = 'docs: publish {namespace}/{name} {version}';
 
 /** @param settings the operator's flags, used for fields that the spec omits */
 export function applyDefaults(
@@ -133,7 +158,7 @@ export function applyDefaults(
 
 /** @returns nothing where the stored spec lacks the field of its type */
 function wantTarget(ownNamespace: string, spec: SpecTarget): readonly WantedTarget[] {
-  const { values, helmRelease, application, workload } = spec;
+  const { values, helmRelease, application, workload, git } = spec;
   const leaves = spec.write ?? ['version'];
   const common = {
     targetName: spec.name,
@@ -173,7 +198,17 @@ function wantTarget(ownNamespace: string, spec: SpecTarget): readonly WantedTarg
       return workload === undefined
         ? []
         : [{ type: spec.type, ...objectOf(workload.kind, workload), objectKind: workload.kind }];
+    case 'Git':
+      return git === undefined ? [] : [{ ...common, ...wantGit(git) }];
     default:
       return spec.type satisfies never;
   }
+}
+
+function wantGit(git: SpecGitTarget): Omit<WantedGitTarget, Exclude<keyof TargetCommon, 'object'>> {
+  const { url, branch = 'main', path, pullRequestBranch, keyPath = ['staticExport'] } = git;
+  const { author = defaultAuthor, message = defaultMessage } = git;
+  const object = `Git/${url.replace(/^https:\/\//i, '')}@${branch}:${path}`;
+  const secretName = git.secretRef.name;
+  return { type: 'Git', object, url, branch, pullRequestBranch, path, keyPath, secretName, author, message };
 }

@@ -38,7 +38,7 @@ export type ObjectPlan =
 export type Rollout =
   | { readonly state: 'complete' }
   | {
-      readonly state: 'in-progress' | 'awaiting-sync' | 'paused' | 'failed';
+      readonly state: 'in-progress' | 'awaiting-sync' | 'awaiting-merge' | 'paused' | 'failed';
       readonly message: string;
     };
 

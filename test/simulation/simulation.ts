@@ -3,7 +3,7 @@
 
 import type { OperatorSettings, ReconcileContext, ReconcileOutcome } from '../../src/loop/context.ts';
 import { createMemory, type ProcessMemory } from '../../src/loop/memory.ts';
-import type { TargetPlanner } from '../../src/loop/ports.ts';
+import { noGitTargets, type TargetPlanner } from '../../src/loop/ports.ts';
 import { reconcile } from '../../src/loop/reconcile.ts';
 import { nextLookMs } from '../../src/operator/watch/absence.ts';
 import { parseStatus } from '../../src/staticexport/parse.ts';
@@ -122,7 +122,10 @@ export class Simulation {
 
   context(memory = this.#memory, plan = this.faults): ReconcileContext {
     const { clock, settings } = this;
-    return this.bend({ ...this.#ports.under(plan), ...this.#own, clock, settings, memory }, this);
+    return this.bend(
+      { ...this.#ports.under(plan), ...this.#own, git: noGitTargets, clock, settings, memory },
+      this,
+    );
   }
 
   memory(): ProcessMemory {

@@ -5,7 +5,15 @@ import { foreignResources } from '../../kube/foreign-objects.ts';
 import { configMaps, type Resource, secrets } from '../../kube/transport/resource-path.ts';
 import { parseStaticExport } from '../../staticexport/parse.ts';
 import type { Status, TargetStatus } from '../../staticexport/status-schema.ts';
-import { applyDefaults, kindOf, type Wanted, type WantedTarget } from '../../staticexport/wanted.ts';
+import {
+  applyDefaults,
+  isObjectTarget,
+  kindOf,
+  type Wanted,
+  type WantedGitTarget,
+  type WantedObjectTarget,
+  type WantedTarget,
+} from '../../staticexport/wanted.ts';
 import type { ObjectKey, StaticExportObject } from '../../wire/cluster.ts';
 import type { ClusterClient } from './client.ts';
 import { type FoundMetadata, readMetadata } from './object-metadata.ts';
@@ -20,9 +28,15 @@ const resources = { ...foreignResources, Secret: secrets, ConfigMap: configMaps 
 export type MetadataReading = Reading<FoundMetadata | undefined>;
 
 export interface FoundTarget {
-  readonly wanted: WantedTarget;
+  readonly wanted: WantedObjectTarget;
   readonly found: MetadataReading;
   /** As the operator last wrote it. */
+  readonly status: TargetStatus | undefined;
+}
+
+/** A repository is read by the operator alone, so its status is all that is known. */
+export interface FoundGitTarget {
+  readonly wanted: WantedGitTarget;
   readonly status: TargetStatus | undefined;
 }
 
@@ -45,6 +59,7 @@ export interface Surroundings {
   readonly outputSecret: MetadataReading | undefined;
   readonly outputConfigMap: MetadataReading | undefined;
   readonly targets: readonly FoundTarget[];
+  readonly gitTargets: readonly FoundGitTarget[];
   /** By namespace: the own one first, then those of targets. */
   readonly pods: ReadonlyMap<string, Reading<readonly UsingPod[]>>;
 }
@@ -82,10 +97,14 @@ export async function readSurroundings(
   const wanted = read && applyDefaults({ namespace, name }, read, { apiBaseUrl: undefined });
   if (wanted === undefined) {
     const none = { key: undefined, outputSecret: undefined, outputConfigMap: undefined, targets: [] };
-    return { object, status, wanted, ...none, pods: new Map() };
+    const noGit = { gitTargets: [] };
+    return { object, status, wanted, ...none, ...noGit, pods: new Map() };
   }
   const metadataOf = (resource: Resource, key: ObjectKey) => attempt(readMetadata(client, resource, key));
-  const { keySecret, outputName, targets } = wanted;
+  const { keySecret, outputName } = wanted;
+  const targets = wanted.targets.filter(isObjectTarget);
+  const statusOf = ({ targetName, object }: WantedTarget): TargetStatus | undefined =>
+    status.targets?.find((one) => one.name === targetName && one.object === object);
   const output = { namespace, name: outputName };
   const used = new Set([
     idOf('Secret', output),
@@ -104,7 +123,7 @@ export async function readSurroundings(
           namespace: target.namespace,
           name: target.name,
         }),
-        status: status.targets?.find((one) => one.name === target.targetName && one.object === target.object),
+        status: statusOf(target),
       })),
     ),
     Promise.all(
@@ -119,6 +138,9 @@ export async function readSurroundings(
     outputSecret,
     outputConfigMap,
     targets: foundTargets,
+    gitTargets: wanted.targets.flatMap((target) =>
+      isObjectTarget(target) ? [] : [{ wanted: target, status: statusOf(target) }],
+    ),
     pods: new Map(pods),
   };
 }

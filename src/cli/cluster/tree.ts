@@ -11,6 +11,7 @@ import { isReadable } from './reading.ts';
 import { summaryOf } from './summary.ts';
 import {
   createPodReads,
+  type FoundGitTarget,
   type FoundTarget,
   idOf,
   type MetadataReading,
@@ -33,10 +34,12 @@ export interface TreePod {
 
 export interface TreeObject {
   readonly role: 'Key' | 'Output' | 'Target';
-  readonly kind: ObjectKind;
+  readonly kind: ObjectKind | 'Git';
   readonly namespace: string;
+  /** Of `Git`: its repository, branch and file. */
   readonly name: string;
-  readonly state: 'Present' | 'Missing' | 'NotReadable';
+  /** `Remote`: in a git repository, which the operator alone reads. */
+  readonly state: 'Present' | 'Missing' | 'NotReadable' | 'Remote';
   /** Of a target: its name in the spec, and what the operator last reported. */
   readonly target?: string;
   readonly synced?: boolean;
@@ -74,7 +77,7 @@ export function showTree(
 
 /** Pure. */
 export function treeOf(around: Surroundings): Tree {
-  const { object, wanted, key, outputSecret, outputConfigMap, targets, pods } = around;
+  const { object, wanted, key, outputSecret, outputConfigMap, targets, gitTargets, pods } = around;
   const { namespace } = object.metadata;
   const shown = new Set<UsingPod>();
   const podsAt = (kind: ObjectKind, at: ObjectKey): readonly TreePod[] => {
@@ -100,6 +103,7 @@ export function treeOf(around: Surroundings): Tree {
       ...output('Secret', outputSecret),
       ...output('ConfigMap', outputConfigMap),
       ...targets.map((target) => targetOf(target, podsAt(kindOf(target.wanted), target.wanted))),
+      ...gitTargets.map((target) => gitTargetOf(target, namespace)),
     ],
     notReadable: [...pods].flatMap(([of, read]) =>
       isReadable(read) ? [] : [{ namespace: of, message: read.unreadable }],
@@ -136,11 +140,32 @@ function targetOf({ wanted, found, status }: FoundTarget, pods: readonly TreePod
     name,
     state: presence.state,
     target: targetName,
-    ...(status !== undefined && { synced: status.synced, reason: status.reason }),
-    ...(status?.version !== undefined && { version: status.version }),
+    ...reportOf(status),
     ...(message !== undefined && { message: printable(message) }),
     pods,
   };
+}
+
+function gitTargetOf({ wanted, status }: FoundGitTarget, namespace: string): TreeObject {
+  const { targetName, object } = wanted;
+  const message = status?.message;
+  return {
+    role: 'Target',
+    kind: wanted.type,
+    namespace,
+    name: printable(object.replace(/^Git\//, '')),
+    state: 'Remote',
+    target: targetName,
+    ...reportOf(status),
+    ...(message !== undefined && { message: printable(message) }),
+    pods: [],
+  };
+}
+
+function reportOf(status: FoundTarget['status']): Pick<TreeObject, 'synced' | 'reason' | 'version'> {
+  if (status === undefined) return {};
+  const { synced, reason, version } = status;
+  return { synced, reason, ...(version !== undefined && { version }) };
 }
 
 function podOf({ pod, serving }: UsingPod): TreePod {
@@ -176,7 +201,7 @@ function nodeOf(object: TreeObject, own: string, linkExpirationTime: string | un
   const title = `${role === 'Target' ? `Target ${target}: ` : ''}${kind} ${where}${role === 'Key' ? ' (key)' : ''}`;
   const isLink = role === 'Output' && kind === 'Secret' && state === 'Present';
   const facts = [
-    { Present: '', Missing: 'missing', NotReadable: '' }[state],
+    { Present: '', Missing: 'missing', NotReadable: '', Remote: '' }[state],
     ...(synced === undefined ? [] : [synced ? 'synced' : `not synced (${reason})`]),
     contentOf(version, undefined),
     isLink && linkExpirationTime !== undefined ? `link expires ${linkExpirationTime}` : '',

@@ -27,6 +27,7 @@ export const checkCodes = [
   'KeySecret',
   'LinkAge',
   'TargetConsent',
+  'GitTarget',
   'Server',
 ] as const;
 export type CheckCode = (typeof checkCodes)[number];

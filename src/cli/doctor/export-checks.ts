@@ -9,7 +9,7 @@ import { printable } from '../../wire/printable-text.ts';
 import { isReadable } from '../cluster/reading.ts';
 import type { Server } from '../cluster/servers.ts';
 import type { Serving } from '../cluster/serving.ts';
-import type { FoundTarget, Surroundings } from '../cluster/surroundings.ts';
+import type { FoundGitTarget, FoundTarget, Surroundings } from '../cluster/surroundings.ts';
 import { keyReasons } from '../run-outcome.ts';
 import { about, type Check, failed, passed, skipped, warned } from './check.ts';
 import type { ClusterFacts } from './facts.ts';
@@ -23,6 +23,7 @@ export function checkExport(around: Surroundings, facts: ClusterFacts): readonly
     checkKey(around),
     checkLink(around, facts.now),
     ...around.targets.map((target) => checkTarget(around, target)),
+    ...around.gitTargets.map(checkGitTarget),
     ...checkServers(around),
   ]);
 }
@@ -194,6 +195,14 @@ function checkTarget({ object }: Surroundings, { wanted, found, status }: FoundT
     );
   }
   return passed('TargetConsent', `${what} consents.`);
+}
+
+function checkGitTarget({ wanted: { targetName, object }, status }: FoundGitTarget): Check {
+  const what = `Target ${targetName}: ${printable(object)}`;
+  if (status === undefined) return skipped('GitTarget', `${what} is not reported by the operator yet.`);
+  if (status.synced) return passed('GitTarget', `${what} holds the published version.`);
+  const detail = status.message === undefined ? '' : `: ${printable(status.message)}`;
+  return warned('GitTarget', `${what} is not synced: ${status.reason}${detail}.`, 'Follow the message.');
 }
 
 function checkServers({ pods, object, wanted }: Surroundings): readonly Check[] {

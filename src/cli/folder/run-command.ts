@@ -7,7 +7,7 @@ import { readProxySettings } from '../../bundle/fetch/proxy-settings.ts';
 import { type PublishedBundle, parsePublishedBundle } from '../../bundle/published-bundle.ts';
 import type { ReconcileContext } from '../../loop/context.ts';
 import { createMemory } from '../../loop/memory.ts';
-import type { Events } from '../../loop/ports.ts';
+import { type Events, noGitTargets } from '../../loop/ports.ts';
 import { reconcile } from '../../loop/reconcile.ts';
 import { ReconcileRefused } from '../../loop/refused-reconcile.ts';
 import { withoutRetry } from '../../reconcile/status/failure-words.ts';
@@ -117,6 +117,7 @@ async function runLoop(
     ...services,
     cluster,
     objects: noObjects,
+    git: noGitTargets,
     clock,
     random,
     logger,

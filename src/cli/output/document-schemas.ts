@@ -70,10 +70,21 @@ const treePod = {
 
 const treeObject = {
   role: z.enum(['Key', 'Output', 'Target']),
-  kind: z.enum(['Secret', 'ConfigMap']),
+  kind: z.enum([
+    'Secret',
+    'ConfigMap',
+    'HelmRelease',
+    'Application',
+    'Deployment',
+    'StatefulSet',
+    'DaemonSet',
+    'Git',
+  ]),
   namespace: z.string(),
-  name: z.string(),
-  state: z.enum(['Present', 'Missing', 'NotReadable']),
+  name: z.string().describe('Of the object; of Git its repository, branch and file.'),
+  state: z
+    .enum(['Present', 'Missing', 'NotReadable', 'Remote'])
+    .describe('Remote: in a git repository, which the operator alone reads.'),
   target: z.string().describe('Name of the target in spec.targets.').optional(),
   synced: z.boolean().describe('Of a target, as status reports it.').optional(),
   reason: z.string().describe('Of a target, as status reports it.').optional(),

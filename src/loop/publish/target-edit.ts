@@ -5,7 +5,7 @@
 import type { PublishedBundle } from '../../bundle/published-bundle.ts';
 import { annotations } from '../../staticexport/names.ts';
 import type { TargetStatus } from '../../staticexport/status-schema.ts';
-import type { WantedTarget } from '../../staticexport/wanted.ts';
+import type { WantedObjectTarget, WantedTarget } from '../../staticexport/wanted.ts';
 import type { KeyChange, ObjectPlan } from '../../targets/target-plan.ts';
 import type { ObjectMeta } from '../../wire/cluster.ts';
 import { ClusterError } from '../../wire/cluster-error.ts';
@@ -41,7 +41,7 @@ export const planId = ({ targetName, object }: WantedTarget): string => `${targe
 
 /** @returns `undefined` for an object that does not exist or is forbidden to read */
 function findTarget(
-  target: WantedTarget,
+  target: WantedObjectTarget,
   published: PublishedBundle,
   context: TargetContext,
   signal: AbortSignal,
@@ -62,7 +62,7 @@ function findTarget(
 
 /** @throws {ClusterError} when reading or writing failed */
 export async function editTarget(
-  target: WantedTarget,
+  target: WantedObjectTarget,
   before: TargetStatus | undefined,
   { owner, now, published }: EditInput,
   context: PlanningContext,
@@ -125,7 +125,7 @@ export async function editTarget(
 }
 
 /** A ConfigMap or Secret has no rollout; what an object's controller makes of the write is read next time. */
-function rolloutAfterWrite({ type }: WantedTarget): FoundTarget['rollout'] {
+function rolloutAfterWrite({ type }: WantedObjectTarget): FoundTarget['rollout'] {
   return type === 'Values'
     ? { state: 'complete' }
     : { state: 'in-progress', message: 'the version was just written' };
@@ -133,7 +133,7 @@ function rolloutAfterWrite({ type }: WantedTarget): FoundTarget['rollout'] {
 
 /** @returns `undefined` while the planner's thread reads the document */
 async function planOf(
-  target: WantedTarget,
+  target: WantedObjectTarget,
   { metadata, work }: FoundTarget,
   { requests }: PlanningContext,
 ): Promise<{ readonly plan: ObjectPlan; readonly text: string; readonly before?: string } | undefined> {
@@ -166,7 +166,7 @@ async function writeUnlessOwned(
   }
 }
 
-function dryRun(
+export function dryRun(
   target: WantedTarget,
   before: TargetStatus | undefined,
   changes: readonly KeyChange[],

@@ -20,6 +20,7 @@ const heldReasons: readonly string[] = [
   'Synced',
   'RollingOut',
   'AwaitingSync',
+  'AwaitingMerge',
   'Paused',
   'RolloutFailed',
 ] satisfies readonly TargetReason[];
@@ -100,6 +101,7 @@ export function held(
 const rolloutReasons = {
   'in-progress': 'RollingOut',
   'awaiting-sync': 'AwaitingSync',
+  'awaiting-merge': 'AwaitingMerge',
   paused: 'Paused',
   failed: 'RolloutFailed',
 } as const satisfies Readonly<Record<string, TargetReason>>;

@@ -11,6 +11,7 @@ import { ClusterError } from '../../wire/cluster-error.ts';
 import { readInstant } from '../../wire/instant.ts';
 import type { TargetContext } from '../context.ts';
 import { dropPlans, resourceId } from '../memory.ts';
+import { findGitTarget } from './git-target.ts';
 import { editTarget, type PlanningContext, planId } from './target-edit.ts';
 import { requestPlans } from './target-plans.ts';
 import {
@@ -52,6 +53,7 @@ export async function writeTargets(
   // A plan that cannot be written now may be large, so it is dropped and made again.
   if (input.isUnknown || input.isSuspended) dropPlans(context.memory, resourceId(input.owner));
   if (input.isUnknown) return input.before;
+  keepGitTargets(targets, input, context);
   const results = new Map<WantedTarget, TargetStatus>();
   const ids = targets.map(planId);
   const requests = requestPlans(input.owner, ids, context, signal);
@@ -65,6 +67,17 @@ export async function writeTargets(
   }
   if (isUnfinished) context.wake(input.owner);
   return targets.flatMap((target) => results.get(target) ?? []);
+}
+
+/** A suspended resource writes nothing, so its waiting pushes are withdrawn. */
+function keepGitTargets(
+  targets: readonly WantedTarget[],
+  { owner, isSuspended, published }: TargetsInput,
+  { git }: TargetContext,
+): void {
+  const isIdle = isSuspended || published === undefined;
+  const ids = isIdle ? [] : targets.filter(({ type }) => type === 'Git').map(planId);
+  git.keep({ namespace: owner.namespace, name: owner.name }, ids);
 }
 
 /**
@@ -100,6 +113,7 @@ async function writeTarget(
     return { ...lastWrite(before), ...recordOf(target), synced: false, reason: 'NotPublished' };
   if (input.isSuspended) return before ?? { ...recordOf(target), synced: false, reason: 'Suspended' };
   if (before !== undefined && isLeftAlone(before, input, published)) return before;
+  if (target.type === 'Git') return findGitTarget(target, before, { ...input, published }, context.git);
   if (input.isLate) return waiting(target, before, published);
   try {
     return await editTarget(target, before, { ...input, published }, context, signal);

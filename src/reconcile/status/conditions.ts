@@ -278,6 +278,7 @@ const restingReasons: readonly string[] = [
   'Pending',
   'RollingOut',
   'AwaitingSync',
+  'AwaitingMerge',
   'Paused',
   'DryRun',
 ] satisfies readonly TargetReason[];

@@ -10,7 +10,7 @@ import type {
   ReconcileContext,
 } from '../../../src/loop/context.ts';
 import { createMemory } from '../../../src/loop/memory.ts';
-import type { Bundles, ExportApiSource } from '../../../src/loop/ports.ts';
+import { type Bundles, type ExportApiSource, noGitTargets } from '../../../src/loop/ports.ts';
 import { silentLogger } from '../../../src/runtime/logger.ts';
 import { managedByLabels } from '../../../src/staticexport/names.ts';
 import { parseStatus } from '../../../src/staticexport/parse.ts';
@@ -293,6 +293,7 @@ export function openPorts(settings: Partial<OperatorSettings> = {}): Ports {
     ...ofAction,
     planner: { plan: async (_namespace, task) => planTarget(task) },
     objects: new FakeObjects(),
+    git: noGitTargets,
     events: { record },
     logger: silentLogger,
     isKnown: () => false,

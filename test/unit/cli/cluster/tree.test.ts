@@ -30,3 +30,31 @@ test('a pod that has ended is shown as ended', () => {
     [['old', 'Ended', 'The pod has ended (Evicted).']],
   );
 });
+
+test('a git target is shown with its file, and as status reports it', () => {
+  const git = { url: 'https://git.example.com/fleet.git', path: 'a.yaml', secretRef: { name: 'git' } };
+  const spec = { targets: [{ name: 'fleet', type: 'Git', git }] };
+  const [wanted] = surroundings({ spec }).wanted?.targets ?? [];
+  assert.ok(wanted?.type === 'Git');
+  const status = {
+    name: 'fleet',
+    object: wanted.object,
+    synced: false,
+    reason: 'PushFailed',
+    message: 'Why.',
+  };
+  const { objects } = treeOf(surroundings({ spec, gitTargets: [{ wanted, status }] }));
+  const found = objects.find(({ role }) => role === 'Target');
+  assert.deepEqual(found, {
+    role: 'Target',
+    kind: 'Git',
+    namespace: 'docs',
+    name: 'git.example.com/fleet.git@main:a.yaml',
+    state: 'Remote',
+    target: 'fleet',
+    synced: false,
+    reason: 'PushFailed',
+    message: 'Why.',
+    pods: [],
+  });
+});

@@ -8,6 +8,7 @@ import { ownFields } from '../../../../src/cli/doctor/definition-fields.ts';
 import { checksOf } from '../../../../src/cli/doctor/doctor-command.ts';
 import type { ClusterFacts } from '../../../../src/cli/doctor/facts.ts';
 import { installPermissions, type ReviewedPermission } from '../../../../src/cli/doctor/permissions.ts';
+import { isObjectTarget } from '../../../../src/staticexport/wanted.ts';
 import {
   definition,
   facts,
@@ -442,7 +443,7 @@ const state = (synced: boolean, reason: string) => ({
 
 describe('the consent of a target', () => {
   const around = surroundings({ spec: { targets: [target] } });
-  const [wanted] = around.wanted?.targets ?? [];
+  const [wanted] = (around.wanted?.targets ?? []).filter(isObjectTarget);
   assert.ok(wanted !== undefined);
   const rows = [
     ['given', consent('docs/docs'), state(true, 'Synced'), /^$/],
@@ -653,6 +654,42 @@ for (const [name, change, expected] of preRows) {
   });
 }
 
+const gitSpec = {
+  name: 'fleet',
+  type: 'Git',
+  git: { url: 'https://git.example.com/fleet.git', path: 'a.yaml', secretRef: { name: 'git' } },
+};
+
+function gitTargetsOf(
+  change: { readonly spec: object },
+  state?: { readonly synced: boolean; readonly reason: string; readonly message?: string },
+): Surroundings['gitTargets'] {
+  return (surroundings(change).wanted?.targets ?? []).flatMap((wanted) => {
+    if (isObjectTarget(wanted)) return [];
+    return [{ wanted, status: state && { name: 'fleet', object: wanted.object, ...state } }];
+  });
+}
+
+describe('a git target', () => {
+  const spec = { targets: [gitSpec] };
+  const rows = [
+    ['synced', { synced: true, reason: 'Synced' }, /^$/],
+    ['not reported', undefined, /^GitTarget skipped/],
+    [
+      'not pushed',
+      { synced: false, reason: 'PushFailed', message: 'Unauthorized: write a valid token' },
+      /^GitTarget warning: Target fleet: .*PushFailed: Unauthorized/,
+    ],
+  ] as const;
+  for (const [name, state, expected] of rows) {
+    test(name, () => {
+      const gitTargets = gitTargetsOf({ spec }, state);
+      const found = findings(one(surroundings({ spec, gitTargets })));
+      assert.match(found.join('\n'), expected);
+    });
+  }
+});
+
 test('every code is used by a check', () => {
   const rows = [...clusterRows, ...exportRows].map(([, change]) => checksOf(facts(change), false));
   const before = preRows.map(([, change]) => checksOf(facts(change), true));
@@ -664,12 +701,15 @@ test('every code is used by a check', () => {
         one(
           surroundings({
             spec: { targets: [target] },
+            gitTargets: gitTargetsOf({ spec: { targets: [gitSpec] } }),
             targets:
-              surroundings({ spec: { targets: [target] } }).wanted?.targets.map((wanted) => ({
-                wanted,
-                found: consent('docs/docs'),
-                status: undefined,
-              })) ?? [],
+              surroundings({ spec: { targets: [target] } })
+                .wanted?.targets.filter(isObjectTarget)
+                .map((wanted) => ({
+                  wanted,
+                  found: consent('docs/docs'),
+                  status: undefined,
+                })) ?? [],
           }),
         ),
       ),

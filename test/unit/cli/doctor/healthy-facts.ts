@@ -94,6 +94,7 @@ export function surroundings(
     outputSecret: present('docs-bundle'),
     outputConfigMap: present('docs-bundle'),
     targets: [],
+    gitTargets: [],
     pods: new Map([
       ['docs', { value: [pod('site-0', { state: 'InStep', serverVersion: '0.1.0', ...published })] }],
     ]),

@@ -153,7 +153,15 @@ test('a refused key unsets no condition while the published link is valid', () =
   assert.equal(conditionsOf(withStatus(calm, { refusedKey })).get('Ready'), 'True/Published');
 });
 
-const restingTargets = ['NotPublished', 'Suspended', 'Pending', 'RollingOut', 'AwaitingSync', 'Paused'];
+const restingTargets = [
+  'NotPublished',
+  'Suspended',
+  'Pending',
+  'RollingOut',
+  'AwaitingSync',
+  'AwaitingMerge',
+  'Paused',
+];
 
 for (const reason of Object.keys(reasons.targetReasons)) {
   test(`TargetsSynced has the reason ${reason} of the first target that is not synced`, () => {

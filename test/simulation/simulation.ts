@@ -78,6 +78,8 @@ export class Simulation {
   /** When the next reconcile starts, on the monotonic clock. */
   wakeAt = 0;
   bend: NonNullable<SimulationOptions['bend']>;
+  /** Background work other than inspections may wake the resource at any time. */
+  hasBackground = false;
   settings: OperatorSettings = {
     operatorLease: 'operators/simulated',
     apiBaseUrl: 'https://api.example.com',
@@ -160,15 +162,16 @@ export class Simulation {
     this.wakeAt = Math.min(this.wakeAt, this.clock.monotonic());
   }
 
-  /** Sleeps until the next reconcile; the end of an inspection may start it earlier. */
-  async #sleep(): Promise<void> {
-    for (let leftMs = this.#leftMs(); leftMs > 0; leftMs = this.#leftMs()) {
-      await this.clock.pass(this.#isReading() ? Math.min(1000, leftMs) : leftMs);
+  /** Sleeps until the next reconcile, at most until `end`; the end of background work may start it earlier. */
+  async #sleep(end = Number.POSITIVE_INFINITY): Promise<void> {
+    for (let leftMs = this.#leftMs(end); leftMs > 0; leftMs = this.#leftMs(end)) {
+      const napMs = this.#isReading() ? 1000 : this.hasBackground ? this.clock.nextInMs() : leftMs;
+      await this.clock.pass(Math.min(leftMs, napMs));
     }
   }
 
-  #leftMs(): number {
-    return this.wakeAt - this.clock.monotonic();
+  #leftMs(end: number): number {
+    return Math.min(this.wakeAt, end) - this.clock.monotonic();
   }
 
   #isReading(): boolean {
@@ -253,14 +256,14 @@ export class Simulation {
   async run(ms: number, watch: (step: Step, end: number) => void | Promise<void> = () => {}): Promise<void> {
     const end = this.clock.monotonic() + ms;
     // A refused key is checked every minute, possibly for days.
-    for (let steps = 0; this.wakeAt <= end; steps += 1) {
+    for (let steps = 0; ; steps += 1) {
       if (steps > 4000 + ms / 20_000) throw new Error('the driver steps without end');
-      await this.#sleep();
+      await this.#sleep(end);
+      if (this.wakeAt > end) return;
       const step = await this.step();
       await watch(step, end);
       if (this.echoes > 0 && step.outcome !== undefined) await this.#echo(watch, end);
     }
-    await this.clock.pass(end - this.clock.monotonic());
   }
 
   /** A received event comes again, at once or before the next wake-up. */

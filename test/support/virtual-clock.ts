@@ -17,6 +17,8 @@ export interface VirtualClock extends Clock {
   finish<T>(promise: Promise<T>): Promise<T>;
   /** The wall clock is set; what waits goes on waiting. */
   jump(ms: number): void;
+  /** Until the first timer fires; infinite where there is none. */
+  nextInMs(): number;
   /** Timers that have not fired. */
   waiting(): number;
 }
@@ -48,6 +50,7 @@ export function virtualClock(startsAt = Date.UTC(2026, 0, 5, 12)): VirtualClock 
     jump: (ms) => {
       wallOffset += ms;
     },
+    nextInMs: () => (timers[0] === undefined ? Number.POSITIVE_INFINITY : timers[0].at - elapsed),
     waiting: () => timers.length,
     after: (ms, signal) =>
       new Promise((resolve, reject) => {

@@ -1,0 +1,83 @@
+// The starter's side of the thread that reads and pushes git repositories. Owns its limits. Invariants: one task at a
+// time, so that one repository is in memory; namespaces take turns; a task beyond its limits is a failure, not an error.
+
+import {
+  defaultGitLimits,
+  type GitFailure,
+  type GitHeadsResult,
+  type GitPushResult,
+  type SentGitTask,
+} from '../git/push-task.ts';
+import type { Clock } from '../runtime/clock.ts';
+import { TaskError, TaskQueue } from '../runtime/task.ts';
+import { userAgent } from '../runtime/version.ts';
+import type { GitPusher, GitSettings } from './git-targets.ts';
+
+/** Of the thread's objects. Received bytes are outside of it: the task's `maxBytes` bounds them. */
+const limits = { maxOldGenerationSizeMb: 128, maxYoungGenerationSizeMb: 12 };
+/** The thread's own deadline ends first, and its message says what it waited for. */
+const timeoutMs = defaultGitLimits.deadlineMs + 2000;
+const idleMs = 30_000;
+/** Repositories of one namespace; a further one is tried again after a back-off. */
+const maxWaitingPerOwner = 64;
+
+export function gitSettings(allowPrivateAddresses: boolean, extraCaPem: string | undefined): GitSettings {
+  const common = { allowPrivateAddresses, userAgent, limits: defaultGitLimits };
+  return extraCaPem === undefined ? common : { ...common, extraCaPem };
+}
+
+export interface GitPusherThread extends GitPusher {
+  close(): Promise<void>;
+}
+
+/** @param program of the thread (`src/bin/git-worker.ts`, or where the build put it) */
+export function createGitPusher(program: URL, clock: Clock): GitPusherThread {
+  const options = { program, limits, timeoutMs, idleMs, maxWaitingPerOwner, clock };
+  const queue = new TaskQueue<SentGitTask, GitPushResult | GitHeadsResult>(options);
+  const run = async (task: SentGitTask, owner: string, signal: AbortSignal) => {
+    try {
+      return await queue.run(task, owner, signal);
+    } catch (error) {
+      signal.throwIfAborted();
+      return failureOf(error);
+    }
+  };
+  return {
+    push: async (task, owner, signal) => {
+      const result = await run({ type: 'push', task }, owner, signal);
+      return result.outcome === 'heads' ? failure('Unexpected', 'the thread answered another task') : result;
+    },
+    readHeads: async (task, owner, signal) => {
+      const result = await run({ type: 'heads', task }, owner, signal);
+      return result.outcome === 'heads' ? result.heads : undefined;
+    },
+    close: () => queue.close(),
+  };
+}
+
+/** @throws the error when the program is stopping */
+function failureOf(error: unknown): GitFailure {
+  const code = error instanceof TaskError ? error.code : undefined;
+  switch (code) {
+    case 'TaskStopped':
+      throw error;
+    case 'TaskOutOfMemory':
+      return failure(
+        'RepositoryTooLarge',
+        `reading the repository took more than ${limits.maxOldGenerationSizeMb} MB of memory; keep the file in a smaller repository`,
+      );
+    case 'TaskTimeout':
+      return failure(
+        'Timeout',
+        `the repository took longer than ${timeoutMs / 1000} s; check the git server`,
+      );
+    case 'TaskQueueFull':
+      return failure('Unreachable', 'too many repositories of this namespace wait; retrying');
+    default:
+      return failure('Unexpected', 'the thread that reads repositories failed; retrying');
+  }
+}
+
+function failure(code: GitFailure['code'], message: string): GitFailure {
+  return { outcome: 'failed', code, message, isTemporary: true };
+}

@@ -1,0 +1,314 @@
+// Git targets between reconciles: targets of one repository wait ten seconds for each other and share one commit. Owns
+// the waiting, the back-off and what is known of each file. Invariants: targets share a commit only if they share
+// namespace, credentials, branches and author, so that no tenant's change is pushed with another's rights;
+// and a group has one task at a time.
+
+import type { GitEdit, GitHeads, GitPushResult, GitPushTask } from '../git/push-task.ts';
+import type { GitFinding, GitTargets, GitWish } from '../loop/ports.ts';
+import type { Clock } from '../runtime/clock.ts';
+import type { Random } from '../runtime/random.ts';
+import type { WantedGitTarget } from '../staticexport/wanted.ts';
+import type { ObjectKey, SecretObject } from '../wire/cluster.ts';
+import { ClusterError } from '../wire/cluster-error.ts';
+import { readOriginEntry } from '../wire/http-origin.ts';
+import { type AccessProblem, readGitAccess } from './git-access.ts';
+import { findingOf, isKnownWish, isSameFinding, isSettled } from './git-findings.ts';
+
+/** Targets that come within this time share one commit. */
+const windowMs = 10_000;
+/** The heads of a repository are compared this often, up to a tenth later. */
+const recheckMs = 5 * 60_000;
+const [shortestBackoffMs, longestBackoffMs] = [15_000, 5 * 60_000];
+/** Of one commit; the others follow in the next one. */
+const mostEdits = 500;
+
+/** What a push task needs beyond its targets. */
+export type GitSettings = Pick<
+  GitPushTask,
+  'allowedHosts' | 'allowPrivateAddresses' | 'extraCaPem' | 'userAgent' | 'limits'
+>;
+
+export interface GitPusher {
+  /** @param owner namespaces take turns. @throws the signal's reason */
+  push(task: GitPushTask, owner: string, signal: AbortSignal): Promise<GitPushResult>;
+  /** Only compares the heads with what is known. @returns `undefined` where they could not be read */
+  readHeads(task: GitPushTask, owner: string, signal: AbortSignal): Promise<GitHeads | undefined>;
+}
+
+export interface GitTargetsOptions {
+  readonly clock: Pick<Clock, 'after' | 'monotonic'>;
+  readonly random: Random;
+  readonly pusher: GitPusher;
+  /** Read for each task, because extra CA certificates may change. */
+  readonly settings: () => Promise<GitSettings>;
+  /** Entries as of `--allowed-git-hosts`. */
+  readonly allowedHosts: readonly string[];
+  readSecret(key: ObjectKey, signal: AbortSignal): Promise<SecretObject | undefined>;
+  wake(owner: ObjectKey): void;
+  /** Each task's outcome, for metrics. */
+  observe(outcome: string, tookMs: number): void;
+  readonly signal: AbortSignal;
+}
+
+interface Entry {
+  readonly owner: ObjectKey;
+  readonly id: string;
+  readonly wish: GitWish;
+  readonly group: Group;
+  finding: GitFinding;
+  /** The wanted keys were pushed or found, so that other values are another client's. */
+  isWritten: boolean;
+}
+
+interface Group {
+  readonly key: string;
+  readonly namespace: string;
+  /** What its targets have in common. */
+  readonly repository: WantedGitTarget;
+  readonly entries: Set<Entry>;
+  heads: GitHeads | undefined;
+  failures: number;
+  /** Ends the current wait. */
+  timer: AbortController;
+  /** On the monotonic clock. */
+  dueAt: number;
+  isRunning: boolean;
+}
+
+export function createGitTargets(options: GitTargetsOptions): GitTargets {
+  return new RepositoryGroups(options);
+}
+
+class RepositoryGroups implements GitTargets {
+  readonly #options: GitTargetsOptions;
+  readonly #entries = new Map<string, Map<string, Entry>>();
+  readonly #groups = new Map<string, Group>();
+
+  constructor(options: GitTargetsOptions) {
+    this.#options = options;
+  }
+
+  find(owner: ObjectKey, id: string, wish: GitWish, isHurried: boolean): GitFinding {
+    if (!this.#isAllowed(wish.target)) return hostNotAllowed(wish.target);
+    const ownerId = `${owner.namespace}/${owner.name}`;
+    const known = this.#entries.get(ownerId)?.get(id);
+    const isSame = known !== undefined && isKnownWish(known.wish, wish);
+    // A contest ends with a new version or spec; the caller then knows of no earlier push.
+    const isReopened = known?.finding.kind === 'reverted' && !wish.isWritten;
+    if (isSame && !isReopened) {
+      if (isHurried && known.finding.kind === 'failed') this.#schedule(known.group, windowMs);
+      return known.finding;
+    }
+    if (known !== undefined) this.#drop(known);
+    const group = this.#groupOf(owner.namespace, wish.target);
+    const entry: Entry = {
+      ...{ owner, id, wish, group },
+      finding: { kind: 'pending' },
+      isWritten: wish.isWritten,
+    };
+    group.entries.add(entry);
+    const entries = this.#entries.get(ownerId) ?? new Map<string, Entry>();
+    this.#entries.set(ownerId, entries.set(id, entry));
+    if (group.failures === 0 || isHurried) this.#schedule(group, windowMs);
+    return entry.finding;
+  }
+
+  keep({ namespace, name }: ObjectKey, ids: readonly string[]): void {
+    const ownerId = `${namespace}/${name}`;
+    for (const [id, entry] of this.#entries.get(ownerId) ?? []) {
+      if (!ids.includes(id)) this.#drop(entry);
+    }
+  }
+
+  #drop(entry: Entry): void {
+    const { owner, id, group } = entry;
+    const ownerId = `${owner.namespace}/${owner.name}`;
+    const entries = this.#entries.get(ownerId);
+    entries?.delete(id);
+    if (entries?.size === 0) this.#entries.delete(ownerId);
+    group.entries.delete(entry);
+    if (group.entries.size > 0) return;
+    group.timer.abort();
+    this.#groups.delete(group.key);
+  }
+
+  #isAllowed({ url }: WantedGitTarget): boolean {
+    const { origin } = new URL(url);
+    return this.#options.allowedHosts.some((entry) => readOriginEntry(entry) === origin);
+  }
+
+  #groupOf(namespace: string, target: WantedGitTarget): Group {
+    const { url, branch, pullRequestBranch = '', secretName, author } = target;
+    const key = JSON.stringify([
+      namespace,
+      secretName,
+      url,
+      branch,
+      pullRequestBranch,
+      author.name,
+      author.email,
+    ]);
+    const known = this.#groups.get(key);
+    if (known !== undefined) return known;
+    const group: Group = {
+      ...{ key, namespace, repository: target, entries: new Set(), heads: undefined, failures: 0 },
+      ...{ timer: new AbortController(), dueAt: Number.POSITIVE_INFINITY, isRunning: false },
+    };
+    this.#groups.set(key, group);
+    return group;
+  }
+
+  /** Never later than what is scheduled already. */
+  #schedule(group: Group, inMs: number): void {
+    const dueAt = this.#options.clock.monotonic() + inMs;
+    if (dueAt >= group.dueAt) return;
+    group.dueAt = dueAt;
+    if (group.isRunning) return;
+    group.timer.abort();
+    group.timer = new AbortController();
+    const stopped = AbortSignal.any([group.timer.signal, this.#options.signal]);
+    this.#options.clock.after(inMs, stopped).then(
+      () => this.#run(group),
+      () => {},
+    );
+  }
+
+  async #run(group: Group): Promise<void> {
+    group.isRunning = true;
+    group.dueAt = Number.POSITIVE_INFINITY;
+    const { clock, signal, random } = this.#options;
+    const startedAt = clock.monotonic();
+    let outcome = 'aborted';
+    try {
+      outcome = await this.#bringInStep(group);
+    } catch (error) {
+      if (signal.aborted) return;
+      // A fault of this process must not stop the repository for good.
+      outcome = error instanceof ClusterError ? error.code : 'Unexpected';
+      const message = error instanceof ClusterError ? error.message : 'the task failed; see the log';
+      this.#settle(group, [...group.entries], { kind: 'failed', code: outcome, message });
+      group.failures += 1;
+    } finally {
+      group.isRunning = false;
+      this.#options.observe(outcome, clock.monotonic() - startedAt);
+    }
+    if (group.entries.size === 0) return;
+    const dueAt = group.dueAt;
+    group.dueAt = Number.POSITIVE_INFINITY;
+    const spread = 1 + random.fraction() / 10;
+    const waitMs =
+      group.failures > 0
+        ? Math.min(longestBackoffMs, shortestBackoffMs * 2 ** (group.failures - 1)) * spread
+        : recheckMs * spread;
+    const isMore = [...group.entries].some(({ finding }) => finding.kind === 'pending');
+    const nextMs = group.failures === 0 && isMore ? windowMs : waitMs;
+    this.#schedule(group, Math.min(nextMs, Math.max(0, dueAt - clock.monotonic())));
+  }
+
+  /** @returns the outcome for metrics */
+  async #bringInStep(group: Group): Promise<string> {
+    const entries = [...group.entries].filter(({ finding }) => finding.kind !== 'reverted');
+    const needy = entries.filter(({ finding }) => !isSettled(finding));
+    // The others are compared too, because the new heads say no longer that another commit changed them.
+    const chosen = [...needy, ...entries.filter(({ finding }) => isSettled(finding))];
+    let outcome = 'idle';
+    for (let from = 0; from < chosen.length; from += mostEdits) {
+      outcome = await this.#push(
+        group,
+        chosen.slice(from, from + mostEdits),
+        needy.length === 0 && from === 0,
+      );
+      if (group.failures > 0 || outcome === 'unmoved') return outcome;
+    }
+    return outcome;
+  }
+
+  /** @param isCheck nothing is to be written, so unmoved heads end the task */
+  async #push(group: Group, entries: readonly Entry[], isCheck: boolean): Promise<string> {
+    const { pusher, signal } = this.#options;
+    const task = await this.#taskOf(group, entries);
+    if ('message' in task) {
+      group.failures += 1;
+      this.#settle(group, entries, { kind: 'failed', ...task });
+      return task.code;
+    }
+    if (isCheck && group.heads !== undefined) {
+      const heads = await pusher.readHeads(task, group.namespace, signal);
+      if (heads === undefined || isSameHeads(heads, group.heads)) return 'unmoved';
+    }
+    const result = await pusher.push(task, group.namespace, signal);
+    if (result.outcome === 'failed') {
+      group.failures += 1;
+      const { code, message } = result;
+      this.#settle(group, entries, { kind: 'failed', code, message });
+      return code;
+    }
+    group.failures = 0;
+    group.heads = result.heads;
+    const byId = new Map(result.edits.map((edit) => [edit.id, edit]));
+    entries.forEach((entry, index) => {
+      const edit = byId.get(String(index));
+      if (edit === undefined) return;
+      const finding = findingOf(edit, entry.wish.target, result.commit);
+      entry.isWritten ||= finding.kind === 'held' || finding.kind === 'awaiting-merge';
+      this.#tell(entry, finding);
+    });
+    return result.commit === undefined ? 'unchanged' : 'pushed';
+  }
+
+  async #taskOf(
+    { namespace, repository }: Group,
+    entries: readonly Entry[],
+  ): Promise<GitPushTask | AccessProblem> {
+    const { url, branch, pullRequestBranch, secretName, author } = repository;
+    const { readSecret, settings, signal } = this.#options;
+    const secret = await readSecret({ namespace, name: secretName }, signal);
+    const access = readGitAccess(secretName, secret?.data);
+    if ('message' in access) return access;
+    return {
+      ...(await settings()),
+      ...{ url, branch, access, author, edits: entries.map(editOf) },
+      ...(pullRequestBranch !== undefined && { pullRequestBranch }),
+    };
+  }
+
+  /** What is held stays known while the repository cannot be read: nothing says that it changed. */
+  #settle(group: Group, entries: readonly Entry[], finding: GitFinding): void {
+    for (const entry of entries) {
+      if (group.entries.has(entry) && !isSettled(entry.finding)) this.#tell(entry, finding);
+    }
+  }
+
+  #tell(entry: Entry, finding: GitFinding): void {
+    const isSame = isSameFinding(entry.finding, finding);
+    if (!isSame) entry.finding = finding;
+    if (!isSame && entry.group.entries.has(entry)) this.#options.wake(entry.owner);
+  }
+}
+
+function editOf({ owner, wish, isWritten }: Entry, index: number): GitEdit {
+  const { target, wanted } = wish;
+  const { version, digest } = wanted;
+  const keys = { ...(version !== undefined && { version }), ...(digest !== undefined && { digest }) };
+  const parts: Readonly<Record<string, string>> = { ...owner, version: version ?? digest ?? '' };
+  return {
+    id: String(index),
+    path: target.path,
+    keyPath: target.keyPath,
+    wanted: keys,
+    subject: target.message.replaceAll(/\{(namespace|name|version)\}/g, (_all, name) => parts[name] ?? ''),
+    body: `${owner.namespace}/${owner.name}: ${version ?? digest ?? ''}`,
+    isDryRun: target.isDryRun,
+    ...(isWritten && !target.isDryRun && { lastWritten: keys }),
+  };
+}
+
+function isSameHeads(one: GitHeads, other: GitHeads): boolean {
+  return one.branch === other.branch && one.pullRequestBranch === other.pullRequestBranch;
+}
+
+function hostNotAllowed({ url }: WantedGitTarget): GitFinding {
+  const { host } = new URL(url);
+  const message = `the host ${host} is not in --allowed-git-hosts of the operator; add it to targets.git.allowedHosts of the chart`;
+  return { kind: 'failed', code: 'HostNotAllowed', message };
+}

@@ -1,0 +1,220 @@
+// Git targets through the whole reconcile: one commit for each version, no commit where nothing changes, and no link or
+// status that waits for a git server.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { GitTargets } from '../../../../src/loop/ports.ts';
+import { createGitTargets } from '../../../../src/services/git-targets.ts';
+import { FakeRepository } from '../../../simulation/fake-repository.ts';
+import { Simulation } from '../../../simulation/simulation.ts';
+
+const minuteMs = 60_000;
+const path = 'clusters/prod/values.yaml';
+const url = 'https://git.example.com/team/fleet.git';
+const fleet = { url, path, secretRef: { name: 'fleet-git' } };
+
+interface World {
+  readonly simulation: Simulation;
+  readonly repository: FakeRepository;
+}
+
+async function publishedWorld(
+  git: Record<string, unknown> = {},
+  {
+    arrange = () => {},
+    allowedHosts = ['git.example.com'],
+    ...target
+  }: {
+    readonly arrange?: (world: World) => void;
+    readonly allowedHosts?: readonly string[];
+    readonly mode?: string;
+    readonly write?: readonly string[];
+  } = {},
+): Promise<World> {
+  let opened: GitTargets | undefined;
+  let repository: FakeRepository | undefined;
+  const simulation = new Simulation({
+    spec: { targets: [{ name: 'fleet', type: 'Git', git: { ...fleet, ...git }, ...target }] },
+    bend: (context) => {
+      repository ??= new FakeRepository(context.clock);
+      opened ??= createGitTargets({
+        clock: context.clock,
+        random: context.random,
+        pusher: repository,
+        settings: () =>
+          Promise.resolve({
+            allowPrivateAddresses: false,
+            userAgent: 'test',
+            limits: { maxBytes: 1, deadlineMs: 1 },
+          }),
+        allowedHosts,
+        readSecret: (key, signal) => context.cluster.readSecret(key, signal),
+        wake: context.wake,
+        observe: () => {},
+        signal: context.memory.signal,
+      });
+      return { ...context, git: opened };
+    },
+  });
+  simulation.hasBackground = true;
+  simulation.cluster.putSecret({ namespace: 'docs', name: 'fleet-git' }, { token: 'token-of-fleet' });
+  simulation.context();
+  assert.ok(repository);
+  const world = { simulation, repository };
+  arrange(world);
+  await simulation.until(() => simulation.condition('Exported') === 'True/Promoted');
+  return world;
+}
+
+const stateOf = ({ simulation }: World) => simulation.status().targets?.[0];
+const versionOf = ({ simulation }: World) => simulation.output()?.['version'];
+
+test('the version is pushed after ten seconds, once, and the target is synced', async () => {
+  const world = await publishedWorld();
+  const { simulation, repository } = world;
+  assert.equal(simulation.condition('TargetsSynced'), 'Unknown/Pending');
+  assert.equal(simulation.condition('Ready'), 'True/Published', 'the status does not wait for the push');
+  await simulation.until(() => simulation.condition('TargetsSynced') === 'True/Synced', 2 * minuteMs);
+  assert.equal(repository.read(path)?.version, versionOf(world));
+  await simulation.run(24 * 60 * minuteMs);
+  assert.equal(repository.commits, 1);
+  assert.equal(stateOf(world)?.heldVersion, versionOf(world));
+  assert.match(stateOf(world)?.message ?? '', /^commit 0/);
+});
+
+test('an unmoved repository is compared by its heads alone', async () => {
+  const { simulation, repository } = await publishedWorld();
+  await simulation.run(60 * minuteMs);
+  assert.equal(repository.tasks.length, 1);
+  assert.ok(repository.headsRead >= 9 && repository.headsRead <= 12, String(repository.headsRead));
+});
+
+test('what another commit replaced is contested, and written again only with a new spec', async () => {
+  const world = await publishedWorld();
+  const { simulation, repository } = world;
+  await simulation.run(2 * minuteMs);
+  repository.write(path, { version: 'rolled-back-by-hand' });
+  await simulation.run(10 * minuteMs);
+  assert.equal(simulation.condition('TargetsSynced'), 'False/Contested');
+  assert.match(stateOf(world)?.message ?? '', /another commit/);
+  await simulation.run(120 * minuteMs);
+  assert.equal(repository.read(path)?.version, 'rolled-back-by-hand');
+  simulation.editSpec({ historyLimit: 7 });
+  await simulation.run(2 * minuteMs);
+  assert.equal(repository.read(path)?.version, versionOf(world));
+  assert.equal(simulation.condition('TargetsSynced'), 'True/Synced');
+});
+
+test('a restarted operator neither pushes again nor overwrites a revert', async () => {
+  const world = await publishedWorld();
+  const { simulation, repository } = world;
+  await simulation.run(2 * minuteMs);
+  const { commits } = repository;
+  simulation.restart();
+  await simulation.run(10 * minuteMs);
+  assert.equal(repository.commits, commits);
+  assert.equal(simulation.condition('TargetsSynced'), 'True/Synced');
+});
+
+test('a git server that hangs delays no link and no status', async () => {
+  const world = await publishedWorld({}, { arrange: ({ repository }) => (repository.isHanging = true) });
+  const { simulation } = world;
+  assert.equal(simulation.condition('Ready'), 'True/Published');
+  await simulation.run(3 * minuteMs);
+  assert.equal(simulation.condition('TargetsSynced'), 'False/PushFailed');
+  assert.match(stateOf(world)?.message ?? '', /^Timeout: /);
+  const issued = simulation.callsOf('issue');
+  await simulation.run(24 * 60 * minuteMs);
+  assert.ok(simulation.callsOf('issue') > issued);
+  assert.equal(simulation.condition('LinkFresh'), 'True/Fresh');
+});
+
+test('a failed push is repeated with a back-off until it succeeds', async () => {
+  const { simulation, repository } = await publishedWorld(
+    {},
+    { arrange: (world) => (world.repository.failure = 'Unauthorized') },
+  );
+  await simulation.run(60 * minuteMs);
+  assert.equal(simulation.condition('TargetsSynced'), 'False/PushFailed');
+  assert.ok(repository.tasks.length > 8 && repository.tasks.length < 24, String(repository.tasks.length));
+  repository.failure = undefined;
+  await simulation.run(7 * minuteMs);
+  assert.equal(simulation.condition('TargetsSynced'), 'True/Synced');
+});
+
+test('what a branch holds stays synced while its host is down', async () => {
+  const { simulation, repository } = await publishedWorld();
+  await simulation.run(2 * minuteMs);
+  repository.failure = 'Unreachable';
+  await simulation.run(60 * minuteMs);
+  assert.equal(simulation.condition('TargetsSynced'), 'True/Synced');
+});
+
+test('a pull-request branch awaits its merge', async () => {
+  const world = await publishedWorld({ pullRequestBranch: 'static-export/docs' });
+  const { simulation, repository } = world;
+  await simulation.run(2 * minuteMs);
+  assert.equal(simulation.condition('TargetsSynced'), 'Unknown/AwaitingMerge');
+  assert.match(stateOf(world)?.message ?? '', /static-export\/docs waits for its merge into main/);
+  assert.equal(repository.read(path), undefined);
+  repository.merge('static-export/docs');
+  await simulation.run(7 * minuteMs);
+  assert.equal(simulation.condition('TargetsSynced'), 'True/Synced');
+  assert.equal(repository.commits, 2);
+});
+
+test('a dry run pushes nothing and shows the keys', async () => {
+  const world = await publishedWorld({}, { mode: 'DryRun' });
+  const { simulation, repository } = world;
+  await simulation.run(30 * minuteMs);
+  assert.equal(repository.commits, 0);
+  assert.deepEqual(stateOf(world)?.changes, [{ key: 'staticExport.version', value: versionOf(world) }]);
+});
+
+test('a host that the operator does not allow is never asked', async () => {
+  const world = await publishedWorld({}, { allowedHosts: ['other.example.com'] });
+  const { simulation, repository } = world;
+  await simulation.run(30 * minuteMs);
+  assert.equal(repository.tasks.length, 0);
+  assert.equal(simulation.condition('TargetsSynced'), 'False/PushFailed');
+  assert.match(stateOf(world)?.message ?? '', /^HostNotAllowed: .*git\.example\.com.*allowedHosts/);
+});
+
+test('a Secret without credentials is named, and its correction is found', async () => {
+  const world = await publishedWorld(
+    {},
+    {
+      arrange: ({ simulation }) =>
+        simulation.cluster.putSecret({ namespace: 'docs', name: 'fleet-git' }, { user: 'x' }),
+    },
+  );
+  const { simulation } = world;
+  await simulation.run(2 * minuteMs);
+  assert.match(
+    stateOf(world)?.message ?? '',
+    /^CredentialsMissing: the Secret fleet-git has no token and no password/,
+  );
+  simulation.cluster.putSecret({ namespace: 'docs', name: 'fleet-git' }, { token: 'a' });
+  await simulation.run(7 * minuteMs);
+  assert.equal(simulation.condition('TargetsSynced'), 'True/Synced');
+});
+
+test('a suspended resource pushes nothing', async () => {
+  const { simulation, repository } = await publishedWorld();
+  simulation.editSpec({ suspend: true });
+  await simulation.run(60 * minuteMs);
+  assert.equal(repository.commits, 0);
+  simulation.editSpec({ suspend: false });
+  await simulation.run(2 * minuteMs);
+  assert.equal(repository.commits, 1);
+});
+
+test('status and logs hold no credential', async () => {
+  const { simulation } = await publishedWorld(
+    {},
+    { arrange: (world) => (world.repository.failure = 'Unauthorized') },
+  );
+  await simulation.run(10 * minuteMs);
+  const shown = JSON.stringify([simulation.status(), simulation.events, simulation.logs]);
+  assert.ok(!shown.includes('token-of-fleet'));
+});

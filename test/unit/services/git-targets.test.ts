@@ -1,0 +1,181 @@
+// Git targets of many resources: which share one commit, and which never do.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { GitFinding } from '../../../src/loop/ports.ts';
+import { createGitTargets, type GitTargetsOptions } from '../../../src/services/git-targets.ts';
+import type { WantedGitTarget } from '../../../src/staticexport/wanted.ts';
+import type { ObjectKey, SecretObject } from '../../../src/wire/cluster.ts';
+import { ClusterError } from '../../../src/wire/cluster-error.ts';
+import { FakeRepository } from '../../simulation/fake-repository.ts';
+import { virtualClock } from '../../support/virtual-clock.ts';
+
+const minuteMs = 60_000;
+
+function targetAt(change: Partial<WantedGitTarget> = {}): WantedGitTarget {
+  return {
+    ...{ type: 'Git', targetName: 'fleet', isDryRun: false, writesVersion: true, writesDigest: false },
+    ...{ object: 'Git/git.example.com/fleet.git@main:a.yaml', url: 'https://git.example.com/fleet.git' },
+    ...{ branch: 'main', pullRequestBranch: undefined, path: 'a.yaml', keyPath: ['staticExport'] },
+    ...{ secretName: 'git', author: { name: 'bot', email: 'bot@example.com' } },
+    message: 'docs: publish {namespace}/{name} {version}',
+    ...change,
+  };
+}
+
+function openTargets(change: Partial<GitTargetsOptions> = {}) {
+  const clock = virtualClock();
+  const repository = new FakeRepository(clock);
+  const woken: string[] = [];
+  const outcomes: string[] = [];
+  const process = new AbortController();
+  const secret = (key: ObjectKey): SecretObject => ({
+    metadata: { ...key, uid: 'u', resourceVersion: '1', annotations: {}, labels: {}, ownerReferences: [] },
+    data: { token: new TextEncoder().encode(`token of ${key.namespace}/${key.name}\n`) },
+  });
+  const targets = createGitTargets({
+    clock,
+    random: { uuid: () => '', bytes: (count) => new Uint8Array(count), fraction: () => 0.5 },
+    pusher: repository,
+    settings: () =>
+      Promise.resolve({
+        allowPrivateAddresses: false,
+        userAgent: 'test',
+        limits: { maxBytes: 1, deadlineMs: 1 },
+      }),
+    allowedHosts: ['git.example.com'],
+    readSecret: (key) => Promise.resolve(secret(key)),
+    wake: ({ namespace, name }) => woken.push(`${namespace}/${name}`),
+    observe: (outcome) => outcomes.push(outcome),
+    signal: process.signal,
+    ...change,
+  });
+  const find = (
+    name: string,
+    target: WantedGitTarget,
+    version = '20260105-120000-aaaaaaaa',
+    namespace = 'docs',
+  ): GitFinding =>
+    targets.find(
+      { namespace, name },
+      'fleet',
+      { target, wanted: { version, digest: undefined }, isWritten: false },
+      false,
+    );
+  return { clock, repository, woken, outcomes, targets, process, find };
+}
+
+test('a hundred resources of one repository share one commit, and each is woken once', async () => {
+  const { clock, repository, woken, find } = openTargets();
+  for (let index = 0; index < 100; index += 1) {
+    assert.deepEqual(find(`site-${index}`, targetAt({ path: `sites/${index}.yaml` })), { kind: 'pending' });
+    await clock.pass(50);
+  }
+  await clock.pass(minuteMs);
+  assert.equal(repository.commits, 1);
+  assert.deepEqual(repository.subjects, ['100 edits']);
+  assert.equal(woken.length, 100);
+  assert.equal(new Set(woken).size, 100);
+  const found = find('site-7', targetAt({ path: 'sites/7.yaml' }));
+  assert.equal(found.kind, 'held');
+});
+
+test('namespaces, Secrets, branches and authors never share a push', async () => {
+  const { clock, repository, find } = openTargets();
+  find('one', targetAt({ path: '1.yaml' }));
+  find('two', targetAt({ path: '2.yaml' }), undefined, 'other');
+  find('three', targetAt({ path: '3.yaml', secretName: 'of-others' }));
+  find('four', targetAt({ path: '4.yaml', branch: 'staging' }));
+  find('five', targetAt({ path: '5.yaml', author: { name: 'other', email: 'other@example.com' } }));
+  find('six', targetAt({ path: '6.yaml', url: 'https://git.example.com/other.git' }));
+  find('seven', targetAt({ path: '7.yaml', pullRequestBranch: 'static-export/docs' }));
+  await clock.pass(minuteMs);
+  const pushed = repository.tasks.map(({ access, edits }) => [
+    access.token,
+    edits.map(({ path }) => path).join(' '),
+  ]);
+  assert.deepEqual(
+    pushed.toSorted(([, one = ''], [, other = '']) => one.localeCompare(other)),
+    [
+      ['token of docs/git', '1.yaml'],
+      ['token of other/git', '2.yaml'],
+      ['token of docs/of-others', '3.yaml'],
+      ['token of docs/git', '4.yaml'],
+      ['token of docs/git', '5.yaml'],
+      ['token of docs/git', '6.yaml'],
+      ['token of docs/git', '7.yaml'],
+    ],
+  );
+});
+
+test('a commit takes 500 edits; the rest follows at once', async () => {
+  const { clock, repository, find } = openTargets();
+  for (let index = 0; index < 1200; index += 1) {
+    find(`site-${index}`, targetAt({ path: `${index}.yaml` }));
+  }
+  await clock.pass(minuteMs);
+  assert.deepEqual(repository.subjects, ['500 edits', '500 edits', '200 edits']);
+});
+
+test('the subject names the resource and its version', async () => {
+  const { clock, repository, find } = openTargets();
+  find('site', targetAt());
+  await clock.pass(minuteMs);
+  assert.deepEqual(repository.subjects, ['docs: publish docs/site 20260105-120000-aaaaaaaa']);
+});
+
+test('a new version is pushed in the next window, and the older one is not', async () => {
+  const { clock, repository, find } = openTargets();
+  find('site', targetAt());
+  await clock.pass(2_000);
+  find('site', targetAt(), '20260105-130000-bbbbbbbb');
+  await clock.pass(minuteMs);
+  assert.equal(repository.commits, 1);
+  assert.deepEqual(repository.read('a.yaml'), { version: '20260105-130000-bbbbbbbb' });
+});
+
+test('forgotten targets are not pushed, and their repository is not read again', async () => {
+  const { clock, repository, targets, find } = openTargets();
+  find('site', targetAt());
+  targets.keep({ namespace: 'docs', name: 'site' }, []);
+  await clock.pass(60 * minuteMs);
+  assert.equal(repository.tasks.length, 0);
+  assert.equal(clock.waiting(), 0);
+});
+
+test('a Secret that cannot be read is a failure of its repository alone', async () => {
+  const refused = new ClusterError('Forbidden', 'secrets "git" is forbidden');
+  const { clock, repository, outcomes, find } = openTargets({
+    readSecret: ({ namespace }) =>
+      namespace === 'docs' ? Promise.reject(refused) : Promise.resolve(undefined),
+  });
+  find('site', targetAt());
+  find('site', targetAt(), undefined, 'other');
+  await clock.pass(minuteMs);
+  assert.equal(repository.tasks.length, 0);
+  assert.deepEqual([...new Set(outcomes)].sort(), ['CredentialsMissing', 'Forbidden']);
+  const found = find('site', targetAt());
+  assert.deepEqual(found, { kind: 'failed', code: 'Forbidden', message: 'secrets "git" is forbidden' });
+});
+
+test('a fault of the operator itself is repeated with a back-off, and its text is not published', async () => {
+  const { clock, outcomes, find } = openTargets({
+    settings: () => Promise.reject(new Error('a text with a token')),
+  });
+  find('site', targetAt());
+  await clock.pass(30 * minuteMs);
+  assert.ok(outcomes.length > 4 && outcomes.length < 12, String(outcomes.length));
+  assert.ok(!JSON.stringify(find('site', targetAt())).includes('a text with a token'));
+});
+
+test('the end of the process ends what waits and what runs', async () => {
+  const { clock, repository, process, woken, find } = openTargets();
+  repository.isHanging = true;
+  find('site', targetAt());
+  find('later', targetAt({ url: 'https://git.example.com/later.git' }));
+  await clock.pass(11_000);
+  process.abort();
+  await clock.pass(60 * minuteMs);
+  assert.equal(clock.waiting(), 0);
+  assert.deepEqual(woken, []);
+});

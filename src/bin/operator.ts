@@ -14,12 +14,14 @@ import { keepWasmPlain } from '../runtime/v8/plain-wasm.ts';
 const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'mjs';
 const bundleWorker = new URL(`./bundle-worker.${extension}`, import.meta.url);
 const valuesWorker = new URL(`./values-worker.${extension}`, import.meta.url);
+const gitWorker = new URL(`./git-worker.${extension}`, import.meta.url);
 keepWasmPlain();
 
 await runProgram(process, operatorProgram, (values, context) =>
   runOperator(values, context, {
     bundleWorker,
     valuesWorker,
+    gitWorker,
     proxy: readProxySettings(process.env),
     source: {
       kubeconfig: values.kubeconfig,

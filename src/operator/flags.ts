@@ -36,6 +36,10 @@ const flags = {
     'HOST,...',
     'Export APIs that may receive an API key, in addition to --api-base-url: HOST or HOST:PORT for https, http://HOST:PORT for clear text',
   ),
+  allowedGitHosts: list(
+    'HOST,...',
+    'Hosts of git targets: HOST or HOST:PORT, always https (default: none, so no git target is written)',
+  ),
   watchNamespaces: list(
     'NAMESPACE,...',
     'Namespaces to watch (default: all). Two operators need disjoint namespaces, or a different --instance',
@@ -44,7 +48,7 @@ const flags = {
     'Manage only resources with the label staticexport.dev/instance=TEXT (default: resources without the label)',
   ),
   adminListen: hostPort.withDefault('0.0.0.0:8081', 'Address of /livez, /readyz and /metrics'),
-  allowPrivateLinks: toggle('Allow links to loopback, private and cluster addresses'),
+  allowPrivateLinks: toggle('Allow links and git hosts at loopback, private and cluster addresses'),
   kubeconfig: path.optional(
     'Kubeconfig file (default: in a pod the service account; elsewhere $KUBECONFIG or ~/.kube/config)',
   ),
@@ -80,7 +84,7 @@ const flags = {
     'Largest archive after decompression; the chart sets 1GiB, as for its servers',
   ),
   extraCaFile: path.optional(
-    'PEM file of CA certificates to trust in addition to the system’s, for the export API and links; read every minute',
+    'PEM file of CA certificates to trust in addition to the system’s, for the export API, links and git; read every minute',
   ),
 };
 
@@ -102,6 +106,12 @@ export const operatorProgram: ProgramDescription<typeof flags> = {
     const wrongHost = values.allowedApiHosts.findIndex((entry) => readOriginEntry(entry) === undefined);
     if (wrongHost >= 0) {
       return `--allowed-api-hosts: entry ${wrongHost + 1} must be HOST, HOST:PORT or http://HOST:PORT, without path and wildcard; put an IPv6 address in brackets`;
+    }
+    const wrongGitHost = values.allowedGitHosts.findIndex(
+      (entry) => !(readOriginEntry(entry) ?? '').startsWith('https:'),
+    );
+    if (wrongGitHost >= 0) {
+      return `--allowed-git-hosts: entry ${wrongGitHost + 1} must be HOST or HOST:PORT, without scheme, path and wildcard`;
     }
     if (values.leaseDuration < 3_000) return '--lease-duration must be at least 3s, to be renewed in time';
     if (reconcileTimeoutOf(values) <= callsPerReconcile * values.requestTimeout) {

@@ -9,10 +9,11 @@ import type { Transport } from '../kube/transport/transport.ts';
 import type { ReconcileContext } from '../loop/context.ts';
 import type { InspectionSlots } from '../loop/inspection-slots.ts';
 import { createMemory } from '../loop/memory.ts';
-import { noGitTargets } from '../loop/ports.ts';
 import { reconcile } from '../loop/reconcile.ts';
 import type { ProgramContext } from '../runtime/program.ts';
 import type { ExternalServices } from '../services/external-services.ts';
+import { createGitTargets, type GitTargetsOptions } from '../services/git-targets.ts';
+import type { ObjectKey } from '../wire/cluster.ts';
 import { watchClockSteps } from './controller/clock-steps.ts';
 import { runController } from './controller/controller.ts';
 import { createEventRecorder } from './controller/event-recorder.ts';
@@ -35,7 +36,9 @@ export interface LeaderParts {
   readonly transport: Transport;
   /** The lease that is held, `<namespace>/<name>`. */
   readonly operatorLease: string;
-  readonly services: Omit<ExternalServices, 'close'>;
+  readonly services: Pick<ExternalServices, 'exportApi' | 'bundles' | 'planner'> & {
+    readonly git: Pick<GitTargetsOptions, 'pusher' | 'settings'>;
+  };
   readonly inspections: InspectionSlots;
   /** This replica, in events. */
   readonly identity: string;
@@ -75,16 +78,27 @@ export async function runLeader(parts: LeaderParts, { lost, isHeld }: Term): Pro
   const events = createEventRecorder({ ...context, store, signal: stop, dropped: metrics.eventDropped });
   const cluster = createCluster(transport);
   const isKnown = (key: string): boolean => isPresent(watches.get(key));
+  const wake = ({ namespace, name }: ObjectKey): void => queue.add(`${namespace}/${name}`, 'due');
+  const git = createGitTargets({
+    ...context,
+    ...services.git,
+    allowedHosts: values.allowedGitHosts,
+    readSecret: (key, signal) => cluster.readSecret(key, signal),
+    wake,
+    observe: metrics.gitTask,
+    // A push that is cut off is made again by the next leader; nothing is lost or made twice.
+    signal: AbortSignal.any([lost, shutdown]),
+  });
   const reconcileContext: ReconcileContext = {
     ...context,
     cluster: selectInstance(trustWatchedDeletions(cluster, isKnown), values.instance),
-    git: noGitTargets,
+    git,
     exportApi: fenceCalls(services.exportApi, isHeld),
     bundles: services.bundles,
     planner: services.planner,
     objects: createForeignObjects(transport),
     events,
-    wake: ({ namespace, name }) => queue.add(`${namespace}/${name}`, 'due'),
+    wake,
     isKnown: ({ namespace, name }) => isKnown(`${namespace}/${name}`),
     settings: {
       operatorLease: parts.operatorLease,

@@ -72,7 +72,7 @@ export function createMetrics(sources: MetricsSources) {
   registerGauges(registry, processGauges, [], () => [[{}, sources]]);
   registerGauges(registry, queueGauges, ['name'], () => [[queueLabels, sources.queue()]]);
   registerGauges(registry, workerGauges, ['controller'], () => [[controllerLabels, sources]]);
-  const { counter, gauge } = metricsIn(registry);
+  const { counter, gauge, histogram } = metricsIn(registry);
   const requestLabels = ['code', 'method', 'host'];
   const requests = counter(
     'rest_client_requests_total',
@@ -91,6 +91,15 @@ export function createMetrics(sources: MetricsSources) {
     'Events that were not written: too many of one object (flood), too many at once (crowd), refused',
     ['reason'],
   );
+  const gitTasks = counter('staticexport_git_tasks_total', 'Tasks on repositories of git targets', [
+    'outcome',
+  ]);
+  const gitSeconds = histogram(
+    'staticexport_git_task_duration_seconds',
+    'Duration of a task on a repository of git targets, with its wait for the thread',
+    [],
+    [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300],
+  );
   for (const reason of eventLosses) dropped.inc({ reason }, 0);
   return {
     registry,
@@ -100,6 +109,10 @@ export function createMetrics(sources: MetricsSources) {
     leading: (isLeader: boolean): void => leader.set(queueLabels, isLeader ? 1 : 0),
     /** An export API's clock minus the local clock. */
     skew: (host: string, skewMs: number): void => skew.set({ host }, skewMs / 1000),
+    gitTask: (outcome: string, tookMs: number): void => {
+      gitTasks.inc({ outcome });
+      gitSeconds.observe(tookMs / 1000);
+    },
     eventDropped: (reason: EventLoss): void => dropped.inc({ reason }),
     reconciled: reconcileMetrics(registry),
   };

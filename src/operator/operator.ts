@@ -13,6 +13,8 @@ import { listenHttp } from '../runtime/http/http-listener.ts';
 import type { ProgramContext } from '../runtime/program.ts';
 import { version } from '../runtime/version.ts';
 import { type ExternalServicesOptions, openExternalServices } from '../services/external-services.ts';
+import { createGitPusher, gitSettings } from '../services/git-pusher.ts';
+import type { GitSettings } from '../services/git-targets.ts';
 import { watchSkew } from './controller/clock-skew.ts';
 import { createReports } from './controller/reports.ts';
 import { type ElectionTimes, runElection } from './election/election.ts';
@@ -29,6 +31,7 @@ import { createWatches, logIgnoredObject } from './watch/watches.ts';
 /** What only `bin` can read from the process. */
 export interface OperatorEnvironment
   extends Pick<ExternalServicesOptions, 'bundleWorker' | 'valuesWorker' | 'proxy'> {
+  readonly gitWorker: URL;
   readonly source: ConnectionSource;
 }
 
@@ -81,7 +84,15 @@ export async function runOperator(
   });
   const reports = createReports(watches, clock);
   const opened = await openExternalServices(servicesOptions(values, environment), context);
-  const services = { ...opened, exportApi: watchSkew(opened.exportApi, clock, metrics.skew) };
+  const pusher = createGitPusher(environment.gitWorker, clock);
+  const { allowPrivateLinks } = values;
+  const settings = async (): Promise<GitSettings> =>
+    gitSettings(allowPrivateLinks, await opened.extraCaPem());
+  const services = {
+    ...opened,
+    exportApi: watchSkew(opened.exportApi, clock, metrics.skew),
+    git: { pusher, settings },
+  };
   const admin = await listenHttp(
     values.adminListen,
     adminApp({
@@ -124,7 +135,7 @@ export async function runOperator(
     stopWatches.abort();
     await watching;
     await admin.close({ lingerMs: 0, graceMs: 1_000 });
-    await Promise.all([transport.close(), leaseTransport.close(), services.close()]);
+    await Promise.all([transport.close(), leaseTransport.close(), services.close(), pusher.close()]);
   }
   logger.info({ identity }, 'stopped');
 }
@@ -132,7 +143,7 @@ export async function runOperator(
 /** The external services as the flags set them. */
 export function servicesOptions(
   values: OperatorValues,
-  { bundleWorker, valuesWorker, proxy }: Omit<OperatorEnvironment, 'source'>,
+  { bundleWorker, valuesWorker, proxy }: Omit<OperatorEnvironment, 'source' | 'gitWorker'>,
 ): ExternalServicesOptions {
   return {
     bundleWorker,

@@ -38,6 +38,8 @@ export interface ExternalServices {
   readonly exportApi: ExportApiSource;
   readonly bundles: Bundles;
   readonly planner: TargetPlanner;
+  /** CA certificates to trust in addition to the system's, as they are now. Never rejects. */
+  extraCaPem(): Promise<string | undefined>;
   close(): Promise<void>;
 }
 
@@ -84,6 +86,7 @@ export async function openExternalServices(
       probe: (link, signal) => probeLink(link, { ...call, allowPrivateLinks, dispatcher: linkAgent }, signal),
     },
     planner,
+    extraCaPem: () => authorities.current(),
     close: async () => {
       closing.abort();
       await Promise.all([renewing, apiAgent.end(), linkAgent.end(), planner.close()]);

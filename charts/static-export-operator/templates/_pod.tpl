@@ -84,6 +84,9 @@ spec:
 {{- with include "static-export-operator.allowedApiHosts" . }}
 - --allowed-api-hosts={{ . }}
 {{- end }}
+{{- with .Values.targets.git.allowedHosts }}
+- --allowed-git-hosts={{ join "," . }}
+{{- end }}
 {{- with .Values.watchNamespaces }}
 - --watch-namespaces={{ join "," . }}
 {{- end }}

@@ -111,6 +111,7 @@ export const shownFlags: ReadonlySet<string> = new Set([
   ...toggles,
   '--api-base-url',
   '--allowed-api-hosts',
+  '--allowed-git-hosts',
   '--watch-namespaces',
   '--instance',
   '--admin-listen',

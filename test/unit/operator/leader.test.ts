@@ -91,6 +91,7 @@ function start(isHeld: () => boolean, { answer, exportApi, flags = [] }: Answers
         exportApi: { connect: () => exportApi ?? assert.fail('no key, no call') },
         bundles: { inspect: nothing, probe: nothing },
         planner: { plan: nothing },
+        git: { pusher: { push: nothing, readHeads: nothing }, settings: nothing },
       },
       inspections: new InspectionSlots(2),
       identity: 'host_1',

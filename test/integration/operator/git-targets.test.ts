@@ -1,0 +1,313 @@
+// Git targets of real StaticExports on a real API server, with exactly the chart's permissions: commits in a real git
+// repository over HTTPS, batches, refusals and what status says; and what the page about git tells a user to apply.
+
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { after, before, test } from 'node:test';
+import { parse } from 'yaml';
+import { eventually } from '../../support/eventually.ts';
+import type { GitRepository } from '../../support/gitops/git-repository.ts';
+import { type GitServer, startGitServer } from '../../support/gitops/git-server.ts';
+import { createAuthority } from '../../support/pki.ts';
+import { type ChartedCluster, startChartedCluster } from './charted-cluster.ts';
+import { type OperatorProcess, startOperator } from './operator-process.ts';
+import { createReader } from './resource-reader.ts';
+import { keySecret, namespace } from './resources.ts';
+import { goodKey, type ScriptedVendor, signature, startVendor } from './scripted-vendor.ts';
+
+const password = 'glpat-Hx72nQ9sVb41';
+const otherPassword = 'glpat-Zm03kP8tRw55';
+const values = '# ours\nreplicas: 2\nstaticExport:\n  enabled: true # for now\n  version: none\n';
+/** The whole figure needs `GIT_RESOURCES=100 GIT_SECONDS=60`. */
+const manyResources = Number(process.env['GIT_RESOURCES'] ?? 20);
+/** The second pusher pushes every second, at least for this time. */
+const pusherSeconds = Number(process.env['GIT_SECONDS'] ?? 5);
+
+let cluster: ChartedCluster;
+let vendor: ScriptedVendor;
+let operator: OperatorProcess;
+let reader: ReturnType<typeof createReader>;
+let server: GitServer;
+let caPem: string;
+const repositories = new Map<string, GitRepository>();
+
+const secretOf = (name: string, data: object) => ({
+  apiVersion: 'v1',
+  kind: 'Secret',
+  metadata: { name, namespace },
+  stringData: data,
+});
+
+function toGit(name: string, repository: GitRepository, git: object = {}, target: object = {}) {
+  return {
+    apiVersion: 'staticexport.dev/v1alpha1',
+    kind: 'StaticExport',
+    metadata: { name, namespace },
+    spec: {
+      domain: `${name}.example.com`,
+      api: { keySecretRef: { name: 'export-api' } },
+      targets: [
+        {
+          ...{ name: 'fleet', type: 'Git', ...target },
+          git: { url: repository.url, path: `${name}.yaml`, secretRef: { name: 'fleet' }, ...git },
+        },
+      ],
+    },
+  };
+}
+
+const refusals: readonly (readonly [
+  name: string,
+  git: object,
+  reason: 'Refused' | 'PushFailed',
+  message: RegExp,
+])[] = [
+  ['absentfile', { path: 'absent.yaml' }, 'Refused', /FileNotFound: .*check the path/],
+  ['wrongbranch', { branch: 'trunk' }, 'PushFailed', /BranchNotFound: /],
+  ['expired', { secretRef: { name: 'expired' } }, 'PushFailed', /Unauthorized: /],
+  ['nosecret', { secretRef: { name: 'absent' } }, 'PushFailed', /CredentialsMissing: .*create it/],
+  ['untrusted', { secretRef: { name: 'without-ca' } }, 'PushFailed', /CertificateNotTrusted: /],
+  ['elsewhere', { url: 'https://git.other.example/x.git' }, 'PushFailed', /HostNotAllowed: .*allowedHosts/],
+];
+before(async () => {
+  const authority = await createAuthority();
+  caPem = authority.certificatePem;
+  server = await startGitServer({
+    login: [
+      { username: 'git', password },
+      { username: 'tenant', password: otherPassword },
+    ],
+    tls: await authority.issueServer({ dns: ['localhost'], ips: ['127.0.0.1'] }),
+  });
+  vendor = await startVendor();
+  cluster = await startChartedCluster({ namespaces: [namespace], watchNamespaces: [namespace] });
+  await cluster.apply(
+    keySecret('export-api', goodKey),
+    secretOf('fleet', { token: password, 'ca.crt': caPem }),
+    secretOf('tenant', { username: 'tenant', password: otherPassword, 'ca.crt': caPem }),
+    secretOf('expired', { token: 'glpat-expired', 'ca.crt': caPem }),
+    secretOf('without-ca', { token: password }),
+  );
+  reader = createReader(cluster.kubectl, namespace);
+  const port = new URL(server.origin).port;
+  operator = await startOperator(cluster, [
+    `--api-base-url=${vendor.url}`,
+    '--allow-private-links',
+    `--allowed-git-hosts=127.0.0.1:${port}`,
+    `--watch-namespaces=${namespace}`,
+    '--lease-duration=6s',
+    '--request-timeout=5s',
+    '--workers=16',
+  ]);
+  // At once, because each waits ten seconds for others of its repository.
+  const shared = await server.createRepository('shared', { 'one.yaml': values, 'two.yaml': values });
+  repositories.set('shared', shared);
+  const objects: object[] = [toGit('one', shared), toGit('two', shared)];
+  for (const [name, git] of [
+    ['again', {}],
+    ['reviewed', { pullRequestBranch: 'static-export/docs' }],
+    ...refusals,
+  ] as const) {
+    const repository = await server.createRepository(name, { [`${name}.yaml`]: values });
+    repositories.set(name, repository);
+    objects.push(toGit(name, repository, git));
+  }
+  await repositoryOf('reviewed').protect('main');
+  await cluster.apply(...objects);
+});
+
+function repositoryOf(name: string): GitRepository {
+  const found = repositories.get(name);
+  assert.ok(found);
+  return found;
+}
+
+after(async () => {
+  await operator?.child.stop();
+  await vendor?.close();
+  await server?.close();
+  await cluster?.stop();
+});
+
+async function statusOf(name: string) {
+  return (await reader.read('sx', name)).status;
+}
+
+const held = (text: string | undefined): string => parse(text ?? '').staticExport.version;
+
+test('two resources of one repository share one commit, and comments stay', async () => {
+  const fleet = repositoryOf('shared');
+  await reader.awaitCondition('one', 'TargetsSynced', 'True', 'Synced');
+  await reader.awaitCondition('two', 'TargetsSynced', 'True', 'Synced');
+  const { active, targets } = await statusOf('one');
+  const text = await fleet.read('one.yaml');
+  assert.equal(text, values.replace('none', `"${active.version}"`));
+  assert.equal(held(await fleet.read('two.yaml')), (await statusOf('two')).active.version);
+  assert.deepEqual((await fleet.log()).length, 2, 'one commit of ours');
+  const [body = ''] = [(await fleet.log('main', '%B')).join('\n')];
+  assert.match(body, new RegExp(`${namespace}/one: ${active.version}`));
+  assert.match(body, /\[skip ci\]/);
+  assert.equal(targets[0].type, 'Git');
+  assert.equal(targets[0].heldVersion, active.version);
+  assert.match(targets[0].message, /^commit [0-9a-f]{12}$/);
+});
+
+test('a changed site is one more commit; an unchanged one is none', async () => {
+  const fleet = repositoryOf('again');
+  await reader.awaitCondition('again', 'TargetsSynced', 'True', 'Synced');
+  const first = (await statusOf('again')).active.version;
+  await reader.request('again', 'unchanged');
+  await eventually('an unchanged export', async () =>
+    (await statusOf('again')).lastCompletedRequest === 'unchanged' ? true : undefined,
+  );
+  vendor.script('again.example.com', { content: { 'index.html': '<h1>again</h1>' } });
+  await reader.request('again', 'changed');
+  await eventually(
+    'the second version in git',
+    async () => (held(await fleet.read('again.yaml')) === first ? undefined : true),
+    { timeoutMs: 60_000, everyMs: 500 },
+  );
+  assert.equal((await fleet.log()).length, 3);
+});
+
+test('a pull-request branch is pushed, and the branch stays as it is', async () => {
+  const fleet = repositoryOf('reviewed');
+  await reader.awaitCondition('reviewed', 'TargetsSynced', 'Unknown', 'AwaitingMerge');
+  const { active } = await statusOf('reviewed');
+  assert.equal(await fleet.read('reviewed.yaml'), values);
+  assert.equal(held(await fleet.read('reviewed.yaml', 'static-export/docs')), active.version);
+});
+
+for (const [name, , reason, message] of refusals) {
+  test(`${name}: ${reason} with the remedy, and nothing pushed`, async () => {
+    await reader.awaitCondition(name, 'TargetsSynced', 'False', reason);
+    assert.match((await statusOf(name)).targets[0].message, message);
+    assert.equal(await reader.condition(name, 'Ready').then((found) => found?.status), 'True');
+    assert.equal((await repositoryOf(name).log()).length, 1);
+  });
+}
+
+test('a specification with a link, a wrong URL or a wrong path is refused by the API server', async () => {
+  const fleet = await server.createRepository('strict', { 'a.yaml': values });
+  const wrong = [
+    toGit('strict', fleet, {}, { write: ['bundleUrl'] }),
+    toGit('strict', fleet, { url: 'http://git.example.com/a.git' }),
+    toGit('strict', fleet, { url: 'https://user:secret@git.example.com/a.git' }),
+    toGit('strict', fleet, { path: '../a.yaml' }),
+    toGit('strict', fleet, { path: '/a.yaml' }),
+    toGit('strict', fleet, { branch: 'a..b' }),
+    toGit('strict', fleet, { pullRequestBranch: 'main' }),
+    toGit('strict', fleet, { author: { name: 'A <b>', email: 'a@example.com' } }),
+  ];
+  for (const object of wrong) {
+    const applied = cluster.controlPlane.kubectl(['apply', '--server-side', '-f', '-'], {
+      input: JSON.stringify(object),
+    });
+    const { code, stderr } = await applied;
+    assert.notEqual(code, 0, JSON.stringify(object.spec.targets));
+    assert.match(stderr, /invalid|must/i);
+  }
+});
+
+test('a git server that hangs delays no status', async () => {
+  const hanging = await server.createRepository('hanging', { 'hanging.yaml': values });
+  const prompt = await server.createRepository('prompt', { 'prompt.yaml': values });
+  const answer = Promise.withResolvers<'cut'>();
+  server.onRequest = ({ repository }) => (repository === 'hanging' ? answer.promise : 'serve');
+  try {
+    await cluster.apply(toGit('hanging', hanging));
+    await reader.awaitCondition('hanging', 'TargetsSynced', 'Unknown', 'Pending');
+    await cluster.apply(toGit('prompt', prompt));
+    const found = await reader.awaitCondition('prompt', 'Ready', 'True', 'Published');
+    assert.equal(found.status, 'True');
+    answer.resolve('cut');
+    await reader.awaitCondition('hanging', 'TargetsSynced', 'False', 'PushFailed');
+    await reader.awaitCondition('prompt', 'TargetsSynced', 'True', 'Synced');
+  } finally {
+    answer.resolve('cut');
+    server.onRequest = () => 'serve';
+  }
+});
+
+test(`${manyResources} resources and a second pusher: no update of either side is lost`, async (t) => {
+  const names = Array.from({ length: manyResources }, (_none, index) => `many-${index}`);
+  const files = Object.fromEntries(names.map((name) => [`${name}.yaml`, values]));
+  const fleet = await server.createRepository('many', { ...files, 'other.yaml': 'count: 0\n' });
+  const pushing = { isDone: false, count: 0 };
+  const pusher = (async () => {
+    while (!pushing.isDone) {
+      pushing.count += 1;
+      await fleet.commit(
+        { 'other.yaml': `count: ${pushing.count}\n` },
+        { message: `other ${pushing.count}` },
+      );
+      await new Promise((resolve) => setTimeout(resolve, 1000));
+    }
+  })();
+  await cluster.apply(...names.map((name) => toGit(name, fleet)));
+  await new Promise((resolve) => setTimeout(resolve, pusherSeconds * 1000));
+  await eventually(
+    'all versions in git',
+    async () => {
+      const texts = await Promise.all(names.map((name) => fleet.read(`${name}.yaml`)));
+      return texts.every((text) => held(text) !== 'none') ? true : undefined;
+    },
+    { timeoutMs: 180_000, everyMs: 1000 },
+  );
+  pushing.isDone = true;
+  await pusher;
+  const subjects = await fleet.log();
+  const own = subjects.filter((subject) => !subject.startsWith('other') && subject !== 'first');
+  t.diagnostic(`${own.length} commits for ${manyResources} resources beside ${pushing.count} of the pusher`);
+  assert.equal(subjects.length, own.length + pushing.count + 1, 'every commit of the pusher is there');
+  assert.equal(parse((await fleet.read('other.yaml')) ?? '').count, pushing.count);
+  assert.ok(own.length <= manyResources / 4 + 1, `${own.length} commits`);
+  for (const name of names) {
+    assert.equal(held(await fleet.read(`${name}.yaml`)), (await statusOf(name)).active.version);
+  }
+});
+
+test('the page about git: every YAML of it is applied, and the version arrives', async () => {
+  const page = await readFile(
+    new URL('../../../charts/static-export-operator/docs/git.md', import.meta.url),
+    'utf8',
+  );
+  const blocks = [...page.matchAll(/```yaml\n([\s\S]*?)```/g)].map(([, text = '']) => text);
+  const [file, chartValues, ...manifests] = blocks;
+  assert.ok(file !== undefined && chartValues !== undefined && manifests.length === 3);
+  assert.deepEqual(parse(chartValues), { targets: { git: { allowedHosts: ['git.example.com'] } } });
+  const path = 'clusters/prod/docs-values.yaml';
+  const fleet = await server.createRepository('page', { [path]: file });
+  // What a reader fills in, and where this test's namespace, names and addresses differ.
+  const filled = manifests.map((text) =>
+    text
+      .replaceAll('namespace: docs', `namespace: ${namespace}`)
+      .replaceAll('https://git.example.com/team/fleet.git', fleet.url)
+      .replaceAll('token: REPLACE_ME', `token: ${password}\n  ca.crt: ${JSON.stringify(caPem)}`),
+  );
+  await cluster.kubectl(['apply', '--server-side', '-f', '-'], { input: filled.join('\n---\n') });
+  await reader.awaitCondition('docs', 'TargetsSynced', 'True', 'Synced');
+  await eventually('the other StaticExport is pushed for review, or finds the version', async () =>
+    /AwaitingMerge|Synced/.test((await reader.condition('docs-reviewed', 'TargetsSynced'))?.reason ?? '')
+      ? true
+      : undefined,
+  );
+  const { active } = await statusOf('docs');
+  assert.equal(await fleet.read(path), file.replace('version: ""', `version: "${active.version}"`));
+  const [author, subject] = (await fleet.log('main', '%an <%ae>%n%s')).slice(0, 2);
+  assert.deepEqual(
+    [author, subject],
+    ['Docs Bot <docs-bot@example.com>', `docs: publish docs ${active.version}`],
+  );
+});
+
+test('no credential, key or link is in a log, a status, an event or a commit', async () => {
+  const { stdout: objects } = await cluster.kubectl(['get', 'sx', '-n', namespace, '-o', 'json']);
+  const { stdout: events } = await cluster.kubectl(['get', 'events', '-n', namespace, '-o', 'json']);
+  const metrics = (await operator.get('/metrics')).text;
+  const shown = [objects, events, metrics, ...operator.log].join('\n');
+  for (const secret of [password, otherPassword, 'glpat-expired', goodKey, signature]) {
+    assert.ok(!shown.includes(secret), secret);
+  }
+  assert.match(metrics, /staticexport_git_tasks_total\{outcome="pushed"\} \d/);
+});

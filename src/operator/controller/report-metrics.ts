@@ -96,9 +96,9 @@ const gauges: readonly GaugeRow<ResourceReport>[] = [
   ],
   [
     'staticexport_target_synced',
-    '1 if the target, by its name in spec.targets, holds the published version',
-    ({ targets }) => targets.map(({ target, isSynced }) => ({ labels: { target }, value: flag(isSynced) })),
-    ['target'],
+    '1 if the target, by its name and type in spec.targets, holds the published version and is rolled out',
+    ({ targets }) => targets.map(({ isSynced, ...labels }) => ({ labels, value: flag(isSynced) })),
+    ['target', 'type', 'reason'],
   ],
   [
     'staticexport_condition',

@@ -4,6 +4,8 @@
 
 import { createHash } from 'node:crypto';
 import { type JsonRecord, numberAt, recordAt, textAt } from '../../kube/transport/json.ts';
+import { targetReasons } from '../../staticexport/reasons.ts';
+import { targetTypes } from '../../staticexport/target-schema.ts';
 import type { ObjectMeta, StaticExportObject } from '../../wire/cluster.ts';
 import { isRecord } from '../../wire/json-text.ts';
 import { apiHostOf } from '../queue/api-host.ts';
@@ -23,7 +25,12 @@ export interface StatusSummary {
     readonly count: number;
   }[];
   /** By the name of the target in spec.targets. */
-  readonly targets: readonly { readonly target: string; readonly isSynced: boolean }[];
+  readonly targets: readonly {
+    readonly target: string;
+    readonly type: string;
+    readonly reason: string;
+    readonly isSynced: boolean;
+  }[];
   /** Reasons are few and documented. */
   readonly conditions: readonly {
     readonly type: string;
@@ -123,9 +130,17 @@ function readTargets(status: JsonRecord): StatusSummary['targets'] {
   const found = status['targets'];
   return (Array.isArray(found) ? found.filter(isRecord).slice(0, mostTargets) : []).flatMap((one) => {
     const name = textAt(one, 'name');
-    return name === undefined ? [] : [{ target: intern(name), isSynced: one['synced'] === true }];
+    if (name === undefined) return [];
+    const [type = '', reason = ''] = [textAt(one, 'type'), textAt(one, 'reason')];
+    return [{ target: intern(name), ...ofTarget(type, reason), isSynced: one['synced'] === true }];
   });
 }
+
+/** Labels have known values only, whatever is stored. */
+const ofTarget = (type: string, reason: string) => ({
+  type: targetTypes.options.find((one) => one === type) ?? '',
+  reason: Object.keys(targetReasons).find((one) => one === reason) ?? '',
+});
 
 function readConditions(status: JsonRecord): StatusSummary['conditions'] {
   const found = status['conditions'];

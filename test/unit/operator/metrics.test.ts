@@ -42,7 +42,13 @@ const stored: StaticExportObject = {
     job: { startTime: '2026-11-21T09:58:00Z', completionTime: '2026-11-21T10:00:00Z' },
     failures: { export: { count: 3, reason: 'JobFailed' }, link: { count: 0, reason: 'RateLimited' } },
     refusedKey: { reason: 'Unauthorized', secretVersion: '7' },
-    targets: [{ name: 'argo', synced: true }, { name: 'flux', synced: false }, { synced: true }, 7],
+    targets: [
+      { name: 'argo', type: 'Application', synced: true, reason: 'Synced' },
+      { name: 'flux', type: 'HelmRelease', synced: false, reason: 'RolloutFailed' },
+      { name: 'old', type: 'a type of a later version', synced: false },
+      { synced: true },
+      7,
+    ],
     conditions: [
       { type: 'Exported', status: 'False', reason: 'PageCountDropped', message: 'words' },
       { type: 'LinkFresh', status: 'True' },
@@ -116,13 +122,14 @@ test('conditions have their reason and no message', async () => {
   ]);
 });
 
-test('targets have their name, and a target without a name is left out', async () => {
+test('targets have their name, type and reason, and a target without a name is left out', async () => {
   const { reports, scrape } = start();
   reports.put(key, outcome());
   const shown = (await scrape()).split('\n').filter((line) => line.startsWith('staticexport_target_synced{'));
   assert.deepEqual(shown, [
-    `staticexport_target_synced{${label},target="argo"} 1`,
-    `staticexport_target_synced{${label},target="flux"} 0`,
+    `staticexport_target_synced{${label},target="argo",type="Application",reason="Synced"} 1`,
+    `staticexport_target_synced{${label},target="flux",type="HelmRelease",reason="RolloutFailed"} 0`,
+    `staticexport_target_synced{${label},target="old",type="",reason=""} 0`,
   ]);
 });
 

@@ -18,6 +18,7 @@ import {
   operator,
   servers,
   skew,
+  target,
 } from './operator-series.ts';
 
 /** With the chart's own thresholds. */
@@ -209,6 +210,22 @@ export const operatorAlerts: Readonly<Record<string, AlertCases>> = {
   StaticExportTargetsContested: fires(seen(1, condition('TargetsSynced', 'False', 'Contested'))).stays(
     seen(1, condition('TargetsSynced', 'True', 'Synced')),
   ),
+  StaticExportTargetOwnedElsewhere: fires(
+    seen(35, target('HelmRelease', 'OwnedElsewhere', 0)),
+    seen(35, target('Application', 'OwnedElsewhere', 0)),
+  ).stays(
+    seen(25, target('HelmRelease', 'OwnedElsewhere', 0)),
+    seen(35, target('HelmRelease', 'RollingOut', 0)),
+    seen(35, target('Workload', 'Synced', 1)),
+  ),
+  StaticExportTargetRolloutFailed: fires(
+    seen(12, target('HelmRelease', 'RolloutFailed', 0)),
+    seen(12, target('Workload', 'RolloutFailed', 0)),
+  ).stays(
+    seen(8, target('HelmRelease', 'RolloutFailed', 0)),
+    seen(12, target('Application', 'AwaitingSync', 0)),
+    seen(12, target('Values', 'Synced', 1)),
+  ),
   StaticExportTargetsNotSynced: fires(
     seen(35, condition('TargetsSynced', 'False', 'NotGranted')),
     // Of two targets now the one is named, now the other.
@@ -223,6 +240,8 @@ export const operatorAlerts: Readonly<Record<string, AlertCases>> = {
   ).stays(
     seen(25, condition('TargetsSynced', 'False', 'NotGranted')),
     seen(35, condition('TargetsSynced', 'False', 'Contested')),
+    seen(35, condition('TargetsSynced', 'False', 'RolloutFailed')),
+    seen(35, condition('TargetsSynced', 'False', 'OwnedElsewhere')),
     seen(35, condition('TargetsSynced', 'Unknown', 'NotPublished')),
     seen(35, condition('TargetsSynced', 'False', 'WriteFailed'), docs('staticexport_suspended', {})),
   ),

@@ -21,6 +21,8 @@ export const operator = (name: string, pod: string, ...spans: readonly Span[]): 
 });
 export const condition = (type: string, status: string, reason: string, ...spans: readonly Span[]): Series =>
   docs('staticexport_condition', { type, status, reason }, ...spans);
+export const target = (type: string, reason: string, value: 0 | 1): Series =>
+  docs('staticexport_target_synced', { target: 'live', type, reason }, [value, 60]);
 export const failures = (operation: string, reason: string, ...spans: readonly Span[]): Series =>
   docs('staticexport_failures', { operation, reason }, ...spans);
 export const blocked = (reason: string, ...spans: readonly Span[]): Series =>

@@ -17,6 +17,7 @@ import {
   stalledReasons,
   targetReasons,
 } from '../../src/staticexport/reasons.ts';
+import { targetTypes } from '../../src/staticexport/target-schema.ts';
 import { chart, pick, render } from './operator-chart.ts';
 import { disabledNames } from './rendered-chart.ts';
 
@@ -98,7 +99,7 @@ test('every reason, condition and operation of an alert exists', async () => {
   ];
   const reasons = new Set(groups.flatMap((group) => Object.keys(group)));
   const known: Readonly<Record<string, (value: string) => boolean>> = {
-    type: (value) => conditionTypes.some((type) => type === value),
+    type: (value) => [...conditionTypes, ...targetTypes.options].some((type) => type === value),
     reason: (value) => [...reasons].some((reason) => new RegExp(`^${value}$`).test(reason)),
     operation: (value) => ['export', 'poll', 'link', 'key'].includes(value),
     status: (value) => ['True', 'False', 'Unknown'].includes(value),

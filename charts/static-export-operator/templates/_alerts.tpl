@@ -34,6 +34,7 @@
 {{- $pods := include "static-export-operator.selectorLabels" . | replace ": " "=" | replace "\n" "," -}}
 {{- $logs := printf "kubectl --namespace %s logs --selector %s --prefix --tail=200" .Release.Namespace $pods -}}
 {{- $of := "max by (namespace, exported_namespace, name, job)" -}}
+{{- $ofTarget := "max by (namespace, exported_namespace, name, job, target, type)" -}}
 {{- $on := "on (namespace, exported_namespace, name, job)" -}}
 {{- $expiry := printf "%s (staticexport_link_expiry_timestamp_seconds{%s})" $of $job -}}
 {{- $issued := printf "%s (staticexport_link_issued_timestamp_seconds{%s})" $of $job -}}
@@ -135,9 +136,25 @@
     summary: "Another client reverts what {{ $which }} writes into a target."
     description: The target keeps an old version. The operator writes it again with a new version or spec.
     runbook: {{ printf "%s: status.targets names the object. kubectl get OBJECT -o yaml --show-managed-fields names the other writer. A GitOps tool owns the fields: let it ignore the values keys below staticExport, or remove the target from spec.targets." $look | quote }}
+- alert: StaticExportTargetOwnedElsewhere
+  expr: {{ $ofTarget }} (staticexport_target_synced{ {{- $job -}} ,reason="OwnedElsewhere"}) == 0
+  for: 30m
+  labels: { severity: warning }
+  annotations:
+    summary: "Another owner declares the keys of target {{ "{{ $labels.target }}" }} of {{ $which }}."
+    description: "The target has the version of its owner's manifest. The operator never takes a key from its owner."
+    runbook: {{ printf "%s: condition TargetsSynced holds what to paste. {{ if eq $labels.type \"HelmRelease\" }}Remove the keys from git, or let the Kustomization ignore them (spec.ignore).{{ else if eq $labels.type \"Application\" }}Add ignoreDifferences and RespectIgnoreDifferences=true to the parent Application, or ignoreApplicationDifferences to the ApplicationSet.{{ else if eq $labels.type \"Workload\" }}Remove the annotation from the pod template of that manifest.{{ else }}Remove the keys from the manifest of that owner.{{ end }}" $look | quote }}
+- alert: StaticExportTargetRolloutFailed
+  expr: {{ $ofTarget }} (staticexport_target_synced{ {{- $job -}} ,reason="RolloutFailed"}) == 0
+  for: 10m
+  labels: { severity: warning }
+  annotations:
+    summary: "Target {{ "{{ $labels.target }}" }} of {{ $which }} has the version, and its rollout failed."
+    description: "The {{ "{{ $labels.type }}" }} holds the published version. What it deploys may still be the version before."
+    runbook: {{ printf "%s: status.targets names the object. {{ if eq $labels.type \"HelmRelease\" }}Read its condition Ready and its events; after the fix, flux reconcile helmrelease NAME --force.{{ else if eq $labels.type \"Application\" }}Read status.operationState and the health of its resources in Argo CD; after the fix, sync it.{{ else }}kubectl rollout status and kubectl describe name the pods that do not start; after the fix, kubectl rollout restart.{{ end }}" $look | quote }}
 - alert: StaticExportTargetsNotSynced
   expr: >-
-    {{ $of }} (staticexport_condition{ {{- $job -}} ,type="TargetsSynced",status="False",reason!="Contested"}) == 1
+    {{ $of }} (staticexport_condition{ {{- $job -}} ,type="TargetsSynced",status="False",reason!~"Contested|OwnedElsewhere|RolloutFailed"}) == 1
     unless {{ $on }} {{ $of }} (staticexport_suspended{ {{- $job -}} }) == 1
   for: 30m
   labels: { severity: warning }

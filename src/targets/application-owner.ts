@@ -44,33 +44,45 @@ function splitTrackingId(id: string): readonly [parent: string | undefined, obje
 }
 
 /**
- * Whether the owner's manifest has the keys. The list `sources` has one owner as a whole, so any item of it counts.
+ * Whether the owner's manifest has one of the keys. Other keys of the same map do not count: Argo CD keeps a key that a
+ * manifest does not declare. The list `sources` has one owner as a whole, so any item of it counts.
  *
- * @param groupPath the keys' group below the source, or the text of the values
+ * @param keyPaths the keys below the source, or the text of the values
  */
 export function isDeclared(
   { content }: ForeignObject,
   owner: ApplicationOwner | undefined,
   path: SourcePath,
-  groupPath: readonly string[],
+  keyPaths: readonly (readonly string[])[],
 ): boolean {
   if (owner?.kind === 'ApplicationSet') return true;
   const isList = path[1] === 'sources';
-  const full = isList ? ['spec', 'sources'] : [...path, ...groupPath].map(String);
-  const declared = valueAt(lastAppliedOf(content), full);
-  if (owner !== undefined && declared !== undefined) return true;
-  return ownersOf(content, full).some(
-    ({ manager, operation }) =>
-      manager !== fieldManager && (argoManagers.includes(manager) || appliesAgain(manager, operation)),
-  );
+  const paths = isList ? [['spec', 'sources']] : keyPaths.map((keys) => [...path, ...keys].map(String));
+  return paths.some((full) => {
+    const declared = valueAt(lastAppliedOf(content), full);
+    if (owner !== undefined && declared !== undefined) return true;
+    return ownersOf(content, full).some(
+      ({ manager, operation }) =>
+        manager !== fieldManager && (argoManagers.includes(manager) || appliesAgain(manager, operation)),
+    );
+  });
 }
 
 /** A controller does. The next apply of a person or a pipeline by kubectl reports the conflict itself. */
 const appliesAgain = (manager: string, operation: string): boolean =>
   operation === 'Apply' && !manager.startsWith('kubectl');
 
-/** Whether the owner leaves these keys to others. @param pointer JSON Pointer of the keys' group */
+/** Whether the owner leaves all of these keys to others. @param pointers JSON Pointers of the keys */
 export function isIgnored(
+  owner: ApplicationOwner,
+  found: ForeignObject | undefined,
+  child: ObjectKey,
+  pointers: readonly string[],
+): boolean {
+  return pointers.every((pointer) => isPointerIgnored(owner, found, child, pointer));
+}
+
+function isPointerIgnored(
   owner: ApplicationOwner,
   found: ForeignObject | undefined,
   child: ObjectKey,
@@ -103,8 +115,14 @@ function coversPath(entry: Fields, pointer: string): boolean {
   const expressions = listOf(entry, 'jqPathExpressions');
   return (
     pointers.some((one) => isAbove(one, pointer)) ||
-    expressions.some((one) => isAbove(pointerOfJq(one), anyIndex(pointer)) || one.includes('staticExport'))
+    expressions.some((one) => isAbove(pointerOfJq(one), anyIndex(pointer)) || selects(one, pointer))
   );
+}
+
+/** A jq expression with filters, by its end: `… | .helm.valuesObject.staticExport`, with the key or without. */
+function selects(expression: string, pointer: string): boolean {
+  const key = pointer.split('/').at(-1) ?? '';
+  return new RegExp(`staticExport(\\.${key})?\\s*\\)?$`).test(expression.trim());
 }
 
 const listOf = (entry: Fields, name: string): readonly string[] => {
@@ -128,18 +146,23 @@ function pointerOfJq(expression: string): string {
 const anyIndex = (pointer: string): string => pointer.replace(/\/\d+(?=\/)/, '/*');
 
 /** What to paste into the owner, so that it leaves the keys to the operator. */
-export function ownerRemedy(owner: ApplicationOwner | undefined, child: ObjectKey, pointer: string): string {
-  const path = pointer.replace(/\/(\d+)\//, '[$1].').replaceAll('/', '.');
+export function ownerRemedy(
+  owner: ApplicationOwner | undefined,
+  child: ObjectKey,
+  pointers: readonly string[],
+): string {
+  const paths = pointers.map((pointer) => pointer.replace(/\/(\d+)\//, '[$1].').replaceAll('/', '.'));
+  const list = paths.map((path) => `'${path}'`).join(', ');
   const name = printable(owner === undefined ? '' : `${owner.key.namespace}/${owner.key.name}`, 317);
   if (owner === undefined) {
-    return `another client applies ${path}; remove it from that client's manifest`;
+    return `another client applies ${paths.join(' and ')}; remove it from that client's manifest`;
   }
   if (owner.kind === 'ApplicationSet') {
-    return `ApplicationSet ${name} sets it; add to its spec: ignoreApplicationDifferences: [{jqPathExpressions: ['${path}']}]`;
+    return `ApplicationSet ${name} sets it; add to its spec: ignoreApplicationDifferences: [{jqPathExpressions: [${list}]}]`;
   }
   return (
     `Application ${name} declares it; add to its spec: ` +
-    `ignoreDifferences: [{group: argoproj.io, kind: Application, name: ${child.name}, jqPathExpressions: ['${path}']}] ` +
+    `ignoreDifferences: [{group: argoproj.io, kind: Application, name: ${child.name}, jqPathExpressions: [${list}]}] ` +
     'and syncPolicy: {syncOptions: [RespectIgnoreDifferences=true]}'
   );
 }

@@ -107,10 +107,15 @@ function builderOf(object: Fields, path: SourcePath, source: Fields): string | u
 export const applicationVersion = (object: Fields, path: SourcePath): string | undefined =>
   heldVersionOf(valueAt(object, [...path, 'helm', 'valuesObject']));
 
-/** The pointer of the keys, for patches and for what an owner must ignore. */
-export function groupPointer(path: SourcePath, isText: boolean): string {
-  return `/${[...path, 'helm', ...(isText ? ['values'] : ['valuesObject', 'staticExport'])].join('/')}`;
+/** Where the keys are below a source: each key of the object, or the whole text. */
+export function keyPaths(isText: boolean, wanted: WantedKeys): readonly (readonly string[])[] {
+  if (isText) return [['helm', 'values']];
+  return wantedKeysOf(wanted).map(([name]) => ['helm', 'valuesObject', 'staticExport', name]);
 }
+
+/** A JSON Pointer (RFC 6901). */
+export const pointerAt = (path: SourcePath, below: readonly string[]): string =>
+  `/${[...path, ...below].join('/')}`;
 
 /** Sets the keys of `helm.valuesObject`, and creates the maps that are missing. */
 export function patchValuesObject(
@@ -148,7 +153,7 @@ export function patchValuesText(
   before: string,
   after: string,
 ): readonly JsonPatchOperation[] {
-  const pointer = groupPointer(path, true);
+  const pointer = pointerAt(path, ['helm', 'values']);
   return [
     ...testSource(object, path),
     { op: 'test', path: pointer, value: before },

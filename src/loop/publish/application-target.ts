@@ -8,9 +8,10 @@ import {
   applicationRollout,
   applicationVersion,
   findApplicationValues,
-  groupPointer,
+  keyPaths,
   patchValuesObject,
   patchValuesText,
+  pointerAt,
   requestSync,
 } from '../../targets/application.ts';
 import {
@@ -45,13 +46,13 @@ export async function findApplicationTarget(
   }
   const { path } = values;
   const isText = values.kind === 'text';
-  const group = isText ? ['helm', 'values'] : ['helm', 'valuesObject', 'staticExport'];
+  const keys = keyPaths(isText, wanted);
   const isInSync = values.kind === 'object' && values.plan.outcome === 'in-sync';
   const owner = findApplicationOwner(metadata);
-  if (!isInSync && isDeclared(found, owner, path, group)) {
-    const pointer = groupPointer(path, isText);
-    if (owner === undefined || !(await isLeftToOthers(owner, found, pointer, objects, signal))) {
-      return unwritable(found, { outcome: 'owned', message: ownerRemedy(owner, key, pointer) });
+  if (!isInSync && isDeclared(found, owner, path, keys)) {
+    const pointers = keys.map((below) => pointerAt(path, below));
+    if (owner === undefined || !(await isLeftToOthers(owner, found, pointers, objects, signal))) {
+      return unwritable(found, { outcome: 'owned', message: ownerRemedy(owner, key, pointers) });
     }
   }
   const syncing = target.requestsSync ? requestSync(content, fieldManager) : [];
@@ -89,12 +90,12 @@ function unwritable(
 async function isLeftToOthers(
   owner: ApplicationOwner,
   { metadata }: ForeignObject,
-  pointer: string,
+  pointers: readonly string[],
   objects: TargetContext['objects'],
   signal: AbortSignal,
 ): Promise<boolean> {
   const found = await unlessHidden(objects.readForeign(owner.kind, owner.key, signal));
-  return isIgnored(owner, found, metadata, pointer);
+  return isIgnored(owner, found, metadata, pointers);
 }
 
 function definedOf({ version, digest }: ReturnType<typeof wantedKeys>) {

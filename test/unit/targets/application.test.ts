@@ -199,13 +199,15 @@ const applied = (object: object) =>
     },
   });
 const parent = { kind: 'Application', key: { namespace: 'argocd', name: 'parent' } } as const;
-const group = ['helm', 'valuesObject', 'staticExport'];
+const group = [['helm', 'valuesObject', 'staticExport', 'version']];
 
 test('a key counts as declared if the manifest of the owner has it', () => {
   const path = ['spec', 'source'] as const;
   assert.equal(isDeclared(applied(one(helm)), parent, path, group), true);
   assert.equal(isDeclared(applied(one({ valuesObject: { a: 1 } })), parent, path, group), false);
   assert.equal(isDeclared(applied(one(helm)), undefined, path, group), false);
+  const others = { valuesObject: { staticExport: { existingSecret: 'docs-bundle' } } };
+  assert.equal(isDeclared(applied(one(others)), parent, path, group), false);
   const set = { kind: 'ApplicationSet', key: child } as const;
   assert.equal(isDeclared(found({}), set, path, group), true);
 });
@@ -220,7 +222,7 @@ test('of the managers of a field only controllers apply it again', () => {
   const owned = (manager: string) =>
     found({ metadata: { managedFields: [{ manager, operation: 'Apply', fieldsV1 }] } });
   const isOwned = (manager: string) =>
-    isDeclared(owned(manager), undefined, ['spec', 'source'], ['helm', 'values']);
+    isDeclared(owned(manager), undefined, ['spec', 'source'], [['helm', 'values']]);
   assert.deepEqual(['kustomize-controller', 'kubectl', 'static-export-operator'].map(isOwned), [
     true,
     false,
@@ -228,7 +230,7 @@ test('of the managers of a field only controllers apply it again', () => {
   ]);
 });
 
-const pointer = '/spec/source/helm/valuesObject/staticExport';
+const pointer = '/spec/source/helm/valuesObject/staticExport/version';
 const ignoring = (entry: object, options: readonly string[] = ['RespectIgnoreDifferences=true']) =>
   found({
     spec: {
@@ -240,25 +242,42 @@ for (const [name, object, isLeft] of [
   ['a JSON pointer to the keys', ignoring({ jsonPointers: [pointer] }), true],
   ['a JSON pointer above the keys', ignoring({ jsonPointers: ['/spec/source/helm'] }), true],
   ['a jq path', ignoring({ jqPathExpressions: ['.spec.source.helm.valuesObject.staticExport'] }), true],
+  [
+    'a jq path with a filter',
+    ignoring({
+      jqPathExpressions: ['.spec.sources[] | select(.chart == "site") | .helm.valuesObject.staticExport'],
+    }),
+    true,
+  ],
+  [
+    'a jq path of the key alone',
+    ignoring({ jqPathExpressions: ['.spec.source.helm.valuesObject.staticExport.version'] }),
+    true,
+  ],
+  [
+    'a jq path of another key',
+    ignoring({ jqPathExpressions: ['.spec.source.helm.valuesObject.staticExport.existingSecret'] }),
+    false,
+  ],
   ['a pointer elsewhere', ignoring({ jsonPointers: ['/spec/project'] }), false],
   ['an entry of another Application', ignoring({ name: 'other', jsonPointers: [pointer] }), false],
   ['an ignored difference that a sync does not respect', ignoring({ jsonPointers: [pointer] }, []), false],
   ['no entry', found({}), false],
 ] as const) {
   test(`${name} ${isLeft ? 'leaves' : 'does not leave'} the keys to the operator`, () => {
-    assert.equal(isIgnored(parent, object, child, pointer), isLeft);
+    assert.equal(isIgnored(parent, object, child, [pointer]), isLeft);
   });
 }
 
 test('the remedy of an ApplicationSet and of several sources names what to paste, and is accepted as such', () => {
-  const several = '/spec/sources/1/helm/valuesObject/staticExport';
+  const several = ['/spec/sources/1/helm/valuesObject/staticExport/version'];
   const set = { kind: 'ApplicationSet', key: { namespace: 'argocd', name: 'all' } } as const;
   const text = ownerRemedy(set, child, several);
   assert.match(
     text,
-    /ignoreApplicationDifferences: \[\{jqPathExpressions: \['\.spec\.sources\[1\]\.helm\.valuesObject\.staticExport'\]\}\]/,
+    /ignoreApplicationDifferences: \[\{jqPathExpressions: \['\.spec\.sources\[1\]\.helm\.valuesObject\.staticExport\.version'\]\}\]/,
   );
-  const jqPathExpressions = ['.spec.sources[1].helm.valuesObject.staticExport'];
+  const jqPathExpressions = ['.spec.sources[1].helm.valuesObject.staticExport.version'];
   const object = found({ spec: { ignoreApplicationDifferences: [{ jqPathExpressions }] } });
   assert.equal(isIgnored(set, object, child, several), true);
 });
@@ -269,7 +288,7 @@ test('an object of any shape never throws', () => {
       findApplicationValues(object, {}, wanted);
       findApplicationValues(one({ valuesObject }), {}, wanted);
       applicationRollout(object, ['spec', 'source']);
-      isIgnored(parent, found(object), child, pointer);
+      isIgnored(parent, found(object), child, [pointer]);
       isDeclared(found(object), parent, ['spec', 'source'], group);
     }),
   );

@@ -170,13 +170,46 @@ function testSource(object: Fields, path: SourcePath): readonly JsonPatchOperati
   });
 }
 
-/** Starts a sync as a person would (Argo CD's `operation` field). Nothing where one runs or is not needed. */
+/**
+ * Starts a sync as a person would (Argo CD's `operation` field), unless Argo CD changed the object since it was read: it
+ * may have started one. Nothing where a sync runs, is not needed, or has been requested and not taken.
+ */
 export function requestSync(object: Fields, actor: string): readonly JsonPatchOperation[] {
   if (isAutomated(object) || object['operation'] !== undefined || isOperating(object)) return [];
   const syncOptions = valueAt(object, ['spec', 'syncPolicy', 'syncOptions']);
   const sync = Array.isArray(syncOptions) ? { syncOptions } : {};
-  return [{ op: 'add', path: '/operation', value: { initiatedBy: { username: actor }, sync } }];
+  const readVersion = textAt(object, 'metadata', 'resourceVersion');
+  return [
+    ...(readVersion === undefined
+      ? []
+      : [{ op: 'test' as const, path: '/metadata/resourceVersion', value: readVersion }]),
+    { op: 'add', path: '/operation', value: { initiatedBy: { username: actor }, sync } },
+  ];
 }
+
+/**
+ * Whether these values need a sync that another write does not bring. One is enough for each version: an Application
+ * that is out of sync after it has differences that a sync does not remove.
+ */
+export function missingSync(object: Fields, path: SourcePath): 'first' | 'repeated' | undefined {
+  const { state } = applicationRollout(object, path);
+  if (state === 'failed') return hasFailed(object) ? 'repeated' : undefined;
+  if (state !== 'awaiting-sync') return undefined;
+  // An operation that failed before it compared anything has no result.
+  if (hasFailed(object) && valueAt(object, ['status', 'operationState', 'syncResult']) === undefined) {
+    return 'repeated';
+  }
+  return isSyncOfOurs(object, path) ? undefined : 'first';
+}
+
+const isSyncOfOurs = (object: Fields, path: SourcePath): boolean =>
+  isDeepStrictEqual(
+    valueAt(object, ['status', 'operationState', 'syncResult', ...path.slice(1), 'helm']),
+    valueAt(object, [...path, 'helm']),
+  );
+
+const hasFailed = (object: Fields): boolean =>
+  ['Failed', 'Error'].includes(textAt(object, 'status', 'operationState', 'phase') ?? '');
 
 const isOperating = (object: Fields): boolean =>
   textAt(object, 'status', 'operationState', 'phase') === 'Running';
@@ -200,12 +233,7 @@ export function applicationRollout(object: Fields, path: SourcePath): Rollout {
   if (!isCompared) return { state: 'in-progress', message: 'Argo CD has not compared the new values' };
   const sync = textAt(object, 'status', 'sync', 'status');
   const health = textAt(object, 'status', 'health', 'status');
-  const phase = textAt(object, 'status', 'operationState', 'phase');
-  const isOurs = isDeepStrictEqual(
-    valueAt(object, ['status', 'operationState', 'syncResult', ...tail, 'helm']),
-    helm,
-  );
-  if (isOurs && (phase === 'Failed' || phase === 'Error')) {
+  if (isSyncOfOurs(object, path) && hasFailed(object)) {
     return { state: 'failed', message: 'the sync failed; read status.operationState of the Application' };
   }
   if (sync === 'Synced') {

@@ -1,6 +1,8 @@
 // Other owners' objects, as far as targets depend on real ones: managed fields with conflicts, uids, generations, JSON
 // Patch with `test`. Keeps every write for oracles. Lists are replaced whole, and only plain maps have owners below them.
 
+import { isDeepStrictEqual } from 'node:util';
+import { annotations as names } from '../../src/staticexport/names.ts';
 import type {
   FieldsEdit,
   ForeignKind,
@@ -38,8 +40,27 @@ export interface ObjectMetadata {
 const own = 'static-export-operator';
 const separator = '\0';
 
+/** A write by the operator. */
+export interface ObjectWrite {
+  readonly kind: ForeignKind;
+  readonly name: string;
+  /** Of the content, or of the managers. */
+  readonly isChange: boolean;
+  /** `allow-from` of the object when it was written. */
+  readonly consent: string | undefined;
+  readonly before: ForeignObject['content'];
+  readonly after: ForeignObject['content'];
+  /** Other managers that applied a changed field. */
+  readonly overruled: readonly string[];
+}
+
 export class FakeObjects implements ForeignObjects {
-  readonly writes: { readonly kind: ForeignKind; readonly name: string; readonly isChange: boolean }[] = [];
+  readonly writes: ObjectWrite[] = [];
+  reads = 0;
+  /** What happens before a call is answered; a test sets it. */
+  meanwhile: (call: 'read' | 'write') => void | Promise<void> = () => {};
+  /** Server-side apply takes fields of other managers, as `force` does; for broken operators only. */
+  isForcing = false;
   readonly #stored = new Map<string, Stored>();
   #uids = 0;
 
@@ -63,12 +84,32 @@ export class FakeObjects implements ForeignObjects {
     this.#stored.set(id, stored);
   }
 
+  /** Replaces the spec as a person's edit does. */
+  overwrite(kind: ForeignKind, key: ObjectKey, spec: unknown): void {
+    const stored = this.#stored.get(idOf(kind, key));
+    if (stored === undefined) return;
+    const before = stored.content;
+    stored.content = { ...before, spec: structuredClone(spec) };
+    const now = new Map(leavesOf(stored.content));
+    for (const path of changedPaths(before, stored.content)) {
+      if (now.has(path)) stored.owners.set(path, new Set(['kubectl-edit']));
+      else stored.owners.delete(path);
+    }
+    touch(stored);
+  }
+
+  dropField(kind: ForeignKind, key: ObjectKey, name: string): void {
+    const stored = this.#stored.get(idOf(kind, key));
+    if (stored !== undefined) delete stored.content[name];
+  }
+
   /** Merges fields that have no owner, such as a status. */
   merge(kind: ForeignKind, key: ObjectKey, content: Fields): void {
     const stored = this.#stored.get(idOf(kind, key));
     if (stored === undefined) return;
-    stored.content = merged(stored.content, content);
-    stored.version += 1;
+    const before = stored.content;
+    stored.content = merged(before, content);
+    if (!isDeepStrictEqual(before, stored.content)) stored.version += 1;
   }
 
   remove(kind: ForeignKind, key: ObjectKey): void {
@@ -80,37 +121,73 @@ export class FakeObjects implements ForeignObjects {
     return stored && foreignOf(stored);
   }
 
+  /** Applies again as a controller does: only if the fields or what it owns alone differ from its manifest. */
+  drift(...[kind, key, content, metadata, manager]: Parameters<FakeObjects['put']>): boolean {
+    const stored = this.#stored.get(idOf(kind, key));
+    if (stored !== undefined) {
+      const draft = structuredClone(stored);
+      apply(draft, content, manager ?? 'owner', true);
+      if (isDeepStrictEqual(draft.content, stored.content)) return false;
+    }
+    this.put(kind, key, content, metadata, manager);
+    return true;
+  }
+
   async readForeign(kind: ForeignKind, key: ObjectKey): Promise<ForeignObject | undefined> {
+    await this.meanwhile('read');
+    this.reads += 1;
     return this.read(kind, key);
   }
 
   async applyFields({ kind, key, uid, fields }: FieldsEdit): Promise<void> {
+    await this.meanwhile('write');
     const stored = this.#stored.get(idOf(kind, key));
     if (stored?.uid !== uid) throw new ClusterError('Conflict', 'it is another object');
-    const conflicts = conflictsOf(stored, fields);
+    const conflicts = this.isForcing ? [] : conflictsOf(stored, fields);
     if (conflicts.length > 0) {
       throw new ClusterError('FieldConflict', 'another manager owns fields', { ownedFields: conflicts });
     }
-    const before = JSON.stringify(stored.content);
-    apply(stored, { ...fields }, own, false);
+    const before = structuredClone(stored);
+    apply(stored, { ...fields }, own, this.isForcing);
     this.#record(stored, before);
   }
 
   async patchForeign({ kind, key, uid, operations }: ForeignPatch): Promise<void> {
+    await this.meanwhile('write');
     const stored = this.#stored.get(idOf(kind, key));
     if (stored?.uid !== uid) throw new ClusterError('Invalid', 'a test failed');
-    const before = JSON.stringify(stored.content);
-    const draft: unknown = JSON.parse(before);
-    for (const operation of operations) operate(draft, operation);
+    const before = structuredClone(stored);
+    const draft: unknown = structuredClone(stored.content);
+    for (const operation of operations) {
+      const isOfMetadata = operation.path === '/metadata/resourceVersion';
+      if (!isOfMetadata) operate(draft, operation);
+      else if (operation.value !== String(stored.version)) throw new ClusterError('Invalid', 'a test failed');
+    }
     stored.content = isRecord(draft) ? { ...draft } : {};
+    for (const path of changedPaths(before.content, stored.content)) stored.owners.set(path, new Set([own]));
     this.#record(stored, before);
   }
 
-  #record(stored: Stored, before: string): void {
-    const isChange = before !== JSON.stringify(stored.content);
-    this.writes.push({ kind: stored.kind, name: stored.key.name, isChange });
-    if (isChange) touch(stored);
+  #record(stored: Stored, before: Stored): void {
+    const changed = changedPaths(before.content, stored.content);
+    const isChange = changed.length > 0 || !isDeepStrictEqual(before.owners, stored.owners);
+    const overruled = changed.flatMap((path) => [...(before.owners.get(path) ?? [])]).filter(appliesAgain);
+    const { kind, key, annotations, content: after } = stored;
+    this.writes.push({
+      ...{ kind, name: key.name, isChange, before: before.content, after: structuredClone(after) },
+      ...{ consent: annotations[names.allowFrom], overruled },
+    });
+    if (changed.length > 0) touch(stored);
   }
+}
+
+/** A person edits once, and the operator may change its own fields. */
+const appliesAgain = (manager: string): boolean => manager !== own && manager !== 'kubectl-edit';
+
+function changedPaths(before: Fields, after: Fields): readonly string[] {
+  const [old, now] = [new Map(leavesOf(before)), new Map(leavesOf(after))];
+  const paths = new Set([...old.keys(), ...now.keys()]);
+  return [...paths].filter((path) => !isDeepStrictEqual(old.get(path), now.get(path)));
 }
 
 const idOf = (kind: ForeignKind, { namespace, name }: ObjectKey): string => `${kind}/${namespace}/${name}`;

@@ -9,6 +9,7 @@ import {
   applicationVersion,
   findApplicationValues,
   keyPaths,
+  missingSync,
   patchValuesObject,
   patchValuesText,
   pointerAt,
@@ -56,6 +57,8 @@ export async function findApplicationTarget(
     }
   }
   const syncing = target.requestsSync ? requestSync(content, fieldManager) : [];
+  const missing = syncing.length > 0 ? missingSync(content, path) : undefined;
+  const edit = { kind: 'Application', key, uid: metadata.uid } as const;
   return {
     metadata,
     work:
@@ -69,10 +72,15 @@ export async function findApplicationTarget(
         values.kind === 'text'
           ? patchValuesText(content, path, values.text, text)
           : patchValuesObject(content, path, wanted);
-      const operations = [...edits, ...syncing];
-      await objects.patchForeign({ kind: 'Application', key, uid: metadata.uid, operations }, aborted);
+      await objects.patchForeign({ ...edit, operations: [...edits, ...syncing] }, aborted);
       return 'written';
     },
+    ...(missing !== undefined && {
+      sync: {
+        isRepeated: missing === 'repeated',
+        request: (aborted: AbortSignal) => objects.patchForeign({ ...edit, operations: syncing }, aborted),
+      },
+    }),
   };
 }
 

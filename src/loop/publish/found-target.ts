@@ -21,6 +21,13 @@ export interface FoundTarget {
    * @throws {ClusterError} `FieldConflict`, `Conflict` when the object changed since it was read, and others
    */
   write(text: string, signal: AbortSignal): Promise<'written' | 'released'>;
+  /** The values need a sync that only a request starts. */
+  readonly sync?: {
+    /** The last one failed, so this one waits for its back-off. */
+    readonly isRepeated: boolean;
+    /** @throws {ClusterError} `Invalid` if another sync may have started since the object was read */
+    request(signal: AbortSignal): Promise<void>;
+  };
   /** What to do where the apply found another manager. */
   readonly remedyOf?: (managers: readonly string[]) => string;
 }

@@ -9,13 +9,14 @@ import type { WantedObjectTarget, WantedTarget } from '../../staticexport/wanted
 import type { KeyChange, ObjectPlan } from '../../targets/target-plan.ts';
 import type { ObjectMeta } from '../../wire/cluster.ts';
 import { ClusterError } from '../../wire/cluster-error.ts';
-import { formatInstant } from '../../wire/instant.ts';
+import { formatInstant, readInstant } from '../../wire/instant.ts';
 import type { TargetContext } from '../context.ts';
 import { findApplicationTarget } from './application-target.ts';
 import type { FoundTarget } from './found-target.ts';
 import { findHelmReleaseTarget, findWorkloadTarget } from './object-targets.ts';
 import type { PlanRequests } from './target-plans.ts';
 import {
+  backOff,
   contestedReverts,
   held,
   holdsWish,
@@ -87,7 +88,13 @@ export async function editTarget(
     case 'in-sync':
       return target.isDryRun
         ? { ...dryRun(target, before, []), ...shown }
-        : held(target, published, found.rollout, record);
+        : await requestMissingSync(
+            found,
+            held(target, published, found.rollout, record),
+            before,
+            now,
+            signal,
+          );
     case 'refused':
       return { ...refused(target, before, 'Refused', `${plan.code}: ${plan.message}`), ...shown };
     case 'owned':
@@ -122,6 +129,32 @@ export async function editTarget(
     default:
       return plan satisfies never;
   }
+}
+
+/** One sync for each version, and after a failed one another with a back-off. @param status without the request */
+async function requestMissingSync(
+  { sync }: FoundTarget,
+  status: TargetStatus,
+  before: TargetStatus | undefined,
+  now: number,
+  signal: AbortSignal,
+): Promise<TargetStatus> {
+  const isSameVersion = before?.version === status.version;
+  const { failures, retryTime } = isSameVersion && !status.synced ? (before ?? {}) : {};
+  if (sync === undefined) return { ...status, failures };
+  if (sync.isRepeated) {
+    if (retryTime === undefined) return { ...status, ...backOff(failures, now) };
+    if ((readInstant(retryTime) ?? 0) > now) return { ...status, failures, retryTime };
+  }
+  try {
+    await sync.request(signal);
+  } catch (error) {
+    // Another sync may have started since the read. The next check finds it, or requests again.
+    if (!(error instanceof ClusterError) || error.code !== 'Invalid') throw error;
+    return { ...status, failures };
+  }
+  const message = 'a sync was requested';
+  return { ...status, reason: 'RollingOut', message, failures, writeTime: formatInstant(now) };
 }
 
 /** A ConfigMap or Secret has no rollout; what an object's controller makes of the write is read next time. */

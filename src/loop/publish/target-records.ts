@@ -119,12 +119,17 @@ export function failed(
   detail: string,
   now: number,
 ): TargetStatus {
-  const failures = Math.min(maxFailures, (before?.synced === false ? (before.failures ?? 0) : 0) + 1);
-  return {
-    ...refused(target, before, reason, detail),
-    failures,
-    retryTime: formatInstant(now + waitMs('target', failures, undefined)),
-  };
+  const failures = before?.synced === false ? before.failures : undefined;
+  return { ...refused(target, before, reason, detail), ...backOff(failures, now) };
+}
+
+/** After one more failure. @param before the failures so far */
+export function backOff(
+  before: number | undefined,
+  now: number,
+): Required<Pick<TargetStatus, 'failures' | 'retryTime'>> {
+  const failures = Math.min(maxFailures, (before ?? 0) + 1);
+  return { failures, retryTime: formatInstant(now + waitMs('target', failures, undefined)) };
 }
 
 /** This revert and those of the last ten minutes, at most as many as make the target contested. */

@@ -6,6 +6,7 @@ import fc from 'fast-check';
 import {
   applicationRollout,
   findApplicationValues,
+  missingSync,
   patchValuesObject,
   patchValuesText,
   requestSync,
@@ -162,10 +163,34 @@ test('a sync is requested only where none runs and none is automatic', () => {
   assert.deepEqual(requestSync(one(), 'me'), [
     { op: 'add', path: '/operation', value: { initiatedBy: { username: 'me' }, sync: {} } },
   ]);
+  const [first] = requestSync({ ...one(), metadata: { resourceVersion: '7' } }, 'me');
+  assert.deepEqual(first, { op: 'test', path: '/metadata/resourceVersion', value: '7' });
   assert.deepEqual(requestSync({ spec: automated }, 'me'), []);
   assert.deepEqual(requestSync({ ...one(), operation: {} }, 'me'), []);
   assert.deepEqual(requestSync({ ...one(), status: { operationState: { phase: 'Running' } } }, 'me'), []);
 });
+
+const operated = (phase: string, values: object = helm) =>
+  compared('OutOfSync', 'Healthy', { operationState: { phase, syncResult: { source: source(values) } } });
+for (const [name, object, missing] of [
+  ['never synced', compared('OutOfSync', 'Healthy'), 'first'],
+  ['synced with other values', operated('Succeeded', { valuesObject: {} }), 'first'],
+  ['whose sync of other values failed', operated('Failed', { valuesObject: {} }), 'first'],
+  ['whose sync of these values failed', operated('Error'), 'repeated'],
+  [
+    'whose last sync failed before it compared anything',
+    compared('OutOfSync', 'Healthy', { operationState: { phase: 'Error' } }),
+    'repeated',
+  ],
+  ['synced once and out of sync again', operated('Succeeded'), undefined],
+  ['synced and degraded', compared('Synced', 'Degraded'), undefined],
+  ['not compared yet', stale, undefined],
+  ['in sync', compared('Synced', 'Healthy'), undefined],
+] as const) {
+  test(`an Application that is ${name} needs ${missing ?? 'no'} request of a sync`, () => {
+    assert.equal(missingSync(object, ['spec', 'source']), missing);
+  });
+}
 
 const child = { namespace: 'argocd', name: 'child' };
 function meta(more: Partial<ObjectMeta>): ObjectMeta {

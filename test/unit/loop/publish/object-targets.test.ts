@@ -160,6 +160,39 @@ test('an Application without automated sync waits for a sync, and Request starts
   }
 });
 
+test('a sync that failed is requested again after a back-off, one that runs is awaited, one that ended is enough', async () => {
+  const target = { ...argo, application: { ...key, sync: 'Request' } };
+  const simulation = await published(target, ({ cluster }) =>
+    cluster.objects.put('Application', key, { spec: { source: chart } }, consent),
+  );
+  const { objects } = simulation.cluster;
+  const spec = objects.read('Application', key)?.content['spec'];
+  const operating = (phase: string): void => {
+    objects.dropField('Application', key, 'operation');
+    const sync = { status: 'OutOfSync', comparedTo: spec };
+    objects.merge('Application', key, { status: { sync, operationState: { phase, syncResult: spec } } });
+  };
+  const requests = (): number => objects.writes.length;
+  assert.equal(requests(), 1);
+  operating('Running');
+  await simulation.run(20 * minuteMs);
+  assert.equal(requests(), 1);
+  operating('Failed');
+  await simulation.until(() => simulation.condition('TargetsSynced') === 'False/RolloutFailed', 2 * minuteMs);
+  assert.equal(stateOf(simulation)?.failures, 1);
+  await simulation.run(20_000);
+  assert.equal(requests(), 1);
+  await simulation.until(() => requests() === 2, minuteMs);
+  await simulation.run(10 * minuteMs);
+  assert.equal(requests(), 2, 'the request is not taken yet');
+  operating('Failed');
+  await simulation.until(() => stateOf(simulation)?.failures === 2, 2 * minuteMs);
+  operating('Succeeded');
+  await simulation.run(10 * minuteMs);
+  assert.equal(simulation.condition('TargetsSynced'), 'Unknown/AwaitingSync');
+  assert.equal(requests(), 2);
+});
+
 test('the text of values of an Application is edited with its comments', async () => {
   const values = '# ours\nreplicas: 2\n';
   const spec = { source: { ...chart, helm: { values } } };

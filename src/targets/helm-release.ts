@@ -30,7 +30,7 @@ const groupPath = ['spec', 'values', 'staticExport'] as const;
 /** Never throws. @param object as stored, with its managed fields */
 export function readHelmRelease(object: Fields, wanted: WantedKeys): HelmReleaseFindings {
   const values = valueAt(object, ['spec', 'values']);
-  const plan = planKeys(values, wanted);
+  const plan = refuseWinner(object, wanted) ?? planKeys(values, wanted);
   const foreign = plan.outcome === 'edit' ? foreignOwners(object, wanted) : [];
   const isShared =
     foreign.length > 0 &&
@@ -43,6 +43,22 @@ export function readHelmRelease(object: Fields, wanted: WantedKeys): HelmRelease
     held: heldVersionOf(values),
     isShared,
   };
+}
+
+/**
+ * Inline values win over `valuesFrom`, but not over an entry with the key's own `targetPath`: helm-controller sets that
+ * path in the inline values themselves.
+ */
+function refuseWinner(object: Fields, wanted: WantedKeys): ObjectPlan | undefined {
+  const keys = wantedKeysOf(wanted).map(([name]) => `staticExport.${name}`);
+  const winner = recordsAt(object, 'spec', 'valuesFrom').find(({ targetPath }) =>
+    keys.some((key) => key === targetPath),
+  );
+  if (winner === undefined) return undefined;
+  const [kind, name] = [textAt(winner, 'kind') ?? '', textAt(winner, 'name') ?? ''];
+  const source = printable(`${kind} ${name}`, 317);
+  const message = `spec.valuesFrom sets ${textAt(winner, 'targetPath')} from ${source}, which wins over spec.values; remove that entry`;
+  return { outcome: 'refused', code: 'ValuesFromWins', message };
 }
 
 /** The fields of the apply. */

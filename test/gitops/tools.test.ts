@@ -124,6 +124,33 @@ suite('the GitOps tools', { skip: noGitOps }, () => {
     });
   });
 
+  test('a valuesFrom entry with targetPath wins over the inline value of a HelmRelease, and one without does not', async () => {
+    const chartRef = { kind: 'OCIRepository', name: 'site' };
+    const release = (name: string, entry: object) => ({
+      ...{
+        apiVersion: 'helm.toolkit.fluxcd.io/v2',
+        kind: 'HelmRelease',
+        metadata: { name, namespace: 'flux' },
+      },
+      spec: {
+        ...{ interval: '5m', chartRef, values: { staticExport: { version: 'inline' } } },
+        valuesFrom: [{ kind: 'ConfigMap', name: 'pinned', ...entry }],
+      },
+    });
+    const data = { version: 'from-the-map', 'values.yaml': 'staticExport: {version: from-the-map}' };
+    await apply(
+      { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'pinned', namespace: 'flux' }, data },
+      release('whole', {}),
+      release('path', { valuesKey: 'version', targetPath: 'staticExport.version' }),
+    );
+    const [whole, path] = [
+      await helmValues(cluster, 'flux', 'whole'),
+      await helmValues(cluster, 'flux', 'path'),
+    ];
+    assert.deepEqual(whole, { staticExport: { version: 'inline' } });
+    assert.deepEqual(path, { staticExport: { version: 'from-the-map' } });
+  });
+
   test('the git server takes a push with the login, and refuses one without it or to a protected branch', async () => {
     const repository = await server.createRepository('writable', { 'a.txt': 'one' });
     await repository.protect('release');

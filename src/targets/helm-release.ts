@@ -108,6 +108,8 @@ function kustomizationOf(object: Fields): string | undefined {
   return namespace === undefined || name === undefined ? undefined : printable(`${namespace}/${name}`, 317);
 }
 
+const undoneReasons = ['RollbackSucceeded', 'UninstallSucceeded'];
+
 /** By `observedGeneration`, `Ready` and the latest release (kstatus; Flux HelmRelease v2). */
 function rolloutOf(object: Fields): Rollout {
   if (valueAt(object, ['spec', 'suspend']) === true) {
@@ -123,8 +125,13 @@ function rolloutOf(object: Fields): Rollout {
   const reason = printable(textAt(ready, 'reason') ?? 'Unknown', 64);
   if (!isObserved)
     return { state: 'in-progress', message: 'helm-controller has not observed the new values' };
+  // After a remediation the version before is deployed again, and `Ready` repeats the condition `Remediated`.
+  if (undoneReasons.includes(reason)) {
+    const message = `helm-controller undid the release (${reason}); read the condition Released of the HelmRelease`;
+    return { state: 'failed', message };
+  }
   if (ready['status'] === 'True' && isDeployed(object)) return { state: 'complete' };
-  if (ready['status'] === 'False' && (stalled['status'] === 'True' || reason.endsWith('Failed'))) {
+  if (stalled['status'] === 'True' || (ready['status'] === 'False' && reason.endsWith('Failed'))) {
     return {
       state: 'failed',
       message: `helm-controller reports ${reason}; read the condition Ready of the HelmRelease`,

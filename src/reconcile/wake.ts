@@ -99,9 +99,9 @@ function* timersOf(observation: Observation, state: State): Generator<number> {
 
 /** No watch reports a rollout or a revert. @returns 0 where nothing is expected */
 function rolloutCheckAt({ type, reason, writeTime }: TargetStatus, now: number): number {
-  const writtenAt = readInstant(writeTime);
-  if (writtenAt === undefined || type === undefined || !rolloutTypes.includes(type)) return 0;
-  const age = Math.max(0, now - writtenAt);
+  if (type === undefined || !rolloutTypes.includes(type)) return 0;
+  // Without a write of its own, and after a clock was set back, the operator does not know when the rollout began.
+  const age = Math.abs(now - (readInstant(writeTime) ?? 0));
   if (reason === 'RollingOut') return now + within(age / 2, firstRolloutMs, lastRolloutMs);
   return reason === 'Synced' && age < watchedMs ? now + within(age / 2, firstRevertMs, lastRevertMs) : 0;
 }

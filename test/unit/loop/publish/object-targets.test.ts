@@ -193,6 +193,21 @@ test('a sync that failed is requested again after a back-off, one that runs is a
   assert.equal(requests(), 2);
 });
 
+test('a rollout whose begin is in no status is checked within a minute', async () => {
+  let crashes = 0;
+  const simulation = await published(flux, (own) => {
+    own.cluster.objects.put('HelmRelease', key, { spec: { values: {} } }, consent);
+    own.faults = {
+      next: (call) => (call === 'objects.applyFields' && crashes++ === 0 ? 'crash-after' : 'none'),
+    };
+  });
+  assert.equal(crashes, 1);
+  assert.equal(simulation.condition('TargetsSynced'), 'Unknown/RollingOut');
+  assert.equal(stateOf(simulation)?.writeTime, undefined);
+  rolledOut(simulation);
+  await simulation.until(() => simulation.condition('TargetsSynced') === 'True/Synced', 2 * minuteMs);
+});
+
 test('the text of values of an Application is edited with its comments', async () => {
   const values = '# ours\nreplicas: 2\n';
   const spec = { source: { ...chart, helm: { values } } };

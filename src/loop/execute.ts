@@ -4,6 +4,7 @@
 
 import { type ExportApi, ExportApiError } from '../export-api/answers.ts';
 import { isValidLongEnough } from '../reconcile/choose.ts';
+import { dueHook } from '../reconcile/hooks.ts';
 import { measureTimes } from '../reconcile/link-timing.ts';
 import { type Observation, pendingRequest } from '../reconcile/observation.ts';
 import type { ActionResult, CallFailure } from '../reconcile/result.ts';
@@ -101,6 +102,7 @@ async function startJob(
       inputHash: observation.inputHash,
       cause: action.cause,
       request: pendingRequest(observation),
+      hook: dueHook(observation),
     }),
     lastAttemptTime: formatInstant(context.clock.now()),
     attempts: (action.record?.attempts ?? 0) + 1,

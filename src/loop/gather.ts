@@ -89,6 +89,7 @@ export async function gather(
     promote: readToken(metadata, annotations.promote),
     reject: readToken(metadata, annotations.reject),
     refreshRequest: readToken(metadata, annotations.refreshRequestedAt),
+    hookRequest: readToken(metadata, annotations.hookRequestedAt),
     isHostAllowed: wanted.baseUrl !== undefined && isAllowedHost(wanted.baseUrl, context.settings),
     allowedHosts: allowedHosts(context.settings),
     key: found.state,

@@ -14,6 +14,7 @@ import type { Publication } from '../wire/publication.ts';
 import { waitMs } from './backoff.ts';
 import { freeOperations, heldAgainst } from './forbidden-call.ts';
 import { isPinned, recordVersion } from './history.ts';
+import { recordHook } from './hooks.ts';
 import { clockToleranceMs } from './link-timing.ts';
 import { type Observation, rejectedNow } from './observation.ts';
 import { dueTick, readSchedule } from './schedule.ts';
@@ -35,6 +36,7 @@ export function adopt(observation: Observation): Observation {
     endStartRecord,
     endJob,
     setTick,
+    recordHook,
   ]) {
     seen = { ...seen, status: step(seen) };
   }

@@ -7,6 +7,7 @@ import { classifyAccess, rateLimitTime } from './access.ts';
 import { resendTime, timeoutTime } from './adopt.ts';
 import { boundByExpiry, retryTime } from './backoff.ts';
 import { isPinned } from './history.ts';
+import { dueHook } from './hooks.ts';
 import { isFromTheFuture, refreshTime } from './link-timing.ts';
 import {
   isOutputTaken,
@@ -160,6 +161,7 @@ function startCause(observation: Observation): ExportCause | undefined {
   // Until an export is published again, or a gate or a rejection withholds the one that this loss started.
   const isReplaced = candidate !== undefined || (job?.cause === 'JobGone' && job.verdict === 'Rejected');
   if (!isReplaced && failures?.link?.reason === 'JobGone') return 'JobGone';
+  if (dueHook(observation) !== undefined) return 'Hook';
   return tick !== undefined && tick <= now ? 'Schedule' : undefined;
 }
 

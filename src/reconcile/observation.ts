@@ -69,6 +69,8 @@ export interface Observation {
   readonly promote: string | undefined;
   /** Version named by `staticexport.dev/reject`. */
   readonly reject?: string | undefined;
+  /** Token of `staticexport.dev/hookRequestedAt`, bounded. */
+  readonly hookRequest?: string | undefined;
   /** Token of `staticexport.dev/refreshRequestedAt`, bounded. */
   readonly refreshRequest?: string | undefined;
   readonly isHostAllowed: boolean;

@@ -8,6 +8,7 @@ import { readInstant } from '../wire/instant.ts';
 import { recheckMs } from './access.ts';
 import { maxStartAttempts, resendTime } from './adopt.ts';
 import { isHeldAgainstKey } from './forbidden-call.ts';
+import { hookTime } from './hooks.ts';
 import { graceMs, refreshTime } from './link-timing.ts';
 import { isOutputTaken, type Observation, publishedTimes, unreadOutput } from './observation.ts';
 import { spreadOf } from './spread.ts';
@@ -83,6 +84,9 @@ function* timersOf(observation: Observation, state: State): Generator<number> {
     yield published.expiresAt;
   }
   yield readInstant(status.nextExportTime) ?? 0;
+  // While a job runs or a pin holds, the end of the quiet period changes nothing.
+  const operation = state.export.kind === 'late' ? state.export.next : state.export;
+  if (operation.kind === 'resting') yield hookTime(observation) ?? 0;
   for (const target of status.targets ?? []) {
     const { synced, reason, retryTime } = target;
     yield readInstant(retryTime) ?? 0;

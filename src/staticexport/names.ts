@@ -22,6 +22,8 @@ export const annotations = {
   reject: `${group}/reject`,
   /** Requests one new link; the value is a token that `status.lastHandledRefresh` repeats. */
   refreshRequestedAt: `${group}/refreshRequestedAt`,
+  /** Requests one export after `spec.trigger.quietPeriod`; `status.lastHandledHook` repeats the value. */
+  hookRequestedAt: `${group}/hookRequestedAt`,
   /** On another owner's object: `<namespace>/<name>` of the StaticExport that may write into it. */
   allowFrom: `${group}/allow-from`,
   /** On a pod template: the version and the digest that a `Workload` target wrote. */
@@ -47,6 +49,9 @@ export const fluxWatchLabel = { 'reconcile.fluxcd.io/watch': 'Enabled' } as cons
 
 /** Key within the API key's Secret when `keySecretRef.key` is absent. */
 export const defaultSecretKey = 'apiKey';
+
+/** Key within a webhook's Secret when `trigger.webhook.secretRef.key` is absent. */
+export const defaultHookSecretKey = 'secret';
 
 /** Keys of the output Secret and ConfigMap. */
 export const outputKeys = {

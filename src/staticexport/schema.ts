@@ -110,6 +110,27 @@ const pin = z
     }),
   );
 
+const trigger = z
+  .object({
+    webhook: z
+      .object({
+        secretRef: z
+          .object({
+            name: objectName.describe('Name of a Secret in the same namespace.'),
+            key: dataKey.describe('Key within the Secret. Default: secret.').optional(),
+          })
+          .describe('Secret that holds the shared secret of the webhook.'),
+      })
+      .describe('Requests of the program webhook-receiver, whose signature this secret proves.')
+      .optional(),
+    quietPeriod: duration
+      .describe(
+        'An export starts when this time has passed since the last hook, and at the latest ten times this time after the first hook. Default: 1m.',
+      )
+      .optional(),
+  })
+  .describe('Exports on request of other systems, by the annotation staticexport.dev/hookRequestedAt.');
+
 const output = z
   .object({
     name: objectName
@@ -163,6 +184,7 @@ export const specSchema = z
       .describe('Stops exports, promotions and target writes. The published link is still refreshed.')
       .optional(),
     output: output.optional(),
+    trigger: trigger.optional(),
     targets: z
       .array(targetSchema.describe('One object, and what the operator writes into it.'))
       .max(16)

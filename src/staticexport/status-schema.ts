@@ -34,7 +34,16 @@ export const conditionSchema = z
   .describe('A condition of this StaticExport.');
 
 /** Why an export starts. */
-export const exportCauses = ['First', 'Inputs', 'Schedule', 'Request', 'JobLost', 'JobGone', 'Pin'] as const;
+export const exportCauses = [
+  'First',
+  'Inputs',
+  'Schedule',
+  'Request',
+  'Hook',
+  'JobLost',
+  'JobGone',
+  'Pin',
+] as const;
 
 /** Outcome of a finished job. */
 export const verdicts = [
@@ -80,6 +89,7 @@ export const startSchema = z
     cause: causeText,
     attempts: count.describe('Number of attempts.'),
     request: text(256).describe('Token of the requestedAt annotation that this start answers.').optional(),
+    hook: text(256).describe('Value of the hookRequestedAt annotation that this start answers.').optional(),
   })
   .describe('Record of a start that the export API has not confirmed.');
 
@@ -220,6 +230,14 @@ export const targetStatusSchema = z
   })
   .describe('State of one entry of spec.targets.');
 
+export const hookSchema = z
+  .object({
+    token: text(256).describe('Value of staticexport.dev/hookRequestedAt.'),
+    firstTime: instant.describe('Time when the operator observed the first hook of the burst.'),
+    lastTime: instant.describe('Time when the operator observed the last hook of the burst.'),
+  })
+  .describe('Hooks that no export has answered yet.');
+
 export const statusSchema = z
   .object({
     observedGeneration: z
@@ -245,6 +263,10 @@ export const statusSchema = z
     lastHandledRefresh: text(256)
       .describe('Token of the last staticexport.dev/refreshRequestedAt for which a link was issued.')
       .optional(),
+    lastHandledHook: text(256)
+      .describe('Value of the last staticexport.dev/hookRequestedAt that started a job.')
+      .optional(),
+    hook: hookSchema.optional(),
     pages: count
       .describe('Pages for kubectl get: of the active version, else of the candidate or the job.')
       .optional(),
@@ -286,6 +308,7 @@ export type ExportCause = (typeof exportCauses)[number];
 export type Verdict = (typeof verdicts)[number];
 export type JobStatus = z.infer<typeof jobSchema>;
 export type StartRecord = z.infer<typeof startSchema>;
+export type HookRecord = z.infer<typeof hookSchema>;
 export type Candidate = z.infer<typeof candidateSchema>;
 export type ActiveVersion = z.infer<typeof activeSchema>;
 export type HistoryEntry = z.infer<typeof versionSchema>;

@@ -112,6 +112,8 @@ export interface Wanted {
   readonly pin: Pin | undefined;
   readonly historyLimit: number;
   readonly isSuspended: boolean;
+  /** How long no hook must come before one starts an export. `undefined`: hooks start none. */
+  readonly quietPeriodMs: number | undefined;
   readonly outputName: string;
   readonly targets: readonly WantedTarget[];
 }
@@ -151,6 +153,7 @@ export function applyDefaults(
     pin: spec.pin && { version: spec.pin.version, jobId: spec.pin.jobId },
     historyLimit: spec.historyLimit ?? 5,
     isSuspended: spec.suspend ?? false,
+    quietPeriodMs: spec.trigger && (parseDurationMs(spec.trigger.quietPeriod ?? '') ?? minuteMs),
     outputName: spec.output?.name ?? defaultOutputName(identity.name),
     targets: (spec.targets ?? []).flatMap((target) => wantTarget(identity.namespace, target)),
   };

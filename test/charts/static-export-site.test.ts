@@ -144,6 +144,7 @@ test('a StaticExport has every field of the values, and no empty field', async (
     historyLimit: 7,
     suspend: false,
     output: { name: 'published' },
+    trigger: { webhook: { secretRef: { name: 'docs-hook', key: 'secret' } }, quietPeriod: '2m' },
     targets: [
       {
         name: 'portal',

@@ -48,9 +48,9 @@ export class CallOracles {
   }
 
   /** Rule 3: recorded first, sent with the record's key, at most three times and not before its answer is overdue. */
-  #checkStart({ idempotencyKey, startKey, at }: Call): void {
+  #checkStart({ idempotencyKey, start, at }: Call): void {
     const key = idempotencyKey ?? '';
-    assert.ok(key !== '' && key === startKey, 'a start was sent before its start record was stored');
+    assert.ok(key !== '' && key === start?.key, 'a start was sent before its start record was stored');
     const before = this.#starts.get(key);
     const count = (before?.count ?? 0) + 1;
     assert.ok(count <= maxSends, `one start was sent ${count} times`);

@@ -6,6 +6,7 @@ import { hash } from 'node:crypto';
 import { BundleError } from '../../src/bundle/bundle-error.ts';
 import { type ExportApi, ExportApiError, type ExportApiErrorCode } from '../../src/export-api/answers.ts';
 import type { Bundles, ExportApiSource, Inspection } from '../../src/loop/ports.ts';
+import type { StartRecord } from '../../src/staticexport/status-schema.ts';
 import { Link } from '../../src/wire/link.ts';
 import type { VirtualClock } from '../support/virtual-clock.ts';
 
@@ -39,7 +40,8 @@ export interface Call {
   readonly at: number;
   readonly baseUrl: string;
   /** The start record that the cluster held when a start arrived. */
-  readonly startKey: string | undefined;
+  /** The start record that the cluster stored when the vendor received the start. */
+  readonly start: StartRecord | undefined;
 }
 
 export class FakeVendor implements ExportApiSource {
@@ -92,7 +94,7 @@ export class FakeVendor implements ExportApiSource {
   isDated = true;
   unreadable: 'expired-link' | 'transient' | 'rejected' | undefined;
   /** Reads the start record that the cluster holds now. */
-  readStartKey: () => string | undefined = () => undefined;
+  readStart: () => StartRecord | undefined = () => undefined;
   readonly #starts = new Map<string, string>();
   readonly #cached = new Map<string, string>();
   #count = 0;
@@ -175,8 +177,8 @@ export class FakeVendor implements ExportApiSource {
   }
 
   #admit(kind: Call['kind'], baseUrl: string, key: string, idempotencyKey: string | undefined): void {
-    const startKey = kind === 'start' ? this.readStartKey() : undefined;
-    this.calls.push({ kind, key, idempotencyKey, at: this.clock.monotonic(), baseUrl, startKey });
+    const start = kind === 'start' ? this.readStart() : undefined;
+    this.calls.push({ kind, key, idempotencyKey, at: this.clock.monotonic(), baseUrl, start });
     if (key !== this.validKey) throw new ExportApiError('Unauthorized', 'wrong key', { status: 401 });
     if (this.failing !== undefined) {
       const at = this.clock.monotonic();

@@ -16,6 +16,7 @@ import { brokenRules, type Moment } from '../support/kstatus-rules.ts';
 import { CallOracles } from './call-oracles.ts';
 import { signature } from './fake-vendor.ts';
 import { noFaults } from './faults.ts';
+import { HookOracles } from './hook-oracles.ts';
 import { dueAgeMs, LinkOracles } from './link-oracles.ts';
 import { checkJobShown, PublicationOracles } from './publication-oracles.ts';
 import { outputName, resource, type Simulation, type Step } from './simulation.ts';
@@ -46,6 +47,7 @@ export class Oracles {
   #jobsChecked = '';
   readonly #calls: CallOracles;
   readonly #publication: PublicationOracles;
+  readonly #hooks: HookOracles;
   readonly link: LinkOracles;
   /** While a trouble prevents new links. */
   isTroubled = false;
@@ -58,6 +60,7 @@ export class Oracles {
     this.link = new LinkOracles(simulation);
     this.#calls = new CallOracles(simulation);
     this.#publication = new PublicationOracles(simulation);
+    this.#hooks = new HookOracles(simulation);
   }
 
   /** All untracked jobs of the simulation. */
@@ -73,6 +76,7 @@ export class Oracles {
   /** Another resource of the same name: nothing of the old one binds it. */
   startOver(): void {
     this.#publication.startOver();
+    this.#hooks.startOver();
   }
 
   /**
@@ -106,6 +110,7 @@ export class Oracles {
     this.#wasClean = step.error === undefined && !hadFaults && !wasShared && !isLeft;
     this.#wasFaulty = hadFaults || step.error !== undefined;
     this.#calls.check(step, hadFaults);
+    this.#hooks.check(step);
     this.checkJobs();
     this.checkGone(step, hadFaults);
     this.checkAwaited();
@@ -282,6 +287,7 @@ export class Oracles {
       simulation.output()?.['version'],
       'status and Secret differ',
     );
+    this.#hooks.checkSettled();
     const isInStep = (simulation.status().targets ?? []).every(({ synced }) => synced);
     assert.ok(isInStep, `a target is not synced after calm: ${JSON.stringify(simulation.status().targets)}`);
   }
@@ -305,10 +311,21 @@ export function isIdle({ before, wasDirty }: Step, now: number): boolean {
 
 /** Until when a resource has no due action by its status, epoch ms; 0 when status does not say so. */
 export function quietTime(object: StaticExportObject | undefined): number {
-  const { active, job, start, nextRefreshTime, nextExportTime, failures, targets, refusedKey, conditions } =
-    parseStatus(object?.status);
+  const {
+    active,
+    job,
+    start,
+    nextRefreshTime,
+    nextExportTime,
+    failures,
+    targets,
+    refusedKey,
+    conditions,
+    hook,
+  } = parseStatus(object?.status);
   // Status names no time for the inspection of a pinned job, and its result may come at any time.
   if (conditions?.some(({ type, reason }) => type === 'Reconciling' && reason === 'PinPending')) return 0;
+  if (hook !== undefined) return 0;
   if (start !== undefined || refusedKey !== undefined || nextRefreshTime === undefined) return 0;
   if (job?.verdict === undefined || job.verdict === 'TimedOut' || job.verdict === 'JobLost') return 0;
   const operations = [failures?.export, failures?.poll, failures?.link];
@@ -328,8 +345,8 @@ export function quietTime(object: StaticExportObject | undefined): number {
 
 /** The next time after `now` that status names for an action, epoch ms; `now` when it names none. */
 export function namedTime(object: StaticExportObject | undefined, now: number): number {
-  const { nextRefreshTime, nextExportTime, failures } = parseStatus(object?.status);
-  if (nextRefreshTime === undefined) return now;
+  const { nextRefreshTime, nextExportTime, failures, hook } = parseStatus(object?.status);
+  if (nextRefreshTime === undefined || hook !== undefined) return now;
   const retries = [failures?.export, failures?.poll, failures?.link].map((one) => one?.retryTime);
   const named = [nextRefreshTime, nextExportTime, ...retries].flatMap((text) => readInstant(text) ?? []);
   return Math.min(...named.filter((at) => at > now), Number.POSITIVE_INFINITY);

@@ -97,7 +97,7 @@ class ScenarioRun {
     const { dice } = simulation;
     const schedule = dice.pick(schedules);
     const historyLimit = dice.between(1, 6);
-    simulation.editSpec({ ...(schedule && { schedule }), historyLimit, jobTimeout: '30m' });
+    simulation.editSpec({ ...(schedule && { schedule }), historyLimit, jobTimeout: '30m', trigger: {} });
     this.#restingRate = dice.pick(restingRates);
     this.#rate = this.#restingRate;
     simulation.faults = randomFaults(
@@ -164,6 +164,7 @@ class ScenarioRun {
     simulation.cluster.putSecret(keySecret, { apiKey: simulation.vendor.validKey });
     simulation.editSpec({ suspend: false, pin: undefined, promotion: { maxShrinkPercent: 100 } });
     simulation.annotate({ 'staticexport.dev/requestedAt': 'the end' });
+    simulation.hook(3, 10_000);
     if (simulation.target !== undefined) ownDocument(simulation, simulation.target);
     oracles.disturb();
     await this.#run(3 * hourMs);

@@ -32,6 +32,8 @@ async function watched(simulation: Simulation, ms: number, excused = 0): Promise
   await simulation.run(ms, (step) => oracles.check(step));
 }
 
+const hooked: SimulationOptions = { spec: { trigger: {} } };
+
 /** The duration of a scenario whose export was just requested. */
 const exportMs = 10 * minuteMs;
 
@@ -352,6 +354,56 @@ export const scenarios = {
     const simulation = new Simulation({ faults });
     await simulation.until(() => simulation.condition('Ready') === 'True/Published', 10 * minuteMs);
     assert.equal(simulation.vendor.jobs.size, 1, 'a death of the reader cost an export');
+  },
+  burstOfHooks: async () => {
+    const simulation = await publishedSimulation(hooked);
+    const starts = simulation.callsOf('start');
+    const oracles = new Oracles(simulation);
+    simulation.hook(50, 5000);
+    await simulation.run(6 * minuteMs, (step) => oracles.check(step));
+    assert.equal(simulation.callsOf('start') - starts, 1, 'the end of the quiet period starts no export');
+    await simulation.run(hourMs, (step) => oracles.check(step));
+    assert.equal(
+      simulation.callsOf('start') - starts,
+      1,
+      'a burst of hooks starts another number of exports',
+    );
+    oracles.checkSettled();
+  },
+  endlessHooks: async () => {
+    const simulation = await publishedSimulation(hooked);
+    const starts = simulation.callsOf('start');
+    const oracles = new Oracles(simulation);
+    simulation.hook(240, minuteMs / 2);
+    await simulation.run(2 * hourMs, (step) => oracles.check(step));
+    const exports = simulation.callsOf('start') - starts;
+    assert.ok(exports >= 10 && exports <= 13, `${exports} exports in two hours of hooks`);
+  },
+  hookInBackoff: async () => {
+    const simulation = await publishedSimulation(hooked);
+    simulation.vendor.failing = 'BadRequest';
+    simulation.hook(20, 2 * minuteMs);
+    const oracles = new Oracles(simulation);
+    await simulation.run(2 * hourMs, (step) => oracles.check(step));
+    simulation.vendor.failing = undefined;
+    await simulation.run(2 * hourMs, (step) => oracles.check(step));
+    oracles.checkSettled();
+  },
+  hookDuringJob: async () => {
+    const simulation = await publishedSimulation(hooked);
+    const starts = simulation.callsOf('start');
+    simulation.vendor.jobMs = 10 * minuteMs;
+    request(simulation, 'long');
+    await simulation.until(() => simulation.callsOf('start') === starts + 1);
+    simulation.hook(3, minuteMs);
+    const oracles = new Oracles(simulation);
+    await simulation.run(hourMs, (step) => oracles.check(step));
+    assert.equal(
+      simulation.callsOf('start') - starts,
+      2,
+      'the hooks during a job start another number of exports',
+    );
+    oracles.checkSettled();
   },
   forbiddenInputs: async () => {
     const simulation = await publishedSimulation();

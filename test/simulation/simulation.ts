@@ -18,6 +18,7 @@ import { decode, FakeCluster } from './fake-cluster.ts';
 import { FakeVendor } from './fake-vendor.ts';
 import { Crash, type FaultPlan, noFaults } from './faults.ts';
 import { FaultyPorts, loggerInto } from './faulty-ports.ts';
+import { SentHooks } from './sent-hooks.ts';
 import { ownDocument, type TargetKind, targetsOf } from './target-document.ts';
 
 export const resource: ObjectKey = { namespace: 'docs', name: 'site' };
@@ -62,6 +63,7 @@ export interface SimulationOptions {
 export class Simulation {
   readonly clock: VirtualClock;
   readonly jumps: ClockJumps;
+  readonly hooks = new SentHooks();
   readonly cluster = new FakeCluster();
   readonly vendor: FakeVendor;
   readonly dice: Dice;
@@ -111,7 +113,7 @@ export class Simulation {
       plan: async (_namespace, task) => planTarget(task),
     };
     this.#own = { planner, events, wake: () => this.#wake(), isKnown, random, logger };
-    this.vendor.readStartKey = () => this.status().start?.key;
+    this.vendor.readStart = () => this.status().start;
     if (this.target !== undefined) ownDocument(this, this.target);
     this.cluster.putSecret(keySecret, { apiKey: this.vendor.validKey });
     this.cluster.create(resource, {
@@ -164,10 +166,24 @@ export class Simulation {
 
   /** Sleeps until the next reconcile, at most until `end`; the end of background work may start it earlier. */
   async #sleep(end = Number.POSITIVE_INFINITY): Promise<void> {
+    this.#receiveHooks();
     for (let leftMs = this.#leftMs(end); leftMs > 0; leftMs = this.#leftMs(end)) {
       const napMs = this.#isReading() ? 1000 : this.hasBackground ? this.clock.nextInMs() : leftMs;
-      await this.clock.pass(Math.min(leftMs, napMs));
+      const hookInMs = this.hooks.nextTime() - this.clock.monotonic();
+      await this.clock.pass(Math.min(leftMs, hookInMs, napMs));
+      this.#receiveHooks();
     }
+  }
+
+  #receiveHooks(): void {
+    for (const token of this.hooks.take(this.clock.monotonic()))
+      this.annotate({ 'staticexport.dev/hookRequestedAt': token });
+  }
+
+  /** Sends `count` hooks, the first one at once, then one every `gapMs`. */
+  hook(count = 1, gapMs = 0): void {
+    this.hooks.plan(this.clock.monotonic(), count, gapMs);
+    this.#receiveHooks();
   }
 
   #leftMs(end: number): number {

@@ -39,6 +39,8 @@ const edits = [
   'manual',
   'reject',
   'refresh',
+  'hook',
+  'hook',
 ] as const;
 
 const happenings: readonly Happening[] = [
@@ -157,6 +159,12 @@ function edit({ simulation, oracles }: Script, kind: (typeof edits)[number]): vo
         'staticexport.dev/refreshRequestedAt': `token-${simulation.dice.between(1, 1_000_000)}`,
       });
       break;
+    case 'hook':
+      simulation.hook(
+        simulation.dice.between(1, 40),
+        simulation.dice.pick([0, 1000, 20_000, 45_000, 59_000, 70_000]),
+      );
+      break;
     default:
       kind satisfies never;
   }
@@ -172,7 +180,12 @@ export async function playScenario(seed: number, bend?: SimulationOptions['bend'
   const simulation = new Simulation({
     seed,
     target: new Dice(seed).pick(targetKinds),
-    spec: { schedule: '17 * * * *', linkRefresh: { minInterval: '30s' }, jobTimeout: '10m' },
+    spec: {
+      schedule: '17 * * * *',
+      linkRefresh: { minInterval: '30s' },
+      jobTimeout: '10m',
+      trigger: { quietPeriod: '1m' },
+    },
     ...(bend && { bend }),
   });
   const oracles = new Oracles(simulation);

@@ -204,6 +204,27 @@ export const troubles: Readonly<Record<string, Trouble>> = {
     };
     return { end, stopsLinks: false };
   },
+  'a burst of hooks': ({ simulation }) => {
+    simulation.vendor.contents.set('docs.example.com', {
+      name: 'pushed',
+      pages: simulation.dice.between(15, 30),
+    });
+    simulation.hook(simulation.dice.between(1, 50), simulation.dice.between(0, 5000));
+    return harmless;
+  },
+  'hooks without end': ({ simulation }) => {
+    simulation.hook(simulation.dice.between(50, 300), simulation.dice.between(10, 59) * 1000);
+    return harmless;
+  },
+  'hooks while exports fail': ({ simulation }) => {
+    const { vendor, dice } = simulation;
+    vendor.failing = dice.pick(['ServerError', 'BadRequest'] as const);
+    simulation.hook(dice.between(5, 50), dice.between(30, 300) * 1000);
+    const end = (): void => {
+      vendor.failing = undefined;
+    };
+    return { end, stopsLinks: true };
+  },
   'a new link is requested': ({ simulation }) => {
     simulation.annotate({ 'staticexport.dev/refreshRequestedAt': `leaked-${simulation.dice.roll()}` });
     return harmless;

@@ -7,6 +7,7 @@ import { formatInstant } from '../../wire/instant.ts';
 import type { LinkTimes, Publication } from '../../wire/publication.ts';
 import { isValidLongEnough, needsInspection } from '../choose.ts';
 import { callPolicies } from '../failure-policy.ts';
+import { answerHook } from '../hooks.ts';
 import { isFresher, isFromTheFuture, retryAfterStale } from '../link-timing.ts';
 import { type Observation, pendingRefresh } from '../observation.ts';
 import type { ActionResult, CallFailure, RateLimitChange } from '../result.ts';
@@ -135,6 +136,7 @@ function settleStarted(
       startTime: formatInstant(now),
     },
     lastHandledRequest: record.request ?? status.lastHandledRequest,
+    ...answerHook(status, record),
     nextExportTime: tick === undefined ? undefined : formatInstant(tick),
     failures: { ...status.failures, poll: undefined },
   };

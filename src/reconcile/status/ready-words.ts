@@ -9,6 +9,7 @@ import {
   stalledReasons,
 } from '../../staticexport/reasons.ts';
 import type { Failure } from '../../staticexport/status-schema.ts';
+import { pendingHook } from '../hooks.ts';
 import { type Observation, pendingRequest } from '../observation.ts';
 import type { State } from '../state.ts';
 import { describeFailure, describeLinkFailure, describeRetry, describeTry } from './failure-words.ts';
@@ -102,6 +103,7 @@ function nextTry(failure: Failure | undefined, observation: Observation): string
 /** A requested export that cannot start now. */
 function waitingRequest(observation: Observation): string | undefined {
   const { isSuspended, pin } = observation.wanted;
-  if (!(isSuspended || pin !== undefined) || pendingRequest(observation) === undefined) return undefined;
+  if (!(isSuspended || pin !== undefined)) return undefined;
+  if (pendingRequest(observation) === undefined && pendingHook(observation) === undefined) return undefined;
   return `A requested export waits until ${isSuspended ? 'spec.suspend is false' : 'spec.pin is removed'}.`;
 }

@@ -2,6 +2,7 @@
 
 import { accessMutations } from './access.ts';
 import type { Mutations } from './exchange.ts';
+import { hookMutations } from './hooks.ts';
 import { linkMutations } from './link.ts';
 import { outputMutations } from './outputs.ts';
 import { promotionMutations } from './promotion.ts';
@@ -12,6 +13,7 @@ export const ruleMutations: Mutations = {
   ...linkMutations,
   ...startMutations,
   ...promotionMutations,
+  ...hookMutations,
   ...accessMutations,
   ...outputMutations,
   ...wakeMutations,

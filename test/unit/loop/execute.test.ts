@@ -63,7 +63,8 @@ test('a start stores its record before it sends the request with the same key', 
   ]);
   const sent = { baseUrl, key: validKey, domain: 'docs.example.com', idempotencyKey: 'key-1' };
   assert.deepEqual(ports.exportApi.requests, [sent]);
-  assert.deepEqual(result, { kind: 'started', record: { ...record, request: 'now' }, jobId: 'se_1' });
+  const started = { ...record, request: 'now', hook: undefined };
+  assert.deepEqual(result, { kind: 'started', record: started, jobId: 'se_1' });
   assert.equal(object, ports.cluster.object, 'saving the id builds on the object with the record');
   assert.deepEqual(ports.ofAction.memory.polls.get(id), { jobId: 'se_1', at: t0, retryAfterMs: 7000 });
 });
@@ -83,7 +84,11 @@ test('a start request that fails keeps the record', async () => {
   ports.exportApi.starts.push(failWith('ServerError', { status: 503, retryAfterMs: 9000, requestId: 'r-1' }));
   const { result, object } = await run(ports, start);
   const failure = { code: 'ServerError', retryAfterMs: 9000, why: 'HTTP 503', requestId: 'r-1' };
-  assert.deepEqual(result, { kind: 'start-failed', record: { ...record, request: undefined }, failure });
+  assert.deepEqual(result, {
+    kind: 'start-failed',
+    record: { ...record, request: undefined, hook: undefined },
+    failure,
+  });
   assert.deepEqual(object.status, { start: record, operatorLease: 'operators/own' });
   assert.equal(ports.ofAction.memory.polls.has(id), false);
 });

@@ -31,6 +31,7 @@ test('the smallest spec is readable, and every default is as documented', () => 
     pin: undefined,
     historyLimit: 5,
     isSuspended: false,
+    quietPeriodMs: undefined,
     outputName: 'site-bundle',
     targets: [],
   });
@@ -76,6 +77,7 @@ test('what is written in the spec counts before any default', () => {
     pin: { jobId: 'se_1' },
     historyLimit: 9,
     suspend: true,
+    trigger: { webhook: { secretRef: { name: 'hook' } }, quietPeriod: '90s' },
     output: { name: 'published' },
     targets: [{ name: 'argo', type: 'Values', write: ['bundleUrl'], values: { kind: 'Secret', name: 'v' } }],
   };
@@ -97,6 +99,7 @@ test('what is written in the spec counts before any default', () => {
     pin: { version: undefined, jobId: 'se_1' },
     historyLimit: 9,
     isSuspended: true,
+    quietPeriodMs: 90_000,
     outputName: 'published',
     targets: [
       {

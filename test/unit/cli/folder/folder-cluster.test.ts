@@ -9,6 +9,7 @@ import { describe, type TestContext, test } from 'node:test';
 import { type FolderCluster, openFolderCluster } from '../../../../src/cli/folder/folder-cluster.ts';
 import { systemRandom } from '../../../../src/runtime/random.ts';
 import { parseStatus } from '../../../../src/staticexport/parse.ts';
+import type { StartRecord } from '../../../../src/staticexport/status-schema.ts';
 import type { AppliedObject, Cluster, StaticExportObject } from '../../../../src/wire/cluster.ts';
 import { FakeCluster } from '../../../simulation/fake-cluster.ts';
 import { keySecret, outputName, resource, Simulation } from '../../../simulation/simulation.ts';
@@ -209,15 +210,15 @@ async function prepare(folder: FolderCluster, simulation: Simulation): Promise<v
   const { spec: wanted } = simulation.object() ?? assert.fail();
   await folder.applyManifest({ key: resource, spec: wanted, annotations: {}, labels: {} });
   folder.holdSecret(keySecret, { apiKey: Buffer.from(simulation.vendor.validKey) });
-  simulation.vendor.readStartKey = () => {
+  simulation.vendor.readStart = () => {
     // The folder answers from memory, but through promises; the vendor asks in the middle of a call.
-    return startKey;
+    return start;
   };
-  let startKey: string | undefined;
+  let start: StartRecord | undefined;
   const { writeStatus } = folder;
   folder.writeStatus = async (object, next, stop) => {
     const stored = await writeStatus(object, next, stop);
-    startKey = parseStatus(stored.status).start?.key;
+    start = parseStatus(stored.status).start;
     return stored;
   };
 }

@@ -133,6 +133,8 @@ const status: fc.Arbitrary<Status> = fc.record({
     }),
   ),
   lastHandledRefresh: orNothing(fc.constantFrom('three', 'four')),
+  lastHandledHook: orNothing(fc.constantFrom('five', 'six')),
+  hook: orNothing(fc.record({ token: fc.constantFrom('five', 'six'), firstTime: past, lastTime: past })),
   active: orNothing(
     fc
       .tuple(entry, fc.record({ linkIssueTime: orNothing(past), linkExpirationTime: orNothing(instant) }))
@@ -167,6 +169,7 @@ export const anyObservation: fc.Arbitrary<Observation> = fc.record({
         ),
       ),
       isSuspended: fc.boolean(),
+      quietPeriodMs: fc.constantFrom(undefined, 0, 500, 60_000, 3_600_000),
       schedule: fc.constantFrom(undefined, '17 * * * *', 'nonsense'),
       minIntervalMs: fc.constantFrom(1000, 30_000),
     })
@@ -177,6 +180,7 @@ export const anyObservation: fc.Arbitrary<Observation> = fc.record({
   promote: orNothing(versionName),
   reject: orNothing(versionName),
   refreshRequest: orNothing(fc.constantFrom('three', 'four')),
+  hookRequest: orNothing(fc.constantFrom('five', 'six')),
   isHostAllowed: fc.boolean(),
   key: fc.constantFrom(
     { kind: 'present' as const, secretVersion: 'u/1', hasUsualPrefix: true },

@@ -1,5 +1,5 @@
 # One image for every program: the base's Node, the bundled programs, nothing else. The first argument of a container
-# names the program: `operator`, `bundle-server`, `export-service`. No shell is needed at any point of its life, the
+# names the program: `operator`, `bundle-server`, `export-service`, `webhook-receiver`. No shell is needed at any point of its life, the
 # root file system may be read-only, and any user id will do.
 #
 #   docker buildx build --platform linux/amd64,linux/arm64 --tag static-export-operator:0.1.0 .
@@ -48,6 +48,7 @@ ENV NODE_COMPILE_CACHE=/tmp/compiled/${BUILDARCH}
 RUN ["/nodejs/bin/node", "/app/entrypoint.mjs", "operator", "--version"]
 RUN ["/nodejs/bin/node", "/app/entrypoint.mjs", "bundle-server", "--version"]
 RUN ["/nodejs/bin/node", "/app/entrypoint.mjs", "export-service", "--version"]
+RUN ["/nodejs/bin/node", "/app/entrypoint.mjs", "webhook-receiver", "--version"]
 RUN ["/nodejs/bin/node", "/app/entrypoint.mjs", "static-export", "--version"]
 # Empty where the two differ.
 RUN ["/nodejs/bin/node", "--eval", "fs.mkdirSync('/tmp/compiled/' + process.env.TARGETARCH, { recursive: true })"]

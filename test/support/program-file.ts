@@ -7,7 +7,7 @@ const builtFolder = process.env['PROGRAMS_FOLDER'];
 
 /** @param name as in `src/bin` */
 export const programFile = (
-  name: 'bundle-server' | 'export-service' | 'operator' | 'static-export',
+  name: 'bundle-server' | 'export-service' | 'operator' | 'static-export' | 'webhook-receiver',
 ): string =>
   builtFolder === undefined
     ? resolve(import.meta.dirname, `../../src/bin/${name}.ts`)

@@ -10,10 +10,12 @@ import {
   variableName,
 } from '../../../../src/runtime/flags/flags.ts';
 import { bundleServer } from '../../../../src/site/server-flags.ts';
+import { webhookReceiverProgram } from '../../../../src/webhook/program.ts';
 
 testHelp(operatorProgram);
 testHelp(bundleServer);
 testHelp(exportServiceProgram);
+testHelp(webhookReceiverProgram);
 
 function testHelp<F extends Flags>(program: ProgramDescription<F>): void {
   test(`--help of ${program.name} fits a terminal of 80 columns and leaves nothing out`, () => {

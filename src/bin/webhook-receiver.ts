@@ -1,0 +1,14 @@
+// The program `webhook-receiver`: composition root. Passes the process to runProgram; what it does is in src/webhook.
+// Reads only whether it runs in a pod.
+
+import '../runtime/supported-node.ts';
+import '../runtime/v8/small-heap.ts';
+import { runProgram } from '../runtime/program.ts';
+import { keepWasmPlain } from '../runtime/v8/plain-wasm.ts';
+import { runWebhookReceiver, webhookReceiverProgram } from '../webhook/program.ts';
+
+keepWasmPlain();
+
+await runProgram(process, webhookReceiverProgram, (values, context) =>
+  runWebhookReceiver(values, context, process.env['KUBERNETES_SERVICE_HOST'] !== undefined),
+);

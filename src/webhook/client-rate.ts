@@ -1,0 +1,55 @@
+// How many requests each client address may send: a bucket for each address that fills again with time. Holds a bounded
+// number of addresses, and forgets those that are full again first.
+
+import type { Clock } from '../runtime/clock.ts';
+
+const minuteMs = 60_000;
+const mostAddresses = 10_000;
+
+interface Bucket {
+  readonly left: number;
+  readonly at: number;
+}
+
+export interface ClientRate {
+  /** Takes one request of this address. @returns how long the client must wait, in ms; `undefined` if it may proceed */
+  take(address: string): number | undefined;
+}
+
+/** @param perMinute requests of one address in a minute, all at once if the address was quiet before */
+export function createClientRate(clock: Pick<Clock, 'monotonic'>, perMinute: number): ClientRate {
+  const buckets = new Map<string, Bucket>();
+  const refilled = ({ left, at }: Bucket, now: number): number =>
+    Math.min(perMinute, left + ((now - at) / minuteMs) * perMinute);
+  const forget = (now: number): void => {
+    for (const [key, bucket] of buckets) if (refilled(bucket, now) >= perMinute) buckets.delete(key);
+    const [oldest] = buckets.keys();
+    if (buckets.size >= mostAddresses && oldest !== undefined) buckets.delete(oldest);
+  };
+  return {
+    take: (address) => {
+      const now = clock.monotonic();
+      const key = networkOf(address);
+      const before = buckets.get(key);
+      const left = before === undefined ? perMinute : refilled(before, now);
+      if (left < 1) return Math.ceil(((1 - left) * minuteMs) / perMinute);
+      if (before === undefined && buckets.size >= mostAddresses) forget(now);
+      // At the end of the order, so that the first key is the address that was quiet for longest.
+      buckets.delete(key);
+      buckets.set(key, { left: left - 1, at: now });
+      return undefined;
+    },
+  };
+}
+
+/** An IPv4 address, or the /64 of an IPv6 address, because one client has all addresses in it. */
+export function networkOf(address: string): string {
+  const plain = address.replace(/^::ffff:(?=\d+\.)/i, '').toLowerCase();
+  if (!plain.includes(':')) return plain;
+  const [head = '', tail] = plain.replace(/%.*$/, '').split('::', 2);
+  const before = head === '' ? [] : head.split(':');
+  const after = tail === undefined || tail === '' ? [] : tail.split(':');
+  const zeros = Array.from({ length: Math.max(0, 8 - before.length - after.length) }, () => '0');
+  const groups = tail === undefined ? before : [...before, ...zeros, ...after];
+  return `${groups.slice(0, 4).join(':')}::/64`;
+}

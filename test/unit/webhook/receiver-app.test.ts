@@ -1,0 +1,197 @@
+// The receiver behind a real port, with a scripted cluster: which requests reach the cluster at all, and that a client
+// cannot tell one unauthorized request from another.
+
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { systemClock } from '../../../src/runtime/clock.ts';
+import { listenHttp } from '../../../src/runtime/http/http-listener.ts';
+import { createLogger } from '../../../src/runtime/logger.ts';
+import { systemRandom } from '../../../src/runtime/random.ts';
+import { createClientRate } from '../../../src/webhook/client-rate.ts';
+import type { FoundHook } from '../../../src/webhook/hook-target.ts';
+import { type Outcome, type ReceiverAppOptions, receiverApp } from '../../../src/webhook/receiver-app.ts';
+import { readHookSecret } from '../../../src/webhook/verification.ts';
+import { ClusterError } from '../../../src/wire/cluster-error.ts';
+import { hmacHex, signStandard } from './signing.ts';
+
+const secret = 'whsec_c2VjcmV0LW9mLXRoZS10ZXN0LTAxMjM0NTY3';
+const body = '{"ref":"refs/heads/main","private":"body-of-the-push"}';
+const good = { 'X-Hub-Signature-256': `sha256=${hmacHex(secret, Buffer.from(body))}` };
+const wanted: FoundHook = {
+  uid: 'uid-1',
+  secret: readHookSecret(Buffer.from(secret)),
+  why: undefined,
+  isWanted: true,
+};
+const closing: (() => Promise<void>)[] = [];
+after(() => Promise.all(closing.map((close) => close())));
+
+async function start(found: FoundHook | Error = wanted, options: Partial<ReceiverAppOptions> = {}) {
+  const reads: string[] = [];
+  const tokens: string[] = [];
+  const outcomes: Outcome[] = [];
+  const log: string[] = [];
+  const app = receiverApp({
+    targets: {
+      find: async ({ namespace, name }) => {
+        reads.push(`${namespace}/${name}`);
+        if (found instanceof Error) throw found;
+        return found;
+      },
+      request: async (_key, uid, token) => {
+        tokens.push(`${uid} ${token}`);
+      },
+    },
+    clock: systemClock,
+    random: systemRandom,
+    logger: createLogger('debug', (line) => log.push(line)),
+    clientRate: createClientRate(systemClock, 1000),
+    maxBodyBytes: 1024,
+    maxConcurrent: 10,
+    trustedProxies: [],
+    requestTimeoutMs: 5000,
+    onAnswered: (outcome) => outcomes.push(outcome),
+    ...options,
+  });
+  const listener = await listenHttp({ host: '127.0.0.1', port: 0 }, app, systemClock);
+  closing.push(() => listener.close({ lingerMs: 0, graceMs: 0 }));
+  const send = async (
+    headers: Record<string, string>,
+    content: string | undefined = body,
+    path = '/hooks/docs/site',
+    method = 'POST',
+  ) => {
+    const hasBody = method !== 'GET' && method !== 'HEAD';
+    const answer = await fetch(`${listener.url}${path}`, {
+      method,
+      headers,
+      ...(hasBody && { body: content }),
+    });
+    const fields = Object.fromEntries([...answer.headers].filter(([name]) => name !== 'date'));
+    return { status: answer.status, text: await answer.text(), fields };
+  };
+  return { send, reads, tokens, outcomes, log };
+}
+
+test('each scheme is accepted with 202, and writes one annotation', async () => {
+  const { send, tokens, reads } = await start();
+  for (const headers of [
+    good,
+    { 'X-Signature': `sha256=${hmacHex(secret, Buffer.from(body))}` },
+    { 'X-Gitlab-Token': secret },
+    { ...signStandard(secret, Buffer.from(body), { now: Date.now() }) },
+  ]) {
+    const { status, text } = await send(headers);
+    assert.deepEqual([status, text], [202, '{"status":"accepted"}']);
+  }
+  assert.deepEqual(
+    reads,
+    Array.from({ length: 4 }, () => 'docs/site'),
+  );
+  for (const token of tokens) assert.match(token, /^uid-1 \d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+  assert.equal(tokens.length, 4);
+});
+
+test('every unauthorized request gets the same bytes, and writes nothing', async () => {
+  const absent: FoundHook = {
+    uid: undefined,
+    secret: undefined,
+    why: 'no such StaticExport',
+    isWanted: false,
+  };
+  const cases: readonly (readonly [FoundHook, Record<string, string>, string?])[] = [
+    [absent, good],
+    [{ ...absent, uid: 'uid-1', why: 'no spec.trigger.webhook' }, good],
+    [{ ...absent, uid: 'uid-1', why: 'Secret x has no text in key secret', isWanted: true }, good],
+    [wanted, { 'X-Hub-Signature-256': `sha256=${'0'.repeat(64)}` }],
+    [wanted, { 'X-Hub-Signature-256': 'nonsense' }],
+    [wanted, { 'X-Gitlab-Token': 'wrong' }],
+    [wanted, { ...signStandard(secret, Buffer.from(body), { now: Date.now() - 400_000 }) }],
+    [wanted, {}],
+    [wanted, good, '/hooks/Docs/site'],
+    [wanted, good, `/hooks/docs/${'x'.repeat(300)}`],
+  ];
+  const answers: string[] = [];
+  for (const [found, headers, path] of cases) {
+    const { send, tokens } = await start(found);
+    answers.push(JSON.stringify(await send(headers, body, path)));
+    assert.deepEqual(tokens, []);
+  }
+  assert.equal(new Set(answers).size, 1, [...new Set(answers)].join('\n'));
+  assert.match(answers[0] ?? '', /"status":401/);
+});
+
+test('a body above the limit is refused before anything is read from the cluster', async () => {
+  const { send, reads, outcomes } = await start();
+  assert.equal((await send(good, 'x'.repeat(1025))).status, 413);
+  assert.equal((await send(good, 'x'.repeat(1024))).status, 401);
+  assert.deepEqual([reads.length, outcomes[0]], [1, 'too_large']);
+});
+
+test('a client above its rate is refused before anything is read from the cluster', async () => {
+  const { send, reads, outcomes } = await start(wanted, { clientRate: createClientRate(systemClock, 2) });
+  await send(good);
+  await send({});
+  const { status, fields } = await send(good);
+  assert.deepEqual([status, fields['retry-after'], reads.length], [429, '30', 1]);
+  assert.deepEqual(outcomes, ['accepted', 'unauthorized', 'limited']);
+});
+
+test('only a trusted proxy names the client', async () => {
+  const clientRate = () => createClientRate(systemClock, 1);
+  const direct = await start(wanted, { clientRate: clientRate() });
+  await direct.send({ ...good, 'X-Forwarded-For': '192.0.2.1' });
+  assert.equal((await direct.send({ ...good, 'X-Forwarded-For': '192.0.2.2' })).status, 429);
+  const behind = await start(wanted, { clientRate: clientRate(), trustedProxies: ['127.0.0.0/8'] });
+  assert.equal((await behind.send({ ...good, 'X-Forwarded-For': '192.0.2.1' })).status, 202);
+  assert.equal((await behind.send({ ...good, 'X-Forwarded-For': '192.0.2.2' })).status, 202);
+  assert.equal((await behind.send({ ...good, 'X-Forwarded-For': '192.0.2.9, 192.0.2.2' })).status, 429);
+});
+
+test('another method, another address and an encoded body have answers of their own', async () => {
+  const { send, reads } = await start();
+  const { status, fields } = await send({}, undefined, '/hooks/docs/site', 'GET');
+  assert.deepEqual([status, fields['allow']], [405, 'POST']);
+  assert.equal((await send(good, body, '/hooks/docs')).status, 404);
+  assert.equal((await send(good, body, '/')).status, 404);
+  assert.equal((await send({ ...good, 'Content-Encoding': 'gzip' })).status, 415);
+  assert.equal((await send(good, body, '/hooks/%ff/site')).status, 400);
+  assert.deepEqual(reads, []);
+});
+
+test('a cluster that does not answer is a 503 that asks for a retry', async () => {
+  const { send, outcomes } = await start(
+    new ClusterError('Unavailable', 'no answer', { retryAfterMs: 7000 }),
+  );
+  const { status, fields, text } = await send(good);
+  assert.deepEqual([status, fields['retry-after'], text], [503, '7', '{"error":"unavailable"}']);
+  assert.deepEqual(outcomes, ['unavailable']);
+});
+
+test('requests above the limit of concurrent ones get 503 and reach no cluster', async () => {
+  const held = Promise.withResolvers<FoundHook>();
+  const targets = { find: () => held.promise, request: async () => {} };
+  const { send } = await start(wanted, { maxConcurrent: 2, targets });
+  const first = [send(good), send(good)];
+  await systemClock.after(200);
+  assert.equal((await send(good)).status, 503);
+  held.resolve(wanted);
+  assert.deepEqual(
+    (await Promise.all(first)).map(({ status }) => status),
+    [202, 202],
+  );
+});
+
+test('a wrong configuration is logged once, and neither body, secret nor signature ever', async () => {
+  const why = 'Secret docs-hook has no text in key secret';
+  const { send, log } = await start({ uid: 'uid-1', secret: undefined, why, isWanted: true });
+  for (let sent = 0; sent < 3; sent += 1) await send(good);
+  assert.equal(log.filter((line) => line.includes('"level":"warn"')).length, 1, log.join(''));
+  const accepted = await start();
+  await accepted.send(good);
+  await accepted.send({ 'X-Gitlab-Token': secret });
+  await accepted.send({ 'X-Gitlab-Token': 'wrong-token' });
+  const all = [...log, ...accepted.log].join('');
+  for (const needle of [secret, 'body-of-the-push', hmacHex(secret, Buffer.from(body)), 'wrong-token'])
+    assert.ok(!all.includes(needle), needle);
+});

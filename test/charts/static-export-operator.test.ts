@@ -40,6 +40,19 @@ const rendered: Readonly<Record<string, readonly string[]>> = {
     `Service/${full}-export-admin`,
     ...[`NetworkPolicy/${full}`, `NetworkPolicy/${full}-export-service`],
   ],
+  webhook: [
+    ...[crd, ...ownAlways(full), `ServiceAccount/${full}`],
+    ...twice(`Role/${full}`),
+    ...twice(`RoleBinding/${full}`),
+    ...twice(`Role/${full}-webhook`),
+    ...twice(`RoleBinding/${full}-webhook`),
+    ...[`NetworkPolicy/${full}`, `ServiceMonitor/${full}`, `Service/${full}-webhook-admin`],
+    ...['Deployment', 'HTTPRoute', 'Ingress', 'NetworkPolicy', 'PodDisruptionBudget', 'Service'].map(
+      (kind) => `${kind}/${full}-webhook`,
+    ),
+    ...[`ServiceAccount/${full}-webhook`, `ServiceMonitor/${full}-webhook`],
+    ...['', 'Binding'].map((suffix) => `ValidatingAdmissionPolicy${suffix}/ops-${full}-webhook`),
+  ],
   everything: [
     ...[crd, ...ownAlways('exporter'), ...wholeCluster('exporter'), 'ServiceAccount/exporter'],
     ...['Deployment', 'NetworkPolicy', 'PersistentVolumeClaim', 'Service'].map(

@@ -44,6 +44,7 @@ http://{{ include "static-export-operator.serviceHost" . }}{{ if ne $port 80 }}:
 {{- fail "exportService.keys.existingSecret and exportService.keys.inline exclude each other: keep the Secret" -}}
 {{- end -}}
 {{- end -}}
+{{- include "static-export-operator.checkWebhook" . -}}
 {{- if and .Values.extraCa.configMap .Values.extraCa.secret -}}
 {{- fail "extraCa.configMap and extraCa.secret exclude each other: put all CA certificates into one of them" -}}
 {{- end -}}
@@ -53,6 +54,24 @@ http://{{ include "static-export-operator.serviceHost" . }}{{ if ne $port 80 }}:
 {{- end -}}
 {{- if not (or .configMaps .secrets) -}}
 {{- fail (printf "targets.values for namespace %s names no object: list configMaps or secrets" .namespace) -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+
+{{- define "static-export-operator.checkWebhook" -}}
+{{- $webhook := .Values.webhook -}}
+{{- if $webhook.enabled -}}
+{{- if not $webhook.secretNames -}}
+{{- fail "webhook.secretNames is empty: name the Secrets of spec.trigger.webhook.secretRef, because the receiver reads no others" -}}
+{{- end -}}
+{{- if and $webhook.admissionPolicy.create (semverCompare "<1.30.0-0" .Capabilities.KubeVersion.Version) -}}
+{{- fail "webhook needs a ValidatingAdmissionPolicy, which Kubernetes has since 1.30: upgrade, or set webhook.admissionPolicy.create=false, which lets the receiver's account change every field of StaticExports" -}}
+{{- end -}}
+{{- if and $webhook.ingress.enabled (not $webhook.ingress.hosts) -}}
+{{- fail "webhook.ingress.hosts is empty: name the host to which senders post" -}}
+{{- end -}}
+{{- if and $webhook.httpRoute.enabled (not $webhook.httpRoute.parentRefs) -}}
+{{- fail "webhook.httpRoute.parentRefs is empty: name the Gateway" -}}
 {{- end -}}
 {{- end -}}
 {{- end -}}

@@ -36,6 +36,13 @@ app.kubernetes.io/name: {{ include "static-export-operator.name" . }}-export-ser
 app.kubernetes.io/instance: {{ .Release.Name }}
 {{- end -}}
 
+{{- define "static-export-operator.webhookName" -}}{{ include "static-export-operator.fullname" . }}-webhook{{- end -}}
+
+{{- define "static-export-operator.webhookSelectorLabels" -}}
+app.kubernetes.io/name: {{ include "static-export-operator.name" . }}-webhook
+app.kubernetes.io/instance: {{ .Release.Name }}
+{{- end -}}
+
 {{- define "static-export-operator.testLabels" -}}
 app.kubernetes.io/name: {{ include "static-export-operator.name" . }}-test
 app.kubernetes.io/instance: {{ .Release.Name }}
@@ -58,7 +65,7 @@ app.kubernetes.io/instance: {{ .Release.Name }}
 
 {{- /* Labels that selectors and monitors go by: changed, a Service leads nowhere and a workload is refused. */ -}}
 {{- define "static-export-operator.checkLabels" -}}
-{{- range $value, $labels := dict "commonLabels" .Values.commonLabels "podLabels" .Values.podLabels "exportService.podLabels" .Values.exportService.podLabels -}}
+{{- range $value, $labels := dict "commonLabels" .Values.commonLabels "podLabels" .Values.podLabels "exportService.podLabels" .Values.exportService.podLabels "webhook.podLabels" .Values.webhook.podLabels -}}
 {{- range list "app.kubernetes.io/name" "app.kubernetes.io/instance" "app.kubernetes.io/component" -}}
 {{- if hasKey $labels . -}}
 {{- fail (printf "%s must not set %s: the chart's selectors use it. Remove it (nameOverride and fullnameOverride change names)" $value .) -}}

@@ -44,6 +44,8 @@ export async function startChartedCluster(options: {
   readonly controllerManager?: boolean;
   /** The chart's `targets`. */
   readonly targets?: object;
+  /** The chart's `webhook`. */
+  readonly webhook?: object;
 }): Promise<ChartedCluster> {
   const cluster = await startControlPlane({ controllerManager: options.controllerManager ?? false });
   const judge = createStatusJudge(cluster.watch);
@@ -71,6 +73,7 @@ export async function startChartedCluster(options: {
       `--namespace=${operatorNamespace}`,
       '--set=apiBaseUrl=http://127.0.0.1',
       ...(options.targets === undefined ? [] : [`--set-json=targets=${JSON.stringify(options.targets)}`]),
+      ...(options.webhook === undefined ? [] : [`--set-json=webhook=${JSON.stringify(options.webhook)}`]),
       ...(options.watchNamespaces.length === 0
         ? []
         : [`--set=watchNamespaces={${options.watchNamespaces.join(',')}}`]),

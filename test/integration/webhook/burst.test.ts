@@ -1,0 +1,173 @@
+// The whole way of a push: the receiver, the real operator and the real export service, which crawls a site. A burst of
+// hooks is one job, and hooks while the resource is suspended wait.
+
+import assert from 'node:assert/strict';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { type ChildProgram, startProgram } from '../../support/child-program.ts';
+import { eventually } from '../../support/eventually.ts';
+import { findFreePort } from '../../support/free-port.ts';
+import { programFile } from '../../support/program-file.ts';
+import { hmacHex } from '../../unit/webhook/signing.ts';
+import { type ChartedCluster, startChartedCluster } from '../operator/charted-cluster.ts';
+import { findLeaks } from '../operator/leak-search.ts';
+import { type OperatorProcess, startOperator } from '../operator/operator-process.ts';
+import { createReader } from '../operator/resource-reader.ts';
+import { type ReceiverProcess, receiverKubeconfig, startReceiver } from './receiver-process.ts';
+
+const namespace = 'team-a';
+const apiKey = 'svc_burst-Kq81';
+const secret = 'the-shared-secret-of-the-burst';
+const body = '{"commits":["text-of-a-commit"]}';
+const quietMs = 3000;
+let title = 'first';
+const origin = createServer((request, response) => {
+  const isHome = request.url === '/';
+  response.writeHead(isHome ? 200 : 404, { 'content-type': 'text/html' });
+  response.end(`<!doctype html><html><body><h1>${title}</h1></body></html>`);
+});
+let world: ChartedCluster;
+let service: ChildProgram;
+let operator: OperatorProcess;
+let receiver: ReceiverProcess;
+let reader: ReturnType<typeof createReader>;
+let adminPort: number;
+
+before(async () => {
+  await new Promise<void>((resolve) => origin.listen(0, '127.0.0.1', resolve));
+  const address = origin.address();
+  assert.ok(typeof address === 'object' && address !== null);
+  world = await startChartedCluster({
+    namespaces: [namespace],
+    watchNamespaces: [namespace],
+    webhook: { enabled: true, secretNames: ['docs-hook'] },
+  });
+  mkdirSync(join(world.folder, 'export-service'));
+  writeFileSync(join(world.folder, 'keys'), `${apiKey}\n`, { mode: 0o600 });
+  const port = await findFreePort();
+  adminPort = await findFreePort();
+  const url = `http://127.0.0.1:${port}`;
+  service = startProgram(process.execPath, {
+    args: [
+      programFile('export-service'),
+      `--origin=docs.example.com=http://127.0.0.1:${address.port}`,
+      `--keys-file=${join(world.folder, 'keys')}`,
+      `--data=${join(world.folder, 'export-service')}`,
+      `--listen=127.0.0.1:${port}`,
+      `--public-url=${url}`,
+      `--admin-listen=127.0.0.1:${adminPort}`,
+    ],
+  });
+  const secretObject = (name: string, stringData: object) => ({
+    apiVersion: 'v1',
+    kind: 'Secret',
+    metadata: { name, namespace },
+    stringData,
+  });
+  await world.apply(secretObject('export-api', { apiKey }), secretObject('docs-hook', { secret }), {
+    apiVersion: 'staticexport.dev/v1alpha1',
+    kind: 'StaticExport',
+    metadata: { name: 'docs', namespace },
+    spec: {
+      domain: 'docs.example.com',
+      api: { keySecretRef: { name: 'export-api' } },
+      trigger: { webhook: { secretRef: { name: 'docs-hook' } }, quietPeriod: `${quietMs}ms` },
+    },
+  });
+  reader = createReader(world.kubectl, namespace);
+  [operator, receiver] = await Promise.all([
+    startOperator(world, [
+      ...[`--api-base-url=${url}`, '--allow-private-links', `--watch-namespaces=${namespace}`],
+      '--lease-duration=6s',
+    ]),
+    startReceiver(await receiverKubeconfig(world)),
+  ]);
+  await reader.awaitCondition('docs', 'Ready', 'True', 'Published');
+});
+
+after(async () => {
+  await receiver?.child.stop();
+  await operator?.child.stop();
+  await service?.stop();
+  await world?.stop();
+  origin.closeAllConnections();
+  origin.close();
+});
+
+/** Answers to starts, each of which is one job. */
+async function jobs(): Promise<number> {
+  const text = await (await fetch(`http://127.0.0.1:${adminPort}/metrics`)).text();
+  return Number(/export_service_answers_total\{endpoint="jobs",status="202"\} (\d+)/.exec(text)?.[1] ?? 0);
+}
+
+async function push(count: number): Promise<void> {
+  const headers = { 'X-Hub-Signature-256': `sha256=${hmacHex(secret, Buffer.from(body))}` };
+  for (let sent = 0; sent < count; sent += 1)
+    assert.equal((await receiver.post(`/hooks/${namespace}/docs`, headers, body)).status, 202);
+}
+
+async function annotation(): Promise<string> {
+  return (await reader.read('sx', 'docs')).metadata.annotations['staticexport.dev/hookRequestedAt'];
+}
+
+const handled = (token: string) =>
+  eventually(
+    'an export that answers the last hook',
+    async () => {
+      const { status } = await reader.read('sx', 'docs');
+      return (status.lastHandledHook === token && status.job.verdict) || undefined;
+    },
+    { timeoutMs: 60_000 },
+  );
+
+test('a burst of 50 hooks is one job, after the quiet period, and publishes the new content', async () => {
+  const before = (await reader.readOutput('docs')).published;
+  const already = await jobs();
+  title = 'second';
+  await push(50);
+  const sentAt = Date.now();
+  const token = await annotation();
+  assert.equal(await jobs(), already, 'an export started within the burst');
+  assert.equal(await handled(token), 'Promoted');
+  const { status } = await reader.read('sx', 'docs');
+  assert.ok(Date.parse(status.job.requestTime) >= sentAt + quietMs - 2000, status.job.requestTime);
+  assert.deepEqual([status.job.cause, status.hook], ['Hook', undefined]);
+  assert.notEqual((await reader.readOutput('docs')).published.version, before.version);
+  await new Promise((resolve) => setTimeout(resolve, 3 * quietMs));
+  assert.equal((await jobs()) - already, 1);
+});
+
+test('hooks of a suspended resource wait, and one export follows', async () => {
+  const already = await jobs();
+  const suspend = (isSuspended: boolean) =>
+    world.kubectl([
+      'patch',
+      'sx',
+      'docs',
+      '-n',
+      namespace,
+      '--type=merge',
+      '-p',
+      `{"spec":{"suspend":${isSuspended}}}`,
+    ]);
+  await suspend(true);
+  await push(5);
+  await eventually('the words of Ready', async () => {
+    const ready = await reader.condition('docs', 'Ready');
+    return ready?.message.includes('A requested export waits until spec.suspend is false') || undefined;
+  });
+  await new Promise((resolve) => setTimeout(resolve, 2 * quietMs));
+  assert.equal(await jobs(), already);
+  await suspend(false);
+  assert.equal(await handled(await annotation()), 'Unchanged');
+  assert.equal((await jobs()) - already, 1);
+});
+
+test('secret and body of the hooks are in no log, object, event or metric', async () => {
+  const { stdout } = await world.kubectl(['get', 'sx,cm,events', '-n', namespace, '-o', 'json']);
+  const found = [JSON.parse(stdout), operator.log, receiver.log, (await operator.get('/metrics')).text];
+  assert.deepEqual(findLeaks(found, [secret, 'text-of-a-commit', hmacHex(secret, Buffer.from(body))]), []);
+  reader.assertRulesKept();
+});

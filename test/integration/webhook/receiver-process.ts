@@ -1,0 +1,71 @@
+// The webhook receiver as its users run it: a separate process with the permissions of its own ServiceAccount, its log and
+// its admin port.
+
+import assert from 'node:assert/strict';
+import { type ChildProgram, startProgram } from '../../support/child-program.ts';
+import { eventually } from '../../support/eventually.ts';
+import { findFreePort } from '../../support/free-port.ts';
+import { programFile } from '../../support/program-file.ts';
+import type { ChartedCluster } from '../operator/charted-cluster.ts';
+
+export interface Answer {
+  readonly status: number;
+  readonly text: string;
+  /** Without the date. */
+  readonly fields: Readonly<Record<string, string>>;
+}
+
+export interface ReceiverProcess {
+  readonly child: ChildProgram;
+  readonly url: string;
+  readonly log: readonly string[];
+  post(path: string, headers: Readonly<Record<string, string>>, body: string | Uint8Array): Promise<Answer>;
+  metrics(): Promise<string>;
+}
+
+/** The name of its Deployment and ServiceAccount in the release of `startChartedCluster`. */
+export const receiverAccount = 'test-static-export-operator-webhook';
+
+/** A kubeconfig with exactly the permissions of the receiver's ServiceAccount. */
+export async function receiverKubeconfig(world: ChartedCluster): Promise<string> {
+  const namespace = `--namespace=${world.operatorNamespace}`;
+  const { stdout } = await world.kubectl(['create', 'token', receiverAccount, namespace]);
+  return world.controlPlane.writeKubeconfig('receiver', stdout.trim());
+}
+
+/** Resolves once it is ready. */
+export async function startReceiver(
+  kubeconfig: string,
+  flags: readonly string[] = [],
+): Promise<ReceiverProcess> {
+  const [port, adminPort] = [await findFreePort(), await findFreePort()];
+  const log: string[] = [];
+  const child = startProgram(process.execPath, {
+    args: [
+      programFile('webhook-receiver'),
+      `--kubeconfig=${kubeconfig}`,
+      `--listen=127.0.0.1:${port}`,
+      `--admin-listen=127.0.0.1:${adminPort}`,
+      '--log-level=debug',
+      ...flags,
+    ],
+    onLine: (line) => log.push(line),
+  });
+  const url = `http://127.0.0.1:${port}`;
+  const admin = async (path: string): Promise<Response> => fetch(`http://127.0.0.1:${adminPort}${path}`);
+  await eventually('a ready receiver', async () => {
+    assert.equal(child.hasExited(), false, child.tail());
+    return (await admin('/readyz')).status === 200 || undefined;
+  });
+  return {
+    child,
+    url,
+    log,
+    post: async (path, headers, body) => {
+      const answer = await fetch(`${url}${path}`, { method: 'POST', headers, body: Buffer.from(body) });
+      const fields = Object.fromEntries([...answer.headers].filter(([name]) => name !== 'date'));
+      return { status: answer.status, text: await answer.text(), fields };
+    },
+    metrics: async () => (await admin('/metrics')).text(),
+  };
+}

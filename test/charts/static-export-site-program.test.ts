@@ -83,6 +83,20 @@ test('a plain link is in a Secret of the chart, as a bundle.json that a server a
   assert.doesNotMatch(elsewhere.join(), /storage\.example\.com|5ec2e7/);
 });
 
+test('a digest reaches the servers with a plain link only, and restarts no pod', async () => {
+  const digest = '0a'.repeat(32);
+  const values = { staticExport: { digest } };
+  const objects = await render('plain-link', { values });
+  const document = String(one(objects, 'Secret').at('data.bundle~json'));
+  assert.equal(parseServedBundle(Buffer.from(document, 'base64').toString()).digest, digest);
+  assert.deepEqual(
+    workload(objects).at('spec.template'),
+    workload(await render('plain-link')).at('spec.template'),
+  );
+  const withOperator = await render('existing-secret', { values });
+  assert.doesNotMatch(JSON.stringify(withOperator.map(({ json }) => json)), new RegExp(digest));
+});
+
 test('a link read from a file loses only the newline at its end', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'link-'));
   try {

@@ -89,6 +89,7 @@ const refused: readonly (readonly [string, object, RegExp])[] = [
     /\/export\/linkRefresh': additional properties 'atPercentage' not allowed/,
   ],
   ['a version that is too long', { staticExport: { ...link, version: 'v'.repeat(64) } }, /maxLength/],
+  ['a digest that is none', { staticExport: { ...link, digest: 'sha256:0a' } }, /staticExport\/digest/],
   ['an export without a domain', { export: { create: true } }, /needs export\.domain/],
   [
     'an export without a key',

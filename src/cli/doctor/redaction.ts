@@ -17,14 +17,18 @@ const authority =
 const nameOfSecret =
   '(?:(?:secret|token|passw|passphrase|pwd|signature|credential|auth(?!or(?!i))|cookie|key|x-(?:amz|goog)-)[\\w.-]{0,60}|sig)';
 const separator = String.raw`\\*["']?\]?\s*(?:[:=]+>?|%3[ad]|\\+u003[ad])\s*`;
-/** In quotes up to the same quote, with all that is escaped once more; a list; a block of YAML; a word. */
-const value = String.raw`(?:(?<quote>\\*)"(?:[^"\\]|\\+(?![\\"])|(?!\k<quote>")\\+")*\\*"?|'[^']*'?|[[{][^\]}]*[\]}]?|[|>][-+]?(?:\s|\\+[nrt])+\S+|\S+)`;
+/**
+ * In quotes up to the same quote, with all that is escaped once more; a list; a block of YAML; a word. A word ends before
+ * the name of another secret, whose value would stay otherwise.
+ */
+const value = String.raw`(?:(?<quote>\\*)"(?:[^"\\]|\\+(?![\\"])|(?!\k<quote>")\\+")*\\*"?|'[^']*'?|[[{][^\]}]*[\]}]?|[|>][-+]?(?:\s|\\+[nrt])+\S+|(?:(?!${nameOfSecret}${separator})\S)*)`;
 
 const secrets: readonly RegExp[] = [
   /-----BEGIN [A-Z0-9 ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z0-9 ]*PRIVATE KEY-----|$)/g,
   new RegExp(String.raw`(?<label>(?:authorization|cookie)${separator})[^\r\n]+`, 'gi'),
-  new RegExp(`(?<label>${nameOfSecret}${separator})${value}`, 'gi'),
   /(?<label>(?:Bearer|Basic)(?:\s|\\+[nrt]|\\+u00[0-9a-f]{2}|%20|\+)+)[^\s"]+/gi,
+  // After tokens with a scheme, whose scheme alone would be the value.
+  new RegExp(`(?<label>${nameOfSecret}${separator})${value}`, 'gi'),
   /(?<label>)svc_[^\s"]+/g,
   /(?<label>)eyJ[\w-]{1,1000}\.[\w.-]+/g,
 ];
@@ -33,9 +37,10 @@ const secrets: readonly RegExp[] = [
 export function redactText(text: string): string {
   const document = parseDocument(text);
   if (document !== undefined) return JSON.stringify(redactValue(document));
-  const withoutLinks = text.replace(url, (_, scheme: string, rest: string) => redactUrl(scheme, rest));
+  // Before URLs: what looks like one may hold the name of a secret whose value stands after it.
   return secrets
-    .reduce((left, pattern) => left.replace(pattern, replacementOf), withoutLinks)
+    .reduce((left, pattern) => left.replace(pattern, replacementOf), text)
+    .replace(url, (_, scheme: string, rest: string) => redactUrl(scheme, rest))
     .replace(/[\w+=-]{40,}/g, (word) => (isRandom(word) ? redacted : word));
 }
 
@@ -46,9 +51,10 @@ function replacementOf(...match: readonly unknown[]): string {
 }
 
 function redactUrl(scheme: string, rest: string): string {
-  const [, host, path = ''] = authority.exec(rest.replace(/^[^/?#\\]*@/, '')) ?? [];
+  const withoutUser = rest.replace(/^[^/?#\\]*@/, '');
+  const [, host, path = ''] = authority.exec(withoutUser) ?? [];
   if (host === undefined) return `${scheme}://${redacted}`;
-  const isWhole = /^\/?[,;.!)'\]}]*$/.test(path) && rest.startsWith(host);
+  const isWhole = /^\/?[,;.!)'\]}]*$/.test(path) && rest === withoutUser;
   return isWhole ? `${scheme}://${rest}` : `${scheme}://${host}/${redacted}`;
 }
 

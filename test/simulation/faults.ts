@@ -49,6 +49,7 @@ const writes = [
   'cluster.editDocument',
   'cluster.writeStatus',
 ];
+const ofObjects = ['objects.readForeign', 'objects.applyFields', 'objects.patchForeign'];
 const ofCluster = [...interruptions, 'overtaken'] as const;
 const ofReads = [...ofCluster, 'stale', 'replayed'] as const;
 
@@ -56,7 +57,7 @@ const ofReads = [...ofCluster, 'stale', 'replayed'] as const;
 export const faultsOf: Readonly<Record<string, readonly Fault[]>> = {
   ...Object.fromEntries(reads.map((name) => [name, ofReads])),
   'cluster.readStaticExport': [...ofReads, 'absent'],
-  ...Object.fromEntries(writes.map((name) => [name, ofCluster])),
+  ...Object.fromEntries([...writes, ...ofObjects].map((name) => [name, ofCluster])),
   'api.startJob': ofCluster,
   'api.readJob': ofCluster,
   'api.issueLink': ofCluster,

@@ -4,6 +4,7 @@
 import { type Density, densities, densityOf } from './density.ts';
 import { Dice } from './dice.ts';
 import { Crash, type FaultLog, faultsOf, randomFaults } from './faults.ts';
+import { objectShapeOf } from './object-troubles.ts';
 import { namedTime, Oracles, shortestLookMs } from './oracles.ts';
 import { keySecret, Simulation, type Step } from './simulation.ts';
 import { ownDocument } from './target-document.ts';
@@ -93,7 +94,14 @@ class ScenarioRun {
 
   constructor(seed: number, density: Density) {
     this.#density = density;
-    const simulation = new Simulation({ seed, spec: {}, target: new Dice(seed).pick(targetKinds) });
+    const simulation = new Simulation({
+      ...{
+        seed,
+        spec: {},
+        target: new Dice(seed).pick(targetKinds),
+        object: objectShapeOf(seed),
+      },
+    });
     const { dice } = simulation;
     const schedule = dice.pick(schedules);
     const historyLimit = dice.between(1, 6);
@@ -166,6 +174,7 @@ class ScenarioRun {
     simulation.annotate({ 'staticexport.dev/requestedAt': 'the end' });
     simulation.hook(3, 10_000);
     if (simulation.target !== undefined) ownDocument(simulation, simulation.target);
+    simulation.owned.object?.restore();
     oracles.disturb();
     await this.#run(3 * hourMs);
     oracles.checkSettled();

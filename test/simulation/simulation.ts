@@ -18,6 +18,7 @@ import { decode, FakeCluster } from './fake-cluster.ts';
 import { FakeVendor } from './fake-vendor.ts';
 import { Crash, type FaultPlan, noFaults } from './faults.ts';
 import { FaultyPorts, loggerInto } from './faulty-ports.ts';
+import { type ObjectShape, ObjectTarget } from './object-target.ts';
 import { SentHooks } from './sent-hooks.ts';
 import { ownDocument, type TargetKind, targetsOf } from './target-document.ts';
 
@@ -53,6 +54,8 @@ export interface SimulationOptions {
   readonly spec?: Record<string, unknown>;
   /** A foreign document that the version is written into. */
   readonly target?: TargetKind | undefined;
+  /** Another owner's object that the version is written into. */
+  readonly object?: ObjectShape | undefined;
   readonly faults?: FaultPlan;
   /** The clock of other simulations, when several share an object. */
   readonly clock?: VirtualClock;
@@ -71,6 +74,7 @@ export class Simulation {
   readonly logs: string[] = [];
   faults: FaultPlan;
   readonly target: TargetKind | undefined;
+  readonly owned: { readonly object: ObjectTarget | undefined };
   readonly because: string[] = [];
   crashes = 0;
   /** The probability that an event comes twice. */
@@ -114,10 +118,17 @@ export class Simulation {
     };
     this.#own = { planner, events, wake: () => this.#wake(), isKnown, random, logger };
     this.vendor.readStart = () => this.status().start;
+    const { object: shape } = options;
+    const object = shape && new ObjectTarget(shape, this.cluster.objects, this.clock);
+    this.owned = { object };
     if (this.target !== undefined) ownDocument(this, this.target);
     this.cluster.putSecret(keySecret, { apiKey: this.vendor.validKey });
+    const targets = [
+      ...(this.target ? targetsOf(this.target) : []),
+      ...(object ? [object.specTarget()] : []),
+    ];
     this.cluster.create(resource, {
-      ...(this.target && { targets: targetsOf(this.target) }),
+      ...(targets.length > 0 && { targets }),
       domain: 'docs.example.com',
       api: { keySecretRef: { name: 'export-api' } },
       ...options.spec,
@@ -216,6 +227,7 @@ export class Simulation {
 
   /** One reconcile now. */
   async step(): Promise<Step> {
+    if (this.owned.object?.play()) this.isDirty = true;
     const isUnprompted = this.clock.monotonic() < this.wakeAt && !this.isDirty;
     const wasDirty = this.isDirty;
     this.isDirty = false;
@@ -225,7 +237,8 @@ export class Simulation {
     const wasLinkValid = this.isLinkValid();
     const startedAt = this.clock.monotonic();
     const calls = this.vendor.calls.length;
-    const writes = this.cluster.writes.length;
+    const countWrites = (): number => this.cluster.writes.length + this.cluster.objects.writes.length;
+    const writes = countWrites();
     const processSince = this.#processSince;
     const counts = () => ({
       isUnprompted,
@@ -236,7 +249,7 @@ export class Simulation {
       startedAt,
       processSince,
       callsMade: this.vendor.calls.length - calls,
-      writesMade: this.cluster.writes.length - writes,
+      writesMade: countWrites() - writes,
     });
     try {
       const outcome = await this.clock.finish(reconcile(resource, this.context(), this.#process.signal));

@@ -3,6 +3,7 @@
 
 import { Dice } from './dice.ts';
 import { type FaultLog, randomFaults } from './faults.ts';
+import { objectShapeOf, objectTroubles } from './object-troubles.ts';
 import { Oracles } from './oracles.ts';
 import { keySecret, resource, Simulation, type SimulationOptions, type Step } from './simulation.ts';
 import { ownDocument } from './target-document.ts';
@@ -22,6 +23,8 @@ export interface ScenarioCounts {
 interface Script {
   readonly simulation: Simulation;
   readonly oracles: Oracles;
+  /** Of the object that a target writes. */
+  endTrouble?: (() => void) | undefined;
 }
 
 type Happening = (script: Script) => void;
@@ -113,6 +116,14 @@ const happenings: readonly Happening[] = [
     if (simulation.dice.isBelow(0.5)) simulation.prompt();
     else simulation.isDirty = true;
   },
+  (script) => {
+    const { simulation, oracles } = script;
+    if (simulation.owned.object === undefined) return;
+    script.endTrouble?.();
+    script.endTrouble = simulation.dice.pick(Object.values(objectTroubles))(script).end;
+    oracles.disturb();
+    simulation.prompt();
+  },
   (script) => edit(script, script.simulation.dice.pick(edits)),
   (script) => edit(script, script.simulation.dice.pick(edits)),
   (script) => edit(script, script.simulation.dice.pick(edits)),
@@ -180,6 +191,7 @@ export async function playScenario(seed: number, bend?: SimulationOptions['bend'
   const simulation = new Simulation({
     seed,
     target: new Dice(seed).pick(targetKinds),
+    object: objectShapeOf(seed),
     spec: {
       schedule: '17 * * * *',
       linkRefresh: { minInterval: '30s' },
@@ -242,11 +254,14 @@ export async function playScenario(seed: number, bend?: SimulationOptions['bend'
 }
 
 async function calmDown(
-  { simulation, oracles }: Script,
+  script: Script,
   stopFaults: () => void,
   watch: (step: Step) => Promise<void>,
 ): Promise<void> {
   stopFaults();
+  const { simulation, oracles } = script;
+  script.endTrouble?.();
+  simulation.owned.object?.restore();
   const { vendor } = simulation;
   vendor.failing = undefined;
   vendor.ending = 'completed';

@@ -8,6 +8,7 @@ import type { Simulation } from './simulation.ts';
 
 const key = { namespace: 'apps', name: 'docs-values' };
 const dataKey = 'values.yaml';
+const targetName = 'argo';
 /** Grants the consent to the simulation's resource. */
 const consent = { 'staticexport.dev/allow-from': 'docs/site' };
 /** The document as its owner writes it. */
@@ -18,7 +19,7 @@ export type TargetKind = 'ConfigMap' | 'Secret';
 /** `spec.targets` for it; a Secret also receives the link. */
 export function targetsOf(kind: TargetKind): readonly unknown[] {
   const write = kind === 'Secret' ? ['version', 'bundleUrl'] : ['version'];
-  return [{ name: 'argo', type: 'Values', values: { kind, ...key, key: dataKey }, write }];
+  return [{ name: targetName, type: 'Values', values: { kind, ...key, key: dataKey }, write }];
 }
 
 /** Writes the document as its owner does, over its present content. */
@@ -63,7 +64,7 @@ function readValues(text: string, link: string): { readonly staticExport: Values
 
 /** Status describes the target correctly: with `synced` the document holds the version. */
 export function checkTarget(simulation: Simulation): void {
-  const [target] = simulation.status().targets ?? [];
+  const target = simulation.status().targets?.find(({ name }) => name === targetName);
   const output = simulation.output();
   if (target?.synced !== true || output === undefined) return;
   const text = documentText(simulation) ?? '';

@@ -3,6 +3,7 @@
 // the campaign's record and therefore stay.
 
 import { ClusterError } from '../../src/wire/cluster-error.ts';
+import { objectTroubles } from './object-troubles.ts';
 import type { Oracles } from './oracles.ts';
 import { foreignData } from './publication-oracles.ts';
 import { keySecret, outputName, resource, type Simulation } from './simulation.ts';
@@ -69,6 +70,7 @@ function signing(begin: (simulation: Simulation) => void): Trouble {
 
 export const troubles: Readonly<Record<string, Trouble>> = {
   ...targetTroubles,
+  ...objectTroubles,
   outage: failing(['ServerError', 'NetworkError', 'RequestTimeout', 'UnexpectedAnswer'], [undefined]),
   'Retry-After storm': failing(['RateLimited', 'ServerError'], [30_000, 5 * minuteMs, 120 * minuteMs]),
   '401 spell': failing(['Unauthorized'], [undefined]),

@@ -4,6 +4,7 @@ import { accessMutations } from './access.ts';
 import type { Mutations } from './exchange.ts';
 import { hookMutations } from './hooks.ts';
 import { linkMutations } from './link.ts';
+import { objectMutations } from './objects.ts';
 import { outputMutations } from './outputs.ts';
 import { promotionMutations } from './promotion.ts';
 import { startMutations } from './start.ts';
@@ -16,5 +17,6 @@ export const ruleMutations: Mutations = {
   ...hookMutations,
   ...accessMutations,
   ...outputMutations,
+  ...objectMutations,
   ...wakeMutations,
 };

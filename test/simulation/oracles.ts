@@ -16,6 +16,7 @@ import { brokenRules, type Moment } from '../support/kstatus-rules.ts';
 import { CallOracles } from './call-oracles.ts';
 import { signature } from './fake-vendor.ts';
 import { noFaults } from './faults.ts';
+import { GitOracles } from './git-target.ts';
 import { HookOracles } from './hook-oracles.ts';
 import { dueAgeMs, LinkOracles } from './link-oracles.ts';
 import { ObjectOracles } from './object-oracles.ts';
@@ -50,6 +51,7 @@ export class Oracles {
   readonly #publication: PublicationOracles;
   readonly #object: ObjectOracles | undefined;
   readonly #hooks: HookOracles;
+  readonly #git: GitOracles | undefined;
   readonly link: LinkOracles;
   /** While a trouble prevents new links. */
   isTroubled = false;
@@ -62,9 +64,10 @@ export class Oracles {
     this.link = new LinkOracles(simulation);
     this.#calls = new CallOracles(simulation);
     this.#publication = new PublicationOracles(simulation);
-    const { object } = simulation.owned;
+    const { object, git } = simulation.owned;
     this.#object = object && new ObjectOracles(simulation, object);
     this.#hooks = new HookOracles(simulation);
+    this.#git = git && new GitOracles(simulation, git);
   }
 
   /** All untracked jobs of the simulation. */
@@ -108,6 +111,7 @@ export class Oracles {
     this.link.check(step, this.isCalm(), hadFaults);
     this.checkWrites(step, hadFaults);
     const wasShared = this.#isShared;
+    this.#git?.check(step, step.error === undefined && !hadFaults && !wasShared && !this.isSuspended());
     this.#object?.check(step, step.error === undefined && !hadFaults && !wasShared && !this.isSuspended());
     this.#isShared = false;
     if (!hadFaults && !wasShared) this.checkIdle(step);
@@ -299,6 +303,7 @@ export class Oracles {
     const isInStep = (simulation.status().targets ?? []).every(({ synced }) => synced);
     assert.ok(isInStep, `a target is not synced after calm: ${JSON.stringify(simulation.status().targets)}`);
     this.#object?.checkSettled();
+    this.#git?.checkSettled();
   }
 }
 

@@ -10,7 +10,7 @@ test('scenario runs with troubles of hours and days break no rule, and idle days
   let idleSteps = 0;
   let crashes = 0;
   // Seeds whose troubles crash the process more than once.
-  for (const seed of [38, 57, 59]) {
+  for (const seed of [38, 43, 55]) {
     const facts = await playScenarioRun(seed, 6, stormy);
     idleSteps += facts['idle passes'] ?? 0;
     crashes += facts['crashes'] ?? 0;

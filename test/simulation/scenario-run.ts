@@ -4,6 +4,7 @@
 import { type Density, densities, densityOf } from './density.ts';
 import { Dice } from './dice.ts';
 import { Crash, type FaultLog, faultsOf, randomFaults } from './faults.ts';
+import { gitShapeOf } from './git-troubles.ts';
 import { objectShapeOf } from './object-troubles.ts';
 import { namedTime, Oracles, shortestLookMs } from './oracles.ts';
 import { keySecret, Simulation, type Step } from './simulation.ts';
@@ -100,6 +101,7 @@ class ScenarioRun {
         spec: {},
         target: new Dice(seed).pick(targetKinds),
         object: objectShapeOf(seed),
+        git: gitShapeOf(seed),
       },
     });
     const { dice } = simulation;
@@ -175,6 +177,7 @@ class ScenarioRun {
     simulation.hook(3, 10_000);
     if (simulation.target !== undefined) ownDocument(simulation, simulation.target);
     simulation.owned.object?.restore();
+    simulation.owned.git?.restore();
     oracles.disturb();
     await this.#run(3 * hourMs);
     oracles.checkSettled();

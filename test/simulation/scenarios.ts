@@ -6,6 +6,7 @@ import { createMemory } from '../../src/loop/memory.ts';
 import { reconcile } from '../../src/loop/reconcile.ts';
 import { recordVersion } from '../../src/reconcile/history.ts';
 import { type FaultPlan, noFaults } from './faults.ts';
+import { gitScenarios } from './git-scenarios.ts';
 import { objectScenarios } from './object-scenarios.ts';
 import { Oracles } from './oracles.ts';
 import { foreignData } from './publication-oracles.ts';
@@ -63,6 +64,7 @@ function exportAnew(simulation: Simulation, name: string, pages = 20): void {
 
 export const scenarios = {
   ...objectScenarios,
+  ...gitScenarios,
   day: () => wholeDay(),
   quietDay: async () => {
     const simulation = new Simulation();

@@ -3,7 +3,7 @@
 
 import type { OperatorSettings, ReconcileContext, ReconcileOutcome } from '../../src/loop/context.ts';
 import { createMemory, type ProcessMemory } from '../../src/loop/memory.ts';
-import { noGitTargets, type TargetPlanner } from '../../src/loop/ports.ts';
+import { type GitTargets, noGitTargets, type TargetPlanner } from '../../src/loop/ports.ts';
 import { reconcile } from '../../src/loop/reconcile.ts';
 import { nextLookMs } from '../../src/operator/watch/absence.ts';
 import { parseStatus } from '../../src/staticexport/parse.ts';
@@ -18,6 +18,7 @@ import { decode, FakeCluster } from './fake-cluster.ts';
 import { FakeVendor } from './fake-vendor.ts';
 import { Crash, type FaultPlan, noFaults } from './faults.ts';
 import { FaultyPorts, loggerInto } from './faulty-ports.ts';
+import { type GitShape, GitTarget } from './git-target.ts';
 import { type ObjectShape, ObjectTarget } from './object-target.ts';
 import { SentHooks } from './sent-hooks.ts';
 import { ownDocument, type TargetKind, targetsOf } from './target-document.ts';
@@ -56,6 +57,8 @@ export interface SimulationOptions {
   readonly target?: TargetKind | undefined;
   /** Another owner's object that the version is written into. */
   readonly object?: ObjectShape | undefined;
+  /** A git repository that the version is pushed into. */
+  readonly git?: GitShape | undefined;
   readonly faults?: FaultPlan;
   /** The clock of other simulations, when several share an object. */
   readonly clock?: VirtualClock;
@@ -74,7 +77,7 @@ export class Simulation {
   readonly logs: string[] = [];
   faults: FaultPlan;
   readonly target: TargetKind | undefined;
-  readonly owned: { readonly object: ObjectTarget | undefined };
+  readonly owned: { readonly object: ObjectTarget | undefined; readonly git: GitTarget | undefined };
   readonly because: string[] = [];
   crashes = 0;
   /** The probability that an event comes twice. */
@@ -95,6 +98,7 @@ export class Simulation {
   };
   readonly #own: Pick<ReconcileContext, 'planner' | 'events' | 'wake' | 'isKnown' | 'random' | 'logger'>;
   readonly #ports: FaultyPorts;
+  #git: GitTargets = noGitTargets;
   #process = new AbortController();
   #memory: ProcessMemory = createMemory(this.#process.signal);
   #processSince = 0;
@@ -120,12 +124,16 @@ export class Simulation {
     this.vendor.readStart = () => this.status().start;
     const { object: shape } = options;
     const object = shape && new ObjectTarget(shape, this.cluster.objects, this.clock);
-    this.owned = { object };
+    const git = options.git && new GitTarget(options.git, this);
+    this.owned = { object, git };
+    this.hasBackground = git !== undefined;
+    this.#git = this.#openGit();
     if (this.target !== undefined) ownDocument(this, this.target);
     this.cluster.putSecret(keySecret, { apiKey: this.vendor.validKey });
     const targets = [
       ...(this.target ? targetsOf(this.target) : []),
       ...(object ? [object.specTarget()] : []),
+      ...(git ? [git.specTarget()] : []),
     ];
     this.cluster.create(resource, {
       ...(targets.length > 0 && { targets }),
@@ -137,10 +145,8 @@ export class Simulation {
 
   context(memory = this.#memory, plan = this.faults): ReconcileContext {
     const { clock, settings } = this;
-    return this.bend(
-      { ...this.#ports.under(plan), ...this.#own, git: noGitTargets, clock, settings, memory },
-      this,
-    );
+    const git = this.#git;
+    return this.bend({ ...this.#ports.under(plan), ...this.#own, git, clock, settings, memory }, this);
   }
 
   memory(): ProcessMemory {
@@ -164,9 +170,20 @@ export class Simulation {
     this.#process.abort();
     this.#process = new AbortController();
     this.#memory = createMemory(this.#process.signal);
+    this.#git = this.#openGit();
     this.#errors = 0;
     this.#processSince = this.clock.monotonic();
     this.wakeAt = this.#processSince;
+  }
+
+  /** A changed repository is like a changed object, so that the reconcile that follows is not idle. */
+  #openGit(): GitTargets {
+    const { git } = this.owned;
+    const wake = (): void => {
+      this.isDirty = true;
+      this.#wake();
+    };
+    return git === undefined ? noGitTargets : git.open(wake, this.#process.signal);
   }
 
   /** A background task has ended: the next step is now, or right after the running one. */

@@ -3,6 +3,7 @@
 
 import { Dice } from './dice.ts';
 import { type FaultLog, randomFaults } from './faults.ts';
+import { gitShapeOf, gitTroubles } from './git-troubles.ts';
 import { objectShapeOf, objectTroubles } from './object-troubles.ts';
 import { Oracles } from './oracles.ts';
 import { keySecret, resource, Simulation, type SimulationOptions, type Step } from './simulation.ts';
@@ -124,6 +125,14 @@ const happenings: readonly Happening[] = [
     oracles.disturb();
     simulation.prompt();
   },
+  (script) => {
+    const { simulation, oracles } = script;
+    if (simulation.owned.git === undefined) return;
+    script.endTrouble?.();
+    script.endTrouble = simulation.dice.pick(Object.values(gitTroubles))(script).end;
+    oracles.disturb();
+    simulation.prompt();
+  },
   (script) => edit(script, script.simulation.dice.pick(edits)),
   (script) => edit(script, script.simulation.dice.pick(edits)),
   (script) => edit(script, script.simulation.dice.pick(edits)),
@@ -192,6 +201,7 @@ export async function playScenario(seed: number, bend?: SimulationOptions['bend'
     seed,
     target: new Dice(seed).pick(targetKinds),
     object: objectShapeOf(seed),
+    git: gitShapeOf(seed),
     spec: {
       schedule: '17 * * * *',
       linkRefresh: { minInterval: '30s' },
@@ -262,6 +272,7 @@ async function calmDown(
   const { simulation, oracles } = script;
   script.endTrouble?.();
   simulation.owned.object?.restore();
+  simulation.owned.git?.restore();
   const { vendor } = simulation;
   vendor.failing = undefined;
   vendor.ending = 'completed';

@@ -3,6 +3,7 @@
 // the campaign's record and therefore stay.
 
 import { ClusterError } from '../../src/wire/cluster-error.ts';
+import { gitTroubles } from './git-troubles.ts';
 import { objectTroubles } from './object-troubles.ts';
 import type { Oracles } from './oracles.ts';
 import { foreignData } from './publication-oracles.ts';
@@ -71,6 +72,7 @@ function signing(begin: (simulation: Simulation) => void): Trouble {
 export const troubles: Readonly<Record<string, Trouble>> = {
   ...targetTroubles,
   ...objectTroubles,
+  ...gitTroubles,
   outage: failing(['ServerError', 'NetworkError', 'RequestTimeout', 'UnexpectedAnswer'], [undefined]),
   'Retry-After storm': failing(['RateLimited', 'ServerError'], [30_000, 5 * minuteMs, 120 * minuteMs]),
   '401 spell': failing(['Unauthorized'], [undefined]),

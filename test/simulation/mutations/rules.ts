@@ -2,6 +2,7 @@
 
 import { accessMutations } from './access.ts';
 import type { Mutations } from './exchange.ts';
+import { gitMutations } from './git.ts';
 import { hookMutations } from './hooks.ts';
 import { linkMutations } from './link.ts';
 import { objectMutations } from './objects.ts';
@@ -18,5 +19,6 @@ export const ruleMutations: Mutations = {
   ...accessMutations,
   ...outputMutations,
   ...objectMutations,
+  ...gitMutations,
   ...wakeMutations,
 };

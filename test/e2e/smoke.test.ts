@@ -95,7 +95,7 @@ suite('our image on real nodes', () => {
   });
 
   test('every program starts in the image', async (t) => {
-    const programs = ['bundle-server', 'export-service', 'operator', 'static-export'];
+    const programs = ['bundle-server', 'export-service', 'operator', 'static-export', 'webhook-receiver'];
     await applyObjects(
       nodes,
       programs.map((name) => oneShot(name, images.product, { args: [name, '--version'] })),

@@ -39,7 +39,6 @@ export interface Call {
   readonly idempotencyKey: string | undefined;
   readonly at: number;
   readonly baseUrl: string;
-  /** The start record that the cluster held when a start arrived. */
   /** The start record that the cluster stored when the vendor received the start. */
   readonly start: StartRecord | undefined;
 }

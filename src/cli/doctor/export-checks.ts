@@ -201,7 +201,7 @@ function checkGitTarget({ wanted: { targetName, object }, status }: FoundGitTarg
   const what = `Target ${targetName}: ${printable(object)}`;
   if (status === undefined) return skipped('GitTarget', `${what} is not reported by the operator yet.`);
   if (status.synced) return passed('GitTarget', `${what} holds the published version.`);
-  const detail = status.message === undefined ? '' : `: ${printable(status.message)}`;
+  const detail = status.message === undefined ? '' : `: ${printable(status.message).replace(/\.$/, '')}`;
   return warned('GitTarget', `${what} is not synced: ${status.reason}${detail}.`, 'Follow the message.');
 }
 

@@ -228,6 +228,7 @@ export const operatorAlerts: Readonly<Record<string, AlertCases>> = {
   ),
   StaticExportTargetsNotSynced: fires(
     seen(35, condition('TargetsSynced', 'False', 'NotGranted')),
+    seen(35, condition('TargetsSynced', 'False', 'PushFailed')),
     // Of two targets now the one is named, now the other.
     seen(35, condition('TargetsSynced', 'False', 'NotGranted', [1, 15], [undefined, 60]), {
       [line('staticexport_condition', {
@@ -243,6 +244,7 @@ export const operatorAlerts: Readonly<Record<string, AlertCases>> = {
     seen(35, condition('TargetsSynced', 'False', 'RolloutFailed')),
     seen(35, condition('TargetsSynced', 'False', 'OwnedElsewhere')),
     seen(35, condition('TargetsSynced', 'Unknown', 'NotPublished')),
+    seen(35, condition('TargetsSynced', 'Unknown', 'AwaitingMerge')),
     seen(35, condition('TargetsSynced', 'False', 'WriteFailed'), docs('staticexport_suspended', {})),
   ),
   StaticExportOperatorsOverlap: fires(

@@ -214,6 +214,27 @@ test('alert and runbook of NotGranted name a missing permission of the operator'
   }
 });
 
+test('alert and runbook of a target name each reason that fires, and the remedy for a git repository', async () => {
+  const alerts = await readAlerts('vendor');
+  const wordsOf = async (name: string) => [
+    alerts.find(({ alert }) => alert === name)?.annotations['runbook'] ?? '',
+    await runbookOf(name),
+  ];
+  for (const words of await wordsOf('StaticExportTargetsNotSynced')) {
+    for (const reason of ['NotGranted', 'Refused', 'WriteFailed', 'PushFailed']) {
+      assert.match(words, new RegExp(`\\b${reason}\\b`), words);
+    }
+    const [, push = ''] = words.split(/\bPushFailed\b/);
+    for (const remedy of [/Unauthorized.*token/, /ProtectedBranch.*pullRequestBranch/, /HostNotAllowed/]) {
+      assert.match(push, remedy, words);
+    }
+    assert.doesNotMatch(words, /AwaitingMerge` → /, 'a reason of the status Unknown fires no alert');
+  }
+  for (const words of await wordsOf('StaticExportTargetsContested')) {
+    assert.match(words, /git repository.*git log -p FILE.*author.*change of the spec/, words);
+  }
+});
+
 test('the runbook of a refused watch has the causes of every mode', async () => {
   const words = await runbookOf('StaticExportNamespaceRefused');
   for (const cause of [/CRD is missing/, /ClusterRole or ClusterRoleBinding/, /its Role or RoleBinding/]) {

@@ -135,7 +135,7 @@
   annotations:
     summary: "Another client reverts what {{ $which }} writes into a target."
     description: The target keeps an old version. The operator writes it again with a new version or spec.
-    runbook: {{ printf "%s: status.targets names the object. kubectl get OBJECT -o yaml --show-managed-fields names the other writer. A GitOps tool owns the fields: let it ignore the values keys below staticExport, or remove the target from spec.targets." $look | quote }}
+    runbook: {{ printf "%s: status.targets names the object. kubectl get OBJECT -o yaml --show-managed-fields names the other writer. A GitOps tool owns the fields: let it ignore the values keys below staticExport, or remove the target from spec.targets. The target is a git repository: git log -p FILE names the commit that replaced the version; agree with its author. Writing resumes with the next version or a change of the spec." $look | quote }}
 - alert: StaticExportTargetOwnedElsewhere
   expr: {{ $ofTarget }} (staticexport_target_synced{ {{- $job -}} ,reason="OwnedElsewhere"}) == 0
   for: 30m
@@ -161,7 +161,7 @@
   annotations:
     summary: "A target of {{ $which }} does not have the published version."
     description: "The target has an old version, or none. Condition TargetsSynced names the cause."
-    runbook: {{ printf "%s: status.targets names the object. NotGranted: the object is missing, or lacks the annotation staticexport.dev/allow-from=%s/{{ $labels.name }}, or the operator cannot read it: outside the watched namespaces, add it to targets.values. Refused: correct the YAML of the target. WriteFailed: follow the message of TargetsSynced." $look $where | quote }}
+    runbook: {{ printf "%s: status.targets names the object. NotGranted: the object is missing, or lacks the annotation staticexport.dev/allow-from=%s/{{ $labels.name }}, or the operator cannot read it: outside the watched namespaces, add it to targets.values. Refused: correct the YAML of the target. WriteFailed: follow the message of TargetsSynced. PushFailed: the message begins with a code. Unauthorized: write a token that may push into the Secret of the target. ProtectedBranch: let its user push, or set pullRequestBranch. HostNotAllowed: add the host to targets.git.allowedHosts. Other codes: follow the message." $look $where | quote }}
 - alert: StaticExportOperatorsOverlap
   expr: count by (job, operator_lease) ({{ $of | replace "job)" "job, operator_lease)" }} (staticexport_operators_overlap{ {{- $job -}} })) > 0
   for: 1m

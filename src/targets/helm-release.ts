@@ -46,19 +46,35 @@ export function readHelmRelease(object: Fields, wanted: WantedKeys): HelmRelease
 }
 
 /**
- * Inline values win over `valuesFrom`, but not over an entry with the key's own `targetPath`: helm-controller sets that
- * path in the inline values themselves.
+ * Inline values win over `valuesFrom`, also over an entry whose `targetPath` is the group. An entry with the path of a key
+ * wins, because helm-controller sets it in the inline values themselves. With a path below a key, or with an index, it
+ * cannot join the values: the release fails.
  */
 function refuseWinner(object: Fields, wanted: WantedKeys): ObjectPlan | undefined {
-  const keys = wantedKeysOf(wanted).map(([name]) => `staticExport.${name}`);
-  const winner = recordsAt(object, 'spec', 'valuesFrom').find(({ targetPath }) =>
-    keys.some((key) => key === targetPath),
-  );
-  if (winner === undefined) return undefined;
-  const [kind, name] = [textAt(winner, 'kind') ?? '', textAt(winner, 'name') ?? ''];
-  const source = printable(`${kind} ${name}`, 317);
-  const message = `spec.valuesFrom sets ${textAt(winner, 'targetPath')} from ${source}, which wins over spec.values; remove that entry`;
-  return { outcome: 'refused', code: 'ValuesFromWins', message };
+  const names = wantedKeysOf(wanted).map(([name]) => name);
+  for (const entry of recordsAt(object, 'spec', 'valuesFrom')) {
+    const targetPath = textAt(entry, 'targetPath') ?? '';
+    const [group, key = '', ...below] = segmentsOf(targetPath);
+    const isIndex = key.startsWith('[');
+    if (group !== groupPath.at(-1) || !(isIndex || names.some((name) => name === key))) continue;
+    const source = printable(`${textAt(entry, 'kind') ?? ''} ${textAt(entry, 'name') ?? ''}`, 317);
+    const effect =
+      isIndex || below.length > 0 ? 'which Flux cannot join with spec.values' : 'which wins over spec.values';
+    const message = `spec.valuesFrom sets ${printable(targetPath, 250)} from ${source}, ${effect}; remove that entry`;
+    return { outcome: 'refused', code: 'ValuesFromWins', message };
+  }
+  return undefined;
+}
+
+/** As Helm reads a path: dots separate, a backslash takes the next character as it is, an index begins a segment. */
+function segmentsOf(path: string): readonly string[] {
+  const segments = [''];
+  for (const [part] of path.matchAll(/\\.|[^\\]/gs)) {
+    if (part === '.') segments.push('');
+    else if (part === '[') segments.push(part);
+    else segments.push(`${segments.pop()}${part.replace('\\', '')}`);
+  }
+  return segments;
 }
 
 /** The fields of the apply. */

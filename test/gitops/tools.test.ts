@@ -3,6 +3,8 @@
 
 import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';
+import { z } from 'zod';
+import { readHelmRelease } from '../../src/targets/helm-release.ts';
 import { startControlPlane, type TestCluster } from '../support/cluster.ts';
 import { runCommand } from '../support/command.ts';
 import { eventually } from '../support/eventually.ts';
@@ -124,31 +126,50 @@ suite('the GitOps tools', { skip: noGitOps }, () => {
     });
   });
 
-  test('a valuesFrom entry with targetPath wins over the inline value of a HelmRelease, and one without does not', async () => {
+  test('a valuesFrom entry is refused if Flux gives its value to the key, or can no longer join the values', async () => {
     const chartRef = { kind: 'OCIRepository', name: 'site' };
-    const release = (name: string, entry: object) => ({
-      ...{
+    const data = { version: 'from-the-map', 'values.yaml': 'staticExport: {version: from-the-map}' };
+    await apply({
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      metadata: { name: 'pinned', namespace: 'flux' },
+      data,
+    });
+    const values = { staticExport: { version: 'inline' } };
+    const wanted = { version: 'inline', digest: undefined };
+    const shape = z.object({ staticExport: z.object({ version: z.string() }) });
+    const atPath = (targetPath: string) => ({ valuesKey: 'version', targetPath });
+    const cases: readonly (readonly [entry: object, effect: 'inline' | 'from-the-map' | 'fails'])[] = [
+      [{}, 'inline'],
+      [atPath('staticExport'), 'inline'],
+      [atPath('staticExport.enabled'), 'inline'],
+      [atPath('staticExport\\.version'), 'inline'],
+      [atPath('staticExport..version'), 'inline'],
+      [atPath('staticExport.version'), 'from-the-map'],
+      [atPath('static\\Export.version'), 'from-the-map'],
+      [atPath('staticExport.version.below'), 'fails'],
+      [atPath('staticExport.version[0]'), 'fails'],
+      [atPath('staticExport[0]'), 'fails'],
+    ];
+    for (const [index, [entry, effect]] of cases.entries()) {
+      const release = {
         apiVersion: 'helm.toolkit.fluxcd.io/v2',
         kind: 'HelmRelease',
-        metadata: { name, namespace: 'flux' },
-      },
-      spec: {
-        ...{ interval: '5m', chartRef, values: { staticExport: { version: 'inline' } } },
-        valuesFrom: [{ kind: 'ConfigMap', name: 'pinned', ...entry }],
-      },
-    });
-    const data = { version: 'from-the-map', 'values.yaml': 'staticExport: {version: from-the-map}' };
-    await apply(
-      { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'pinned', namespace: 'flux' }, data },
-      release('whole', {}),
-      release('path', { valuesKey: 'version', targetPath: 'staticExport.version' }),
-    );
-    const [whole, path] = [
-      await helmValues(cluster, 'flux', 'whole'),
-      await helmValues(cluster, 'flux', 'path'),
-    ];
-    assert.deepEqual(whole, { staticExport: { version: 'inline' } });
-    assert.deepEqual(path, { staticExport: { version: 'from-the-map' } });
+        metadata: { name: `joined-${index}`, namespace: 'flux' },
+        spec: {
+          ...{ interval: '5m', chartRef, values },
+          valuesFrom: [{ kind: 'ConfigMap', name: 'pinned', ...entry }],
+        },
+      };
+      await apply(release);
+      const joined = helmValues(cluster, 'flux', `joined-${index}`).then(
+        (found) => shape.parse(found).staticExport.version,
+        (error: unknown) => /unable to parse key/.test(String(error)) && 'fails',
+      );
+      assert.equal(await joined, effect, JSON.stringify(entry));
+      const { plan } = readHelmRelease(release, wanted);
+      assert.equal(plan.outcome, effect === 'inline' ? 'in-sync' : 'refused', JSON.stringify(entry));
+    }
   });
 
   test('the git server takes a push with the login, and refuses one without it or to a protected branch', async () => {

@@ -39,6 +39,34 @@ test('values that are a list or a text are refused', () => {
   }
 });
 
+test('an entry of valuesFrom is refused if its targetPath wins over the key, or cannot be joined with it', () => {
+  const codeOf = (targetPath: string) => {
+    const object = release({ staticExport: { version: 'old' } });
+    const entry = { kind: 'ConfigMap', name: 'pinned', targetPath };
+    const { plan } = readHelmRelease({ ...object, spec: { ...object.spec, valuesFrom: [entry] } }, wanted);
+    return plan.outcome === 'refused' ? plan.message.replace(/.*pinned, /, '') : plan.outcome;
+  };
+  const wins = 'which wins over spec.values; remove that entry';
+  const breaks = 'which Flux cannot join with spec.values; remove that entry';
+  for (const [targetPath, outcome] of [
+    ['staticExport', 'edit'],
+    ['staticExport.enabled', 'edit'],
+    ['staticExport.digest', 'edit'],
+    ['staticExport..version', 'edit'],
+    ['staticExport\\.version', 'edit'],
+    ['other.staticExport.version', 'edit'],
+    ['staticExport.versions', 'edit'],
+    ['staticExport.version', wins],
+    ['static\\Export.versio\\n', wins],
+    ['staticExport.version.x', breaks],
+    ['staticExport.version[0]', breaks],
+    ['staticExport[0]', breaks],
+    ['\\', 'edit'],
+  ] as const) {
+    assert.equal(codeOf(targetPath), outcome, targetPath);
+  }
+});
+
 test('a key with the wanted value is in sync, whoever owns it', () => {
   const { plan } = readHelmRelease(release({ staticExport: { version } }, ['kustomize-controller']), wanted);
   assert.deepEqual(plan, { outcome: 'in-sync' });

@@ -106,15 +106,20 @@ suite('the Application target with Argo CD', { skip: noGitOps }, () => {
       'healthy',
       ({ status }) => status?.health?.status === 'Healthy' || undefined,
     );
+    // An Application without objects is healthy too, and a watch of an absent object ends at once.
+    await eventually('the ConfigMap of the chart', () => liveValues('fast'));
     const written = new Map<string, number>();
     const live = new Map<string, number>();
+    const started = new Set<object>();
     const note = (seen: Map<string, number>) => (line: string) => {
+      started.add(seen);
       if (line !== '' && !seen.has(line)) seen.set(line, performance.now());
     };
     const { watch } = world.cluster.controlPlane;
     const path = '{.spec.source.helm.valuesObject.staticExport.version}{"\\n"}';
     watch(['get', kind, 'fast', '-n', 'argocd', '-o', `jsonpath=${path}`], note(written));
     watch(['get', 'configmap', 'fast', '-n', docs, '-o', 'jsonpath={.data.version}{"\\n"}'], note(live));
+    await eventually('both watches', () => started.size === 2 || undefined);
     await toApplication('fast');
     const versions = [await world.activeVersion('fast')];
     for (let export_ = 0; export_ < 5; export_ += 1) {
@@ -122,15 +127,18 @@ suite('the Application target with Argo CD', { skip: noGitOps }, () => {
       versions.push(await world.publishNext('fast'));
     }
     await awaitLive('fast', versions.at(-1) ?? '');
+    await eventually('both times of each version', () => {
+      const missing = versions.filter((version) => !written.has(version) || !live.has(version));
+      assert.deepEqual(missing, []);
+      return true;
+    });
     const seconds = versions.map(
       (version) => ((live.get(version) ?? 0) - (written.get(version) ?? 0)) / 1_000,
     );
-    t.diagnostic(
-      `written to live, seconds: ${seconds
-        .map((one) => one.toFixed(2))
-        .sort()
-        .join(' ')}`,
-    );
+    const sorted = seconds.toSorted((one, other) => one - other);
+    const shown = sorted.map((one) => one.toFixed(2)).join(' ');
+    const median = ((sorted[2] ?? 0) + (sorted[3] ?? 0)) / 2;
+    t.diagnostic(`written to live, seconds: median ${median.toFixed(2)} of ${shown}`);
     await world.reader.awaitCondition('fast', 'TargetsSynced', 'True', 'Synced', 70_000);
     assert.equal((await liveValues('fast')).values.replicas, 2);
   });

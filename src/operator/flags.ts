@@ -48,7 +48,10 @@ const flags = {
     'Manage only resources with the label staticexport.dev/instance=TEXT (default: resources without the label)',
   ),
   adminListen: hostPort.withDefault('0.0.0.0:8081', 'Address of /livez, /readyz and /metrics'),
-  allowPrivateLinks: toggle('Allow links and git hosts at loopback, private and cluster addresses'),
+  allowPrivateLinks: toggle('Allow links to loopback, private and cluster addresses'),
+  allowPrivateGitHosts: toggle(
+    'Allow hosts of --allowed-git-hosts at loopback, private and cluster addresses',
+  ),
   kubeconfig: path.optional(
     'Kubeconfig file (default: in a pod the service account; elsewhere $KUBECONFIG or ~/.kube/config)',
   ),

@@ -85,9 +85,8 @@ export async function runOperator(
   const reports = createReports(watches, clock);
   const opened = await openExternalServices(servicesOptions(values, environment), context);
   const pusher = createGitPusher(environment.gitWorker, clock);
-  const { allowPrivateLinks } = values;
   const settings = async (): Promise<GitSettings> =>
-    gitSettings(allowPrivateLinks, await opened.extraCaPem());
+    gitSettings(values.allowPrivateGitHosts, await opened.extraCaPem());
   const services = {
     ...opened,
     exportApi: watchSkew(opened.exportApi, clock, metrics.skew),

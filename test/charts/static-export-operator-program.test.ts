@@ -62,6 +62,7 @@ test('the values reach the operator', async () => {
   assert.equal(values.leaseNamespace, 'ops');
   assert.equal(values.leaseDuration, 30_000);
   assert.equal(values.reconcileTimeout, 120_000);
+  assert.deepEqual([values.allowedGitHosts, values.allowPrivateGitHosts], [['git.example.com'], true]);
   assert.equal(values.maxBundleSize, 2 * 1024 ** 3);
   assert.equal(values.extraCaFile, '/etc/static-export-ca/bundle.pem');
 });

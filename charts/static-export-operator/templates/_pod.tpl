@@ -87,6 +87,9 @@ spec:
 {{- with .Values.targets.git.allowedHosts }}
 - --allowed-git-hosts={{ join "," . }}
 {{- end }}
+{{- if .Values.targets.git.allowPrivateHosts }}
+- --allow-private-git-hosts
+{{- end }}
 {{- with .Values.watchNamespaces }}
 - --watch-namespaces={{ join "," . }}
 {{- end }}

@@ -111,7 +111,7 @@ const isGiven = (value: unknown): boolean =>
   value !== undefined && value !== null && typeof value !== 'boolean';
 
 const programs: ReadonlySet<string> = new Set(['operator', 'bundle-server', 'export-service']);
-const toggles: ReadonlySet<string> = new Set(['--allow-private-links']);
+const toggles: ReadonlySet<string> = new Set(['--allow-private-links', '--allow-private-git-hosts']);
 /** All flags of the operator: none has a secret for a value. */
 export const shownFlags: ReadonlySet<string> = new Set([
   ...toggles,

@@ -94,6 +94,7 @@ before(async () => {
     `--api-base-url=${vendor.url}`,
     '--allow-private-links',
     `--allowed-git-hosts=127.0.0.1:${port}`,
+    '--allow-private-git-hosts',
     `--watch-namespaces=${namespace}`,
     '--lease-duration=6s',
     '--request-timeout=5s',

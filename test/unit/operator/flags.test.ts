@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { operatorProgram, reconcileTimeoutOf } from '../../../src/operator/flags.ts';
-import { readInvocation } from '../../../src/runtime/flags/flags.ts';
+import { flagName, readInvocation } from '../../../src/runtime/flags/flags.ts';
 
 const read = (...args: readonly string[]) => readInvocation(operatorProgram, '0', args, {});
 
@@ -15,6 +15,19 @@ test('the operator runs without any flag', () => {
   assert.equal(invocation.values.leaseDuration, 15_000);
   assert.equal(invocation.values.inspectConcurrency, 2);
   assert.equal(invocation.values.allowPrivateLinks, false);
+  assert.equal(invocation.values.allowPrivateGitHosts, false);
+});
+
+test('private hosts of git targets and private links are allowed separately', () => {
+  for (const flag of ['allowPrivateGitHosts', 'allowPrivateLinks'] as const) {
+    const invocation = read(`--${flagName(flag)}`);
+    assert.ok(invocation.outcome === 'run');
+    const { allowPrivateGitHosts, allowPrivateLinks } = invocation.values;
+    assert.deepEqual(
+      { allowPrivateGitHosts, allowPrivateLinks },
+      { allowPrivateGitHosts: false, allowPrivateLinks: false, [flag]: true },
+    );
+  }
 });
 
 for (const [args, reconcileMs] of [

@@ -149,7 +149,7 @@ export const objectTroubles: Readonly<Record<string, Trouble>> = {
 };
 
 /** Half of all resources have none. */
-const objectShapes: readonly (ObjectShape | undefined)[] = [
+export const objectShapes: readonly (ObjectShape | undefined)[] = [
   ...Array.from({ length: 9 }, () => undefined),
   'HelmRelease',
   'HelmRelease',

@@ -3,8 +3,10 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { objectShapes } from './object-troubles.ts';
 import { Oracles } from './oracles.ts';
 import { hourMs, minuteMs, nextVerdict, publishedSimulation, request } from './published-simulation.ts';
+import { Simulation } from './simulation.ts';
 
 test('pin: an older version is published again, its link is refreshed, and nothing is exported meanwhile', async () => {
   const simulation = await publishedSimulation({ spec: { schedule: '0 * * * *' } });
@@ -144,3 +146,47 @@ test('pin: a hanging archive reader is stopped at its timeout, and no later writ
   assert.equal(simulation.condition('Ready'), 'True/Pinned');
   assert.equal(simulation.output()?.['version'], first);
 });
+
+for (const shape of new Set(objectShapes)) {
+  if (shape === undefined) continue;
+  test(`pin: a rollback reaches a target of the shape ${shape}, and a suspension leaves it as it is`, async () => {
+    const simulation = new Simulation({ object: shape });
+    const { object } = simulation.owned;
+    const { objects } = simulation.cluster;
+    const oracles = new Oracles(simulation);
+    const run = (): Promise<void> => simulation.run(hourMs, (step) => oracles.check(step));
+    const versionOf = (): string | undefined => simulation.output()?.['version'];
+    const exportAgain = (name: string): void => {
+      simulation.vendor.contents.set('docs.example.com', { name, pages: 20 });
+      request(simulation, name);
+    };
+    const assertLive = async (version: string | undefined): Promise<void> => {
+      await run();
+      assert.equal(object?.live, version ?? versionOf());
+      assert.equal(simulation.condition('TargetsSynced'), 'True/Synced');
+      assert.equal(simulation.status().targets?.[0]?.heldVersion, object?.live);
+    };
+
+    await assertLive(undefined);
+    const first = versionOf();
+    exportAgain('second');
+    await assertLive(undefined);
+    const second = versionOf();
+    assert.notEqual(second, first);
+
+    simulation.editSpec({ suspend: true, pin: { version: first } });
+    const written = objects.writes.length;
+    await assertLive(second);
+    object?.replace();
+    await run();
+    assert.equal(objects.writes.length, written, 'a suspended resource wrote an object');
+
+    simulation.editSpec({ suspend: false });
+    await assertLive(first);
+    exportAgain('third');
+    await assertLive(first);
+    simulation.editSpec({ pin: undefined });
+    await assertLive(undefined);
+    assert.ok(![first, second].includes(versionOf()), 'the request that waited is a new version');
+  });
+}

@@ -49,9 +49,9 @@ export const gitTroubles: Readonly<Record<string, Trouble>> = {
   }),
 };
 
-/** One resource in twelve has a repository, because its heads are compared 288 times a day. */
-const gitShapes: readonly (GitShape | undefined)[] = [
-  ...Array.from({ length: 22 }, () => undefined),
+/** A quarter of all resources has a repository. */
+export const gitShapes: readonly (GitShape | undefined)[] = [
+  ...Array.from({ length: 6 }, () => undefined),
   'branch',
   'pull-request',
 ];

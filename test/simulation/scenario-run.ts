@@ -4,8 +4,9 @@
 import { type Density, densities, densityOf } from './density.ts';
 import { Dice } from './dice.ts';
 import { Crash, type FaultLog, faultsOf, randomFaults } from './faults.ts';
-import { gitShapeOf } from './git-troubles.ts';
-import { objectShapeOf } from './object-troubles.ts';
+import type { GitShape } from './git-target.ts';
+import { gitShapeOf, gitShapes } from './git-troubles.ts';
+import { objectShapeOf, objectShapes } from './object-troubles.ts';
 import { namedTime, Oracles, shortestLookMs } from './oracles.ts';
 import { keySecret, Simulation, type Step } from './simulation.ts';
 import { ownDocument } from './target-document.ts';
@@ -46,11 +47,17 @@ const leavingOut = 0.7;
  */
 export type RunCounts = Readonly<Record<string, number>>;
 
+const gitNameOf = (shape: GitShape | undefined) => shape && `git ${shape}`;
+const targetNames = new Set(
+  [...targetKinds, ...objectShapes, ...gitShapes.map(gitNameOf)].filter((name) => name !== undefined),
+);
+
 /** All possible counts by name: a long campaign that lacks one proves less than it claims. */
 export const possibleCounts: readonly string[] = [
   ...Object.entries(faultsOf).flatMap(([call, kinds]) => kinds.map((kind) => `fault|${kind}|${call}`)),
   ...densities.flatMap(({ name }) => [
     `happening|lives|${name}`,
+    ...[...targetNames].map((target) => `happening|lives with ${target}|${name}`),
     `happening|troubles of days|${name}`,
     `happening|outages of days|${name}`,
     ...Object.keys(troubles).map((trouble) => `trouble|${trouble}|${name}`),
@@ -220,6 +227,11 @@ class ScenarioRun {
     this.#skipped += skipped;
   }
 
+  #targets(): readonly string[] {
+    const { target, owned } = this.#script.simulation;
+    return [target, owned.object?.shape, gitNameOf(owned.git?.shape)].filter((name) => name !== undefined);
+  }
+
   counts(days: number): RunCounts {
     const { simulation, oracles } = this.#script;
     return {
@@ -236,6 +248,7 @@ class ScenarioRun {
       'excused deaths': oracles.link.excused,
       'deaths by a clock set back': oracles.link.expiredBySetBack,
       [`happening|lives|${this.#density.name}`]: 1,
+      ...countsOf(this.#targets().map((target) => `happening|lives with ${target}|${this.#density.name}`)),
       [`happening|troubles of days|${this.#density.name}`]: this.#longTroubles,
       [`happening|outages of days|${this.#density.name}`]: this.#longOutages,
       'faulty starts': this.#faultyStarts,

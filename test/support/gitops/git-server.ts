@@ -165,6 +165,8 @@ function runBackend(root: string, request: IncomingMessage, response: ServerResp
   // A client that goes away, or a backend that reads no more, is not a failure of the test.
   backend.stdin.on('error', () => {});
   backend.on('error', () => response.destroy());
+  // A client that breaks off would leave the program waiting for a reader.
+  response.on('close', () => backend.kill());
   let head = Buffer.alloc(0);
   const readHead = (chunk: Buffer): void => {
     head = Buffer.concat([head, chunk]);

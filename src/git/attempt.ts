@@ -4,8 +4,9 @@
 import { writeCommitMessage } from './commit-message.ts';
 import { type EditPlan, wasWritten } from './edit-plan.ts';
 import { GitFault } from './git-fault.ts';
+import type { Commit } from './git-objects.ts';
 import type { GitEdit, GitEditResult, GitPushResult, GitPushTask } from './push-task.ts';
-import type { Commit, Repository } from './repository.ts';
+import type { Repository } from './repository.ts';
 import type { SigningKey } from './ssh-signature.ts';
 
 /** What an attempt works with. */
@@ -20,7 +21,7 @@ export interface AttemptContext {
 /** `behind`: another client pushed since the fetch. */
 export type Attempt = Extract<GitPushResult, { outcome: 'done' }> | 'behind';
 
-/** @throws {GitFault} `BranchNotFound` or `EmptyRepository` */
+/** @param depth as of `Repository.fetch`. @throws {GitFault} `BranchNotFound` or `EmptyRepository` */
 export async function fetchHead(
   { repository }: AttemptContext,
   branch: string,
@@ -28,7 +29,7 @@ export async function fetchHead(
 ): Promise<Commit> {
   const oid = await repository.fetch(branch, depth);
   if (oid === undefined) throw await branchNotFound(branch, repository);
-  const commit = await repository.readCommit(oid);
+  const commit = await repository.objects.readCommit(oid);
   if (commit === undefined) {
     throw new GitFault('Unreachable', 'The git host sent no commit for the branch. Retrying.', {
       isTemporary: true,
@@ -57,9 +58,10 @@ export async function commitTexts(
   edits: readonly GitEdit[],
 ): Promise<string> {
   const { author, skipsCi = task.pullRequestBranch === undefined } = task;
-  const tree = await repository.replaceFiles(parent.tree, texts);
+  const { objects } = repository;
+  const tree = await objects.replaceFiles(parent.tree, texts);
   const message = writeCommitMessage(edits, skipsCi);
-  return await repository.commit({ tree, parent: parent.oid, message, author, at: now(), key });
+  return await objects.commit({ tree, parent: parent.oid, message, author, at: now(), key });
 }
 
 /** What an edit became on the branch that is pushed to, once the texts are there. */

@@ -8,7 +8,7 @@ import { planTree } from './edit-plan.ts';
 export async function tryOnBranch(context: AttemptContext): Promise<Attempt> {
   const { task, repository } = context;
   const head = await fetchHead(context, task.branch, 1);
-  const { plans, texts } = await planTree(repository, head.tree, task.edits, isToWrite);
+  const { plans, texts } = await planTree(repository.objects, head.tree, task.edits, isToWrite);
   const edits = task.edits.map((edit) => resultOf(edit, plans.get(edit.id)));
   if (texts.size === 0) return { outcome: 'done', head: head.oid, heads: { branch: head.oid }, edits };
   const written = task.edits.filter((_edit, at) => edits[at]?.outcome === 'written');

@@ -3,8 +3,8 @@
 
 import { planValuesEdit } from '../targets/values.ts';
 import { type Refusal, refuseEdit } from './edit-path.ts';
+import type { Entry } from './git-objects.ts';
 import type { GitEdit, GitKeys, GitRefusalCode } from './push-task.ts';
-import type { Entry } from './repository.ts';
 
 /** The part of a repository that a plan reads. */
 export interface FileReader {

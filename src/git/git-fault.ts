@@ -115,12 +115,18 @@ export const notAGitServer = (host: string, what: string): GitFault =>
     `Git host ${host} ${what}, which is not git's protocol over HTTP. Check the URL of the repository.`,
   );
 
+/** Three digits are enough for a person. */
+export const mebibytes = (bytes: number): string => `${Number((bytes / 1024 / 1024).toPrecision(3))} MiB`;
+
 export const tooLarge = (what: string, cause?: unknown): GitFault =>
   new GitFault(
     'RepositoryTooLarge',
     `The repository ${what}. Use a smaller repository, such as one of configuration alone.`,
     { cause },
   );
+
+export const isTooLarge = (error: unknown): error is GitFault =>
+  error instanceof GitFault && error.gitCode === 'RepositoryTooLarge';
 
 /** Lines of the host at most, and characters of them. */
 const quotedLines = 3;

@@ -1,6 +1,6 @@
-// The HTTP of the git client: basic authentication, the address guard of links, counted bytes. Follows a redirect only
-// for the first request of a service, to the same origin. Refuses other hosts and plain HTTP. Invariant: credentials
-// reach one origin only, and no error made here holds a URL, a header or a body.
+// The HTTP of the git client: basic authentication, the address guard of links, bytes counted for each exchange. Follows
+// a redirect only for the first request of a service, to the same origin. Refuses other hosts and plain HTTP. Invariant:
+// credentials reach one origin only, and no error made here holds a URL, a header or a body.
 
 import type { GitHttpRequest, GitHttpResponse, HttpClient } from 'isomorphic-git';
 import { type Dispatcher, request } from 'undici';
@@ -13,6 +13,7 @@ import { readHttpOrigin, readOriginEntry } from '../wire/http-origin.ts';
 import {
   addressNotAllowed,
   GitFault,
+  mebibytes,
   networkFault,
   notAGitServer,
   statusFault,
@@ -22,12 +23,16 @@ import {
 import type { GitAccess, GitRemote } from './push-task.ts';
 
 export interface GitHttp {
+  /** For one command of the git client. @param maxBytes that the command may receive, in all its answers */
+  exchange(maxBytes: number): GitExchange;
+  close(): Promise<void>;
+}
+
+export interface GitExchange {
   /** For the git client's `http`. */
   readonly client: HttpClient;
   /** The first fault of a request. The git client may hide it behind an error of its own. */
   readonly fault: GitFault | undefined;
-  readonly receivedBytes: number;
-  close(): Promise<void>;
 }
 
 export interface GitHttpOptions {
@@ -43,7 +48,7 @@ const advertisementStart = 2048;
 /** @throws {GitFault} `InvalidUrl`, `HostNotAllowed`, `AddressNotAllowed` or `InvalidCaCertificate`, before any request */
 export function openGitHttp(remote: GitRemote, { proxy, signal }: GitHttpOptions): GitHttp {
   const url = readRepositoryUrl(remote);
-  const { maxBytes, deadlineMs } = remote.limits;
+  const { deadlineMs } = remote.limits;
   const agent = createLinkAgent({
     allowPrivateLinks: remote.allowPrivateAddresses,
     extraCaPem: trustedPem(remote),
@@ -52,18 +57,12 @@ export function openGitHttp(remote: GitRemote, { proxy, signal }: GitHttpOptions
   });
   const authorization = basicAuthorization(remote.access);
   let base = url;
-  let receivedBytes = 0;
-  let fault: GitFault | undefined;
-  const fail = (error: unknown): GitFault => {
-    fault ??= signal.aborted ? timedOut(deadlineMs, error) : networkFault(url.host, error);
-    return fault;
-  };
   const send = async (
     at: URL,
     sent: GitHttpRequest,
     body: Buffer | undefined,
   ): Promise<Dispatcher.ResponseData> => {
-    const answer = request(at, {
+    const answered = request(at, {
       dispatcher: agent,
       method: body === undefined ? 'GET' : 'POST',
       headers: {
@@ -76,71 +75,78 @@ export function openGitHttp(remote: GitRemote, { proxy, signal }: GitHttpOptions
       signal,
     });
     // A connection that is being made heeds no signal.
-    return await unlessAborted(answer, signal);
+    return await unlessAborted(answered, signal);
   };
-  async function* counted(answer: Dispatcher.ResponseData, suffix: string): AsyncGenerator<Uint8Array> {
-    let start = '';
-    try {
-      for await (const chunk of answer.body) {
-        const bytes: Uint8Array = chunk;
-        receivedBytes += bytes.byteLength;
-        if (suffix.startsWith('/info/refs') && start.length < advertisementStart) {
-          start += Buffer.from(bytes).toString('latin1');
-          refuseObjectFormat(start);
-        }
-        if (receivedBytes > maxBytes) throw tooLarge(`is larger than ${maxBytes / 1024 / 1024} MiB`);
-        yield bytes;
-      }
-    } catch (error) {
-      throw fail(error);
-    }
-  }
-  const exchange = async (sent: GitHttpRequest): Promise<GitHttpResponse> => {
+  const answer = async (sent: GitHttpRequest, counted: Counted): Promise<GitHttpResponse> => {
     const suffix = sent.url.slice(url.href.length);
     const body = sent.body === undefined ? undefined : await joined(sent.body);
     for (let hop = 0; ; hop += 1) {
       const at = new URL(base.href + suffix);
-      const answer = await send(at, sent, body);
-      const { statusCode } = answer;
+      const received = await send(at, sent, body);
+      const { statusCode } = received;
       if (statusCode === 200) {
-        refuseOtherContent(url.host, answer, suffix);
+        refuseOtherContent(url.host, received, suffix);
         return {
           url: sent.url,
           method: sent.method ?? 'GET',
           statusCode,
           statusMessage: 'OK',
-          headers: { 'content-type': String(answer.headers['content-type'] ?? '') },
-          body: counted(answer, suffix),
+          headers: { 'content-type': String(received.headers['content-type'] ?? '') },
+          body: counted(received, suffix),
         };
       }
-      answer.body.on('error', () => {}).destroy();
+      received.body.on('error', () => {}).destroy();
       if (statusCode < 300 || statusCode > 399) {
         throw statusFault(url.host, statusCode, suffix.includes('git-receive-pack'));
       }
       if (body !== undefined || hop === maxRedirects)
         throw redirectRefused(url.host, 'more often than allowed');
-      base = nextBase(url, at, answer.headers['location']);
+      base = nextBase(url, at, received.headers['location']);
     }
   };
-  return {
-    client: {
-      request: async (sent) => {
-        try {
-          return await exchange(sent);
-        } catch (error) {
-          throw fail(error);
-        }
-      },
-    },
-    get fault() {
+  const exchange = (maxBytes: number): GitExchange => {
+    let receivedBytes = 0;
+    let fault: GitFault | undefined;
+    const fail = (error: unknown): GitFault => {
+      fault ??= signal.aborted ? timedOut(deadlineMs, error) : networkFault(url.host, error);
       return fault;
-    },
-    get receivedBytes() {
-      return receivedBytes;
-    },
-    close: () => agent.destroy(),
+    };
+    async function* counted(received: Dispatcher.ResponseData, suffix: string): AsyncGenerator<Uint8Array> {
+      let start = '';
+      try {
+        for await (const chunk of received.body) {
+          const bytes: Uint8Array = chunk;
+          receivedBytes += bytes.byteLength;
+          if (suffix.startsWith('/info/refs') && start.length < advertisementStart) {
+            start += Buffer.from(bytes).toString('latin1');
+            refuseObjectFormat(start);
+          }
+          if (receivedBytes > maxBytes) throw tooLarge(`is larger than ${mebibytes(maxBytes)}`);
+          yield bytes;
+        }
+      } catch (error) {
+        throw fail(error);
+      }
+    }
+    return {
+      client: {
+        request: async (sent) => {
+          try {
+            return await answer(sent, counted);
+          } catch (error) {
+            throw fail(error);
+          }
+        },
+      },
+      get fault() {
+        return fault;
+      },
+    };
   };
+  return { exchange, close: () => agent.destroy() };
 }
+
+type Counted = (received: Dispatcher.ResponseData, suffix: string) => AsyncGenerator<Uint8Array>;
 
 /** Git's client asks for one path below the repository's; the redirect of it moves the repository. */
 function nextBase(url: URL, from: URL, location: string | string[] | undefined): URL {

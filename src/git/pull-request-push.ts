@@ -1,6 +1,6 @@
 // One attempt on a pull-request branch, which is based on the branch. Commits on top of it; rebuilds it on the branch only
-// if it holds nothing but this author's commits of these edits. Refuses to drop commits of others, and to make the branch
-// again for edits that were declined with it.
+// if it holds nothing but this author's commits of these edits. Refuses to drop commits of others or of an unknown
+// history, and to make the branch again for edits that were declined with it.
 
 import {
   type Attempt,
@@ -13,10 +13,11 @@ import {
 } from './attempt.ts';
 import { type BranchHistory, compareHistories } from './branch-history.ts';
 import { type EditPlan, planTree } from './edit-plan.ts';
+import type { Commit, GitObjects } from './git-objects.ts';
 import type { GitEdit, GitEditResult } from './push-task.ts';
-import type { Commit, Push } from './repository.ts';
+import type { Push } from './repository.ts';
 
-/** Commits of each branch that are fetched to find where they parted. */
+/** Commits of the branch that are fetched to find where the pull-request branch parted from it, if they fit. */
 const depth = 50;
 
 const isApplied = (edit: GitEdit): boolean => edit.isDryRun !== true;
@@ -29,7 +30,7 @@ export async function tryOnPullRequest(context: AttemptContext, branch: string):
   const { task, repository } = context;
   const known = await repository.readHead(branch);
   const base = await fetchHead(context, task.branch, known === undefined ? 1 : depth);
-  const { plans } = await planTree(repository, base.tree, task.edits, isApplied);
+  const { plans } = await planTree(repository.objects, base.tree, task.edits, isApplied);
   const open = task.edits.filter((edit) => isApplied(edit) && plans.get(edit.id)?.state === 'change');
   const settled = new Map(task.edits.map((edit) => [edit.id, resultOf(edit, plans.get(edit.id))]));
   const finish = (head: string | undefined, results: readonly GitEditResult[], commit?: string): Attempt => {
@@ -43,13 +44,14 @@ export async function tryOnPullRequest(context: AttemptContext, branch: string):
     };
   };
   if (open.length === 0) return finish(known, []);
-  const headOid = known === undefined ? undefined : await repository.fetch(branch, depth);
-  const head = headOid === undefined ? undefined : await repository.readCommit(headOid);
+  // Where it differs from the branch by more than fits, it is fetched alone. Its history is then unknown.
+  const headOid = known === undefined ? undefined : await repository.fetch(branch, 1);
+  const head = headOid === undefined ? undefined : await repository.objects.readCommit(headOid);
   if (known !== undefined && head === undefined) return 'behind';
   const work = await planWork(context, base, head, open);
   if (work.written.length === 0) return finish(head?.oid, work.results);
   for (const way of work.ways) {
-    const { texts } = await planTree(repository, way.parent.tree, way.edits, () => true);
+    const { texts } = await planTree(repository.objects, way.parent.tree, way.edits, () => true);
     const commit = await commitTexts(context, way.parent, texts, way.edits);
     const push: Push = { commit, branch, expected: head?.oid, isForced: way.isForced };
     const pushed = await repository.push(push);
@@ -82,16 +84,17 @@ async function planWork(
   head: Commit | undefined,
   open: readonly GitEdit[],
 ): Promise<Work> {
-  const history = head && (await compareHistories(repository, head.oid, base.oid, task.author));
+  const { objects } = repository;
+  const history = head && (await compareHistories(objects, head.oid, base.oid, task.author));
   if (head === undefined || history === undefined || history.isMerged) {
     const written = open.filter(isToWrite);
     const results = open.map((edit) => writtenOrReverted(edit));
     // A merged branch moves forward, also where the fetched depth does not show it.
     return { results, written, ways: [{ parent: base, edits: written, isForced: head !== undefined }] };
   }
-  const { plans } = await planTree(repository, head.tree, open, isToWrite);
+  const { plans } = await planTree(objects, head.tree, open, isToWrite);
   const isRefused = (edit: GitEdit): boolean => plans.get(edit.id)?.state === 'refused';
-  const mayRebuild = await canRebuild(repository, history, base, head, open);
+  const mayRebuild = await canRebuild(objects, history, base, head, open);
   const results = open.map((edit) =>
     mayRebuild && isRefused(edit) ? writtenOrReverted(edit) : resultOnTop(edit, plans.get(edit.id), history),
   );
@@ -123,7 +126,7 @@ function resultOnTop(edit: GitEdit, plan: EditPlan | undefined, history: BranchH
  * the branch as of the commit where it started.
  */
 async function canRebuild(
-  repository: AttemptContext['repository'],
+  objects: GitObjects,
   { isOurs, mergeBase }: BranchHistory,
   base: Commit,
   head: Commit,
@@ -131,8 +134,8 @@ async function canRebuild(
 ): Promise<boolean> {
   if (!isOurs || mergeBase === undefined || mergeBase.oid === base.oid) return false;
   const edited = async ({ tree }: Commit): Promise<string> => {
-    const { texts } = await planTree(repository, tree, open, () => true);
-    return await repository.replaceFiles(tree, texts);
+    const { texts } = await planTree(objects, tree, open, () => true);
+    return await objects.replaceFiles(tree, texts);
   };
   return (await edited(head)) === (await edited(mergeBase));
 }

@@ -43,8 +43,9 @@ export interface GitAccess {
 
 export interface GitLimits {
   /**
-   * Bytes received from the host in one task: the pack of one commit, without its history, is most of them. More are
-   * refused with `RepositoryTooLarge`, and so is a file over 16 MiB.
+   * Bytes received from the host in one fetch: the pack of one commit, without its history, is most of them. More are
+   * refused with `RepositoryTooLarge`, and so is a file over 16 MiB. A task may fetch again: only what is new, or
+   * without what it holds.
    */
   readonly maxBytes: number;
   /** From the start of the thread to the result; then `Timeout`. */

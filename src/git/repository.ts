@@ -1,43 +1,12 @@
-// A repository in memory: the git client, its files and its HTTP. Fetches shallow, reads files of a commit, writes a
-// commit, pushes it. Refuses to push where the remote branch is not where it was fetched. Invariant: what the client
-// throws leaves this file as a fault without foreign text.
+// A remote repository and what is held of it in memory. Fetches one commit without its history, then only what is new,
+// and pushes a commit. Refuses to push where the remote branch is not where it was fetched. Invariants: what the client
+// throws leaves this file as a fault without foreign text, and memory is bounded however often it fetches.
 
 import git from 'isomorphic-git';
-import { GitFault, tooLarge } from './git-fault.ts';
-import type { GitHttp } from './git-http.ts';
-import { createMemoryFiles } from './memory-files.ts';
-import { checkPack, PackRefused } from './pack-guard.ts';
+import { GitFault, isTooLarge } from './git-fault.ts';
+import type { GitExchange, GitHttp } from './git-http.ts';
+import { codeOf, GitObjects } from './git-objects.ts';
 import { type PushOutcome, pushFailure } from './push-report.ts';
-import type { SigningKey } from './ssh-signature.ts';
-import { signText } from './ssh-signature.ts';
-
-export interface Person {
-  readonly name: string;
-  readonly email: string;
-}
-
-export interface Commit {
-  readonly oid: string;
-  readonly tree: string;
-  readonly parents: readonly string[];
-  readonly author: Person;
-  readonly committer: Person;
-}
-
-/** What is at a path of a commit. */
-export type Entry =
-  | { readonly type: 'file'; readonly oid: string; readonly mode: string }
-  | { readonly type: 'absent' | 'folder' | 'link' | 'submodule' };
-
-export interface NewCommit {
-  readonly tree: string;
-  readonly parent: string;
-  readonly message: string;
-  readonly author: Person;
-  /** Epoch milliseconds. */
-  readonly at: number;
-  readonly key: SigningKey | undefined;
-}
 
 export interface Push {
   readonly commit: string;
@@ -48,187 +17,127 @@ export interface Push {
   readonly isForced: boolean;
 }
 
-/** A pack of small objects costs the index of each. */
-const maxObjects = 500_000;
-/** The client holds an object and what it was inflated from at once. */
-const maxObjectBytes = 16 * 1024 * 1024;
+/** Of the limit, for what is new since the last fetch: it is held in addition to the repository. */
+const newShare = 1 / 4;
 
-const gitdir = '/repository';
+/** Of the commit that the next fetch need not send again. */
+const knownRef = 'refs/heads/known';
+/** Of the commit that is pushed. */
+const newRef = 'refs/heads/new';
 const remote = 'origin';
 
 export class Repository {
   readonly #url: string;
   readonly #http: GitHttp;
-  readonly #fs: ReturnType<typeof createMemoryFiles>;
-  readonly #cache = {};
-  readonly #trees = new Map<string, readonly TreeEntry[]>();
+  readonly #maxBytes: number;
+  #objects: GitObjects;
+  /** The last fetched head. Absent while nothing is held. */
+  #known: string | undefined;
 
-  private constructor(url: string, http: GitHttp, maxBytes: number) {
+  private constructor(url: string, http: GitHttp, maxBytes: number, objects: GitObjects) {
     this.#url = url;
     this.#http = http;
-    this.#fs = createMemoryFiles({
-      // The pack, its index, and what a commit adds.
-      maxBytes: 2 * maxBytes,
-      refuse: () => tooLarge('needs more memory than allowed'),
-      check: (path, content) => {
-        if (path.endsWith('.pack')) refusePack(content);
-      },
-    });
+    this.#maxBytes = maxBytes;
+    this.#objects = objects;
   }
 
+  /** @param maxBytes of one fetch */
   static async open(url: string, http: GitHttp, maxBytes: number): Promise<Repository> {
-    const repository = new Repository(url, http, maxBytes);
-    const fs = repository.#fs;
-    await fs.promises.mkdir(gitdir);
-    await git.init({ fs, gitdir, bare: true });
-    await git.addRemote({ fs, gitdir, remote, url });
-    return repository;
+    return new Repository(url, http, maxBytes, await openObjects(url, maxBytes));
+  }
+
+  /** Of the fetched commits. A later fetch may drop them for others. */
+  get objects(): GitObjects {
+    return this.#objects;
   }
 
   /** @returns the head of the branch on the remote; `undefined` where there is none */
   async readHead(branch: string): Promise<string | undefined> {
     const ref = `refs/heads/${branch}`;
-    const refs = await this.#call(() => this.#listRefs(ref));
-    return refs.find((one) => one.ref === ref)?.oid;
+    return (await this.#listRefs(ref)).find((one) => one.ref === ref)?.oid;
   }
 
   /** Whether the remote has no branch at all. */
   async isEmpty(): Promise<boolean> {
-    return (await this.#call(() => this.#listRefs('refs/heads/'))).length === 0;
+    return (await this.#listRefs('refs/heads/')).length === 0;
   }
 
   #listRefs(prefix: string) {
-    return git.listServerRefs({ http: this.#http.client, url: this.#url, prefix, protocolVersion: 2 });
-  }
-
-  /** @returns the head of the branch as fetched; `undefined` where there is none */
-  async fetch(branch: string, depth: number): Promise<string | undefined> {
-    try {
-      const { fetchHead } = await this.#call(() =>
-        git.fetch({
-          fs: this.#fs,
-          cache: this.#cache,
-          http: this.#http.client,
-          gitdir,
-          remote,
-          url: this.#url,
-          ref: branch,
-          remoteRef: `refs/heads/${branch}`,
-          singleBranch: true,
-          tags: false,
-          depth,
-        }),
-      );
-      return fetchHead ?? undefined;
-    } catch (error) {
-      if (codeOf(error) === 'NotFoundError') return undefined;
-      throw error;
-    }
-  }
-
-  /** @returns `undefined` for a commit that is not within the fetched depth */
-  async readCommit(oid: string): Promise<Commit | undefined> {
-    try {
-      const { commit } = await git.readCommit({ fs: this.#fs, cache: this.#cache, gitdir, oid });
-      const { tree, parent, author, committer } = commit;
-      return { oid, tree, parents: parent, author, committer };
-    } catch (error) {
-      if (codeOf(error) === 'NotFoundError') return undefined;
-      throw error;
-    }
-  }
-
-  /** @param path of plain names, checked by the caller */
-  async findEntry(tree: string, path: string): Promise<Entry> {
-    const names = path.split('/');
-    let oid = tree;
-    for (const [depth, name] of names.entries()) {
-      const entry = (await this.#readTree(oid)).find((one) => one.path === name);
-      if (entry === undefined) return { type: 'absent' };
-      if (entry.type === 'commit') return { type: 'submodule' };
-      if (entry.mode === '120000') return { type: 'link' };
-      const isLast = depth === names.length - 1;
-      if (entry.type === 'tree' && isLast) return { type: 'folder' };
-      if (entry.type === 'blob')
-        return isLast ? { type: 'file', oid: entry.oid, mode: entry.mode } : { type: 'absent' };
-      oid = entry.oid;
-    }
-    return { type: 'folder' };
-  }
-
-  async readFile(oid: string): Promise<Uint8Array> {
-    return (await git.readBlob({ fs: this.#fs, cache: this.#cache, gitdir, oid })).blob;
-  }
-
-  /** @returns the tree with these files replaced; each is a file of the tree already */
-  async replaceFiles(tree: string, texts: ReadonlyMap<string, string>): Promise<string> {
-    return await this.#replaceBelow(
-      tree,
-      [...texts].map(([path, text]) => ({ names: path.split('/'), text })),
+    return this.#call(this.#maxBytes, (http) =>
+      git.listServerRefs({ http, url: this.#url, prefix, protocolVersion: 2 }),
     );
   }
 
-  /** Writes each folder once, however many of its files change. */
-  async #replaceBelow(tree: string, files: readonly ReplacedFile[]): Promise<string> {
-    if (files.length === 0) return tree;
-    const byName = Map.groupBy(files, ({ names }) => names[0] ?? '');
-    const replaced: TreeEntry[] = [];
-    for (const entry of await this.#readTree(tree)) {
-      const below = byName.get(entry.path);
-      const [first] = below ?? [];
-      if (below === undefined || first === undefined) replaced.push(entry);
-      else if (entry.type === 'tree') {
-        const inner = below.map(({ names, text }) => ({ names: names.slice(1), text }));
-        replaced.push({ ...entry, oid: await this.#replaceBelow(entry.oid, inner) });
-      } else {
-        const blob = Buffer.from(first.text);
-        replaced.push({ ...entry, oid: await git.writeBlob({ fs: this.#fs, gitdir, blob }) });
-      }
+  /**
+   * Fetches what is new since the last fetch. Where nothing is held, or too much is new, fetches the head without what
+   * is held, which is dropped.
+   *
+   * @param depth commits of the branch, if they are within the limit; otherwise the head alone
+   * @returns the head of the branch as fetched; `undefined` where there is none
+   */
+  async fetch(branch: string, depth: number): Promise<string | undefined> {
+    if (this.#known !== undefined) {
+      await this.#objects.writeRef(knownRef, this.#known);
+      // Without a depth, the server ends at the commits that are held, and does not send their history.
+      const found = await this.#tryFetch(branch, undefined, this.#maxBytes * newShare);
+      if (!(found instanceof GitFault)) return found.head;
+      await this.#drop();
     }
-    return git.writeTree({ fs: this.#fs, gitdir, tree: replaced });
+    for (const commits of depth > 1 ? [depth, 1] : [1]) {
+      const found = await this.#tryFetch(branch, commits, this.#maxBytes);
+      if (!(found instanceof GitFault)) return found.head;
+      if (commits === 1) throw found;
+      await this.#drop();
+    }
+    throw new Error('a depth of one is tried last');
   }
 
-  async #readTree(oid: string): Promise<readonly TreeEntry[]> {
-    const known = this.#trees.get(oid);
-    if (known !== undefined) return known;
-    const { tree } = await git.readTree({ fs: this.#fs, cache: this.#cache, gitdir, oid });
-    this.#trees.set(oid, tree);
-    return tree;
+  async #drop(): Promise<void> {
+    this.#known = undefined;
+    this.#objects = await openObjects(this.#url, this.#maxBytes);
   }
 
-  async commit({ tree, parent, message, author, at, key }: NewCommit): Promise<string> {
-    const person = { ...author, timestamp: Math.floor(at / 1000), timezoneOffset: 0 };
-    return git.commit({
-      fs: this.#fs,
-      cache: this.#cache,
-      gitdir,
-      ref: 'refs/heads/new',
-      noUpdateBranch: true,
-      message,
-      tree,
-      parent: [parent],
-      author: person,
-      committer: person,
-      ...(key === undefined
-        ? {}
-        : { signingKey: 'ssh', onSign: ({ payload }) => ({ signature: signText(payload, key) }) }),
-    });
+  /** @returns the fault of a fetch that is too large */
+  async #tryFetch(
+    branch: string,
+    depth: number | undefined,
+    maxBytes: number,
+  ): Promise<{ readonly head: string | undefined } | GitFault> {
+    try {
+      const { fetchHead } = await this.#call(maxBytes, (http) =>
+        git.fetch({
+          ...this.#objects.folder,
+          http,
+          remote,
+          url: this.#url,
+          ref: knownRef,
+          remoteRef: `refs/heads/${branch}`,
+          singleBranch: true,
+          tags: false,
+          ...(depth === undefined ? {} : { depth }),
+        }),
+      );
+      this.#known = fetchHead ?? this.#known;
+      return { head: fetchHead ?? undefined };
+    } catch (error) {
+      if (codeOf(error) === 'NotFoundError') return { head: undefined };
+      if (isTooLarge(error)) return error;
+      throw error;
+    }
   }
 
   async push({ commit, branch, expected, isForced }: Push): Promise<PushOutcome> {
-    const ref = 'refs/heads/new';
     const lines: string[] = [];
-    await git.writeRef({ fs: this.#fs, gitdir, ref, value: commit, force: true });
+    const { folder } = this.#objects;
+    await this.#objects.writeRef(newRef, commit);
     try {
-      await this.#call(() =>
+      await this.#call(this.#maxBytes, (http) =>
         git.push({
-          fs: this.#fs,
-          cache: this.#cache,
-          http: this.#http.client,
-          gitdir,
+          ...folder,
+          http,
           remote,
           url: this.#url,
-          ref,
+          ref: newRef,
           remoteRef: `refs/heads/${branch}`,
           force: isForced,
           // The lease: the server compares the same value again when it updates the branch.
@@ -246,40 +155,21 @@ export class Repository {
   }
 
   /** A fault of the network is the cause of whatever the client makes of it. */
-  async #call<T>(work: () => Promise<T>): Promise<T> {
+  async #call<T>(maxBytes: number, work: (http: GitExchange['client']) => Promise<T>): Promise<T> {
+    const exchange = this.#http.exchange(maxBytes);
     try {
-      const result = await work();
-      if (this.#http.fault !== undefined) throw this.#http.fault;
+      const result = await work(exchange.client);
+      if (exchange.fault !== undefined) throw exchange.fault;
       return result;
     } catch (error) {
-      throw this.#http.fault ?? error;
+      throw exchange.fault ?? error;
     }
   }
 }
 
-interface ReplacedFile {
-  readonly names: readonly string[];
-  readonly text: string;
-}
-
-type TreeEntry = Awaited<ReturnType<typeof git.readTree>>['tree'][number];
-
-function codeOf(error: unknown): unknown {
-  return error instanceof Error && 'code' in error ? error.code : undefined;
-}
-
-function refusePack(pack: Uint8Array): void {
-  try {
-    checkPack(pack, { maxObjects, maxObjectBytes });
-  } catch (error) {
-    if (!(error instanceof PackRefused)) throw error;
-    if (error.why === 'ObjectTooLarge') {
-      throw tooLarge(`holds a file larger than ${maxObjectBytes / 1024 / 1024} MiB`, error);
-    }
-    if (error.why === 'TooManyObjects') throw tooLarge(`has more than ${maxObjects} objects`, error);
-    throw new GitFault('Unreachable', 'The git host sent a damaged pack. Retrying.', {
-      isTemporary: true,
-      cause: error,
-    });
-  }
+async function openObjects(url: string, maxBytes: number): Promise<GitObjects> {
+  // Packs and their indexes, which are as large as a pack of small objects, and what a commit adds.
+  const objects = await GitObjects.open(2 * maxBytes);
+  await git.addRemote({ ...objects.folder, remote, url });
+  return objects;
 }

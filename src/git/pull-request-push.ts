@@ -53,7 +53,8 @@ export async function tryOnPullRequest(context: AttemptContext, branch: string):
   for (const way of work.ways) {
     const { texts } = await planTree(repository.objects, way.parent.tree, way.edits, () => true);
     const commit = await commitTexts(context, way.parent, texts, way.edits);
-    const push: Push = { commit, branch, expected: head?.oid, isForced: way.isForced };
+    const { oid: parent } = way.parent;
+    const push: Push = { commit, parent, branch, expected: head?.oid, isForced: way.isForced };
     const pushed = await repository.push(push);
     if (pushed.outcome === 'behind') return 'behind';
     if (pushed.outcome === 'pushed') return finish(commit, work.results, commit);

@@ -10,6 +10,8 @@ import { type PushOutcome, pushFailure } from './push-report.ts';
 
 export interface Push {
   readonly commit: string;
+  /** Of the remote. What it holds is not sent again. */
+  readonly parent: string;
   readonly branch: string;
   /** Where the branch was fetched; `undefined` where the push makes it. The push is refused where it is elsewhere. */
   readonly expected: string | undefined;
@@ -126,10 +128,16 @@ export class Repository {
     }
   }
 
-  async push({ commit, branch, expected, isForced }: Push): Promise<PushOutcome> {
+  async push({ commit, parent, branch, expected, isForced }: Push): Promise<PushOutcome> {
     const lines: string[] = [];
     const { folder } = this.#objects;
     await this.#objects.writeRef(newRef, commit);
+    if (expected !== parent) {
+      // The client sends nothing of the remote's default branch, and takes a commit for its name. Otherwise a new branch
+      // would send the whole repository.
+      const [ref, value] = [`refs/remotes/${remote}/HEAD`, `refs/remotes/${remote}/${parent}`];
+      await git.writeRef({ ...folder, ref, value, symbolic: true, force: true });
+    }
     try {
       await this.#call(this.#maxBytes, (http) =>
         git.push({

@@ -85,12 +85,19 @@ suite('the limit of a repository', { skip: noGit }, () => {
   for (const commits of [0, 70]) {
     test(`a pull-request branch gets a second version after ${commits + 1} commits`, async () => {
       const repository = await createLarge(`review-${commits}`, commits);
+      const sent: number[] = [];
+      server.onRequest = ({ kind, headers }) => {
+        if (kind === 'push') sent.push(Number(headers['content-length']));
+        return 'serve';
+      };
       for (const version of ['2', '3']) {
         const task = taskFor(repository, [editOf('v.yaml', version)], { pullRequestBranch: branch });
         assert.deepEqual(outcomesOf(await mustPush(task)), ['written']);
       }
+      server.onRequest = () => 'serve';
       assert.equal((await repository.log(branch)).length, commits + 3);
       assert.match((await repository.read('v.yaml', branch)) ?? '', /"3"/);
+      assert.ok(Math.max(...sent) < 2_000, `pushes of ${sent.join(' and ')} bytes`);
       assert.equal((await repository.git('fsck', '--strict')).code, 0);
     });
   }

@@ -41,6 +41,12 @@ export class CliError extends PublishableError {
     this.known = options.known ?? {};
   }
 
+  /** The same failure, with what the whole command reached. */
+  reaching(whole: Pick<Reached, 'version' | 'written'>): CliError {
+    const { outcome, code, message, cause, next, known, reached } = this;
+    return new CliError(outcome, code, message, { cause, next, known, ...reached, ...whole });
+  }
+
   /** The same failure, with what was known before it. */
   knowing(known: Readonly<Record<string, unknown>>): CliError {
     const { outcome, code, message, cause, next, reached } = this;

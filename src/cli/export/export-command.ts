@@ -18,7 +18,7 @@ import type { CliContext, CommandResult } from '../context.ts';
 import { namedPath } from '../output/destination.ts';
 import { admitDestination } from './admit.ts';
 import { type DestinationWrite, isPlaced, placeOf, writeAll, writePlace } from './destinations.ts';
-import { held, resuming, stopped, withSteps } from './export-failure.ts';
+import { held, lastAttempt, resuming, stopped, withSteps } from './export-failure.ts';
 import { type CompleteExport, type ExportDependencies, exportSite } from './export-job.ts';
 import { defaultStatePath, openStateFolder, type StateFolder, workFolderName } from './export-state.ts';
 import { placedFiles } from './place.ts';
@@ -85,10 +85,13 @@ export async function runExport(
   } catch (error) {
     if (!signal.aborted) throw withSteps(error, keyHint);
     const { reason } = context.signal;
-    const stop = context.signal.aborted && reason instanceof CliError ? reason : undefined;
     const { current } = state.state;
-    const resume = current === undefined ? [] : [resuming(values, current.jobId)];
-    throw stopped(error, stop, values.timeout, keyHint, resume);
+    throw stopped(error, {
+      reason: context.signal.aborted && reason instanceof CliError ? reason : undefined,
+      timeoutMs: values.timeout,
+      lastFailure: lastAttempt(error, keyHint),
+      resume: current === undefined ? [] : [resuming(values, current.jobId)],
+    });
   } finally {
     await removeQuietly(workDir);
     state.close();

@@ -5,7 +5,7 @@ import { BundleError } from '../../bundle/bundle-error.ts';
 import { ExportApiError } from '../../export-api/answers.ts';
 import type { HoldReason } from '../../reconcile/settle/promotion.ts';
 import { printable } from '../../wire/printable-text.ts';
-import { CliError, failureOf } from '../cli-error.ts';
+import { CliError, failureOf, type Reached } from '../cli-error.ts';
 import { counted } from '../output/amounts.ts';
 import type { CompleteExport } from './export-job.ts';
 
@@ -37,31 +37,55 @@ export function held(
   return new CliError('held', reason, `${details[reason]}; nothing was written`, { next, ...reached });
 }
 
-/**
- * After a signal or the deadline: what was reached, and how to continue.
- *
- * @param error what ended the export: where an attempt failed before, that failure
- * @param stop why the command was stopped; `undefined` at the deadline
- */
+/** What failed last before a deadline. */
+export interface LastFailure {
+  readonly code: string;
+  /** A clause without the code. */
+  readonly message: string;
+  /** What helps. */
+  readonly next: readonly string[];
+}
+
+export interface Stop {
+  /** Why the command was stopped; `undefined` at the deadline. */
+  readonly reason: CliError | undefined;
+  readonly timeoutMs: number;
+  readonly lastFailure: LastFailure | undefined;
+  /** How to continue. */
+  readonly resume: readonly string[];
+  readonly reached?: Pick<Reached, 'version' | 'written'>;
+}
+
+/** After a signal or the deadline: what was reached, what failed last, and how to continue. @param cause what was thrown */
 export function stopped(
-  error: unknown,
-  stop: CliError | undefined,
-  timeoutMs: number,
-  keyHint: string | undefined,
-  resume: readonly string[],
+  cause: unknown,
+  { reason, timeoutMs, lastFailure: last, resume, reached }: Stop,
 ): CliError {
-  if (stop !== undefined) {
-    return new CliError(stop.outcome, stop.code, stop.message, { cause: error, next: resume });
+  if (reason !== undefined) {
+    const { outcome, code, message } = reason;
+    return new CliError(outcome, code, message, { cause, next: resume, ...reached });
   }
   const passed = `--timeout has passed (${Math.round(timeoutMs / 1000)} s)`;
-  if (!(error instanceof ExportApiError || error instanceof BundleError)) {
-    return new CliError('deadline', 'DeadlineExceeded', passed, { cause: error, next: resume });
+  if (last === undefined) {
+    return new CliError('deadline', 'DeadlineExceeded', passed, { cause, next: resume, ...reached });
   }
+  const { code, message } = last;
+  // The code of the command's own failure follows the message, so this one comes before.
+  const text = `${passed}. The last attempt failed with ${code}: ${message}`;
+  const next = [...new Set([...last.next, ...resume])];
+  return new CliError('deadline', 'DeadlineExceeded', text, {
+    cause,
+    next,
+    lastFailure: { code, message },
+    ...reached,
+  });
+}
+
+/** @param error what ended the export: where an attempt failed before, that failure */
+export function lastAttempt(error: unknown, keyHint: string | undefined): LastFailure | undefined {
+  if (!(error instanceof ExportApiError || error instanceof BundleError)) return undefined;
   const { code, message } = failureOf(error);
-  const next = [...stepsFor(error, keyHint), ...resume];
-  const text = `${passed}; the last attempt failed: ${message} (${code})`;
-  const lastFailure = { code, message };
-  return new CliError('deadline', 'DeadlineExceeded', text, { cause: error, next, lastFailure });
+  return { code, message, next: stepsFor(error, keyHint) };
 }
 
 /** The same error, with the steps that help where there are any. */
@@ -79,6 +103,11 @@ function stepsFor(error: ExportApiError | BundleError, keyHint: string | undefin
   if (error instanceof BundleError) return [];
   const isRefused = error.code === 'Unauthorized' || error.code === 'Forbidden';
   if (isRefused && keyHint !== undefined) return [keyHint];
-  const isStrange = strangeCodes.has(error.code) || error.status === 501;
-  return isStrange ? ['Check that --api-base-url is the address of the export API.'] : [];
+  // 501: this address has no such call.
+  return addressSteps(error.status === 501 ? 'UnexpectedAnswer' : error.code, '--api-base-url');
+}
+
+/** @param setting where the user wrote the address */
+export function addressSteps(code: string, setting: string): readonly string[] {
+  return strangeCodes.has(code) ? [`Check that ${setting} is the address of the export API.`] : [];
 }

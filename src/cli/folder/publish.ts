@@ -88,7 +88,7 @@ export async function publish(
     }
     const { values } = options;
     if (values !== undefined)
-      writes.push({ name: '--values', write: () => writeValues(values, bundle.version) });
+      writes.push({ name: valuesFlag, write: () => writeValues(values, bundle.version) });
     await writeAll(writes, { version: bundle.version, next: again }, signal);
   } finally {
     await removeQuietly(workDir);
@@ -102,10 +102,23 @@ export async function publishLink(
   signal: AbortSignal,
 ): Promise<void> {
   if (linkFile === undefined) return;
-  const write = { name: '--link-file', write: () => writeLinkFile(linkFile, bundle) };
+  const write = { name: linkFlag, write: () => writeLinkFile(linkFile, bundle) };
   await writeAll([write], { version: bundle.version, next: again }, signal);
 }
 
+/** The destinations as the user wrote them: those of each link, and those of the content. */
+export function namesOf({ publish: paths, values, linkFile }: PublishOptions): {
+  readonly links: readonly string[];
+  readonly contents: readonly string[];
+} {
+  return {
+    links: linkFile === undefined ? [] : [linkFlag],
+    contents: [...paths.map(publishFlag), ...(values === undefined ? [] : [valuesFlag])],
+  };
+}
+
+const linkFlag = '--link-file';
+const valuesFlag = '--values';
 const again = ['Run the same command again to write what is missing.'];
 
 /** As the user wrote it. */

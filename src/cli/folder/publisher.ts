@@ -14,6 +14,8 @@ export interface Publisher {
   isWorking(): boolean;
   /** Of the last attempt; `undefined` after a success, and for another goal. */
   failure(): CliError | undefined;
+  /** Names of the destinations that hold what was aimed at last, as far as the last attempt says. */
+  written(): readonly string[];
   /** Until the next attempt or comparison is due, in ms; infinite while one runs. */
   waitMs(): number;
   /** Ends the attempt that runs. */
@@ -26,6 +28,8 @@ const longestRetryMs = 15 * 60_000;
 const compareEveryMs = 3_600_000;
 
 export interface Publishing {
+  /** Of all its destinations, as the user wrote them. */
+  readonly names: readonly string[];
   /** Writes what does not hold the goal; rejects where anything failed. */
   publish(bundle: PublishedBundle, signal: AbortSignal): Promise<void>;
   /** Names the goal: for a folder a new link is the same one. */
@@ -36,7 +40,7 @@ export interface Publishing {
 
 /** @param onEnd is called after each attempt */
 export function createPublisher(
-  { publish, goalOf, timeoutMs }: Publishing,
+  { names, publish, goalOf, timeoutMs }: Publishing,
   { clock, progress, signal: stop }: Pick<CliContext, 'clock' | 'progress' | 'signal'>,
   onEnd: () => void,
 ): Publisher {
@@ -82,6 +86,7 @@ export function createPublisher(
     isDone: () => isDone,
     isWorking: () => attempt !== undefined,
     failure: () => failure,
+    written: () => (isDone ? names : (failure?.reached.written ?? [])),
     waitMs: () =>
       attempt === undefined ? Math.max(0, nextAt - clock.monotonic()) : Number.POSITIVE_INFINITY,
     close: async () => {

@@ -5,7 +5,10 @@ import type { Failure, JobStatus } from '../../staticexport/status-schema.ts';
 import type { Observation } from '../observation.ts';
 import type { State } from '../state.ts';
 
-type Asked = Pick<Observation, 'wanted'>;
+/** Whom a failed call asked. */
+export interface Asked {
+  readonly wanted: Pick<Observation['wanted'], 'baseUrl' | 'domain'>;
+}
 
 const baseUrlFields = 'the base URL (spec.api.baseUrl, or --api-base-url of the operator)';
 
@@ -34,11 +37,20 @@ const failureWords: Readonly<Record<string, (api: string, domain: string, why?: 
 };
 
 /** A failed call: which export API, what it answered, the code to search logs for, and the request id. */
-export function describeFailure(failure: Failure, { wanted }: Asked): string {
-  const { reason, message: why, requestId } = failure;
-  const words = failureWords[reason]?.(apiName(wanted.baseUrl), wanted.domain, why) ?? why;
+export function describeFailure(failure: Failure, asked: Asked): string {
+  const { reason, requestId } = failure;
+  const words = wordsOf(failure, asked);
   const said = words === undefined ? `${reason}.` : withCode(sentence(words), reason);
   return requestId === undefined ? said : `${said} ${describeRequest(requestId)}`;
+}
+
+/** The same as a clause without the code, for a reader that gets the code apart. */
+export function failureMessage(failure: Failure, asked: Asked): string {
+  return (wordsOf(failure, asked) ?? 'the call failed').replace(/\.$/, '');
+}
+
+function wordsOf({ reason, message: why }: Failure, { wanted }: Asked): string | undefined {
+  return failureWords[reason]?.(apiName(wanted.baseUrl), wanted.domain, why) ?? why;
 }
 
 /** Puts the code before the full stop, so that the next sentence begins after one. */

@@ -137,7 +137,7 @@ test('--timeout says why the last attempt failed, and what helps', async (t) => 
   assert.equal(code, 124);
   assert.match(
     message,
-    /^--timeout has passed \(2 s\); the last attempt failed: .*ECONNREFUSED.*NetworkError/,
+    /^--timeout has passed \(2 s\)\. The last attempt failed with NetworkError: .*ECONNREFUSED/,
   );
   assert.equal(lastFailure.code, 'NetworkError');
   assert.match(next.join('\n'), /^Check that --api-base-url is the address .*\nRun the same command again/);

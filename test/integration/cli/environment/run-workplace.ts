@@ -23,7 +23,8 @@ export interface RunWorkplace {
   readonly run: (...more: readonly string[]) => Promise<CommandResult>;
 }
 
-export async function runWorkplace(t: TestContext, spec = ''): Promise<RunWorkplace> {
+/** @param spec further lines of it. @param api further fields of spec.api */
+export async function runWorkplace(t: TestContext, spec = '', api = ''): Promise<RunWorkplace> {
   const vendor = await startVendor(gzipSync(tarOf(pages)));
   t.after(() => vendor.close());
   const folder = mkdtempSync(join(tmpdir(), 'cli-run-'));
@@ -37,7 +38,7 @@ kind: StaticExport
 metadata: { name: docs }
 spec:
   domain: docs.example.com
-  api: { keySecretRef: { name: export-api } }
+  api: { ${api}keySecretRef: { name: export-api } }
 ${spec}`,
   );
   const args = (...more: readonly string[]): readonly string[] => [

@@ -32,6 +32,7 @@ function testEnvironment() {
   let answer: (bundle: PublishedBundle, signal: AbortSignal) => Promise<void> = async () => {};
   const publisher = createPublisher(
     {
+      names: ['--values', '--publish dir=a'],
       publish: (bundle, signal) => {
         attempts.push(bundle);
         return answer(bundle, signal);
@@ -128,6 +129,23 @@ test('an attempt that ends well after its version was replaced does not count fo
   resolve();
   await clock.pass(0);
   assert.equal(publisher.isDone(), false);
+});
+
+test('what holds the version is all of it after a success, and what the failure names after one', async () => {
+  const { clock, publisher, answers } = testEnvironment();
+  const half = { version: 'v1', written: ['--values'] };
+  answers(() => Promise.reject(new CliError('notWritten', 'DestinationNotWritten', 'said', half)));
+  assert.deepEqual(publisher.written(), []);
+  publisher.aim(bundleOf('v1'));
+  await clock.pass(0);
+  assert.deepEqual(publisher.written(), ['--values']);
+  answers(async () => {});
+  await clock.pass(publisher.waitMs());
+  publisher.aim(bundleOf('v1'));
+  await clock.pass(0);
+  assert.deepEqual(publisher.written(), ['--values', '--publish dir=a']);
+  publisher.aim(bundleOf('v2'));
+  assert.deepEqual(publisher.written(), []);
 });
 
 test('a stop ends the attempt without a message', async () => {

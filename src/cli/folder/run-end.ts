@@ -1,0 +1,96 @@
+// How a run ends: which failures are final, what it reached, and what failed last before its deadline. Pure. Refuses:
+// reading a message; codes and the status decide.
+
+import type { PublishedBundle } from '../../bundle/published-bundle.ts';
+import { failureMessage } from '../../reconcile/status/failure-words.ts';
+import { parseStaticExport } from '../../staticexport/parse.ts';
+import type { Failure, Status } from '../../staticexport/status-schema.ts';
+import { CliError, failureOf, type Reached } from '../cli-error.ts';
+import { addressSteps, type LastFailure, stopped } from '../export/export-failure.ts';
+import { privateLinkMessage } from '../export/published.ts';
+import type { RunOutcome } from '../run-outcome.ts';
+import type { Publisher } from './publisher.ts';
+
+export interface RunRules {
+  readonly once: boolean;
+  /** Of the whole command with `--once`, in ms. */
+  readonly timeout: number;
+  readonly allowPrivateLinks: boolean;
+  readonly apiBaseUrl: string | undefined;
+  /** Of the manifest. */
+  readonly spec: unknown;
+  /** The operator's messages in the words of `run`. */
+  inWords(text: string): string;
+}
+
+type Destination = Pick<Publisher, 'written' | 'failure'>;
+
+/** As the loop saw it last. */
+export interface RunState {
+  readonly status: Status;
+  readonly published: PublishedBundle | undefined;
+  readonly publishers: readonly Destination[];
+}
+
+/** A run goes on after any failure but a bug; with --once, only after one that may pass. */
+export function isFinal(failure: CliError, { once }: Pick<RunRules, 'once'>): boolean {
+  const { outcome, retryable } = failureOf(failure);
+  return outcome === 'bug' || (once && !retryable);
+}
+
+/** The operator tries again, because its network may change. Here only another flag helps. */
+export function refusedLink(
+  { failures }: Status,
+  { allowPrivateLinks }: Pick<RunRules, 'allowPrivateLinks'>,
+): RunOutcome | undefined {
+  const failure = failures?.poll;
+  if (failure?.reason !== 'PrivateLink' || allowPrivateLinks) return undefined;
+  return { outcome: 'usage', code: failure.reason, message: privateLinkMessage };
+}
+
+/** The published version, and the destinations that hold it. */
+export function reachedBy(
+  published: PublishedBundle | undefined,
+  destinations: readonly Destination[],
+): Pick<Reached, 'version' | 'written'> {
+  if (published === undefined) return {};
+  return { version: published.version, written: destinations.flatMap((one) => one.written()) };
+}
+
+/** @param stop of the user. @returns what to throw once the run's signal has ended */
+export function stopOf(
+  error: unknown,
+  { status, published, publishers }: RunState,
+  rules: RunRules,
+  stop: AbortSignal,
+): unknown {
+  const reason = stop.aborted && stop.reason instanceof CliError ? stop.reason : undefined;
+  if (reason === undefined && !rules.once) return error;
+  return stopped(error, {
+    reason,
+    timeoutMs: rules.timeout,
+    lastFailure: failureOfDestination(publishers) ?? failureOfExport(status, rules),
+    resume: ['Run the same command again to continue.'],
+    reached: reachedBy(published, publishers),
+  });
+}
+
+function failureOfDestination(destinations: readonly Destination[]): LastFailure | undefined {
+  return destinations.map((one) => one.failure()).find((one) => one !== undefined);
+}
+
+/** Of the operation that failed latest: the export, its job or its link. */
+function failureOfExport({ failures = {} }: Status, rules: RunRules): LastFailure | undefined {
+  const [latest] = [failures.export, failures.poll, failures.link]
+    .filter((one): one is Failure => one !== undefined)
+    .toSorted((one, other) => other.lastFailureTime.localeCompare(one.lastFailureTime));
+  if (latest === undefined) return undefined;
+  const { spec } = parseStaticExport({ spec: rules.spec, status: {} });
+  const ownUrl = spec?.api.baseUrl;
+  const wanted = { domain: spec?.domain ?? '', baseUrl: ownUrl ?? rules.apiBaseUrl };
+  return {
+    code: latest.reason,
+    message: rules.inWords(failureMessage(latest, { wanted })),
+    next: addressSteps(latest.reason, ownUrl === undefined ? '--api-base-url' : 'spec.api.baseUrl'),
+  };
+}

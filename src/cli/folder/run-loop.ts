@@ -1,0 +1,137 @@
+// The loop of `run`: one reconcile after another, and the destinations beside it, until the signal ends it or nothing is
+// left to do (`--once`). Owns the waiting between reconciles. Refuses: deciding anything about an export; the reconcile
+// decides. Invariant: a signal ends it with what was reached and what failed last.
+
+import { type PublishedBundle, parsePublishedBundle } from '../../bundle/published-bundle.ts';
+import type { ReconcileContext } from '../../loop/context.ts';
+import { reconcile } from '../../loop/reconcile.ts';
+import { ReconcileRefused } from '../../loop/refused-reconcile.ts';
+import { defaultOutputName, outputKeys } from '../../staticexport/names.ts';
+import { parseStaticExport } from '../../staticexport/parse.ts';
+import type { Status } from '../../staticexport/status-schema.ts';
+import type { ObjectKey } from '../../wire/cluster.ts';
+import { ClusterError } from '../../wire/cluster-error.ts';
+import type { CliContext } from '../context.ts';
+import { type RunOutcome, runOutcome } from '../run-outcome.ts';
+import type { FolderCluster } from './folder-cluster.ts';
+import { createPublisher, type Publishing } from './publisher.ts';
+import { isFinal, type RunRules, reachedBy, refusedLink, stopOf } from './run-end.ts';
+
+/** After a reconcile that failed; the folder's faults are rarely brief. */
+const failedWaitMs = 10_000;
+/** A schedule and a clock that is set are looked at again. */
+const longestWaitMs = 3_600_000;
+
+export interface RunLoop extends RunRules {
+  readonly key: ObjectKey;
+  /** Of the manifest. */
+  readonly spec: unknown;
+  readonly cluster: FolderCluster;
+  /** `wake` of it must be that of the waker. */
+  readonly reconcileContext: ReconcileContext;
+  readonly waker: Waker;
+  readonly publishings: readonly Publishing[];
+}
+
+/** How `run --once` ended. */
+export interface RunEnd {
+  readonly ended: RunOutcome;
+  readonly published: PublishedBundle | undefined;
+}
+
+/** Between the loop and what runs beside it. */
+export interface Waker {
+  wake(): void;
+  /** @returns a promise of the next call of `wake` */
+  arm(): Promise<void>;
+}
+
+export function createWaker(): Waker {
+  let woken = Promise.withResolvers<void>();
+  return {
+    wake: () => woken.resolve(),
+    arm: () => {
+      woken = Promise.withResolvers();
+      return woken.promise;
+    },
+  };
+}
+
+/**
+ * @param context its signal is that of the user's stop
+ * @param signal ends the loop: the stop, and with `--once` the deadline
+ * @returns with `--once` alone
+ * @throws {CliError} of a destination that fails for good; after the signal, `stopOf`
+ */
+export async function runLoop(
+  loop: RunLoop,
+  context: Pick<CliContext, 'clock' | 'progress' | 'signal'>,
+  signal: AbortSignal,
+): Promise<RunEnd> {
+  const { key, spec, cluster, reconcileContext, waker } = loop;
+  const { clock, progress } = context;
+  const outputName =
+    parseStaticExport({ spec, status: {} }).spec?.output?.name ?? defaultOutputName(key.name);
+  const publishers = loop.publishings.map((one) =>
+    createPublisher(one, { clock, progress, signal }, () => waker.wake()),
+  );
+  let status: Status = {};
+  let published: PublishedBundle | undefined;
+  try {
+    for (;;) {
+      const woken = waker.arm();
+      const waitMs = await reconcileOnce(key, reconcileContext, signal);
+      published = await readPublished(cluster, { ...key, name: outputName });
+      if (published !== undefined) for (const one of publishers) one.aim(published);
+      const isWorking = publishers.some((one) => one.isWorking());
+      const failure = publishers.map((one) => one.failure()).find((one) => one !== undefined);
+      if (failure !== undefined && !isWorking && isFinal(failure, loop))
+        throw failure.reaching(reachedBy(published, publishers));
+      const object = await cluster.readStaticExport(key, signal);
+      status = parseStaticExport({ spec, status: object?.status }).status;
+      const ended = refusedLink(status, loop) ?? runOutcome(status, object?.metadata.generation ?? 0);
+      const isPublished = published === undefined || publishers.every((one) => one.isDone());
+      // After a link that was due, a request still waits for its start.
+      const isDue = waitMs === 0;
+      if (loop.once && isPublished && !isDue && ended !== undefined) return { ended, published };
+      if (!isWorking)
+        progress.phase(status.job?.state === undefined ? 'Waiting' : `Export job ${status.job.state}`);
+      const stop = new AbortController();
+      const until = AbortSignal.any([signal, stop.signal]);
+      const pauseMs = Math.min(
+        waitMs ?? failedWaitMs,
+        longestWaitMs,
+        ...(published === undefined ? [] : publishers.map((one) => one.waitMs())),
+      );
+      await Promise.race([woken, clock.after(pauseMs, until)]);
+      stop.abort();
+      signal.throwIfAborted();
+    }
+  } catch (error) {
+    throw signal.aborted ? stopOf(error, { status, published, publishers }, loop, context.signal) : error;
+  } finally {
+    await Promise.all(publishers.map((one) => one.close()));
+  }
+}
+
+/** @returns ms until the next reconcile */
+async function reconcileOnce(
+  key: ObjectKey,
+  context: ReconcileContext,
+  signal: AbortSignal,
+): Promise<number | undefined> {
+  try {
+    return (await reconcile(key, context, signal)).wakeAfterMs;
+  } catch (error) {
+    signal.throwIfAborted();
+    if (!(error instanceof ClusterError || error instanceof ReconcileRefused)) throw error;
+    context.logger.warn({ error }, 'reconcile failed');
+    return failedWaitMs;
+  }
+}
+
+async function readPublished(cluster: FolderCluster, key: ObjectKey): Promise<PublishedBundle | undefined> {
+  const secret = await cluster.readSecret(key, new AbortController().signal);
+  const bytes = secret?.data[outputKeys.bundle];
+  return bytes === undefined ? undefined : parsePublishedBundle(Buffer.from(bytes).toString('utf8'));
+}

@@ -16,11 +16,15 @@ import { type RunOutcome, runOutcome } from '../run-outcome.ts';
 import type { FolderCluster } from './folder-cluster.ts';
 import { createPublisher, type Publishing } from './publisher.ts';
 import { isFinal, type RunRules, reachedBy, refusedLink, stopOf } from './run-end.ts';
+import { stageOf } from './run-stage.ts';
 
 /** After a reconcile that failed; the folder's faults are rarely brief. */
 const failedWaitMs = 10_000;
 /** A schedule and a clock that is set are looked at again. */
 const longestWaitMs = 3_600_000;
+
+/** The progress decides which of these it prints. */
+const showEveryMs = 1_000;
 
 export interface RunLoop extends RunRules {
   readonly key: ObjectKey;
@@ -94,23 +98,52 @@ export async function runLoop(
       // After a link that was due, a request still waits for its start.
       const isDue = waitMs === 0;
       if (loop.once && isPublished && !isDue && ended !== undefined) return { ended, published };
-      if (!isWorking)
-        progress.phase(status.job?.state === undefined ? 'Waiting' : `Export job ${status.job.state}`);
-      const stop = new AbortController();
-      const until = AbortSignal.any([signal, stop.signal]);
       const pauseMs = Math.min(
         waitMs ?? failedWaitMs,
         longestWaitMs,
         ...(published === undefined ? [] : publishers.map((one) => one.waitMs())),
       );
-      await Promise.race([woken, clock.after(pauseMs, until)]);
-      stop.abort();
-      signal.throwIfAborted();
+      // A destination that is written shows its own progress.
+      const stage = isWorking ? undefined : stageOf(status, loop);
+      if (stage !== undefined) progress.phase(stage.phase);
+      const advance = stage?.advance;
+      const show = advance && (() => progress.advance(...advance));
+      await pause(woken, pauseMs, show, clock, signal);
     }
   } catch (error) {
     throw signal.aborted ? stopOf(error, { status, published, publishers }, loop, context.signal) : error;
   } finally {
     await Promise.all(publishers.map((one) => one.close()));
+  }
+}
+
+/**
+ * Waits for a wake-up, at most `pauseMs`.
+ *
+ * @param show is called meanwhile: hours may pass between two reconciles, and a pipeline ends what prints nothing
+ * @throws the signal's reason
+ */
+async function pause(
+  woken: Promise<void>,
+  pauseMs: number,
+  show: (() => void) | undefined,
+  clock: CliContext['clock'],
+  signal: AbortSignal,
+): Promise<void> {
+  const endsAt = clock.monotonic() + pauseMs;
+  let isOver = false;
+  const wake = woken.then(() => {
+    isOver = true;
+  });
+  while (!isOver) {
+    show?.();
+    const leftMs = Math.max(0, endsAt - clock.monotonic());
+    const waitMs = show === undefined ? leftMs : Math.min(leftMs, showEveryMs);
+    const stop = new AbortController();
+    await Promise.race([wake, clock.after(waitMs, AbortSignal.any([signal, stop.signal]))]);
+    stop.abort();
+    signal.throwIfAborted();
+    isOver ||= clock.monotonic() >= endsAt;
   }
 }
 

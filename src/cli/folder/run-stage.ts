@@ -1,0 +1,24 @@
+// What a run is doing now, from its status alone: the phase that progress names, and how far it is. Pure. A run that waits
+// for its next schedule says so once; a line every 30 s for hours would hide the others.
+
+import type { Status } from '../../staticexport/status-schema.ts';
+import { counted } from '../output/amounts.ts';
+
+export interface RunStage {
+  readonly phase: string;
+  /** Absent where nothing is under way. */
+  readonly advance?: readonly [percent: number | undefined, detail: string];
+}
+
+/** @param once the command ends, so that a reader waits for it */
+export function stageOf({ start, job }: Status, { once }: { readonly once: boolean }): RunStage {
+  const isRunning = job !== undefined && job.verdict === undefined;
+  if (isRunning && job.completionTime === undefined) {
+    const pages = job.pageCount === undefined ? [] : [counted(job.pageCount, 'page')];
+    return { phase: 'Exporting', advance: [job.progress, [job.state ?? 'started', ...pages].join(', ')] };
+  }
+  if (isRunning) return { phase: 'Inspecting', advance: [undefined, 'the exported archive'] };
+  const phase = 'Waiting';
+  if (start !== undefined) return { phase, advance: [undefined, 'for the export API to confirm the start'] };
+  return once ? { phase, advance: [undefined, 'for the next attempt'] } : { phase };
+}

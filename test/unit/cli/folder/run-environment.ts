@@ -1,0 +1,137 @@
+// The loop of `run` over virtual time: a state folder, and the simulation's export API. Virtual time passes only while no
+// file is being written, so that a slow disk changes nothing.
+
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { TestContext } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
+import {
+  type FolderCluster,
+  noObjects,
+  openFolderCluster,
+} from '../../../../src/cli/folder/folder-cluster.ts';
+import type { Publishing } from '../../../../src/cli/folder/publisher.ts';
+import { createWaker, type RunEnd, runLoop } from '../../../../src/cli/folder/run-loop.ts';
+import { writeWhole } from '../../../../src/cli/output/destination.ts';
+import { createProgress } from '../../../../src/cli/output/progress.ts';
+import { createMemory } from '../../../../src/loop/memory.ts';
+import { noGitTargets } from '../../../../src/loop/ports.ts';
+import { silentLogger } from '../../../../src/runtime/logger.ts';
+import { planTarget } from '../../../../src/targets/target-plan.ts';
+import { Dice } from '../../../simulation/dice.ts';
+import { FakeVendor } from '../../../simulation/fake-vendor.ts';
+import { keySecret, requestTimeoutMs, resource } from '../../../simulation/simulation.ts';
+import { virtualClock } from '../../../support/virtual-clock.ts';
+
+export interface RunEnvironmentOptions {
+  readonly once?: boolean;
+  readonly timeoutMs?: number;
+  /** Further fields. */
+  readonly spec?: object;
+  /** Of the object: the jitter of schedules follows it. */
+  readonly uid?: string;
+  /** Real files of this folder hold the state; without it, only memory does. */
+  readonly folder?: string;
+  readonly publishings?: readonly Publishing[];
+}
+
+/** A folder that is removed after the test. */
+export function folderFor(t: TestContext): string {
+  const folder = mkdtempSync(join(tmpdir(), 'run-loop-'));
+  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+export interface RunEnvironment {
+  readonly vendor: FakeVendor;
+  readonly cluster: FolderCluster;
+  /** Standard error without a terminal. */
+  readonly shown: () => string;
+  /** Lets virtual time pass. */
+  readonly pass: (ms: number) => Promise<void>;
+  readonly ended: Promise<RunEnd>;
+  readonly stop: (reason: unknown) => void;
+}
+
+export async function startRun(t: TestContext, options: RunEnvironmentOptions = {}): Promise<RunEnvironment> {
+  const { once = false, timeoutMs = 3_600_000, publishings = [], folder } = options;
+  const clock = virtualClock();
+  const vendor = new FakeVendor(clock);
+  const random = new Dice(1).random();
+  const { uid = random.uuid() } = options;
+  const writes = new Set<Promise<void>>();
+  const counted = (work: () => Promise<void>): Promise<void> => {
+    const writing = work().finally(() => writes.delete(writing));
+    writes.add(writing);
+    return writing;
+  };
+  const cluster = await openFolderCluster(
+    join(folder ?? folderFor(t), 'objects'),
+    { ...random, uuid: () => uid },
+    folder === undefined ? async () => {} : (...file) => counted(() => writeWhole(...file)),
+  );
+  const spec = {
+    domain: 'docs.example.com',
+    api: { keySecretRef: { name: keySecret.name } },
+    ...options.spec,
+  };
+  cluster.holdSecret(keySecret, { apiKey: Buffer.from(vendor.validKey) });
+  await cluster.applyManifest({ key: resource, spec, annotations: {}, labels: {} });
+  let shown = '';
+  const write = (text: string): void => {
+    shown += text;
+  };
+  const stop = new AbortController();
+  const signal = once ? clock.deadline(timeoutMs, stop.signal) : stop.signal;
+  const waker = createWaker();
+  const apiBaseUrl = 'https://api.example.com';
+  const context = { clock, progress: createProgress({ write }, clock), signal: stop.signal };
+  const loop = {
+    ...{ key: resource, spec, cluster, waker, once, apiBaseUrl },
+    timeout: timeoutMs,
+    allowPrivateLinks: true,
+    inWords: (text: string) => text,
+    publishings: publishings.map((one) => ({
+      ...one,
+      publish: (...bundle: Parameters<Publishing['publish']>) => counted(() => one.publish(...bundle)),
+    })),
+    reconcileContext: {
+      ...{ cluster, clock, random, logger: silentLogger },
+      exportApi: vendor,
+      bundles: vendor.bundles(),
+      planner: {
+        plan: async (_namespace: string, task: Parameters<typeof planTarget>[0]) => planTarget(task),
+      },
+      objects: noObjects,
+      git: noGitTargets,
+      events: { record: () => {} },
+      wake: () => waker.wake(),
+      isKnown: () => true,
+      settings: {
+        operatorLease: 'static-export/run',
+        ...{ apiBaseUrl, allowedApiHosts: [], requestTimeoutMs, inspectTimeoutMs: 10 * 60_000 },
+      },
+      memory: createMemory(signal),
+    },
+  };
+  const ended = runLoop(loop, context, signal);
+  ended.catch(() => {});
+  const settle = async (): Promise<void> => {
+    await setImmediate();
+    while (writes.size > 0) {
+      await Promise.allSettled(writes);
+      await setImmediate();
+    }
+  };
+  const pass = async (ms: number): Promise<void> => {
+    const end = clock.monotonic() + ms;
+    await settle();
+    while (clock.monotonic() + clock.nextInMs() <= end) {
+      await clock.pass(clock.nextInMs());
+      await settle();
+    }
+    await clock.pass(end - clock.monotonic());
+  };
+  return { vendor, cluster, shown: () => shown, pass, ended, stop: (reason) => stop.abort(reason) };
+}

@@ -10,12 +10,14 @@ import { systemClock } from '../runtime/clock.ts';
 const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'mjs';
 const bundleWorker = new URL(`./bundle-worker.${extension}`, import.meta.url);
 const valuesWorker = new URL(`./values-worker.${extension}`, import.meta.url);
+const gitWorker = new URL(`./git-worker.${extension}`, import.meta.url);
 const demoWorker = new URL(`./demo-worker.${extension}`, import.meta.url);
 const variantWorker = new URL(`./variant-worker.${extension}`, import.meta.url);
 
 await runCli(process, {
   bundleWorker,
   valuesWorker,
+  gitWorker,
   demoWorker,
   serve: async (args, onServing, logger, shutdown) => {
     const { readInvocation } = await import('../runtime/flags/flags.ts');

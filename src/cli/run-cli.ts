@@ -20,7 +20,10 @@ import { askedFormat, usageFailure } from './output/usage-failure.ts';
 import { withoutWorkflowCommand } from './output/workflow-text.ts';
 
 /** What `bin` composes: the programs of worker threads, and servers. */
-export type CliParts = Pick<CliContext, 'bundleWorker' | 'valuesWorker' | 'demoWorker' | 'serve'>;
+export type CliParts = Pick<
+  CliContext,
+  'bundleWorker' | 'valuesWorker' | 'gitWorker' | 'demoWorker' | 'serve'
+>;
 
 /** The word with which scripts of shells, and of kubectl, ask what may follow. Not for people, and in no help. */
 const completionWord = 'complete';

@@ -13,6 +13,7 @@ import {
   toggle,
 } from '../../runtime/flags/flag-kinds.ts';
 import { version } from '../../runtime/version.ts';
+import { readOriginEntry } from '../../wire/http-origin.ts';
 import { type Command, defineCommand } from '../command.ts';
 import { sizeFlags } from './size-flags.ts';
 
@@ -45,7 +46,7 @@ const archiveNames = /\.(?:tar|tar\.gz|tgz|tar\.zst)$/;
 
 function readSecretFile(item: string): { readonly name: string; readonly path: string } {
   const [, name = '', file = ''] = /^([a-z0-9][a-z0-9.-]{0,252})=(.+)$/.exec(item) ?? [];
-  if (file === '') throw new FlagValueError('must be NAME=FILE');
+  if (file === '') throw new FlagValueError('must be NAME=PATH');
   return { name, path: file };
 }
 
@@ -118,21 +119,31 @@ export const exportCommands: readonly Command[] = [
           'File to write bundle.json to, with each new link, for a bundle server; only its owner can read it',
         ),
         secret: listOf(
-          'NAME=FILE',
+          'NAME=PATH',
           '\n',
           readSecretFile,
-          'Secret of the manifest, with the API key from a file',
+          'Secret of the manifest: a file with the API key or the token of a git target, or a folder with a file for each key, such as username and password',
         ),
         apiBaseUrl: httpUrl.optional('Export API for a manifest without spec.api.baseUrl'),
         allowedApiHosts: list(
           'HOST,...',
           'Export APIs that may receive the key, in addition to --api-base-url: HOST or HOST:PORT for https, http://HOST:PORT for clear text',
         ),
+        allowedGitHosts: list(
+          'HOST,...',
+          'Hosts of git targets, which get their credentials: HOST or HOST:PORT, always https (default: none)',
+        ),
         timeout: positiveDuration.withDefault('60m', 'Deadline of the whole command with --once'),
         requestTimeout: positiveDuration.withDefault('30s', 'Deadline of one request to the export API'),
         inspectTimeout: positiveDuration.withDefault('15m', 'Deadline to download and inspect one archive'),
         ...linkFlags,
+        allowPrivateLinks: toggle('Allow links and git hosts at loopback, private and cluster addresses'),
         ...sizeFlags,
+      },
+      check: ({ allowedGitHosts }) => {
+        const at = allowedGitHosts.findIndex((entry) => !(readOriginEntry(entry) ?? '').startsWith('https:'));
+        if (at < 0) return undefined;
+        return `--allowed-git-hosts: entry ${at + 1} must be HOST or HOST:PORT, without scheme, path and wildcard`;
       },
       examples: [
         'run -f docs.yaml --once --state state --publish dir=public \\\n    --secret export-api=key',

@@ -167,6 +167,7 @@ export async function openEnvironment(
         publish: [],
         values: undefined,
         allowedApiHosts: [],
+        allowedGitHosts: [],
         extraCaFile: undefined,
         timeout: 60_000,
         requestTimeout: 10_000,

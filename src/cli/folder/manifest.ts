@@ -1,10 +1,12 @@
 // Reads the very manifest that a cluster would get: one StaticExport, and the Secrets beside it. Refuses what a
-// Kubernetes API server would refuse or drop (unknown fields, invalid values), and targets, which need a cluster.
+// Kubernetes API server would refuse or drop (unknown fields, invalid values), and targets other than git, which need a
+// cluster.
 // Invariant: no message repeats a value of a Secret.
 
 import { apiVersion, kind } from '../../staticexport/names.ts';
 import { parseStaticExport } from '../../staticexport/parse.ts';
 import { specSchema } from '../../staticexport/schema.ts';
+import type { SpecTarget } from '../../staticexport/target-schema.ts';
 import type { ObjectKey } from '../../wire/cluster.ts';
 import { isRecord } from '../../wire/json-text.ts';
 import { CliError } from '../cli-error.ts';
@@ -17,8 +19,16 @@ export interface Manifest {
   readonly labels: Readonly<Record<string, string>>;
   /** The Secret that spec.api.keySecretRef names. */
   readonly keySecret: { readonly name: string; readonly key?: string | undefined };
+  readonly gitTargets: readonly GitTargetSource[];
   /** By name, in the resource's namespace: decoded bytes by key. */
   readonly secrets: ReadonlyMap<string, Readonly<Record<string, Uint8Array>>>;
+}
+
+/** Where a git target leads, and the Secret that it sends there. */
+export interface GitTargetSource {
+  readonly name: string;
+  readonly url: string;
+  readonly secretName: string;
 }
 
 const defaultNamespace = 'default';
@@ -51,10 +61,7 @@ export function readManifest(text: string): Manifest {
   const faults = [...problems, ...unknown.slice(0, 8).map((field) => `${field} (unknown field)`)];
   if (read === undefined || faults.length > 0)
     throw invalid(`has fields that are not valid: ${faults.join(', ')}`);
-  if (read.targets !== undefined && read.targets.length > 0) {
-    const message = 'spec.targets need a cluster; remove them, and use --publish and --values';
-    throw new CliError('usage', 'TargetsNeedCluster', message);
-  }
+  const gitTargets = readGitTargets(read.targets ?? []);
   const beside = records
     .filter((one) => one['kind'] === 'Secret')
     .map((one) => readSecret(one, key.namespace));
@@ -64,6 +71,7 @@ export function readManifest(text: string): Manifest {
     annotations: textsOf(metadata['annotations'], 'metadata.annotations'),
     labels: textsOf(metadata['labels'], 'metadata.labels'),
     keySecret: read.api.keySecretRef,
+    gitTargets,
     secrets: new Map(beside.flatMap((one) => (one === undefined ? [] : [one]))),
   };
 }
@@ -108,6 +116,25 @@ function readKey(metadata: Readonly<Record<string, unknown>>): ObjectKey {
   if (typeof namespace !== 'string' || !namespaceName.test(namespace))
     throw invalid('must have a metadata.namespace of at most 63 lower-case letters, digits and "-"');
   return { name, namespace };
+}
+
+/** What the schema leaves to a Kubernetes API server is checked here. */
+function readGitTargets(targets: readonly SpecTarget[]): readonly GitTargetSource[] {
+  const foreign = targets.filter(({ type }) => type !== 'Git').slice(0, 5);
+  if (foreign.length > 0) {
+    const named = foreign.map(({ name, type }) => `${name} (type ${type})`).join(', ');
+    const message = `only targets of type Git work without a cluster. Remove target ${named}, and use --publish and --values`;
+    throw new CliError('usage', 'TargetsNeedCluster', message);
+  }
+  return targets.flatMap(({ name, git }) => {
+    if (git === undefined) return [];
+    const { protocol = '', username, password } = URL.canParse(git.url) ? new URL(git.url) : {};
+    if (protocol !== 'https:' || `${username}${password}` !== '' || /[?#]/.test(git.url))
+      throw invalid(
+        `has target ${name} with a git.url that is not an https:// URL without user, password, query and fragment`,
+      );
+    return [{ name, url: git.url, secretName: git.secretRef.name }];
+  });
 }
 
 function readSecret(

@@ -6,16 +6,20 @@ import type { PublishedBundle } from '../../bundle/published-bundle.ts';
 import { CliError, failureOf } from '../cli-error.ts';
 import type { CliContext } from '../context.ts';
 
-export interface Publisher {
-  /** Begins an attempt where one is due. @param bundle as published now: its link may be newer than the last */
-  aim(bundle: PublishedBundle): void;
-  /** Every destination holds what was aimed at last. */
+/** Where a published version is brought to. */
+export interface Destination {
+  /** Every part of it holds what was aimed at last. */
   isDone(): boolean;
   isWorking(): boolean;
   /** Of the last attempt; `undefined` after a success, and for another goal. */
   failure(): CliError | undefined;
-  /** Names of the destinations that hold what was aimed at last, as far as the last attempt says. */
+  /** Names of the parts that hold what was aimed at last, as far as the last attempt says. */
   written(): readonly string[];
+}
+
+export interface Publisher extends Destination {
+  /** Begins an attempt where one is due. @param bundle as published now: its link may be newer than the last */
+  aim(bundle: PublishedBundle): void;
   /** Until the next attempt or comparison is due, in ms; infinite while one runs. */
   waitMs(): number;
   /** Ends the attempt that runs. */

@@ -5,24 +5,27 @@
 import { join } from 'node:path';
 import { readProxySettings } from '../../bundle/fetch/proxy-settings.ts';
 import { createMemory } from '../../loop/memory.ts';
-import { noGitTargets } from '../../loop/ports.ts';
 import { withoutRetry } from '../../reconcile/status/failure-words.ts';
 import { readBounded } from '../../runtime/bounded-file.ts';
 import { openExternalServices } from '../../services/external-services.ts';
+import { createGitPusher, gitSettings } from '../../services/git-pusher.ts';
+import { createGitTargets } from '../../services/git-targets.ts';
 import { annotations } from '../../staticexport/names.ts';
 import type { EventNote } from '../../wire/cluster.ts';
+import { readHttpOrigin, readOriginEntry } from '../../wire/http-origin.ts';
 import { publishableCode } from '../../wire/publishable-error.ts';
 import { CliError } from '../cli-error.ts';
 import type { CliContext, CommandResult } from '../context.ts';
 import { openStateFolder, type StateFolder } from '../export/export-state.ts';
 import { type FolderCluster, noObjects, openFolderCluster } from './folder-cluster.ts';
-import { holdSecrets, keySourceOf, type SecretFile } from './key-secret.ts';
+import { watchGitTargets } from './git-destination.ts';
 import { longestManifest, type Manifest, readManifest } from './manifest.ts';
 import { createPlainLog } from './plain-log.ts';
 import { admitAll, namesOf, type PublishOptions, publish, publishLink } from './publish.ts';
 import type { Publishing } from './publisher.ts';
 import { requestToken } from './request-token.ts';
 import { createWaker, type RunEnd, runLoop } from './run-loop.ts';
+import { holdSecrets, keySourceOf, type SecretFile } from './run-secrets.ts';
 import { inRunWords } from './run-words.ts';
 
 export interface RunValues extends PublishOptions {
@@ -33,6 +36,7 @@ export interface RunValues extends PublishOptions {
   readonly secret: readonly SecretFile[];
   readonly apiBaseUrl: string | undefined;
   readonly allowedApiHosts: readonly string[];
+  readonly allowedGitHosts: readonly string[];
   readonly timeout: number;
   readonly requestTimeout: number;
   readonly inspectTimeout: number;
@@ -44,6 +48,7 @@ export async function runManifest(
   context: CliContext,
 ): Promise<CommandResult> {
   const manifest = await readManifestFile(values.file);
+  requireGitHosts(manifest, values);
   const state = await openStateFolder(values.state);
   try {
     await admitAll(values, state);
@@ -58,6 +63,16 @@ export async function runManifest(
   } finally {
     state.close();
   }
+}
+
+/** Before anything starts, because each host gets the credentials of its target. */
+function requireGitHosts({ gitTargets }: Manifest, { allowedGitHosts }: RunValues): void {
+  const allowed = allowedGitHosts.map(readOriginEntry);
+  const refused = gitTargets.find(({ url }) => !allowed.includes(readHttpOrigin(url)));
+  if (refused === undefined) return;
+  const { host } = new URL(refused.url);
+  const message = `--allowed-git-hosts does not allow git target ${refused.name}. Add ${host} if it may get Secret ${refused.secretName}`;
+  throw new CliError('usage', 'HostNotAllowed', message);
 }
 
 async function readManifestFile(path: string): Promise<Manifest> {
@@ -98,11 +113,23 @@ async function runOver(
     { clock, random, logger },
   );
   const waker = createWaker();
+  const pusher = createGitPusher(context.gitWorker, clock);
+  const git = watchGitTargets(
+    createGitTargets({
+      ...{ clock, random, pusher, signal },
+      settings: async () => gitSettings(values.allowPrivateLinks, await services.extraCaPem()),
+      allowedHosts: values.allowedGitHosts,
+      readSecret: cluster.readSecret,
+      wake: () => waker.wake(),
+      observe: () => {},
+    }),
+    inWords,
+  );
   const reconcileContext = {
     ...services,
     ...{ cluster, clock, random, logger },
     objects: noObjects,
-    git: noGitTargets,
+    git: git.port,
     events: {
       record: (_object: unknown, { type, reason, message }: EventNote) =>
         note(`${type} ${reason}: ${message}`, type === 'Warning' ? 'warning' : undefined),
@@ -119,11 +146,14 @@ async function runOver(
     memory: createMemory(signal),
   };
   const publishings = publishingsOf(values, state, context);
-  const loop = { ...values, ...{ key, spec, cluster, reconcileContext, waker, publishings, inWords } };
+  const loop = {
+    ...values,
+    ...{ key, spec, cluster, reconcileContext, waker, publishings, git, inWords },
+  };
   try {
     return resultOf(await runLoop(loop, context, signal), values, inWords);
   } finally {
-    await services.close();
+    await Promise.all([services.close(), pusher.close()]);
   }
 }
 
@@ -148,7 +178,7 @@ function publishingsOf(values: RunValues, state: StateFolder, context: CliContex
 }
 
 function resultOf(
-  { ended: { outcome, code, message: said }, published }: RunEnd,
+  { ended: { outcome, code, message: said }, status: { targets }, published }: RunEnd,
   { publish: paths }: RunValues,
   inWords: (text: string) => string,
 ): CommandResult {
@@ -158,7 +188,20 @@ function resultOf(
   return {
     outcome,
     kind: 'RunResult',
-    fields: { version, digest, pages, paths },
-    lines: [message, `Version: ${version ?? 'none'}`, ...paths.map((path) => `Written: ${path}`)],
+    fields: {
+      ...{ version, digest, pages, paths },
+      ...(targets !== undefined && {
+        targets: targets.map(({ name, object, synced, reason, message: detail }) => ({
+          ...{ name, object, synced, reason },
+          ...(detail !== undefined && { message: detail }),
+        })),
+      }),
+    },
+    lines: [
+      message,
+      `Version: ${version ?? 'none'}`,
+      ...paths.map((path) => `Written: ${path}`),
+      ...(targets ?? []).map((one) => `Target:  ${one.name}, ${one.message ?? one.reason}`),
+    ],
   };
 }

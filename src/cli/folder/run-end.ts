@@ -9,7 +9,7 @@ import { CliError, failureOf, type Reached } from '../cli-error.ts';
 import { addressSteps, type LastFailure, stopped } from '../export/export-failure.ts';
 import { privateLinkMessage } from '../export/published.ts';
 import type { RunOutcome } from '../run-outcome.ts';
-import type { Publisher } from './publisher.ts';
+import type { Destination } from './publisher.ts';
 
 export interface RunRules {
   readonly once: boolean;
@@ -23,13 +23,11 @@ export interface RunRules {
   inWords(text: string): string;
 }
 
-type Destination = Pick<Publisher, 'written' | 'failure'>;
-
 /** As the loop saw it last. */
 export interface RunState {
   readonly status: Status;
   readonly published: PublishedBundle | undefined;
-  readonly publishers: readonly Destination[];
+  readonly destinations: readonly Destination[];
 }
 
 /** A run goes on after any failure but a bug; with --once, only after one that may pass. */
@@ -60,7 +58,7 @@ export function reachedBy(
 /** @param stop of the user. @returns what to throw once the run's signal has ended */
 export function stopOf(
   error: unknown,
-  { status, published, publishers }: RunState,
+  { status, published, destinations }: RunState,
   rules: RunRules,
   stop: AbortSignal,
 ): unknown {
@@ -69,9 +67,9 @@ export function stopOf(
   return stopped(error, {
     reason,
     timeoutMs: rules.timeout,
-    lastFailure: failureOfDestination(publishers) ?? failureOfExport(status, rules),
+    lastFailure: failureOfDestination(destinations) ?? failureOfExport(status, rules),
     resume: ['Run the same command again to continue.'],
-    reached: reachedBy(published, publishers),
+    reached: reachedBy(published, destinations),
   });
 }
 

@@ -14,7 +14,8 @@ import { ClusterError } from '../../wire/cluster-error.ts';
 import type { CliContext } from '../context.ts';
 import { type RunOutcome, runOutcome } from '../run-outcome.ts';
 import type { FolderCluster } from './folder-cluster.ts';
-import { createPublisher, type Publishing } from './publisher.ts';
+import type { GitDestination } from './git-destination.ts';
+import { createPublisher, type Destination, type Publishing } from './publisher.ts';
 import { isFinal, type RunRules, reachedBy, refusedLink, stopOf } from './run-end.ts';
 import { stageOf } from './run-stage.ts';
 
@@ -35,11 +36,14 @@ export interface RunLoop extends RunRules {
   readonly reconcileContext: ReconcileContext;
   readonly waker: Waker;
   readonly publishings: readonly Publishing[];
+  /** Its port is that of the reconcile. */
+  readonly git: Pick<GitDestination, 'read'>;
 }
 
 /** How `run --once` ended. */
 export interface RunEnd {
   readonly ended: RunOutcome;
+  readonly status: Status;
   readonly published: PublishedBundle | undefined;
 }
 
@@ -72,7 +76,7 @@ export async function runLoop(
   context: Pick<CliContext, 'clock' | 'progress' | 'signal'>,
   signal: AbortSignal,
 ): Promise<RunEnd> {
-  const { key, spec, cluster, reconcileContext, waker } = loop;
+  const { key, spec, cluster, reconcileContext, waker, git } = loop;
   const { clock, progress } = context;
   const outputName =
     parseStaticExport({ spec, status: {} }).spec?.output?.name ?? defaultOutputName(key.name);
@@ -81,37 +85,41 @@ export async function runLoop(
   );
   let status: Status = {};
   let published: PublishedBundle | undefined;
+  let destinations: readonly Destination[] = publishers;
   try {
     for (;;) {
       const woken = waker.arm();
       const waitMs = await reconcileOnce(key, reconcileContext, signal);
       published = await readPublished(cluster, { ...key, name: outputName });
       if (published !== undefined) for (const one of publishers) one.aim(published);
-      const isWorking = publishers.some((one) => one.isWorking());
-      const failure = publishers.map((one) => one.failure()).find((one) => one !== undefined);
-      if (failure !== undefined && !isWorking && isFinal(failure, loop))
-        throw failure.reaching(reachedBy(published, publishers));
       const object = await cluster.readStaticExport(key, signal);
       status = parseStaticExport({ spec, status: object?.status }).status;
+      const pushed = git.read(status.targets);
+      destinations = [...publishers, pushed];
+      const isWorking = destinations.some((one) => one.isWorking());
+      const failure = destinations.map((one) => one.failure()).find((one) => one !== undefined);
+      if (failure !== undefined && !isWorking && isFinal(failure, loop))
+        throw failure.reaching(reachedBy(published, destinations));
       const ended = refusedLink(status, loop) ?? runOutcome(status, object?.metadata.generation ?? 0);
-      const isPublished = published === undefined || publishers.every((one) => one.isDone());
+      const isPublished = published === undefined || destinations.every((one) => one.isDone());
       // After a link that was due, a request still waits for its start.
       const isDue = waitMs === 0;
-      if (loop.once && isPublished && !isDue && ended !== undefined) return { ended, published };
+      if (loop.once && isPublished && !isDue && ended !== undefined) return { ended, status, published };
       const pauseMs = Math.min(
         waitMs ?? failedWaitMs,
         longestWaitMs,
         ...(published === undefined ? [] : publishers.map((one) => one.waitMs())),
       );
       // A destination that is written shows its own progress.
-      const stage = isWorking ? undefined : stageOf(status, loop);
+      const isShown = publishers.some((one) => one.isWorking());
+      const stage = isShown ? undefined : stageOf(status, { ...loop, isPushing: pushed.isWorking() });
       if (stage !== undefined) progress.phase(stage.phase);
       const advance = stage?.advance;
       const show = advance && (() => progress.advance(...advance));
       await pause(woken, pauseMs, show, clock, signal);
     }
   } catch (error) {
-    throw signal.aborted ? stopOf(error, { status, published, publishers }, loop, context.signal) : error;
+    throw signal.aborted ? stopOf(error, { status, published, destinations }, loop, context.signal) : error;
   } finally {
     await Promise.all(publishers.map((one) => one.close()));
   }

@@ -10,14 +10,22 @@ export interface RunStage {
   readonly advance?: readonly [percent: number | undefined, detail: string];
 }
 
-/** @param once the command ends, so that a reader waits for it */
-export function stageOf({ start, job }: Status, { once }: { readonly once: boolean }): RunStage {
+export interface Beside {
+  /** The command ends, so that a reader waits for it. */
+  readonly once: boolean;
+  /** A git target is read or pushed to. */
+  readonly isPushing: boolean;
+}
+
+export function stageOf({ start, job }: Status, { once, isPushing }: Beside): RunStage {
   const isRunning = job !== undefined && job.verdict === undefined;
   if (isRunning && job.completionTime === undefined) {
     const pages = job.pageCount === undefined ? [] : [counted(job.pageCount, 'page')];
     return { phase: 'Exporting', advance: [job.progress, [job.state ?? 'started', ...pages].join(', ')] };
   }
   if (isRunning) return { phase: 'Inspecting', advance: [undefined, 'the exported archive'] };
+  if (isPushing)
+    return { phase: 'Writing to git', advance: [undefined, 'commits wait up to 10 s for others'] };
   const phase = 'Waiting';
   if (start !== undefined) return { phase, advance: [undefined, 'for the export API to confirm the start'] };
   return once ? { phase, advance: [undefined, 'for the next attempt'] } : { phase };

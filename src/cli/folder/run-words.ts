@@ -1,7 +1,7 @@
 // The reconcile's messages in the words of `run`: the operator speaks of Secrets, charts and flags of its own, and here
 // the key is in a file, and the flags are this command's. Pure. Refuses: any other text, which stays as it is.
 
-import { reconcilingReasons, stalledReasons } from '../../staticexport/reasons.ts';
+import { reconcilingReasons, stalledReasons, targetReasons } from '../../staticexport/reasons.ts';
 
 /** Where the user gave the API key. */
 export interface KeySource {
@@ -43,6 +43,12 @@ export function operatorWords({
       stalledReasons.AwaitingPromotion,
       'spec.promotion.mode is Manual. To publish the candidate, set the annotation in the manifest and run the command again.',
     ],
+    [targetReasons.PushFailed, 'The commit could not be pushed. Follow the message.'],
+    [
+      targetReasons.Contested,
+      'Another client keeps other values in these fields, so they are no longer written. Find out which client writes them. Writing resumes with a new version or spec.',
+    ],
+    [' or let the operator allow private addresses.', ' or add --allow-private-links if that is intended.'],
     [' Retrying every 15m.', ''],
     // The file is read once, when the command starts.
     [' Rechecked every minute.', ''],

@@ -113,6 +113,18 @@ const fields = {
     digest: digest.optional(),
     pages: pages.optional(),
     paths: z.array(z.string()).describe('What --publish names.'),
+    targets: z
+      .array(
+        z.strictObject({
+          name: z.string(),
+          object: z.string().describe('Git/<repository>@<branch>:<path>.'),
+          synced: z.boolean(),
+          reason: z.string(),
+          message: z.string().describe('Such as the commit.').optional(),
+        }),
+      )
+      .describe('The git targets of the manifest, if it has any.')
+      .optional(),
   },
   StaticExportList: { items: z.array(z.strictObject(exportItem)) },
   StaticExportStatus: {

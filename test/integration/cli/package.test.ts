@@ -66,6 +66,7 @@ test('the package holds the program, its workers, man pages and licences, and no
     'crawl-worker.mjs',
     'crawl-worker.mjs.LEGAL.txt',
     'demo-worker.mjs',
+    'git-worker.mjs',
     'kubectl_complete-static_export',
     'package.json',
     'static-export.mjs',

@@ -94,13 +94,29 @@ for (const [name, text, words] of refusals) {
   });
 }
 
-test('targets need a cluster, and the message says what to use', () => {
-  const targets =
-    '  targets:\n    - name: argo\n      type: Values\n      values: { kind: ConfigMap, namespace: a, name: b }\n';
-  assert.throws(() => readManifest(good + targets), {
+const gitTarget = (name: string, url: string): string =>
+  `    - { name: ${name}, type: Git, git: { url: "${url}", path: a.yaml, secretRef: { name: fleet } } }\n`;
+
+test('git targets work here; a target that needs a cluster is named with its type, and with what to use', () => {
+  const fleet = gitTarget('fleet', 'https://git.example.com/a.git');
+  assert.deepEqual(readManifest(`${good}  targets:\n${fleet}`).gitTargets, [
+    { name: 'fleet', url: 'https://git.example.com/a.git', secretName: 'fleet' },
+  ]);
+  const argo =
+    '    - name: argo\n      type: Values\n      values: { kind: ConfigMap, namespace: a, name: b }\n';
+  assert.throws(() => readManifest(`${good}  targets:\n${fleet}${argo}`), {
     code: 'TargetsNeedCluster',
-    message: /--publish and --values/,
+    message:
+      'only targets of type Git work without a cluster. Remove target argo (type Values), and use --publish and --values',
   });
+});
+
+test('what a Kubernetes API server would refuse of a git target is refused', () => {
+  for (const url of ['http://git.example.com/a', 'https://me:pw@git.example.com/a', 'https://a.example/?x=1'])
+    assert.throws(() => readManifest(`${good}  targets:\n${gitTarget('fleet', url)}`), {
+      code: 'ManifestInvalid',
+      message: /target fleet with a git\.url that is not an https:\/\/ URL without user/,
+    });
 });
 
 test('no message repeats a value of a Secret', () => {

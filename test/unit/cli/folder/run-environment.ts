@@ -11,12 +11,13 @@ import {
   noObjects,
   openFolderCluster,
 } from '../../../../src/cli/folder/folder-cluster.ts';
+import { watchGitTargets } from '../../../../src/cli/folder/git-destination.ts';
 import type { Publishing } from '../../../../src/cli/folder/publisher.ts';
 import { createWaker, type RunEnd, runLoop } from '../../../../src/cli/folder/run-loop.ts';
 import { writeWhole } from '../../../../src/cli/output/destination.ts';
 import { createProgress } from '../../../../src/cli/output/progress.ts';
 import { createMemory } from '../../../../src/loop/memory.ts';
-import { noGitTargets } from '../../../../src/loop/ports.ts';
+import { type GitTargets, noGitTargets } from '../../../../src/loop/ports.ts';
 import { silentLogger } from '../../../../src/runtime/logger.ts';
 import { planTarget } from '../../../../src/targets/target-plan.ts';
 import { Dice } from '../../../simulation/dice.ts';
@@ -34,6 +35,8 @@ export interface RunEnvironmentOptions {
   /** Real files of this folder hold the state; without it, only memory does. */
   readonly folder?: string;
   readonly publishings?: readonly Publishing[];
+  /** Of targets in the spec. @param wake when a repository was read */
+  readonly git?: (wake: () => void) => GitTargets;
 }
 
 /** A folder that is removed after the test. */
@@ -85,6 +88,7 @@ export async function startRun(t: TestContext, options: RunEnvironmentOptions = 
   const stop = new AbortController();
   const signal = once ? clock.deadline(timeoutMs, stop.signal) : stop.signal;
   const waker = createWaker();
+  const git = watchGitTargets(options.git?.(() => waker.wake()) ?? noGitTargets, (text) => text);
   const apiBaseUrl = 'https://api.example.com';
   const context = { clock, progress: createProgress({ write }, clock), signal: stop.signal };
   const loop = {
@@ -92,6 +96,7 @@ export async function startRun(t: TestContext, options: RunEnvironmentOptions = 
     timeout: timeoutMs,
     allowPrivateLinks: true,
     inWords: (text: string) => text,
+    git,
     publishings: publishings.map((one) => ({
       ...one,
       publish: (...bundle: Parameters<Publishing['publish']>) => counted(() => one.publish(...bundle)),
@@ -104,7 +109,7 @@ export async function startRun(t: TestContext, options: RunEnvironmentOptions = 
         plan: async (_namespace: string, task: Parameters<typeof planTarget>[0]) => planTarget(task),
       },
       objects: noObjects,
-      git: noGitTargets,
+      git: git.port,
       events: { record: () => {} },
       wake: () => waker.wake(),
       isKnown: () => true,

@@ -8,7 +8,7 @@ import { oddAnswer } from '../../../../src/bundle/refusal.ts';
 import { describeKeyPrefix } from '../../../../src/cli/api-key.ts';
 import { createPlainLog } from '../../../../src/cli/folder/plain-log.ts';
 import { inRunWords, operatorWords } from '../../../../src/cli/folder/run-words.ts';
-import { reconcilingReasons, stalledReasons } from '../../../../src/staticexport/reasons.ts';
+import { reconcilingReasons, stalledReasons, targetReasons } from '../../../../src/staticexport/reasons.ts';
 import { ClusterError } from '../../../../src/wire/cluster-error.ts';
 
 const file = { name: 'export-api', isFile: true };
@@ -19,10 +19,12 @@ test('each replaced text is still said by the operator', () => {
     'reconcile/status/reason-details.ts',
     'reconcile/status/failure-words.ts',
     'bundle/refusal.ts',
+    'git/git-fault.ts',
   ].map((name) => readFileSync(resolve(import.meta.dirname, '../../../../src', name), 'utf8'));
   const sentences: readonly string[] = [
     ...Object.values(stalledReasons),
     ...Object.values(reconcilingReasons),
+    ...Object.values(targetReasons),
   ];
   for (const [text] of operatorWords(file)) {
     const isSaid = sentences.includes(text) || sources.some((source) => source.includes(text.trim()));

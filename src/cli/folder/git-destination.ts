@@ -1,0 +1,88 @@
+// The git targets of a run, as one of its destinations: what is known of each file, kept as the reconcile finds it. Refuses:
+// the work itself (services/git-targets.ts). Invariant: a target whose repository was not read in this run is not done, so
+// that a run notices what was changed there since the last one.
+
+import type { GitFinding, GitTargets } from '../../loop/ports.ts';
+import type { Status } from '../../staticexport/status-schema.ts';
+import { CliError } from '../cli-error.ts';
+import type { Destination } from './publisher.ts';
+
+export interface GitDestination {
+  /** For the reconcile. */
+  readonly port: GitTargets;
+  /** @param targets of the status: a contest that an earlier run found is only there */
+  read(targets: Status['targets']): Destination;
+}
+
+interface Found {
+  readonly name: string;
+  readonly finding: GitFinding;
+}
+
+/** @param inWords the operator's messages in the words of `run` */
+export function watchGitTargets(git: GitTargets, inWords: (text: string) => string): GitDestination {
+  const found = new Map<string, Found>();
+  return {
+    port: {
+      find: (owner, id, wish, isHurried) => {
+        const finding = git.find(owner, id, wish, isHurried);
+        found.set(id, { name: wish.target.targetName, finding });
+        return finding;
+      },
+      keep: (owner, ids) => {
+        for (const id of found.keys()) if (!ids.includes(id)) found.delete(id);
+        git.keep(owner, ids);
+      },
+    },
+    read: (targets = []) => {
+      const all = [...found.values()];
+      const isWorking = all.some(({ finding }) => finding.kind === 'pending');
+      const contested = targets.flatMap(({ name, reason, message = 'another client reverted the push' }) =>
+        reason === 'Contested' ? [{ name, code: reason, message }] : [],
+      );
+      const others = all.flatMap(({ name, finding }) => problemOf(name, finding));
+      const problems = [
+        ...contested,
+        ...others.filter(({ name }) => contested.every((one) => one.name !== name)),
+      ];
+      return {
+        isWorking: () => isWorking,
+        isDone: () => !isWorking && problems.length === 0,
+        failure: () => failureOf(problems, inWords),
+        written: () =>
+          all.flatMap(({ name, finding: { kind } }) =>
+            kind === 'held' || kind === 'awaiting-merge' ? [`git target ${name}`] : [],
+          ),
+      };
+    },
+  };
+}
+
+interface Problem {
+  readonly name: string;
+  readonly code: string;
+  readonly message: string;
+}
+
+function problemOf(name: string, finding: GitFinding): readonly Problem[] {
+  switch (finding.kind) {
+    case 'failed':
+    case 'refused':
+      return [{ name, code: finding.code, message: finding.message }];
+    case 'reverted':
+      return [{ name, code: 'Contested', message: finding.message }];
+    default:
+      return [];
+  }
+}
+
+function failureOf(problems: readonly Problem[], inWords: (text: string) => string): CliError | undefined {
+  const [first] = problems;
+  if (first === undefined) return undefined;
+  const messages = problems.map(
+    ({ name, message }) => `git target ${name} was not written: ${inWords(message).replace(/\.$/, '')}`,
+  );
+  return new CliError('notWritten', first.code, messages.join('. '), {
+    next: ['Run the same command again to write what is missing.'],
+  });
+}

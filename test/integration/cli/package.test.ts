@@ -67,6 +67,7 @@ test('the package holds the program, its workers, man pages and licences, and no
     'crawl-worker.mjs.LEGAL.txt',
     'demo-worker.mjs',
     'git-worker.mjs',
+    'git-worker.mjs.LEGAL.txt',
     'kubectl_complete-static_export',
     'package.json',
     'static-export.mjs',

@@ -2,13 +2,12 @@
 // end, so it is spooled to disk first; everything else streams. Invariant: the spool file is unlinked before its first
 // byte is written, so a killed process leaves no file behind.
 
-import { type FileHandle, open, unlink } from 'node:fs/promises';
-import { dirname } from 'node:path';
-import { makeFolder } from '../../runtime/folder.ts';
+import type { FileHandle } from 'node:fs/promises';
 import type { BundleError } from '../bundle-error.ts';
 import { type Bytes, peek } from '../byte-stream.ts';
 import type { BundleLimits } from '../limits.ts';
 import { oddAnswer } from '../refusal.ts';
+import { openNamelessFile } from '../store/nameless-file.ts';
 import { storeFault } from '../store/store-fault.ts';
 import { type DownloadType, detectType, headBytes } from './archive-type.ts';
 import type { Assembly } from './assembly.ts';
@@ -66,23 +65,13 @@ async function readSpooled(
   path: string,
   read: (file: FileHandle) => Promise<void>,
 ): Promise<void> {
-  const file = await openNameless(path).catch((error: unknown) => {
-    throw storeFault(error);
-  });
+  const file = await openNamelessFile(path);
   try {
     await spool(bytes, file);
     await read(file);
   } finally {
     await file.close();
   }
-}
-
-/** Space that the system frees when the file is closed, by this program or by its exit. */
-async function openNameless(path: string): Promise<FileHandle> {
-  await makeFolder(dirname(path));
-  const file = await open(path, 'wx+');
-  await unlink(path);
-  return file;
 }
 
 async function spool(bytes: Bytes, file: FileHandle): Promise<void> {

@@ -2,7 +2,6 @@
 // same files give the same tar on any day and machine: sorted by path, times and owners zero. Compressed, they give the
 // same bytes wherever the platform's compressor is the same. Refuses: a file that is not as long as it said.
 
-import type { Transform } from 'node:stream';
 // The default export: see runtime/supported-node.ts.
 import zlib, { createGzip } from 'node:zlib';
 import { PublishableError } from '../../wire/publishable-error.ts';
@@ -30,15 +29,21 @@ export function archiveBytes(
   format: ArchiveFormat,
   signal: AbortSignal,
 ): AsyncGenerator<Uint8Array> {
-  const tar = inChunks(tarBytes(files, signal));
-  const compressed = (transform: Transform): AsyncGenerator<Buffer> => throughTransform(tar, transform);
+  return compressTar(inChunks(tarBytes(files, signal)), format);
+}
+
+/** The bytes of the archive that has this tar. @throws what the tar's source throws */
+export function compressTar(
+  tar: AsyncGenerator<Uint8Array>,
+  format: ArchiveFormat,
+): AsyncGenerator<Uint8Array> {
   switch (format) {
     case 'tar':
       return tar;
     case 'tar.gz':
-      return withoutSystem(compressed(createGzip()));
+      return withoutSystem(throughTransform(tar, createGzip()));
     case 'tar.zst':
-      return compressed(zlib.createZstdCompress());
+      return throughTransform(tar, zlib.createZstdCompress());
     default:
       return format satisfies never;
   }

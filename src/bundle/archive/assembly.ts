@@ -36,8 +36,12 @@ export interface Assembly {
 
 type FileBody = Omit<BundleFile, 'path'>;
 
-/** Every method throws a rejected {@link BundleError} for an error in the archive. */
-export function createAssembly(limits: BundleLimits, pack: PackSink): Assembly {
+/**
+ * Every method throws a rejected {@link BundleError} for an error in the archive.
+ *
+ * @param hasExactPaths the archive was written from a bundle, so that a top folder belongs to its paths
+ */
+export function createAssembly(limits: BundleLimits, pack: PackSink, hasExactPaths = false): Assembly {
   const files = new Map<string, FileBody>();
   const notes = createNotes();
   let entries = 0;
@@ -103,7 +107,7 @@ export function createAssembly(limits: BundleLimits, pack: PackSink): Assembly {
     noteCutName: (name) => notes.add('NameEndsAtNul', exampleOf(name, readFilePath(name, limits).path)),
     finish: () => {
       if (files.size === 0) throw refusal('EmptyBundle');
-      const folder = wrappingFolder([...files.keys()]);
+      const folder = hasExactPaths ? undefined : wrappingFolder([...files.keys()]);
       if (folder !== undefined) notes.add('WrappingFolderRemoved', printableName(folder));
       const cut = folder === undefined ? 0 : folder.length + 1;
       const sorted = sortFiles([...files].map(([path, body]) => ({ path: path.slice(cut), ...body })));

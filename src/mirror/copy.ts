@@ -1,0 +1,109 @@
+// Copies one checked bundle to a mirror, once: layer, config, manifest with the tag last, and then reads all of it back.
+// Refuses to replace a tag. Invariant: a copy that was killed leaves blobs without a name at most, and the next one
+// repeats nothing that is there.
+
+import { join } from 'node:path';
+import type { ArchivedFile } from '../bundle/archive/archive-writer.ts';
+import type { BundleLimits } from '../bundle/limits.ts';
+import { createCountingSink } from '../bundle/store/pack.ts';
+import type { Carrier } from './carrier.ts';
+import { type BundleImage, type Compression, formatImage, manifestType } from './image.ts';
+import { spoolLayer } from './layer.ts';
+import { MirrorError } from './mirror-error.ts';
+import { findImage, readImage } from './mirrored-content.ts';
+
+export interface CopiedBundle {
+  /** Content digest. */
+  readonly digest: string;
+  readonly version: string | undefined;
+  /** All files, hidden ones included, because the digest counts them. */
+  readonly files: readonly ArchivedFile[];
+}
+
+export interface CopyOptions {
+  readonly compression: Compression;
+  /** A folder for spool files; they have no names for longer than a moment. */
+  readonly workDir: string;
+  readonly limits: BundleLimits;
+  readonly onProgress?: () => void;
+}
+
+/**
+ * @returns the image that holds the content now, read back
+ * @throws {MirrorError} {BundleError} {PublishableError} the signal's reason
+ */
+export async function copyBundle(
+  bundle: CopiedBundle,
+  carrier: Carrier,
+  options: CopyOptions,
+  signal: AbortSignal,
+): Promise<BundleImage> {
+  const { digest } = bundle;
+  const known = await findImage(carrier, digest, digest, signal);
+  if (known !== undefined && (await isWhole(known, carrier, options, signal))) return known;
+  const image = await write(bundle, carrier, options, signal);
+  await verifyCopy(image, carrier, options, signal);
+  return image;
+}
+
+/** @returns `false` if a blob is missing, which the next write puts there again */
+async function isWhole(
+  image: BundleImage,
+  carrier: Carrier,
+  options: CopyOptions,
+  signal: AbortSignal,
+): Promise<boolean> {
+  try {
+    await verifyCopy(image, carrier, options, signal);
+    return true;
+  } catch (error) {
+    if (error instanceof MirrorError && error.mirrorCode === 'BlobMissing') return false;
+    throw error;
+  }
+}
+
+/**
+ * Reads a copy whole and compares its content digest.
+ *
+ * @throws {MirrorError} `BlobMissing`, `BlobDamaged` and others; {BundleError} `DigestMismatch`
+ */
+export async function verifyCopy(
+  image: BundleImage,
+  carrier: Carrier,
+  { workDir, limits, onProgress }: CopyOptions,
+  signal: AbortSignal,
+): Promise<void> {
+  const pack = createCountingSink();
+  const sink = { limits, pack, spoolPath: join(workDir, 'spool'), ...(onProgress && { onProgress }) };
+  await readImage(carrier, image, sink, signal);
+}
+
+async function write(
+  { digest, version, files }: CopiedBundle,
+  carrier: Carrier,
+  { compression, workDir }: CopyOptions,
+  signal: AbortSignal,
+): Promise<BundleImage> {
+  const layer = await spoolLayer(files, compression, join(workDir, 'layer'), signal);
+  try {
+    const { image, configBytes, manifestBytes } = formatImage(digest, version, layer);
+    await carrier.writeBlob(image.layer, layer.open, signal);
+    await carrier.writeBlob(image.config, () => pieces(configBytes), signal);
+    try {
+      await carrier.writeManifest(digest, manifestType, manifestBytes, signal);
+      return image;
+    } catch (error) {
+      // Another writer was faster. Its copy counts if it has the same content.
+      const isOccupied = error instanceof MirrorError && error.mirrorCode === 'TagOccupied';
+      const other = isOccupied ? await findImage(carrier, digest, digest, signal) : undefined;
+      if (other === undefined) throw error;
+      return other;
+    }
+  } finally {
+    await layer.close();
+  }
+}
+
+async function* pieces(bytes: Buffer): AsyncGenerator<Uint8Array> {
+  yield bytes;
+}

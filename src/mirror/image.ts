@@ -1,0 +1,123 @@
+// The form of a mirrored bundle, pure: an OCI image of one layer and no base, which registries, `oras`, image volumes and
+// Flux read. Owns media types and annotations. Refuses a manifest of another kind, or of another bundle. Invariant: the
+// same bundle, version and layer give the same bytes.
+
+import { hash } from 'node:crypto';
+import { z } from 'zod';
+import { readJson } from '../wire/json-text.ts';
+import type { Descriptor } from './carrier.ts';
+import { MirrorError } from './mirror-error.ts';
+
+export const bundleArtifactType = 'application/vnd.staticexport.bundle.v1';
+export const manifestType = 'application/vnd.oci.image.manifest.v1+json';
+const configType = 'application/vnd.oci.image.config.v1+json';
+
+/** Flux and Argo CD unpack gzip only. */
+export type Compression = 'Zstd' | 'Gzip';
+
+const layerTypes: Readonly<Record<Compression, string>> = {
+  Zstd: 'application/vnd.oci.image.layer.v1.tar+zstd',
+  Gzip: 'application/vnd.oci.image.layer.v1.tar+gzip',
+};
+
+const digestAnnotation = 'dev.staticexport.bundle.digest';
+const versionAnnotation = 'org.opencontainers.image.version';
+
+/** What a mirrored bundle is, as its manifest says. */
+export interface BundleImage {
+  /** Of the manifest: `sha256:` and 64 hex digits. */
+  readonly manifestDigest: string;
+  /** Content digest, 64 hex digits: also the image's tag. */
+  readonly digest: string;
+  /** The version that first had this content; later ones share the copy. */
+  readonly version: string | undefined;
+  readonly config: Descriptor;
+  readonly layer: Descriptor;
+}
+
+/** The parts of a new image, to be written in this order: layer, config, manifest. */
+export interface NewImage {
+  readonly image: BundleImage;
+  readonly configBytes: Buffer;
+  readonly manifestBytes: Buffer;
+}
+
+export interface Layer {
+  readonly descriptor: Descriptor;
+  /** Digest of the tar before its compression. */
+  readonly diffId: string;
+}
+
+export const layerTypeOf = (compression: Compression): string => layerTypes[compression];
+
+/** OCI's form of a SHA-256. */
+export const digestOfBytes = (bytes: Uint8Array): string => `sha256:${hash('sha256', bytes, 'hex')}`;
+
+/**
+ * OCI image specification, "Image Manifest" and "Image Configuration".
+ *
+ * @param digest of the content
+ */
+export function formatImage(digest: string, version: string | undefined, layer: Layer): NewImage {
+  // Programs that mount images take one for their own platform only. A site has none, so the most common one is named.
+  const configBytes = jsonBytes({
+    architecture: 'amd64',
+    os: 'linux',
+    config: {},
+    rootfs: { type: 'layers', diff_ids: [layer.diffId] },
+  });
+  const config = { mediaType: configType, digest: digestOfBytes(configBytes), size: configBytes.length };
+  const manifestBytes = jsonBytes({
+    schemaVersion: 2,
+    mediaType: manifestType,
+    artifactType: bundleArtifactType,
+    config,
+    layers: [layer.descriptor],
+    annotations: {
+      [digestAnnotation]: digest,
+      ...(version === undefined ? {} : { [versionAnnotation]: version }),
+    },
+  });
+  const manifestDigest = digestOfBytes(manifestBytes);
+  const image = { manifestDigest, digest, version, config, layer: layer.descriptor };
+  return { image, configBytes, manifestBytes };
+}
+
+const sizeShape = z.int().nonnegative();
+const digestShape = z.string().regex(/^sha256:[0-9a-f]{64}$/);
+const manifestShape = z.object({
+  artifactType: z.literal(bundleArtifactType),
+  config: z.object({ mediaType: z.literal(configType), digest: digestShape, size: sizeShape }),
+  layers: z.tuple([
+    z.object({ mediaType: z.enum(Object.values(layerTypes)), digest: digestShape, size: sizeShape }),
+  ]),
+  annotations: z.object({
+    [digestAnnotation]: z.string().regex(/^[0-9a-f]{64}$/),
+    [versionAnnotation]: z.string().max(63).optional(),
+  }),
+});
+
+/**
+ * @param name of the carrier, for the message
+ * @param digest of the wanted content; `undefined` accepts any bundle
+ * @throws {MirrorError} `NotABundle`
+ */
+export function parseImage(manifest: Buffer, name: string, digest?: string): BundleImage {
+  const parsed = manifestShape.safeParse(readJson(manifest.toString('utf8')));
+  if (!parsed.success) throw notABundle(name, 'is not a bundle of this project');
+  const { config, layers, annotations } = parsed.data;
+  const found = annotations[digestAnnotation];
+  if (digest !== undefined && found !== digest) throw notABundle(name, 'is a bundle with other content');
+  return {
+    manifestDigest: digestOfBytes(manifest),
+    digest: found,
+    version: annotations[versionAnnotation],
+    config,
+    layer: layers[0],
+  };
+}
+
+const notABundle = (name: string, what: string): MirrorError =>
+  new MirrorError('NotABundle', `The image in ${name} ${what}. Remove its tag, or use another repository.`);
+
+const jsonBytes = (value: unknown): Buffer => Buffer.from(JSON.stringify(value));

@@ -1,0 +1,39 @@
+// The failure of a call to a bucket: a stable code, a message safe to publish, and whether the same call may succeed
+// later. Refuses text of an answer: messages name the bucket, its host, the HTTP status, and codes of S3 known here.
+
+import { PublishableError } from '../wire/publishable-error.ts';
+
+export type BucketFaultCode =
+  | 'InvalidAddress' // bucket, region or endpoint are malformed, or plain HTTP is not allowed
+  | 'InvalidCredentials' // no credentials could be obtained
+  | 'AddressNotAllowed' // the host leads to an internal address
+  | 'CertificateNotTrusted'
+  | 'Denied' // wrong or expired credentials, or a permission is missing
+  | 'BucketMissing'
+  | 'WrongRegion'
+  | 'ClockSkewed' // the signature's time was refused
+  | 'Unreachable' // no answer, 409, 429 or 5xx after all attempts
+  | 'NotABucket' // answers are not those of S3
+  | 'ContentRefused'; // the bytes sent are not those of the announced SHA-256 or size
+
+export class BucketFault extends PublishableError {
+  readonly bucketCode: BucketFaultCode;
+  readonly isTemporary: boolean;
+  /** From Retry-After; the caller must not call again before. */
+  readonly retryAfterMs: number | undefined;
+
+  constructor(
+    code: BucketFaultCode,
+    message: string,
+    options: {
+      readonly isTemporary?: boolean;
+      readonly retryAfterMs?: number | undefined;
+      readonly cause?: unknown;
+    } = {},
+  ) {
+    super(code, message, { cause: options.cause });
+    this.bucketCode = code;
+    this.isTemporary = options.isTemporary ?? false;
+    this.retryAfterMs = options.retryAfterMs;
+  }
+}

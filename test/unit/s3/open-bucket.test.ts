@@ -58,6 +58,7 @@ test('a program loads the S3 library when it opens a bucket, and not before', as
     } });
     const { openBucket } = await import(${fileUrl('src/s3/open-bucket.ts')});
     await import(${fileUrl('src/s3/ambient-identity.ts')});
+    await import(${fileUrl('src/mirror/bucket-carrier.ts')});
     console.log(loaded === 0);
     const { systemClock } = await import(${fileUrl('src/runtime/clock.ts')});
     const credentials = { kind: 'AccessKey', accessKeyId: 'a', secretAccessKey: 'b' };

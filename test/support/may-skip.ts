@@ -13,6 +13,7 @@ export const skippable = [
   'peers',
   'promtool',
   'root',
+  's3',
   'shells',
   'tekton',
 ] as const;

@@ -1,0 +1,132 @@
+// A real S3 service on loopback: versitygw over a temporary folder, where an object is a file. Built once from its Go
+// module and cached. A test file that needs it passes `noS3` as its `skip`.
+//
+//   const s3 = await startVersitygw();
+//   await s3.createBucket('docs');
+//   const bucket = await openBucket(s3.settings('docs'), systemClock);
+//   …
+//   await s3.close();
+//
+// It knows no STS: a session token is always refused, as one that is not valid.
+
+import { spawnSync } from 'node:child_process';
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { CreateBucketCommand, PutBucketPolicyCommand } from '@aws-sdk/client-s3';
+import type { AccessKey, BucketSettings } from '../../src/s3/bucket.ts';
+import { createLibraryClient } from '../../src/s3/library-client.ts';
+import { startProgram } from './child-program.ts';
+import { mustRun } from './command.ts';
+import { eventually } from './eventually.ts';
+import { findFreePort } from './free-port.ts';
+import { findGoProgram } from './go-program.ts';
+import { maySkip } from './may-skip.ts';
+import { removeAfterUs } from './reaper.ts';
+
+export interface Versitygw {
+  readonly origin: string;
+  /** May do everything. */
+  readonly rootKey: AccessKey;
+  createBucket(name: string): Promise<void>;
+  /** A user who may read the bucket and list it, and nothing else. */
+  createReader(bucket: string): Promise<AccessKey>;
+  /** For `openBucket`, with the root's key. */
+  settings(bucket: string, change?: Partial<BucketSettings>): BucketSettings;
+  /** The file of an object. */
+  fileOf(bucket: string, key: string): string;
+  close(): Promise<void>;
+}
+
+const region = 'us-east-1';
+const rootKey: AccessKey = {
+  kind: 'AccessKey',
+  accessKeyId: 'versitygw-root',
+  secretAccessKey: 'versitygw-root-secret',
+};
+
+const path = `${process.env['PATH'] ?? ''}${delimiter}/usr/local/go/bin`;
+const isGoMissing = spawnSync('sh', ['-c', 'command -v go'], { env: { PATH: path } }).status !== 0;
+
+/** Why the tests with a real S3 service are skipped here; `false` when they are not. */
+export const noS3 = maySkip('s3', isGoMissing && 'the S3 service versitygw is built with Go');
+
+/** @throws Error saying what to install when it must be built and there is no Go */
+export function findVersitygw(): Promise<string> {
+  const module = {
+    folder: join(import.meta.dirname, 'versitygw'),
+    mainPackage: 'github.com/versity/versitygw/cmd/versitygw',
+    standardPackages: 230,
+  };
+  return findGoProgram(module, (built, all) => {
+    if (built % 200 === 1)
+      process.stderr.write(`building versitygw (once): ${built} of about ${all} packages\n`);
+  });
+}
+
+export async function startVersitygw(): Promise<Versitygw> {
+  const file = await findVersitygw();
+  const folder = await mkdtemp(join(tmpdir(), 'versitygw-'));
+  removeAfterUs(folder);
+  const [data, sidecar, iam] = ['data', 'sidecar', 'iam'].map((name) => join(folder, name));
+  if (data === undefined || sidecar === undefined || iam === undefined) throw new Error('no folders');
+  await Promise.all([data, sidecar, iam].map((each) => mkdir(each)));
+  const port = await findFreePort();
+  const origin = `http://127.0.0.1:${port}`;
+  const program = startProgram(file, {
+    args: [
+      ...['--port', `127.0.0.1:${port}`, '--region', region, '--iam-dir', iam, '--iam-cache-disable'],
+      ...['--health', '/healthz', '--keep-alive', '--quiet', 'posix', '--sidecar', sidecar, data],
+    ],
+    env: { ROOT_ACCESS_KEY: rootKey.accessKeyId, ROOT_SECRET_KEY: rootKey.secretAccessKey },
+  });
+  await eventually('versitygw answers', async () => {
+    if (program.hasExited()) throw new Error(program.tail());
+    return (await fetch(`${origin}/healthz`)).ok || undefined;
+  });
+  const settings = (bucket: string, change: Partial<BucketSettings> = {}): BucketSettings => ({
+    bucket,
+    region,
+    endpoint: origin,
+    pathStyle: true,
+    isHttpAllowed: true,
+    allowPrivateAddresses: true,
+    credentials: rootKey,
+    attempts: 1,
+    ...change,
+  });
+  const admin = createLibraryClient(settings('none'), origin);
+  return {
+    origin,
+    rootKey,
+    createBucket: async (name) => {
+      await admin.client.send(new CreateBucketCommand({ Bucket: name }));
+    },
+    createReader: async (bucket) => {
+      const key: AccessKey = {
+        kind: 'AccessKey',
+        accessKeyId: `reader-of-${bucket}`,
+        secretAccessKey: 'reader-secret',
+      };
+      const login = ['--access', rootKey.accessKeyId, '--secret', rootKey.secretAccessKey];
+      const user = ['--access', key.accessKeyId, '--secret', key.secretAccessKey, '--role', 'user'];
+      await mustRun([file, 'admin', ...login, '--endpoint-url', origin, 'create-user', ...user]);
+      const statement = {
+        Effect: 'Allow',
+        Principal: { AWS: [key.accessKeyId] },
+        Action: ['s3:GetObject', 's3:ListBucket'],
+        Resource: [`arn:aws:s3:::${bucket}`, `arn:aws:s3:::${bucket}/*`],
+      };
+      const policy = JSON.stringify({ Version: '2012-10-17', Statement: [statement] });
+      await admin.client.send(new PutBucketPolicyCommand({ Bucket: bucket, Policy: policy }));
+      return key;
+    },
+    settings,
+    fileOf: (bucket, key) => join(data, bucket, key),
+    close: async () => {
+      await admin.close();
+      await program.stop();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}

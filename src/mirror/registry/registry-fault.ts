@@ -1,0 +1,66 @@
+// Every failure of a registry, with its remedy. Refuses text of an answer: messages name the host, the repository, the
+// HTTP status and codes of the system only.
+
+import { untrustedCertificateCodes } from '../../runtime/http/ca-certificates.ts';
+import { InternalAddressError } from '../../runtime/http/guarded-lookup.ts';
+import { publishableCode } from '../../wire/publishable-error.ts';
+import { MirrorError, type MirrorErrorCode } from '../mirror-error.ts';
+
+const remedies: Readonly<Partial<Record<MirrorErrorCode, string>>> = {
+  InvalidReference: 'Write a repository as oci://HOST/REPOSITORY in lower case, and a digest as sha256:HEX.',
+  AddressNotAllowed: 'Use a public host, or let the operator allow private addresses.',
+  CertificateNotTrusted: 'Add its CA certificate with --extra-ca-file.',
+  Unreachable: 'Check the registry and the network.',
+  Denied: 'Set valid credentials with this permission.',
+  RepositoryMissing: 'Create the repository first, as Amazon ECR requires.',
+  NotARegistry: 'Check that the address is that of an OCI registry.',
+  TagOccupied: 'Remove the tag, or use a repository that no other client writes to.',
+  BlobMissing: 'Copy the bundle to the repository again.',
+  BlobDamaged: 'Remove the bundle from the registry, and copy it again.',
+};
+
+interface FaultOptions {
+  /** In place of the usual one of the code. */
+  readonly remedy?: string;
+  readonly retryAfterMs?: number | undefined;
+  readonly cause?: unknown;
+}
+
+/** @param what a sentence without its full stop */
+export function registryFault(code: MirrorErrorCode, what: string, options: FaultOptions = {}): MirrorError {
+  const { remedy = remedies[code] ?? '', retryAfterMs, cause } = options;
+  const isTemporary = code === 'Unreachable';
+  const wait = retryAfterMs === undefined ? {} : { retryAfterMs };
+  return new MirrorError(code, `${what}. ${remedy}`, { isTemporary, cause, ...wait });
+}
+
+export const addressNotAllowed = (host: string, cause?: unknown): MirrorError =>
+  registryFault(
+    'AddressNotAllowed',
+    `Registry host ${host} leads to a loopback, link-local, private or cluster address, which is not allowed here`,
+    { cause },
+  );
+
+/** TLS failures other than an unknown CA: the wrong host, or a time outside the certificate's validity. */
+const wrongCertificateCodes: ReadonlySet<string> = new Set([
+  ...untrustedCertificateCodes,
+  'CERT_HAS_EXPIRED',
+  'CERT_NOT_YET_VALID',
+  'ERR_TLS_CERT_ALTNAME_INVALID',
+]);
+
+/** What a thrown network error means; a MirrorError passes through. */
+export function networkFault(host: string, cause: unknown): MirrorError {
+  if (cause instanceof MirrorError) return cause;
+  for (let at: unknown = cause, depth = 0; at instanceof Error && depth < 8; at = at.cause, depth += 1) {
+    if (at instanceof InternalAddressError) return addressNotAllowed(host, cause);
+  }
+  const code = publishableCode(cause);
+  return wrongCertificateCodes.has(code)
+    ? registryFault(
+        'CertificateNotTrusted',
+        `Registry host ${host} showed a certificate that is not trusted (${code})`,
+        { cause },
+      )
+    : registryFault('Unreachable', `Registry host ${host} did not answer or broke off (${code})`, { cause });
+}

@@ -23,6 +23,10 @@ import { createScope } from '../../src/export-service/crawler/site-scope.ts';
 import { readLlmsText, readSitemap } from '../../src/export-service/crawler/sitemap.ts';
 import { judgeLink } from '../../src/export-service/links.ts';
 import { parseDateBound } from '../../src/export-service/listing-query.ts';
+import { nextPage } from '../../src/mirror/registry/answer.ts';
+import { readChallenges } from '../../src/mirror/registry/challenge.ts';
+import { findCredentials } from '../../src/mirror/registry/docker-config.ts';
+import { readRepository } from '../../src/mirror/registry/repository.ts';
 import { assetNaming } from '../../src/site/content/asset-name.ts';
 import { buildRouteTable } from '../../src/site/content/route-table.ts';
 import { readByteRange } from '../../src/site/http/byte-range.ts';
@@ -136,6 +140,34 @@ const readers: Readonly<Record<string, Reader>> = {
   "a page's data": {
     read: (text) => readPayload('/a/__next._tree.txt', text),
     openings: ['', '0:', '0:[', '0:"'],
+  },
+  "a registry's challenge": {
+    read: readChallenges,
+    openings: ['', 'Bearer ', 'Bearer realm=', 'Bearer realm="', 'Basic realm="x", '],
+  },
+  "a registry's next page": {
+    read: (text) => {
+      try {
+        nextPage(new URL('https://registry.example.com/v2/docs/tags/list'), text);
+      } catch {
+        // Refused, which is the end too.
+      }
+    },
+    openings: ['', '<', '</v2/docs/>', '</v2/docs/>; ', '</v2/docs/>; rel="'],
+  },
+  "a repository's address": {
+    read: (text) => {
+      try {
+        readRepository(text);
+      } catch {
+        // Refused, which is the end too.
+      }
+    },
+    openings: ['', 'oci://', 'oci://a/', 'oci://a/a'],
+  },
+  'a key of a docker config': {
+    read: (key) => findCredentials(JSON.stringify({ auths: { [key]: {} } }), readRepository('oci://a.b/c')),
+    openings: ['', '*', '*.', 'https://', 'a.b/'],
   },
   'a date of a query': { read: parseDateBound, openings: ['', '2026-01-01', '2026-01-01T10:00:00.'] },
   "an archive's link": {

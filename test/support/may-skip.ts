@@ -12,6 +12,7 @@ export const skippable = [
   'nodes',
   'peers',
   'promtool',
+  'registry',
   'root',
   's3',
   'shells',

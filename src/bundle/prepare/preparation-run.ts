@@ -19,7 +19,7 @@ import { shownFiles } from '../store/hidden-files.ts';
 import { createCountingSink, createPackWriter, type PackSink } from '../store/pack.ts';
 import { freeBytesOf, removeQuietly, type StoreDisk, systemDisk } from '../store/store-disk.ts';
 import { inStore, storeFull } from '../store/store-fault.ts';
-import type { PrepareTask } from './preparation.ts';
+import type { PrepareTask, StoringTask } from './preparation.ts';
 
 export interface PrepareContext extends ProgressContext {
   readonly proxy: ProxySettings;
@@ -47,20 +47,31 @@ export async function runPreparation(task: PrepareTask, context: PrepareContext)
   }
 }
 
-async function attempt(task: PrepareTask, context: PrepareContext): Promise<BundleIndex> {
+const attempt = (task: PrepareTask, context: PrepareContext): Promise<BundleIndex> =>
+  storeContent(task, context, (pack) => read(task, context, pack));
+
+/**
+ * Commits what `readInto` puts into the pack. Without a store only reads it.
+ *
+ * @returns the index of what lies in the store now
+ * @throws {BundleError} of the store; what `readInto` throws
+ */
+export async function storeContent(
+  task: StoringTask,
+  { disk = systemDisk }: Pick<PrepareContext, 'disk'>,
+  readInto: (pack: PackSink) => Promise<BundleIndex>,
+): Promise<BundleIndex> {
   const { storeDir } = task;
-  if (storeDir === undefined) return read(task, context, createCountingSink());
+  if (storeDir === undefined) return readInto(createCountingSink());
   const staged = join(task.workDir, 'bundle');
   await inStore(makeFolder(staged));
   const pack = createPackWriter(join(staged, 'pack'));
   try {
-    const index = await read(task, context, pack);
+    const index = await readInto(pack);
     const kept = task.keepsHiddenFiles === true ? index.files : shownFiles(index.files);
     const compacted = pack.compact(index, kept);
     await pack.commit();
-    return await inStore(
-      commitBundle(storeDir, staged, compacted, pack.position, context.disk ?? systemDisk),
-    );
+    return await inStore(commitBundle(storeDir, staged, compacted, pack.position, disk));
   } finally {
     pack.abandon();
   }
@@ -103,10 +114,10 @@ async function read(task: PrepareTask, context: PrepareContext, pack: PackSink):
  * Checks free space before the download. An archive almost always takes more space unpacked, so its own size is the
  * least that must be free.
  */
-async function requireRoom(
+export async function requireRoom(
   storeDir: string | undefined,
   archiveBytes: number,
-  { freeBytes = freeBytesOf }: PrepareContext,
+  { freeBytes = freeBytesOf }: Pick<PrepareContext, 'freeBytes'>,
 ): Promise<void> {
   const free = storeDir === undefined ? undefined : await freeBytes(storeDir);
   if (free !== undefined && free < archiveBytes) throw storeFull();

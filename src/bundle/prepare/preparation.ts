@@ -13,17 +13,11 @@ import { type BundleProgress, type BundleSummary, runBundleTask } from '../bundl
 import type { BundleLimits } from '../limits.ts';
 import { removeQuietly } from '../store/store-disk.ts';
 
-export interface PrepareRequest {
-  readonly link: Link;
+/** Where the content goes, from whatever source it comes. */
+export interface StoreRequest {
   /** The store to put the bundle in; `undefined`: inspect only, nothing is kept. */
   readonly storeDir: string | undefined;
-  /** SHA-256 hex; anything else is rejected with `DigestMismatch`. */
-  readonly expectedDigest: string | undefined;
   readonly limits: BundleLimits;
-  /** Whether the link may lead to loopback, link-local, private or cluster addresses. */
-  readonly allowPrivateLinks: boolean;
-  /** Whether a `file:` link may be read. For links that the program's own user typed; default false. */
-  readonly allowFileLinks?: boolean | undefined;
   /**
    * Whether the pack keeps the bytes of hidden files, so that the whole content can be written again; default false. A
    * server must not set it: it never needs them.
@@ -34,15 +28,31 @@ export interface PrepareRequest {
   readonly userAgent: string;
 }
 
-/** Crosses to the thread, inside one process only: the link as text. */
-export interface PrepareTask extends Omit<PrepareRequest, 'link' | 'allowFileLinks'> {
-  readonly task: 'prepare';
-  readonly link: string;
-  readonly allowFileLinks: boolean;
-  /** A folder of this preparation alone; the thread makes it when it needs one, the starter removes it. */
+/** What the thread needs in addition. */
+export interface ThreadsOwn {
+  /** A folder of this task alone; the thread makes it when it needs one, the starter removes it. */
   readonly workDir: string;
   /** Whether the index is handed over once the bundle is committed. */
   readonly wantsFiles: boolean;
+}
+
+export type StoringTask = Pick<StoreRequest, 'storeDir' | 'keepsHiddenFiles'> & Pick<ThreadsOwn, 'workDir'>;
+
+export interface PrepareRequest extends StoreRequest {
+  readonly link: Link;
+  /** SHA-256 hex; anything else is rejected with `DigestMismatch`. */
+  readonly expectedDigest: string | undefined;
+  /** Whether the link may lead to loopback, link-local, private or cluster addresses. */
+  readonly allowPrivateLinks: boolean;
+  /** Whether a `file:` link may be read. For links that the program's own user typed; default false. */
+  readonly allowFileLinks?: boolean | undefined;
+}
+
+/** Crosses to the thread, inside one process only: the link as text. */
+export interface PrepareTask extends Omit<PrepareRequest, 'link' | 'allowFileLinks'>, ThreadsOwn {
+  readonly task: 'prepare';
+  readonly link: string;
+  readonly allowFileLinks: boolean;
 }
 
 export interface PrepareOptions {
@@ -70,22 +80,37 @@ const failure = { code: 'PreparationFailed', work: 'preparing the bundle' };
  * @throws {BundleError} for everything the link or the archive did, and for a signal that was a deadline;
  *   the signal's reason when aborted otherwise
  */
-export async function prepareInWorker(
+export function prepareInWorker(
   program: URL,
   request: PrepareRequest,
   options: PrepareOptions,
 ): Promise<BundleSummary> {
+  const { link, allowFileLinks = false } = request;
+  return storeInWorker(
+    program,
+    request.storeDir,
+    (own): PrepareTask => ({ ...request, ...own, task: 'prepare', link: link.reveal(), allowFileLinks }),
+    options,
+  );
+}
+
+/**
+ * Does any task that reads a bundle and puts it into a store.
+ *
+ * @param storeDir `undefined`: nothing is kept
+ * @param taskOf what crosses to the thread
+ * @throws {BundleError} the thread's, and for a signal that was a deadline; the signal's reason when aborted otherwise
+ */
+export async function storeInWorker<Task>(
+  program: URL,
+  storeDir: string | undefined,
+  taskOf: (own: ThreadsOwn) => Task,
+  options: PrepareOptions,
+): Promise<BundleSummary> {
   const { signal, clock = systemClock, random = systemRandom, onProgress, handOver } = options;
   if (signal.aborted) throw abortFault(signal.reason);
-  const workDir = join(request.storeDir ?? tmpdir(), `.incoming-${random.uuid()}`);
-  const task: PrepareTask = {
-    ...request,
-    task: 'prepare',
-    link: request.link.reveal(),
-    allowFileLinks: request.allowFileLinks ?? false,
-    workDir,
-    wantsFiles: handOver !== undefined,
-  };
+  const workDir = join(storeDir ?? tmpdir(), `.incoming-${random.uuid()}`);
+  const task = taskOf({ workDir, wantsFiles: handOver !== undefined });
   const silence = watchSilence(clock);
   const deadline = AbortSignal.any([signal, silence.signal]);
   try {

@@ -37,6 +37,12 @@ export function parseReference(text: string): MirrorReference {
   );
 }
 
+/** Where the bundle lies with others: the repository, or the prefix of the bucket. */
+export function addressOf(reference: MirrorReference): string {
+  if (reference.kind === 'oci') return `oci://${reference.repository}`;
+  return `s3://${[reference.bucket, ...(reference.prefix === '' ? [] : [reference.prefix])].join('/')}`;
+}
+
 export function formatReference(reference: MirrorReference): string {
   if (reference.kind === 'oci') return `oci://${reference.repository}@${reference.manifestDigest}`;
   const { bucket, prefix, digest } = reference;

@@ -14,6 +14,7 @@ keepWasmPlain();
 const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'mjs';
 const workers = {
   bundle: new URL(`./bundle-worker.${extension}`, import.meta.url),
+  mirror: new URL(`./mirror-worker.${extension}`, import.meta.url),
   variant: new URL(`./variant-worker.${extension}`, import.meta.url),
 };
 

@@ -25,7 +25,11 @@ if (name === 'export-service') {
 } else if (name === 'bundle-server') {
   const { bundleServer } = await import('../site/server-flags.ts');
   const { runBundleServer } = await import('../site/bundle-server.ts');
-  const workers = { bundle: workerNamed('bundle'), variant: workerNamed('variant') };
+  const workers = {
+    bundle: workerNamed('bundle'),
+    mirror: workerNamed('mirror'),
+    variant: workerNamed('variant'),
+  };
   await runProgram(process, bundleServer, (flags, context) =>
     runBundleServer(flags, context, workers, report),
   );

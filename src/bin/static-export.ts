@@ -12,6 +12,7 @@ const bundleWorker = new URL(`./bundle-worker.${extension}`, import.meta.url);
 const valuesWorker = new URL(`./values-worker.${extension}`, import.meta.url);
 const gitWorker = new URL(`./git-worker.${extension}`, import.meta.url);
 const demoWorker = new URL(`./demo-worker.${extension}`, import.meta.url);
+const mirrorWorker = new URL(`./mirror-worker.${extension}`, import.meta.url);
 const variantWorker = new URL(`./variant-worker.${extension}`, import.meta.url);
 
 await runCli(process, {
@@ -28,7 +29,7 @@ await runCli(process, {
     if (invocation.outcome === 'refuse') throw new CliError('usage', 'WrongUsage', invocation.reason);
     if (invocation.outcome === 'print') throw new Error('the flags of the server asked for its help');
     const context = { clock: systemClock, random: systemRandom, logger, shutdown };
-    const workers = { bundle: bundleWorker, variant: variantWorker };
+    const workers = { bundle: bundleWorker, mirror: mirrorWorker, variant: variantWorker };
     await runBundleServer(invocation.values, context, workers, undefined, onServing);
   },
 });

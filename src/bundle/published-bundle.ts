@@ -1,6 +1,6 @@
 // `bundle.json`, the one key of the output Secret that a server reads. It holds everything about the published bundle
 // in one text, so that no reader mixes two versions. The operator writes it, servers read it. A server also accepts a
-// `bundle.json` written by hand (or by the site's chart), which needs only the link. Refuses to be printed: after
+// `bundle.json` written by hand (or by the site's chart), which needs a link, or a reference and its digest. Refuses to be printed: after
 // parsing, `bundleUrl` is a Link.
 
 import { z } from 'zod';
@@ -15,9 +15,11 @@ export interface PublishedBundle extends Publication {
   readonly bundleUrl: Link;
 }
 
-/** A server needs only the link. The other fields describe it. */
+/** A server needs a link, or a reference with the digest. The other fields describe it. */
 export type ServedBundle = Pick<PublishedBundle, 'digest'> & {
-  readonly link: Link;
+  readonly link: Link | undefined;
+  /** Of the copy in a mirror: `oci://…` or `s3://…`. Not secret. Only with a digest. */
+  readonly ref?: string | undefined;
   /** `undefined`: the content has no name, and a changed link is fetched to see whether it differs. */
   readonly version: string | undefined;
   readonly jobId: string | undefined;
@@ -52,7 +54,24 @@ const bundleSchema = z.object({
   sizeBytes: z.int().nonnegative().optional(),
 });
 
-const servedSchema = bundleSchema.partial().required({ bundleUrl: true });
+/** Longer than any reference. Its form is checked where it is used. */
+const maxRefLength = 2048;
+const servedSchema = bundleSchema
+  .extend({
+    ref: z
+      .string()
+      .regex(/^(oci|s3):\/\//)
+      .max(maxRefLength),
+  })
+  .partial()
+  .superRefine(({ bundleUrl, ref, digest }, context) => {
+    if (bundleUrl === undefined && ref === undefined) {
+      context.addIssue({ code: 'custom', path: ['bundleUrl'], message: 'missing' });
+    }
+    if (ref !== undefined && digest === undefined) {
+      context.addIssue({ code: 'custom', path: ['digest'], message: 'missing' });
+    }
+  });
 
 /** Whole, as the operator writes it. @throws {PublishedBundleError} naming the fields that are wrong, never their values */
 export function parsePublishedBundle(text: string): PublishedBundle {
@@ -61,15 +80,16 @@ export function parsePublishedBundle(text: string): PublishedBundle {
 }
 
 /**
- * What a server accepts: the operator's `bundle.json`, or one with as little as `{"bundleUrl": "https://…"}`.
+ * What a server accepts: the operator's `bundle.json`, one with as little as `{"bundleUrl": "https://…"}`, or `ref` and
+ * `digest` of a copy in a mirror.
  * Every field that is present must be valid, so that a damaged text is never taken for a short one.
  *
  * @throws {PublishedBundleError} naming the fields that are wrong, never their values
  */
 export function parseServedBundle(text: string): ServedBundle {
   const served = parseBundleJson(text, servedSchema);
-  const { version, digest, jobId, issuedAt, expiresAt } = served;
-  return { link: served.bundleUrl, version, digest, jobId, issuedAt, expiresAt };
+  const { bundleUrl: link, ref, version, digest, jobId, issuedAt, expiresAt } = served;
+  return { link, ref, version, digest, jobId, issuedAt, expiresAt };
 }
 
 /** Twice the longest answer that a link comes in; a mebibyte of brackets would hold up every request of a server. */
@@ -92,11 +112,12 @@ function parseBundleJson<T>(text: string, schema: z.ZodType<T>): T {
 }
 
 const wanted: Readonly<Record<string, string>> = {
-  '': 'an object with a bundleUrl',
+  '': 'an object with a bundleUrl, or with ref and digest',
   version: 'a text of 1 to 63 characters',
   digest: '64 hex digits in lower case',
   jobId: 'a text',
   bundleUrl: 'an https:, http: or file: URL',
+  ref: 'an oci:// or s3:// reference',
   issuedAt: 'an instant such as 2026-01-31T12:00:00Z',
   expiresAt: 'an instant such as 2026-01-31T12:00:00Z',
   pages: 'a whole number',

@@ -7,6 +7,7 @@ import { printableName } from '../bundle/refusal.ts';
 import { checkInWorker, rememberWritten } from '../bundle/store/checking.ts';
 import { openBundleStore } from '../bundle/store/store.ts';
 import { adminApp } from '../runtime/http/admin-port.ts';
+import { openCaFile } from '../runtime/http/ca-certificates.ts';
 import { listenHttp } from '../runtime/http/http-listener.ts';
 import { createSocketMemory, readSocketQueues } from '../runtime/http/socket-memory.ts';
 import { createUnreadBytes, unreadLimit } from '../runtime/http/unread-bytes.ts';
@@ -26,8 +27,14 @@ import type { BundleServerFlags } from './server-flags.ts';
 import { createSiteMetrics } from './site-metrics.ts';
 import { diskSource } from './source/bundle-source.ts';
 import { linkSource, openPreparation } from './source/link-source.ts';
+import { mirrorSource, openRestore } from './source/mirror-source.ts';
 import { peerSource } from './source/peer-source.ts';
-import { type PublishedContent, readFromFile, readFromFlags } from './source/published-content.ts';
+import {
+  type PublishedContent,
+  readFromFile,
+  readFromFlags,
+  readFromReference,
+} from './source/published-content.ts';
 import { reasonOf, type SourceProgress, startingProgress } from './source/source-progress.ts';
 import { createSourceWatch, type SourceWatch } from './source/source-watch.ts';
 import { statusDocument } from './status-document.ts';
@@ -52,9 +59,10 @@ const fastPathTimes = {
   stalledMs: defaultStalledReaderMs,
 };
 
-/** The programs of the threads: one prepares bundles, one compresses their files. */
+/** The programs of the threads: one prepares bundles, one brings them from a mirror, one compresses their files. */
 export interface WorkerPrograms {
   readonly bundle: URL;
+  readonly mirror: URL;
   readonly variant: URL;
 }
 
@@ -72,12 +80,15 @@ export async function runBundleServer(
   onServing: (siteUrl: string) => void = () => {},
 ): Promise<void> {
   const { clock, logger, shutdown } = context;
-  const { bundleFile = '', bundleUrl } = flags;
-  const content =
-    bundleUrl === undefined ? readFromFile(bundleFile) : readFromFlags(bundleUrl, flags.version);
+  const content = contentOf(flags);
   const pause = (): Promise<void> => clock.after(0);
   const written = rememberWritten(checkInWorker(workers.bundle, pause));
-  const prepare = await openPreparation(flags, { workerUrl: workers.bundle, written, pause, logger });
+  const reading = { workerUrl: workers.bundle, written, pause };
+  const certificates = await openCaFile(flags.extraCaFile, (error) => {
+    logger.warn({ error }, 'could not reload --extra-ca-file; keeping the loaded CA certificates');
+  });
+  const prepare = openPreparation(flags, certificates, reading);
+  const restore = openRestore(flags, certificates, { ...reading, workerUrl: workers.mirror });
   const variants = createVariantKeeper(flags, { ...context, make: makeInWorker(workers.variant) });
   const site = createLiveSite(flags.keep, (bundle) => {
     variants.prepareFor(bundle);
@@ -144,6 +155,7 @@ export async function runBundleServer(
   const sources = [
     diskSource,
     ...(peers === undefined ? [] : [peerSource(peers)]),
+    mirrorSource(restore, logger),
     linkSource(prepare, metrics.countDownload),
   ];
   const times = { pollMs: flags.pollInterval, startupTimeoutMs: flags.startupTimeout };
@@ -154,6 +166,17 @@ export async function runBundleServer(
   await Promise.all([watching, drained, variants.stop()]);
   await membership.close();
   await adminPort.close({ lingerMs: 0, graceMs: 1000 });
+}
+
+function contentOf({
+  bundleFile = '',
+  bundleUrl,
+  bundleRef,
+  digest,
+  version,
+}: BundleServerFlags): PublishedContent {
+  if (bundleRef !== undefined) return readFromReference(bundleRef, digest, version);
+  return bundleUrl === undefined ? readFromFile(bundleFile) : readFromFlags(bundleUrl, version);
 }
 
 /** Without this warning visitors see a page without styles, and the administrator sees nothing. */

@@ -34,6 +34,11 @@ const link = kind('URL', (text) => {
   return parsed;
 });
 
+const contentDigest = kind('SHA-256', (text) => {
+  if (!/^[0-9a-f]{64}$/.test(text)) throw new FlagValueError('must be 64 hex digits in lower case');
+  return text;
+});
+
 const basePath = kind('PATH', (text) => {
   const read = readBasePath(text);
   if (read === undefined) throw new FlagValueError('must be a plain path such as /docs');
@@ -53,13 +58,29 @@ export const bundleServerFlags = {
   bundleUrl: link.optional(
     'Link to the archive (https, http or file), instead of --bundle-file; better set by variable',
   ),
+  bundleRef: text.optional(
+    'Copy of the bundle in a mirror (oci://HOST/REPOSITORY@sha256:… or s3://BUCKET/…), instead of --bundle-file',
+  ),
+  digest: contentDigest.optional('SHA-256 of the content at --bundle-ref; nothing else is served'),
+  mirrorCredentials: path.optional(
+    'Folder of a mounted Secret with credentials of the mirror; read for every copy. Without it, the identity of the pod',
+  ),
+  mirrorEndpoint: text.optional(
+    'Address of the S3 service, if it is not AWS, for example https://s3.example.com',
+  ),
+  mirrorRegion: text.withDefault('us-east-1', 'Region of the bucket'),
+  mirrorPathStyle: toggle('Write the bucket into the path of S3 addresses instead of the host name'),
+  allowPrivateMirror: toggle('Allow a mirror at a loopback, private or cluster address'),
+  allowHttpMirror: toggle('Allow a mirror without TLS'),
   peers: listOf(
     'NAME[:PORT],…',
     ',',
     readPeerName,
     'Other servers of this site, to share bundles with: a headless Service, or addresses of admin ports',
   ),
-  version: text.optional('Version of the archive at --bundle-url; without a value prints this program’s own'),
+  version: text.optional(
+    'Version of the content at --bundle-url or --bundle-ref; without a value prints this program’s own',
+  ),
   store: path.required('Folder for verified bundles; the site starts from it when no other source answers'),
   keep: positiveCount.withDefault('2', 'Versions kept on disk, including the active one'),
   listen: hostPort.withDefault('0.0.0.0:8080', 'Address of the site'),
@@ -141,17 +162,20 @@ export const bundleServer: ProgramDescription<typeof bundleServerFlags> = {
   flags: bundleServerFlags,
   examples: [
     'bundle-server --bundle-file /etc/site/bundle.json --store /var/lib/site',
+    'bundle-server --bundle-ref oci://registry.example.com/docs@sha256:… --digest … --store /var/lib/site',
     'BUNDLE_SERVER_BUNDLE_URL=file:///srv/export.tar.gz \\\n    bundle-server --version v7 --store /var/lib/site',
   ],
-  check: ({ bundleFile, bundleUrl, version, listen, adminListen }) => {
-    if (bundleFile === undefined && bundleUrl === undefined) {
-      return 'nothing to serve: set --bundle-file (a mounted bundle.json) or --bundle-url (a link)';
+  check: ({ bundleFile, bundleUrl, bundleRef, digest, version, listen, adminListen }) => {
+    const named = [bundleFile, bundleUrl, bundleRef].filter((value) => value !== undefined).length;
+    if (named === 0) {
+      return 'nothing to serve: set --bundle-file (a mounted bundle.json), --bundle-url (a link) or --bundle-ref (a copy in a mirror)';
     }
-    if (bundleFile !== undefined && bundleUrl !== undefined) {
-      return '--bundle-file and --bundle-url exclude each other: set one of them';
-    }
+    if (named > 1) return '--bundle-file, --bundle-url and --bundle-ref exclude each other: set one of them';
     if (bundleFile !== undefined && version !== undefined) {
-      return '--version goes with --bundle-url; with --bundle-file, bundle.json names the version';
+      return '--version goes with --bundle-url or --bundle-ref; with --bundle-file, bundle.json names the version';
+    }
+    if ((bundleRef === undefined) !== (digest === undefined)) {
+      return '--bundle-ref and --digest go together: set both';
     }
     if (listen.port !== 0 && listen.port === adminListen.port && listen.host === adminListen.host) {
       return '--listen and --admin-listen are the same address: set different ones';

@@ -8,21 +8,24 @@ import { prepareInWorker } from '../../bundle/prepare/preparation.ts';
 import type { ServedBundle } from '../../bundle/published-bundle.ts';
 import type { WrittenCopies } from '../../bundle/store/checking.ts';
 import { sizeText } from '../../runtime/flags/flag-kinds.ts';
-import { openCaFile } from '../../runtime/http/ca-certificates.ts';
-import type { Logger } from '../../runtime/logger.ts';
+import type { CaCertificates } from '../../runtime/http/ca-certificates.ts';
 import { userAgent } from '../../runtime/version.ts';
+import type { Link } from '../../wire/link.ts';
 import { type BundleServerFlags, limitsOf } from '../server-flags.ts';
 import type { DownloadOutcome } from '../site-metrics.ts';
 import { type BundleSource, failureKind } from './bundle-source.ts';
 
+/** Content that a link leads to. */
+export type LinkedBundle = ServedBundle & { readonly link: Link };
+
 /** Downloads a link's archive into the store. @throws {BundleError} */
 export type PrepareBundle = (
-  published: ServedBundle,
+  published: LinkedBundle,
   onProgress: (progress: BundleProgress) => void,
   signal: AbortSignal,
 ) => Promise<{ readonly digest: string }>;
 
-/** The last of a list: it has the content or throws. */
+/** The last of a list: it has the content or throws, unless there is no link. */
 export function linkSource(
   prepare: PrepareBundle,
   countDownload: (outcome: DownloadOutcome) => void,
@@ -30,8 +33,10 @@ export function linkSource(
   return {
     name: 'link',
     obtain: async ({ published, onProgress }, signal) => {
+      const { link } = published;
+      if (link === undefined) return undefined;
       try {
-        const { digest } = await prepare(published, onProgress, signal);
+        const { digest } = await prepare({ ...published, link }, onProgress, signal);
         countDownload('ok');
         return digest;
       } catch (error) {
@@ -46,16 +51,13 @@ export interface PreparationPorts {
   readonly workerUrl: URL;
   readonly written: WrittenCopies;
   readonly pause: () => Promise<void>;
-  readonly logger: Logger;
 }
 
-export async function openPreparation(
+export function openPreparation(
   flags: BundleServerFlags,
-  { workerUrl, written, pause, logger }: PreparationPorts,
-): Promise<PrepareBundle> {
-  const certificates = await openCaFile(flags.extraCaFile, (error) => {
-    logger.warn({ error }, 'could not reload --extra-ca-file; keeping the loaded CA certificates');
-  });
+  certificates: CaCertificates,
+  { workerUrl, written, pause }: PreparationPorts,
+): PrepareBundle {
   const limits = limitsOf(flags);
   return async (published, onProgress, signal) =>
     prepareInWorker(

@@ -14,7 +14,7 @@ import { publishableCode, publishableMessage } from '../../wire/publishable-erro
 import type { SourceReading } from './source-decision.ts';
 
 /** Which flag names what to serve. */
-export type SourceKind = 'bundle-file' | 'bundle-url';
+export type SourceKind = 'bundle-file' | 'bundle-url' | 'bundle-ref';
 
 export interface PublishedContent {
   readonly kind: SourceKind;
@@ -49,10 +49,21 @@ export function readFromFlags(link: Link, version: string | undefined): Publishe
   };
 }
 
+/** A copy in a mirror. Its digest says which content, so nothing about it changes without a restart. */
+export function readFromReference(
+  ref: string,
+  digest: string | undefined,
+  version: string | undefined,
+): PublishedContent {
+  const unknown = { link: undefined, jobId: undefined, issuedAt: undefined, expiresAt: undefined };
+  const published = { version, digest, ref, ...unknown };
+  return { kind: 'bundle-ref', read: async () => ({ kind: 'published', published }) };
+}
+
 /** Content with a version or a digest is identified by it, whatever happens to the file. */
 async function asItIsNow(published: ServedBundle): Promise<ServedBundle> {
   const { version, digest, link } = published;
-  if (version !== undefined || digest !== undefined || link.protocol !== 'file:') return published;
+  if (version !== undefined || digest !== undefined || link?.protocol !== 'file:') return published;
   try {
     const { size, mtimeNs, ino } = await stat(fileURLToPath(link.reveal()), { bigint: true });
     return { ...published, link: link.inState(`${size}-${mtimeNs}-${ino}`) };

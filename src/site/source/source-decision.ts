@@ -26,7 +26,8 @@ export type FailureKind = BundleErrorKind | 'no-room';
 /** How the last attempt for one content failed. Dropped when the content is obtained, or other content is published. */
 export interface FailedAttempt {
   readonly identity: string;
-  readonly link: Link;
+  /** `undefined`: content of a mirror alone. */
+  readonly link: Link | undefined;
   readonly kind: FailureKind;
   /** Consecutive failed attempts for this content. */
   readonly count: number;
@@ -102,13 +103,14 @@ function isNamed({ digest, version }: ServedBundle): boolean {
 
 /** Whether both name the same content; links are compared only where there is no version and digest. */
 export function isSameContent(one: ServedBundle, other: ServedBundle): boolean {
-  return identityOf(one) === identityOf(other) && (isNamed(one) || one.link.isSame(other.link));
+  return identityOf(one) === identityOf(other) && (isNamed(one) || isSameLink(one.link, other.link));
 }
 
 /** Whether the failure is about this publication. */
 function isAbout(failed: FailedAttempt, published: ServedBundle): boolean {
   return (
-    failed.identity === identityOf(published) && (isNamed(published) || published.link.isSame(failed.link))
+    failed.identity === identityOf(published) &&
+    (isNamed(published) || isSameLink(published.link, failed.link))
   );
 }
 
@@ -119,10 +121,14 @@ export function identityOf(published: Omit<ServedBundle, 'link'> | undefined): s
   return JSON.stringify([version, digest, jobId]);
 }
 
+function isSameLink(one: Link | undefined, other: Link | undefined): boolean {
+  return one === undefined ? other === undefined : one.isSame(other);
+}
+
 function isContent(published: ServedBundle, content: ContentName, settledLink: Link | undefined): boolean {
   if (published.digest !== undefined) return published.digest === content.digest;
   if (published.version !== undefined) return published.version === content.version;
-  return published.link.isSame(settledLink);
+  return isSameLink(published.link, settledLink);
 }
 
 function failureOf({ failed }: SourceInput, published: ServedBundle): FailedAttempt | undefined {
@@ -134,7 +140,7 @@ function decideRetry(input: SourceInput, published: ServedBundle): SourceDecisio
   const obtain: SourceDecision = { action: 'obtain', published };
   if (failed === undefined) return obtain;
   const isRejected = failed.kind === 'rejected';
-  const isFreshLink = !published.link.isSame(failed.link);
+  const isFreshLink = !isSameLink(published.link, failed.link);
   // Without version and digest the link identifies the content: a new one never gets here.
   const isLinkIrrelevant = failed.kind === 'no-room' || (isRejected && failed.refusals >= maxRefusals);
   if (isFreshLink && !isLinkIrrelevant) return obtain;

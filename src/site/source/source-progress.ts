@@ -120,23 +120,30 @@ const reasons: Readonly<Record<SourceState, string>> = {
   'waiting-for-bundle-json':
     'no bundle.json found; write it to the path of --bundle-file (checked at every --poll-interval)',
   'invalid-bundle-json': 'bundle.json is not valid; correct it (read at every --poll-interval)',
-  preparing: 'obtaining and verifying the published bundle, from the store, a peer or its link',
+  preparing: 'obtaining and verifying the published bundle, from the store, a peer, a mirror or its link',
   'waiting-for-link': 'link expired; waiting for a new one',
   'backing-off': 'could not obtain the published bundle; waiting before the next attempt',
   rejected: 'the published archive was rejected; waiting for another one (this one is retried at intervals)',
 };
 
-/** Flags change with a restart only, so there is no other link to wait for. */
-const plainLinkReasons: Readonly<Partial<Record<SourceState, string>>> = {
-  'waiting-for-link':
-    'the link of --bundle-url expired; restart the server with a new one (this one is retried at intervals)',
-  rejected:
-    'the archive of --bundle-url was rejected; correct it, or restart the server with another link (this one is retried at intervals)',
+/** Flags change with a restart only, so there is no other link or copy to wait for. */
+const reasonsOfFlags: Readonly<Record<SourceKind, Readonly<Partial<Record<SourceState, string>>>>> = {
+  'bundle-file': {},
+  'bundle-url': {
+    'waiting-for-link':
+      'the link of --bundle-url expired; restart the server with a new one (this one is retried at intervals)',
+    rejected:
+      'the archive of --bundle-url was rejected; correct it, or restart the server with another link (this one is retried at intervals)',
+  },
+  'bundle-ref': {
+    rejected:
+      'the copy at --bundle-ref was rejected; restart the server with another --bundle-ref and --digest (this one is retried at intervals)',
+  },
 };
 
 /** The state as a sentence, for readiness, status and log. */
 export function reasonOf(state: SourceState, kind: SourceKind): string {
-  return (kind === 'bundle-url' ? plainLinkReasons[state] : undefined) ?? reasons[state];
+  return reasonsOfFlags[kind][state] ?? reasons[state];
 }
 
 export type LogProgress = (before: SourceProgress, after: SourceProgress) => void;

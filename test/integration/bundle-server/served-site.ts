@@ -24,7 +24,7 @@ const statusShape = z.object({
   previous: z.array(z.object({ version: z.string().nullable() })),
   swaps: z.number(),
   source: z.object({
-    kind: z.enum(['disk', 'peer', 'link']).nullable(),
+    kind: z.enum(['disk', 'peer', 'mirror', 'link']).nullable(),
     state: z.string(),
     reason: z.string(),
     published: z
@@ -97,7 +97,7 @@ export async function prepareSite(store?: string): Promise<ServedSite> {
     output: () => lines.join('\n'),
     child: requireChild,
     start: async (...flags) => {
-      const source = flags.some((flag) => flag.startsWith('--bundle-url'))
+      const source = flags.some((flag) => flag.startsWith('--bundle-url') || flag.startsWith('--bundle-ref'))
         ? []
         : ['--bundle-file', join(folder, 'mounted/bundle.json')];
       child = startProgram(process.execPath, {

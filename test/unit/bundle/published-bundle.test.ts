@@ -41,10 +41,22 @@ test('what was written is read back', () => {
   );
 });
 
+test('a server takes a copy in a mirror by its reference and digest', () => {
+  const ref = 'oci://registry.example.com/docs@sha256:0a';
+  const digest = 'b'.repeat(64);
+  const served = parseServedBundle(JSON.stringify({ ref, digest, version: 'v1' }));
+  assert.deepEqual([served.ref, served.digest, served.version, served.link], [ref, digest, 'v1', undefined]);
+  const both = parseServedBundle(JSON.stringify({ ref, digest, bundleUrl: bundle.bundleUrl.reveal() }));
+  assert.ok(both.link?.isSame(bundle.bundleUrl));
+  assert.throws(() => parseServedBundle(JSON.stringify({ ref })), /digest must be 64 hex digits/);
+  assert.throws(() => parseServedBundle(JSON.stringify({ ref: 'https://x', digest })), /ref must be an oci/);
+  assert.throws(() => parseServedBundle(JSON.stringify({ digest })), /bundleUrl must be/);
+});
+
 test('a server takes the whole document, or a link alone; what is there must be right', () => {
   const whole = parseServedBundle(formatPublishedBundle(bundle));
   assert.deepEqual([whole.version, whole.digest, whole.jobId], [bundle.version, bundle.digest, bundle.jobId]);
-  assert.ok(whole.link.isSame(bundle.bundleUrl));
+  assert.ok(whole.link?.isSame(bundle.bundleUrl));
   const alone = parseServedBundle(JSON.stringify({ bundleUrl: bundle.bundleUrl.reveal() }));
   assert.deepEqual([alone.version, alone.digest, alone.expiresAt], [undefined, undefined, undefined]);
   for (const text of ['{}', JSON.stringify({ bundleUrl: bundle.bundleUrl.reveal(), digest: 'AB' })]) {

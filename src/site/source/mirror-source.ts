@@ -1,0 +1,87 @@
+// The copy of a bundle in a mirror as a source, asked before the link. Refuses content without a digest. While there is a
+// link too, a mirror that fails passes to it, because a vendor may answer when the mirror does not.
+
+import { BundleError } from '../../bundle/bundle-error.ts';
+import type { BundleProgress } from '../../bundle/bundle-task.ts';
+import { MirrorError } from '../../mirror/mirror-error.ts';
+import { type MirrorSecret, readMirrorSecret } from '../../mirror/mirror-secret.ts';
+import { restoreInWorker } from '../../mirror/restore.ts';
+import type { CaCertificates } from '../../runtime/http/ca-certificates.ts';
+import type { Logger } from '../../runtime/logger.ts';
+import { userAgent } from '../../runtime/version.ts';
+import { publishableMessage } from '../../wire/publishable-error.ts';
+import { type BundleServerFlags, limitsOf } from '../server-flags.ts';
+import type { BundleSource } from './bundle-source.ts';
+import { nameFlag, type PreparationPorts } from './link-source.ts';
+
+/** Brings the content of the reference into the store. @throws {BundleError} */
+export type RestoreBundle = (
+  ref: string,
+  digest: string,
+  onProgress: (progress: BundleProgress) => void,
+  signal: AbortSignal,
+) => Promise<unknown>;
+
+export function mirrorSource(restore: RestoreBundle, logger: Logger): BundleSource {
+  return {
+    name: 'mirror',
+    obtain: async ({ published: { ref, digest, link }, onProgress }, signal) => {
+      if (ref === undefined || digest === undefined) return undefined;
+      try {
+        await restore(ref, digest, onProgress, signal);
+        return digest;
+      } catch (error) {
+        if (signal.aborted || link === undefined) throw error;
+        logger.warn(
+          { error, digest },
+          `could not read the mirror: ${publishableMessage(error)}; using the link`,
+        );
+        return undefined;
+      }
+    },
+  };
+}
+
+/** Credentials are read for every copy, so that a rotated Secret needs no restart. */
+export function openRestore(
+  flags: BundleServerFlags,
+  certificates: CaCertificates,
+  { workerUrl, written, pause }: PreparationPorts,
+): RestoreBundle {
+  const limits = limitsOf(flags);
+  const folder = flags.mirrorCredentials;
+  return async (ref, digest, onProgress, signal) =>
+    restoreInWorker(
+      workerUrl,
+      {
+        ref,
+        digest,
+        storeDir: flags.store,
+        limits,
+        access: {
+          secret: folder === undefined ? undefined : await secretIn(folder),
+          endpoint: flags.mirrorEndpoint,
+          region: flags.mirrorRegion,
+          pathStyle: flags.mirrorPathStyle,
+          allowPrivateAddresses: flags.allowPrivateMirror,
+          isHttpAllowed: flags.allowHttpMirror,
+          extraCaPem: await certificates.current(),
+          userAgent,
+        },
+      },
+      { signal, onProgress, handOver: { pause, take: (index) => written.note(flags.store, index) } },
+    ).catch((error: unknown) => {
+      throw nameFlag(error, flags);
+    });
+}
+
+/** A Secret that is being written is complete a little later. */
+async function secretIn(folder: string): Promise<MirrorSecret> {
+  try {
+    return await readMirrorSecret(folder);
+  } catch (error) {
+    throw error instanceof MirrorError
+      ? new BundleError('transient', error.code, error.message, { cause: error })
+      : error;
+  }
+}

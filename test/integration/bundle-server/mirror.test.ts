@@ -1,0 +1,230 @@
+// A server and a mirror: a real registry and a real S3 service. Without a vendor and a link it serves the copy, and never
+// anything but the content of the digest.
+
+import assert from 'node:assert/strict';
+import { createHash, hash } from 'node:crypto';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, suite, test } from 'node:test';
+import type { ArchivedFile } from '../../../src/bundle/archive/archive-writer.ts';
+import { defaultLimits } from '../../../src/bundle/limits.ts';
+import { copyBundle } from '../../../src/mirror/copy.ts';
+import type { BundleImage } from '../../../src/mirror/image.ts';
+import { formatReference } from '../../../src/mirror/mirror-reference.ts';
+import { type MirrorAccess, openCarrier } from '../../../src/mirror/open-carrier.ts';
+import { systemClock } from '../../../src/runtime/clock.ts';
+import {
+  type DockerRegistry,
+  damageFile,
+  noRegistry,
+  startDockerRegistry,
+} from '../../support/docker-registry.ts';
+import { noS3, startVersitygw, type Versitygw } from '../../support/versitygw.ts';
+import { makeArchive, makeSite, type SiteContent } from './archive.ts';
+import { prepareSite, type ServedSite } from './served-site.ts';
+
+const users = { docs: 'pass-word-of-docs' };
+const proxy = { httpProxy: undefined, httpsProxy: undefined, noProxy: undefined };
+const never = new AbortController().signal;
+
+const access: MirrorAccess = {
+  secret: undefined,
+  endpoint: undefined,
+  region: 'us-east-1',
+  pathStyle: true,
+  allowPrivateAddresses: true,
+  isHttpAllowed: true,
+  extraCaPem: undefined,
+  userAgent: 'test',
+};
+
+const registrySecret = {
+  name: 'docs-mirror',
+  data: { username: Buffer.from('docs'), password: Buffer.from(users.docs) },
+};
+
+interface Copied {
+  readonly digest: string;
+  readonly image: BundleImage;
+}
+
+async function copySite(
+  address: string,
+  change: Partial<MirrorAccess>,
+  content: SiteContent,
+): Promise<Copied> {
+  const workDir = await mkdtemp(join(tmpdir(), 'mirror-copy-'));
+  const carrier = await openCarrier(
+    address,
+    { ...access, ...change },
+    { clock: systemClock, proxy, identity: undefined },
+  );
+  try {
+    const digest = digestOf(content);
+    const files: readonly ArchivedFile[] = Object.entries(content).map(([path, body]) => {
+      const bytes = Buffer.from(body);
+      return { path, size: bytes.length, read: () => [bytes] };
+    });
+    const options = { compression: 'Zstd', workDir, limits: defaultLimits } as const;
+    return { digest, image: await copyBundle({ digest, version: 'v1', files }, carrier, options, never) };
+  } finally {
+    await carrier.close();
+    await rm(workDir, { recursive: true, force: true });
+  }
+}
+
+function digestOf(content: SiteContent): string {
+  const whole = createHash('sha256');
+  for (const path of Object.keys(content).sort()) {
+    whole.update(`${hash('sha256', content[path] ?? '', 'hex')}  ${path}\n`);
+  }
+  return whole.digest('hex');
+}
+
+async function mountSecret(served: ServedSite, texts: Readonly<Record<string, string>>): Promise<string> {
+  const folder = join(served.folder, 'mirror');
+  await rm(folder, { recursive: true, force: true });
+  await mkdir(folder);
+  for (const [name, text] of Object.entries(texts)) await writeFile(join(folder, name), text);
+  return folder;
+}
+
+const reach = ['--allow-private-mirror', '--allow-http-mirror'];
+
+suite('a server and a registry', { skip: noRegistry }, () => {
+  let registry: DockerRegistry;
+  let copied: Copied;
+  let ref: string;
+
+  before(async () => {
+    registry = await startDockerRegistry({ users });
+    copied = await copySite(`oci://${registry.host}/docs/site`, { secret: registrySecret }, makeSite('one'));
+    const { manifestDigest } = copied.image;
+    ref = formatReference({ kind: 'oci', repository: `${registry.host}/docs/site`, manifestDigest });
+  });
+  after(() => registry?.close());
+
+  test('serves the copy without a vendor and a link, from an empty disk', async () => {
+    const served = await prepareSite();
+    try {
+      const secret = await mountSecret(served, { username: 'docs', password: users.docs });
+      const source = ['--bundle-ref', ref, '--digest', copied.digest, '--version', 'v1'];
+      await served.start(...source, '--mirror-credentials', secret, ...reach);
+      const status = await served.until('the copy is served', ({ active }) => active !== null);
+      assert.equal(status.active?.digest, copied.digest);
+      assert.equal(status.source.kind, 'mirror');
+      assert.match(await (await fetch(`${served.site}/`)).text(), /version one/);
+      await served.settle();
+      assert.doesNotMatch(served.output(), new RegExp(users.docs));
+    } finally {
+      await served.remove();
+    }
+  });
+
+  test('a wrong password is an error with its remedy, and correcting the Secret is enough', async () => {
+    const served = await prepareSite();
+    try {
+      const secret = await mountSecret(served, { username: 'docs', password: 'wrong-pass-word' });
+      const source = ['--bundle-ref', ref, '--digest', copied.digest];
+      await served.start(...source, '--mirror-credentials', secret, ...reach);
+      const { source: failed } = await served.until('it was refused', (one) => one.source.lastError !== null);
+      assert.equal(failed.lastError?.code, 'Denied');
+      assert.match(failed.lastError?.message ?? '', /returned 401/);
+      await writeFile(join(secret, 'password'), users.docs);
+      await served.until('the copy is served', ({ active }) => active !== null);
+      assert.doesNotMatch(served.output(), /wrong-pass-word|pass-word-of-docs/);
+    } finally {
+      await served.remove();
+    }
+  });
+
+  test('a copy with other content than the digest is never served', async () => {
+    const served = await prepareSite();
+    try {
+      const secret = await mountSecret(served, { username: 'docs', password: users.docs });
+      const source = ['--bundle-ref', ref, '--digest', 'e'.repeat(64)];
+      await served.start(...source, '--mirror-credentials', secret, ...reach);
+      const { source: failed } = await served.until(
+        'it was rejected',
+        (one) => one.source.lastError !== null,
+      );
+      assert.equal(failed.lastError?.code, 'NotABundle');
+      assert.equal((await fetch(`${served.site}/`)).status, 503);
+    } finally {
+      await served.remove();
+    }
+  });
+
+  test('a private registry needs its flag', async () => {
+    const served = await prepareSite();
+    try {
+      await served.start('--bundle-ref', ref, '--digest', copied.digest, '--allow-http-mirror');
+      const { source: failed } = await served.until('it was refused', (one) => one.source.lastError !== null);
+      assert.equal(failed.lastError?.code, 'AddressNotAllowed');
+    } finally {
+      await served.remove();
+    }
+  });
+
+  test('a damaged layer falls back to the link of the same bundle.json', async () => {
+    const content = makeSite('two');
+    const damaged = await copySite(`oci://${registry.host}/docs/site`, { secret: registrySecret }, content);
+    await damageFile(registry.blobFile(damaged.image.layer.digest));
+    const served = await prepareSite();
+    try {
+      const secret = await mountSecret(served, { username: 'docs', password: users.docs });
+      const archive = join(served.folder, 'two.tar.gz');
+      await writeFile(archive, await makeArchive(content));
+      const { manifestDigest } = damaged.image;
+      const reference = formatReference({
+        kind: 'oci',
+        repository: `${registry.host}/docs/site`,
+        manifestDigest,
+      });
+      const published = { version: 'v2', digest: damaged.digest, ref: reference };
+      await served.mount(JSON.stringify({ ...published, bundleUrl: `file://${archive}` }));
+      await served.start('--mirror-credentials', secret, '--allow-file-links', ...reach);
+      const status = await served.until('the archive is served', ({ active }) => active !== null);
+      assert.deepEqual([status.active?.digest, status.source.kind], [damaged.digest, 'link']);
+      assert.match(served.output(), /could not read the mirror/);
+    } finally {
+      await served.remove();
+    }
+  });
+});
+
+suite('a server and a bucket', { skip: noS3 }, () => {
+  let service: Versitygw;
+
+  before(async () => {
+    service = await startVersitygw();
+    await service.createBucket('docs-bundles');
+  });
+  after(() => service?.close());
+
+  test('serves the copy with a key that may only read', async () => {
+    const { accessKeyId, secretAccessKey } = service.rootKey;
+    const data = { accessKeyId: Buffer.from(accessKeyId), secretAccessKey: Buffer.from(secretAccessKey) };
+    const writer = { secret: { name: 'root', data }, endpoint: service.origin };
+    const { digest } = await copySite('s3://docs-bundles/team', writer, makeSite('three'));
+    const reader = await service.createReader('docs-bundles');
+    const served = await prepareSite();
+    try {
+      const secret = await mountSecret(served, {
+        accessKeyId: reader.accessKeyId,
+        secretAccessKey: reader.secretAccessKey,
+      });
+      const ref = formatReference({ kind: 's3', bucket: 'docs-bundles', prefix: 'team', digest });
+      await served.start(
+        ...['--bundle-ref', ref, '--digest', digest, '--mirror-credentials', secret],
+        ...['--mirror-endpoint', service.origin, '--mirror-path-style', ...reach],
+      );
+      const status = await served.until('the copy is served', ({ active }) => active !== null);
+      assert.deepEqual([status.active?.digest, status.source.kind], [digest, 'mirror']);
+      assert.ok(!served.output().includes(reader.secretAccessKey));
+    } finally {
+      await served.remove();
+    }
+  });
+});

@@ -73,6 +73,16 @@ test("every flag in use is in the program's help", async () => {
   );
 });
 
+test('a copy in a mirror is in the same bundle.json, without a link', async () => {
+  const objects = await render('mirror');
+  const text = Buffer.from(String(one(objects, 'Secret').at('data.bundle~json')), 'base64').toString();
+  const served = parseServedBundle(text);
+  assert.deepEqual([served.link, served.version], [undefined, '20261121-030000-01234567']);
+  assert.match(served.ref ?? '', /^s3:\/\/docs-bundles\/team\/bundles\//);
+  const mounts = JSON.stringify(workload(objects).at('spec.template.spec.volumes'));
+  assert.match(mounts, /"name":"mirror-credentials"/);
+});
+
 test('a plain link is in a Secret of the chart, as a bundle.json that a server accepts', async () => {
   const objects = await render('plain-link');
   const secret = one(objects, 'Secret');

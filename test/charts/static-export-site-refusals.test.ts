@@ -28,6 +28,16 @@ const refused: readonly (readonly [string, object, RegExp])[] = [
     /staticExport\.bundleUrl and staticExport\.existingSecret exclude each other/,
   ],
   [
+    'a reference without the digest of its content',
+    { staticExport: { ref: `oci://registry.example.com/docs@sha256:${'0'.repeat(64)}` } },
+    /staticExport\.ref needs staticExport\.digest/,
+  ],
+  [
+    'a reference with credentials in it',
+    { staticExport: { ref: 'oci://user:word@registry.example.com/docs', digest: '0'.repeat(64) } },
+    /staticExport.ref|staticExport\/ref/,
+  ],
+  [
     'a link beside a StaticExport',
     { staticExport: link, export: exported },
     /staticExport\.bundleUrl and export\.create exclude each other/,

@@ -26,6 +26,7 @@ const rendered: Readonly<Record<string, readonly string[]>> = {
   persistent: [...always, `StatefulSet/${full}`],
   'shared-claim': [...always, `StatefulSet/${full}`],
   'air-gapped': [...always, `Deployment/${full}`, `Secret/${full}-link`],
+  mirror: [...always, `Deployment/${full}`, `Secret/${full}-link`],
   everything: [
     'ConfigMap/docs-extra',
     'ConfigMap/site-extra',

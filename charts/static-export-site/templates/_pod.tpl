@@ -53,6 +53,9 @@ spec:
         {{- if or .Values.server.extraCa.configMap .Values.server.extraCa.secret }}
         - { name: extra-ca, mountPath: /etc/static-export-ca, readOnly: true }
         {{- end }}
+        {{- if .Values.server.mirror.credentialsSecret }}
+        - { name: mirror-credentials, mountPath: /etc/static-export-mirror, readOnly: true }
+        {{- end }}
         {{- with .Values.server.extraVolumeMounts }}{{- toYaml . | nindent 8 }}{{- end }}
   volumes:
     - name: source
@@ -76,6 +79,11 @@ spec:
     {{- with .Values.server.extraCa.secret }}
     - name: extra-ca
       secret: { secretName: {{ . }} }
+    {{- end }}
+    {{- with .Values.server.mirror.credentialsSecret }}
+    - name: mirror-credentials
+      # Whole and again at every copy: rotated credentials need no restart.
+      secret: { secretName: {{ . }}, optional: true }
     {{- end }}
     {{- with .Values.server.extraVolumes }}{{- toYaml . | nindent 4 }}{{- end }}
 {{- end -}}
@@ -105,6 +113,26 @@ spec:
 {{- if $server.allowPrivateLinks }}
 - --allow-private-links
 - --allow-file-links
+{{- end }}
+{{- with $server.mirror }}
+{{- if .credentialsSecret }}
+- --mirror-credentials=/etc/static-export-mirror
+{{- end }}
+{{- with .endpoint }}
+- --mirror-endpoint={{ . }}
+{{- end }}
+{{- with .region }}
+- --mirror-region={{ . }}
+{{- end }}
+{{- if .pathStyle }}
+- --mirror-path-style
+{{- end }}
+{{- if .allowPrivate }}
+- --allow-private-mirror
+{{- end }}
+{{- if .allowHttp }}
+- --allow-http-mirror
+{{- end }}
 {{- end }}
 {{- if or $server.extraCa.configMap $server.extraCa.secret }}
 - --extra-ca-file=/etc/static-export-ca/{{ $server.extraCa.key }}

@@ -31,13 +31,17 @@
 {{- $link := include "static-export-site.link" . -}}
 {{- $chosen := list -}}
 {{- if $link }}{{ $chosen = append $chosen "staticExport.bundleUrl" }}{{ end -}}
+{{- if .Values.staticExport.ref }}{{ $chosen = append $chosen "staticExport.ref" }}{{ end -}}
 {{- if .Values.staticExport.existingSecret }}{{ $chosen = append $chosen "staticExport.existingSecret" }}{{ end -}}
 {{- if .Values.export.create }}{{ $chosen = append $chosen "export.create" }}{{ end -}}
 {{- if not $chosen -}}
-{{- fail "nothing to serve. Set one of: staticExport.bundleUrl (a plain link to an archive), staticExport.existingSecret (the output Secret of a StaticExport, <name>-bundle), or export.create=true with export.domain and export.api.keySecretRef.name (a StaticExport of this release)" -}}
+{{- fail "nothing to serve. Set one of: staticExport.bundleUrl (a plain link to an archive), staticExport.ref with staticExport.digest (a copy in a mirror), staticExport.existingSecret (the output Secret of a StaticExport, <name>-bundle), or export.create=true with export.domain and export.api.keySecretRef.name (a StaticExport of this release)" -}}
 {{- end -}}
 {{- if gt (len $chosen) 1 -}}
 {{- fail (printf "%s exclude each other: each says what to serve. Keep one of them" (join " and " $chosen)) -}}
+{{- end -}}
+{{- if and .Values.staticExport.ref (not .Values.staticExport.digest) -}}
+{{- fail "staticExport.ref needs staticExport.digest: the digest of the content, as `static-export bundle inspect` and status.active.digest show it" -}}
 {{- end -}}
 {{- if $link -}}
 {{- if has (lower $link) (list "null" "undefined" "none" "nil") -}}

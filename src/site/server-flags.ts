@@ -162,7 +162,7 @@ export const bundleServer: ProgramDescription<typeof bundleServerFlags> = {
   flags: bundleServerFlags,
   examples: [
     'bundle-server --bundle-file /etc/site/bundle.json --store /var/lib/site',
-    'bundle-server --bundle-ref oci://registry.example.com/docs@sha256:… --digest … --store /var/lib/site',
+    'bundle-server --bundle-ref oci://registry.example.com/docs@sha256:… \\\n    --digest … --store /var/lib/site',
     'BUNDLE_SERVER_BUNDLE_URL=file:///srv/export.tar.gz \\\n    bundle-server --version v7 --store /var/lib/site',
   ],
   check: ({ bundleFile, bundleUrl, bundleRef, digest, version, listen, adminListen }) => {

@@ -47,9 +47,13 @@ test('a plain link comes by flag or variable, with a version or without, and is 
 });
 
 const refused: readonly (readonly [readonly string[], RegExp])[] = [
-  [['--store', '/s'], /nothing to serve: set --bundle-file .* or --bundle-url/],
+  [['--store', '/s'], /nothing to serve: set --bundle-file .*, --bundle-url .* or --bundle-ref/],
   [['--store', '/s', '--bundle-file', 'f', '--bundle-url', secret], /exclude each other/],
   [['--store', '/s', '--bundle-file', 'f', '--version', 'v7'], /--version goes with --bundle-url/],
+  [['--store', '/s', '--bundle-file', 'f', '--bundle-ref', 'r'], /exclude each other/],
+  [['--store', '/s', '--bundle-ref', 'r'], /--bundle-ref and --digest go together/],
+  [['--store', '/s', '--bundle-url', secret, '--digest', 'e'.repeat(64)], /go together/],
+  [['--store', '/s', '--bundle-ref', 'r', '--digest', 'e'], /must be 64 hex digits/],
   [['--bundle-file', 'f'], /--store \(or BUNDLE_SERVER_STORE\) is required/],
   [
     ['--store', '/s', '--bundle-url', 'feedc0de'],

@@ -33,21 +33,60 @@ export interface EditValues extends ClusterFlags {
 export function editWith(verb: Verb) {
   return (
     values: EditValues,
-    [name = '', version]: readonly string[],
+    [name, version]: readonly string[],
     context: CliContext,
   ): Promise<CommandResult> =>
-    withCluster(values, context, (client) => edit(verb, name, version, values, client, context));
+    withCluster(values, context, async (client) => {
+      const object = name === undefined ? await readOnly(verb, client, context) : await client.read(name);
+      return edit(verb, object, version, values, client, context);
+    });
+}
+
+/** As many as a reader takes in. */
+const mostNamed = 5;
+
+/**
+ * The StaticExport that is meant where none is named: the only one of the namespace.
+ *
+ * @throws {CliError} `NameMissing` where there are several, `NotFound` where there is none
+ */
+export async function readOnly(
+  verb: Verb,
+  { namespace, list }: Pick<ClusterClient, 'namespace' | 'list'>,
+  { progress }: Pick<CliContext, 'progress'>,
+): Promise<StaticExportObject> {
+  const [only, ...others] = await list({ allNamespaces: false, selector: undefined });
+  if (only === undefined) {
+    throw new CliError('cluster', 'NotFound', `namespace ${namespace} has no ${kind}; check --namespace`, {
+      next: ['static-export get --all-namespaces lists all'],
+    });
+  }
+  if (others.length > 0) {
+    const all = [only, ...others];
+    const rest = all.length > mostNamed ? [`static-export get -n ${namespace}  # lists all`] : [];
+    const named = all
+      .slice(0, mostNamed)
+      .map((one) => stepOf(one.metadata, verb, summaryOf(one).domain ?? 'its spec is not valid'));
+    throw new CliError(
+      'usage',
+      'NameMissing',
+      `namespace ${namespace} has ${all.length} StaticExports; name one of them`,
+      { next: [...named, ...rest] },
+    );
+  }
+  progress.note(`The only ${kind} of namespace ${namespace} is ${only.metadata.name}`);
+  return only;
 }
 
 async function edit(
   verb: Verb,
-  name: string,
+  object: StaticExportObject,
   version: string | undefined,
   values: EditValues,
   client: ClusterClient,
   context: CliContext,
 ): Promise<CommandResult> {
-  const object = await client.read(name);
+  const { name } = object.metadata;
   const token = new Date(context.clock.now()).toISOString();
   const planned = planEdit(verb, object, version, token);
   // What was requested before may still be in progress.

@@ -211,7 +211,9 @@ export const clusterCommands: readonly Command[] = [
     {
       words: 'request',
       summary: 'requests an export now',
-      arguments: [staticExport],
+      arguments: [
+        { ...named, describe: 'Default: the only StaticExport of the namespace', isRequired: false },
+      ],
       flags: {
         ...editFlags,
         wait: toggle('Wait until the export is published, held or failed'),

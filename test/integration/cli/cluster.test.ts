@@ -95,6 +95,26 @@ test('get and status show what kubectl shows', async () => {
   );
 });
 
+test('request without a name takes the only StaticExport, and names several', async () => {
+  const error = await json(2, 'request');
+  assert.deepEqual(
+    [error.code, error.message],
+    ['NameMissing', `namespace ${namespace} has 2 StaticExports; name one of them`],
+  );
+  assert.deepEqual(error.next, [
+    `static-export request docs -n ${namespace}  # docs.example.com`,
+    `static-export request held -n ${namespace}  # held.example.com`,
+  ]);
+  const none = await run('request', '-n', 'default', '-o', 'json');
+  assert.deepEqual([none.code, JSON.parse(none.stdout).code], [8, 'NotFound'], none.stderr);
+  const only = { ...staticExport('only'), metadata: { name: 'only', namespace: 'default' } };
+  await world.apply(only);
+  const one = await run('request', '-n', 'default', '--dry-run', 'server');
+  assert.equal(one.code, 0, one.stderr);
+  assert.match(one.stderr, /^The only StaticExport of namespace default is only$/m);
+  assert.match(one.stdout, /dry run: nothing was stored/);
+});
+
 test('request --wait ends when the export is published, held or failed', async () => {
   const first = await activeVersion();
   vendor.script('docs.example.com', { content: { 'index.html': '<h1>second</h1>', 'a.html': 'a' } });

@@ -186,6 +186,20 @@ export const refusedKeySchema = z
     'The key that the export API refused. After a 401 it is used again when its Secret changes; after a 403 also every 15m. A new requestedAt token causes one attempt.',
   );
 
+const writtenSchema = z
+  .object({
+    branch: text(100).describe('Branch that was pushed to: pullRequestBranch if the target has one.'),
+    keyPath: z
+      .array(text(100).describe('A key.'))
+      .max(8)
+      .describe('Keys that lead to the map which has version and digest.'),
+    keys: z
+      .array(z.enum(['version', 'digest']).describe('A key.'))
+      .max(2)
+      .describe('Keys that were written.'),
+  })
+  .describe('Of Git: where the operator last wrote the version, or found it. A change of the spec ends it.');
+
 export const targetStatusSchema = z
   .object({
     name: text(63).describe('Name of the target in spec.targets.'),
@@ -214,6 +228,7 @@ export const targetStatusSchema = z
       .optional(),
     version: versionText.describe('Version that the operator last wrote.').optional(),
     writeTime: instant.describe('Time when the operator last wrote it.').optional(),
+    written: writtenSchema.optional(),
     linkIssueTime: instant
       .describe('Issue time of the link that the operator last wrote, for targets that ask for the link.')
       .optional(),
@@ -314,3 +329,4 @@ export type ActiveVersion = z.infer<typeof activeSchema>;
 export type HistoryEntry = z.infer<typeof versionSchema>;
 export type Failure = z.infer<typeof failureSchema>;
 export type TargetStatus = z.infer<typeof targetStatusSchema>;
+export type WrittenPlace = z.infer<typeof writtenSchema>;

@@ -1,5 +1,6 @@
-// A git repository as the thread that pushes sees it: the keys at each path of its branches, and how many commits were
-// pushed. It may refuse, hang or be changed by another client. Takes half a second for each task.
+// A git repository as the thread that pushes sees it: the keys at each place of its branches, and how many commits were
+// pushed. It may refuse, hang or be changed by another client. Takes half a second for each task. A place is a path with
+// the names that lead to the keys.
 
 import type {
   GitEdit,
@@ -14,24 +15,27 @@ import type { Clock } from '../../src/runtime/clock.ts';
 import type { GitPusher } from '../../src/services/git-targets.ts';
 
 const taskMs = 500;
+const defaultKeyPath: readonly string[] = ['staticExport'];
 
 export class FakeRepository implements GitPusher {
-  /** Branch → path → keys. */
-  readonly branches = new Map<string, Map<string, GitKeys>>([['main', new Map()]]);
+  /** Branch → place → keys. */
+  readonly #branches = new Map<string, Map<string, GitKeys>>([['main', new Map()]]);
   readonly tasks: GitPushTask[] = [];
   readonly subjects: string[] = [];
   headsRead = 0;
   commits = 0;
   /** Commits of ours. */
   pushes = 0;
-  /** A version of another client was replaced by one that was pushed before. */
+  /** Keys of another client were replaced by those that were pushed before. */
   overwritten = 0;
   /** Commits of ours that changed nothing. */
   spareCommits = 0;
   /** Pull requests are merged at the next look. */
   isMerging = false;
-  /** The version of our last commit, by path. */
-  readonly #pushed = new Map<string, string | undefined>();
+  /** The keys of our last commit, by place. */
+  readonly #pushed = new Map<string, GitKeys>();
+  /** Places where another client replaced what we pushed. */
+  readonly #replaced = new Set<string>();
   /** Every task fails so. */
   failure: GitFailureCode | undefined;
   /** No task ends before its signal aborts. */
@@ -45,22 +49,34 @@ export class FakeRepository implements GitPusher {
   /** What a reviewer did since the last look. */
   #review({ pullRequestBranch }: GitPushTask): void {
     if (!this.isMerging || pullRequestBranch === undefined) return;
-    if (this.branches.has(pullRequestBranch)) this.merge(pullRequestBranch);
+    if (this.#branches.has(pullRequestBranch)) this.merge(pullRequestBranch);
   }
 
   /** Another client's commit. */
-  write(path: string, keys: GitKeys, branch = 'main'): void {
-    this.#branch(branch).set(path, keys);
+  write(path: string, keys: GitKeys, keyPath = defaultKeyPath): void {
+    this.#replace(placeOf(path, keyPath), keys);
     this.commits += 1;
   }
 
-  read(path: string, branch = 'main'): GitKeys | undefined {
-    return this.branches.get(branch)?.get(path);
+  #replace(place: string, keys: GitKeys): void {
+    const ours = this.#pushed.get(place);
+    if (ours === undefined || holds(keys, ours)) this.#replaced.delete(place);
+    else this.#replaced.add(place);
+    this.#branch('main').set(place, keys);
+  }
+
+  read(path: string, branch = 'main', keyPath = defaultKeyPath): GitKeys | undefined {
+    return this.#branches.get(branch)?.get(placeOf(path, keyPath));
+  }
+
+  /** Whether another client replaced what we pushed there. */
+  isReplaced(path: string, keyPath = defaultKeyPath): boolean {
+    return this.#replaced.has(placeOf(path, keyPath));
   }
 
   merge(branch: string): void {
-    for (const [path, keys] of this.#branch(branch)) this.#branch('main').set(path, keys);
-    this.branches.delete(branch);
+    for (const [place, keys] of this.#branch(branch)) this.#replace(place, keys);
+    this.#branches.delete(branch);
     this.commits += 1;
   }
 
@@ -93,38 +109,47 @@ export class FakeRepository implements GitPusher {
 
   #heads({ pullRequestBranch }: GitPushTask): GitHeads {
     const head = String(this.commits).padStart(40, '0');
-    const hasBranch = pullRequestBranch !== undefined && this.branches.has(pullRequestBranch);
+    const hasBranch = pullRequestBranch !== undefined && this.#branches.has(pullRequestBranch);
     return { branch: head, ...(hasBranch && { pullRequestBranch: head }) };
   }
 
   #branch(name: string): Map<string, GitKeys> {
-    const branch = this.branches.get(name) ?? new Map<string, GitKeys>();
-    this.branches.set(name, branch);
+    const branch = this.#branches.get(name) ?? new Map<string, GitKeys>();
+    this.#branches.set(name, branch);
     return branch;
   }
 
   #edit(edit: GitEdit, branch: string, pullRequestBranch: string | undefined): GitEditResult {
-    const { id, path, wanted, lastWritten, isDryRun } = edit;
-    if (holds(this.read(path, branch), wanted)) return { id, outcome: 'unchanged' };
-    if (isDryRun) return { id, outcome: 'planned', keys: ['version'] };
-    if (pullRequestBranch !== undefined && holds(this.read(path, pullRequestBranch), wanted)) {
+    const { id, path, keyPath, wanted, lastWritten, isDryRun } = edit;
+    const found = this.read(path, branch, keyPath);
+    if (holds(found, wanted)) return { id, outcome: 'unchanged' };
+    if (isDryRun) return { id, outcome: 'planned', keys: missingKeys(found, wanted) };
+    if (pullRequestBranch !== undefined && holds(this.read(path, pullRequestBranch, keyPath), wanted)) {
       return { id, outcome: 'awaiting-merge' };
     }
-    if (lastWritten?.version === wanted.version) {
+    if (lastWritten !== undefined && holds(lastWritten, wanted)) {
       return { id, outcome: 'reverted', message: 'another commit replaced the version; ask its author' };
     }
     const target = this.#branch(pullRequestBranch ?? branch);
-    const found = target.get(path) ?? this.read(path, branch);
-    if (holds(found, wanted)) this.spareCommits += 1;
-    if (this.#pushed.get(path) === wanted.version) this.overwritten += 1;
-    this.#pushed.set(path, wanted.version);
-    target.set(path, wanted);
+    const place = placeOf(path, keyPath);
+    const before = target.get(place) ?? found;
+    if (holds(before, wanted)) this.spareCommits += 1;
+    if (this.#replaced.delete(place) && holds(this.#pushed.get(place), wanted)) this.overwritten += 1;
+    this.#pushed.set(place, wanted);
+    target.set(place, { ...before, ...wanted });
     return { id, outcome: 'written' };
   }
 }
 
+const placeOf = (path: string, keyPath: readonly string[]): string => JSON.stringify([path, ...keyPath]);
+
+const missingKeys = (found: GitKeys | undefined, wanted: GitKeys): readonly ('version' | 'digest')[] =>
+  (['version', 'digest'] as const).filter(
+    (name) => wanted[name] !== undefined && found?.[name] !== wanted[name],
+  );
+
 const holds = (found: GitKeys | undefined, wanted: GitKeys): boolean =>
-  wanted.version === undefined || found?.version === wanted.version;
+  missingKeys(found, wanted).length === 0;
 
 function failed(code: GitFailureCode): GitPushResult {
   return { outcome: 'failed', code, message: 'it failed; check the git server', isTemporary: true };

@@ -51,6 +51,34 @@ export const gitScenarios = {
     await run(hourMs);
     oracles.checkSettled();
   },
+  movedKeys: async () => {
+    const { git, oracles, run } = await play('branch');
+    for (const change of [
+      { keyPath: ['site', 'docs'] },
+      { write: ['version', 'digest'] },
+      { write: ['digest'] },
+      { keyPath: ['staticExport'] },
+    ] as const) {
+      git.edit(change);
+      await run(15 * minuteMs);
+      oracles.checkSettled();
+    }
+  },
+  endedReview: async () => {
+    const { simulation, git, oracles, run } = await play('pull-request', ({ repository }) => {
+      repository.isMerging = false;
+    });
+    assert.equal(simulation.condition('TargetsSynced'), 'Unknown/AwaitingMerge');
+    git.edit({ isReviewed: false });
+    await run(15 * minuteMs);
+    oracles.checkSettled();
+    git.edit({ keyPath: ['site'], isReviewed: true });
+    await run(15 * minuteMs);
+    assert.equal(simulation.condition('TargetsSynced'), 'Unknown/AwaitingMerge');
+    git.repository.isMerging = true;
+    await run(15 * minuteMs);
+    oracles.checkSettled();
+  },
   hangingGitServer: async () => {
     const { simulation, git, oracles, run } = await play('branch', ({ repository }) => {
       repository.isHanging = true;

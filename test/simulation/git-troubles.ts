@@ -3,7 +3,7 @@
 
 import type { GitFailureCode } from '../../src/git/push-task.ts';
 import { Dice } from './dice.ts';
-import type { GitShape, GitTarget } from './git-target.ts';
+import type { GitPlace, GitShape, GitTarget } from './git-target.ts';
 import type { Simulation } from './simulation.ts';
 import type { Trouble } from './troubles.ts';
 
@@ -47,7 +47,24 @@ export const gitTroubles: Readonly<Record<string, Trouble>> = {
   'a pull request that waits': ofGit(({ repository }) => {
     repository.isMerging = false;
   }),
+  'an edit of where and what a git target writes': ({ simulation }) => {
+    const { git } = simulation.owned;
+    if (git === undefined) return { stopsLinks: false };
+    git.repository.isMerging = simulation.dice.isBelow(0.5);
+    git.edit(simulation.dice.pick(edits));
+    return { end: () => git.restore(), stopsLinks: false };
+  },
 };
+
+/** Without a new version: nothing but the edit asks to write. */
+const edits: readonly Partial<GitPlace>[] = [
+  { keyPath: ['site', 'docs'] },
+  { write: ['version', 'digest'] },
+  { write: ['digest'] },
+  { isReviewed: true },
+  { isReviewed: false },
+  { keyPath: ['site'], isReviewed: true },
+];
 
 /** A quarter of all resources has a repository. */
 export const gitShapes: readonly (GitShape | undefined)[] = [

@@ -2,8 +2,9 @@
 // reconciles, because a git server may hang. Invariant: after another client reverts the push, the file is not written
 // again until the version or the spec changes.
 
+import { isDeepStrictEqual } from 'node:util';
 import type { PublishedBundle } from '../../bundle/published-bundle.ts';
-import type { TargetStatus } from '../../staticexport/status-schema.ts';
+import type { TargetStatus, WrittenPlace } from '../../staticexport/status-schema.ts';
 import type { WantedGitTarget } from '../../staticexport/wanted.ts';
 import type { KeyChange, WantedKeys } from '../../targets/target-plan.ts';
 import type { ObjectMeta } from '../../wire/cluster.ts';
@@ -16,66 +17,75 @@ import { held, holdsWish, lastWrite, recordOf, refused, waiting } from './target
 interface GitInput {
   readonly owner: ObjectMeta;
   readonly now: number;
-  readonly isHurried: boolean;
   readonly published: PublishedBundle;
 }
 
 export function findGitTarget(
   target: WantedGitTarget,
   before: TargetStatus | undefined,
-  { owner, now, isHurried, published }: GitInput,
+  input: GitInput & { readonly isHurried: boolean },
   git: GitTargets,
 ): TargetStatus {
-  const wanted = wantedKeys(target, published);
+  const { owner, published, isHurried } = input;
   const { namespace, name } = owner;
+  // What was written elsewhere says nothing about this place.
+  const record = isDeepStrictEqual(before?.written, placeOf(target)) ? before : undefined;
   // A spec that changed after the contest asks to write again.
-  const isWritten = before?.reason !== 'Contested' && isWrittenBy(before, published);
-  const wish = { target, wanted, isWritten };
+  const isWritten = record?.reason !== 'Contested' && record?.version === published.version;
+  const wish = { target, wanted: wantedKeys(target, published), isWritten };
   const finding = git.find({ namespace, name }, planId(target), wish, isHurried);
-  return stateOf(finding, wanted, target, before, { owner, now, published });
+  const isPlanKept = finding.kind === 'pending' && target.isDryRun && before?.reason === 'DryRun';
+  return isPlanKept ? before : stateOf(finding, wish.wanted, target, record, input);
 }
 
-function isWrittenBy(before: TargetStatus | undefined, { version }: PublishedBundle): boolean {
-  return before?.version === version && before.writeTime !== undefined;
+/** Where a write goes and what it changes. After an edit of it, other values are not another client's. */
+function placeOf(target: WantedGitTarget): WrittenPlace {
+  const { branch, pullRequestBranch = branch, keyPath, writesVersion, writesDigest } = target;
+  const keys: WrittenPlace['keys'] = [];
+  if (writesVersion) keys.push('version');
+  if (writesDigest) keys.push('digest');
+  return { branch: pullRequestBranch, keyPath: [...keyPath], keys };
 }
 
+/** @param before of the same place */
 function stateOf(
   finding: GitFinding,
   wanted: WantedKeys,
   target: WantedGitTarget,
   before: TargetStatus | undefined,
-  { owner, now, published }: Omit<GitInput, 'isHurried'>,
+  { owner, now, published }: GitInput,
 ): TargetStatus {
   switch (finding.kind) {
     case 'pending':
-      return before?.reason === 'DryRun' && target.isDryRun ? before : waiting(target, before, published);
+      return waiting(target, before, published);
     case 'planned':
       return dryRun(target, before, changesOf(finding.keys, wanted, target));
     case 'held':
     case 'awaiting-merge': {
       if (target.isDryRun) return dryRun(target, before, []);
       const { commit } = finding;
-      const writeTime = isWrittenBy(before, published) ? before?.writeTime : undefined;
+      const writeTime = before?.version === published.version ? before.writeTime : undefined;
       const record = {
         writeTime: writeTime ?? (commit === undefined ? undefined : formatInstant(now)),
         revertTimes: undefined,
       };
-      const known = holdsWish(target, before, published) ? before.message : undefined;
+      const written = placeOf(target);
       if (finding.kind === 'awaiting-merge') {
         const message = `the branch ${target.pullRequestBranch} waits for its merge into ${target.branch}`;
-        return held(target, published, { state: 'awaiting-merge', message }, record);
+        return { ...held(target, published, { state: 'awaiting-merge', message }, record), written };
       }
+      const known = holdsWish(target, before, published) ? before.message : undefined;
       const message = commit === undefined ? known : `commit ${commit.slice(0, 12)}`;
       return {
         ...held(target, published, { state: 'complete' }, record),
-        ...(message !== undefined && { message }),
+        ...{ written, ...(message !== undefined && { message }) },
       };
     }
     case 'reverted': {
       const { version } = published;
       const contestedGeneration = owner.generation;
       const reason = { synced: false, reason: 'Contested', message: finding.message, contestedGeneration };
-      return { ...lastWrite(before), ...recordOf(target), ...reason, version };
+      return { ...lastWrite(before), ...recordOf(target), ...reason, version, written: placeOf(target) };
     }
     case 'refused':
       return refused(target, before, 'Refused', `${finding.code}: ${finding.message}`);

@@ -34,9 +34,9 @@ export const recordOf = ({
 /** The fields of the record that outlast a failure: the last write, and the client that reverted it. */
 export function lastWrite(
   before: TargetStatus | undefined,
-): Pick<TargetStatus, 'version' | 'writeTime' | 'linkIssueTime' | 'revertTimes'> {
-  const { version, writeTime, linkIssueTime, revertTimes } = before ?? {};
-  return { version, writeTime, linkIssueTime, revertTimes };
+): Pick<TargetStatus, 'version' | 'writeTime' | 'written' | 'linkIssueTime' | 'revertTimes'> {
+  const { version, writeTime, written, linkIssueTime, revertTimes } = before ?? {};
+  return { version, writeTime, written, linkIssueTime, revertTimes };
 }
 
 /** Waits for an edit by the object's owner. Every reconcile checks it; status stores it once. */

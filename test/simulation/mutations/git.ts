@@ -28,6 +28,21 @@ export const gitMutations: Mutations = {
     scenario: 'revertedPush',
     caught: /a revert is not noticed/,
   },
+  'an edit of where a target writes is taken for a revert': {
+    rule: '5',
+    exchange: exchange(gitTarget, {
+      findGitTarget: (real) => (target, before, input, git) => {
+        const { branch, pullRequestBranch = branch, keyPath, writesVersion, writesDigest } = target;
+        const keys = (['version', 'digest'] as const).filter((name) =>
+          name === 'version' ? writesVersion : writesDigest,
+        );
+        const written = { branch: pullRequestBranch, keyPath: [...keyPath], keys };
+        return real(target, before?.written && { ...before, written }, input, git);
+      },
+    }),
+    scenario: 'movedKeys',
+    caught: /not synced after calm: .*Contested/,
+  },
   'a target is synced before its push': {
     rule: '5',
     exchange: exchange(gitTarget, {

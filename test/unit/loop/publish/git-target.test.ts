@@ -31,13 +31,16 @@ async function publishedWorld(
     readonly write?: readonly string[];
   } = {},
 ): Promise<World> {
-  let opened: GitTargets | undefined;
+  let opened: { readonly targets: GitTargets; readonly signal: AbortSignal } | undefined;
   let repository: FakeRepository | undefined;
   const simulation = new Simulation({
     spec: { targets: [{ name: 'fleet', type: 'Git', git: { ...fleet, ...git }, ...target }] },
     bend: (context) => {
       repository ??= new FakeRepository(context.clock);
-      opened ??= createGitTargets({
+      const { signal } = context.memory;
+      // One for each process.
+      if (opened?.signal === signal) return { ...context, git: opened.targets };
+      const targets = createGitTargets({
         clock: context.clock,
         random: context.random,
         pusher: repository,
@@ -51,9 +54,10 @@ async function publishedWorld(
         readSecret: (key, signal) => context.cluster.readSecret(key, signal),
         wake: context.wake,
         observe: () => {},
-        signal: context.memory.signal,
+        signal,
       });
-      return { ...context, git: opened };
+      opened = { targets, signal };
+      return { ...context, git: targets };
     },
   });
   simulation.hasBackground = true;
@@ -161,6 +165,61 @@ test('a pull-request branch awaits its merge', async () => {
   await simulation.run(7 * minuteMs);
   assert.equal(simulation.condition('TargetsSynced'), 'True/Synced');
   assert.equal(repository.commits, 2);
+});
+
+const editsOfTarget: readonly (readonly [name: string, git: object, target: object, keyPath: string[]])[] = [
+  ['the key path', { keyPath: ['site', 'docs'] }, {}, ['site', 'docs']],
+  ['the written keys', {}, { write: ['version', 'digest'] }, ['staticExport']],
+];
+for (const [name, git, target, keyPath] of editsOfTarget) {
+  test(`an edit of ${name} is written, and accuses no other client`, async () => {
+    const world = await publishedWorld();
+    const { simulation, repository } = world;
+    await simulation.run(2 * minuteMs);
+    simulation.editSpec({ targets: [{ name: 'fleet', type: 'Git', git: { ...fleet, ...git }, ...target }] });
+    await simulation.step();
+    assert.equal(
+      simulation.condition('TargetsSynced'),
+      'Unknown/Pending',
+      'what is not written is not synced',
+    );
+    await simulation.run(2 * minuteMs);
+    assert.equal(simulation.condition('TargetsSynced'), 'True/Synced');
+    const { version, digest } = simulation.status().active ?? {};
+    const wanted = { version, ...('write' in target && { digest }) };
+    assert.deepEqual(repository.read(path, 'main', keyPath), wanted);
+    assert.deepEqual(stateOf(world)?.written, { branch: 'main', keyPath, keys: Object.keys(wanted) });
+    // There, a revert is one.
+    simulation.restart();
+    repository.write(path, { version: 'by-hand' }, keyPath);
+    await simulation.run(10 * minuteMs);
+    assert.equal(simulation.condition('TargetsSynced'), 'False/Contested');
+  });
+}
+
+test('a pull-request branch that is removed before its merge is pushed to the branch', async () => {
+  const world = await publishedWorld({ pullRequestBranch: 'static-export/docs' });
+  const { simulation, repository } = world;
+  await simulation.run(2 * minuteMs);
+  assert.equal(simulation.condition('TargetsSynced'), 'Unknown/AwaitingMerge');
+  simulation.editSpec({ targets: [{ name: 'fleet', type: 'Git', git: fleet }] });
+  await simulation.run(2 * minuteMs);
+  assert.equal(simulation.condition('TargetsSynced'), 'True/Synced');
+  assert.equal(repository.read(path)?.version, versionOf(world));
+});
+
+test('a pull-request branch that is added before the first push gets it', async () => {
+  const world = await publishedWorld();
+  const { simulation, repository } = world;
+  repository.failure = 'ProtectedBranch';
+  await simulation.run(1.5 * minuteMs);
+  assert.equal(simulation.condition('TargetsSynced'), 'False/PushFailed');
+  repository.failure = undefined;
+  const git = { ...fleet, pullRequestBranch: 'static-export/docs' };
+  simulation.editSpec({ targets: [{ name: 'fleet', type: 'Git', git }] });
+  await simulation.run(2 * minuteMs);
+  assert.equal(simulation.condition('TargetsSynced'), 'Unknown/AwaitingMerge');
+  assert.equal(repository.read(path, 'static-export/docs')?.version, versionOf(world));
 });
 
 test('a dry run pushes nothing and shows the keys', async () => {

@@ -52,7 +52,7 @@ export function compressTar(
 async function* tarBytes(files: readonly ArchivedFile[], signal: AbortSignal): AsyncGenerator<Uint8Array> {
   for (const { path, size, read } of files.toSorted((a, b) => (a.path < b.path ? -1 : 1))) {
     signal.throwIfAborted();
-    yield headersOf(path, size);
+    yield tarHeadersOf(path, size);
     let length = 0;
     for await (const piece of read()) {
       signal.throwIfAborted();
@@ -61,9 +61,9 @@ async function* tarBytes(files: readonly ArchivedFile[], signal: AbortSignal): A
       yield piece;
     }
     if (length < size) throw fileChanged();
-    yield paddingOf(size);
+    yield tarPaddingOf(size);
   }
-  yield endMark;
+  yield tarEndMark;
 }
 
 const chunkBytes = 64 * 1024;
@@ -99,14 +99,20 @@ async function* withoutSystem(gzip: AsyncIterable<Buffer>): AsyncGenerator<Uint8
 }
 
 const blockBytes = 512;
-const endMark = Buffer.alloc(2 * blockBytes);
+/** Two blocks of zeros. */
+export const tarEndMark: Buffer = Buffer.alloc(2 * blockBytes);
 /** Eleven octal digits. */
 const maxSize = 8 ** 11 - 1;
 
-const paddingOf = (size: number): Buffer => endMark.subarray(0, -size & (blockBytes - 1));
+/** Zeros that fill a file's last block. */
+export const tarPaddingOf = (size: number): Buffer => tarEndMark.subarray(0, -size & (blockBytes - 1));
 
-/** A ustar header; before it an extended one where that has no room for the name, or no character set for it. */
-function headersOf(path: string, size: number): Buffer {
+/**
+ * A ustar header; before it an extended one where that has no room for the name, or no character set for it.
+ *
+ * @throws {PublishableError} `FileTooLarge`
+ */
+export function tarHeadersOf(path: string, size: number): Buffer {
   if (size > maxSize) {
     throw new PublishableError('FileTooLarge', `"${path}" is larger than a tar can hold (8 GiB)`);
   }
@@ -117,7 +123,7 @@ function headersOf(path: string, size: number): Buffer {
   return Buffer.concat([
     ustarHeader({ prefix: '', name: 'PaxHeader' }, record.length, 'x'),
     record,
-    paddingOf(record.length),
+    tarPaddingOf(record.length),
     // Programs that do not know extended headers use this name. One that ends in a slash would be a folder.
     ustarHeader(parts ?? { prefix: '', name: path.slice(0, 33).replace(/\/$/, '') }, size, '0'),
   ]);

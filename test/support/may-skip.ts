@@ -8,6 +8,7 @@ export const skippable = [
   'jsonschema',
   'krew',
   'man',
+  'minisign',
   'nextjs',
   'nodes',
   'peers',

@@ -1,0 +1,29 @@
+// Keys as `minisign -G -W` writes them, fresh for each test.
+
+import { generateKeyPairSync, randomBytes } from 'node:crypto';
+import type { SignKey } from '../../src/mirror/kit/minisign.ts';
+import { parseSignKey } from '../../src/mirror/kit/minisign-secret-key.ts';
+
+export interface MinisignKeys {
+  readonly publicText: string;
+  /** The second line of the public key file. */
+  readonly publicLine: string;
+  readonly secretText: string;
+  readonly key: SignKey;
+}
+
+export async function minisignKeys(): Promise<MinisignKeys> {
+  const { privateKey, publicKey } = generateKeyPairSync('ed25519');
+  const seed = privateKey.export({ format: 'der', type: 'pkcs8' }).subarray(-32);
+  const raw = publicKey.export({ format: 'der', type: 'spki' }).subarray(-32);
+  const id = randomBytes(8);
+  const publicLine = Buffer.concat([Buffer.from('Ed'), id, raw]).toString('base64');
+  const secret = Buffer.concat([
+    Buffer.from('Ed\0\0B2', 'latin1'),
+    Buffer.alloc(48),
+    ...[id, seed, raw, Buffer.alloc(32)],
+  ]);
+  const secretText = `untrusted comment: minisign encrypted secret key\n${secret.toString('base64')}\n`;
+  const publicText = `untrusted comment: minisign public key\n${publicLine}\n`;
+  return { publicText, publicLine, secretText, key: await parseSignKey(secretText, undefined) };
+}

@@ -3,7 +3,7 @@
 
 import { type Command, programName } from '../src/cli/command.ts';
 import type { Flag } from '../src/runtime/flags/flag-kinds.ts';
-import { flagName, variableName } from '../src/runtime/flags/flags.ts';
+import { argumentTerm, flagName, variableName } from '../src/runtime/flags/flags.ts';
 
 export interface FlagReference {
   /** `-o`, if there is one, and `--output`. */
@@ -36,11 +36,10 @@ export interface GroupReference {
 
 export function referenceOf({ words, summary, description }: Command): CommandReference {
   const { flags, arguments: args = [], examples = [] } = description;
-  const terms = args.map(({ placeholder, isRequired }) => (isRequired ? placeholder : `[${placeholder}]`));
   return {
     words,
     summary,
-    usage: [description.name, ...terms, '[flags]'].join(' '),
+    usage: [description.name, ...args.map(argumentTerm), '[flags]'].join(' '),
     args: args.map(({ placeholder, describe }) => ({ placeholder, describe })),
     flags: Object.entries(flags).map(([key, flag]) => flagReference(key, flag)),
     examples,

@@ -4,6 +4,8 @@
 
 import { BundleError, type BundleErrorKind } from '../bundle/bundle-error.ts';
 import { ExportApiError, type ExportApiErrorCode } from '../export-api/answers.ts';
+import { KitError } from '../mirror/kit/kit-error.ts';
+import { MirrorError, type MirrorErrorCode } from '../mirror/mirror-error.ts';
 import { ClusterError, type ClusterErrorCode } from '../wire/cluster-error.ts';
 import { PublishableError, publishableCode, publishableMessage } from '../wire/publishable-error.ts';
 import type { Outcome } from './exit-code.ts';
@@ -87,6 +89,26 @@ const bundleOutcomes: Readonly<Record<BundleErrorKind, Outcome>> = {
   rejected: 'archiveRejected',
 };
 
+/** Of a registry or a bucket; unless the same call may succeed later. */
+const mirrorOutcomes: Readonly<Record<MirrorErrorCode, Outcome>> = {
+  InvalidReference: 'usage',
+  InvalidCredentials: 'usage',
+  HostNotAllowed: 'usage',
+  AddressNotAllowed: 'usage',
+  CertificateNotTrusted: 'usage',
+  Denied: 'notWritten',
+  RepositoryMissing: 'notWritten',
+  WrongRegion: 'notWritten',
+  ClockSkewed: 'notWritten',
+  Unreachable: 'temporary',
+  NotARegistry: 'notWritten',
+  TagOccupied: 'notWritten',
+  NotABundle: 'notWritten',
+  BlobMissing: 'notWritten',
+  BlobDamaged: 'notWritten',
+  SpoolFull: 'temporary',
+};
+
 /** Of the Kubernetes API server; any other code is a refusal. */
 const temporaryClusterCodes: ReadonlySet<ClusterErrorCode> = new Set([
   'Unavailable',
@@ -118,11 +140,13 @@ export function failureOf(error: unknown): Failure {
 function messageOf(error: unknown): string {
   const message = publishableMessage(error);
   // Servers and the operator retry, and these messages say so. A command says itself whether it does.
-  return error instanceof BundleError ? message.replace(/; retrying( later)?$/, '') : message;
+  if (error instanceof BundleError) return message.replace(/; retrying( later)?$/, '');
+  return error instanceof MirrorError ? message.replace(/ Retrying\.$/, '') : message;
 }
 
 function nextOf(error: unknown): readonly string[] {
   if (error instanceof CliError) return error.next;
+  if (error instanceof KitError) return [error.remedy];
   const isForbidden = error instanceof ClusterError && error.code === 'Forbidden';
   return isForbidden ? ['static-export doctor names the permissions that are missing'] : [];
 }
@@ -132,5 +156,7 @@ function outcomeOf(error: unknown): Outcome {
   if (error instanceof ExportApiError) return exportApiOutcomes[error.code];
   if (error instanceof BundleError) return bundleOutcomes[error.kind];
   if (error instanceof ClusterError) return temporaryClusterCodes.has(error.code) ? 'temporary' : 'cluster';
+  if (error instanceof KitError) return 'archiveRejected';
+  if (error instanceof MirrorError) return error.isTemporary ? 'temporary' : mirrorOutcomes[error.mirrorCode];
   return error instanceof PublishableError ? 'usage' : 'bug';
 }

@@ -6,6 +6,7 @@ import { bundleCommands } from './commands/bundle-commands.ts';
 import { clusterCommands } from './commands/cluster-commands.ts';
 import { demoCommands } from './commands/demo-commands.ts';
 import { exportCommands } from './commands/export-commands.ts';
+import { kitCommands } from './commands/kit-commands.ts';
 import { toolCommands } from './commands/tool-commands.ts';
 
 export interface CommandSection {
@@ -17,6 +18,7 @@ export const commandSections: readonly CommandSection[] = [
   { title: 'Without a cluster', commands: [...exportCommands, ...demoCommands] },
   { title: 'With a cluster', commands: clusterCommands },
   { title: 'Archives', commands: bundleCommands },
+  { title: 'Air gap', commands: kitCommands },
   { title: 'This program', commands: toolCommands },
 ];
 

@@ -14,13 +14,13 @@ export const exitCodes = {
   exportFailed: 4,
   /** A later run may succeed. */
   temporary: 5,
-  /** The archive is not a bundle that can be published. */
+  /** The archive is not a bundle that can be published, or the kit is refused. */
   archiveRejected: 6,
   /** A promotion gate, `spec.suspend` or `spec.pin` holds the export. */
   held: 7,
   /** The Kubernetes API server refused the call, or the object does not exist, such as a candidate or a version. */
   cluster: 8,
-  /** The export is complete, but a destination could not be written. */
+  /** The export or the kit is complete, but a destination could not be written. */
   notWritten: 9,
   /** Nothing was changed, because Flux or Argo CD manages the object; the change is printed for git. */
   managed: 10,

@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import type { ArchivedFile } from '../bundle/archive/archive-writer.ts';
 import type { BundleLimits } from '../bundle/limits.ts';
 import { createCountingSink } from '../bundle/store/pack.ts';
-import type { Carrier } from './carrier.ts';
-import { type BundleImage, type Compression, formatImage, manifestType } from './image.ts';
+import type { Carrier, OpenBytes } from './carrier.ts';
+import { type BundleImage, type Compression, formatImage, manifestType, type NewImage } from './image.ts';
 import { spoolLayer } from './layer.ts';
 import { MirrorError } from './mirror-error.ts';
 import { findImage, readImage } from './mirrored-content.ts';
@@ -38,10 +38,37 @@ export async function copyBundle(
   options: CopyOptions,
   signal: AbortSignal,
 ): Promise<BundleImage> {
-  const { digest } = bundle;
+  const { digest, version, files } = bundle;
+  const make = async (): Promise<CopiedImage> => {
+    const layer = await spoolLayer(files, options.compression, join(options.workDir, 'layer'), signal);
+    const parts = formatImage(digest, version, layer);
+    return { ...parts, openLayer: layer.open, close: layer.close };
+  };
+  return copyImage(digest, make, carrier, options, signal);
+}
+
+/** An image whose layer lies on this machine. */
+export interface CopiedImage extends NewImage {
+  readonly openLayer: OpenBytes;
+  close(): Promise<void>;
+}
+
+/**
+ * @param digest of the content
+ * @param make gives the image to write; not called where the carrier has a whole one
+ * @returns as `copyBundle`
+ * @throws as `copyBundle`, and what `make` throws
+ */
+export async function copyImage(
+  digest: string,
+  make: () => Promise<CopiedImage>,
+  carrier: Carrier,
+  options: CopyOptions,
+  signal: AbortSignal,
+): Promise<BundleImage> {
   const known = await findImage(carrier, digest, digest, signal);
   if (known !== undefined && (await isWhole(known, carrier, options, signal))) return known;
-  const image = await write(bundle, carrier, options, signal);
+  const image = await write(await make(), carrier, signal);
   await verifyCopy(image, carrier, options, signal);
   return image;
 }
@@ -79,15 +106,13 @@ export async function verifyCopy(
 }
 
 async function write(
-  { digest, version, files }: CopiedBundle,
+  { image, configBytes, manifestBytes, openLayer, close }: CopiedImage,
   carrier: Carrier,
-  { compression, workDir }: CopyOptions,
   signal: AbortSignal,
 ): Promise<BundleImage> {
-  const layer = await spoolLayer(files, compression, join(workDir, 'layer'), signal);
+  const { digest } = image;
   try {
-    const { image, configBytes, manifestBytes } = formatImage(digest, version, layer);
-    await carrier.writeBlob(image.layer, layer.open, signal);
+    await carrier.writeBlob(image.layer, openLayer, signal);
     await carrier.writeBlob(image.config, () => pieces(configBytes), signal);
     try {
       await carrier.writeManifest(digest, manifestType, manifestBytes, signal);
@@ -100,7 +125,7 @@ async function write(
       return other;
     }
   } finally {
-    await layer.close();
+    await close();
   }
 }
 

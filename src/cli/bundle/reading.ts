@@ -7,7 +7,7 @@ import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { BundleError } from '../../bundle/bundle-error.ts';
 import type { BundleIndex } from '../../bundle/bundle-index.ts';
-import { defaultLimits } from '../../bundle/limits.ts';
+import { type BundleLimits, defaultLimits } from '../../bundle/limits.ts';
 import { prepareInWorker } from '../../bundle/prepare/preparation.ts';
 import { removeQuietly } from '../../bundle/store/store-disk.ts';
 import { bundleFolder, packName } from '../../bundle/store/store-layout.ts';
@@ -23,6 +23,12 @@ export interface SizeLimits {
   readonly maxArchiveSize: number;
   readonly maxBundleSize: number;
 }
+
+export const limitsOf = ({ maxArchiveSize, maxBundleSize }: SizeLimits): BundleLimits => ({
+  ...defaultLimits,
+  maxArchiveBytes: maxArchiveSize,
+  maxTotalBytes: maxBundleSize,
+});
 
 type ReadingContext = Pick<CliContext, 'bundleWorker' | 'clock' | 'random' | 'signal' | 'progress'>;
 
@@ -49,17 +55,39 @@ export async function withArchive<T>(
   context: ReadingContext,
   work: (bundle: StoredBundle) => Promise<T>,
 ): Promise<T> {
+  const bundle = await openArchive(path, sizes, context);
+  try {
+    return await work(bundle);
+  } finally {
+    await bundle.close();
+  }
+}
+
+/**
+ * The archive with its files, for a caller that closes it.
+ *
+ * @param phase as progress names it
+ * @returns a bundle whose `close` also removes its work folder
+ * @throws {BundleError} {CliError} `ArchiveUnreadable`, `ArchiveIsFolder`
+ */
+export async function openArchive(
+  path: string,
+  sizes: SizeLimits,
+  context: ReadingContext,
+  phase = defaultPhase,
+): Promise<StoredBundle> {
   const storeDir = join(tmpdir(), `static-export-${context.random.uuid()}`);
   try {
-    const index = await prepare(path, sizes, storeDir, context, defaultPhase);
+    const index = await prepare(path, sizes, storeDir, context, phase);
     const bundle = await openPack(join(bundleFolder(storeDir, index.digest), packName), index, undefined);
-    try {
-      return await work(bundle);
-    } finally {
+    const close = async (): Promise<void> => {
       await bundle.close();
-    }
-  } finally {
+      await removeQuietly(storeDir);
+    };
+    return { ...bundle, close };
+  } catch (error) {
     await removeQuietly(storeDir);
+    throw error;
   }
 }
 
@@ -103,11 +131,7 @@ export async function readContent(
   { bundleWorker, clock, random, progress }: ReadingContext,
   signal: AbortSignal,
 ): Promise<BundleIndex> {
-  const limits = {
-    ...defaultLimits,
-    maxArchiveBytes: sizes.maxArchiveSize,
-    maxTotalBytes: sizes.maxBundleSize,
-  };
+  const limits = limitsOf(sizes);
   const request = { link, storeDir, limits, allowPrivateLinks, allowFileLinks, extraCaPem, userAgent };
   const indexes: BundleIndex[] = [];
   await prepareInWorker(

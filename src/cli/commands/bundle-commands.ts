@@ -1,10 +1,10 @@
 // The commands about archives: words, flags and texts. Refuses: importing their work, because `--help` of any command
 // would load it.
 
-import { FlagValueError, hostPort, kind, toggle } from '../../runtime/flags/flag-kinds.ts';
+import { hostPort, kind, toggle } from '../../runtime/flags/flag-kinds.ts';
 import { version } from '../../runtime/version.ts';
 import { type Command, defineCommand } from '../command.ts';
-import { sizeFlags } from './size-flags.ts';
+import { contentDigest, sizeFlags } from './size-flags.ts';
 
 const archive = {
   placeholder: 'ARCHIVE',
@@ -12,13 +12,6 @@ const archive = {
   isRequired: true,
   candidates: 'files',
 } as const;
-
-const digest = kind('SHA256', (text) => {
-  // Registries and checksum files write the algorithm before the digits.
-  const digits = text.replace(/^sha256:/, '');
-  if (!/^[0-9a-f]{64}$/.test(digits)) throw new FlagValueError('must be 64 lower-case hexadecimal digits');
-  return digits;
-});
 
 /** The server itself refuses what is no path. */
 const basePath = kind('PATH', (text) => text);
@@ -40,7 +33,7 @@ export const bundleCommands: readonly Command[] = [
       words: 'bundle verify',
       summary: 'says whether an archive is whole and has your digest',
       arguments: [archive],
-      flags: { digest: digest.optional('Digest that the content must have'), ...sizeFlags },
+      flags: { digest: contentDigest.optional('Digest that the content must have'), ...sizeFlags },
       examples: ['bundle verify site.tar.gz --digest "$DIGEST"'],
       load: async () => (await import('../bundle/verify.ts')).verifyBundle,
     },

@@ -1,8 +1,8 @@
-// Flags that commands about archives share: how much an archive may hold. The defaults are those of the servers. Refuses:
-// flags of one command, which stand with it.
+// Flags that commands about archives share: how much an archive may hold, and the digest of its content. The defaults are
+// those of the servers. Refuses: flags of one command, which stand with it.
 
 import { defaultLimits } from '../../bundle/limits.ts';
-import { positiveBytes, sizeText } from '../../runtime/flags/flag-kinds.ts';
+import { FlagValueError, kind, positiveBytes, sizeText } from '../../runtime/flags/flag-kinds.ts';
 
 export const sizeFlags = {
   maxArchiveSize: positiveBytes.withDefault(
@@ -14,3 +14,10 @@ export const sizeFlags = {
     'Largest archive after decompression',
   ),
 };
+
+export const contentDigest = kind('SHA256', (text) => {
+  // Registries and checksum files write the algorithm before the digits.
+  const digits = text.replace(/^sha256:/, '');
+  if (!/^[0-9a-f]{64}$/.test(digits)) throw new FlagValueError('must be 64 lower-case hexadecimal digits');
+  return digits;
+});

@@ -54,7 +54,8 @@ export function offerFor(words: readonly string[], commands: readonly Command[])
     const candidates = flags[keyOf(command, name) ?? '']?.candidates ?? [];
     return { ...offerOf(value.join('=')), candidates, ...found };
   }
-  return { ...offerOf(typed), candidates: wanted[state.args.length]?.candidates ?? [], ...found };
+  const next = wanted[state.args.length] ?? wanted.findLast(({ isRepeatable }) => isRepeatable);
+  return { ...offerOf(typed), candidates: next?.candidates ?? [], ...found };
 }
 
 function offerOf(typed: string, candidates: readonly Candidate[] = []): Offer {

@@ -4,29 +4,16 @@
 
 import { z } from 'zod';
 import { conditionSchema, versionSchema } from '../../staticexport/status-schema.ts';
+import { archive, count, digest, instant, pages, path } from './common-schemas.ts';
 import { outputApiVersion } from './format.ts';
+import { kitFields } from './kit-schemas.ts';
 
-const count = z.int().min(0);
-const digest = z
-  .string()
-  .regex(/^[0-9a-f]{64}$/)
-  .describe('SHA-256 of the content (paths and files), not of the archive.');
 const version = z
   .string()
   .max(63)
   .describe('<yyyymmdd>-<hhmmss>-<8 hex>: names the export, and its content.');
-const pages = count.describe('Number of pages.');
-const path = z.string().describe('As it was given.');
-const instant = z.string().meta({ format: 'date-time' });
 const code = z.string().min(1).describe('In CamelCase. Scripts can match it.');
 const printablePath = z.string().describe('Path within the archive. Hidden characters are escaped.');
-
-const archive = {
-  digest,
-  pages,
-  files: count.describe('Number of files.'),
-  sizeBytes: count.describe('Size of all unpacked files in bytes.'),
-};
 
 const hiddenFiles = count.describe('Number of files that a server does not show.');
 
@@ -233,6 +220,7 @@ const fields = {
   },
   ServedArchive: { ...archive, url: z.url() },
   PackedArchive: { ...archive, hiddenFiles, path },
+  ...kitFields,
   DemoResult: {
     claims: z
       .array(z.strictObject({ claim: z.string(), holds: z.boolean(), seconds: z.number().min(0) }))

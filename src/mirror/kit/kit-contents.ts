@@ -20,6 +20,7 @@ type BlobName = Pick<Descriptor, 'digest' | 'size'>;
 export interface KitContents {
   addBlob(blob: BlobName, open: OpenBytes): void;
   addBytes(bytes: Buffer): void;
+  hasBundle(digest: string): boolean;
   /** Its manifest is added by the caller, as its blobs are. */
   addBundle(bundle: KitBundle, entry: IndexEntry): void;
   addPart(part: KitPart, entry: IndexEntry): void;
@@ -45,6 +46,7 @@ export function createKitContents(): KitContents {
   return {
     addBlob,
     addBytes: (bytes) => addBlob({ digest: digestOfBytes(bytes), size: bytes.length }, () => only(bytes)),
+    hasBundle: (digest) => bundles.some((one) => one.digest === digest),
     addBundle: (bundle, entry) => {
       bundles.push(bundle);
       entries.push(entry);

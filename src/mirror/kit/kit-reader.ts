@@ -9,6 +9,7 @@ import { MirrorError } from '../mirror-error.ts';
 import {
   blobPath,
   documentPath,
+  indexPath,
   type KitDocument,
   longestDocument,
   parseDocument,
@@ -16,6 +17,7 @@ import {
 } from './kit-document.ts';
 import { kitDamaged } from './kit-error.ts';
 import { endMark, type FramedEntry, type FramedKit, frameEntry, frameKit } from './kit-frame.ts';
+import { type IndexEntry, parseIndex } from './layout.ts';
 import { signatureKeyId, type VerifyKey, verifyBytes } from './minisign.ts';
 
 /** A kit's bytes, whether they lie in one file or in parts. */
@@ -127,12 +129,17 @@ async function differenceAt(source: KitSource, { path, offset }: FramedEntry): P
   return `another entry is where ${path} must be`;
 }
 
+export interface KitBlobs extends BlobReader {
+  /** The entries of the layout's index. */
+  readIndex(): Promise<readonly IndexEntry[]>;
+}
+
 /**
- * The blobs of a kit as a carrier gives them.
+ * The blobs of a kit as a carrier gives them. Each call throws {KitError} instead of {MirrorError} for what is damaged.
  *
  * @param name for messages
  */
-export function kitBlobs(source: KitSource, { frame }: KitHead, name: string): BlobReader {
+export function kitBlobs(source: KitSource, { frame }: KitHead, name: string): KitBlobs {
   const entries = new Map(frame.files.map((entry) => [entry.path, entry]));
   return {
     name,
@@ -158,6 +165,13 @@ export function kitBlobs(source: KitSource, { frame }: KitHead, name: string): B
       }
       // The file may have changed since it was checked.
       if (`sha256:${hash.digest('hex')}` !== digest) throw blobDamaged();
+    },
+    readIndex: async () => {
+      const entry = entries.get(indexPath);
+      const isRead = entry !== undefined && entry.size <= longestManifest;
+      const index = isRead ? parseIndex(await source.read(entry.contentAt, entry.size)) : undefined;
+      if (index === undefined) throw kitDamaged('index.json is not the index of a layout');
+      return index;
     },
     close: async () => {},
   };

@@ -1,14 +1,14 @@
 // Writes a kit: `kit.json`, its signature, then the OCI image layout in the order of the list. Refuses content that is not as
 // long as the list says. Holds one piece of one blob at a time.
 
+import { PublishableError } from '../../wire/publishable-error.ts';
 import type { OpenBytes } from '../carrier.ts';
 import { formatDocument, type KitDocument } from './kit-document.ts';
-import { endMark, type FramedEntry, frameKit } from './kit-frame.ts';
+import { endMark, type FramedEntry, type FramedKit, frameKit } from './kit-frame.ts';
 import { type SignKey, signBytes } from './minisign.ts';
 
 export interface NewKit {
-  /** Bytes of the whole kit. */
-  readonly size: number;
+  readonly frame: FramedKit;
   /** Called once for each attempt to write. */
   bytes(signal: AbortSignal): AsyncGenerator<Uint8Array>;
 }
@@ -29,7 +29,7 @@ export function composeKit(
   const signature = Buffer.from(signBytes(text, comment, key));
   const frame = frameKit(text.length, signature.length, document.files);
   return {
-    size: frame.size,
+    frame,
     bytes: async function* (signal) {
       yield* entryBytes(frame.document, () => only(text), signal);
       yield* entryBytes(frame.signature, () => only(signature), signal);
@@ -52,7 +52,9 @@ async function* entryBytes(
     length += piece.length;
     yield piece;
   }
-  if (length !== size) throw new Error(`${path} has ${length} bytes instead of ${size}`);
+  if (length !== size) {
+    throw new PublishableError('FileChanged', 'a file changed while it was written to the kit; start again');
+  }
   yield padding;
 }
 

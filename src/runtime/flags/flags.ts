@@ -16,8 +16,16 @@ export interface Argument {
   readonly placeholder: string;
   readonly describe: string;
   readonly isRequired: boolean;
+  /** Of the last one: it may be given more than once. */
+  readonly isRepeatable?: boolean;
   /** Default: none. */
   readonly candidates?: Candidates;
+}
+
+/** As usage lines show it. */
+export function argumentTerm({ placeholder, isRequired, isRepeatable = false }: Argument): string {
+  const term = isRepeatable ? `${placeholder}...` : placeholder;
+  return isRequired ? term : `[${term}]`;
 }
 
 export interface ProgramDescription<F extends Flags> {
@@ -115,7 +123,8 @@ export function readInvocation<F extends Flags>(
       : refuse(program, `${last} needs a value`);
   }
   const wanted = program.arguments ?? [];
-  const stray = command.args.find((arg, at) => at >= wanted.length || arg.startsWith('-'));
+  const mostArgs = wanted.at(-1)?.isRepeatable === true ? Number.POSITIVE_INFINITY : wanted.length;
+  const stray = command.args.find((arg, at) => at >= mostArgs || arg.startsWith('-'));
   if (stray !== undefined) {
     return refuse(
       program,
@@ -141,10 +150,9 @@ function commandOf<F extends Flags>(
   take: (key: string, text: string) => void,
 ): Command {
   const { name, summary, flags, examples = [], arguments: args = [] } = program;
-  const terms = args.map(({ placeholder, isRequired }) => (isRequired ? placeholder : `[${placeholder}]`));
   const command = new Command(name)
     .description(summary)
-    .usage([...terms, '[flags]'].join(' '))
+    .usage([...args.map(argumentTerm), '[flags]'].join(' '))
     .optionsGroup('Flags:')
     .helpOption('-h, --help', 'Print this help')
     .configureHelp({

@@ -1,0 +1,149 @@
+// `kit create`: bundles and other parts as one signed file. Archives are read by a server's rules first, and the kit is
+// checked before it gets its name. Invariant: the same inputs, time and sequence give the same bytes.
+
+import { rm } from 'node:fs/promises';
+import type { StoredBundle } from '../../bundle/store/stored-bundle.ts';
+import { type AddedBundle, addDelta, addWhole } from '../../mirror/kit/kit-bundle.ts';
+import { createKitContents } from '../../mirror/kit/kit-contents.ts';
+import { composeKit } from '../../mirror/kit/kit-writer.ts';
+import { formatInstant } from '../../wire/instant.ts';
+import { packedFiles } from '../bundle/pack.ts';
+import { openArchive, type SizeLimits } from '../bundle/reading.ts';
+import { CliError } from '../cli-error.ts';
+import type { CliContext, CommandResult } from '../context.ts';
+import { sizeWords } from '../output/amounts.ts';
+import { newPartialName } from '../output/destination.ts';
+import { openBase } from './bases.ts';
+import { checkKit } from './check-kit.ts';
+import { readSignKey } from './keys.ts';
+import { openKit } from './kit-file.ts';
+import { requirePlace, writeKit } from './kit-output.ts';
+import { addChart, addImage, addSbom, type PartContext } from './new-parts.ts';
+import { kitFields, kitLines, outputFields } from './summary.ts';
+
+export interface CreateValues extends SizeLimits {
+  readonly to: string;
+  readonly signKey: string;
+  readonly signPasswordFile: string | undefined;
+  readonly bundle: readonly string[];
+  readonly bundleVersion: readonly string[];
+  readonly base: readonly string[];
+  readonly image: string | undefined;
+  readonly chart: readonly string[];
+  readonly sbom: string | undefined;
+  readonly name: string;
+  readonly sequence: number | undefined;
+  /** Epoch ms. */
+  readonly createdTime: number | undefined;
+  readonly partSize: number | undefined;
+  readonly replace: boolean;
+}
+
+export async function createKit(
+  values: CreateValues,
+  _args: readonly string[],
+  context: CliContext,
+): Promise<CommandResult> {
+  const { progress, signal, clock } = context;
+  const path = values.to;
+  const place = { path, partSize: values.partSize, replace: values.replace };
+  await requirePlace(place);
+  const key = await readSignKey(values.signKey, values.signPasswordFile, context);
+  const createdMs = values.createdTime ?? clock.now();
+  const createdSeconds = Math.floor(createdMs / 1000);
+  const sequence = values.sequence ?? createdSeconds;
+  const contents = createKitContents();
+  const releases: (() => Promise<void>)[] = [];
+  try {
+    const parts: PartContext = { contents, values, context, keep: (release) => void releases.push(release) };
+    await addBundles(parts, values, await newPartialName(path));
+    if (values.image !== undefined) await addImage(values.image, parts);
+    for (const chart of values.chart) await addChart(chart, parts);
+    if (values.sbom !== undefined) await addSbom(values.sbom, parts);
+    const createdTime = formatInstant(createdMs);
+    const finished = contents.finish({ name: values.name, sequence, createdTime });
+    const kit = composeKit(finished.document, finished.contents, createdSeconds, key);
+    progress.phase('Writing the kit');
+    const onProgress = (written: number): void =>
+      progress.advance(
+        (100 * written) / kit.frame.size,
+        `${sizeWords(written)} of ${sizeWords(kit.frame.size)}`,
+      );
+    const check = async (partials: readonly string[]): Promise<void> => {
+      const written = await openKit(partials, 'exactly');
+      try {
+        await checkKit(written.source, key, context);
+      } finally {
+        await written.close();
+      }
+    };
+    const paths = await writeKit(kit, place, onProgress, check, signal);
+    const head = { document: finished.document, keyId: key.id, frame: kit.frame };
+    return {
+      outcome: 'done',
+      kind: 'CreatedKit',
+      fields: { ...kitFields(head), ...outputFields(finished.document), paths },
+      lines: [...paths.map((one) => `Written:  ${one}`), ...kitLines(head)],
+    };
+  } finally {
+    progress.end();
+    for (const release of releases) await release();
+  }
+}
+
+/** One after the other, so that the disk holds one unpacked bundle in addition to the bases. */
+async function addBundles(
+  { contents, context, keep }: PartContext,
+  values: CreateValues,
+  spool: string,
+): Promise<void> {
+  const { progress, signal } = context;
+  const bases: StoredBundle[] = [];
+  try {
+    for (const base of values.base) bases.push(...(await openBase(base, undefined, values, context)));
+    for (const [at, archive] of values.bundle.entries()) {
+      const bundle = await openArchive(archive, values, context);
+      try {
+        const { index } = bundle;
+        if (contents.hasBundle(index.digest)) {
+          throw new CliError(
+            'usage',
+            'BundleTwice',
+            'two of --bundle have the same content; name each content once',
+          );
+        }
+        const added: AddedBundle = { bundle, files: packedFiles(bundle), version: values.bundleVersion[at] };
+        const base = nearestBase(bundle, bases);
+        progress.phase(base === undefined ? 'Compressing the bundle' : 'Comparing with the base');
+        const onProgress = (read: number): void =>
+          progress.advance(
+            (100 * read) / index.sizeBytes,
+            `${sizeWords(read)} of ${sizeWords(index.sizeBytes)}`,
+          );
+        keep(
+          base === undefined
+            ? await addWhole(added, contents, spool, signal)
+            : await addDelta(added, base, contents, spool, onProgress, signal),
+        );
+      } finally {
+        progress.end();
+        await bundle.close();
+      }
+    }
+  } finally {
+    for (const base of bases) await base.close();
+    await rm(spool, { force: true });
+  }
+}
+
+/** The base with the most equal bytes; the first one of equals. */
+function nearestBase({ index }: StoredBundle, bases: readonly StoredBundle[]): StoredBundle | undefined {
+  const hashes = new Map(index.files.map(({ sha256, size }) => [sha256, size]));
+  const equal = (base: StoredBundle): number =>
+    base.index.files.reduce((sum, { sha256 }) => sum + (hashes.get(sha256) ?? 0), 0);
+  const ranked = bases.map((base) => ({ base, bytes: equal(base) }));
+  return ranked.reduce<(typeof ranked)[number] | undefined>(
+    (best, one) => (best === undefined || one.bytes > best.bytes ? one : best),
+    undefined,
+  )?.base;
+}

@@ -1,0 +1,28 @@
+// `kit verify`: whether a kit is what the owner of a key signed, to its last byte. A difference is a refusal with its own
+// exit code, because the next step of a pipeline must not run.
+
+import type { CliContext, CommandResult } from '../context.ts';
+import { checkKit } from './check-kit.ts';
+import { readVerifyKey, type VerifyKeyValues } from './keys.ts';
+import { openKit } from './kit-file.ts';
+import { kitFields, kitLines } from './summary.ts';
+
+export async function verifyKit(
+  values: VerifyKeyValues,
+  paths: readonly string[],
+  context: CliContext,
+): Promise<CommandResult> {
+  const key = await readVerifyKey(values);
+  const kit = await openKit(paths);
+  try {
+    const head = await checkKit(kit.source, key, context);
+    return {
+      outcome: 'done',
+      kind: 'KitVerdict',
+      fields: { valid: true, ...kitFields(head) },
+      lines: ['The kit is whole, and its signature is valid.', ...kitLines(head)],
+    };
+  } finally {
+    await kit.close();
+  }
+}

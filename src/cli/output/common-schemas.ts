@@ -1,0 +1,20 @@
+// Shapes that documents of several groups of commands share. Refuses use at run time, because a command's start would pay for
+// zod.
+
+import { z } from 'zod';
+
+export const count = z.int().min(0);
+export const digest = z
+  .string()
+  .regex(/^[0-9a-f]{64}$/)
+  .describe('SHA-256 of the content (paths and files), not of the archive.');
+export const pages = count.describe('Number of pages.');
+export const path = z.string().describe('As it was given.');
+export const instant = z.string().meta({ format: 'date-time' });
+
+export const archive = {
+  digest,
+  pages,
+  files: count.describe('Number of files.'),
+  sizeBytes: count.describe('Size of all unpacked files in bytes.'),
+};

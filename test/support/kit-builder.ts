@@ -17,6 +17,8 @@ export interface BuiltBundle {
   /** The kit gets a delta against it. */
   readonly base?: MemorySite;
   readonly version?: string;
+  /** What the list names instead of the content's digest. */
+  readonly claimsDigest?: string;
 }
 
 export async function buildKit(bundles: readonly BuiltBundle[], key: SignKey, sequence = 1): Promise<Buffer> {
@@ -24,8 +26,10 @@ export async function buildKit(bundles: readonly BuiltBundle[], key: SignKey, se
   const contents = createKitContents();
   const releases: (() => Promise<void>)[] = [];
   try {
-    for (const { site, base, version } of bundles) {
-      const bundle = memoryBundle(site);
+    for (const { site, base, version, claimsDigest } of bundles) {
+      const made = memoryBundle(site);
+      const { digest } = made.index;
+      const bundle = { ...made, index: { ...made.index, digest: claimsDigest ?? digest } };
       const added = { bundle, files: archivedFiles(bundle), version };
       const path = join(work, 'spool');
       const release =

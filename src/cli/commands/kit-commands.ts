@@ -75,7 +75,7 @@ export const kitCommands: readonly Command[] = [
   defineCommand(
     {
       words: 'kit create',
-      summary: 'packs bundles into one signed file for a network without a link',
+      summary: 'packs bundles into one signed file for an air gap',
       flags: {
         to: path.required('Kit to write: NAME.sxkit'),
         signKey: path.required('Secret key file of minisign: minisign -G -W, or with --sign-password-file'),

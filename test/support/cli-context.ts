@@ -1,0 +1,26 @@
+// What a command of the command line gets from outside, as plain values: no terminal, no output, workers of the sources.
+
+import type { CliContext } from '../../src/cli/context.ts';
+import { silentProgress } from '../../src/cli/output/progress.ts';
+import { systemClock } from '../../src/runtime/clock.ts';
+import { systemRandom } from '../../src/runtime/random.ts';
+
+const worker = (name: string): URL => new URL(`../../src/bin/${name}.ts`, import.meta.url);
+
+export const cliContext: CliContext = {
+  clock: systemClock,
+  random: systemRandom,
+  signal: new AbortController().signal,
+  called: 'static-export',
+  output: 'text',
+  env: {},
+  progress: silentProgress,
+  isWatched: false,
+  confirm: async () => undefined,
+  print: () => {},
+  readStdin: async () => '',
+  bundleWorker: worker('bundle-worker'),
+  valuesWorker: worker('values-worker'),
+  demoWorker: worker('demo-worker'),
+  serve: async () => {},
+};

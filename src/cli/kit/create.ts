@@ -6,13 +6,14 @@ import type { StoredBundle } from '../../bundle/store/stored-bundle.ts';
 import { type AddedBundle, addDelta, addWhole } from '../../mirror/kit/kit-bundle.ts';
 import { createKitContents } from '../../mirror/kit/kit-contents.ts';
 import { composeKit } from '../../mirror/kit/kit-writer.ts';
+import { MirrorError } from '../../mirror/mirror-error.ts';
 import { formatInstant } from '../../wire/instant.ts';
 import { packedFiles } from '../bundle/pack.ts';
 import { openArchive, type SizeLimits } from '../bundle/reading.ts';
 import { CliError } from '../cli-error.ts';
 import type { CliContext, CommandResult } from '../context.ts';
 import { sizeWords } from '../output/amounts.ts';
-import { newPartialName } from '../output/destination.ts';
+import { namedPath, newPartialName } from '../output/destination.ts';
 import { openBase } from './bases.ts';
 import { checkKit } from './check-kit.ts';
 import { readSignKey } from './keys.ts';
@@ -120,11 +121,11 @@ async function addBundles(
             (100 * read) / index.sizeBytes,
             `${sizeWords(read)} of ${sizeWords(index.sizeBytes)}`,
           );
-        keep(
+        const adding =
           base === undefined
-            ? await addWhole(added, contents, spool, signal)
-            : await addDelta(added, base, contents, spool, onProgress, signal),
-        );
+            ? addWhole(added, contents, spool, signal)
+            : addDelta(added, base, contents, spool, onProgress, signal);
+        keep(await adding.catch((error: unknown) => throwSpoolFault(error, values.to)));
       } finally {
         progress.end();
         await bundle.close();
@@ -134,6 +135,17 @@ async function addBundles(
     for (const base of bases) await base.close();
     await rm(spool, { force: true });
   }
+}
+
+/** Blobs are spooled beside the kit, so that a full disk is the one of `--to`. */
+function throwSpoolFault(error: unknown, to: string): never {
+  if (!(error instanceof MirrorError) || error.mirrorCode !== 'SpoolFull') throw error;
+  throw new CliError(
+    'notWritten',
+    'DestinationNotWritten',
+    `${namedPath('--to', to)} could not be written: its disk is full`,
+    { cause: error, next: ['Free space on the disk, or name a path on another one.'] },
+  );
 }
 
 /** The base with the most equal bytes; the first one of equals. */

@@ -1,0 +1,570 @@
+// Air-gap kits as a user makes and imports them: processes and files, from `kit create` to a bundle server that serves what
+// was imported, in a network namespace without a route too.
+
+import assert from 'node:assert/strict';
+import { execFile, spawnSync } from 'node:child_process';
+import { hash, randomBytes } from 'node:crypto';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { promisify } from 'node:util';
+import { gzipSync } from 'node:zlib';
+import { startProgram } from '../../support/child-program.ts';
+import { type CommandResult, mustRun, runCommand } from '../../support/command.ts';
+import { eventually } from '../../support/eventually.ts';
+import { findFreePort } from '../../support/free-port.ts';
+import { readTarFiles } from '../../support/kit-builder.ts';
+import { maySkip } from '../../support/may-skip.ts';
+import { minisignKeys } from '../../support/minisign-keys.ts';
+import { noNamespaces } from '../../support/namespaces.ts';
+import { programFile } from '../../support/program-file.ts';
+import { type TarFiles, tarOf } from '../../support/tar-builder.ts';
+import { withDisk } from './environment/small-disk.ts';
+
+const program = programFile('static-export');
+const server = programFile('bundle-server');
+const isMissing = spawnSync('minisign', ['-v']).error !== undefined;
+const noMinisign = maySkip('minisign', isMissing && 'minisign is not installed');
+
+const pages: TarFiles = { 'index.html': '<h1>home</h1>', 'a/index.html': '<h1>a</h1>', '.env': 'hidden' };
+const edited: TarFiles = { ...pages, 'a/index.html': '<h1>a, edited</h1>' };
+
+interface Workplace {
+  readonly folder: string;
+  readonly file: (name: string) => string;
+  readonly kit: (...args: readonly string[]) => Promise<CommandResult>;
+  /** @returns the document of a command that must succeed */
+  readonly done: (...args: readonly string[]) => Promise<ReturnType<typeof JSON.parse>>;
+  /** @returns the document of a failure with this exit code */
+  readonly fails: (exitCode: number, ...args: readonly string[]) => Promise<ReturnType<typeof JSON.parse>>;
+  readonly create: (name: string, ...args: readonly string[]) => Promise<ReturnType<typeof JSON.parse>>;
+}
+
+async function workplace(t: TestContext): Promise<Workplace> {
+  const folder = mkdtempSync(join(tmpdir(), 'cli-kit-'));
+  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  const file = (name: string): string => join(folder, name);
+  const keys = await minisignKeys();
+  writeFileSync(file('kit.key'), keys.secretText);
+  writeFileSync(file('kit.pub'), keys.publicText);
+  writeFileSync(file('site.tar.gz'), gzipSync(tarOf(pages)));
+  writeFileSync(file('edited.tar.gz'), gzipSync(tarOf(edited)));
+  const kit = (...args: readonly string[]): Promise<CommandResult> =>
+    runCommand([process.execPath, program, 'kit', ...args]);
+  const document = async (exitCode: number, args: readonly string[]) => {
+    const { code, stdout, stderr } = await kit(...args, '-o', 'json');
+    assert.equal(code, exitCode, stderr);
+    return JSON.parse(stdout);
+  };
+  const create = (name: string, ...args: readonly string[]) =>
+    document(0, ['create', '--to', file(name), '--sign-key', file('kit.key'), ...args]);
+  return {
+    folder,
+    file,
+    kit,
+    done: (...args) => document(0, args),
+    fails: (exitCode, ...args) => document(exitCode, args),
+    create,
+  };
+}
+
+test('from kit create to a server that serves: a store is filled, and no link is needed', async (t) => {
+  const { folder, file, done, create } = await workplace(t);
+  const created = await create('docs.sxkit', '--bundle', file('site.tar.gz'), '--bundle-version', 'v1');
+  assert.deepEqual([created.kind, created.version, created.pages], ['CreatedKit', 'v1', 2]);
+  const shown = await done('inspect', file('docs.sxkit'));
+  assert.deepEqual(
+    [shown.kind, shown.signatureChecked, shown.bundles],
+    ['KitSummary', false, created.bundles],
+  );
+  const verified = await done('verify', file('docs.sxkit'), '--key', file('kit.pub'));
+  assert.deepEqual([verified.kind, verified.valid], ['KitVerdict', true]);
+  const store = file('store');
+  await done('import', file('docs.sxkit'), '--key', file('kit.pub'), '--to-store', store);
+  const [port, admin] = [await findFreePort(), await findFreePort()];
+  const flags = [
+    '--store',
+    store,
+    '--bundle-file',
+    join(store, 'bundle.json'),
+    '--listen',
+    `127.0.0.1:${port}`,
+  ];
+  const child = startProgram(process.execPath, {
+    args: [server, ...flags, '--admin-listen', `127.0.0.1:${admin}`],
+  });
+  try {
+    const text = await eventually('the site is served', async () => {
+      if (child.hasExited()) throw new Error(child.tail());
+      const response = await fetch(`http://127.0.0.1:${port}/a/`);
+      return response.ok ? response.text() : undefined;
+    });
+    assert.equal(text, '<h1>a</h1>');
+    const status = JSON.parse(await (await fetch(`http://127.0.0.1:${admin}/status`)).text());
+    assert.deepEqual([status.active.digest, status.active.version], [created.digest, 'v1']);
+    assert.equal((await fetch(`http://127.0.0.1:${port}/.env`)).status, 404);
+  } finally {
+    await child.stop();
+  }
+  assert.deepEqual(
+    readdirSync(folder).filter((name) => name.startsWith('.')),
+    [],
+  );
+});
+
+test('import and server need no network: a namespace without a route', { skip: noNamespaces }, async (t) => {
+  const { file, create } = await workplace(t);
+  await create('docs.sxkit', '--bundle', file('site.tar.gz'));
+  const importing = [
+    process.execPath,
+    program,
+    'kit',
+    'import',
+    file('docs.sxkit'),
+    '--key',
+    file('kit.pub'),
+  ];
+  await mustRun(['unshare', '--net', ...importing, '--to-store', file('store')]);
+  const flags = ['--store', file('store'), '--bundle-file', file('none'), '--listen', '127.0.0.1:8080'];
+  const served = [process.execPath, server, ...flags, '--admin-listen', '127.0.0.1:9090'];
+  const inside = ['--net', 'sh', '-c', 'ip link set lo up && exec "$@"', 'sh', ...served];
+  const child = startProgram('/usr/bin/unshare', { args: inside });
+  const script = 'process.stdout.write(await (await fetch("http://127.0.0.1:8080/")).text())';
+  try {
+    const enter = [`--net=/proc/${child.pid}/ns/net`, process.execPath, '--input-type=module', '-e', script];
+    const home = await eventually('the site is served', async () => {
+      if (child.hasExited()) throw new Error(child.tail());
+      const { stdout } = await promisify(execFile)('/usr/bin/nsenter', enter);
+      return stdout.startsWith('<h1>') ? stdout : undefined;
+    });
+    assert.equal(home, '<h1>home</h1>');
+  } finally {
+    await child.stop('SIGKILL');
+  }
+});
+
+test('a stock minisign checks a kit that tar has unpacked', { skip: noMinisign }, async (t) => {
+  const { folder, file, create } = await workplace(t);
+  await create('docs.sxkit', '--bundle', file('site.tar.gz'));
+  await mustRun(['tar', 'xf', file('docs.sxkit'), '-C', folder]);
+  await mustRun(['minisign', '-V', '-p', file('kit.pub'), '-m', file('kit.json')]);
+});
+
+test('an encrypted key of minisign signs with the file of its password', { skip: noMinisign }, async (t) => {
+  const { file, fails, done } = await workplace(t);
+  const made = ['minisign', '-G', '-p', file('b.pub'), '-s', file('b.key')];
+  await mustRun(made, { input: 'hunter2\nhunter2\n' });
+  writeFileSync(file('password'), 'hunter2\n');
+  const create = [
+    'create',
+    '--to',
+    file('b.sxkit'),
+    '--sign-key',
+    file('b.key'),
+    '--bundle',
+    file('site.tar.gz'),
+  ];
+  assert.equal((await fails(2, ...create)).code, 'SignKeyEncrypted');
+  await done(...create, '--sign-password-file', file('password'));
+  await done('verify', file('b.sxkit'), '--key', file('b.pub'));
+});
+
+test('the same inputs and time give the same bytes, in one file and in parts', async (t) => {
+  const { file, done, create } = await workplace(t);
+  const inputs = ['--bundle', file('site.tar.gz'), '--created-time', '2026-01-31T12:00:00Z'];
+  const { sequence } = await create('a.sxkit', ...inputs);
+  assert.equal(sequence, Date.UTC(2026, 0, 31, 12) / 1000);
+  await create('b.sxkit', ...inputs);
+  assert.deepEqual(readFileSync(file('a.sxkit')), readFileSync(file('b.sxkit')));
+  const { paths } = await create('c.sxkit', ...inputs, '--part-size', '4KiB');
+  assert.ok(paths.length > 1);
+  assert.deepEqual(
+    Buffer.concat(paths.map((path: string) => readFileSync(path))),
+    readFileSync(file('a.sxkit')),
+  );
+  for (const given of [paths.slice(0, 1), paths, [file('c.sxkit')]]) {
+    await done('verify', ...given, '--key', file('kit.pub'));
+  }
+});
+
+test('a delta arrives at the digest, and without its base it names what is missing', async (t) => {
+  const { file, done, fails, create } = await workplace(t);
+  const base = await create('1.sxkit', '--bundle', file('site.tar.gz'), '--sequence', '1');
+  const bundle = ['--bundle', file('edited.tar.gz')];
+  const delta = await create('2.sxkit', ...bundle, '--base', file('site.tar.gz'), '--sequence', '2');
+  assert.deepEqual([delta.bundles[0].kind, delta.bundles[0].baseDigest], ['delta', base.digest]);
+  const key = ['--key', file('kit.pub')];
+  const refused = await fails(6, 'import', file('2.sxkit'), ...key, '--to-folder', file('public'));
+  assert.equal(refused.code, 'BaseMissing');
+  assert.ok(refused.message.includes(base.digest));
+  assert.ok(!existsSync(file('public')));
+  for (const [at, one] of ['site.tar.gz', '1.sxkit'].entries()) {
+    const to = file(`public-${at}`);
+    await done('import', file('2.sxkit'), ...key, '--to-folder', to, '--base', file(one));
+    assert.equal(readFileSync(join(to, 'a/index.html'), 'utf8'), edited['a/index.html']);
+  }
+  await done('import', file('1.sxkit'), ...key, '--to-store', file('store'));
+  const { digest } = await done('import', file('2.sxkit'), ...key, '--to-store', file('store'));
+  assert.equal(digest, delta.digest);
+  const older = await fails(6, 'import', file('1.sxkit'), ...key, '--to-store', file('store'));
+  assert.equal(older.code, 'KitOlder');
+  await done('import', file('1.sxkit'), ...key, '--to-store', file('store'), '--allow-older');
+  const against = await create('3.sxkit', ...bundle, '--base', file('1.sxkit'));
+  assert.equal(against.bundles[0].baseDigest, base.digest);
+  const chained = [
+    '--to',
+    file('4.sxkit'),
+    '--sign-key',
+    file('kit.key'),
+    ...bundle,
+    '--base',
+    file('2.sxkit'),
+  ];
+  assert.equal((await fails(2, 'create', ...chained)).code, 'BaseIsDelta');
+});
+
+const sha = (bytes: Buffer | string): string => hash('sha256', bytes, 'hex');
+
+/** An image of one layer, as an OCI archive. */
+function imageFiles(): TarFiles {
+  const layer = randomBytes(5000);
+  const config = '{"architecture":"amd64","os":"linux"}';
+  const descriptor = (mediaType: string, bytes: Buffer | string) => ({
+    mediaType,
+    digest: `sha256:${sha(bytes)}`,
+    size: Buffer.byteLength(bytes),
+  });
+  const manifest = JSON.stringify({
+    schemaVersion: 2,
+    config: descriptor('application/vnd.oci.image.config.v1+json', config),
+    layers: [descriptor('application/vnd.oci.image.layer.v1.tar', layer)],
+  });
+  const root = descriptor('application/vnd.oci.image.manifest.v1+json', manifest);
+  const annotations = { 'org.opencontainers.image.ref.name': '0.1.0' };
+  return {
+    'oci-layout': '{"imageLayoutVersion":"1.0.0"}',
+    'index.json': JSON.stringify({ schemaVersion: 2, manifests: [{ ...root, annotations }] }),
+    ...Object.fromEntries([layer, config, manifest].map((bytes) => [`blobs/sha256/${sha(bytes)}`, bytes])),
+  };
+}
+
+test('image, charts and SBOM travel with the bundle, and come out as they were', async (t) => {
+  const { file, done, fails, create } = await workplace(t);
+  const image = imageFiles();
+  writeFileSync(file('image.tar'), tarOf(image));
+  const chart = gzipSync(tarOf({ 'docs/Chart.yaml': 'apiVersion: v2\nname: docs\nversion: 0.1.0+1\n' }));
+  writeFileSync(file('docs-0.1.0.tgz'), chart);
+  writeFileSync(file('sbom.json'), '{"spdxVersion":"SPDX-2.3"}');
+  const others = [
+    '--image',
+    file('image.tar'),
+    '--chart',
+    file('docs-0.1.0.tgz'),
+    '--sbom',
+    file('sbom.json'),
+  ];
+  const { parts } = await create('all.sxkit', '--bundle', file('site.tar.gz'), ...others);
+  assert.deepEqual(parts, [
+    { kind: 'image', name: 'image.tar' },
+    { kind: 'chart', name: 'docs-0.1.0.tgz' },
+    { kind: 'sbom', name: 'sbom.json' },
+  ]);
+  const files = readTarFiles(readFileSync(file('all.sxkit')));
+  const { manifests } = JSON.parse(String(files.get('index.json')));
+  const names = manifests.map(
+    (one: { annotations: Record<string, string> }) => Object.values(one.annotations)[0],
+  );
+  assert.deepEqual(names.slice(1), ['0.1.0', 'docs-0.1.0_1', 'sbom']);
+  const key = ['--key', file('kit.pub'), '--parts-to', file('parts')];
+  await done('import', file('all.sxkit'), ...key, '--to-folder', file('public'));
+  assert.deepEqual(readFileSync(join(file('parts'), 'docs-0.1.0.tgz')), chart);
+  assert.equal(readFileSync(join(file('parts'), 'sbom.json'), 'utf8'), '{"spdxVersion":"SPDX-2.3"}');
+  const unpacked = readTarFiles(readFileSync(join(file('parts'), 'image.tar')));
+  for (const [name, bytes] of Object.entries(image)) {
+    if (name.startsWith('blobs/')) assert.deepEqual(unpacked.get(name), Buffer.from(bytes), name);
+  }
+  // What was written is an OCI archive again.
+  await create('again.sxkit', '--image', join(file('parts'), 'image.tar'));
+  assert.equal((await fails(2, 'import', file('all.sxkit'), ...key)).code, 'DestinationExists');
+  await done('import', file('all.sxkit'), ...key, '--replace');
+});
+
+const badInput: readonly (readonly [
+  what: string,
+  exitCode: number,
+  code: string,
+  prepare: (place: Workplace) => readonly string[],
+])[] = [
+  [
+    'a key that is missing',
+    2,
+    'KeyUnreadable',
+    ({ file }) => [
+      'create',
+      '--to',
+      file('x.sxkit'),
+      '--sign-key',
+      file('none'),
+      '--bundle',
+      file('site.tar.gz'),
+    ],
+  ],
+  [
+    'a public key as secret key',
+    2,
+    'SignKeyInvalid',
+    ({ file }) => [
+      'create',
+      '--to',
+      file('x.sxkit'),
+      '--sign-key',
+      file('kit.pub'),
+      '--bundle',
+      file('site.tar.gz'),
+    ],
+  ],
+  [
+    'a bundle that is missing',
+    2,
+    'ArchiveUnreadable',
+    ({ file }) => [
+      'create',
+      '--to',
+      file('x.sxkit'),
+      '--sign-key',
+      file('kit.key'),
+      '--bundle',
+      file('none'),
+    ],
+  ],
+  [
+    'a bundle that servers would reject',
+    6,
+    'BackslashInPath',
+    ({ file }) => {
+      writeFileSync(file('bad.tar'), tarOf({ 'a\\b': 'x' }));
+      return ['create', '--to', file('x.sxkit'), '--sign-key', file('kit.key'), '--bundle', file('bad.tar')];
+    },
+  ],
+  [
+    'one content twice',
+    2,
+    'BundleTwice',
+    ({ file }) => [
+      'create',
+      '--to',
+      file('x.sxkit'),
+      '--sign-key',
+      file('kit.key'),
+      '--bundle',
+      file('site.tar.gz'),
+      '--bundle',
+      file('site.tar.gz'),
+    ],
+  ],
+  [
+    'a name without the ending',
+    2,
+    'UnknownKitName',
+    ({ file }) => [
+      'create',
+      '--to',
+      file('x.tar'),
+      '--sign-key',
+      file('kit.key'),
+      '--bundle',
+      file('site.tar.gz'),
+    ],
+  ],
+  [
+    'a folder that does not exist',
+    9,
+    'DestinationNotWritten',
+    ({ file }) => [
+      'create',
+      '--to',
+      file('none/x.sxkit'),
+      '--sign-key',
+      file('kit.key'),
+      '--bundle',
+      file('site.tar.gz'),
+    ],
+  ],
+  [
+    'an image that is no image',
+    2,
+    'ImageInvalid',
+    ({ file }) => [
+      'create',
+      '--to',
+      file('x.sxkit'),
+      '--sign-key',
+      file('kit.key'),
+      '--image',
+      file('site.tar.gz'),
+    ],
+  ],
+  [
+    'an image without one of its blobs',
+    2,
+    'ImageIncomplete',
+    ({ file }) => {
+      const all = Object.entries(imageFiles());
+      const layer = all.find(([, bytes]) => bytes.length === 5000)?.[0];
+      writeFileSync(file('image.tar'), tarOf(Object.fromEntries(all.filter(([name]) => name !== layer))));
+      return ['create', '--to', file('x.sxkit'), '--sign-key', file('kit.key'), '--image', file('image.tar')];
+    },
+  ],
+  [
+    'a chart that is no chart',
+    2,
+    'ChartInvalid',
+    ({ file }) => [
+      'create',
+      '--to',
+      file('x.sxkit'),
+      '--sign-key',
+      file('kit.key'),
+      '--chart',
+      file('site.tar.gz'),
+    ],
+  ],
+  [
+    'nothing to pack',
+    2,
+    'WrongUsage',
+    ({ file }) => ['create', '--to', file('x.sxkit'), '--sign-key', file('kit.key')],
+  ],
+  ['a kit without a key', 2, 'WrongUsage', ({ file }) => ['verify', file('docs.sxkit')]],
+  [
+    'a key that is no key',
+    2,
+    'KeyInvalid',
+    ({ file }) => ['verify', file('docs.sxkit'), '--key-text', 'RWx'],
+  ],
+  [
+    'an import without a target',
+    2,
+    'WrongUsage',
+    ({ file }) => ['import', file('docs.sxkit'), '--key', file('kit.pub')],
+  ],
+  [
+    'a registry without a state',
+    2,
+    'WrongUsage',
+    ({ file }) => ['import', file('docs.sxkit'), '--key', file('kit.pub'), '--to', 'oci://localhost/x'],
+  ],
+  [
+    'a kit that is cut off',
+    6,
+    'KitDamaged',
+    ({ file }) => {
+      writeFileSync(file('cut.sxkit'), readFileSync(file('docs.sxkit')).subarray(0, 6000));
+      return ['verify', file('cut.sxkit'), '--key', file('kit.pub')];
+    },
+  ],
+  ['an archive instead of a kit', 6, 'KitDamaged', ({ file }) => ['inspect', file('site.tar.gz')]],
+  [
+    'a signature of another key',
+    6,
+    'SignatureInvalid',
+    ({ file }) => {
+      const text = readFileSync(file('kit.pub'), 'utf8').split('\n')[1] ?? '';
+      const bytes = Buffer.from(text, 'base64');
+      bytes[5] = (bytes[5] ?? 0) ^ 1;
+      return [
+        'import',
+        file('docs.sxkit'),
+        '--key-text',
+        bytes.toString('base64'),
+        '--to-folder',
+        file('public'),
+      ];
+    },
+  ],
+];
+
+test('bad input: its exit code, its code, and nothing is written', async (t) => {
+  const place = await workplace(t);
+  await place.create('docs.sxkit', '--bundle', place.file('site.tar.gz'));
+  for (const [what, exitCode, code, prepare] of badInput) {
+    await t.test(what, async () => {
+      const args = prepare(place);
+      const before = readdirSync(place.folder).sort();
+      assert.equal((await place.fails(exitCode, ...args)).code, code);
+      assert.deepEqual(readdirSync(place.folder).sort(), before);
+    });
+  }
+});
+
+test('a full disk ends with 9 or 5, and leaves no part of a kit or a site', {
+  skip: noNamespaces,
+}, async (t) => {
+  const { file, fails, done, create } = await workplace(t);
+  writeFileSync(file('large.tar'), tarOf({ ...pages, 'large.bin': randomBytes(300_000) }));
+  await create('docs.sxkit', '--bundle', file('large.tar'));
+  const key = ['--key', file('kit.pub')];
+  await withDisk(file('disk'), '128k', async (disk) => {
+    const at = (name: string): string => join(disk.path, name);
+    const full = await fails(
+      9,
+      'create',
+      '--to',
+      at('x.sxkit'),
+      '--sign-key',
+      file('kit.key'),
+      '--bundle',
+      file('large.tar'),
+    );
+    assert.match(full.message, /its disk is full$/);
+    const folder = await fails(9, 'import', file('docs.sxkit'), ...key, '--to-folder', at('public'));
+    assert.equal(folder.code, 'DestinationNotWritten');
+    assert.equal(
+      (await fails(5, 'import', file('docs.sxkit'), ...key, '--to-store', at('store'))).code,
+      'StoreFull',
+    );
+    const left = readdirSync(disk.path, { recursive: true, encoding: 'utf8' }).filter(
+      (name) => !name.endsWith('.json'),
+    );
+    assert.deepEqual(left.sort(), ['store', 'store/bundles']);
+    disk.remount('size=8m');
+    await done('import', file('docs.sxkit'), ...key, '--to-store', at('store'));
+  });
+});
+
+test('Ctrl-C ends a creation in order, and leaves nothing', async (t) => {
+  const { folder, file } = await workplace(t);
+  mkdirSync(file('out'));
+  const files = Object.fromEntries(
+    Array.from({ length: 40 }, (_, at) => [`${at}.bin`, randomBytes(1_000_000)]),
+  );
+  writeFileSync(file('large.tar'), tarOf(files));
+  const args = [
+    'kit',
+    'create',
+    '--to',
+    join(file('out'), 'x.sxkit'),
+    '--sign-key',
+    file('kit.key'),
+    '--bundle',
+    file('large.tar'),
+  ];
+  const child = startProgram(process.execPath, { args: [program, ...args] });
+  await eventually(
+    'the bundle is compressed',
+    () => (child.tail().includes('Compressing') ? true : undefined),
+    { everyMs: 5 },
+  );
+  await child.stop('SIGINT', 20_000);
+  assert.equal(await child.exited, 130, child.tail());
+  assert.deepEqual(readdirSync(file('out')), [], folder);
+});

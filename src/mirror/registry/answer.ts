@@ -88,6 +88,16 @@ export function writeRefused(repository: Repository, answer: Exchange, what: str
   return unexpectedAnswer(repository, statusCode, what);
 }
 
+export function deleteRefused(repository: Repository, answer: Exchange): MirrorError {
+  const { statusCode } = answer;
+  if (statusCode !== 405 && !codesOf(answer).includes('UNSUPPORTED')) {
+    return unexpectedAnswer(repository, statusCode, 'a delete');
+  }
+  return registryFault('Denied', `Registry host ${repository.host} returned ${statusCode} for a delete`, {
+    remedy: 'Enable deletes in the registry, or let its own retention remove old tags.',
+  });
+}
+
 /** @throws {MirrorError} `NotARegistry` */
 export function nextUrl(from: URL, location: string | undefined): URL {
   const isValid = location !== undefined && URL.canParse(location, from.href);

@@ -5,7 +5,15 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import type { Carrier } from '../carrier.ts';
-import { codesOf, headerOf, isSuccess, jsonOf, nextPage, unexpectedAnswer, writeRefused } from './answer.ts';
+import {
+  deleteRefused,
+  headerOf,
+  isSuccess,
+  jsonOf,
+  nextPage,
+  unexpectedAnswer,
+  writeRefused,
+} from './answer.ts';
 import type { Access } from './registry-auth.ts';
 import { createRegistryBlobs } from './registry-blobs.ts';
 import { registryFault } from './registry-fault.ts';
@@ -121,19 +129,15 @@ export function openRegistry(options: RegistryOptions): Carrier {
     throw registryFault('NotARegistry', what, { remedy: 'Use a repository for bundles only.' });
   };
 
-  /** Registries delete by digest only, and with the manifest all tags that name it. */
   const removeTag = async (tag: string, signal: AbortSignal): Promise<void> => {
-    const manifest = await readManifest(tag, 'remove', signal);
-    if (manifest === undefined) return;
-    const url = manifestUrl(digestOf(manifest));
-    const answer = await http.exchange({ method: 'DELETE', url, access: 'remove' }, signal);
-    if (isSuccess(answer) || answer.statusCode === 404) return;
-    if (answer.statusCode !== 405 && !codesOf(answer).includes('UNSUPPORTED')) {
-      throw unexpectedAnswer(repository, answer.statusCode, 'a delete');
+    // Most registries delete by digest only, and with the manifest its tags. Others keep the tags.
+    for (const isByDigest of [true, false]) {
+      const manifest = await readManifest(tag, 'remove', signal);
+      if (manifest === undefined) return;
+      const url = manifestUrl(isByDigest ? digestOf(manifest) : tag);
+      const answer = await http.exchange({ method: 'DELETE', url, access: 'remove' }, signal);
+      if (!isSuccess(answer) && answer.statusCode !== 404) throw deleteRefused(repository, answer);
     }
-    const what = `Registry host ${repository.host} returned ${answer.statusCode}: it does not allow deletes`;
-    const remedy = 'Enable deletes in the registry, or let its own retention remove old tags.';
-    throw registryFault('Denied', what, { remedy });
   };
 
   return {

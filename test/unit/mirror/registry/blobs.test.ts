@@ -475,6 +475,21 @@ describe('writing a blob', () => {
     });
   }
 
+  test(
+    'reads a refusal that comes before the registry has read the bytes, as from a proxy',
+    limit,
+    async () => {
+      const pieces = Array.from({ length: 20 }, () => randomBytes(1024 * 1024));
+      const { carrier, pauses } = await startRegistry(
+        uploads('/up', (_request, response) => response.writeHead(413).end('secret')),
+      );
+      const large = blobOf(Buffer.concat(pieces));
+      const fault = await faultOf(carrier.writeBlob(large, sourceOf(...pieces), never), 'Denied');
+      assert.match(fault.message, /for a blob of 20971520 bytes of docs\/site\. Raise the size limit/);
+      assert.deepEqual(pauses, []);
+    },
+  );
+
   for (const [name, open] of [
     ['has fewer bytes', sourceOf(bytes.subarray(1))],
     ['has more bytes', sourceOf(bytes, bytes.subarray(0, 1))],

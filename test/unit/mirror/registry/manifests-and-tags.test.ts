@@ -257,18 +257,36 @@ describe('listing tags', () => {
 });
 
 describe('removing a tag', () => {
-  const removing =
-    (refusal?: readonly [number, string]): StorageAnswer =>
-    (request, response) => {
-      if (request.method === 'GET') response.end(manifest);
-      else if (refusal === undefined) response.writeHead(202).end();
-      else refuse(response, ...refusal);
+  /** A registry with one tag. A delete by digest may leave it. */
+  function removing(refusal?: readonly [number, string], keepsTags = false): StorageAnswer {
+    let isTagged = true;
+    return (request, response) => {
+      if (request.method === 'GET') {
+        if (isTagged) response.end(manifest);
+        else refuse(response, 404, 'MANIFEST_UNKNOWN');
+        return;
+      }
+      if (refusal !== undefined) return refuse(response, ...refusal);
+      isTagged = keepsTags && request.url?.endsWith(digest) === true;
+      response.writeHead(202).end();
     };
+  }
 
   test('deletes the manifest that it names, by digest', async () => {
     const { carrier, requests } = await startRegistry(removing());
     await carrier.removeTag('v1', never);
-    assert.deepEqual(linesOf(requests), ['GET manifests/v1', `DELETE manifests/${digest}`]);
+    assert.deepEqual(linesOf(requests), [
+      'GET manifests/v1',
+      `DELETE manifests/${digest}`,
+      'GET manifests/v1',
+    ]);
+  });
+
+  test('deletes the tag too, where the registry keeps it', async () => {
+    const { carrier, requests } = await startRegistry(removing(undefined, true));
+    await carrier.removeTag('v1', never);
+    assert.equal(linesOf(requests).at(-1), 'DELETE manifests/v1');
+    assert.equal(await carrier.readManifest('v1', never), undefined);
   });
 
   test('is done where there is none, or another client removed it meanwhile', async () => {
@@ -287,7 +305,7 @@ describe('removing a tag', () => {
     test(`says what to do where the registry allows no deletes: ${refusal.join(' ')}`, async () => {
       const { carrier } = await startRegistry(removing(refusal));
       const fault = await faultOf(carrier.removeTag('v1', never), 'Denied');
-      assert.match(fault.message, /does not allow deletes\. Enable deletes in the registry/);
+      assert.match(fault.message, / for a delete\. Enable deletes in the registry/);
     });
   }
 

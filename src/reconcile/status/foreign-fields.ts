@@ -10,9 +10,9 @@ import {
   refusedKeySchema,
   startSchema,
   statusSchema,
-  targetStatusSchema,
   versionSchema,
 } from '../../staticexport/status-schema.ts';
+import { targetStatusSchema } from '../../staticexport/target-status-schema.ts';
 import { isRecord } from '../../wire/json-text.ts';
 
 type Fields = Readonly<Record<string, unknown>>;

@@ -1,0 +1,64 @@
+// The status of one target: what the operator wrote, what it found, and when it may write again. Invariant: it holds no
+// link, and of values only versions and digests.
+
+import { z } from 'zod';
+import { count, instant, text, versionText } from './status-fields.ts';
+
+export const writtenSchema = z
+  .object({
+    branch: text(100).describe('Branch that was pushed to: pullRequestBranch if the target has one.'),
+    keyPath: z
+      .array(text(100).describe('A key.'))
+      .max(8)
+      .describe('Keys that lead to the map which has version and digest.'),
+    keys: z
+      .array(z.enum(['version', 'digest']).describe('A key.'))
+      .max(2)
+      .describe('Keys that were written.'),
+  })
+  .describe('Of Git: where the operator last wrote the version, or found it. A change of the spec ends it.');
+
+export const targetStatusSchema = z
+  .object({
+    name: text(63).describe('Name of the target in spec.targets.'),
+    type: text(32).describe('Type of the target in spec.targets.').optional(),
+    object: text(640).describe(
+      'The object that it names: <kind>/<namespace>/<name>, and the key of Values. Of Git: Git/<repository>@<branch>:<path>.',
+    ),
+    synced: z
+      .boolean()
+      .describe('Whether the target holds the published version and its rollout is complete.'),
+    reason: text(64).describe('Reason in CamelCase.'),
+    message: text(1024).describe('What to do about it.').optional(),
+    lastTransitionTime: instant.describe('Time of the last change of the reason.').optional(),
+    heldVersion: text(63).describe('Version that the target held when it was last read.').optional(),
+    changes: z
+      .array(
+        z
+          .object({
+            key: text(64).describe('Key that the operator would write.'),
+            value: text(64).describe('Its value, if it is a version or digest.').optional(),
+          })
+          .describe('One key.'),
+      )
+      .max(4)
+      .describe('In mode DryRun: what the operator would write.')
+      .optional(),
+    version: versionText.describe('Version that the operator last wrote.').optional(),
+    writeTime: instant.describe('Time when the operator last wrote it.').optional(),
+    written: writtenSchema.optional(),
+    linkIssueTime: instant
+      .describe('Issue time of the link that the operator last wrote, for targets that ask for the link.')
+      .optional(),
+    revertTimes: z
+      .array(instant.describe('Time of a revert.'))
+      .max(3)
+      .describe('Times when another client reverted the write.')
+      .optional(),
+    contestedGeneration: count
+      .describe('Generation at which writing stopped because the target is contested.')
+      .optional(),
+    failures: count.describe('Number of failed writes in a row.').optional(),
+    retryTime: instant.describe('No write before this time.').optional(),
+  })
+  .describe('State of one entry of spec.targets.');

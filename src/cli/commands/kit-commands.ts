@@ -71,6 +71,20 @@ function checkKey({
     : undefined;
 }
 
+/** Named as those of bundle-server. */
+const mirrorFlags = {
+  mirrorCredentials: path.optional(
+    'Folder with credentials for --to, as a mounted Secret: .dockerconfigjson (or config.json), username and password, or accessKeyId and secretAccessKey',
+  ),
+  mirrorEndpoint: text.optional(
+    'Address of the S3 service, if it is not AWS, for example https://s3.example.com',
+  ),
+  mirrorRegion: text.withDefault('us-east-1', 'Region of the bucket'),
+  mirrorPathStyle: toggle('Write the bucket into the path of S3 addresses instead of the host name'),
+  allowHttpMirror: toggle('Allow a mirror without TLS'),
+  extraCaFile: path.optional('PEM file of CA certificates to trust in addition to the system’s'),
+};
+
 export const kitCommands: readonly Command[] = [
   defineCommand(
     {
@@ -159,6 +173,7 @@ export const kitCommands: readonly Command[] = [
         allowOlder: toggle('Import a kit that is older than the last one of its series'),
         state: path.optional('File that remembers imports (default: in the store, or beside the folder)'),
         replace: toggle('Replace the folder, or files of --parts-to'),
+        ...mirrorFlags,
         ...sizeFlags,
       },
       check: ({ key, keyText, toFolder, toStore, to, partsTo, state, allowOlder }) => {
@@ -174,12 +189,13 @@ export const kitCommands: readonly Command[] = [
       },
       examples: [
         'kit import docs.sxkit --key kit.pub --to-folder public',
+        'kit import docs.sxkit --key kit.pub --state imports.json \\\n    --to oci://registry.example.com/docs --mirror-credentials creds',
         'kit import docs-2.sxkit --key kit.pub --to-store store \\\n    --base site.tar.gz',
       ],
       load: async () => {
         const { importKitWith } = await import('../kit/import.ts');
-        const { openCarrier } = await import('../kit/open-carrier.ts');
-        return importKitWith(openCarrier);
+        const { openMirror } = await import('../kit/open-mirror.ts');
+        return importKitWith(openMirror);
       },
     },
     version,

@@ -20,11 +20,11 @@ import { type ImportedPart, requirePartsPlace, writeParts } from './imported-par
 import { readVerifyKey, type VerifyKeyValues } from './keys.ts';
 import { type OpenKit, openKit } from './kit-file.ts';
 import { mirrorTarget } from './mirror-target.ts';
-import type { OpenCarrier } from './open-carrier.ts';
+import type { MirrorValues, OpenMirror } from './open-mirror.ts';
 import { storeTarget } from './store-target.ts';
 import { bundleFields, bundleLines, outputFields, partWords } from './summary.ts';
 
-export interface ImportValues extends SizeLimits, VerifyKeyValues {
+export interface ImportValues extends SizeLimits, VerifyKeyValues, MirrorValues {
   readonly toFolder: string | undefined;
   readonly toStore: string | undefined;
   readonly to: string | undefined;
@@ -36,15 +36,15 @@ export interface ImportValues extends SizeLimits, VerifyKeyValues {
   readonly replace: boolean;
 }
 
-/** @param openCarrier of what `--to` names */
+/** @param openMirror of what `--to` names */
 export const importKitWith =
-  (openCarrier: OpenCarrier) =>
+  (openMirror: OpenMirror) =>
   async (values: ImportValues, paths: readonly string[], context: CliContext): Promise<CommandResult> => {
     const key = await readVerifyKey(values);
     const kit = await openKit(paths);
     try {
       const head = await checkKit(kit.source, key, context);
-      return await importChecked(values, kit, head, openCarrier, context);
+      return await importChecked(values, kit, head, openMirror, context);
     } finally {
       context.progress.end();
       await kit.close();
@@ -59,11 +59,11 @@ async function importChecked(
   values: ImportValues,
   kit: OpenKit,
   head: KitHead,
-  openCarrier: OpenCarrier,
+  openMirror: OpenMirror,
   context: CliContext,
 ): Promise<CommandResult> {
   const blobs = () => kitBlobs(kit.source, head, 'the kit');
-  const target = await openTarget(values, { context, limits: limitsOf(values), blobs }, openCarrier);
+  const target = await openTarget(values, { context, limits: limitsOf(values), blobs }, openMirror);
   const chosen = target === undefined ? [] : chooseBundles(values, head);
   try {
     const statePath = values.state ?? target?.statePath ?? partsState(values);
@@ -87,13 +87,14 @@ async function importChecked(
 }
 
 async function openTarget(
-  { toFolder, toStore, to, replace }: ImportValues,
+  values: ImportValues,
   target: TargetContext,
-  openCarrier: OpenCarrier,
+  openMirror: OpenMirror,
 ): Promise<ImportTarget | undefined> {
+  const { toFolder, toStore, to, replace } = values;
   if (toFolder !== undefined) return folderTarget(toFolder, replace, target);
   if (toStore !== undefined) return storeTarget(toStore, target);
-  return to === undefined ? undefined : mirrorTarget(await openCarrier(to, target.context), target);
+  return to === undefined ? undefined : mirrorTarget(await openMirror(to, values, target.context), target);
 }
 
 const partsState = ({ partsTo }: ImportValues): string | undefined =>

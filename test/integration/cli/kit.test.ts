@@ -20,6 +20,7 @@ import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import { startProgram } from '../../support/child-program.ts';
 import { type CommandResult, mustRun, runCommand } from '../../support/command.ts';
+import { noRegistry, startDockerRegistry } from '../../support/docker-registry.ts';
 import { eventually } from '../../support/eventually.ts';
 import { findFreePort } from '../../support/free-port.ts';
 import { readTarFiles } from '../../support/kit-builder.ts';
@@ -149,6 +150,47 @@ test('import and server need no network: a namespace without a route', { skip: n
     assert.equal(home, '<h1>home</h1>');
   } finally {
     await child.stop('SIGKILL');
+  }
+});
+
+test('a kit becomes a copy in a registry, and a server serves it by the printed reference and digest', {
+  skip: noRegistry,
+}, async (t) => {
+  const password = 'pass-word-of-docs';
+  const registry = await startDockerRegistry({ users: { docs: password } });
+  t.after(() => registry.close());
+  const { file, done, fails, create } = await workplace(t);
+  await create('docs.sxkit', '--bundle', file('site.tar.gz'), '--bundle-version', 'v1');
+  mkdirSync(file('creds'));
+  writeFileSync(file('creds/username'), 'docs');
+  writeFileSync(file('creds/password'), 'wrong');
+  const to = ['--to', `oci://${registry.host}/docs/site`, '--mirror-credentials', file('creds')];
+  const state = ['--allow-http-mirror', '--state', file('imports.json')];
+  const args = ['import', file('docs.sxkit'), '--key', file('kit.pub'), ...to, ...state];
+  const refused = await fails(9, ...args);
+  assert.equal(refused.code, 'Denied');
+  writeFileSync(file('creds/password'), password);
+  const { bundles } = await done(...args);
+  const [{ ref, digest }] = bundles;
+  assert.match(ref, /^oci:\/\/.*@sha256:[0-9a-f]{64}$/);
+
+  const [port, admin] = [await findFreePort(), await findFreePort()];
+  const child = startProgram(process.execPath, {
+    args: [
+      ...[server, '--bundle-ref', ref, '--digest', digest, '--mirror-credentials', file('creds')],
+      ...['--allow-private-mirror', '--allow-http-mirror', '--store', file('empty-store')],
+      ...['--listen', `127.0.0.1:${port}`, '--admin-listen', `127.0.0.1:${admin}`],
+    ],
+  });
+  try {
+    const text = await eventually('the site is served', async () => {
+      if (child.hasExited()) throw new Error(child.tail());
+      const response = await fetch(`http://127.0.0.1:${port}/a/`);
+      return response.ok ? response.text() : undefined;
+    });
+    assert.equal(text, '<h1>a</h1>');
+  } finally {
+    await child.stop();
   }
 });
 

@@ -21,7 +21,7 @@ import { defaultLimits } from '../../../../src/bundle/limits.ts';
 import { openBundleStore } from '../../../../src/bundle/store/store.ts';
 import type { CommandResult } from '../../../../src/cli/context.ts';
 import { type ImportValues, importKitWith } from '../../../../src/cli/kit/import.ts';
-import { openCarrier } from '../../../../src/cli/kit/open-carrier.ts';
+import { openMirror } from '../../../../src/cli/kit/open-mirror.ts';
 import type { Carrier } from '../../../../src/mirror/carrier.ts';
 import { systemRandom } from '../../../../src/runtime/random.ts';
 import { cliContext } from '../../../support/cli-context.ts';
@@ -50,6 +50,12 @@ const values: ImportValues = {
   allowOlder: false,
   state: undefined,
   replace: false,
+  mirrorCredentials: undefined,
+  mirrorEndpoint: undefined,
+  mirrorRegion: 'us-east-1',
+  mirrorPathStyle: false,
+  allowHttpMirror: false,
+  extraCaFile: undefined,
   maxArchiveSize: defaultLimits.maxArchiveBytes,
   maxBundleSize: defaultLimits.maxTotalBytes,
 };
@@ -61,7 +67,7 @@ function workplace(t: TestContext) {
   const write = async (bundles: readonly BuiltBundle[], sequence = 1): Promise<void> =>
     writeFileSync(path, await buildKit(bundles, keys.key, sequence));
   const run = (changed: Partial<ImportValues>, carrier?: Carrier): Promise<CommandResult> => {
-    const open = carrier === undefined ? openCarrier : async () => carrier;
+    const open = carrier === undefined ? openMirror : async () => carrier;
     return importKitWith(open)({ ...values, ...changed }, [path], { ...cliContext, random });
   };
   return { folder, path, write, run };
@@ -291,13 +297,12 @@ test('a delta takes its base from the mirror that it goes to, and is a whole ima
   await assert.rejects(run(to, carrier), code('BaseMissing'));
 });
 
-test('registries and buckets are refused where nothing opens them', async (t) => {
+test('a bucket without credentials is refused before anything is sent', async (t) => {
   const { folder, write, run } = workplace(t);
   await write([{ site }]);
-  await assert.rejects(
-    run({ to: 'oci://registry.example.com/docs', state: join(folder, 's') }),
-    code('TargetNotSupported'),
-  );
+  const state = join(folder, 's');
+  await assert.rejects(run({ to: 's3://docs-bundles/site', state }), code('InvalidCredentials'));
+  assert.equal(existsSync(state), false);
 });
 
 test('no work folder stays, whether an import is done or refused', async (t) => {

@@ -71,11 +71,11 @@ export function resultOf(edit: GitEdit, plan: EditPlan | undefined): GitEditResu
   if (plan.state === 'held') return { id, outcome: 'unchanged' };
   if (plan.state === 'refused') return { id, outcome: 'refused', code: plan.code, message: plan.message };
   if (edit.isDryRun === true) return { id, outcome: 'planned', keys: plan.keys };
-  return isToWrite(edit) ? { id, outcome: 'written' } : revertedResult(id);
+  return isToWrite(edit) ? { id, outcome: 'written' } : revertedResult(edit);
 }
 
-export function revertedResult(id: string): GitEditResult {
-  const message =
-    'Another client reverted the keys that an earlier push wrote. Correct the file, or change the wanted version.';
+export function revertedResult({ id, wanted }: GitEdit): GitEditResult {
+  const wish = Object.entries(wanted).map(([name, value]) => `${name} ${value}`);
+  const message = `Another commit replaced what the operator wrote. To keep that commit, pin its version in spec.pin. Otherwise put ${wish.join(' and ')} into the file, or change any field of the spec to have it written again.`;
   return { id, outcome: 'reverted', message };
 }

@@ -112,7 +112,7 @@ async function planWork(
 }
 
 const writtenOrReverted = (edit: GitEdit): GitEditResult =>
-  isToWrite(edit) ? { id: edit.id, outcome: 'written' } : revertedResult(edit.id);
+  isToWrite(edit) ? { id: edit.id, outcome: 'written' } : revertedResult(edit);
 
 function resultOnTop(edit: GitEdit, plan: EditPlan | undefined, history: BranchHistory): GitEditResult {
   const { id } = edit;

@@ -1,5 +1,5 @@
 // What a push says of each target's file, as a finding of the loop; and which findings need no further push. Pure.
-// Invariant: a finding that holds the wanted keys stays when a later task fails.
+// Invariant: a finding that needs no push stays when a later task fails.
 
 import type { GitEditResult } from '../git/push-task.ts';
 import type { GitFinding, GitWish } from '../loop/ports.ts';
@@ -36,9 +36,9 @@ export function isKnownWish(one: GitWish, other: GitWish): boolean {
   return textOf(one) === textOf(other);
 }
 
-/** True if the branch holds what is wanted, so that a task that fails changes nothing. */
+/** True if nothing is to be pushed: the branch is only compared, and a task that fails changes nothing. */
 export function isSettled({ kind }: GitFinding): boolean {
-  return kind === 'held' || kind === 'awaiting-merge' || kind === 'planned';
+  return kind === 'held' || kind === 'awaiting-merge' || kind === 'planned' || kind === 'reverted';
 }
 
 /** The commit is known only once; a later look at the same content does not forget it. */

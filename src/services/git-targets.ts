@@ -207,9 +207,10 @@ class RepositoryGroups implements GitTargets {
 
   /** @returns the outcome for metrics */
   async #bringInStep(group: Group): Promise<string> {
-    const entries = [...group.entries].filter(({ finding }) => finding.kind !== 'reverted');
+    const entries = [...group.entries];
     const needy = entries.filter(({ finding }) => !isSettled(finding));
-    // The others are compared too, because the new heads say no longer that another commit changed them.
+    // The others are compared too, because the new heads say no longer that another commit changed them. What another
+    // client reverted is held again once that client corrects it.
     const chosen = [...needy, ...entries.filter(({ finding }) => isSettled(finding))];
     let outcome = 'idle';
     for (let from = 0; from < chosen.length; from += mostEdits) {

@@ -51,6 +51,18 @@ export const gitScenarios = {
     await run(hourMs);
     oracles.checkSettled();
   },
+  correctedRevert: async () => {
+    const { simulation, git, oracles, run } = await play('branch');
+    git.revert();
+    await run(hourMs);
+    simulation.restart();
+    await run(hourMs);
+    assert.equal(simulation.condition('TargetsSynced'), 'False/Contested', 'a revert is not noticed');
+    git.correct();
+    await run(15 * minuteMs);
+    assert.equal(git.repository.pushes, 1, 'a corrected file was written');
+    oracles.checkSettled();
+  },
   movedKeys: async () => {
     const { git, oracles, run } = await play('branch');
     for (const change of [

@@ -116,6 +116,14 @@ export class GitTarget {
     this.repository.write(gitPath, { version: 'by-hand' }, this.#place.keyPath);
   }
 
+  /** Another client puts back what the cluster publishes. */
+  correct(): void {
+    const { version, digest } = this.#simulation.status().active ?? {};
+    if (version === undefined) return;
+    const { keyPath } = this.#place;
+    this.repository.write(gitPath, { version, ...(digest !== undefined && { digest }) }, keyPath);
+  }
+
   /** The operator can read and push. */
   get isReachable(): boolean {
     const { failure, isHanging } = this.repository;

@@ -47,6 +47,11 @@ export const gitTroubles: Readonly<Record<string, Trouble>> = {
   'a pull request that waits': ofGit(({ repository }) => {
     repository.isMerging = false;
   }),
+  'a commit that replaces the version and is reverted': ({ simulation }) => {
+    const { git } = simulation.owned;
+    git?.revert();
+    return { end: () => git?.correct(), stopsLinks: false };
+  },
   'an edit of where and what a git target writes': ({ simulation }) => {
     const { git } = simulation.owned;
     if (git === undefined) return { stopsLinks: false };

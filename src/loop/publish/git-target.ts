@@ -1,6 +1,6 @@
 // The state of a `git` target, from what is known of its file. Never waits: the repository is read and pushed to between
-// reconciles, because a git server may hang. Invariant: after another client reverts the push, the file is not written
-// again until the version or the spec changes.
+// reconciles, because a git server may hang. Invariant: after another client reverts the push, the file is only read until
+// it is corrected, or the version or the spec changes.
 
 import { isDeepStrictEqual } from 'node:util';
 import type { PublishedBundle } from '../../bundle/published-bundle.ts';
@@ -12,7 +12,7 @@ import { formatInstant } from '../../wire/instant.ts';
 import type { GitFinding, GitTargets } from '../ports.ts';
 import { wantedKeys } from './object-targets.ts';
 import { dryRun, planId } from './target-edit.ts';
-import { held, holdsWish, lastWrite, recordOf, refused, waiting } from './target-records.ts';
+import { held, holdsWish, isContested, lastWrite, recordOf, refused, waiting } from './target-records.ts';
 
 interface GitInput {
   readonly owner: ObjectMeta;
@@ -28,10 +28,12 @@ export function findGitTarget(
 ): TargetStatus {
   const { owner, published, isHurried } = input;
   const { namespace, name } = owner;
-  // What was written elsewhere says nothing about this place.
-  const record = isDeepStrictEqual(before?.written, placeOf(target)) ? before : undefined;
-  // A spec that changed after the contest asks to write again.
-  const isWritten = record?.reason !== 'Contested' && record?.version === published.version;
+  // What was written elsewhere says nothing about this place. A contest ends with a new version or spec.
+  const isKnown =
+    isDeepStrictEqual(before?.written, placeOf(target)) &&
+    (before?.reason !== 'Contested' || isContested(before, owner, published));
+  const record = isKnown ? before : undefined;
+  const isWritten = record?.version === published.version;
   const wish = { target, wanted: wantedKeys(target, published), isWritten };
   const finding = git.find({ namespace, name }, planId(target), wish, isHurried);
   const isPlanKept = finding.kind === 'pending' && target.isDryRun && before?.reason === 'DryRun';
@@ -57,7 +59,7 @@ function stateOf(
 ): TargetStatus {
   switch (finding.kind) {
     case 'pending':
-      return waiting(target, before, published);
+      return before?.reason === 'Contested' ? before : waiting(target, before, published);
     case 'planned':
       return dryRun(target, before, changesOf(finding.keys, wanted, target));
     case 'held':
@@ -90,6 +92,7 @@ function stateOf(
     case 'refused':
       return refused(target, before, 'Refused', `${finding.code}: ${finding.message}`);
     case 'failed':
+      if (before?.reason === 'Contested') return before;
       return refused(target, before, 'PushFailed', `${finding.code}: ${finding.message}`);
     default:
       return finding satisfies never;

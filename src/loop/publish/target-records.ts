@@ -7,6 +7,7 @@ import type { TargetReason } from '../../staticexport/reasons.ts';
 import type { TargetStatus } from '../../staticexport/status-schema.ts';
 import type { WantedTarget } from '../../staticexport/wanted.ts';
 import type { Rollout } from '../../targets/target-plan.ts';
+import type { ObjectMeta } from '../../wire/cluster.ts';
 import { formatInstant, readInstant } from '../../wire/instant.ts';
 
 export const contestedWindowMs = 10 * 60_000;
@@ -73,6 +74,15 @@ export function holdsWish(
     before.version === published.version &&
     before.linkIssueTime === issueTimeOf(target, published)
   );
+}
+
+/** True until a new version or spec. */
+export function isContested(
+  { reason, version, contestedGeneration }: TargetStatus,
+  owner: ObjectMeta,
+  published: PublishedBundle,
+): boolean {
+  return reason === 'Contested' && version === published.version && contestedGeneration === owner.generation;
 }
 
 export function issueTimeOf(target: WantedTarget, { issuedAt }: PublishedBundle): string | undefined {

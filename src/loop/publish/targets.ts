@@ -19,6 +19,7 @@ import {
   dated,
   failed,
   holdsWish,
+  isContested,
   lastWrite,
   recordOf,
   waiting,
@@ -112,8 +113,9 @@ async function writeTarget(
   if (published === undefined)
     return { ...lastWrite(before), ...recordOf(target), synced: false, reason: 'NotPublished' };
   if (input.isSuspended) return before ?? { ...recordOf(target), synced: false, reason: 'Suspended' };
-  if (before !== undefined && isLeftAlone(before, input, published)) return before;
+  // A file is compared also while it is contested.
   if (target.type === 'Git') return findGitTarget(target, before, { ...input, published }, context.git);
+  if (before !== undefined && isLeftAlone(before, input, published)) return before;
   if (input.isLate) return waiting(target, before, published);
   try {
     return await editTarget(target, before, { ...input, published }, context, signal);
@@ -132,9 +134,7 @@ function isLeftAlone(
   { owner, now, isHurried }: TargetsInput,
   published: PublishedBundle,
 ): boolean {
-  if (before.reason === 'Contested') {
-    return before.version === published.version && before.contestedGeneration === owner.generation;
-  }
+  if (before.reason === 'Contested') return isContested(before, owner, published);
   if (isHurried) return false;
   const retryAt = readInstant(before.retryTime);
   return !before.synced && retryAt !== undefined && retryAt > now && retryAt <= now + contestedWindowMs;

@@ -117,7 +117,10 @@ suite('a push to the branch', { skip: noGit }, () => {
     const repository = await server.createRepository('reverted', { 'v.yaml': values });
     const lastWritten = { version: '2' };
     const again = editOf('v.yaml', '2', { lastWritten });
-    assert.deepEqual(outcomesOf(await mustPush(taskOf(repository.url, [again]))), ['reverted']);
+    const reverted = await mustPush(taskOf(repository.url, [again]));
+    assert.deepEqual(outcomesOf(reverted), ['reverted']);
+    const [edit] = reverted.edits;
+    assert.match(edit?.outcome === 'reverted' ? edit.message : '', /spec\.pin.* put version 2 into the file/);
     assert.equal((await repository.log()).length, 1);
     const next = editOf('v.yaml', '3', { lastWritten });
     assert.deepEqual(outcomesOf(await mustPush(taskOf(repository.url, [next]))), ['written']);

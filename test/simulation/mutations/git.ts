@@ -43,6 +43,15 @@ export const gitMutations: Mutations = {
     scenario: 'movedKeys',
     caught: /not synced after calm: .*Contested/,
   },
+  'a contested file is never compared again': {
+    rule: '5',
+    exchange: exchange(gitTarget, {
+      findGitTarget: (real) => (target, before, input, git) =>
+        before?.reason === 'Contested' ? before : real(target, before, input, git),
+    }),
+    scenario: 'correctedRevert',
+    caught: /not synced after calm: .*Contested/,
+  },
   'a target is synced before its push': {
     rule: '5',
     exchange: exchange(gitTarget, {

@@ -109,15 +109,76 @@ test('what another commit replaced is contested, and written again only with a n
   assert.equal(simulation.condition('TargetsSynced'), 'True/Synced');
 });
 
+for (const isRestarted of [false, true]) {
+  test(`a contested file that is corrected ${isRestarted ? 'before a restart ' : ''}is synced again, without a push`, async () => {
+    const world = await publishedWorld();
+    const { simulation, repository } = world;
+    await simulation.run(2 * minuteMs);
+    repository.write(path, { version: 'by-hand' });
+    await simulation.run(10 * minuteMs);
+    const contested = stateOf(world);
+    assert.equal(contested?.reason, 'Contested');
+    repository.write('other.yaml', { version: 'of others' });
+    if (isRestarted) simulation.restart();
+    await simulation.run(60 * minuteMs);
+    assert.deepEqual(stateOf(world), contested, 'a contest that lasts writes no status');
+    repository.write(path, { version: versionOf(world) ?? '' });
+    if (isRestarted) simulation.restart();
+    await simulation.run(10 * minuteMs);
+    assert.equal(simulation.condition('TargetsSynced'), 'True/Synced');
+    assert.equal(repository.pushes, 1);
+    // Another revert is another contest.
+    repository.write(path, { version: 'by-hand' });
+    await simulation.run(10 * minuteMs);
+    assert.equal(simulation.condition('TargetsSynced'), 'False/Contested');
+  });
+}
+
+test('a pin of the version that another commit put back ends the contest', async () => {
+  const world = await publishedWorld();
+  const { simulation, repository } = world;
+  await simulation.run(2 * minuteMs);
+  const first = versionOf(world);
+  simulation.vendor.contents.set('docs.example.com', { name: 'second', pages: 20 });
+  simulation.annotate({ 'staticexport.dev/requestedAt': 'second' });
+  await simulation.run(30 * minuteMs);
+  assert.notEqual(versionOf(world), first);
+  repository.write(path, { version: first ?? '' });
+  await simulation.run(10 * minuteMs);
+  assert.equal(simulation.condition('TargetsSynced'), 'False/Contested');
+  simulation.editSpec({ pin: { version: first } });
+  await simulation.run(10 * minuteMs);
+  assert.equal(simulation.condition('TargetsSynced'), 'True/Synced');
+  assert.equal(repository.pushes, 2);
+});
+
+test('a spec that is changed during a contest is written, also by a new process', async () => {
+  const world = await publishedWorld();
+  const { simulation, repository } = world;
+  await simulation.run(2 * minuteMs);
+  repository.write(path, { version: 'by-hand' });
+  await simulation.run(10 * minuteMs);
+  simulation.editSpec({ historyLimit: 7 });
+  await simulation.step();
+  simulation.restart();
+  await simulation.run(2 * minuteMs);
+  assert.equal(simulation.condition('TargetsSynced'), 'True/Synced');
+  assert.equal(repository.read(path)?.version, versionOf(world));
+});
+
 test('a restarted operator neither pushes again nor overwrites a revert', async () => {
   const world = await publishedWorld();
   const { simulation, repository } = world;
   await simulation.run(2 * minuteMs);
-  const { commits } = repository;
   simulation.restart();
   await simulation.run(10 * minuteMs);
-  assert.equal(repository.commits, commits);
+  assert.equal(repository.commits, 1);
   assert.equal(simulation.condition('TargetsSynced'), 'True/Synced');
+  repository.write(path, { version: 'by-hand' });
+  simulation.restart();
+  await simulation.run(10 * minuteMs);
+  assert.equal(repository.pushes, 1);
+  assert.equal(simulation.condition('TargetsSynced'), 'False/Contested');
 });
 
 test('a git server that hangs delays no link and no status', async () => {

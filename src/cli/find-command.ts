@@ -8,7 +8,13 @@ import type { CommandSection } from './commands.ts';
 export type FoundCommand =
   | { readonly kind: 'command'; readonly command: Command; readonly args: readonly string[] }
   | { readonly kind: 'print'; readonly text: string }
-  | { readonly kind: 'refuse'; readonly text: string; readonly reason: string };
+  | {
+      readonly kind: 'refuse';
+      /** The program, or the group whose command is missing or wrong: what `--help` explains. */
+      readonly command: string;
+      readonly text: string;
+      readonly reason: string;
+    };
 
 const summary = 'exports a docs site, checks the archive and writes it';
 const wordPattern = /^[a-z][a-z-]{0,30}$/;
@@ -42,15 +48,18 @@ export function findCommand(
   const help = (): string =>
     helpOf(called, group, group === '' ? sections : [{ title: 'Commands', commands: within }]);
   if (isHelp && within.length > 0) return print(help());
-  const isGroup = words.length > 0 && words.length === args.length && within.length > 0;
+  // Flags alone name no command either.
+  const isGroup = words.length > 0 && within.length > 0 && (args[words.length] ?? '-').startsWith('-');
   if (args.length === 0 || isGroup) {
     const reason = 'a command is missing';
-    return { kind: 'refuse', text: `${called}: ${reason}\n\n${help()}`, reason };
+    const subject = [called, group].filter((part) => part !== '').join(' ');
+    return { kind: 'refuse', command: subject, text: `${subject}: ${reason}\n\n${help()}`, reason };
   }
   const reason = first.startsWith('-') ? 'flags follow the command' : wrongWord(words, commands);
-  const named = commands.some((one) => one.words.startsWith(`${words[0]} `)) ? `${words[0]} ` : '';
-  const text = `${called}: ${reason}\nRun "${called} ${named}--help" for all commands.\n`;
-  return { kind: 'refuse', text, reason };
+  const isOfGroup = commands.some((one) => one.words.startsWith(`${words[0]} `));
+  const subject = isOfGroup ? `${called} ${words[0]}` : called;
+  const text = `${subject}: ${reason}\nRun "${subject} --help" for all commands.\n`;
+  return { kind: 'refuse', command: subject, text, reason };
 }
 
 function print(text: string): FoundCommand {

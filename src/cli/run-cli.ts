@@ -45,8 +45,14 @@ export async function runCli(process: NodeJS.Process, parts: CliParts): Promise<
     process.exitCode = answer;
     process.stdout.write(text);
   };
-  const refuse = async (command: string, text: string, reason: string, code?: string): Promise<void> => {
-    const failure = { ...usageFailure(command, reason), ...(code !== undefined && { code }) };
+  const refuse = async (
+    command: string,
+    text: string,
+    reason: string,
+    code?: string,
+    isGroup?: boolean,
+  ): Promise<void> => {
+    const failure = { ...usageFailure(command, reason, isGroup), ...(code !== undefined && { code }) };
     const format = askedFormat(argv, process.env[variableName(programName, 'output')]);
     const { stdout } = await formatFailure(command, failure, format);
     answer = exitCodes[failure.outcome];
@@ -66,7 +72,7 @@ export async function runCli(process: NodeJS.Process, parts: CliParts): Promise<
   }
   const found = findCommand(argv, commandSections, version, called);
   if (found.kind === 'print') return print(found.text);
-  if (found.kind === 'refuse') return refuse(called, found.text, found.reason);
+  if (found.kind === 'refuse') return refuse(found.command, found.text, found.reason, undefined, true);
   const { command, args } = found;
   const name = `${called} ${command.words}`;
   const warnings: string[] = [];

@@ -1,7 +1,7 @@
 // The commands about archives: words, flags and texts. Refuses: importing their work, because `--help` of any command
 // would load it.
 
-import { hostPort, kind, toggle } from '../../runtime/flags/flag-kinds.ts';
+import { FlagValueError, hostPort, kind, toggle } from '../../runtime/flags/flag-kinds.ts';
 import { version } from '../../runtime/version.ts';
 import { type Command, defineCommand } from '../command.ts';
 import { contentDigest, sizeFlags } from './size-flags.ts';
@@ -13,8 +13,14 @@ const archive = {
   candidates: 'files',
 } as const;
 
-/** The server itself refuses what is no path. */
-const basePath = kind('PATH', (text) => text);
+/** Without `.`, `..` and empty parts. A test holds that the server accepts it. */
+const plainPath = /^\/*(?:(?!\.{1,2}(?:\/|$))[^\s/?#\\%]+(?:\/(?!\/)|$))*\/*$/;
+
+/** Refused before the archive is read, which may take minutes. */
+const basePath = kind('PATH', (text) => {
+  if (plainPath.test(text)) return text;
+  throw new FlagValueError('must be a plain path such as /docs');
+});
 
 export const bundleCommands: readonly Command[] = [
   defineCommand(

@@ -15,6 +15,7 @@ import { PlainYamlError, readPlainYaml } from '../plain-yaml.ts';
 export interface Manifest {
   readonly key: ObjectKey;
   readonly spec: unknown;
+  readonly domain: string;
   readonly annotations: Readonly<Record<string, string>>;
   readonly labels: Readonly<Record<string, string>>;
   /** The Secret that spec.api.keySecretRef names. */
@@ -70,6 +71,7 @@ export function readManifest(text: string): Manifest {
     spec,
     annotations: textsOf(metadata['annotations'], 'metadata.annotations'),
     labels: textsOf(metadata['labels'], 'metadata.labels'),
+    domain: read.domain,
     keySecret: read.api.keySecretRef,
     gitTargets,
     secrets: new Map(beside.flatMap((one) => (one === undefined ? [] : [one]))),

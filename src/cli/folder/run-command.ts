@@ -97,7 +97,7 @@ async function runOver(
   const keySource = keySourceOf(manifest, values.secret);
   const inWords = (text: string): string => inRunWords(text, keySource);
   const note = (line: string, level?: 'warning'): void => progress.note(inWords(line), level);
-  const logger = createPlainLog((line) => note(line, 'warning'));
+  const logger = createPlainLog((line) => note(line, 'warning'), manifest.domain);
   const signal = values.once ? clock.deadline(values.timeout, context.signal) : context.signal;
   const services = await openExternalServices(
     {

@@ -88,7 +88,7 @@ function failureOfExport({ failures = {} }: Status, rules: RunRules): LastFailur
   const wanted = { domain: spec?.domain ?? '', baseUrl: ownUrl ?? rules.apiBaseUrl };
   return {
     code: latest.reason,
-    message: rules.inWords(failureMessage(latest, { wanted })),
+    message: rules.inWords(failureMessage(latest, { wanted }) ?? 'the call failed'),
     next: addressSteps(latest.reason, ownUrl === undefined ? '--api-base-url' : 'spec.api.baseUrl'),
   };
 }

@@ -4,9 +4,12 @@
 import type { Failure } from '../cli-error.ts';
 import { documentFormats, type OutputFormat } from '../output-format.ts';
 
-/** @param command what could not be read, with the program's name */
-export function usageFailure(command: string, reason: string): Failure {
-  const next = [`${command} --help explains its flags and arguments`];
+/**
+ * @param command what could not be read, with the program's name
+ * @param isGroup the command is missing or wrong
+ */
+export function usageFailure(command: string, reason: string, isGroup = false): Failure {
+  const next = [`${command} --help ${isGroup ? 'lists its commands' : 'explains its flags and arguments'}`];
   return { outcome: 'usage', code: 'WrongUsage', message: reason, retryable: false, next, known: {} };
 }
 

@@ -44,12 +44,14 @@ export function describeFailure(failure: Failure, asked: Asked): string {
   return requestId === undefined ? said : `${said} ${describeRequest(requestId)}`;
 }
 
-/** The same as a clause without the code, for a reader that gets the code apart. */
-export function failureMessage(failure: Failure, asked: Asked): string {
-  return (wordsOf(failure, asked) ?? 'the call failed').replace(/\.$/, '');
+/** The same as a clause without the code, for a reader that gets the code apart. `undefined`: the code says all. */
+export function failureMessage(failure: FailureCode, asked: Asked): string | undefined {
+  return wordsOf(failure, asked)?.replace(/\.$/, '');
 }
 
-function wordsOf({ reason, message: why }: Failure, { wanted }: Asked): string | undefined {
+type FailureCode = Pick<Failure, 'reason' | 'message'>;
+
+function wordsOf({ reason, message: why }: FailureCode, { wanted }: Asked): string | undefined {
   return failureWords[reason]?.(apiName(wanted.baseUrl), wanted.domain, why) ?? why;
 }
 

@@ -195,6 +195,23 @@ test('an archive is served below its base path as soon as its address is printed
   assert.equal(await child.exited, 0);
 });
 
+test('a base path that is none is refused before the archive is read; so is a group without a command', async () => {
+  const cases = [
+    [
+      ['serve', '/none.tar', '--base-path', '../x'],
+      '--base-path must be a plain path such as /docs',
+      / serve --help explains/,
+    ],
+    [[], 'a command is missing', /^static-export bundle --help lists its commands$/],
+  ] as const;
+  for (const [args, message, next] of cases) {
+    const { code, stdout } = await run(...args, '-o', 'json');
+    const error = JSON.parse(stdout);
+    assert.deepEqual([code, error.code, error.message], [2, 'WrongUsage', message]);
+    assert.match(error.next[0], next);
+  }
+});
+
 test('a warning of the server is a line for a person', async (t) => {
   const archive = join(folderFor(t), 'site.tar');
   writeFileSync(archive, tarOf({ 'index.html': '<script src="/app.js"></script>', 'app.js': '1' }));

@@ -5,6 +5,7 @@ import { test } from 'node:test';
 import { calledName } from '../../../src/cli/command.ts';
 import { commandSections, commands } from '../../../src/cli/commands.ts';
 import { findCommand } from '../../../src/cli/find-command.ts';
+import { readBasePath } from '../../../src/site/http/request-path.ts';
 
 const find = (...args: string[]) => findCommand(args, commandSections, '1.2.3');
 
@@ -35,6 +36,7 @@ const printed: readonly (readonly [readonly string[], 'print' | 'refuse', RegExp
     /did you mean "bundle inspect"\?/,
     /Run "static-export bundle --help" for/,
   ],
+  [['bundle', '-o', 'json'], 'refuse', /^static-export bundle: a command is missing/, /bundle COMMAND/],
   [['bundel'], 'refuse', /did you mean "bundle"\?/, /Run "static-export --help" for/],
   [['bundle', 'frobnicate'], 'refuse', /no such command\n/, /Run "static-export bundle --help" for/],
   [['xyz'], 'refuse', /there is no such command\n/, /Run "static-export --help" for/],
@@ -48,7 +50,7 @@ for (const [args, kind, first, second] of printed) {
     assert.ok(found.kind === kind);
     assert.match(found.text, first);
     assert.match(found.text, second);
-    if (found.kind === 'refuse') assert.ok(found.text.startsWith(`static-export: ${found.reason}\n`));
+    if (found.kind === 'refuse') assert.ok(found.text.startsWith(`${found.command}: ${found.reason}\n`));
   });
 }
 
@@ -99,4 +101,29 @@ test('as a plugin of kubectl, texts name it as it is called', () => {
     const bare = line.text.match(/(?<!kubectl )\bstatic-export [a-z]+/g);
     assert.deepEqual(bare, null, command.words);
   }
+});
+
+test('a base path that bundle serve accepts is one that the server accepts', () => {
+  const serve = commands.find((one) => one.words === 'bundle serve') ?? assert.fail();
+  const paths = [
+    '/',
+    '',
+    'docs',
+    '/docs/',
+    '/a/b',
+    '/a.b/..c',
+    '/ä',
+    '../x',
+    '/a/../b',
+    '/./a',
+    '/a//b',
+    '//',
+  ];
+  const accepted = paths.filter(
+    (path) => serve.read(['site.tar', '--base-path', path], {}).outcome === 'run',
+  );
+  assert.deepEqual(accepted, ['/', '', 'docs', '/docs/', '/a/b', '/a.b/..c', '/ä', '//']);
+  for (const path of accepted) assert.notEqual(readBasePath(path), undefined, path);
+  for (const path of ['a?b', 'a#b', 'a\\b', 'a b', '/a/..'])
+    assert.equal(serve.read(['site.tar', '--base-path', path], {}).outcome, 'refuse', path);
 });

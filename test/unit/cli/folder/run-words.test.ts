@@ -50,10 +50,16 @@ test('an unusual key has the same note as in export', () => {
 });
 
 test('a message says that it is retried only by its time', () => {
-  const said = `inspection failed: ${oddAnswer('PrivateLink').message} (PrivateLink). Retrying at 2026-01-05T12:00:00Z`;
+  const lines: string[] = [];
+  const log = createPlainLog((line) => void lines.push(line), 'docs.example.com');
+  const { message } = oddAnswer('PrivateLink');
+  log.warn(
+    { jobId: 'j', reason: 'PrivateLink', message, retryTime: '2026-01-05T12:00:00Z' },
+    'inspection failed',
+  );
   assert.equal(
-    inRunWords(said, file),
-    'inspection failed: the link leads to a loopback, link-local or private address; add --allow-private-links if that is intended (PrivateLink). Retrying at 2026-01-05T12:00:00Z',
+    inRunWords(lines.join(), file),
+    'Inspecting the archive failed. The link leads to a loopback, link-local or private address; add --allow-private-links if that is intended (PrivateLink). Retrying at 2026-01-05T12:00:00Z',
   );
 });
 
@@ -76,12 +82,12 @@ test('no message about a key or a host speaks of an operator, a chart, or a Secr
 
 test('the log is lines for a person, and what is an event is not said twice', () => {
   const lines: string[] = [];
-  const log = createPlainLog((line) => void lines.push(line));
+  const log = createPlainLog((line) => void lines.push(line), 'docs.example.com');
   const error = new ClusterError('Unavailable', 'the state folder cannot be written; check its space');
   log.warn({ error }, 'reconcile failed');
   const retryTime = '2026-01-05T12:00:00Z';
   log.warn(
-    { jobId: 'j', reason: 'ServerError', message: '503', count: 1, retryTime, host: 'x' },
+    { jobId: 'j', reason: 'ServerError', message: '503', count: 1, retryTime, host: 'api.example.com' },
     'poll failed',
   );
   log.warn(
@@ -95,10 +101,13 @@ test('the log is lines for a person, and what is an event is not said twice', ()
   log.warn({ jobId: 'j', reason: 'BundleRejected', message: 'said' }, 'export failed');
   log.info({}, 'export started');
   log.warn({ cause: 'First', reason: 'Unauthorized', host: 'x' }, 'start failed');
+  const refused = { reason: 'NetworkError', message: 'ECONNREFUSED', host: 'api.example.com', retryTime };
+  log.warn(refused, 'start failed');
   assert.deepEqual(lines, [
     'reconcile failed: the state folder cannot be written; check its space (Unavailable)',
-    'poll failed: 503 (ServerError). Retrying at 2026-01-05T12:00:00Z',
+    'Polling the export job failed. The export API at api.example.com returned a server error: 503 (ServerError). Retrying at 2026-01-05T12:00:00Z',
     'API key in Secret docs/key does not begin with svc_.',
-    'start failed: Unauthorized',
+    'Starting the export failed (Unauthorized)',
+    'Starting the export failed. The export API at api.example.com could not be reached: ECONNREFUSED (NetworkError). Retrying at 2026-01-05T12:00:00Z',
   ]);
 });

@@ -2,7 +2,15 @@
 // krew as a plugin of the real kubectl.
 
 import assert from 'node:assert/strict';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, delimiter, dirname, join, resolve } from 'node:path';
 import { after, before, test } from 'node:test';
@@ -122,6 +130,17 @@ test('the installed program runs from an empty folder', async () => {
   assert.equal(verified.code, 0, verified.stderr);
   const inspected = await inEmptyFolder('static-export', 'bundle', 'inspect', '../site.tar.gz', '-o', 'json');
   assert.equal(JSON.parse(inspected.stdout).pages, 2);
+});
+
+test('a file that was copied without its folder says what is missing', async () => {
+  const file = join(folder, 'alone.mjs');
+  copyFileSync(join(built, 'static-export.mjs'), file);
+  const { code, stdout, stderr } = await inEmptyFolder('node', file, '--help');
+  assert.deepEqual([code, stdout], [2, '']);
+  assert.match(
+    stderr,
+    /^static-export: the folder static-export beside the program is missing or incomplete\. .*\n$/,
+  );
 });
 
 test('kubectl finds the installed program, and completes it', async () => {

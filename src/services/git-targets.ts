@@ -10,7 +10,7 @@ import type { Random } from '../runtime/random.ts';
 import type { WantedGitTarget } from '../staticexport/wanted.ts';
 import type { ObjectKey, SecretObject } from '../wire/cluster.ts';
 import { ClusterError } from '../wire/cluster-error.ts';
-import { readOriginEntry } from '../wire/http-origin.ts';
+import { readHttpOrigin, readOriginEntry } from '../wire/http-origin.ts';
 import { type AccessProblem, readGitAccess } from './git-access.ts';
 import { findingOf, isKnownWish, isSameFinding, isSettled } from './git-findings.ts';
 
@@ -133,8 +133,10 @@ class RepositoryGroups implements GitTargets {
   }
 
   #isAllowed({ url }: WantedGitTarget): boolean {
-    const { origin } = new URL(url);
-    return this.#options.allowedHosts.some((entry) => readOriginEntry(entry) === origin);
+    const origin = readHttpOrigin(url);
+    return (
+      origin !== undefined && this.#options.allowedHosts.some((entry) => readOriginEntry(entry) === origin)
+    );
   }
 
   #groupOf(namespace: string, target: WantedGitTarget): Group {
@@ -185,7 +187,8 @@ class RepositoryGroups implements GitTargets {
       if (signal.aborted) return;
       // A fault of this process must not stop the repository for good.
       outcome = error instanceof ClusterError ? error.code : 'Unexpected';
-      const message = error instanceof ClusterError ? error.message : 'the task failed; see the log';
+      const message =
+        error instanceof ClusterError ? error.message : 'the push failed unexpectedly; retrying';
       this.#settle(group, [...group.entries], { kind: 'failed', code: outcome, message });
       group.failures += 1;
     } finally {
@@ -309,6 +312,11 @@ function isSameHeads(one: GitHeads, other: GitHeads): boolean {
 }
 
 function hostNotAllowed({ url }: WantedGitTarget): GitFinding {
+  // The Kubernetes API server accepts URLs that cannot be called, such as one with a port of six digits.
+  if (!URL.canParse(url)) {
+    const message = 'the URL of the repository is not valid; write it as https://HOST/PATH';
+    return { kind: 'failed', code: 'InvalidUrl', message };
+  }
   const { host } = new URL(url);
   const message = `the host ${host} is not in --allowed-git-hosts of the operator; add it to targets.git.allowedHosts of the chart`;
   return { kind: 'failed', code: 'HostNotAllowed', message };

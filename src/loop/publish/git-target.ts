@@ -76,7 +76,9 @@ function stateOf(
         const message = `the branch ${target.pullRequestBranch} waits for its merge into ${target.branch}`;
         return { ...held(target, published, { state: 'awaiting-merge', message }, record), written };
       }
-      const known = holdsWish(target, before, published) ? before.message : undefined;
+      // The message of a wait for a merge ends with the merge.
+      const isSynced = before?.reason === 'Synced' && holdsWish(target, before, published);
+      const known = isSynced ? before.message : undefined;
       const message = commit === undefined ? known : `commit ${commit.slice(0, 12)}`;
       return {
         ...held(target, published, { state: 'complete' }, record),

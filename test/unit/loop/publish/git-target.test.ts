@@ -225,6 +225,7 @@ test('a pull-request branch awaits its merge', async () => {
   repository.merge('static-export/docs');
   await simulation.run(7 * minuteMs);
   assert.equal(simulation.condition('TargetsSynced'), 'True/Synced');
+  assert.doesNotMatch(stateOf(world)?.message ?? '', /waits for its merge/);
   assert.equal(repository.commits, 2);
 });
 
@@ -298,6 +299,16 @@ test('a host that the operator does not allow is never asked', async () => {
   assert.equal(repository.tasks.length, 0);
   assert.equal(simulation.condition('TargetsSynced'), 'False/PushFailed');
   assert.match(stateOf(world)?.message ?? '', /^HostNotAllowed: .*git\.example\.com.*allowedHosts/);
+});
+
+test('a URL that cannot be called concerns its target alone', async () => {
+  for (const wrong of ['https://git.example.com:99999/x', 'https://1.2.3.4.5/x', 'https://a<b/c']) {
+    const world = await publishedWorld({ url: wrong });
+    await world.simulation.run(2 * minuteMs);
+    assert.equal(world.simulation.condition('Ready'), 'True/Published', wrong);
+    assert.equal(stateOf(world)?.reason, 'PushFailed');
+    assert.match(stateOf(world)?.message ?? '', /^InvalidUrl: .* write it as https:\/\/HOST\/PATH$/);
+  }
 });
 
 test('a Secret without credentials is named, and its correction is found', async () => {

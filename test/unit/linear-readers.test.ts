@@ -27,6 +27,8 @@ import { nextPage } from '../../src/mirror/registry/answer.ts';
 import { readChallenges } from '../../src/mirror/registry/challenge.ts';
 import { findCredentials } from '../../src/mirror/registry/docker-config.ts';
 import { readRepository } from '../../src/mirror/registry/repository.ts';
+import { parseVerifyKey, signatureKeyId } from '../../src/mirror/kit/minisign.ts';
+import { nameWithoutHash } from '../../src/mirror/kit/pairing.ts';
 import { assetNaming } from '../../src/site/content/asset-name.ts';
 import { buildRouteTable } from '../../src/site/content/route-table.ts';
 import { readByteRange } from '../../src/site/http/byte-range.ts';
@@ -78,6 +80,18 @@ const readers: Readonly<Record<string, Reader>> = {
     },
     openings: ['', 'assets/', 'assets/a.', 'assets/a-', 'a.'],
     most: defaultLimits.maxPathBytes,
+  },
+  'a name with a content hash': {
+    read: nameWithoutHash,
+    openings: ['', 'assets/', 'assets/a.', 'a-'],
+    most: defaultLimits.maxPathBytes,
+  },
+  "a kit's signature and key": {
+    read: (text) => {
+      parseVerifyKey(text);
+      assert.throws(() => signatureKeyId(text));
+    },
+    openings: ['', 'RW', 'untrusted comment: x\n', 'untrusted comment: x\nRU'],
   },
   "an entry's name": {
     read: (name) => {

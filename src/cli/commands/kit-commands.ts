@@ -155,7 +155,7 @@ export const kitCommands: readonly Command[] = [
   defineCommand(
     {
       words: 'kit import',
-      summary: 'checks a kit and puts its bundles into a folder, store or mirror',
+      summary: 'checks a kit and puts its bundles where you say',
       arguments: [kit],
       flags: {
         ...keyFlags,

@@ -35,7 +35,7 @@ export function pairFiles(files: readonly BundleFile[], base: readonly BundleFil
 }
 
 /** Tools write 8 to 32 letters and digits, with `-` and `_` in base64, between points and hyphens of the last segment. */
-const contentHash = /([.-])(?=[A-Za-z0-9_-]*[A-Z0-9_])[A-Za-z0-9_-]{8,32}(?=\.)/g;
+const contentHash = /([.-])(?=[A-Za-z0-9_-]{0,31}[A-Z0-9_])[A-Za-z0-9_-]{8,32}(?=\.)/g;
 
 /** `assets/app.3f9a01bc.js` and `assets/app.77c1e0aa.js` have one such name. */
 export function nameWithoutHash(path: string): string {

@@ -57,6 +57,9 @@ for (const line of [
   'run -f ',
   'export --to=',
   'get --kubeconfig ',
+  'kit verify ',
+  'kit verify docs.sxkit.001 docs.sxkit.002 ',
+  'kit create --bundle ',
 ]) {
   test(`after "${line}" come files`, () => assert.equal(offer(line).candidates, 'files'));
 }

@@ -80,3 +80,21 @@ test('where arguments may follow, a switch takes none of them for its value', ()
   const off = readInvocation(command, '1', ['docs', '--yes=false'], {});
   assert.equal(off.outcome === 'run' && off.values.yes, false);
 });
+
+test('an argument that is repeatable takes every value without a flag, and one at least', () => {
+  const command: ProgramDescription<{ yes: ReturnType<typeof toggle> }> = {
+    name: 'demo verify',
+    variablePrefix: 'demo',
+    summary: 'a command',
+    flags: { yes: toggle('Do not ask') },
+    arguments: [{ placeholder: 'KIT', describe: 'A kit', isRequired: true, isRepeatable: true }],
+  };
+  const invocation = readInvocation(command, '1', ['a', '--yes', 'b', 'c'], {});
+  assert.deepEqual(invocation.outcome === 'run' && invocation.args, ['a', 'b', 'c']);
+  const missing = readInvocation(command, '1', ['--yes'], {});
+  assert.equal(missing.outcome === 'refuse' && missing.reason, 'KIT is missing: A kit');
+  const help = readInvocation(command, '1', ['--help'], {});
+  assert.match(help.outcome === 'print' ? help.text : '', /^Usage: demo verify KIT\.\.\. \[flags\]$/m);
+  const stray = readInvocation(command, '1', ['a', '--no'], {});
+  assert.match(stray.outcome === 'refuse' ? stray.reason : '', /^unknown flag --no/);
+});

@@ -3,6 +3,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { defaultLimits } from '../../src/bundle/limits.ts';
 import { addDelta, addWhole } from '../../src/mirror/kit/kit-bundle.ts';
 import { createKitContents } from '../../src/mirror/kit/kit-contents.ts';
 import { checkContents, type KitHead, type KitSource, readKitHead } from '../../src/mirror/kit/kit-reader.ts';
@@ -35,7 +36,13 @@ export async function buildKit(bundles: readonly BuiltBundle[], key: SignKey, se
       const release =
         base === undefined
           ? addWhole(added, contents, path, never)
-          : addDelta(added, memoryBundle(base), contents, path, () => {}, never);
+          : addDelta(
+              added,
+              memoryBundle(base),
+              contents,
+              { path, limits: defaultLimits, onProgress: () => {} },
+              never,
+            );
       releases.push(await release);
     }
     const { document, contents: opened } = contents.finish({

@@ -2,14 +2,19 @@
 // checked before it gets its name. Invariant: the same inputs, time and sequence give the same bytes.
 
 import { rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createCountingSink } from '../../bundle/store/pack.ts';
+import { removeQuietly } from '../../bundle/store/store-disk.ts';
 import type { StoredBundle } from '../../bundle/store/stored-bundle.ts';
-import { type AddedBundle, addDelta, addWhole } from '../../mirror/kit/kit-bundle.ts';
+import { type AddedBundle, addDelta, addWhole, readKitBundle } from '../../mirror/kit/kit-bundle.ts';
 import { createKitContents } from '../../mirror/kit/kit-contents.ts';
+import { type KitHead, kitBlobs } from '../../mirror/kit/kit-reader.ts';
 import { composeKit } from '../../mirror/kit/kit-writer.ts';
 import { MirrorError } from '../../mirror/mirror-error.ts';
 import { formatInstant } from '../../wire/instant.ts';
 import { packedFiles } from '../bundle/pack.ts';
-import { openArchive, type SizeLimits } from '../bundle/reading.ts';
+import { limitsOf, openArchive, type SizeLimits } from '../bundle/reading.ts';
 import { CliError } from '../cli-error.ts';
 import type { CliContext, CommandResult } from '../context.ts';
 import { sizeWords } from '../output/amounts.ts';
@@ -17,7 +22,7 @@ import { namedPath, newPartialName } from '../output/destination.ts';
 import { openBase } from './bases.ts';
 import { checkKit } from './check-kit.ts';
 import { readSignKey } from './keys.ts';
-import { openKit } from './kit-file.ts';
+import { type OpenKit, openKit } from './kit-file.ts';
 import { requirePlace, writeKit } from './kit-output.ts';
 import { addChart, addImage, addSbom, type PartContext } from './new-parts.ts';
 import { kitFields, kitLines, outputFields } from './summary.ts';
@@ -73,7 +78,8 @@ export async function createKit(
     const check = async (partials: readonly string[]): Promise<void> => {
       const written = await openKit(partials, 'exactly');
       try {
-        await checkKit(written.source, key, context);
+        const head = await checkKit(written.source, key, context);
+        await proveWhole(head, written, values, context);
       } finally {
         await written.close();
       }
@@ -124,7 +130,7 @@ async function addBundles(
         const adding =
           base === undefined
             ? addWhole(added, contents, spool, signal)
-            : addDelta(added, base, contents, spool, onProgress, signal);
+            : addDelta(added, base, contents, { path: spool, limits: limitsOf(values), onProgress }, signal);
         keep(await adding.catch((error: unknown) => throwSpoolFault(error, values.to)));
       } finally {
         progress.end();
@@ -134,6 +140,26 @@ async function addBundles(
   } finally {
     for (const base of bases) await base.close();
     await rm(spool, { force: true });
+  }
+}
+
+/** Each whole bundle as an importer reads it. Deltas were proven while their bases were open. */
+async function proveWhole(
+  head: KitHead,
+  { source }: OpenKit,
+  values: SizeLimits,
+  { progress, random, signal }: CliContext,
+): Promise<void> {
+  progress.phase('Reading the bundles back');
+  const blobs = kitBlobs(source, head, 'the kit');
+  const workDir = join(tmpdir(), `static-export-${random.uuid()}`);
+  try {
+    for (const bundle of head.document.bundles.filter(({ kind }) => kind === 'whole')) {
+      const sink = { limits: limitsOf(values), pack: createCountingSink(), workDir };
+      await readKitBundle(bundle, blobs, undefined, sink, signal);
+    }
+  } finally {
+    await removeQuietly(workDir);
   }
 }
 

@@ -17,12 +17,11 @@ export function storeTarget(to: string, { context, limits, blobs }: TargetContex
   let store: BundleStore | undefined;
   return {
     statePath: join(storeDir, 'kit-imports.json'),
-    // Removes what a killed import left, so it comes before anything is staged.
-    prepare: async () => {
-      store = await openBundleStore(storeDir, { keep: 1 });
-    },
+    prepare: async () => {},
     findBase: (digest) => openFromStore(storeDir, digest),
     stage: async (bundle, base) => {
+      // Removes what a killed import left, so it comes before anything is staged.
+      store ??= await openBundleStore(storeDir, { keep: 1 });
       const workDir = join(storeDir, `${incomingPrefix}${random.uuid()}`);
       const discard = (): Promise<void> => removeQuietly(workDir);
       try {

@@ -7,6 +7,7 @@ import { promisify } from 'node:util';
 import zlib, { constants, type ZstdOptions } from 'node:zlib';
 import * as z from 'zod/mini';
 import { readJson } from '../../wire/json-text.ts';
+import { PublishableError } from '../../wire/publishable-error.ts';
 import { kitDamaged } from './kit-error.ts';
 
 export const deltaArtifactType = 'application/vnd.staticexport.bundle.delta.v1';
@@ -65,7 +66,21 @@ const smallBytes = 512 * 1024;
 /** Of file and dictionary together. */
 const largestWindowLog = 25;
 
+/** An older Node ignores the option, and would make patches that no other Node can read. */
+let hasDictionaries: boolean | undefined;
+function requireDictionaries(): void {
+  const sample = Buffer.from('0123456789abcdefghijklmnopqrstuvwxyz');
+  hasDictionaries ??= zlib.zstdCompressSync(sample, { dictionary: sample }).length < sample.length;
+  if (hasDictionaries) return;
+  throw new PublishableError(
+    'NodeTooOld',
+    'this Node has no zstd dictionaries, which deltas need; use the newest Node 24',
+  );
+}
+
+/** @throws {PublishableError} `NodeTooOld` */
 export function makePatch(file: Buffer, base: Buffer): Promise<Buffer> {
+  requireDictionaries();
   const bytes = file.length + base.length;
   const windowLog = Math.min(largestWindowLog, Math.max(10, Math.ceil(Math.log2(bytes + 1))));
   const tables = { [constants.ZSTD_c_hashLog]: windowLog - 1, [constants.ZSTD_c_chainLog]: windowLog - 1 };
@@ -77,8 +92,9 @@ export function makePatch(file: Buffer, base: Buffer): Promise<Buffer> {
   return compress(file, { dictionary: dictionaryOf(base), params });
 }
 
-/** @throws {KitError} `KitDamaged` */
+/** @throws {KitError} `KitDamaged`; {PublishableError} `NodeTooOld` */
 export async function applyPatch(patch: Buffer, base: Buffer, size: number): Promise<Buffer> {
+  requireDictionaries();
   const params = { [constants.ZSTD_d_windowLogMax]: largestWindowLog };
   try {
     // The platform wants room for one byte at least.

@@ -7,7 +7,7 @@ import type { ArchivedFile } from '../../bundle/archive/archive-writer.ts';
 import type { BundleIndex } from '../../bundle/bundle-index.ts';
 import type { BundleLimits } from '../../bundle/limits.ts';
 import { refusal } from '../../bundle/refusal.ts';
-import type { PackSink } from '../../bundle/store/pack.ts';
+import { createCountingSink, type PackSink } from '../../bundle/store/pack.ts';
 import type { StoredBundle } from '../../bundle/store/stored-bundle.ts';
 import type { BlobReader } from '../carrier.ts';
 import { type BundleImage, formatImage, manifestType, parseImage } from '../image.ts';
@@ -53,18 +53,32 @@ export async function addWhole(
   return layer.close;
 }
 
-/** @param onProgress gets the bytes of files that were read so far. @throws as `spoolBytes`, `deltaBytes` */
+export interface DeltaOptions {
+  /** Of a spool file, which has this name for a moment only. */
+  readonly path: string;
+  /** Of the importers: a delta that they would refuse is refused here. */
+  readonly limits: BundleLimits;
+  /** Gets the bytes of files that were read so far. */
+  readonly onProgress: (readBytes: number) => void;
+}
+
+/** @throws as `spoolBytes`, `deltaBytes`, `applyDelta` */
 export async function addDelta(
   { bundle, version }: AddedBundle,
   base: StoredBundle,
   contents: KitContents,
-  path: string,
-  onProgress: (readBytes: number) => void,
+  { path, limits, onProgress }: DeltaOptions,
   signal: AbortSignal,
 ): Promise<Release> {
   const { digest } = bundle.index;
   const baseDigest = base.index.digest;
   const spool = await spoolBytes(deltaBytes(bundle, base, onProgress, signal), path);
+  try {
+    await applyDelta(asBuffers(spool.open()), digest, base, { limits, pack: createCountingSink() });
+  } catch (error) {
+    await spool.close();
+    throw error;
+  }
   const layer = { mediaType: deltaLayerType, digest: spool.digest, size: spool.size };
   const { manifest, manifestBytes, configBytes } = formatArtifact({
     artifactType: deltaArtifactType,
@@ -82,6 +96,10 @@ export async function addDelta(
     indexEntry(manifest, `delta-${digest}`),
   );
   return spool.close;
+}
+
+async function* asBuffers(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Buffer> {
+  for await (const { buffer, byteOffset, length } of bytes) yield Buffer.from(buffer, byteOffset, length);
 }
 
 function fieldsOf({ digest, pages, files, sizeBytes }: BundleIndex, version: string | undefined) {

@@ -8,6 +8,8 @@ import { CliError, failureOf } from '../../../src/cli/cli-error.ts';
 import { exitCodes } from '../../../src/cli/exit-code.ts';
 import { formatFailure } from '../../../src/cli/output/format.ts';
 import { ExportApiError } from '../../../src/export-api/answers.ts';
+import { kitDamaged } from '../../../src/mirror/kit/kit-error.ts';
+import { MirrorError } from '../../../src/mirror/mirror-error.ts';
 
 const api = (code: ConstructorParameters<typeof ExportApiError>[0]) => new ExportApiError(code, 'said');
 const rows: readonly (readonly [string, unknown, number, boolean])[] = [
@@ -22,6 +24,15 @@ const rows: readonly (readonly [string, unknown, number, boolean])[] = [
   ['an archive that is rejected', new BundleError('rejected', 'NoEndMark', 'said'), 6, false],
   ['a download that broke off', new BundleError('transient', 'DownloadInterrupted', 'said'), 5, true],
   ['a link that has expired', new BundleError('expired-link', 'LinkExpired', 'said'), 5, true],
+  ['a kit that is refused', kitDamaged('said'), 6, false],
+  [
+    'a registry that cannot be reached',
+    new MirrorError('Unreachable', 'said', { isTemporary: true }),
+    5,
+    true,
+  ],
+  ['a registry that refuses to write', new MirrorError('Denied', 'said'), 9, false],
+  ['a malformed reference of a mirror', new MirrorError('InvalidReference', 'said'), 2, false],
   ['an export that a gate holds', new CliError('held', 'TooFewPages', 'said'), 7, false],
   [
     'a destination that cannot be written',

@@ -310,7 +310,7 @@ test('no work folder stays, whether an import is done or refused', async (t) => 
   const left = (): readonly string[] => readdirSync(tmpdir()).filter((name) => name.includes(mark));
   await write([{ site }]);
   await run({ toFolder: join(folder, 'a') });
-  await write([{ site: next, base: site, claimsDigest: 'f'.repeat(64) }], 2);
+  await write([{ site: next, claimsDigest: 'f'.repeat(64) }], 2);
   await assert.rejects(run({ toFolder: join(folder, 'b') }));
   assert.deepEqual(left(), []);
 });

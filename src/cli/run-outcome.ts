@@ -1,6 +1,7 @@
 // How far a StaticExport is, from its status alone: still working, or ended in some way. Pure. Refuses:
 // judging a status of an earlier generation.
 
+import type { ExportApiErrorCode } from '../export-api/answers.ts';
 import type { Condition, Status } from '../staticexport/status-schema.ts';
 import type { Outcome } from './exit-code.ts';
 
@@ -46,7 +47,7 @@ export function runOutcome(status: Status, generation: number): RunOutcome | und
   const [ready, reconciling, stalled, exported] = ['Ready', 'Reconciling', 'Stalled', 'Exported'].map(find);
   if (stalled?.status === 'True') return outcomeOf(stalled);
   if (isWorking(status)) return undefined;
-  if (exported?.status === 'False') return outcomeOf(exported);
+  if (exported?.status === 'False') return isStartDelayed(status) ? undefined : outcomeOf(exported);
   if (ready?.status === 'False' && ready.reason === 'Suspended') return outcomeOf(ready);
   if (reconciling?.status === 'True')
     return keyReasons.has(reconciling.reason) ? outcomeOf(reconciling) : undefined;
@@ -58,6 +59,11 @@ export function runOutcome(status: Status, generation: number): RunOutcome | und
 /** A start that is not confirmed, or a job that has no verdict. */
 function isWorking({ start, job }: Status): boolean {
   return start !== undefined || (job !== undefined && job.verdict === undefined);
+}
+
+/** The export API refuses the start for a while only (429), and it is sent again. */
+function isStartDelayed({ failures }: Status): boolean {
+  return failures?.export?.reason === ('RateLimited' satisfies ExportApiErrorCode);
 }
 
 /** Of a condition that says why nothing goes on. */

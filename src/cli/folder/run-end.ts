@@ -2,9 +2,11 @@
 // reading a message; codes and the status decide.
 
 import type { PublishedBundle } from '../../bundle/published-bundle.ts';
+import type { ExportApiErrorCode } from '../../export-api/answers.ts';
 import { failureMessage } from '../../reconcile/status/failure-words.ts';
 import { parseStaticExport } from '../../staticexport/parse.ts';
 import type { Failure, Status } from '../../staticexport/status-schema.ts';
+import { readInstant } from '../../wire/instant.ts';
 import { CliError, failureOf, type Reached } from '../cli-error.ts';
 import { addressSteps, type LastFailure, stopped } from '../export/export-failure.ts';
 import { privateLinkMessage } from '../export/published.ts';
@@ -46,6 +48,26 @@ export function refusedLink(
   return { outcome: 'usage', code: failure.reason, message: privateLinkMessage };
 }
 
+/**
+ * The export API itself allows no attempt before the deadline, so that waiting for it is of no use.
+ *
+ * @param endsAt epoch ms
+ */
+export function refusedUntil(
+  endsAt: number,
+  { failures = {} }: Status,
+  rules: RunRules,
+): CliError | undefined {
+  const failure = latestOf(failures);
+  const retryAt = readInstant(failure?.retryTime) ?? 0;
+  if (failure?.reason !== ('RateLimited' satisfies ExportApiErrorCode) || retryAt <= endsAt) return undefined;
+  const { code, message } = lastFailureOf(failure, rules);
+  const said = `${message}. It allows the next attempt at ${failure.retryTime}, which is after --timeout`;
+  return new CliError('temporary', code, said, {
+    next: ['Run the same command again then, or with a longer --timeout.'],
+  });
+}
+
 /** The published version, and the destinations that hold it. */
 export function reachedBy(
   published: PublishedBundle | undefined,
@@ -77,12 +99,19 @@ function failureOfDestination(destinations: readonly Destination[]): LastFailure
   return destinations.map((one) => one.failure()).find((one) => one !== undefined);
 }
 
-/** Of the operation that failed latest: the export, its job or its link. */
 function failureOfExport({ failures = {} }: Status, rules: RunRules): LastFailure | undefined {
-  const [latest] = [failures.export, failures.poll, failures.link]
-    .filter((one): one is Failure => one !== undefined)
-    .toSorted((one, other) => other.lastFailureTime.localeCompare(one.lastFailureTime));
-  if (latest === undefined) return undefined;
+  const latest = latestOf(failures);
+  return latest && lastFailureOf(latest, rules);
+}
+
+/** Of the operation that failed latest: the export, its job or its link. */
+function latestOf(failures: NonNullable<Status['failures']>): Failure | undefined {
+  return [failures.export, failures.poll, failures.link]
+    .filter((one) => one !== undefined)
+    .toSorted((one, other) => other.lastFailureTime.localeCompare(one.lastFailureTime))[0];
+}
+
+function lastFailureOf(latest: Failure, rules: RunRules): LastFailure {
   const { spec } = parseStaticExport({ spec: rules.spec, status: {} });
   const ownUrl = spec?.api.baseUrl;
   const wanted = { domain: spec?.domain ?? '', baseUrl: ownUrl ?? rules.apiBaseUrl };

@@ -16,7 +16,7 @@ import { type RunOutcome, runOutcome } from '../run-outcome.ts';
 import type { FolderCluster } from './folder-cluster.ts';
 import type { GitDestination } from './git-destination.ts';
 import { createPublisher, type Destination, type Publishing } from './publisher.ts';
-import { isFinal, type RunRules, reachedBy, refusedLink, stopOf } from './run-end.ts';
+import { isFinal, type RunRules, reachedBy, refusedLink, refusedUntil, stopOf } from './run-end.ts';
 import { stageOf } from './run-stage.ts';
 
 /** After a reconcile that failed; the folder's faults are rarely brief. */
@@ -83,6 +83,7 @@ export async function runLoop(
   const publishers = loop.publishings.map((one) =>
     createPublisher(one, { clock, progress, signal }, () => waker.wake()),
   );
+  const endsAt = clock.now() + loop.timeout;
   let status: Status = {};
   let published: PublishedBundle | undefined;
   let destinations: readonly Destination[] = publishers;
@@ -104,7 +105,11 @@ export async function runLoop(
       const isPublished = published === undefined || destinations.every((one) => one.isDone());
       // After a link that was due, a request still waits for its start.
       const isDue = waitMs === 0;
-      if (loop.once && isPublished && !isDue && ended !== undefined) return { ended, status, published };
+      if (loop.once && isPublished && !isDue) {
+        if (ended !== undefined) return { ended, status, published };
+        const refused = refusedUntil(endsAt, status, loop);
+        if (refused !== undefined) throw refused.reaching(reachedBy(published, destinations));
+      }
       const pauseMs = Math.min(
         waitMs ?? failedWaitMs,
         longestWaitMs,

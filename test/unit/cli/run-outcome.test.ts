@@ -18,6 +18,9 @@ const of = (conditions: readonly ReturnType<typeof condition>[], more: Partial<S
   conditions: [...conditions],
   ...more,
 });
+const refusal = (reason: string) => ({
+  ...{ count: 1, reason, lastFailureTime: '2026-01-05T12:00:00Z', retryTime: '2026-01-05T12:05:00Z' },
+});
 const ready = condition('Ready', 'True', 'Published');
 
 const rows: readonly (readonly [string, Status, string | undefined])[] = [
@@ -42,6 +45,16 @@ const rows: readonly (readonly [string, Status, string | undefined])[] = [
     'archiveRejected',
   ],
   ['a failed job', of([ready, condition('Exported', 'False', 'JobFailed')], { job: done }), 'exportFailed'],
+  [
+    'a start that the export API refused for good',
+    of([condition('Exported', 'False', 'StartRefused')], { failures: { export: refusal('BadRequest') } }),
+    'exportFailed',
+  ],
+  [
+    'a start that the export API refused for a while',
+    of([condition('Exported', 'False', 'StartRefused')], { failures: { export: refusal('RateLimited') } }),
+    undefined,
+  ],
   [
     'an archive that cannot be downloaded',
     of([condition('Exported', 'False', 'InspectionFailed')], { job: done }),

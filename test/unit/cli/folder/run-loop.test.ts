@@ -66,6 +66,26 @@ test('the deadline names the failure, and a stop names what was reached', async 
   });
 });
 
+test('429 for a while is waited for; until after the deadline it ends the run at once', async (t) => {
+  const brief = await startRun(t, { once: true });
+  brief.vendor.failing = 'RateLimited';
+  brief.vendor.retryAfterMs = 20_000;
+  await brief.pass(10_000);
+  brief.vendor.failing = undefined;
+  await brief.pass(10 * minuteMs);
+  assert.equal((await brief.ended).ended.outcome, 'done');
+  const long = await startRun(t, { once: true });
+  long.vendor.failing = 'RateLimited';
+  long.vendor.retryAfterMs = dayMs;
+  await long.pass(1000);
+  await assert.rejects(long.ended, {
+    outcome: 'temporary',
+    code: 'RateLimited',
+    message:
+      'the export API at api.example.com returned 429; wait, or raise the limit at the vendor. It allows the next attempt at 2026-01-06T12:00:00Z, which is after --timeout',
+  });
+});
+
 test('30 days of the loop over real files publish the versions that a cluster publishes', async (t) => {
   const spec = { schedule: '0 3 * * *' };
   const contentOf = (day: number) => ({ name: `content-${day >> 1}`, pages: 20 });

@@ -65,6 +65,12 @@ export type GitFinding =
   /** The repository could not be read or pushed to. Repeated with a back-off. */
   | { readonly kind: 'failed'; readonly code: string; readonly message: string };
 
+/** With what a later check met. */
+export type GitReading = GitFinding & {
+  /** Why the repository cannot be read now: the code and the message of the failure. */
+  readonly unread?: string;
+};
+
 export interface GitTargets {
   /**
    * Never waits and never throws: the repository is read and pushed to between reconciles.
@@ -72,7 +78,7 @@ export interface GitTargets {
    * @param id of the target within its resource
    * @param isHurried a person waits for the result, so a back-off ends
    */
-  find(owner: ObjectKey, id: string, wish: GitWish, isHurried: boolean): GitFinding;
+  find(owner: ObjectKey, id: string, wish: GitWish, isHurried: boolean): GitReading;
   /** Forgets the other targets of the resource. */
   keep(owner: ObjectKey, ids: readonly string[]): void;
 }

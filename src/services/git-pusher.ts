@@ -45,11 +45,11 @@ export function createGitPusher(program: URL, clock: Clock): GitPusherThread {
   return {
     push: async (task, owner, signal) => {
       const result = await run({ type: 'push', task }, owner, signal);
-      return result.outcome === 'heads' ? failure('Unexpected', 'the thread answered another task') : result;
+      return result.outcome === 'heads' ? otherAnswer() : result;
     },
     readHeads: async (task, owner, signal) => {
       const result = await run({ type: 'heads', task }, owner, signal);
-      return result.outcome === 'heads' ? result.heads : undefined;
+      return result.outcome === 'done' ? otherAnswer() : result;
     },
     close: () => queue.close(),
   };
@@ -77,6 +77,8 @@ function failureOf(error: unknown): GitFailure {
       return failure('Unexpected', 'the thread that reads repositories failed; retrying');
   }
 }
+
+const otherAnswer = (): GitFailure => failure('Unexpected', 'the thread answered another task; retrying');
 
 function failure(code: GitFailure['code'], message: string): GitFailure {
   return { outcome: 'failed', code, message, isTemporary: true };

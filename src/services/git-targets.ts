@@ -3,8 +3,8 @@
 // namespace, credentials, branches and author, so that no tenant's change is pushed with another's rights;
 // and a group has one task at a time.
 
-import type { GitEdit, GitHeads, GitPushResult, GitPushTask } from '../git/push-task.ts';
-import type { GitFinding, GitTargets, GitWish } from '../loop/ports.ts';
+import type { GitHeads, GitHeadsResult, GitPushResult, GitPushTask } from '../git/push-task.ts';
+import type { GitFinding, GitReading, GitTargets, GitWish } from '../loop/ports.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Random } from '../runtime/random.ts';
 import type { WantedGitTarget } from '../staticexport/wanted.ts';
@@ -13,6 +13,7 @@ import { ClusterError } from '../wire/cluster-error.ts';
 import { readHttpOrigin, readOriginEntry } from '../wire/http-origin.ts';
 import { type AccessProblem, readGitAccess } from './git-access.ts';
 import { findingOf, isKnownWish, isSameFinding, isSettled } from './git-findings.ts';
+import { editOf, type GitEntry, GitGroup, type GitProblem, groupKey } from './git-group.ts';
 
 /** Targets that come within this time share one commit. */
 const windowMs = 10_000;
@@ -31,8 +32,8 @@ export type GitSettings = Pick<
 export interface GitPusher {
   /** @param owner namespaces take turns. @throws the signal's reason */
   push(task: GitPushTask, owner: string, signal: AbortSignal): Promise<GitPushResult>;
-  /** Only compares the heads with what is known. @returns `undefined` where they could not be read */
-  readHeads(task: GitPushTask, owner: string, signal: AbortSignal): Promise<GitHeads | undefined>;
+  /** Reads the heads alone, to compare them with what is known. @throws the signal's reason */
+  readHeads(task: GitPushTask, owner: string, signal: AbortSignal): Promise<GitHeadsResult>;
 }
 
 export interface GitTargetsOptions {
@@ -50,45 +51,20 @@ export interface GitTargetsOptions {
   readonly signal: AbortSignal;
 }
 
-interface Entry {
-  readonly owner: ObjectKey;
-  readonly id: string;
-  readonly wish: GitWish;
-  readonly group: Group;
-  finding: GitFinding;
-  /** The wanted keys were pushed or found, so that other values are another client's. */
-  isWritten: boolean;
-}
-
-interface Group {
-  readonly key: string;
-  readonly namespace: string;
-  /** What its targets have in common. */
-  readonly repository: WantedGitTarget;
-  readonly entries: Set<Entry>;
-  heads: GitHeads | undefined;
-  failures: number;
-  /** Ends the current wait. */
-  timer: AbortController;
-  /** On the monotonic clock. */
-  dueAt: number;
-  isRunning: boolean;
-}
-
 export function createGitTargets(options: GitTargetsOptions): GitTargets {
   return new RepositoryGroups(options);
 }
 
 class RepositoryGroups implements GitTargets {
   readonly #options: GitTargetsOptions;
-  readonly #entries = new Map<string, Map<string, Entry>>();
-  readonly #groups = new Map<string, Group>();
+  readonly #entries = new Map<string, Map<string, GitEntry>>();
+  readonly #groups = new Map<string, GitGroup>();
 
   constructor(options: GitTargetsOptions) {
     this.#options = options;
   }
 
-  find(owner: ObjectKey, id: string, wish: GitWish, isHurried: boolean): GitFinding {
+  find(owner: ObjectKey, id: string, wish: GitWish, isHurried: boolean): GitReading {
     if (!this.#isAllowed(wish.target)) return hostNotAllowed(wish.target);
     const ownerId = `${owner.namespace}/${owner.name}`;
     const known = this.#entries.get(ownerId)?.get(id);
@@ -97,17 +73,17 @@ class RepositoryGroups implements GitTargets {
     const isReopened = known?.finding.kind === 'reverted' && !wish.isWritten;
     if (isSame && !isReopened) {
       if (isHurried && known.finding.kind === 'failed') this.#schedule(known.group, windowMs);
-      return known.finding;
+      return readingOf(known);
     }
     if (known !== undefined) this.#drop(known);
     const group = this.#groupOf(owner.namespace, wish.target);
-    const entry: Entry = {
+    const entry: GitEntry = {
       ...{ owner, id, wish, group },
       finding: { kind: 'pending' },
       isWritten: wish.isWritten,
     };
     group.entries.add(entry);
-    const entries = this.#entries.get(ownerId) ?? new Map<string, Entry>();
+    const entries = this.#entries.get(ownerId) ?? new Map<string, GitEntry>();
     this.#entries.set(ownerId, entries.set(id, entry));
     if (group.failures === 0 || isHurried) this.#schedule(group, windowMs);
     return entry.finding;
@@ -120,7 +96,7 @@ class RepositoryGroups implements GitTargets {
     }
   }
 
-  #drop(entry: Entry): void {
+  #drop(entry: GitEntry): void {
     const { owner, id, group } = entry;
     const ownerId = `${owner.namespace}/${owner.name}`;
     const entries = this.#entries.get(ownerId);
@@ -139,29 +115,17 @@ class RepositoryGroups implements GitTargets {
     );
   }
 
-  #groupOf(namespace: string, target: WantedGitTarget): Group {
-    const { url, branch, pullRequestBranch = '', secretName, author } = target;
-    const key = JSON.stringify([
-      namespace,
-      secretName,
-      url,
-      branch,
-      pullRequestBranch,
-      author.name,
-      author.email,
-    ]);
+  #groupOf(namespace: string, target: WantedGitTarget): GitGroup {
+    const key = groupKey(namespace, target);
     const known = this.#groups.get(key);
     if (known !== undefined) return known;
-    const group: Group = {
-      ...{ key, namespace, repository: target, entries: new Set(), heads: undefined, failures: 0 },
-      ...{ timer: new AbortController(), dueAt: Number.POSITIVE_INFINITY, isRunning: false },
-    };
+    const group = new GitGroup(namespace, target);
     this.#groups.set(key, group);
     return group;
   }
 
   /** Never later than what is scheduled already. */
-  #schedule(group: Group, inMs: number): void {
+  #schedule(group: GitGroup, inMs: number): void {
     const dueAt = this.#options.clock.monotonic() + inMs;
     if (dueAt >= group.dueAt) return;
     group.dueAt = dueAt;
@@ -175,7 +139,7 @@ class RepositoryGroups implements GitTargets {
     );
   }
 
-  async #run(group: Group): Promise<void> {
+  async #run(group: GitGroup): Promise<void> {
     group.isRunning = true;
     group.dueAt = Number.POSITIVE_INFINITY;
     const { clock, signal, random } = this.#options;
@@ -189,8 +153,7 @@ class RepositoryGroups implements GitTargets {
       outcome = error instanceof ClusterError ? error.code : 'Unexpected';
       const message =
         error instanceof ClusterError ? error.message : 'the push failed unexpectedly; retrying';
-      this.#settle(group, [...group.entries], { kind: 'failed', code: outcome, message });
-      group.failures += 1;
+      this.#fail(group, [...group.entries], { code: outcome, message, isTemporary: true });
     } finally {
       group.isRunning = false;
       this.#options.observe(outcome, clock.monotonic() - startedAt);
@@ -209,7 +172,7 @@ class RepositoryGroups implements GitTargets {
   }
 
   /** @returns the outcome for metrics */
-  async #bringInStep(group: Group): Promise<string> {
+  async #bringInStep(group: GitGroup): Promise<string> {
     const entries = [...group.entries];
     const needy = entries.filter(({ finding }) => !isSettled(finding));
     // The others are compared too, because the new heads say no longer that another commit changed them. What another
@@ -217,38 +180,47 @@ class RepositoryGroups implements GitTargets {
     const chosen = [...needy, ...entries.filter(({ finding }) => isSettled(finding))];
     let outcome = 'idle';
     for (let from = 0; from < chosen.length; from += mostEdits) {
-      outcome = await this.#push(
-        group,
-        chosen.slice(from, from + mostEdits),
-        needy.length === 0 && from === 0,
-      );
-      if (group.failures > 0 || outcome === 'unmoved') return outcome;
+      const part = chosen.slice(from, from + mostEdits);
+      const task = await this.#taskOf(group, part);
+      if ('message' in task) {
+        this.#fail(group, part, task);
+        return task.code;
+      }
+      // Nothing is to be written, so unmoved heads end the task.
+      const isCheck = needy.length === 0 && from === 0;
+      const unmoved = isCheck ? await this.#compareHeads(group, task) : undefined;
+      if (unmoved !== undefined) return unmoved;
+      outcome = await this.#push(group, task, part);
+      if (group.failures > 0) return outcome;
     }
     return outcome;
   }
 
-  /** @param isCheck nothing is to be written, so unmoved heads end the task */
-  async #push(group: Group, entries: readonly Entry[], isCheck: boolean): Promise<string> {
+  /** @returns the outcome for metrics; `undefined` where the heads moved, or none are known */
+  async #compareHeads(group: GitGroup, task: GitPushTask): Promise<string | undefined> {
+    if (group.heads === undefined) return undefined;
     const { pusher, signal } = this.#options;
-    const task = await this.#taskOf(group, entries);
-    if ('message' in task) {
-      group.failures += 1;
-      this.#settle(group, entries, { kind: 'failed', ...task });
-      return task.code;
+    const result = await pusher.readHeads(task, group.namespace, signal);
+    if (result.outcome === 'failed') {
+      this.#note(group, result);
+      return result.code;
     }
-    if (isCheck && group.heads !== undefined) {
-      const heads = await pusher.readHeads(task, group.namespace, signal);
-      if (heads === undefined || isSameHeads(heads, group.heads)) return 'unmoved';
-    }
+    if (!isSameHeads(result.heads, group.heads)) return undefined;
+    group.failures = 0;
+    this.#note(group, undefined);
+    return 'unmoved';
+  }
+
+  async #push(group: GitGroup, task: GitPushTask, entries: readonly GitEntry[]): Promise<string> {
+    const { pusher, signal } = this.#options;
     const result = await pusher.push(task, group.namespace, signal);
     if (result.outcome === 'failed') {
-      group.failures += 1;
-      const { code, message } = result;
-      this.#settle(group, entries, { kind: 'failed', code, message });
-      return code;
+      this.#fail(group, entries, result);
+      return result.code;
     }
     group.failures = 0;
     group.heads = result.heads;
+    this.#note(group, undefined);
     const byId = new Map(result.edits.map((edit) => [edit.id, edit]));
     entries.forEach((entry, index) => {
       const edit = byId.get(String(index));
@@ -261,8 +233,8 @@ class RepositoryGroups implements GitTargets {
   }
 
   async #taskOf(
-    { namespace, repository }: Group,
-    entries: readonly Entry[],
+    { namespace, repository }: GitGroup,
+    entries: readonly GitEntry[],
   ): Promise<GitPushTask | AccessProblem> {
     const { url, branch, pullRequestBranch, secretName, author } = repository;
     const { readSecret, settings, signal } = this.#options;
@@ -277,34 +249,33 @@ class RepositoryGroups implements GitTargets {
   }
 
   /** What is held stays known while the repository cannot be read: nothing says that it changed. */
-  #settle(group: Group, entries: readonly Entry[], finding: GitFinding): void {
+  #fail(group: GitGroup, entries: readonly GitEntry[], problem: GitProblem): void {
+    const { code, message } = problem;
+    group.failures += 1;
     for (const entry of entries) {
-      if (group.entries.has(entry) && !isSettled(entry.finding)) this.#tell(entry, finding);
+      const isOpen = group.entries.has(entry) && !isSettled(entry.finding);
+      if (isOpen) this.#tell(entry, { kind: 'failed', code, message });
+    }
+    this.#note(group, problem);
+  }
+
+  /** The message of a settled target shows it. */
+  #note(group: GitGroup, problem: GitProblem | undefined): void {
+    if (!group.note(problem)) return;
+    for (const { owner, finding } of group.entries) {
+      if (isSettled(finding)) this.#options.wake(owner);
     }
   }
 
-  #tell(entry: Entry, finding: GitFinding): void {
+  #tell(entry: GitEntry, finding: GitFinding): void {
     const isSame = isSameFinding(entry.finding, finding);
     if (!isSame) entry.finding = finding;
     if (!isSame && entry.group.entries.has(entry)) this.#options.wake(entry.owner);
   }
 }
 
-function editOf({ owner, wish, isWritten }: Entry, index: number): GitEdit {
-  const { target, wanted } = wish;
-  const { version, digest } = wanted;
-  const keys = { ...(version !== undefined && { version }), ...(digest !== undefined && { digest }) };
-  const parts: Readonly<Record<string, string>> = { ...owner, version: version ?? digest ?? '' };
-  return {
-    id: String(index),
-    path: target.path,
-    keyPath: target.keyPath,
-    wanted: keys,
-    subject: target.message.replaceAll(/\{(namespace|name|version)\}/g, (_all, name) => parts[name] ?? ''),
-    body: `${owner.namespace}/${owner.name}: ${version ?? digest ?? ''}`,
-    isDryRun: target.isDryRun,
-    ...(isWritten && !target.isDryRun && { lastWritten: keys }),
-  };
+function readingOf({ finding, group: { unread } }: GitEntry): GitReading {
+  return unread !== undefined && isSettled(finding) ? { ...finding, unread } : finding;
 }
 
 function isSameHeads(one: GitHeads, other: GitHeads): boolean {

@@ -5,8 +5,10 @@
 import type {
   GitEdit,
   GitEditResult,
+  GitFailure,
   GitFailureCode,
   GitHeads,
+  GitHeadsResult,
   GitKeys,
   GitPushResult,
   GitPushTask,
@@ -38,6 +40,8 @@ export class FakeRepository implements GitPusher {
   readonly #replaced = new Set<string>();
   /** Every task fails so. */
   failure: GitFailureCode | undefined;
+  /** Every task fails so that reads files. */
+  fetchFailure: GitFailureCode | undefined;
   /** No task ends before its signal aborts. */
   isHanging = false;
   readonly #clock: Pick<Clock, 'after'>;
@@ -84,7 +88,8 @@ export class FakeRepository implements GitPusher {
     this.tasks.push(task);
     await this.#clock.after(this.isHanging ? 90_000 : taskMs, signal);
     if (this.isHanging) return failed('Timeout');
-    if (this.failure !== undefined) return failed(this.failure);
+    const failure = this.failure ?? this.fetchFailure;
+    if (failure !== undefined) return failed(failure);
     this.#review(task);
     const { branch, pullRequestBranch, edits } = task;
     const results = edits.map((edit) => this.#edit(edit, branch, pullRequestBranch));
@@ -100,11 +105,13 @@ export class FakeRepository implements GitPusher {
     return { outcome: 'done', head, heads, edits: results, ...(isPushed && { commit: head }) };
   }
 
-  async readHeads(task: GitPushTask, _owner: string, signal: AbortSignal): Promise<GitHeads | undefined> {
+  async readHeads(task: GitPushTask, _owner: string, signal: AbortSignal): Promise<GitHeadsResult> {
     this.headsRead += 1;
     await this.#clock.after(taskMs, signal);
-    if (this.failure === undefined && !this.isHanging) this.#review(task);
-    return this.failure === undefined && !this.isHanging ? this.#heads(task) : undefined;
+    if (this.isHanging) return failed('Timeout');
+    if (this.failure !== undefined) return failed(this.failure);
+    this.#review(task);
+    return { outcome: 'heads', heads: this.#heads(task) };
   }
 
   #heads({ pullRequestBranch }: GitPushTask): GitHeads {
@@ -151,6 +158,7 @@ const missingKeys = (found: GitKeys | undefined, wanted: GitKeys): readonly ('ve
 const holds = (found: GitKeys | undefined, wanted: GitKeys): boolean =>
   missingKeys(found, wanted).length === 0;
 
-function failed(code: GitFailureCode): GitPushResult {
-  return { outcome: 'failed', code, message: 'it failed; check the git server', isTemporary: true };
+function failed(code: GitFailureCode): GitFailure {
+  const isTemporary = code === 'Timeout' || code === 'Unreachable';
+  return { outcome: 'failed', code, message: 'it failed; check the git server', isTemporary };
 }

@@ -12,7 +12,19 @@ import { formatInstant } from '../../wire/instant.ts';
 import type { GitFinding, GitTargets } from '../ports.ts';
 import { wantedKeys } from './object-targets.ts';
 import { dryRun, planId } from './target-edit.ts';
-import { held, holdsWish, isContested, lastWrite, recordOf, refused, waiting } from './target-records.ts';
+import {
+  held,
+  holdsWish,
+  isContested,
+  lastWrite,
+  longestMessage,
+  recordOf,
+  refused,
+  waiting,
+} from './target-records.ts';
+
+/** What a message starts with while the commit of the push is known. */
+const commitForm = /^commit [0-9a-f]{12}/;
 
 interface GitInput {
   readonly owner: ObjectMeta;
@@ -37,7 +49,12 @@ export function findGitTarget(
   const wish = { target, wanted: wantedKeys(target, published), isWritten };
   const finding = git.find({ namespace, name }, planId(target), wish, isHurried);
   const isPlanKept = finding.kind === 'pending' && target.isDryRun && before?.reason === 'DryRun';
-  return isPlanKept ? before : stateOf(finding, wish.wanted, target, record, input);
+  if (isPlanKept) return before;
+  const state = stateOf(finding, wish.wanted, target, record, input);
+  const { unread } = finding;
+  if (unread === undefined) return state;
+  const known = state.message === undefined ? '' : `${state.message.replace(/\.$/, '')}. `;
+  return { ...state, message: `${known}The last check failed. ${unread}`.slice(0, longestMessage) };
 }
 
 /** Where a write goes and what it changes. After an edit of it, other values are not another client's. */
@@ -76,10 +93,8 @@ function stateOf(
         const message = `the branch ${target.pullRequestBranch} waits for its merge into ${target.branch}`;
         return { ...held(target, published, { state: 'awaiting-merge', message }, record), written };
       }
-      // The message of a wait for a merge ends with the merge.
-      const isSynced = before?.reason === 'Synced' && holdsWish(target, before, published);
-      const known = isSynced ? before.message : undefined;
-      const message = commit === undefined ? known : `commit ${commit.slice(0, 12)}`;
+      const known = holdsWish(target, before, published) ? commitForm.exec(before.message ?? '') : undefined;
+      const message = commit === undefined ? known?.[0] : `commit ${commit.slice(0, 12)}`;
       return {
         ...held(target, published, { state: 'complete' }, record),
         ...{ written, ...(message !== undefined && { message }) },

@@ -14,7 +14,7 @@ export const contestedWindowMs = 10 * 60_000;
 export const contestedReverts = 3;
 /** Beyond this count the back-off does not grow, and the count says nothing more. */
 const maxFailures = 6;
-const longestMessage = 1024;
+export const longestMessage = 1024;
 
 /** After these the target holds what was wanted, whether or not it is rolled out. */
 const heldReasons: readonly string[] = [

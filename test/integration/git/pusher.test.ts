@@ -30,17 +30,18 @@ suite('a push in a thread', { skip: noGit }, () => {
     const result = await pusher.push(task, 'docs', signal);
     assert.deepEqual(outcomesOf(result), ['written']);
     const heads = await pusher.readHeads(task, 'docs', signal);
-    assert.deepEqual(heads, result.outcome === 'done' && result.heads);
+    assert.deepEqual(heads, { outcome: 'heads', heads: result.outcome === 'done' && result.heads });
   });
 
-  test('a server that hangs is Timeout, its heads are unknown, and a stopped task ends at once', async () => {
+  test('a server that hangs is Timeout, for its heads too, and a stopped task ends at once', async () => {
     const repository = await server.createRepository('hang', { 'v.yaml': values });
     server.onRequest = () => 'hang';
     const limits = { maxBytes: 1e6, deadlineMs: 1500 };
     const task = taskOf(repository.url, [editOf('v.yaml', '2')], { limits });
     const late = await pusher.push(task, 'docs', signal);
     assert.equal(late.outcome === 'failed' && late.code, 'Timeout');
-    assert.equal(await pusher.readHeads(task, 'docs', signal), undefined);
+    const lateHeads = await pusher.readHeads(task, 'docs', signal);
+    assert.equal(lateHeads.outcome === 'failed' && lateHeads.code, 'Timeout');
     const stop = new AbortController();
     const stopped = pusher.push(taskOf(repository.url, [editOf('v.yaml', '2')]), 'docs', stop.signal);
     stop.abort(new Error('stopping'));

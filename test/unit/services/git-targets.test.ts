@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { GitFinding } from '../../../src/loop/ports.ts';
+import type { GitReading } from '../../../src/loop/ports.ts';
 import { createGitTargets, type GitTargetsOptions } from '../../../src/services/git-targets.ts';
 import type { WantedGitTarget } from '../../../src/staticexport/wanted.ts';
 import type { ObjectKey, SecretObject } from '../../../src/wire/cluster.ts';
@@ -23,16 +23,17 @@ function targetAt(change: Partial<WantedGitTarget> = {}): WantedGitTarget {
   };
 }
 
+const secretOf = (key: ObjectKey): SecretObject => ({
+  metadata: { ...key, uid: 'u', resourceVersion: '1', annotations: {}, labels: {}, ownerReferences: [] },
+  data: { token: new TextEncoder().encode(`token of ${key.namespace}/${key.name}\n`) },
+});
+
 function openTargets(change: Partial<GitTargetsOptions> = {}) {
   const clock = virtualClock();
   const repository = new FakeRepository(clock);
   const woken: string[] = [];
   const outcomes: string[] = [];
   const process = new AbortController();
-  const secret = (key: ObjectKey): SecretObject => ({
-    metadata: { ...key, uid: 'u', resourceVersion: '1', annotations: {}, labels: {}, ownerReferences: [] },
-    data: { token: new TextEncoder().encode(`token of ${key.namespace}/${key.name}\n`) },
-  });
   const targets = createGitTargets({
     clock,
     random: { uuid: () => '', bytes: (count) => new Uint8Array(count), fraction: () => 0.5 },
@@ -44,7 +45,7 @@ function openTargets(change: Partial<GitTargetsOptions> = {}) {
         limits: { maxBytes: 1, deadlineMs: 1 },
       }),
     allowedHosts: ['git.example.com'],
-    readSecret: (key) => Promise.resolve(secret(key)),
+    readSecret: (key) => Promise.resolve(secretOf(key)),
     wake: ({ namespace, name }) => woken.push(`${namespace}/${name}`),
     observe: (outcome) => outcomes.push(outcome),
     signal: process.signal,
@@ -55,7 +56,7 @@ function openTargets(change: Partial<GitTargetsOptions> = {}) {
     target: WantedGitTarget,
     version = '20260105-120000-aaaaaaaa',
     namespace = 'docs',
-  ): GitFinding =>
+  ): GitReading =>
     targets.find(
       { namespace, name },
       'fleet',
@@ -156,6 +157,80 @@ test('a Secret that cannot be read is a failure of its repository alone', async 
   assert.deepEqual([...new Set(outcomes)].sort(), ['CredentialsMissing', 'Forbidden']);
   const found = find('site', targetAt());
   assert.deepEqual(found, { kind: 'failed', code: 'Forbidden', message: 'secrets "git" is forbidden' });
+});
+
+test('a token that expires is counted at each check, and shown once, while the target stays held', async () => {
+  const { clock, repository, woken, outcomes, find } = openTargets();
+  find('site', targetAt());
+  await clock.pass(minuteMs);
+  const found = find('site', targetAt());
+  repository.failure = 'Unauthorized';
+  await clock.pass(120 * minuteMs);
+  assert.deepEqual(find('site', targetAt()), {
+    ...found,
+    unread: 'Unauthorized: it failed; check the git server',
+  });
+  assert.equal(woken.length, 2, 'one wake for the push, one for the failure');
+  const failed = outcomes.filter((outcome) => outcome === 'Unauthorized');
+  assert.ok(failed.length >= 20, `${failed.length} failures counted`);
+  repository.failure = undefined;
+  await clock.pass(6 * minuteMs);
+  assert.deepEqual([find('site', targetAt()), woken.length], [found, 3]);
+});
+
+test('a host that fails in turn for different reasons is shown once, and not for one failure', async () => {
+  const { clock, repository, woken, find } = openTargets();
+  const unread = (): string | undefined => find('site', targetAt()).unread?.split(':')[0];
+  find('site', targetAt());
+  await clock.pass(minuteMs);
+  const shown: (string | undefined)[] = [];
+  const codes = [
+    'Unreachable',
+    undefined,
+    'Timeout',
+    'Unreachable',
+    'Timeout',
+    'Unreachable',
+    'Timeout',
+  ] as const;
+  for (const code of [...codes, 'Timeout', 'Unauthorized', 'Unauthorized', undefined] as const) {
+    repository.failure = code;
+    // The random fraction is a half, so a check comes every 5.25 minutes.
+    await clock.pass(5.25 * minuteMs + 500);
+    shown.push(unread());
+  }
+  assert.deepEqual(shown, [
+    ...[undefined, undefined, undefined],
+    ...['Unreachable', 'Unreachable', 'Unreachable', 'Unreachable'],
+    ...['Timeout', 'Timeout', 'Unauthorized', undefined],
+  ]);
+  assert.equal(woken.length, 1 + 4);
+});
+
+test('a repository whose files cannot be fetched after another push is shown once', async () => {
+  const { clock, repository, woken, find } = openTargets();
+  find('site', targetAt());
+  await clock.pass(minuteMs);
+  repository.write('other.yaml', { version: 'of others' });
+  repository.fetchFailure = 'RepositoryTooLarge';
+  await clock.pass(60 * minuteMs);
+  assert.match(find('site', targetAt()).unread ?? '', /^RepositoryTooLarge: /);
+  assert.equal(woken.length, 2);
+});
+
+test('a Secret that is deleted after the push is shown, while the target stays held', async () => {
+  let isGone = false;
+  const { clock, outcomes, find } = openTargets({
+    readSecret: (key) => Promise.resolve(isGone ? undefined : secretOf(key)),
+  });
+  find('site', targetAt());
+  await clock.pass(minuteMs);
+  isGone = true;
+  await clock.pass(10 * minuteMs);
+  const { kind, unread } = find('site', targetAt());
+  assert.equal(kind, 'held');
+  assert.match(unread ?? '', /^CredentialsMissing: the Secret git does not exist/);
+  assert.ok(outcomes.includes('CredentialsMissing'));
 });
 
 test('a fault of the operator itself is repeated with a back-off, and its text is not published', async () => {

@@ -215,6 +215,30 @@ test('what a branch holds stays synced while its host is down', async () => {
   assert.equal(simulation.condition('TargetsSynced'), 'True/Synced');
 });
 
+test('a token that expires is in the message of a synced target, by one write of the status', async () => {
+  const arrange = ({ simulation: { vendor } }: World): void => {
+    vendor.linkLifetimeMs = 7 * 24 * 60 * minuteMs;
+  };
+  const world = await publishedWorld({}, { arrange });
+  const { simulation, repository } = world;
+  await simulation.run(2 * minuteMs);
+  const before = stateOf(world);
+  repository.failure = 'Unauthorized';
+  await simulation.run(7 * minuteMs);
+  const { writes } = simulation.cluster;
+  const count = writes.length;
+  await simulation.run(50 * minuteMs);
+  assert.equal(writes.length, count, 'a failure that lasts is written once');
+  assert.deepEqual(stateOf(world), {
+    ...before,
+    message: `${before?.message}. The last check failed. Unauthorized: it failed; check the git server`,
+  });
+  assert.equal(simulation.condition('TargetsSynced'), 'True/Synced');
+  repository.failure = undefined;
+  await simulation.run(7 * minuteMs);
+  assert.deepEqual(stateOf(world), before);
+});
+
 test('a pull-request branch awaits its merge', async () => {
   const world = await publishedWorld({ pullRequestBranch: 'static-export/docs' });
   const { simulation, repository } = world;

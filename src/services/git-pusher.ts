@@ -18,7 +18,7 @@ const limits = { maxOldGenerationSizeMb: 128, maxYoungGenerationSizeMb: 12 };
 /** The thread's own deadline ends first, and its message says what it waited for. */
 const timeoutMs = defaultGitLimits.deadlineMs + 2000;
 const idleMs = 30_000;
-/** Repositories of one namespace; a further one is tried again after a back-off. */
+/** A bound of memory: the caller lets few tasks of a namespace wait here. */
 const maxWaitingPerOwner = 64;
 
 export function gitSettings(allowPrivateAddresses: boolean, extraCaPem: string | undefined): GitSettings {

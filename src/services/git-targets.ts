@@ -14,6 +14,7 @@ import { readHttpOrigin, readOriginEntry } from '../wire/http-origin.ts';
 import { type AccessProblem, readGitAccess } from './git-access.ts';
 import { findingOf, isKnownWish, isSameFinding, isSettled } from './git-findings.ts';
 import { editOf, type GitEntry, GitGroup, type GitProblem, groupKey } from './git-group.ts';
+import { Turns } from './git-turns.ts';
 
 /** Targets that come within this time share one commit. */
 const windowMs = 10_000;
@@ -22,6 +23,8 @@ const recheckMs = 5 * 60_000;
 const [shortestBackoffMs, longestBackoffMs] = [15_000, 5 * 60_000];
 /** Of one commit; the others follow in the next one. */
 const mostEdits = 500;
+/** Of one namespace; the thread does one task at a time. One more is made ready meanwhile. */
+const tasksAtOnce = 2;
 
 /** What a push task needs beyond its targets. */
 export type GitSettings = Pick<
@@ -59,6 +62,7 @@ class RepositoryGroups implements GitTargets {
   readonly #options: GitTargetsOptions;
   readonly #entries = new Map<string, Map<string, GitEntry>>();
   readonly #groups = new Map<string, GitGroup>();
+  readonly #turns = new Turns(tasksAtOnce);
 
   constructor(options: GitTargetsOptions) {
     this.#options = options;
@@ -146,7 +150,7 @@ class RepositoryGroups implements GitTargets {
     const startedAt = clock.monotonic();
     let outcome = 'aborted';
     try {
-      outcome = await this.#bringInStep(group);
+      outcome = await this.#turns.run(group.namespace, () => this.#bringInStep(group));
     } catch (error) {
       if (signal.aborted) return;
       // A fault of this process must not stop the repository for good.

@@ -4,9 +4,13 @@
 import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';
 import { systemClock } from '../../../src/runtime/clock.ts';
-import { createGitPusher, type GitPusherThread } from '../../../src/services/git-pusher.ts';
+import { systemRandom } from '../../../src/runtime/random.ts';
+import { createGitPusher, type GitPusherThread, gitSettings } from '../../../src/services/git-pusher.ts';
+import { createGitTargets } from '../../../src/services/git-targets.ts';
+import type { WantedGitTarget } from '../../../src/staticexport/wanted.ts';
+import { eventually } from '../../support/eventually.ts';
 import { type GitServer, startGitServer } from '../../support/gitops/git-server.ts';
-import { editOf, login, noGit, outcomesOf, taskOf } from './git-tasks.ts';
+import { author, editOf, login, noGit, outcomesOf, taskOf } from './git-tasks.ts';
 
 const program = new URL('../../../src/bin/git-worker.ts', import.meta.url);
 const values = 'staticExport:\n  version: "1"\n';
@@ -68,6 +72,61 @@ suite('a push in a thread', { skip: noGit }, () => {
     server.onRequest = () => 'serve';
     // The one that runs cannot be overtaken, and one more may have had its turn.
     assert.ok(ended.indexOf('quick') <= 2, ended.join(' '));
+  });
+
+  test('a hundred repositories of one namespace each get an answer of their own', async () => {
+    const failures: string[] = [];
+    const stop = new AbortController();
+    const targets = createGitTargets({
+      // The window of ten seconds lasts a tenth of one.
+      clock: { ...systemClock, after: (ms, ended) => systemClock.after(ms / 100, ended) },
+      random: systemRandom,
+      pusher,
+      settings: () => Promise.resolve(gitSettings(false, undefined)),
+      allowedHosts: ['127.0.0.1'],
+      readSecret: async (key) => ({
+        metadata: {
+          ...key,
+          uid: 'u',
+          resourceVersion: '1',
+          annotations: {},
+          labels: {},
+          ownerReferences: [],
+        },
+        data: { token: Buffer.from('token') },
+      }),
+      wake: ({ name }) => {
+        const finding = find(Number(name));
+        failures[Number(name)] = finding.kind === 'failed' ? finding.code : finding.kind;
+      },
+      observe: () => {},
+      signal: stop.signal,
+    });
+    const find = (at: number) => {
+      const target: WantedGitTarget = {
+        ...{ type: 'Git', targetName: 'fleet', isDryRun: false, writesVersion: true, writesDigest: false },
+        ...{ object: `Git/${at}`, url: `https://127.0.0.1/${at}.git`, branch: 'main', path: 'v.yaml' },
+        ...{
+          pullRequestBranch: undefined,
+          keyPath: ['staticExport'],
+          secretName: 'git',
+          author,
+          message: 'm',
+        },
+      };
+      const wish = { target, wanted: { version: '2', digest: undefined }, isWritten: false };
+      return targets.find({ namespace: 'docs', name: `${at}` }, 'fleet', wish, false);
+    };
+    const all = Array.from({ length: 100 }, (_none, at) => at);
+    try {
+      for (const at of all) assert.equal(find(at).kind, 'pending');
+      await eventually('an answer for each', async () =>
+        all.every((at) => failures[at] !== undefined) ? true : undefined,
+      );
+      assert.deepEqual([...new Set(failures)], ['AddressNotAllowed']);
+    } finally {
+      stop.abort();
+    }
   });
 
   test('a program that is not there is Unexpected', async () => {

@@ -109,6 +109,39 @@ test('namespaces, Secrets, branches and authors never share a push', async () =>
   );
 });
 
+test('of a thousand repositories of one namespace two are read at a time, the others stay pending, and none is left out', async () => {
+  const running = new Map<string, number>();
+  let most = 0;
+  let secretsRead = 0;
+  const { clock, repository, outcomes, find } = openTargets({
+    readSecret: (key) => {
+      secretsRead += 1;
+      return Promise.resolve(secretOf(key));
+    },
+  });
+  const push = repository.push.bind(repository);
+  repository.push = async (task, owner, signal) => {
+    running.set(owner, (running.get(owner) ?? 0) + 1);
+    most = Math.max(most, ...running.values());
+    const result = await push(task, owner, signal);
+    running.set(owner, (running.get(owner) ?? 0) - 1);
+    return result;
+  };
+  const targets = Array.from({ length: 1000 }, (_none, at) =>
+    targetAt({ url: `https://git.example.com/${at}.git`, path: `${at}.yaml` }),
+  );
+  for (const [at, target] of targets.entries()) find(`site-${at}`, target);
+  find('site', targetAt(), undefined, 'other');
+  await clock.pass(11_000);
+  assert.equal(repository.tasks.at(2)?.access.token, 'token of other/git', 'another namespace does not wait');
+  assert.ok(secretsRead < 10, `${secretsRead} Secrets read for tasks that wait`);
+  const kinds = new Set(targets.map((target, at) => find(`site-${at}`, target).kind));
+  assert.deepEqual([...kinds].sort(), ['held', 'pending']);
+  await clock.pass(5 * minuteMs);
+  assert.deepEqual([repository.tasks.length, most], [1001, 2]);
+  assert.deepEqual([...new Set(outcomes)], ['pushed']);
+});
+
 test('a commit takes 500 edits; the rest follows at once', async () => {
   const { clock, repository, find } = openTargets();
   for (let index = 0; index < 1200; index += 1) {

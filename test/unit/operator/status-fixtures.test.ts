@@ -52,7 +52,7 @@ function* fieldsOfSchema({ properties = {}, items }: Shape, path = ''): Generato
   }
 }
 
-/** Fields that need a rejected candidate, a requested link, a contested target, a target of 0.2.0, an outage of minutes, a forbidden call, or a second refusal of the same key. */
+/** Fields that need a rejected candidate, a requested link, a contested target, a target of 0.2.0, a git target, an outage of minutes, a forbidden call, or a second refusal of the same key. */
 const seldom: readonly string[] = [
   'failures.*.refreshRequest',
   'failures.*.request',
@@ -86,6 +86,10 @@ const seldom: readonly string[] = [
   'targets[].revertTimes',
   'targets[].type',
   'targets[].writeTime',
+  'targets[].written',
+  'targets[].written.branch',
+  'targets[].written.keyPath',
+  'targets[].written.keys',
 ];
 /** All operations have one shape. */
 const withoutOperation = (field: string): string => field.replace(/^failures\.\w+\./, 'failures.*.');

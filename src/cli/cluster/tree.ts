@@ -198,7 +198,7 @@ function linesOf(
 function nodeOf(object: TreeObject, own: string, linkExpirationTime: string | undefined): TreeNode {
   const { role, kind, namespace, name, state, target, synced, reason, version, message } = object;
   const where = namespace === own ? name : `${namespace}/${name}`;
-  const title = `${role === 'Target' ? `Target ${target}: ` : ''}${kind} ${where}${role === 'Key' ? ' (key)' : ''}`;
+  const title = `${role === 'Target' ? `Target ${target}, ` : ''}${kind} ${where}${role === 'Key' ? ' (key)' : ''}`;
   const isLink = role === 'Output' && kind === 'Secret' && state === 'Present';
   const facts = [
     { Present: '', Missing: 'missing', NotReadable: '', Remote: '' }[state],

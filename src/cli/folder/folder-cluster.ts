@@ -1,7 +1,7 @@
 // A cluster in a folder: the objects that a reconcile reads and writes, a file each, with resourceVersions, generations,
 // conflicts and a separate status, as from a Kubernetes API server. Owns the folder's files, which are whole or as before
-// and readable by their owner alone. Refuses: targets, which need a cluster. Invariant: one process has the folder (its
-// caller holds the lock), so that memory and files agree.
+// and readable by their owner alone. Refuses: objects of other owners, and so their targets. Invariant: one process has
+// the folder (its caller holds the lock), so that memory and files agree.
 
 import { createHash } from 'node:crypto';
 import { mkdir, readdir, readFile } from 'node:fs/promises';

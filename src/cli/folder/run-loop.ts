@@ -98,13 +98,15 @@ export async function runLoop(
       const pushed = git.read(status.targets);
       destinations = [...publishers, pushed];
       const isWorking = destinations.some((one) => one.isWorking());
-      const failure = destinations.map((one) => one.failure()).find((one) => one !== undefined);
-      if (failure !== undefined && !isWorking && isFinal(failure, loop))
-        throw failure.reaching(reachedBy(published, destinations));
       const ended = refusedLink(status, loop) ?? runOutcome(status, object?.metadata.generation ?? 0);
-      const isPublished = published === undefined || destinations.every((one) => one.isDone());
       // After a link that was due, a request still waits for its start.
       const isDue = waitMs === 0;
+      // A repository that refuses the last version may take the one that is being exported.
+      const final = ended === undefined || isDue ? publishers : destinations;
+      const failure = final.map((one) => one.failure()).find((one) => one !== undefined);
+      if (failure !== undefined && !isWorking && isFinal(failure, loop))
+        throw failure.reaching(reachedBy(published, destinations));
+      const isPublished = published === undefined || destinations.every((one) => one.isDone());
       if (loop.once && isPublished && !isDue) {
         if (ended !== undefined) return { ended, status, published };
         const refused = refusedUntil(endsAt, status, loop);

@@ -19,6 +19,7 @@ import { createProgress } from '../../../../src/cli/output/progress.ts';
 import { createMemory } from '../../../../src/loop/memory.ts';
 import { type GitTargets, noGitTargets } from '../../../../src/loop/ports.ts';
 import { silentLogger } from '../../../../src/runtime/logger.ts';
+import { annotations as names } from '../../../../src/staticexport/names.ts';
 import { planTarget } from '../../../../src/targets/target-plan.ts';
 import { Dice } from '../../../simulation/dice.ts';
 import { FakeVendor } from '../../../simulation/fake-vendor.ts';
@@ -30,6 +31,8 @@ export interface RunEnvironmentOptions {
   readonly timeoutMs?: number;
   /** Further fields. */
   readonly spec?: object;
+  /** Token of an export that is requested. */
+  readonly request?: string;
   /** Of the object: the jitter of schedules follows it. */
   readonly uid?: string;
   /** Real files of this folder hold the state; without it, only memory does. */
@@ -80,7 +83,8 @@ export async function startRun(t: TestContext, options: RunEnvironmentOptions = 
     ...options.spec,
   };
   cluster.holdSecret(keySecret, { apiKey: Buffer.from(vendor.validKey) });
-  await cluster.applyManifest({ key: resource, spec, annotations: {}, labels: {} });
+  const annotations = options.request === undefined ? {} : { [names.requestedAt]: options.request };
+  await cluster.applyManifest({ key: resource, spec, annotations, labels: {} });
   let shown = '';
   const write = (text: string): void => {
     shown += text;

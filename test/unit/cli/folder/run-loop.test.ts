@@ -8,6 +8,7 @@ import { test } from 'node:test';
 import { CliError } from '../../../../src/cli/cli-error.ts';
 import { publishLink } from '../../../../src/cli/folder/publish.ts';
 import type { Publishing } from '../../../../src/cli/folder/publisher.ts';
+import type { GitTargets } from '../../../../src/loop/ports.ts';
 import { outputName, Simulation } from '../../../simulation/simulation.ts';
 import { folderFor, startRun } from './run-environment.ts';
 
@@ -84,6 +85,31 @@ test('429 for a while is waited for; until after the deadline it ends the run at
     message:
       'the export API at api.example.com returned 429; wait, or raise the limit at the vendor. It allows the next attempt at 2026-01-06T12:00:00Z, which is after --timeout',
   });
+});
+
+test('a git target that refuses the last version does not end a run that exports the next one', async (t) => {
+  const folder = folderFor(t);
+  const git = { url: 'https://git.example.com/a.git', path: 'a.yaml', secretRef: { name: 'fleet' } };
+  const spec = { targets: [{ name: 'fleet', type: 'Git', git }] };
+  const reverted = { kind: 'reverted', message: 'another client reverted it' } as const;
+  let refused = '';
+  const fake = (): GitTargets => ({
+    find: (_owner, _id, { wanted: { version } }) =>
+      version === refused ? reverted : { kind: 'held', commit: undefined },
+    keep: () => {},
+  });
+  const first = await startRun(t, { once: true, folder, spec, git: fake });
+  await first.pass(10 * minuteMs);
+  refused = (await first.ended).published?.version ?? assert.fail();
+  const same = await startRun(t, { once: true, folder, spec, git: fake });
+  await same.pass(10 * minuteMs);
+  await assert.rejects(same.ended, { outcome: 'notWritten', code: 'Contested' });
+  const next = await startRun(t, { once: true, folder, spec, git: fake, request: 'now' });
+  next.vendor.contents.set('docs.example.com', { name: 'other', pages: 20 });
+  await next.pass(10 * minuteMs);
+  const { ended, published } = await next.ended;
+  assert.equal(ended.outcome, 'done');
+  assert.notEqual(published?.version, refused);
 });
 
 test('30 days of the loop over real files publish the versions that a cluster publishes', async (t) => {

@@ -21,8 +21,8 @@ const root = resolve(import.meta.dirname, '..');
 const packageName = 'static-export-cli';
 const plugin = 'kubectl-static_export';
 const completionOfPlugin = 'kubectl_complete-static_export';
-/** The programs of its threads and processes, with their notices. */
-const workerFile = /^[a-z]+-worker\.mjs(?:\.LEGAL\.txt)?$/;
+/** The programs of its threads and processes, with their notices; only bundle-server restores from a mirror. */
+const workerFile = /^(?!mirror-)[a-z]+-worker\.mjs(?:\.LEGAL\.txt)?$/;
 
 const manifestShape = z.object({
   version: z.string(),

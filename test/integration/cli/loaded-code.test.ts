@@ -2,7 +2,7 @@
 // reach it, whatever it does; and `--help` loads no command's work. Shown by the graph of a build, and by what Node loads.
 
 import assert from 'node:assert/strict';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative, resolve } from 'node:path';
 import { after, before, test } from 'node:test';
@@ -54,9 +54,9 @@ function pieceOf(source: string): string {
 
 /** The file with the work of each command, as its definition loads it. */
 function worksOf(): ReadonlyMap<string, string> {
-  const texts = ['bundle', 'cluster', 'demo', 'export', 'tool'].map((name) =>
-    readFileSync(join(root, `src/cli/commands/${name}-commands.ts`), 'utf8'),
-  );
+  const folder = join(root, 'src/cli/commands');
+  const files = readdirSync(folder).filter((name) => name.endsWith('-commands.ts'));
+  const texts = files.map((name) => readFileSync(join(folder, name), 'utf8'));
   const found = texts
     .join('\n')
     .matchAll(/words: '([^']+)',(?:(?!words: ')[\s\S])*?import\('\.\.\/([^']+)'\)/g);

@@ -58,6 +58,7 @@ after(() => rmSync(folder, { recursive: true, force: true }));
 const manPages = [
   'static-export',
   'static-export-bundle',
+  'static-export-kit',
   ...commands.map(({ words }) => `static-export-${words.replaceAll(' ', '-')}`),
 ].map((name) => `man/${name}.1`);
 

@@ -53,9 +53,8 @@ export interface GitLimits {
 }
 
 /**
- * By measurement of the operator's resident memory while a thread pushed: 50 MB for a small repository, 120 MB for a pack of
- * 8 MiB, 160 MB for 16 MiB, 220 MB for 32 MiB. An operator that inspects two archives has 190 MB; with the planner of
- * targets (96 MB) and one push of 16 MiB it stays below the chart's limit of 512 MiB. Such a push takes 8 s of a core.
+ * By measurement (test/bench/git/memory.ts): a push of 16 MiB during two inspections takes an operator to 300 MB, and to
+ * 321 MB where it starts over. With the planner of targets (96 MB) it stays below the chart's limit of 512 MiB.
  */
 export const defaultGitLimits: GitLimits = { maxBytes: 16 * 1024 * 1024, deadlineMs: 60_000 };
 

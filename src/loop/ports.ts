@@ -5,6 +5,7 @@
 
 import type { ExportApi } from '../export-api/answers.ts';
 import type { WantedGitTarget } from '../staticexport/wanted.ts';
+import type { WantedMirror } from '../staticexport/wanted-mirror.ts';
 import type { TargetPlan, TargetTask, WantedKeys } from '../targets/target-plan.ts';
 import type { EventNote, ObjectKey, StaticExportObject } from '../wire/cluster.ts';
 import type { Link } from '../wire/link.ts';
@@ -26,6 +27,90 @@ export interface Bundles {
   inspect(link: Link, signal: AbortSignal, maxBytes?: number): Promise<Inspection>;
   /** Requests one byte. `expired`: 401, 403, 404, 410 or an expired-token answer. A network error decides nothing. */
   probe(link: Link, signal: AbortSignal): Promise<'valid' | 'expired' | 'unknown'>;
+}
+
+/** How a mirror is reached: its place, and the resource's own credentials. */
+export interface MirrorPlace extends Pick<WantedMirror, 'address' | 'endpoint' | 'region' | 'pathStyle'> {
+  /** Decoded bytes by key; `undefined`: the operator's default mirror, with the operator's own credentials. */
+  readonly secret: { readonly name: string; readonly data: Readonly<Record<string, Uint8Array>> } | undefined;
+  /**
+   * Whose copies may be deleted here. A mirror that carries another owner's record is refused; where this is set, the
+   * record is written first.
+   */
+  readonly owner: MirrorOwner;
+}
+
+export interface MirrorOwner {
+  readonly namespace: string;
+  readonly name: string;
+  readonly uid: string;
+  /** `spec.mirror.retention` is set, so the place belongs to this resource alone. */
+  readonly isExclusive: boolean;
+}
+
+export interface CopyOrder {
+  readonly place: MirrorPlace;
+  readonly compression: WantedMirror['compression'];
+  /** `<yyyymmdd>-<hhmmss>` of the version; the first 8 digits of the digest follow. */
+  readonly versionStamp: string;
+  /** A mirror that cannot be used ends the work before the download. */
+  readonly isRequired: boolean;
+  /** 64 hex digits; anything else is rejected with `DigestMismatch`. */
+  readonly expectedDigest: string | undefined;
+}
+
+/** Why a copy is not there. */
+export interface MirrorFailure {
+  /** As in MirrorError. */
+  readonly code: string;
+  /** Safe to publish, with the remedy. */
+  readonly message: string;
+  readonly retryAfterMs: number | undefined;
+}
+
+export interface CopiedInspection extends Inspection {
+  readonly copy:
+    | { readonly kind: 'copied' /** `oci://…@sha256:…` or `s3://…/bundles/….json` */; readonly ref: string }
+    | { readonly kind: 'failed'; readonly failure: MirrorFailure };
+}
+
+export interface MirrorLook {
+  /** The manifest and both of its blobs are there. */
+  readonly isThere: boolean;
+  /** Digests of other bundles in a place that belongs to the resource alone; a bounded number. */
+  readonly unlisted: readonly string[];
+}
+
+/** Copies of bundles. Each call works in a thread, under the limits of an inspection. */
+export interface Mirrors {
+  /** What the operator's flags say against a place. Sends nothing. */
+  refuse(place: Omit<MirrorPlace, 'secret'>, hasSecret: boolean): MirrorFailure | undefined;
+  /**
+   * Downloads and inspects the archive, copies it, and reads the copy back.
+   *
+   * @param maxBytes as in {@link Bundles}
+   * @throws BundleError about the archive; MirrorError about a mirror that is required
+   */
+  copy(link: Link, order: CopyOrder, signal: AbortSignal, maxBytes?: number): Promise<CopiedInspection>;
+  /**
+   * Reads a copy whole.
+   *
+   * @throws BundleError, MirrorError
+   */
+  verify(place: MirrorPlace, ref: string, digest: string, signal: AbortSignal): Promise<Inspection>;
+  /**
+   * Whether a copy is still there. First removes `expired` copies, where the place belongs to the resource alone and they
+   * bear this project's annotation.
+   *
+   * @param listed digests that are never reported or removed
+   * @throws MirrorError
+   */
+  look(
+    place: MirrorPlace,
+    copy: { readonly ref: string; readonly digest: string },
+    retention: { readonly listed: readonly string[]; readonly expired: readonly string[] },
+    signal: AbortSignal,
+  ): Promise<MirrorLook>;
 }
 
 export interface TargetPlanner {

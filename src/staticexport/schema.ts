@@ -3,6 +3,7 @@
 // applies them, because nested CRD defaults keep Argo CD out of sync.
 
 import { z } from 'zod';
+import { mirrorSchema } from './mirror-schema.ts';
 import {
   cel,
   dataKey,
@@ -138,8 +139,18 @@ const output = z
         'Name of the output Secret and ConfigMap. Default: <name>-bundle. The resolved name is immutable.',
       )
       .optional(),
+    link: z
+      .enum(['Always', 'Never'])
+      .describe(
+        'Never publishes no link: servers read the mirror, and the export API is called for exports only. It needs a mirror with policy Required, and no target with bundleUrl. Default: Always.',
+      )
+      .optional(),
   })
   .describe('Objects that receive the published version and link.');
+
+const inspectedRule = 'mirror needs an inspected archive; remove mirror or set promotion.inspect to Always';
+const linklessRule =
+  'output.link Never needs a mirror with policy Required and no target that writes bundleUrl';
 
 export const specSchema = z
   .object({
@@ -184,6 +195,7 @@ export const specSchema = z
       .describe('Stops exports, promotions and target writes. The published link is still refreshed.')
       .optional(),
     output: output.optional(),
+    mirror: mirrorSchema.optional(),
     trigger: trigger.optional(),
     targets: z
       .array(targetSchema.describe('One object, and what the operator writes into it.'))
@@ -195,11 +207,30 @@ export const specSchema = z
       .meta(namedList)
       .optional(),
   })
+  .refine(({ mirror, promotion: gates }) => mirror === undefined || gates?.inspect !== 'Never', {
+    error: inspectedRule,
+  })
+  .refine(
+    ({ output: outputs, mirror, targets = [] }) =>
+      outputs?.link !== 'Never' ||
+      (mirror?.policy !== 'BestEffort' && !targets.some(({ write }) => write?.includes('bundleUrl'))),
+    { error: linklessRule },
+  )
   .meta(
-    cel({
-      rule: 'has(self.timeZone) ? has(self.schedule) : true',
-      message: 'timeZone has no meaning without schedule; add a schedule or remove it',
-    }),
+    cel(
+      {
+        rule: 'has(self.timeZone) ? has(self.schedule) : true',
+        message: 'timeZone has no meaning without schedule; add a schedule or remove it',
+      },
+      {
+        rule: "!has(self.mirror) || !has(self.promotion) || !has(self.promotion.inspect) || self.promotion.inspect != 'Never'",
+        message: inspectedRule,
+      },
+      {
+        rule: "!has(self.output) || !has(self.output.link) || self.output.link != 'Never' || ((!has(self.mirror) || !has(self.mirror.policy) || self.mirror.policy != 'BestEffort') && (!has(self.targets) || !self.targets.exists(target, has(target.write) && target.write.exists(key, key == 'bundleUrl'))))",
+        message: linklessRule,
+      },
+    ),
   )
   .describe('What to export, and how to publish it.');
 

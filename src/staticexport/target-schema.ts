@@ -84,10 +84,12 @@ export const targetSchema = z
       .describe('DryRun only shows in status which keys would change. Default: Write.')
       .optional(),
     write: z
-      .array(z.enum(['version', 'digest', 'bundleUrl']).describe('A key under staticExport.'))
+      .array(z.enum(['version', 'digest', 'ref', 'bundleUrl']).describe('A key under staticExport.'))
       .min(1)
-      .max(3)
-      .describe('Keys to write. Default: [version]. bundleUrl needs type Values and a Secret.')
+      .max(4)
+      .describe(
+        'Keys to write. Default: [version]. ref is the address of the copy in the mirror. bundleUrl needs type Values and a Secret.',
+      )
       .optional(),
     values: valuesTarget.optional(),
     helmRelease: helmReleaseTarget.optional(),

@@ -7,6 +7,7 @@ import { defaultOutputName, defaultSecretKey, fieldManager } from './names.ts';
 import type { Spec } from './schema.ts';
 import { parseSizeBytes } from './size.ts';
 import type { SpecTarget } from './target-schema.ts';
+import { type DefaultMirror, type WantedMirror, wantMirror } from './wanted-mirror.ts';
 
 /** What every target has. */
 interface TargetCommon {
@@ -17,6 +18,8 @@ interface TargetCommon {
   readonly isDryRun: boolean;
   readonly writesVersion: boolean;
   readonly writesDigest: boolean;
+  /** Of the copy in the mirror, once there is one. */
+  readonly writesRef: boolean;
 }
 
 /** An object of the cluster. */
@@ -115,6 +118,9 @@ export interface Wanted {
   /** How long no hook must come before one starts an export. `undefined`: hooks start none. */
   readonly quietPeriodMs: number | undefined;
   readonly outputName: string;
+  /** False: a version that lies in the mirror is published without a link. */
+  readonly publishesLink: boolean;
+  readonly mirror: WantedMirror | undefined;
   readonly targets: readonly WantedTarget[];
 }
 
@@ -129,8 +135,9 @@ const defaultMessage = 'docs: publish {namespace}/{name} {version}';
 export function applyDefaults(
   identity: { readonly namespace: string; readonly name: string },
   spec: Spec,
-  settings: { readonly apiBaseUrl: string | undefined },
+  settings: { readonly apiBaseUrl: string | undefined; readonly defaultMirror?: DefaultMirror | undefined },
 ): Wanted {
+  const mirror = wantMirror(identity, spec, settings.defaultMirror);
   return {
     domain: spec.domain.toLowerCase(),
     baseUrl: (spec.api.baseUrl ?? settings.apiBaseUrl)?.replace(/\/+$/, ''),
@@ -155,6 +162,8 @@ export function applyDefaults(
     isSuspended: spec.suspend ?? false,
     quietPeriodMs: spec.trigger && (parseDurationMs(spec.trigger.quietPeriod ?? '') ?? minuteMs),
     outputName: spec.output?.name ?? defaultOutputName(identity.name),
+    publishesLink: spec.output?.link !== 'Never' || mirror === undefined,
+    mirror,
     targets: (spec.targets ?? []).flatMap((target) => wantTarget(identity.namespace, target)),
   };
 }
@@ -168,6 +177,7 @@ function wantTarget(ownNamespace: string, spec: SpecTarget): readonly WantedTarg
     isDryRun: spec.mode === 'DryRun',
     writesVersion: leaves.includes('version'),
     writesDigest: leaves.includes('digest'),
+    writesRef: leaves.includes('ref'),
   };
   const objectOf = (
     kind: string,

@@ -104,7 +104,14 @@ suite('a push in a thread', { skip: noGit }, () => {
     });
     const find = (at: number) => {
       const target: WantedGitTarget = {
-        ...{ type: 'Git', targetName: 'fleet', isDryRun: false, writesVersion: true, writesDigest: false },
+        ...{
+          type: 'Git',
+          targetName: 'fleet',
+          isDryRun: false,
+          writesVersion: true,
+          writesDigest: false,
+          writesRef: false,
+        },
         ...{ object: `Git/${at}`, url: `https://127.0.0.1/${at}.git`, branch: 'main', path: 'v.yaml' },
         ...{
           pullRequestBranch: undefined,

@@ -14,7 +14,14 @@ const minuteMs = 60_000;
 
 function targetAt(change: Partial<WantedGitTarget> = {}): WantedGitTarget {
   return {
-    ...{ type: 'Git', targetName: 'fleet', isDryRun: false, writesVersion: true, writesDigest: false },
+    ...{
+      type: 'Git',
+      targetName: 'fleet',
+      isDryRun: false,
+      writesVersion: true,
+      writesDigest: false,
+      writesRef: false,
+    },
     ...{ object: 'Git/git.example.com/fleet.git@main:a.yaml', url: 'https://git.example.com/fleet.git' },
     ...{ branch: 'main', pullRequestBranch: undefined, path: 'a.yaml', keyPath: ['staticExport'] },
     ...{ secretName: 'git', author: { name: 'bot', email: 'bot@example.com' } },

@@ -11,8 +11,13 @@ import { printable } from '../wire/printable-text.ts';
 import type { LinkTimes, Publication } from '../wire/publication.ts';
 import { PublishableError } from '../wire/publishable-error.ts';
 
+/** The link as published. */
+export interface PublishedLink extends LinkTimes {
+  readonly url: Link;
+}
+
 export interface PublishedBundle extends Publication {
-  readonly bundleUrl: Link;
+  readonly link: PublishedLink | undefined;
 }
 
 /** A server needs a link, or a reference with the digest. The other fields describe it. */
@@ -29,7 +34,9 @@ export type ServedBundle = Pick<PublishedBundle, 'digest'> & {
 export class PublishedBundleError extends PublishableError {}
 
 const instant = z.iso.datetime({ offset: true }).transform((text) => Date.parse(text));
-const bundleSchema = z.object({
+/** Longer than any reference. Its form is checked where it is used. */
+const maxRefLength = 2048;
+const content = z.object({
   version: z
     .string()
     .min(1)
@@ -43,40 +50,49 @@ const bundleSchema = z.object({
     .string()
     .min(1)
     .transform((text) => printable(text, 512)),
+  pages: z.int().nonnegative().optional(),
+  sizeBytes: z.int().nonnegative().optional(),
+  ref: z
+    .string()
+    .regex(/^(oci|s3):\/\//)
+    .max(maxRefLength)
+    .optional(),
+});
+const link = z.object({
   bundleUrl: z.string().transform((text, context) => {
-    const link = Link.parse(text);
-    if (link === undefined) context.addIssue('not a URL');
-    return link ?? z.NEVER;
+    const url = Link.parse(text);
+    if (url === undefined) context.addIssue('not a URL');
+    return url ?? z.NEVER;
   }),
   issuedAt: instant,
   expiresAt: instant,
-  pages: z.int().nonnegative().optional(),
-  sizeBytes: z.int().nonnegative().optional(),
 });
-
-/** Longer than any reference. Its form is checked where it is used. */
-const maxRefLength = 2048;
-const servedSchema = bundleSchema
-  .extend({
-    ref: z
-      .string()
-      .regex(/^(oci|s3):\/\//)
-      .max(maxRefLength),
-  })
-  .partial()
-  .superRefine(({ bundleUrl, ref, digest }, context) => {
-    if (bundleUrl === undefined && ref === undefined) {
-      context.addIssue({ code: 'custom', path: ['bundleUrl'], message: 'missing' });
-    }
-    if (ref !== undefined && digest === undefined) {
-      context.addIssue({ code: 'custom', path: ['digest'], message: 'missing' });
-    }
-  });
+type SourceFields = { readonly [field in 'bundleUrl' | 'ref' | 'digest']?: unknown };
+const needSource = ({ bundleUrl, ref, digest }: SourceFields, context: z.RefinementCtx): void => {
+  if (bundleUrl === undefined && ref === undefined) {
+    context.addIssue({ code: 'custom', path: ['bundleUrl'], message: 'missing' });
+  }
+  if (ref !== undefined && digest === undefined) {
+    context.addIssue({ code: 'custom', path: ['digest'], message: 'missing' });
+  }
+};
+const servedSchema = content.extend(link.shape).partial().superRefine(needSource);
+/** A link has its times; without one there are none. */
+const publishedSchema = content.extend(link.partial().shape).superRefine((bundle, context) => {
+  needSource(bundle, context);
+  for (const time of ['issuedAt', 'expiresAt'] as const) {
+    if (bundle.bundleUrl === undefined || bundle[time] !== undefined) continue;
+    context.addIssue({ code: 'custom', path: [time], message: 'missing' });
+  }
+});
 
 /** Whole, as the operator writes it. @throws {PublishedBundleError} naming the fields that are wrong, never their values */
 export function parsePublishedBundle(text: string): PublishedBundle {
-  const { digest, pages, sizeBytes, ...rest } = parseBundleJson(text, bundleSchema);
-  return { ...rest, digest, pages, sizeBytes };
+  const { version, jobId, digest, pages, sizeBytes, ref, ...rest } = parseBundleJson(text, publishedSchema);
+  const { bundleUrl: url, issuedAt, expiresAt } = rest;
+  const hasLink = url !== undefined && issuedAt !== undefined && expiresAt !== undefined;
+  const published = hasLink ? { url, issuedAt, expiresAt } : undefined;
+  return { version, jobId, digest, pages, sizeBytes, ref, link: published };
 }
 
 /**
@@ -135,10 +151,11 @@ export function formatPublishedBundle(bundle: PublishedBundle): string {
     version: bundle.version,
     digest: bundle.digest,
     jobId: bundle.jobId,
-    bundleUrl: bundle.bundleUrl.reveal(),
-    issuedAt: formatInstant(bundle.issuedAt),
-    expiresAt: formatInstant(bundle.expiresAt),
+    bundleUrl: bundle.link?.url.reveal(),
+    issuedAt: bundle.link && formatInstant(bundle.link.issuedAt),
+    expiresAt: bundle.link && formatInstant(bundle.link.expiresAt),
     pages: bundle.pages,
     sizeBytes: bundle.sizeBytes,
+    ref: bundle.ref,
   });
 }

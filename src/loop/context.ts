@@ -4,9 +4,10 @@
 import type { Clock } from '../runtime/clock.ts';
 import type { Logger } from '../runtime/logger.ts';
 import type { Random } from '../runtime/random.ts';
+import type { DefaultMirror } from '../staticexport/wanted-mirror.ts';
 import type { Cluster, ForeignObjects, ObjectKey } from '../wire/cluster.ts';
 import type { ProcessMemory } from './memory.ts';
-import type { Bundles, Events, ExportApiSource, GitTargets, TargetPlanner } from './ports.ts';
+import type { Bundles, Events, ExportApiSource, GitTargets, Mirrors, TargetPlanner } from './ports.ts';
 
 export interface OperatorSettings {
   /** The lease that this writer holds, as `<namespace>/<name>`. */
@@ -20,8 +21,10 @@ export interface OperatorSettings {
    * again 30 s after this deadline.
    */
   readonly requestTimeoutMs: number;
-  /** The deadline for downloading and inspecting one archive. */
+  /** The deadline for downloading, inspecting and copying one archive. */
   readonly inspectTimeoutMs: number;
+  /** The mirror for resources that name none. */
+  readonly defaultMirror?: DefaultMirror | undefined;
 }
 
 /** Objects read and written by name, and the process's memory of the resource. */
@@ -36,6 +39,7 @@ export interface ClusterContext {
 export interface ActionContext extends ClusterContext {
   readonly exportApi: ExportApiSource;
   readonly bundles: Bundles;
+  readonly mirrors: Mirrors;
   /** For Idempotency-Keys only. */
   readonly random: Random;
   readonly wake: Wake;

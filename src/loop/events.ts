@@ -1,6 +1,6 @@
 // Decides which changes of a status become events: outcomes, and transitions of conditions. Pure. A refresh, a poll
 // or a reconcile without change is not an event, because an event per refresh would mean thousands a day. A reason
-// must be clear in a list of all events of a cluster, so LinkFresh and TargetsSynced prefix theirs.
+// must be clear in a list of all events of a cluster, so LinkFresh, Mirrored and TargetsSynced prefix theirs.
 
 import { withoutRetry } from '../reconcile/status/failure-words.ts';
 import type { StatusChange } from '../reconcile/status/status-changes.ts';
@@ -87,7 +87,11 @@ function eventOfCondition(
   return { type: isBad ? 'Warning' : 'Normal', reason, message: withoutRetry(now.message) };
 }
 
-const subjects: Readonly<Record<string, string>> = { LinkFresh: 'Link', TargetsSynced: 'Targets' };
+const subjects: Readonly<Record<string, string>> = {
+  LinkFresh: 'Link',
+  Mirrored: 'Mirror',
+  TargetsSynced: 'Targets',
+};
 
 function normal(reason: string, message: string): EventNote {
   return { type: 'Normal', reason, message };

@@ -2,12 +2,13 @@
 // archives. Refuses: deciding. A start has three steps: it writes the start record, sends the POST, and saves the
 // job's id. A conflict on the start record ends the reconcile before it sends a request.
 
+import type { PublishedLink } from '../bundle/published-bundle.ts';
 import { type ExportApi, ExportApiError } from '../export-api/answers.ts';
-import { isValidLongEnough } from '../reconcile/choose.ts';
+import { needsInspection } from '../reconcile/choose.ts';
 import { dueHook } from '../reconcile/hooks.ts';
-import { measureTimes } from '../reconcile/link-timing.ts';
+import { isValidLongEnough, measureTimes } from '../reconcile/link-timing.ts';
 import { type Observation, pendingRequest } from '../reconcile/observation.ts';
-import type { ActionResult, CallFailure } from '../reconcile/result.ts';
+import type { ActionResult, CallFailure, MirrorFailure } from '../reconcile/result.ts';
 import type { Action, Plan } from '../reconcile/state.ts';
 import type { StartRecord } from '../staticexport/status-schema.ts';
 import type { StaticExportObject } from '../wire/cluster.ts';
@@ -19,7 +20,9 @@ import { publishableCode } from '../wire/publishable-error.ts';
 import { isAllowedHost } from './allowed-host.ts';
 import type { ActionContext } from './context.ts';
 import { inspectCandidate } from './inspection.ts';
-import { replaceCandidate, resourceId } from './memory.ts';
+import { dropMirrorWork, type IssuedLink, replaceCandidate, resourceId } from './memory.ts';
+import { findMirrorPlace } from './mirror-place.ts';
+import { workOnMirror } from './mirror-work.ts';
 import { writeSigned } from './save.ts';
 
 export interface Execution {
@@ -36,7 +39,7 @@ export interface ExecutionInput {
   readonly object: StaticExportObject;
   readonly key: string | undefined;
   /** The link in the output Secret. */
-  readonly published: Link | undefined;
+  readonly published: PublishedLink | undefined;
 }
 
 /** If a new link has already expired, the operator issues another at once. This is the number of attempts in total. */
@@ -66,9 +69,15 @@ export async function execute(
       };
     case 'issue':
       return { ...(await issueLink(action, input, context, signal)), object };
+    case 'mirror': {
+      const { observation, published } = input;
+      const { work } = action;
+      const result = await workOnMirror(object.metadata, work, observation, published, context, signal);
+      return { result, link: published?.url, object };
+    }
     case 'inspect':
       return {
-        ...(await inspectCandidate(object, input.observation.wanted.promotion, context, signal)),
+        ...(await inspectCandidate(object, action, input.observation, context, signal)),
         object,
       };
     default:
@@ -163,29 +172,33 @@ async function issueLink(
     const why = origin && shortOriginEntry(origin);
     return issueFailed({ code: 'HostNotAllowed', retryAfterMs: undefined, why });
   }
+  const unready = action.cause === 'subject' ? await findUnreadyMirror(input, context, signal) : undefined;
+  if (unready !== undefined) return { result: { kind: 'copy-failed', failure: unready }, link: undefined };
   const api = connect(input, context, action.baseUrl);
   for (let issues = 0; issues < maxIssued; issues += 1) {
     const sentAt = context.clock.now();
     const idempotencyKey = context.random.uuid();
-    const issued = await call(
+    const answer = await call(
       async () => api.issueLink({ jobId: action.jobId, idempotencyKey }, signal),
       (failure): { readonly failure: CallFailure } => ({ failure }),
       signal,
     );
-    if ('failure' in issued) return issueFailed(issued.failure);
-    const { link, serverDate, expiresAt } = issued;
+    if ('failure' in answer) return issueFailed(answer.failure);
+    const { link, serverDate, expiresAt } = answer;
     const times = measureTimes({
       sentAt,
       serverDate,
       claimedExpiresAt: expiresAt,
       signed: link.signedLifetime(),
     });
-    if (action.cause === 'subject' && !isValidLongEnough(times, context.clock.now())) {
+    if (action.cause !== 'refresh' && !isValidLongEnough(times, context.clock.now())) {
       return issueFailed({ code: 'LifetimeTooShort', retryAfterMs: undefined });
     }
     if (await isUsable(link, times, context, signal)) {
-      if (action.cause === 'subject') keepCandidate(action.jobId, link, times, input, context);
-      return { result: { kind: 'issued', times, isPublished: link.isSame(input.published) }, link };
+      const issued = { ...times, url: link };
+      if (action.cause === 'subject') keepCandidate(action.jobId, issued, input, context);
+      if (action.cause === 'mirror') keepCopyLink(issued, input, context);
+      return { result: { kind: 'issued', times, isPublished: link.isSame(input.published?.url) }, link };
     }
   }
   return issueFailed({ code: 'ExpiredOnArrival', retryAfterMs: undefined });
@@ -209,8 +222,7 @@ async function isUsable(
 /** Keeps the link for inspecting and publishing. An earlier inspection of the same job stays known. */
 function keepCandidate(
   jobId: string,
-  link: Link,
-  times: LinkTimes,
+  link: IssuedLink,
   { object }: ExecutionInput,
   { memory }: ActionContext,
 ): void {
@@ -218,16 +230,30 @@ function keepCandidate(
   const before = memory.candidates.get(id);
   const done = before?.jobId === jobId && before.done?.kind === 'read' ? before.done : undefined;
   const stop = new AbortController();
-  const maxBytes = before?.maxBytes;
-  replaceCandidate(memory, id, {
-    jobId,
-    link,
-    ...times,
-    stop,
-    inspection: undefined,
-    done,
-    maxBytes,
-  });
+  const rules = before?.rules;
+  replaceCandidate(memory, id, { jobId, link, stop, inspection: undefined, done, rules });
+}
+
+/** Keeps the link for copying the published version again. */
+function keepCopyLink(link: IssuedLink, { object }: ExecutionInput, { memory }: ActionContext): void {
+  const id = resourceId(object.metadata);
+  dropMirrorWork(memory, id);
+  const stop = new AbortController();
+  memory.mirrorWorks.set(id, { name: 'link', link, stop, isRunning: false, done: undefined });
+}
+
+/** A mirror that is required and cannot be used would waste the link and the download. */
+async function findUnreadyMirror(
+  { object, observation, plan }: ExecutionInput,
+  context: ActionContext,
+  signal: AbortSignal,
+): Promise<MirrorFailure | undefined> {
+  const { mirror } = observation.wanted;
+  const { export: operation } = plan.state;
+  const isCopied = operation.kind === 'complete' && needsInspection(operation.subject, observation);
+  if (mirror?.isRequired !== true || !isCopied) return undefined;
+  const found = await findMirrorPlace(mirror, object.metadata, context, signal);
+  return found.kind === 'failed' ? found.failure : undefined;
 }
 
 /** Turns the client's errors into failures. Rethrows all other errors, and aborts by the operator. */

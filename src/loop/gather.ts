@@ -14,6 +14,7 @@ import type { ConfigMapObject, ObjectMeta, SecretObject, StaticExportObject } fr
 import { ClusterError } from '../wire/cluster-error.ts';
 import { wholeSecond } from '../wire/instant.ts';
 import { printable } from '../wire/printable-text.ts';
+import type { LinkTimes } from '../wire/publication.ts';
 import { allowedHosts, isAllowedHost } from './allowed-host.ts';
 import type { ClusterContext } from './context.ts';
 import { believeRefusal, unlessRefused } from './lasting-refusal.ts';
@@ -48,6 +49,9 @@ export interface Gathered {
 }
 
 const maxTokenLength = 256;
+const noProblems: readonly string[] = [];
+const linklessProblem =
+  'spec.output.link (Never needs spec.mirror, because the operator has no --default-mirror)';
 
 /**
  * @param spec of the parsed `object`, or what remains of it
@@ -61,7 +65,11 @@ export async function gather(
   signal: AbortSignal,
 ): Promise<Gathered> {
   const { metadata } = object;
-  const wanted = applyDefaults(metadata, spec, context.settings);
+  const applied = applyDefaults(metadata, spec, context.settings);
+  // Only the operator knows whether it has a default mirror.
+  const lacks =
+    spec.output?.link === 'Never' && applied.mirror === undefined ? [linklessProblem] : noProblems;
+  const wanted = lacks.length === 0 ? applied : { ...applied, isSuspended: true };
   const { namespace } = metadata;
   const id = rateLimitId(wanted.baseUrl, namespace, wanted.keySecret);
   const rateLimit = context.memory.rateLimits.get(id) ?? noLimit;
@@ -75,7 +83,7 @@ export async function gather(
     uid: metadata.uid,
     generation: metadata.generation ?? 0,
     wanted,
-    specProblems: problems,
+    specProblems: [...problems, ...lacks],
     // Half a spec names no inputs. The job or version that exists stays the wanted one.
     inputHash:
       (problems.length > 0 ? (status.job?.inputHash ?? status.active?.inputHash) : undefined) ??
@@ -118,18 +126,23 @@ export function readProcess(
 ): Observation['process'] {
   const poll = memory.polls.get(resourceId(metadata));
   const work = memory.candidates.get(resourceId(metadata));
+  const mirror = memory.mirrorWorks.get(resourceId(metadata));
   return {
     polledAt: poll?.jobId === jobId ? poll?.at : undefined,
     pollAfterMs: poll?.jobId === jobId ? poll?.retryAfterMs : undefined,
     candidate: work && {
       jobId: work.jobId,
-      issuedAt: work.issuedAt,
-      expiresAt: work.expiresAt,
-      inspection: work.done?.kind ?? (work.inspection === undefined ? 'not-started' : 'running'),
+      link: work.link && timesOf(work.link),
+      inspection:
+        (work.done?.kind === 'uncopied' ? 'failed' : work.done?.kind) ??
+        (work.inspection === undefined ? 'not-started' : 'running'),
     },
     refresh: memory.refreshes.get(resourceId(metadata)),
+    mirror: mirror && { isRunning: mirror.isRunning, link: mirror.link && timesOf(mirror.link) },
   };
 }
+
+const timesOf = ({ issuedAt, expiresAt }: LinkTimes): LinkTimes => ({ issuedAt, expiresAt });
 
 /** A user chose this key, so no value may come from a prototype. */
 export function entryOf<T>(data: Readonly<Record<string, T>>, key: string): T | undefined {

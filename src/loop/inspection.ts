@@ -6,13 +6,16 @@
 // one link request, when a slot is free.
 
 import { BundleError } from '../bundle/bundle-error.ts';
-import { isWorthInspecting } from '../reconcile/choose.ts';
+import { MirrorError } from '../mirror/mirror-error.ts';
+import { isWorthInspecting } from '../reconcile/link-timing.ts';
+import { placeOf } from '../reconcile/mirror.ts';
+import type { Observation } from '../reconcile/observation.ts';
 import type { ActionResult, InspectionFailure } from '../reconcile/result.ts';
-import type { Plan, State } from '../reconcile/state.ts';
+import { stampOf } from '../reconcile/settle/version.ts';
+import type { Plan, State, Subject } from '../reconcile/state.ts';
 import { waitAtMost } from '../runtime/time-limit.ts';
-import type { Wanted } from '../staticexport/wanted.ts';
-import type { ObjectKey, StaticExportObject } from '../wire/cluster.ts';
-import { wholeSecond } from '../wire/instant.ts';
+import type { ObjectKey, ObjectMeta, StaticExportObject } from '../wire/cluster.ts';
+import { readInstant, wholeSecond } from '../wire/instant.ts';
 import type { Link } from '../wire/link.ts';
 import { publishableCode, publishableMessage } from '../wire/publishable-error.ts';
 import type { ActionContext } from './context.ts';
@@ -21,41 +24,78 @@ import {
   dropCandidate,
   type InspectionOutcome,
   type ProcessMemory,
+  replaceCandidate,
   resourceId,
 } from './memory.ts';
+import { type FoundPlace, findMirrorPlace } from './mirror-place.ts';
+import { failureOf } from './mirror-work.ts';
 
 /** The reconcile that starts an inspection waits this long. Small archives are inspected by then. */
 const graceMs = 2000;
 /** Issuing a link and probing it: an inspection slot waits for a new link no longer than both may take. */
 const callsToFreshLink = 2;
 
+/** Of a mirrored resource: what the archive must be copied to, or where the copy is read. */
+export interface InspectionSource {
+  readonly subject: Subject;
+  readonly from: 'link' | 'mirror';
+}
+
 /** Starts the inspection, or checks whether it has ended. Its end requests the reconcile that takes the outcome. */
 export async function inspectCandidate(
   { metadata }: StaticExportObject,
-  { maxBundleBytes }: Wanted['promotion'],
+  source: InspectionSource,
+  observation: Observation,
   context: ActionContext,
   signal: AbortSignal,
 ): Promise<{ readonly result: ActionResult; readonly link: Link | undefined }> {
   const id = resourceId(metadata);
-  const work = context.memory.candidates.get(id);
+  const { candidates } = context.memory;
+  if (source.from === 'mirror' && isOther(candidates.get(id), source))
+    replaceCandidate(context.memory, id, copyCandidate(source.subject));
+  const work = candidates.get(id);
+  const rules = rulesOf(observation);
   const hasBegun = work?.inspection !== undefined || work?.done !== undefined;
-  if (hasBegun && work.maxBytes !== maxBundleBytes) {
-    // An inspection under another limit says nothing under this one.
+  if (hasBegun && work.rules !== rules) {
+    // An inspection under another limit, or without a copy, says nothing under these rules.
     dropCandidate(context.memory, id);
-    return { result: { kind: 'inspecting' }, link: undefined };
+    return inspecting;
   }
   const done =
     work?.done ??
     (work?.inspection === undefined
-      ? await beginInspection(metadata, maxBundleBytes, context, signal)
+      ? await beginInspection(metadata, source, observation, context, signal)
       : undefined);
-  if (work === undefined || done === undefined) return { result: { kind: 'inspecting' }, link: undefined };
-  if (done.kind === 'failed') {
+  if (work === undefined || done === undefined) return inspecting;
+  if (done.kind !== 'read') {
     dropCandidate(context.memory, id);
-    return { result: { kind: 'inspect-failed', failure: done.failure }, link: undefined };
+    const result: ActionResult =
+      done.kind === 'uncopied'
+        ? { kind: 'copy-failed', failure: done.failure }
+        : { kind: 'inspect-failed', failure: done.failure };
+    return { result, link: undefined };
   }
-  const { issuedAt, expiresAt, link } = work;
-  return { result: { kind: 'inspected', content: done.inspection, times: { issuedAt, expiresAt } }, link };
+  const { inspection: content, uncopied } = done;
+  const { link } = work;
+  const times = link && { issuedAt: link.issuedAt, expiresAt: link.expiresAt };
+  return { result: { kind: 'inspected', content, link: times, uncopied }, link: link?.url };
+}
+
+const inspecting = { result: { kind: 'inspecting' }, link: undefined } as const;
+
+const isOther = (work: CandidateWork | undefined, { subject }: InspectionSource): boolean =>
+  work?.jobId !== subject.jobId || work.link !== undefined;
+
+function copyCandidate({ jobId }: Subject): CandidateWork {
+  const stop = new AbortController();
+  return { jobId, link: undefined, stop, inspection: undefined, done: undefined, rules: undefined };
+}
+
+/** Names all rules that an inspection follows. */
+function rulesOf({ wanted }: Observation): string {
+  const { mirror, promotion } = wanted;
+  const place = mirror && `${placeOf(mirror)} ${mirror.compression} ${mirror.isRequired}`;
+  return `${promotion.maxBundleBytes ?? ''} ${place ?? ''}`;
 }
 
 /** Stops an inspection whose job must no longer be published: after a pin, a suspension, or a change of inputs. */
@@ -80,17 +120,25 @@ export function releaseUnusedSlot(key: ObjectKey, { action }: Plan, { slots }: P
 
 /** @returns the outcome, if there is one before the reconcile's grace period ends */
 async function beginInspection(
-  key: ObjectKey,
-  maxBytes: number | undefined,
+  metadata: ObjectMeta,
+  source: InspectionSource,
+  observation: Observation,
   context: ActionContext,
   signal: AbortSignal,
 ): Promise<InspectionOutcome | undefined> {
   const { memory } = context;
+  const key: ObjectKey = metadata;
   const id = resourceId(key);
+  if (!memory.candidates.has(id)) return undefined;
+  const { mirror } = observation.wanted;
+  const place = mirror && (await findMirrorPlace(mirror, metadata, context, signal));
+  const isNeeded = source.from === 'mirror' || mirror?.isRequired === true;
+  if (place?.kind === 'failed' && isNeeded) return { kind: 'uncopied', failure: place.failure };
   const work = memory.candidates.get(id);
   if (work === undefined) return undefined;
+  const read = readerOf(work, source, place, observation, context);
   const hasRoom = memory.slots.hasRoom(id);
-  const inspection = startInspection(id, { ...work, maxBytes }, context);
+  const inspection = startInspection(id, { ...work, rules: rulesOf(observation) }, read, context);
   let hasWaited = false;
   void inspection.then(() => {
     // True also if it never began. The caller that stopped it needs no wake-up.
@@ -107,10 +155,11 @@ async function beginInspection(
 function startInspection(
   id: string,
   work: CandidateWork,
+  read: Reader,
   context: ActionContext,
 ): Promise<InspectionOutcome | undefined> {
   const { candidates } = context.memory;
-  const noted = inspectInSlot(id, work, context).then((done) => {
+  const noted = inspectInSlot(id, work, read, context).then((done) => {
     const now = candidates.get(id);
     if (now?.inspection === noted) candidates.set(id, { ...now, done });
     return done;
@@ -123,40 +172,94 @@ function startInspection(
 async function inspectInSlot(
   id: string,
   work: CandidateWork,
+  read: Reader,
   context: ActionContext,
 ): Promise<InspectionOutcome | undefined> {
   const { memory, clock, settings } = context;
+  const { link } = work;
   const { slots } = memory;
   const stopped = AbortSignal.any([memory.signal, work.stop.signal]);
   const hasQueued = !slots.hasRoom(id);
   const slot = await slots.take(id, stopped).catch(() => undefined);
   if (slot === undefined) return undefined;
-  const isLate = !isWorthInspecting(work, wholeSecond(clock.now()));
-  const outcome = isLate ? undefined : await inspectArchive(work, stopped, context);
+  const isLate = link !== undefined && !isWorthInspecting(link, wholeSecond(clock.now()));
+  const outcome = isLate ? undefined : await readWithin(read, stopped, context);
   // Links also expire earlier than they claim. A link that expired in the queue says nothing against the archive.
   const hasExpired = hasQueued && outcome?.kind === 'failed' && outcome.failure.kind === 'expired-link';
-  if (stopped.aborted || !(isLate || hasExpired)) {
+  if (stopped.aborted || link === undefined || !(isLate || hasExpired)) {
     slot.release();
     return outcome;
   }
   const grace = clock.deadline(callsToFreshLink * settings.requestTimeoutMs, memory.signal);
   slots.keep(id, slot, grace);
-  const expiresAt = Math.min(work.expiresAt, wholeSecond(clock.now()));
-  memory.candidates.set(id, { ...work, expiresAt });
+  const expiresAt = Math.min(link.expiresAt, wholeSecond(clock.now()));
+  memory.candidates.set(id, { ...work, link: { ...link, expiresAt } });
   return undefined;
 }
 
-async function inspectArchive(
-  { link, maxBytes }: CandidateWork,
+/** @throws BundleError, MirrorError */
+type Reader = (signal: AbortSignal) => Promise<InspectionOutcome>;
+
+/** What the inspection reads, and whether it copies. */
+function readerOf(
+  { link }: CandidateWork,
+  { subject, from }: InspectionSource,
+  found: FoundPlace | undefined,
+  observation: Observation,
+  { bundles, mirrors }: ActionContext,
+): Reader {
+  const { jobId, ref, digest } = subject;
+  const { wanted, status, now } = observation;
+  const { mirror, promotion } = wanted;
+  const maxBytes = promotion.maxBundleBytes;
+  const place = found?.kind === 'found' ? found.place : undefined;
+  if (from === 'mirror' || link === undefined) {
+    return async (signal) => {
+      if (place === undefined || ref === undefined || digest === undefined)
+        throw new TypeError(`no copy of ${jobId}`);
+      try {
+        return { kind: 'read', inspection: { ...(await mirrors.verify(place, ref, digest, signal)), ref } };
+      } catch (error) {
+        // A damaged copy says nothing about the archive behind a link.
+        const failure = failureOf(error);
+        const code = error instanceof BundleError ? 'CopyDamaged' : failure.code;
+        return { kind: 'uncopied', failure: { ...failure, code } };
+      }
+    };
+  }
+  const uncopied = found?.kind === 'failed' ? { uncopied: found.failure } : {};
+  if (mirror === undefined || place === undefined) {
+    return async (signal) => ({
+      kind: 'read',
+      inspection: await bundles.inspect(link.url, signal, maxBytes),
+      ...uncopied,
+    });
+  }
+  const { compression, isRequired } = mirror;
+  const completedAt = status.job?.id === jobId ? readInstant(status.job.completionTime) : undefined;
+  const versionStamp = subject.version?.slice(0, 15) ?? stampOf(completedAt ?? now);
+  const order = { place, compression, versionStamp, isRequired, expectedDigest: digest };
+  return async (signal) => {
+    const { copy, ...inspection } = await mirrors.copy(link.url, order, signal, maxBytes);
+    if (copy.kind === 'copied') return { kind: 'read', inspection: { ...inspection, ref: copy.ref } };
+    const { failure } = copy;
+    return isRequired ? { kind: 'uncopied', failure } : { kind: 'read', inspection, uncopied: failure };
+  };
+}
+
+async function readWithin(
+  read: Reader,
   stopped: AbortSignal,
-  { clock, settings, bundles }: ActionContext,
+  { clock, settings }: ActionContext,
 ): Promise<InspectionOutcome | undefined> {
   try {
-    const deadline = clock.deadline(settings.inspectTimeoutMs, stopped);
-    return { kind: 'read', inspection: await bundles.inspect(link, deadline, maxBytes) };
+    return await read(clock.deadline(settings.inspectTimeoutMs, stopped));
   } catch (error) {
     // A stopped inspection says nothing about the archive.
-    return stopped.aborted ? undefined : { kind: 'failed', failure: describeFailure(error) };
+    if (stopped.aborted) return undefined;
+    return error instanceof MirrorError
+      ? { kind: 'uncopied', failure: failureOf(error) }
+      : { kind: 'failed', failure: describeFailure(error) };
   }
 }
 

@@ -2,7 +2,7 @@
 // job, host and outcome, published versions, and changed conditions. Pure. A reconcile without action or change has
 // no line; a job has one line at its start and one at its end.
 
-import type { ActionResult, CallFailure } from '../reconcile/result.ts';
+import type { ActionResult, CallFailure, MirrorFailure } from '../reconcile/result.ts';
 import type { Action } from '../reconcile/state.ts';
 import { hostOf } from '../reconcile/status/failure-words.ts';
 import type { StatusChange } from '../reconcile/status/status-changes.ts';
@@ -79,10 +79,22 @@ function linesOfAction({ after, action, result, baseUrl }: LoggedReconcile): rea
       const { code, message } = result.failure;
       return failed('inspection', { code, why: message }, failures?.poll, { jobId });
     }
+    case 'copy-failed':
+      return failed('copying to the mirror', whyOf(result.failure), failures?.poll, { jobId });
+    case 'mirror-failed':
+      return failed('checking the mirror', whyOf(result.failure), failures?.mirror, { ref: active?.ref });
+    case 'mirror-looked':
+      return result.isThere ? [] : warn('copy is no longer in the mirror', { ref: active?.ref });
+    case 'mirror-copied':
+      return info('copied to the mirror again', { version: active?.version, ref: result.ref });
+    case 'mirror-working':
+      return [];
     default:
       return result satisfies never;
   }
 }
+
+const whyOf = ({ code, message }: MirrorFailure) => ({ code, why: message });
 
 function failed(
   what: string,
@@ -100,9 +112,17 @@ function linesOfChange(change: StatusChange, after: Status, isJudged: boolean): 
     case 'verdict':
       return linesOfVerdict(change, after);
     case 'version': {
-      const { version, pages, sizeBytes, linkExpirationTime, jobId } = change.active;
+      const { version, pages, sizeBytes, linkExpirationTime, jobId, ref } = change.active;
       const was = change.previous;
-      return info('published', { version, was, jobId: shorten(jobId), pages, sizeBytes, linkExpirationTime });
+      return info('published', {
+        version,
+        was,
+        jobId: shorten(jobId),
+        pages,
+        sizeBytes,
+        linkExpirationTime,
+        ref,
+      });
     }
     case 'condition':
       return linesOfCondition(change, isJudged);

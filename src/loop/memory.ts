@@ -3,23 +3,31 @@
 // Everything that must survive a restart is in status.
 
 import type { AttemptedRefresh, RateLimit } from '../reconcile/observation.ts';
-import type { InspectionFailure } from '../reconcile/result.ts';
+import type { InspectedContent, InspectionFailure, MirrorFailure } from '../reconcile/result.ts';
 import type { TargetPlan, TargetWish } from '../targets/target-plan.ts';
 import type { ObjectKey } from '../wire/cluster.ts';
 import type { Link } from '../wire/link.ts';
 import type { LinkTimes } from '../wire/publication.ts';
 import type { SeenLink } from './clock-set-back.ts';
 import { InspectionSlots } from './inspection-slots.ts';
-import type { Inspection } from './ports.ts';
+import type { MirrorLook } from './ports.ts';
 
 export type InspectionOutcome =
-  | { readonly kind: 'read'; readonly inspection: Inspection }
-  | { readonly kind: 'failed'; readonly failure: InspectionFailure };
+  | { readonly kind: 'read'; readonly inspection: InspectedContent; readonly uncopied?: MirrorFailure }
+  | { readonly kind: 'failed'; readonly failure: InspectionFailure }
+  /** The mirror kept it from publication. */
+  | { readonly kind: 'uncopied'; readonly failure: MirrorFailure };
+
+/** A link in memory. */
+export interface IssuedLink extends LinkTimes {
+  readonly url: Link;
+}
 
 /** The issued link of an unpublished job, and the inspection of its archive. */
-export interface CandidateWork extends LinkTimes {
+export interface CandidateWork {
   readonly jobId: string;
-  readonly link: Link;
+  /** `undefined`: its copy in the mirror is read. */
+  readonly link: IssuedLink | undefined;
   /** Stops the inspection when its result is no longer needed. */
   readonly stop: AbortController;
   /**
@@ -29,8 +37,24 @@ export interface CandidateWork extends LinkTimes {
   readonly inspection: Promise<InspectionOutcome | undefined> | undefined;
   /** Set once `inspection` is settled. */
   readonly done: InspectionOutcome | undefined;
-  /** The resource's size limit when the inspection began. */
-  readonly maxBytes: number | undefined;
+  /** The rules of the spec when the inspection began, and whether it has begun. */
+  readonly rules: string | undefined;
+}
+
+export type MirrorOutcome =
+  | ({ readonly kind: 'looked' } & MirrorLook)
+  | { readonly kind: 'copied'; readonly ref: string }
+  | { readonly kind: 'failed'; readonly failure: MirrorFailure };
+
+/** Work on the published copy, between reconciles. */
+export interface MirrorWork {
+  /** Names the work; the outcome of another work is dropped. */
+  readonly name: string;
+  /** Issued for copying again, where no link is published. */
+  readonly link: IssuedLink | undefined;
+  readonly stop: AbortController;
+  readonly isRunning: boolean;
+  readonly done: MirrorOutcome | undefined;
 }
 
 /** The plan of one target's edit, for one state of its document and one wanted result. */
@@ -82,6 +106,8 @@ export interface ProcessMemory {
   /** By {@link resourceId}. */
   readonly polls: Map<string, LastPoll>;
   readonly candidates: Map<string, CandidateWork>;
+  /** By {@link resourceId}. */
+  readonly mirrorWorks: Map<string, MirrorWork>;
   /** By {@link resourceId}: the published link as last seen. */
   readonly links: Map<string, SeenLink>;
   /** By {@link resourceId}: the last requested refresh that was attempted. */
@@ -112,6 +138,7 @@ export function createMemory(signal: AbortSignal, slots = new InspectionSlots(1)
     rateLimits: new Map(),
     polls: new Map(),
     candidates: new Map(),
+    mirrorWorks: new Map(),
     links: new Map(),
     refreshes: new Map(),
     refusedReads: { key: new Map(), output: new Map(), confirmation: new Map() },
@@ -148,6 +175,12 @@ export function dropCandidate({ candidates, slots }: ProcessMemory, id: string):
   candidates.get(id)?.stop.abort();
   candidates.delete(id);
   slots.giveUp(id);
+}
+
+/** Stops work on the published copy, and forgets its link. */
+export function dropMirrorWork({ mirrorWorks }: ProcessMemory, id: string): void {
+  mirrorWorks.get(id)?.stop.abort();
+  mirrorWorks.delete(id);
 }
 
 /** Forgets the plans of a resource's targets. The result of a plan in progress is ignored. */
@@ -188,6 +221,7 @@ export function forgetResource(memory: ProcessMemory, key: ObjectKey): void {
   memory.otherOperators.written.delete(id);
   memory.otherOperators.found.delete(id);
   dropCandidate(memory, id);
+  dropMirrorWork(memory, id);
   dropPlans(memory, id);
   leaveRateLimit(memory, id);
 }

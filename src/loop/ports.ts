@@ -4,6 +4,7 @@
 // ClusterError, ExportApiError or BundleError only.
 
 import type { ExportApi } from '../export-api/answers.ts';
+import type { MirrorFailure } from '../reconcile/result.ts';
 import type { WantedGitTarget } from '../staticexport/wanted.ts';
 import type { WantedMirror } from '../staticexport/wanted-mirror.ts';
 import type { TargetPlan, TargetTask, WantedKeys } from '../targets/target-plan.ts';
@@ -59,15 +60,6 @@ export interface CopyOrder {
   readonly expectedDigest: string | undefined;
 }
 
-/** Why a copy is not there. */
-export interface MirrorFailure {
-  /** As in MirrorError. */
-  readonly code: string;
-  /** Safe to publish, with the remedy. */
-  readonly message: string;
-  readonly retryAfterMs: number | undefined;
-}
-
 export interface CopiedInspection extends Inspection {
   readonly copy:
     | { readonly kind: 'copied' /** `oci://…@sha256:…` or `s3://…/bundles/….json` */; readonly ref: string }
@@ -112,6 +104,18 @@ export interface Mirrors {
     signal: AbortSignal,
   ): Promise<MirrorLook>;
 }
+
+/** For programs without mirrors. */
+export const noMirrors: Mirrors = {
+  refuse: () => ({
+    code: 'HostNotAllowed',
+    message: 'Mirrors are not used here. Remove spec.mirror.',
+    retryAfterMs: undefined,
+  }),
+  copy: () => Promise.reject(new TypeError('no mirrors here')),
+  verify: () => Promise.reject(new TypeError('no mirrors here')),
+  look: () => Promise.reject(new TypeError('no mirrors here')),
+};
 
 export interface TargetPlanner {
   /**

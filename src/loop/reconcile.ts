@@ -1,6 +1,7 @@
 // One reconcile of one resource, in order: read → adopt → classify → choose → execute → settle → outputs → targets →
 // status → wake. The order is the design; every step is a call away. Refuses: deciding anything itself.
 
+import type { PublishedBundle } from '../bundle/published-bundle.ts';
 import { adopt } from '../reconcile/adopt.ts';
 import { choose } from '../reconcile/choose.ts';
 import { classify } from '../reconcile/classify.ts';
@@ -150,7 +151,7 @@ async function executePlan(
 ): Promise<ActionOutcome> {
   const { object, observation, handles, plan } = input;
   const { key } = handles;
-  const work = { plan, observation, object, key, published: handles.published?.bundleUrl };
+  const work = { plan, observation, object, key, published: handles.published?.link };
   const done = await reportRefusal(execute(work, context, signal), object, context);
 
   const now = wholeSecond(context.clock.now());
@@ -176,9 +177,9 @@ async function publish(
   signal: AbortSignal,
 ): Promise<PublishOutcome> {
   const id = resourceId(object.metadata);
-  const change = publication && link && { publication, link };
+  const change = publication && publishedWith(publication, link);
   const found = { state: before.output, handles };
-  const outputs = await writeOutputs(object, before.wanted.outputName, found, change, context, signal);
+  const outputs = await writeOutputs(object, before.wanted, found, change, context, signal);
   const { refusal } = outputs;
   const isWithheld = change !== undefined && !outputs.isPublished;
   if (result.kind === 'inspected' && !isWithheld) context.memory.candidates.delete(id);
@@ -197,6 +198,13 @@ async function publish(
     process: readProcess(object.metadata, context, status.job?.id),
   });
   return { outputs, isWithheld, observation };
+}
+
+/** @returns `undefined` where the link that must be published is no longer in hand */
+function publishedWith(publication: Publication, url: Link | undefined): PublishedBundle | undefined {
+  const { link } = publication;
+  if (link === undefined) return { ...publication, link };
+  return url && { ...publication, link: { ...link, url } };
 }
 
 /** targets: writes the published version into other objects. */

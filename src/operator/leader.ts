@@ -9,6 +9,7 @@ import type { Transport } from '../kube/transport/transport.ts';
 import type { ReconcileContext } from '../loop/context.ts';
 import type { InspectionSlots } from '../loop/inspection-slots.ts';
 import { createMemory } from '../loop/memory.ts';
+import { noMirrors } from '../loop/ports.ts';
 import { reconcile } from '../loop/reconcile.ts';
 import type { ProgramContext } from '../runtime/program.ts';
 import type { ExternalServices } from '../services/external-services.ts';
@@ -95,6 +96,7 @@ export async function runLeader(parts: LeaderParts, { lost, isHeld }: Term): Pro
     git,
     exportApi: fenceCalls(services.exportApi, isHeld),
     bundles: services.bundles,
+    mirrors: noMirrors,
     planner: services.planner,
     objects: createForeignObjects(transport),
     events,

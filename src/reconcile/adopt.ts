@@ -88,7 +88,7 @@ export function isUnknownToStatus({ status, output }: Observation): boolean {
   return published.version !== active.version || published.jobId !== active.jobId;
 }
 
-function adoptPublished({ status, output, wanted }: Observation): Status {
+function adoptPublished({ status, output, wanted, now }: Observation): Status {
   // An unreadable Secret says nothing, so status is the only source.
   if (output.kind === 'unreadable') return status;
   const published = output.kind === 'ours' ? output.published : undefined;
@@ -98,8 +98,15 @@ function adoptPublished({ status, output, wanted }: Observation): Status {
       ? status
       : { ...status, active: { ...active, linkIssueTime: undefined, linkExpirationTime: undefined } };
   }
-  const active = projectActive(status, published);
-  const { linkIssueTime: _issued, linkExpirationTime: _expires, lastCheckTime: _checked, ...entry } = active;
+  const active = projectActive(status, published, now);
+  const {
+    linkIssueTime: _issued,
+    linkExpirationTime: _expires,
+    lastCheckTime: _checked,
+    mirrorCheckTime: _mirrored,
+    copyLossTime: _lost,
+    ...entry
+  } = active;
   const { job, candidate } = status;
   const isJudged = job !== undefined && job.id === published.jobId && job.completionTime !== undefined;
   return {
@@ -118,7 +125,11 @@ function adoptRefresh({ status, refreshRequest, process: { refresh } }: Observat
 }
 
 /** The Secret determines what is published. Fields that it lacks come from the job or version that it names. */
-function projectActive({ active, job, candidate, history }: Status, published: Publication): ActiveVersion {
+function projectActive(
+  { active, job, candidate, history }: Status,
+  published: Publication,
+  now: number,
+): ActiveVersion {
   const known =
     active?.version === published.version
       ? active
@@ -136,11 +147,24 @@ function projectActive({ active, job, candidate, history }: Status, published: P
     exportTime: known?.exportTime ?? trackedJob?.completionTime,
     publishTime:
       (known !== undefined && 'publishTime' in known ? known.publishTime : undefined) ??
-      formatInstant(published.issuedAt),
+      formatInstant(published.link?.issuedAt ?? now),
+    ref: published.ref,
+    ...(published.ref !== undefined && copyTimes(active, published, now)),
     lastCheckTime: active?.version === published.version ? active.lastCheckTime : undefined,
-    linkIssueTime: formatInstant(published.issuedAt),
-    linkExpirationTime: formatInstant(published.expiresAt),
+    linkIssueTime: published.link && formatInstant(published.link.issuedAt),
+    linkExpirationTime: published.link && formatInstant(published.link.expiresAt),
   };
+}
+
+/** A copy is published only after it was found or read back. */
+function copyTimes(
+  active: ActiveVersion | undefined,
+  { version, ref }: Publication,
+  now: number,
+): Pick<ActiveVersion, 'mirrorCheckTime' | 'copyLossTime'> {
+  if (active?.version !== version || active.ref !== ref) return { mirrorCheckTime: formatInstant(now) };
+  const { mirrorCheckTime = formatInstant(now), copyLossTime } = active;
+  return { mirrorCheckTime, copyLossTime };
 }
 
 /** Tracks a pinned job of another origin like the resource's own job, and forgets it when the pin is removed. */

@@ -15,6 +15,7 @@ const operations = {
   poll: { firstMs: 5000, capMs: 300_000 },
   link: { firstMs: 15_000, capMs: 1_800_000 },
   target: { firstMs: 30_000, capMs: 600_000 },
+  mirror: { firstMs: 30_000, capMs: 600_000 },
 } as const;
 export type Operation = keyof typeof operations;
 

@@ -1,23 +1,14 @@
 // Chooses at most one action for a state, by priority: the published link, then complete exports, then polling,
 // then starting. Pure. Invariant: before `nextWake`, the choice on unchanged input is none.
 
-import type { LinkTimes } from '../wire/publication.ts';
+import { rateLimitTime } from './access.ts';
 import { retryTime } from './backoff.ts';
+import { isWorthInspecting } from './link-timing.ts';
+import { copyLink, needsCopy, readsMirror } from './mirror.ts';
 import type { Observation } from './observation.ts';
 import type { Action, Plan, State, Subject } from './state.ts';
 
 const none: Action = { kind: 'none' };
-/** A candidate's link must be valid this much longer to be worth publishing. */
-const minRemainingMs = 5000;
-
-/**
- * True if one link is enough for inspection and publication. The code that issues it and the code that uses it call
- * this.
- */
-export function isValidLongEnough({ expiresAt }: Pick<LinkTimes, 'expiresAt'>, now: number): boolean {
-  return expiresAt > now + minRemainingMs;
-}
-
 export function choose(state: State, observation: Observation): Plan {
   const action = chooseAction(state, observation);
   return { state, action, because: describe(state, action) };
@@ -25,8 +16,6 @@ export function choose(state: State, observation: Observation): Plan {
 
 function chooseAction(state: State, observation: Observation): Action {
   const { now } = observation;
-  const candidate =
-    state.export.kind === 'complete' ? usableCandidate(state.export.subject, observation) : undefined;
   const isOpen = state.access.kind === 'open';
   const { baseUrl } = observation.wanted;
   const refreshed = isOpen ? linkJob(state, now) : undefined;
@@ -36,12 +25,44 @@ function chooseAction(state: State, observation: Observation): Action {
   }
   if (state.export.kind === 'complete') {
     const { subject, notBefore } = state.export;
-    // Inspecting an archive needs the link in memory, not the export API. Only its own back-off counts.
-    if (candidate) return isBackingOff(subject, observation) ? none : { kind: 'inspect', subject };
-    if (!isOpen || notBefore > now) return none;
-    return { kind: 'issue', jobId: subject.jobId, cause: 'subject', baseUrl: subject.baseUrl ?? baseUrl };
+    const inspected = inspectionSource(subject, observation, isOpen);
+    // An inspection needs the link in memory or the mirror, not the export API. Only its own back-off counts.
+    if (inspected !== undefined && !isBackingOff(subject, observation))
+      return { kind: 'inspect', subject, from: inspected };
+    if (inspected === undefined && isOpen && notBefore <= now)
+      return { kind: 'issue', jobId: subject.jobId, cause: 'subject', baseUrl: subject.baseUrl ?? baseUrl };
   }
-  return isOpen ? chooseExport(state, now) : none;
+  return chooseMirror(state, observation) ?? (isOpen ? chooseExport(state, now) : none);
+}
+
+/** What the next inspection of the subject reads; `undefined`: it needs a link first. */
+function inspectionSource(
+  subject: Subject,
+  observation: Observation,
+  isOpen: boolean,
+): 'link' | 'mirror' | undefined {
+  if (usableCandidate(subject, observation)) return 'link';
+  return readsMirror(subject, observation, isOpen) ? 'mirror' : undefined;
+}
+
+function chooseMirror({ access, mirror }: State, observation: Observation): Action | undefined {
+  if (mirror.kind !== 'due') return undefined;
+  const { work } = mirror;
+  if (work === 'look') return { kind: 'mirror', work };
+  const { active } = observation.status;
+  switch (copyLink(observation)) {
+    case 'published':
+    case 'issued':
+      return { kind: 'mirror', work };
+    case 'issue': {
+      const isClosed = access.kind !== 'open' || rateLimitTime(observation) !== undefined;
+      if (active === undefined || isClosed) return undefined;
+      const baseUrl = active.baseUrl ?? observation.wanted.baseUrl;
+      return { kind: 'issue', jobId: active.jobId, cause: 'mirror', baseUrl };
+    }
+    case 'none':
+      return undefined;
+  }
 }
 
 function isBackingOff({ jobId }: Subject, { status, now }: Observation): boolean {
@@ -77,25 +98,22 @@ function chooseExport(state: State, now: number): Action {
   }
 }
 
-/** True if the archive must be inspected before publishing. A promoted candidate was inspected when it was held. */
-export function needsInspection(subject: Subject, { wanted }: Observation): boolean {
-  return wanted.promotion.isInspected && subject.cause !== 'release';
+/**
+ * True if the archive must be inspected before publishing. A promoted candidate was inspected when it was held, and is
+ * inspected again only for a copy that is required.
+ */
+export function needsInspection(subject: Subject, observation: Observation): boolean {
+  const { isInspected } = observation.wanted.promotion;
+  return isInspected && (subject.cause !== 'release' || needsCopy(subject, observation));
 }
 
 /** True if the link in memory is for this subject, and its inspection runs or it is valid long enough to publish. */
 function usableCandidate(subject: Subject, observation: Observation): boolean {
   const { candidate } = observation.process;
-  if (candidate?.jobId !== subject.jobId || !needsInspection(subject, observation)) return false;
+  if (candidate?.jobId !== subject.jobId || candidate.link === undefined) return false;
+  if (!needsInspection(subject, observation)) return false;
   if (candidate.inspection === 'running' || candidate.inspection === 'failed') return true;
-  return isWorthInspecting(candidate, observation.now);
-}
-
-/**
- * True if an inspection may begin with a link issued some time ago. A link from the future means a clock was set
- * back.
- */
-export function isWorthInspecting(times: LinkTimes, now: number): boolean {
-  return times.issuedAt <= now + minRemainingMs && isValidLongEnough(times, now);
+  return isWorthInspecting(candidate.link, observation.now);
 }
 
 function describe(state: State, action: Action): string {

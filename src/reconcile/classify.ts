@@ -9,6 +9,7 @@ import { boundByExpiry, retryTime } from './backoff.ts';
 import { isPinned } from './history.ts';
 import { dueHook } from './hooks.ts';
 import { isFromTheFuture, refreshTime } from './link-timing.ts';
+import { classifyMirror, needsLink } from './mirror.ts';
 import {
   isOutputTaken,
   type Observation,
@@ -32,6 +33,7 @@ export function classify(observation: Observation): State {
     export: classifyExport(observation),
     link: classifyLink(observation),
     want: classifyWant(observation),
+    mirror: classifyMirror(observation),
   };
 }
 
@@ -126,10 +128,10 @@ function complete(observation: Observation, subject: Subject): ExportState {
 
 /** A version of the history, or a candidate, with the fields that its next publication needs. */
 function storedSubject(
-  { jobId, version, digest, baseUrl, pages, sizeBytes }: Omit<Subject, 'cause'>,
+  { jobId, version, digest, ref, baseUrl, pages, sizeBytes }: Omit<Subject, 'cause'>,
   cause: Subject['cause'],
 ): Subject {
-  return { jobId, cause, version, digest, baseUrl, pages, sizeBytes };
+  return { jobId, cause, version, digest, ref, baseUrl, pages, sizeBytes };
 }
 
 function classifyPinned(observation: Observation): ExportState {
@@ -180,10 +182,11 @@ function classifyLink(observation: Observation): LinkState {
   const { status, output, now, uid, wanted } = observation;
   const { active, failures } = status;
   if (active === undefined || output.kind === 'foreign') return { kind: 'none' };
+  if (!needsLink(observation)) return { kind: 'unused' };
   if (output.kind === 'unreadable') {
     return { kind: 'unreadable', isExpired: (publishedTimes(observation)?.expiresAt ?? 0) <= now };
   }
-  const published = output.kind === 'ours' ? output.published : undefined;
+  const published = output.kind === 'ours' ? output.published?.link : undefined;
   const expiresAt = published?.expiresAt ?? 0;
   const isExpired = expiresAt <= now;
   const requested = pendingRefresh(observation);

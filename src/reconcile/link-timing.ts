@@ -62,6 +62,25 @@ export function graceMs(times: LinkTimes): number {
   return Math.min(10 * 60_000, (times.expiresAt - times.issuedAt) * 0.1);
 }
 
+/** A candidate's link must be valid this much longer to be worth publishing. */
+const minRemainingMs = 5000;
+
+/**
+ * True if one link is enough for inspection and publication. The code that issues it and the code that uses it call
+ * this.
+ */
+export function isValidLongEnough({ expiresAt }: Pick<LinkTimes, 'expiresAt'>, now: number): boolean {
+  return expiresAt > now + minRemainingMs;
+}
+
+/**
+ * True if an inspection may begin with a link issued some time ago. A link from the future means a clock was set
+ * back.
+ */
+export function isWorthInspecting(times: LinkTimes, now: number): boolean {
+  return times.issuedAt <= now + minRemainingMs && isValidLongEnough(times, now);
+}
+
 /** True if a new link expires enough later than the published link to be worth writing. */
 export function isFresher(issued: LinkTimes, published: LinkTimes, now: number): boolean {
   if (isFromTheFuture(published, now)) return true;

@@ -40,8 +40,10 @@ export interface RateLimit {
     | undefined;
 }
 
-export interface CandidateState extends LinkTimes {
+export interface CandidateState {
   readonly jobId: string;
+  /** Of the link; `undefined`: its copy in the mirror is read. */
+  readonly link: LinkTimes | undefined;
   readonly inspection: 'not-started' | 'running' | 'read' | 'failed';
 }
 
@@ -86,6 +88,8 @@ export interface Observation {
     readonly pollAfterMs: number | undefined;
     readonly candidate: CandidateState | undefined;
     readonly refresh?: AttemptedRefresh | undefined;
+    /** Work on the published copy. */
+    readonly mirror?: { readonly isRunning: boolean; readonly link: LinkTimes | undefined } | undefined;
   };
   readonly requestTimeoutMs: number;
   /**
@@ -111,7 +115,7 @@ export function publishedTimes({
   output,
   status,
 }: Pick<Observation, 'output' | 'status'>): LinkTimes | undefined {
-  if (output.kind === 'ours') return output.published;
+  if (output.kind === 'ours') return output.published?.link;
   if (output.kind !== 'unreadable') return undefined;
   const [issuedAt, expiresAt] = [
     readInstant(status.active?.linkIssueTime),

@@ -40,6 +40,17 @@ export interface InspectedContent {
   readonly digest: string | undefined;
   readonly pages: number | undefined;
   readonly sizeBytes: number | undefined;
+  /** Of the copy that was made and read back. */
+  readonly ref?: string | undefined;
+}
+
+/** Why a copy is not there, or could not be read. */
+export interface MirrorFailure {
+  /** As in MirrorError. */
+  readonly code: string;
+  /** Safe to publish, with the remedy. */
+  readonly message: string;
+  readonly retryAfterMs: number | undefined;
 }
 
 export interface InspectionFailure {
@@ -69,11 +80,29 @@ export type ActionResult =
     }
   | { readonly kind: 'issue-failed'; readonly failure: CallFailure }
   | { readonly kind: 'inspecting' }
-  | { readonly kind: 'inspected'; readonly content: InspectedContent; readonly times: LinkTimes }
+  | {
+      readonly kind: 'inspected';
+      readonly content: InspectedContent;
+      /** Of the link that was read; `undefined`: the copy in the mirror was read. */
+      readonly link: LinkTimes | undefined;
+      /** Why there is no copy, where the spec does not require one. */
+      readonly uncopied?: MirrorFailure | undefined;
+    }
   | {
       readonly kind: 'inspect-failed';
       readonly failure: InspectionFailure;
-    };
+    }
+  /** The mirror kept a subject from its publication: no copy was made, or the copy could not be read. */
+  | { readonly kind: 'copy-failed'; readonly failure: MirrorFailure }
+  | { readonly kind: 'mirror-working' }
+  | { readonly kind: 'mirror-looked'; readonly isThere: boolean; readonly unlisted: readonly string[] }
+  | {
+      readonly kind: 'mirror-copied';
+      readonly ref: string;
+      /** Of the link that the published version keeps. */
+      readonly link: LinkTimes | undefined;
+    }
+  | { readonly kind: 'mirror-failed'; readonly failure: MirrorFailure };
 
 /** Clears or stores a refusal of a key, for all resources that share the key. */
 export type RateLimitChange =

@@ -33,6 +33,8 @@ export interface Subject {
   /** Known for a version of the history and for a promoted candidate. */
   readonly version?: string | undefined;
   readonly digest?: string | undefined;
+  /** Of its copy in a mirror. */
+  readonly ref?: string | undefined;
   /** The export API that made the job; `undefined`: the export API in the spec. */
   readonly baseUrl?: string | undefined;
   readonly pages?: number | undefined;
@@ -60,6 +62,8 @@ export type ExportState =
 
 export type LinkState =
   | { readonly kind: 'none' }
+  /** The version is published by its reference alone. */
+  | { readonly kind: 'unused' }
   /** The Secret with the link is unreadable; status has its expiry. */
   | { readonly kind: 'unreadable'; readonly isExpired: boolean }
   | { readonly kind: 'fresh'; readonly refreshAt: number }
@@ -74,6 +78,18 @@ export type LinkState =
       readonly until: number;
       readonly isExpired: boolean;
     };
+
+/** The copy of the published version. */
+export type MirrorState =
+  /** No mirror, or nothing in it yet that a copy could be of. */
+  | { readonly kind: 'none' }
+  | { readonly kind: 'copied'; readonly lookAt: number }
+  | { readonly kind: 'due'; readonly work: 'look' | 'copy' }
+  | { readonly kind: 'working'; readonly work: 'look' | 'copy' }
+  /** Not copied, and in back-off. */
+  | { readonly kind: 'waiting'; readonly until: number }
+  /** Not copied, and suspended. */
+  | { readonly kind: 'held' };
 
 /** Whether what is published satisfies the spec. */
 export type Want =
@@ -94,6 +110,7 @@ export interface State {
   readonly export: ExportState;
   readonly link: LinkState;
   readonly want: Want;
+  readonly mirror: MirrorState;
 }
 
 export type Action =
@@ -104,12 +121,15 @@ export type Action =
   | {
       readonly kind: 'issue';
       readonly jobId: string;
-      readonly cause: 'refresh' | 'subject';
+      /** `mirror`: to copy the published version again. */
+      readonly cause: 'refresh' | 'subject' | 'mirror';
       /** The export API that made the job. */
       readonly baseUrl: string | undefined;
     }
-  /** Starts or checks the inspection of the candidate's archive. Does not call the export API. */
-  | { readonly kind: 'inspect'; readonly subject: Subject };
+  /** Starts or checks the inspection of the candidate's archive, or of its copy. Does not call the export API. */
+  | { readonly kind: 'inspect'; readonly subject: Subject; readonly from: 'link' | 'mirror' }
+  /** Starts a look at the published copy or copies it again, or takes the outcome. Does not call the export API. */
+  | { readonly kind: 'mirror'; readonly work: 'look' | 'copy' };
 
 export interface Plan {
   readonly state: State;

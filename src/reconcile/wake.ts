@@ -73,6 +73,7 @@ function* timersOf(observation: Observation, state: State): Generator<number> {
     yield resendTime(start, observation.now, observation.requestTimeoutMs);
   }
   if (isOpen) yield* exportTimers(state.export);
+  yield* mirrorTimers(state, observation);
   const { link } = state;
   if (link.kind === 'fresh') yield link.refreshAt;
   if (isOpen && (link.kind === 'waiting' || link.kind === 'unissuable')) yield link.until;
@@ -95,7 +96,12 @@ function* timersOf(observation: Observation, state: State): Generator<number> {
     const isWaiting = !synced && retryTime === undefined && waitingReasons.includes(reason);
     if (isWaiting && !wanted.isSuspended) yield observation.now + targetRecheckMs;
   }
-  for (const failure of [status.failures?.export, status.failures?.poll, status.failures?.link]) {
+  for (const failure of [
+    status.failures?.export,
+    status.failures?.poll,
+    status.failures?.link,
+    status.failures?.mirror,
+  ]) {
     yield readInstant(failure?.retryTime) ?? 0;
     if (isHeldAgainstKey(failure, observation.now)) yield observation.now + recheckMs;
   }
@@ -108,6 +114,13 @@ function rolloutCheckAt({ type, reason, writeTime }: TargetStatus, now: number):
   const age = Math.abs(now - (readInstant(writeTime) ?? 0));
   if (reason === 'RollingOut') return now + within(age / 2, firstRolloutMs, lastRolloutMs);
   return reason === 'Synced' && age < watchedMs ? now + within(age / 2, firstRevertMs, lastRevertMs) : 0;
+}
+
+/** The end of work on a copy wakes the resource; the delay covers a lost wake-up. */
+function* mirrorTimers({ mirror }: State, { now }: Observation): Generator<number> {
+  if (mirror.kind === 'copied') yield mirror.lookAt;
+  if (mirror.kind === 'waiting') yield mirror.until;
+  if (mirror.kind === 'working') yield now + inspectingRecheckMs;
 }
 
 const within = (ms: number, least: number, most: number): number => Math.min(most, Math.max(least, ms));

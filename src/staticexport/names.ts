@@ -59,6 +59,7 @@ export const outputKeys = {
   bundleUrl: 'bundleUrl',
   version: 'version',
   digest: 'digest',
+  ref: 'ref',
   values: 'values.yaml',
 } as const;
 

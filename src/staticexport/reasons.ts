@@ -7,6 +7,8 @@ export const readyReasons = {
   Pinned: 'The pinned version is published with a valid link. Exports resume when spec.pin is removed.',
   Suspended:
     'spec.suspend is true: exports and promotions are paused. The published link is still refreshed.',
+  NotMirrored:
+    'The published bundle is not in the mirror, and no link is published. Running servers keep serving. See Mirrored.',
   LinkExpired:
     'The published link has expired or its Secret was deleted. Running servers keep serving. See LinkFresh for the cause and next attempt.',
 } as const;
@@ -75,6 +77,7 @@ export const exportedReasons = {
     'The job did not finish within spec.jobTimeout. Raise it if jobs need longer. A late completion is still used.',
   JobLost: 'The export API no longer has the job.',
   BundleRejected: 'The archive was rejected and is not downloaded again.',
+  MirrorFailed: 'The archive could not be copied to the mirror, so it is not published.',
   InspectionFailed: 'The archive could not be downloaded. Check the storage and the network path to it.',
   OutputWriteFailed:
     'The output Secret or ConfigMap could not be written. Follow the message of the Kubernetes API server.',
@@ -99,6 +102,24 @@ export const linkReasons = {
   NotPublished: 'Nothing is published yet, so there is no link.',
 } as const;
 
+/** Condition `Mirrored`. A reason of a failure has its message from the mirror. */
+export const mirrorReasons = {
+  Copied: 'The published bundle is in the mirror.',
+  Copying: 'The bundle is being copied to the mirror, or waits for a free slot.',
+  NotPublished: 'Nothing is published yet.',
+  Lost: 'The copy of the published bundle is no longer in the mirror. It is copied again while a link can be obtained.',
+  Denied: 'The mirror refused the credentials in the Secret of spec.mirror. Correct them.',
+  RepositoryMissing: 'The repository or bucket of spec.mirror does not exist. Create it.',
+  HostNotAllowed: "The operator's --allowed-mirror-hosts does not allow the host of spec.mirror.",
+  OwnedElsewhere:
+    'Another StaticExport owns the place that spec.mirror names. Use another repository or prefix.',
+  SecretMissing: 'The Secret that spec.mirror names does not exist. Create it.',
+  Unreachable: 'The mirror cannot be reached.',
+  CopyFailed: 'The bundle could not be copied to the mirror.',
+  ContentChanged:
+    'The export API now issues other content for the published job, so it cannot be copied. Request an export.',
+} as const;
+
 /** Condition `TargetsSynced`, and `reason` of each of status.targets. */
 export const targetReasons = {
   Synced: 'The target holds the published version, and its rollout is complete.',
@@ -107,6 +128,7 @@ export const targetReasons = {
   Pending: "The operator is reading the target's document and writes it next. No action is needed.",
   RollingOut: 'The target holds the published version, and its rollout is in progress.',
   AwaitingSync: 'The Application holds the published version and is not synced automatically. Sync it.',
+  AwaitingLink: 'The published version has no link yet. The target is written with the next link.',
   AwaitingMerge: 'The pull-request branch holds the published version. Merge it.',
   Paused: 'The rollout of the target is paused. Resume it.',
   RolloutFailed: 'The target holds the published version, and its rollout failed.',
@@ -128,6 +150,7 @@ export type StalledReason = keyof typeof stalledReasons;
 export type ExportedReason = keyof typeof exportedReasons;
 export type LinkReason = keyof typeof linkReasons;
 export type TargetReason = keyof typeof targetReasons;
+export type MirrorReason = keyof typeof mirrorReasons;
 
 /** The condition types, in the order in which they are written. */
 export const conditionTypes = [
@@ -136,6 +159,7 @@ export const conditionTypes = [
   'Stalled',
   'Exported',
   'LinkFresh',
+  'Mirrored',
   'TargetsSynced',
 ] as const;
 export type ConditionType = (typeof conditionTypes)[number];

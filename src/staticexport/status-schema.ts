@@ -17,6 +17,9 @@ const requestIdText = text(128).describe(
   "Request id of the export API's answer. Quote it to the export API's support.",
 );
 
+/** Copies that wait for their deletion; a mirror with more of them is emptied over several days. */
+export const maxUnlisted = 64;
+
 /** A Kubernetes condition (meta/v1). */
 export const conditionSchema = z
   .object({
@@ -97,6 +100,7 @@ const exportFields = {
   pages: count.describe('Number of pages in the archive.').optional(),
   sizeBytes: count.describe('Size of all unpacked files in bytes.').optional(),
   inputHash: inputHashText.optional(),
+  ref: text(1024).describe('Reference of the copy in the mirror. It holds no secret.').optional(),
 };
 
 export const candidateSchema = z
@@ -141,6 +145,10 @@ export const versionSchema = z
 export const activeSchema = versionSchema
   .extend({
     lastCheckTime: instant.describe('Time when an export last confirmed this content.').optional(),
+    mirrorCheckTime: instant.describe('Time when its copy in the mirror was last found.').optional(),
+    copyLossTime: instant
+      .describe('Time when its copy in the mirror was found missing. Absent while the copy is there.')
+      .optional(),
     linkIssueTime: instant.describe('Time when its link was issued.').optional(),
     linkExpirationTime: instant
       .describe('Time when its link expires, unless it is refreshed before.')
@@ -153,7 +161,7 @@ export const failureSchema = z.object({
   lastFailureTime: instant.describe('Time of the last failure.'),
   retryTime: instant.describe('No retry before this time.'),
   reason: text(64).describe('Code of the last failure.'),
-  message: text(256).describe('Detail of the last failure, where the code alone is not enough.').optional(),
+  message: text(512).describe('Detail of the last failure, where the code alone is not enough.').optional(),
   requestId: requestIdText.optional(),
   subject: text(512).describe('What failed: inputs of an export, or a job id.').optional(),
   request: text(256).describe('requestedAt token that already bypassed the back-off once.').optional(),
@@ -203,7 +211,7 @@ export const statusSchema = z
       .array(conditionSchema)
       .max(32)
       .describe(
-        'Ready, Exported, LinkFresh and TargetsSynced. Reconciling and Stalled exist only while true.',
+        'Ready, Exported, LinkFresh, Mirrored and TargetsSynced. Reconciling and Stalled exist only while true.',
       )
       .optional(),
     lastHandledRequest: text(256)
@@ -241,10 +249,23 @@ export const statusSchema = z
           .describe('Failures while polling the job, inspecting its archive, or writing the output.')
           .optional(),
         link: failureSchema.describe('Failures while refreshing the published link.').optional(),
+        mirror: failureSchema
+          .describe('Failures while checking the published copy in the mirror, or copying it again.')
+          .optional(),
       })
       .describe('Back-off of each operation. A restart of the operator does not reset it.')
       .optional(),
     refusedKey: refusedKeySchema.optional(),
+    unlistedCopies: z
+      .array(
+        z.object({
+          digest: text(64).describe('Digest of the content.'),
+          firstSeenTime: instant.describe('Time when the operator first found it unlisted.'),
+        }),
+      )
+      .max(maxUnlisted)
+      .describe('Copies in the mirror that the history does not list. spec.mirror.retention deletes them.')
+      .optional(),
     targets: z
       .array(targetStatusSchema)
       .max(16)

@@ -8,11 +8,15 @@ export interface LinkTimes {
 }
 
 /** `bundle.json` without its link: what the output Secret publishes, or must publish from now on. */
-export interface Publication extends LinkTimes {
+export interface Publication {
   readonly version: string;
   /** SHA-256 hex, or `undefined` where inspection is off. */
   readonly digest: string | undefined;
   readonly jobId: string;
   readonly pages: number | undefined;
   readonly sizeBytes: number | undefined;
+  /** Of the copy in a mirror: `oci://…@sha256:…` or `s3://…`. Not secret. Only with a digest. */
+  readonly ref: string | undefined;
+  /** `undefined`: the version is published without a link, by its reference. */
+  readonly link: LinkTimes | undefined;
 }

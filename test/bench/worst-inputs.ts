@@ -171,7 +171,7 @@ export const worstInputs: readonly WorstInput[] = [
   worst(
     'bundle.json: a link',
     () => published('').replace('a.example/', `a.example/?${'&a=%41'.repeat(longestBundleJson / 6 - 100)}`),
-    (text) => parsePublishedBundle(text).bundleUrl.signedLifetime(),
+    (text) => parsePublishedBundle(text).link?.url.signedLifetime(),
   ),
   worst(
     'bundle.json: nesting',

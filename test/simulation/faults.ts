@@ -3,7 +3,8 @@
 
 import { BundleError } from '../../src/bundle/bundle-error.ts';
 import { ExportApiError } from '../../src/export-api/answers.ts';
-import type { Bundles, ExportApiSource } from '../../src/loop/ports.ts';
+import type { Bundles, ExportApiSource, Mirrors } from '../../src/loop/ports.ts';
+import { MirrorError } from '../../src/mirror/mirror-error.ts';
 import type { Cluster, ForeignObjects, ObjectKey } from '../../src/wire/cluster.ts';
 import { ClusterError } from '../../src/wire/cluster-error.ts';
 import type { Dice } from './dice.ts';
@@ -63,6 +64,9 @@ export const faultsOf: Readonly<Record<string, readonly Fault[]>> = {
   'api.issueLink': ofCluster,
   'bundles.inspect': interruptions,
   'bundles.probe': ['crash-before', 'crash-after', 'lost'],
+  'mirrors.copy': interruptions,
+  'mirrors.verify': interruptions,
+  'mirrors.look': interruptions,
 };
 
 const anywhere = ['crash-before', 'crash-after', 'lost', 'refused', 'stale'] as const;
@@ -208,6 +212,28 @@ export function faultyBundles(bundles: Bundles, plan: FaultPlan): Bundles {
       if (fault === 'crash-after') throw new Crash('bundles.probe');
       return life;
     },
+  };
+}
+
+/** Each call works in another thread; its crash does not end the process. */
+export function faultyMirrors(mirrors: Mirrors, plan: FaultPlan): Mirrors {
+  const pass = async <T>(name: string, signal: AbortSignal, call: () => Promise<T>): Promise<T> => {
+    const fault = plan.next(name);
+    if (fault === 'crash-before') throw new Error('the thread crashed');
+    if (fault === 'refused') throw new MirrorError('Unreachable', 'The mirror does not answer.');
+    if (fault === 'lost') return aborted(signal);
+    const answer = await call();
+    if (fault === 'crash-after') throw new Error('the thread crashed');
+    return answer;
+  };
+  return {
+    refuse: mirrors.refuse,
+    copy: (link, order, signal, maxBytes) =>
+      pass('mirrors.copy', signal, () => mirrors.copy(link, order, signal, maxBytes)),
+    verify: (place, ref, digest, signal) =>
+      pass('mirrors.verify', signal, () => mirrors.verify(place, ref, digest, signal)),
+    look: (place, copy, retention, signal) =>
+      pass('mirrors.look', signal, () => mirrors.look(place, copy, retention, signal)),
   };
 }
 

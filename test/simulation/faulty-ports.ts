@@ -4,21 +4,31 @@
 import type { ReconcileContext } from '../../src/loop/context.ts';
 import type { Logger } from '../../src/runtime/logger.ts';
 import type { FakeCluster } from './fake-cluster.ts';
+import type { FakeMirror } from './fake-mirror.ts';
 import type { FakeVendor } from './fake-vendor.ts';
-import { type FaultPlan, faultyApi, faultyBundles, faultyCluster, faultyObjects } from './faults.ts';
+import {
+  type FaultPlan,
+  faultyApi,
+  faultyBundles,
+  faultyCluster,
+  faultyMirrors,
+  faultyObjects,
+} from './faults.ts';
 
-type Ports = Pick<ReconcileContext, 'cluster' | 'objects' | 'exportApi' | 'bundles'>;
+type Ports = Pick<ReconcileContext, 'cluster' | 'objects' | 'exportApi' | 'bundles' | 'mirrors'>;
 
 export class FaultyPorts {
   readonly #cluster: FakeCluster;
   readonly #vendor: FakeVendor;
+  readonly #mirror: FakeMirror;
   readonly #rival: () => Promise<void>;
   #last: { readonly plan: FaultPlan; readonly ports: Ports } | undefined;
 
   /** @param rival the other process, if a plan has one */
-  constructor(cluster: FakeCluster, vendor: FakeVendor, rival: () => Promise<void>) {
+  constructor(cluster: FakeCluster, vendor: FakeVendor, mirror: FakeMirror, rival: () => Promise<void>) {
     this.#cluster = cluster;
     this.#vendor = vendor;
+    this.#mirror = mirror;
     this.#rival = rival;
   }
 
@@ -30,6 +40,7 @@ export class FaultyPorts {
       objects: faultyObjects(this.#cluster.objects, faults),
       exportApi: faultyApi(this.#vendor, faults),
       bundles: faultyBundles(this.#vendor.bundles(), faults),
+      mirrors: faultyMirrors(this.#mirror.ports(), faults),
     };
     this.#last = { plan, ports };
     return ports;

@@ -15,6 +15,7 @@ import { type VirtualClock, virtualClock } from '../support/virtual-clock.ts';
 import { ClockJumps } from './clock-jumps.ts';
 import { Dice } from './dice.ts';
 import { decode, FakeCluster } from './fake-cluster.ts';
+import { FakeMirror } from './fake-mirror.ts';
 import { FakeVendor } from './fake-vendor.ts';
 import { Crash, type FaultPlan, noFaults } from './faults.ts';
 import { FaultyPorts, loggerInto } from './faulty-ports.ts';
@@ -26,6 +27,7 @@ import { ownDocument, type TargetKind, targetsOf } from './target-document.ts';
 export const resource: ObjectKey = { namespace: 'docs', name: 'site' };
 export const outputName = 'site-bundle';
 export const keySecret: ObjectKey = { namespace: 'docs', name: 'export-api' };
+export const mirrorSecret: ObjectKey = { namespace: 'docs', name: 'mirror' };
 const resourceId = `${resource.namespace}/${resource.name}`;
 const outputId = `${resource.namespace}/${outputName}`;
 const keySecretId = `${keySecret.namespace}/${keySecret.name}`;
@@ -72,6 +74,7 @@ export class Simulation {
   readonly hooks = new SentHooks();
   readonly cluster = new FakeCluster();
   readonly vendor: FakeVendor;
+  readonly mirror: FakeMirror;
   readonly dice: Dice;
   readonly events: EventNote[] = [];
   readonly logs: string[] = [];
@@ -109,11 +112,12 @@ export class Simulation {
     this.clock = options.clock ?? virtualClock();
     this.jumps = new ClockJumps(this.clock);
     this.vendor = new FakeVendor(this.clock);
+    this.mirror = new FakeMirror(this.clock, this.vendor);
     this.dice = new Dice(options.seed ?? 1);
     this.faults = options.faults ?? noFaults;
     this.bend = options.bend ?? ((context) => context);
     this.target = options.target;
-    this.#ports = new FaultyPorts(this.cluster, this.vendor, () => this.#beOvertaken());
+    this.#ports = new FaultyPorts(this.cluster, this.vendor, this.mirror, () => this.#beOvertaken());
     const events = { record: (_object: object, note: EventNote) => this.events.push(note) };
     const [random, logger] = [this.dice.random(), loggerInto(this.logs)];
     const isKnown = (key: ObjectKey): boolean => this.cluster.isWatched(key);
@@ -130,6 +134,7 @@ export class Simulation {
     this.#git = this.#openGit();
     if (this.target !== undefined) ownDocument(this, this.target);
     this.cluster.putSecret(keySecret, { apiKey: this.vendor.validKey });
+    this.cluster.putSecret(mirrorSecret, { username: 'u', password: 'p' });
     const targets = [
       ...(this.target ? targetsOf(this.target) : []),
       ...(object ? [object.specTarget()] : []),
@@ -219,9 +224,9 @@ export class Simulation {
   }
 
   #isReading(): boolean {
-    return [...this.#memory.candidates.values()].some(
-      ({ inspection, done }) => inspection !== undefined && !done,
-    );
+    const { candidates, mirrorWorks } = this.#memory;
+    const isInspecting = [...candidates.values()].some(({ inspection, done }) => inspection && !done);
+    return isInspecting || [...mirrorWorks.values()].some(({ isRunning }) => isRunning);
   }
 
   /** Sets this machine's clock. */

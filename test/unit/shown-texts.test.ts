@@ -148,11 +148,10 @@ test('a spec: text that goes into status, events and logs is refused by name', (
 
 test('bundle.json: version and job id, which /status, logs and a metric show', () => {
   const bundleUrl = Link.parse('https://cdn.example.com/a.tgz') ?? assert.fail();
-  const rest = { digest: undefined, pages: undefined, sizeBytes: undefined, issuedAt: 0, expiresAt: 0 };
+  const link = { url: bundleUrl, issuedAt: 0, expiresAt: 0 };
+  const rest = { digest: undefined, pages: undefined, sizeBytes: undefined, ref: undefined, link };
   check((text) => {
-    const served = parseServedBundle(
-      formatPublishedBundle({ ...rest, bundleUrl, version: text, jobId: text }),
-    );
+    const served = parseServedBundle(formatPublishedBundle({ ...rest, version: text, jobId: text }));
     assertShown(served.version ?? '');
     assertShown(served.jobId ?? '');
   });

@@ -180,7 +180,8 @@ export async function openEnvironment(
     },
     readPublished: async () => {
       const published = parsePublishedBundle(await readFile(inFolder('bundle.json'), 'utf8'));
-      linkQueries.add(new URL(published.bundleUrl.reveal()).search.slice(1));
+      const { link } = published;
+      if (link !== undefined) linkQueries.add(new URL(link.url.reveal()).search.slice(1));
       return published;
     },
     readServerStatus: async () =>

@@ -1,7 +1,7 @@
 // The demo's steps. Each ends in a claim that is checked: first export, refresh of the link, new version, two exports that
 // must not be published, and a restart without the vendor. Owns their order and what each claim means.
 
-import type { PublishedBundle } from '../../bundle/published-bundle.ts';
+import type { PublishedBundle, PublishedLink } from '../../bundle/published-bundle.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { CliError } from '../cli-error.ts';
 import type { Progress } from '../output/progress.ts';
@@ -104,16 +104,17 @@ async function watchRefresh({ demo, claims, progress, clock, signal }: StoryCont
         silent,
         AbortSignal.any([signal, stop.signal]),
       );
-      const lifetimeMs = before.expiresAt - before.issuedAt;
+      const first = linkOf(before);
+      const lifetimeMs = first.expiresAt - first.issuedAt;
       const refreshed = until(
         'another link',
         async () => {
           const now = await demo.readPublished();
-          const leftMs = Math.max(0, before.expiresAt - clock.now());
+          const leftMs = Math.max(0, first.expiresAt - clock.now());
           progress.advance(100 - (100 * leftMs) / lifetimeMs, `the link expires in ${seconds(leftMs)}`);
-          return now.bundleUrl.isSame(before.bundleUrl)
+          return linkOf(now).url.isSame(first.url)
             ? undefined
-            : { now, leftMs: before.expiresAt - clock.now() };
+            : { now, leftMs: first.expiresAt - clock.now() };
         },
         { clock, signal },
       );
@@ -122,14 +123,14 @@ async function watchRefresh({ demo, claims, progress, clock, signal }: StoryCont
         const { now, leftMs } = await Promise.race([refreshed, running.then(() => refreshed)]);
         insist(leftMs > 0, 'the link had expired before it was refreshed');
         insist(now.version === before.version, `the refresh changed the version to ${now.version}`);
-        const { status: answer } = await demo.visitor.open(now.bundleUrl.reveal(), { range: 'bytes=0-0' });
+        const { status: answer } = await demo.visitor.open(linkOf(now).url.reveal(), { range: 'bytes=0-0' });
         insist(answer === 206, `the new link answers ${answer}`);
         await until(
           'the new link in the bundle server’s status',
           async () => {
             const { state, published } = (await demo.readServerStatus()).source;
             // Not before it is in sync: a download takes its time, and would be counted at its end.
-            const isTaken = Date.parse(published?.linkIssuedAt ?? '') === now.issuedAt;
+            const isTaken = Date.parse(published?.linkIssuedAt ?? '') === linkOf(now).issuedAt;
             return isTaken && state === 'in-sync' ? true : undefined;
           },
           { clock, signal },
@@ -218,6 +219,12 @@ async function exportInVain(
   requireNoFailure(readers);
 }
 
+/** The demo has no mirror, so what it publishes has a link. */
+function linkOf({ link }: PublishedBundle): PublishedLink {
+  if (link === undefined) throw new TypeError('the demo publishes a link');
+  return link;
+}
+
 async function restartWithoutVendor(
   { demo, claims, clock, signal }: StoryContext,
   published: PublishedBundle,
@@ -225,9 +232,9 @@ async function restartWithoutVendor(
   await claims.check(
     'Killing the export service and the bundle server',
     async () => {
-      const { bundleUrl } = await demo.readPublished();
+      const { url } = linkOf(await demo.readPublished());
       await Promise.all([demo.kill('export-service'), demo.kill('bundle-server')]);
-      const answer = await demo.visitor.open(bundleUrl.reveal()).catch(() => undefined);
+      const answer = await demo.visitor.open(url.reveal()).catch(() => undefined);
       insist(answer === undefined, 'the link still leads to an archive');
     },
     () => 'export service and bundle server killed; the link leads nowhere',

@@ -280,5 +280,6 @@ async function writeLink(
   const { link, serverDate, expiresAt } = issued;
   const signed = link.signedLifetime();
   const times = measureTimes({ sentAt: issuedAt, serverDate, claimedExpiresAt: expiresAt, signed });
-  await writeLinkFile(path, { ...times, version, digest, jobId, bundleUrl: link, pages, sizeBytes });
+  const content = { version, digest, jobId, pages, sizeBytes, ref: undefined };
+  await writeLinkFile(path, { ...content, link: { ...times, url: link } });
 }

@@ -62,6 +62,10 @@ export function readManifest(text: string): Manifest {
   const faults = [...problems, ...unknown.slice(0, 8).map((field) => `${field} (unknown field)`)];
   if (read === undefined || faults.length > 0)
     throw invalid(`has fields that are not valid: ${faults.join(', ')}`);
+  if (read.output?.link === 'Never')
+    throw invalid(
+      'has spec.output.link Never, which needs a cluster. Remove it, or apply the manifest there',
+    );
   const gitTargets = readGitTargets(read.targets ?? []);
   const beside = records
     .filter((one) => one['kind'] === 'Secret')

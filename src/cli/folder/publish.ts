@@ -5,6 +5,7 @@
 import { join, resolve } from 'node:path';
 import type { PublishedBundle } from '../../bundle/published-bundle.ts';
 import { removeQuietly } from '../../bundle/store/store-disk.ts';
+import type { Link } from '../../wire/link.ts';
 import { printable } from '../../wire/printable-text.ts';
 import { isArchiveName } from '../bundle/archive-file.ts';
 import type { CliContext } from '../context.ts';
@@ -78,7 +79,7 @@ export async function publish(
     if (places.length > 0) {
       context.progress.phase('Downloading and checking');
       const download = { ...options, workDir };
-      const index = await downloadInto(bundle.bundleUrl, bundle.digest, download, context, signal);
+      const index = await downloadInto(linkOf(bundle), bundle.digest, download, context, signal);
       context.progress.phase('Writing');
       for (const place of places) {
         const write = () => placeIndex(index, place, workDir, context, signal);
@@ -93,6 +94,12 @@ export async function publish(
   } finally {
     await removeQuietly(workDir);
   }
+}
+
+/** The manifest refuses to publish without links. */
+function linkOf({ link }: PublishedBundle): Link {
+  if (link === undefined) throw new TypeError('a run publishes a link');
+  return link.url;
 }
 
 /** Writes `bundle.json` for a bundle server. @throws {CliError} as `writeAll` */

@@ -5,6 +5,7 @@
 import { join } from 'node:path';
 import { readProxySettings } from '../../bundle/fetch/proxy-settings.ts';
 import { createMemory } from '../../loop/memory.ts';
+import { noMirrors } from '../../loop/ports.ts';
 import { withoutRetry } from '../../reconcile/status/failure-words.ts';
 import { readBounded } from '../../runtime/bounded-file.ts';
 import { openExternalServices } from '../../services/external-services.ts';
@@ -126,6 +127,7 @@ async function runOver(
     inWords,
   );
   const reconcileContext = {
+    mirrors: noMirrors,
     ...services,
     ...{ cluster, clock, random, logger },
     objects: noObjects,
@@ -165,7 +167,7 @@ function publishingsOf(values: RunValues, state: StateFolder, context: CliContex
     {
       names: links,
       publish: (bundle, signal) => publishLink(bundle, values, signal),
-      goalOf: ({ version, issuedAt }) => `${version} ${issuedAt}`,
+      goalOf: ({ version, link }) => `${version} ${link?.issuedAt ?? ''}`,
       timeoutMs,
     },
     {

@@ -49,10 +49,9 @@ export async function readOutputs(
     return { state, secret: undefined, configMap: undefined, published: undefined };
   }
   const published = secret === undefined ? undefined : readPublished(secret);
-  const seen =
-    published && correctTimes(context.memory.links, resourceId(metadata), published, context.clock);
+  const seen = published && seePublished(published, resourceId(metadata), context);
   return {
-    state: outputState(metadata.uid, secret, configMap, seen && withoutLink(seen)),
+    state: outputState(metadata.uid, secret, configMap, seen),
     secret,
     configMap: isConfigMapUnread ? undefined : configMap,
     published,
@@ -71,10 +70,15 @@ export function readPublished(secret: SecretObject): PublishedBundle | undefined
   }
 }
 
-/** The published bundle without its link. */
-export function withoutLink(published: PublishedBundle): Publication {
-  const { bundleUrl: _link, ...publication } = published;
-  return publication;
+/** The published bundle without its link's text, and with its times on the clock as it is set now. */
+export function seePublished(
+  { link, ...publication }: PublishedBundle,
+  id: string,
+  { memory, clock }: Pick<ClusterContext, 'memory' | 'clock'>,
+): Publication {
+  if (link === undefined) return { ...publication, link: undefined };
+  const { issuedAt, expiresAt } = link;
+  return { ...publication, link: correctTimes(memory.links, id, { issuedAt, expiresAt }, clock) };
 }
 
 function outputState(

@@ -7,15 +7,13 @@ import { formatPublishedBundle, type PublishedBundle } from '../../bundle/publis
 import { clusterPolicies } from '../../reconcile/failure-policy.ts';
 import type { OutputState } from '../../reconcile/observation.ts';
 import { apiVersion, fluxWatchLabel, kind, managedByLabels, outputKeys } from '../../staticexport/names.ts';
+import type { Wanted } from '../../staticexport/wanted.ts';
 import type { AppliedObject, ObjectMeta, StaticExportObject } from '../../wire/cluster.ts';
 import { ClusterError } from '../../wire/cluster-error.ts';
-import type { Link } from '../../wire/link.ts';
-import type { Publication } from '../../wire/publication.ts';
-import { correctTimes } from '../clock-set-back.ts';
 import type { ClusterContext } from '../context.ts';
 import type { Handles } from '../gather.ts';
 import { resourceId } from '../memory.ts';
-import { readPublished, withoutLink } from './found-outputs.ts';
+import { readPublished, seePublished } from './found-outputs.ts';
 
 export interface OutputsWritten {
   readonly state: OutputState;
@@ -29,20 +27,20 @@ export interface OutputsWritten {
 /**
  * Writes both objects as just decided, or restores them from the Secret's publication if they drifted.
  *
- * @param publish with its link; `undefined` to keep what is published
+ * @param publish `undefined` to keep what is published
+ * @param publishesLink false: a reference that is published needs no link beside it
  * @throws {ClusterError}
  */
 export async function writeOutputs(
   { metadata }: StaticExportObject,
-  name: string,
+  { outputName: name, publishesLink }: Pick<Wanted, 'outputName' | 'publishesLink'>,
   found: { readonly state: OutputState; readonly handles: Handles },
-  publish: { readonly publication: Publication; readonly link: Link } | undefined,
+  publish: PublishedBundle | undefined,
   context: ClusterContext,
   signal: AbortSignal,
 ): Promise<OutputsWritten> {
   const { handles, state } = found;
-  const wanted =
-    publish === undefined ? handles.published : { ...publish.publication, bundleUrl: publish.link };
+  const wanted = withoutNeedless(publish ?? handles.published, publishesLink);
   const kept = { state, published: handles.published, refusal: undefined, isPublished: false };
   if (state.kind === 'foreign' || state.kind === 'unreadable' || wanted === undefined) return kept;
   const secret = secretOf(metadata, name, wanted, handles.secret?.metadata);
@@ -69,12 +67,10 @@ export async function writeOutputs(
   // Targets follow the Secret as the write returned it, not what this reconcile meant to write.
   const published = readPublished(applied);
   // Stored from its first moment on, so that no set-back of the clock is missed. A known link keeps its correction.
-  const { links } = context.memory;
-  const seen = published && correctTimes(links, resourceId(metadata), published, context.clock);
   return {
     state: {
       kind: 'ours',
-      published: seen && withoutLink(seen),
+      published: published && seePublished(published, resourceId(metadata), context),
       isConfigMapForeign: isForeign,
       unreadConfigMap,
     },
@@ -82,6 +78,14 @@ export async function writeOutputs(
     refusal,
     isPublished: true,
   };
+}
+
+/** The bundle without its link, where `spec.output.link` is Never and a copy is there instead. */
+function withoutNeedless(
+  bundle: PublishedBundle | undefined,
+  publishesLink: boolean,
+): PublishedBundle | undefined {
+  return publishesLink || bundle?.ref === undefined ? bundle : { ...bundle, link: undefined };
 }
 
 /** Returns a refusal or a missing answer. Rethrows a conflict and an abort. */
@@ -102,15 +106,17 @@ export function secretOf(
   bundle: PublishedBundle,
   found: ObjectMeta | undefined,
 ): AppliedObject {
-  const bundleUrl = bundle.bundleUrl.reveal();
+  const bundleUrl = bundle.link?.url.reveal();
+  const { ref } = bundle;
   return {
     metadata: { ...ownedBy(owner, name), ...sameAs(found), labels: managedByLabels },
     readVersion: found?.resourceVersion,
     data: {
       [outputKeys.bundle]: formatPublishedBundle(bundle),
-      [outputKeys.bundleUrl]: bundleUrl,
+      ...(bundleUrl !== undefined && { [outputKeys.bundleUrl]: bundleUrl }),
       [outputKeys.version]: bundle.version,
-      [outputKeys.values]: valuesText({ enabled: true, bundleUrl, version: bundle.version }),
+      ...(ref !== undefined && { [outputKeys.ref]: ref }),
+      [outputKeys.values]: valuesText(bundle, bundleUrl),
     },
   };
 }
@@ -118,9 +124,10 @@ export function secretOf(
 function configMapOf(
   owner: ObjectMeta,
   name: string,
-  { version, digest }: PublishedBundle,
+  bundle: PublishedBundle,
   found: ObjectMeta | undefined,
 ): AppliedObject {
+  const { version, digest, ref } = bundle;
   return {
     metadata: {
       ...ownedBy(owner, name),
@@ -131,17 +138,16 @@ function configMapOf(
     data: {
       [outputKeys.version]: version,
       ...(digest !== undefined && { [outputKeys.digest]: digest }),
-      [outputKeys.values]: valuesText({ enabled: true, version }),
+      ...(ref !== undefined && { [outputKeys.ref]: ref }),
+      [outputKeys.values]: valuesText(bundle, undefined),
     },
   };
 }
 
-/** For `helm upgrade -f`: the group that the vendor's chart reads. */
-function valuesText(staticExport: {
-  readonly enabled: true;
-  readonly bundleUrl?: string;
-  readonly version: string;
-}): string {
+/** For `helm upgrade -f`: the group that the vendor's chart reads. A reference is used with its digest only. */
+function valuesText({ version, digest, ref }: PublishedBundle, bundleUrl: string | undefined): string {
+  const copy = ref === undefined ? {} : { ref, digest };
+  const staticExport = { enabled: true, ...(bundleUrl !== undefined && { bundleUrl }), version, ...copy };
   return stringify({ staticExport }, { lineWidth: 0 });
 }
 

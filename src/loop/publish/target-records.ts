@@ -76,6 +76,8 @@ export function holdsWish(
   );
 }
 
+export const writesLink = (target: WantedTarget): boolean => target.type === 'Values' && target.writesLink;
+
 /** True until a new version or spec. */
 export function isContested(
   { reason, version, contestedGeneration }: TargetStatus,
@@ -85,8 +87,8 @@ export function isContested(
   return reason === 'Contested' && version === published.version && contestedGeneration === owner.generation;
 }
 
-export function issueTimeOf(target: WantedTarget, { issuedAt }: PublishedBundle): string | undefined {
-  return target.type === 'Values' && target.writesLink ? formatInstant(issuedAt) : undefined;
+export function issueTimeOf(target: WantedTarget, { link }: PublishedBundle): string | undefined {
+  return writesLink(target) && link !== undefined ? formatInstant(link.issuedAt) : undefined;
 }
 
 /** The target holds the published version; its rollout decides whether it is synced. */

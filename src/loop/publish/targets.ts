@@ -23,6 +23,7 @@ import {
   lastWrite,
   recordOf,
   waiting,
+  writesLink,
 } from './target-records.ts';
 
 /** No further target is begun after this time. An admission webhook may hold each write for 15 s. */
@@ -113,6 +114,10 @@ async function writeTarget(
   if (published === undefined)
     return { ...lastWrite(before), ...recordOf(target), synced: false, reason: 'NotPublished' };
   if (input.isSuspended) return before ?? { ...recordOf(target), synced: false, reason: 'Suspended' };
+  // A version that was published by its copy alone has no link yet. The link of another version leads elsewhere.
+  if (writesLink(target) && published.link === undefined) {
+    return { ...lastWrite(before), ...recordOf(target), synced: false, reason: 'AwaitingLink' };
+  }
   // A file is compared also while it is contested.
   if (target.type === 'Git') return findGitTarget(target, before, { ...input, published }, context.git);
   if (before !== undefined && isLeftAlone(before, input, published)) return before;

@@ -14,7 +14,7 @@ const strictUtf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 /** @returns `undefined` for an object that does not exist or is forbidden to read */
 export async function findValuesTarget(
   target: WantedValuesTarget,
-  { version, digest, bundleUrl }: PublishedBundle,
+  { version, digest, link }: PublishedBundle,
   { cluster }: TargetContext,
   signal: AbortSignal,
 ): Promise<FoundTarget | undefined> {
@@ -30,7 +30,7 @@ export async function findValuesTarget(
     enabled: true,
     ...(writesVersion && { version }),
     ...(writesDigest && digest !== undefined && { digest }),
-    ...(writesLink && { bundleUrl }),
+    ...(writesLink && link !== undefined && { bundleUrl: link.url }),
   } as const;
   return {
     metadata,

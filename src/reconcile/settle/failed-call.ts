@@ -11,7 +11,7 @@ import { type Observation, pendingRefresh, pendingRequest } from '../observation
 import type { CallFailure, RateLimitChange } from '../result.ts';
 
 /** The limit of the status schema. */
-const maxWhyLength = 256;
+const maxWhyLength = 512;
 
 /** Adds to an operation's own record the effects on all resources with this key. */
 export function callFailed(
@@ -124,7 +124,7 @@ export function startFailed(observation: Observation, record: StartRecord, failu
 /** The refresh of the published link failed. */
 export function refreshFailed(observation: Observation, failure: CallFailure): Status {
   const { status, output, now, wanted } = observation;
-  const published = output.kind === 'ours' ? output.published : undefined;
+  const published = output.kind === 'ours' ? output.published?.link : undefined;
   const count = (status.failures?.link?.count ?? 0) + 1;
   const { isJobGone } = callPolicies[failure.code];
   const wait = isJobGone

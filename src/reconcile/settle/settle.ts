@@ -5,15 +5,16 @@
 import type { Status } from '../../staticexport/status-schema.ts';
 import { formatInstant } from '../../wire/instant.ts';
 import type { LinkTimes, Publication } from '../../wire/publication.ts';
-import { isValidLongEnough, needsInspection } from '../choose.ts';
+import { needsInspection } from '../choose.ts';
 import { callPolicies } from '../failure-policy.ts';
 import { answerHook } from '../hooks.ts';
-import { isFresher, isFromTheFuture, retryAfterStale } from '../link-timing.ts';
+import { isFresher, isFromTheFuture, isValidLongEnough, retryAfterStale } from '../link-timing.ts';
 import { type Observation, pendingRefresh } from '../observation.ts';
 import type { ActionResult, CallFailure, RateLimitChange } from '../result.ts';
 import { dueTick, readSchedule } from '../schedule.ts';
 import type { Plan, Subject } from '../state.ts';
 import { callFailed, exportFailed, paced, recordFailure, refreshFailed, startFailed } from './failed-call.ts';
+import { republish, settleCopied, settleCopyFailure, settleLooked, settleMirrorFailure } from './mirrored.ts';
 import { inspectFailed, settleSubject, subjectLinkFailed } from './subject.ts';
 
 /** The limit of the status schema. The export API does not limit its text. */
@@ -42,6 +43,7 @@ function settleResult(observation: Observation, plan: Plan, result: ActionResult
   switch (result.kind) {
     case 'none':
     case 'inspecting':
+    case 'mirror-working':
       return kept(status);
     case 'started':
       return answered(settleStarted(observation, result));
@@ -51,9 +53,17 @@ function settleResult(observation: Observation, plan: Plan, result: ActionResult
       return settleIssued(observation, plan, result);
     case 'inspected':
       return {
-        ...settleSubject(observation, subjectOf(plan), result.content, result.times),
+        ...settleInspected(observation, subjectOf(plan), result),
         rateLimit: { kind: 'keep' },
       };
+    case 'copy-failed':
+      return kept(settleCopyFailure(observation, subjectOf(plan).jobId, result.failure));
+    case 'mirror-looked':
+      return { ...settleLooked(observation, result), rateLimit: { kind: 'keep' } };
+    case 'mirror-copied':
+      return { ...settleCopied(observation, result), rateLimit: { kind: 'keep' } };
+    case 'mirror-failed':
+      return kept(settleMirrorFailure(observation, result.failure));
     case 'inspect-failed':
       return kept(inspectFailed(observation, subjectOf(plan), result.failure));
     case 'start-failed':
@@ -86,6 +96,11 @@ function operationFailed(
     case 'poll-failed':
       return pollFailed(observation, result.failure);
     case 'issue-failed':
+      if (plan.action.kind === 'issue' && plan.action.cause === 'mirror') {
+        const { code, why, retryAfterMs } = result.failure;
+        const message = `No link for copying again: ${why ?? code}.`;
+        return settleMirrorFailure(observation, { code, message, retryAfterMs });
+      }
       return plan.action.kind === 'issue' && plan.action.cause === 'refresh'
         ? refreshFailed(observation, result.failure)
         : subjectLinkFailed(observation, subjectOf(plan), result.failure);
@@ -104,6 +119,8 @@ export function outputRefused(observation: Observation, plan: Plan, why: string)
   const { status } = observation;
   if (plan.action.kind === 'issue' && plan.action.cause === 'refresh')
     return refreshFailed(observation, failure);
+  if (plan.action.kind === 'mirror')
+    return settleMirrorFailure(observation, { code: failure.code, message: why, retryAfterMs: undefined });
   const poll = recordFailure(observation, 'poll', subjectOf(plan).jobId, failure);
   return { ...status, failures: { ...status.failures, poll } };
 }
@@ -192,6 +209,17 @@ function pollFailed(observation: Observation, failure: CallFailure): Status {
   return job.cause === 'JobLost' ? exportFailed(observation, lost, 'JobLost') : lost;
 }
 
+function settleInspected(
+  observation: Observation,
+  subject: Subject,
+  { content, link, uncopied }: Extract<ActionResult, { kind: 'inspected' }>,
+): { readonly status: Status; readonly publish: Publication | undefined } {
+  const settled = settleSubject(observation, subject, content, link);
+  if (uncopied === undefined || settled.publish === undefined) return settled;
+  const { mirror } = settleMirrorFailure(observation, uncopied).failures ?? {};
+  return { ...settled, status: { ...settled.status, failures: { ...settled.status.failures, mirror } } };
+}
+
 function settleIssued(observation: Observation, plan: Plan, issued: Issued): Settled {
   const settled = settleIssue(observation, plan, issued);
   if (!isElsewhere(observation, plan)) return settled;
@@ -205,16 +233,19 @@ function settleIssue(observation: Observation, plan: Plan, issued: Issued): Sett
   if (plan.action.kind === 'issue' && plan.action.cause === 'subject') {
     const subject = subjectOf(plan);
     if (needsInspection(subject, observation)) return answered(status);
-    const content = { digest: subject.digest, pages: subject.pages, sizeBytes: subject.sizeBytes };
+    const { digest, pages, sizeBytes, ref } = subject;
+    const content = { digest, pages, sizeBytes, ref };
     const settled = settleSubject(observation, subject, content, times);
     return answered(settled.status, settled.publish);
   }
+  // The next reconcile copies with the link in memory.
+  if (plan.action.kind === 'issue' && plan.action.cause === 'mirror') return answered(status);
   return settleRefreshed(observation, issued);
 }
 
 function settleRefreshed(observation: Observation, { times, isPublished }: Issued): Settled {
   const { status, output, now, wanted } = observation;
-  const published = output.kind === 'ours' ? output.published : undefined;
+  const published = output.kind === 'ours' ? output.published?.link : undefined;
   const { active } = status;
   if (active === undefined) return answered(status);
   // If this machine's clock was set back, even the same link needs a write: its lifetime on the corrected clock.
@@ -235,14 +266,7 @@ function settleRefreshed(observation: Observation, { times, isPublished }: Issue
     };
     return answered({ ...status, failures: { ...status.failures, link: stale } });
   }
-  const publish: Publication = {
-    version: active.version,
-    digest: active.digest,
-    jobId: active.jobId,
-    pages: active.pages,
-    sizeBytes: active.sizeBytes,
-    ...times,
-  };
+  const publish = republish(active, active.jobId, times);
   const lastHandledRefresh = observation.refreshRequest ?? status.lastHandledRefresh;
   const next = { ...status, lastHandledRefresh, failures: { ...status.failures, link: undefined } };
   return answered(next, publish);

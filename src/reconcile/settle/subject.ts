@@ -9,6 +9,7 @@ import { type Observation, rejectedNow } from '../observation.ts';
 import type { CallFailure, InspectedContent, InspectionFailure } from '../result.ts';
 import type { Subject } from '../state.ts';
 import { exportFailed, recordFailure } from './failed-call.ts';
+import { linkBeside, republish, withCopy } from './mirrored.ts';
 import { judge } from './promotion.ts';
 import { nameVersion } from './version.ts';
 
@@ -22,7 +23,7 @@ export function settleSubject(
   observation: Observation,
   subject: Subject,
   content: InspectedContent,
-  times: LinkTimes,
+  times: LinkTimes | undefined,
 ): SubjectSettled {
   switch (subject.cause) {
     case 'job':
@@ -30,7 +31,7 @@ export function settleSubject(
     case 'pin':
       return settlePin(observation, subject, content, times);
     case 'release':
-      return settleRelease(observation, subject, times);
+      return settleRelease(observation, subject, content, times);
     default:
       return subject.cause satisfies never;
   }
@@ -40,7 +41,7 @@ function settleJob(
   observation: Observation,
   subject: Subject,
   content: InspectedContent,
-  times: LinkTimes,
+  times: LinkTimes | undefined,
 ): SubjectSettled {
   const { status, wanted, now, inputHash, promote } = observation;
   const { job, active } = status;
@@ -61,12 +62,13 @@ function settleJob(
           job: { ...job, verdict: 'Promoted', message: undefined },
           candidate: undefined,
         },
-        publish: { version, ...content, jobId: subject.jobId, ...times },
+        publish: publication(observation, subject.jobId, version, content, times),
       };
     case 'unchanged':
       return confirmActive(
         observation,
         { ...calm, job: { ...job, verdict: 'Unchanged', message: undefined } },
+        content,
         times,
       );
     case 'reject':
@@ -96,8 +98,17 @@ function settleJob(
 }
 
 /** The content is unchanged, so only the time of the check is new, unless the published job is gone. */
-function confirmActive({ now, inputHash }: Observation, status: Status, times: LinkTimes): SubjectSettled {
-  const { active, job, failures } = status;
+function confirmActive(
+  observation: Observation,
+  status: Status,
+  { ref }: InspectedContent,
+  times: LinkTimes | undefined,
+): SubjectSettled {
+  const { now, inputHash } = observation;
+  const { job, failures } = status;
+  const hasNewCopy = ref !== undefined && ref !== status.active?.ref;
+  const active =
+    ref === undefined || status.active === undefined ? status.active : withCopy(status.active, ref, now);
   if (active === undefined || job === undefined) return { status, publish: undefined };
   const checked: Status = {
     ...status,
@@ -108,13 +119,20 @@ function confirmActive({ now, inputHash }: Observation, status: Status, times: L
   // it.
   const hasMoved =
     active.baseUrl !== undefined && job.baseUrl !== undefined && active.baseUrl !== job.baseUrl;
-  if (failures?.link?.reason !== 'JobGone' && !hasMoved) return { status: checked, publish: undefined };
-  return { status: published(checked), publish: republish(active, job.id, times) };
+  if (failures?.link?.reason !== 'JobGone' && !hasMoved && !hasNewCopy)
+    return { status: checked, publish: undefined };
+  const link = linkBeside(active.ref, times, observation);
+  return { status: published(checked), publish: republish(active, job.id, link) };
 }
 
-function republish(active: NonNullable<Status['active']>, jobId: string, times: LinkTimes): Publication {
-  const { version, digest, pages, sizeBytes } = active;
-  return { version, digest, pages, sizeBytes, jobId, ...times };
+function publication(
+  observation: Observation,
+  jobId: string,
+  version: string,
+  { digest, pages, sizeBytes, ref }: InspectedContent,
+  times: LinkTimes | undefined,
+): Publication {
+  return { version, digest, pages, sizeBytes, ref, jobId, link: linkBeside(ref, times, observation) };
 }
 
 /** A new link is being published, so failures of the old link are cleared. */
@@ -126,11 +144,12 @@ function settlePin(
   observation: Observation,
   subject: Subject,
   content: InspectedContent,
-  times: LinkTimes,
+  times: LinkTimes | undefined,
 ): SubjectSettled {
   const { status, now } = observation;
   const { job, active } = status;
   const calm = published({ ...status, failures: { ...status.failures, poll: undefined } });
+  const known = knownContent(content, subject);
   if (subject.digest !== undefined && content.digest !== undefined && subject.digest !== content.digest) {
     const changed = longFailure(observation, subject.jobId, 'PinnedContentChanged');
     return { status: { ...status, failures: { ...status.failures, poll: changed } }, publish: undefined };
@@ -138,20 +157,39 @@ function settlePin(
   if (subject.version === undefined && active?.digest !== undefined && active.digest === content.digest) {
     return {
       status: { ...calm, job: verdictOf(job, subject, 'Unchanged') },
-      publish: republish(active, subject.jobId, times),
+      publish: publication(
+        observation,
+        subject.jobId,
+        active.version,
+        { ...contentOf(active), ref: known.ref ?? active.ref },
+        times,
+      ),
     };
   }
   const completedAt = job?.id === subject.jobId ? readInstant(job.completionTime) : undefined;
   return {
     status: { ...calm, job: verdictOf(job, subject, 'Promoted') },
-    publish: {
-      version: subject.version ?? nameVersion(completedAt ?? now, content.digest, subject.jobId),
-      digest: content.digest ?? subject.digest,
-      pages: content.pages ?? subject.pages,
-      sizeBytes: content.sizeBytes ?? subject.sizeBytes,
-      jobId: subject.jobId,
-      ...times,
-    },
+    publish: publication(
+      observation,
+      subject.jobId,
+      subject.version ?? nameVersion(completedAt ?? now, content.digest, subject.jobId),
+      known,
+      times,
+    ),
+  };
+}
+
+function contentOf({ digest, pages, sizeBytes, ref }: Omit<Subject, 'cause'>): InspectedContent {
+  return { digest, pages, sizeBytes, ref };
+}
+
+/** What the inspection found, and what is remembered of the version otherwise. */
+function knownContent(content: InspectedContent, subject: Subject): InspectedContent {
+  return {
+    digest: content.digest ?? subject.digest,
+    pages: content.pages ?? subject.pages,
+    sizeBytes: content.sizeBytes ?? subject.sizeBytes,
+    ref: content.ref ?? subject.ref,
   };
 }
 
@@ -163,17 +201,16 @@ function verdictOf(
   return job?.id === subject.jobId ? { ...job, verdict, message: undefined } : job;
 }
 
-function settleRelease(observation: Observation, subject: Subject, times: LinkTimes): SubjectSettled {
+function settleRelease(
+  observation: Observation,
+  subject: Subject,
+  content: InspectedContent,
+  times: LinkTimes | undefined,
+): SubjectSettled {
   const { status, now } = observation;
-  const { version, digest, pages, sizeBytes, jobId } = subject;
-  const publish = {
-    version: version ?? nameVersion(now, digest, jobId),
-    digest,
-    pages,
-    sizeBytes,
-    jobId,
-    ...times,
-  };
+  const { jobId } = subject;
+  const version = subject.version ?? nameVersion(now, subject.digest, jobId);
+  const publish = publication(observation, jobId, version, knownContent(content, subject), times);
   const { job } = status;
   // The candidate stays until the Secret names its version, because its stored content is needed until then.
   return {

@@ -4,11 +4,15 @@
 
 import { createHash } from 'node:crypto';
 
+/** The part of a version that names its time, `<yyyymmdd>-<hhmmss>`. @param completedAt epoch ms */
+export function stampOf(completedAt: number): string {
+  return new Date(completedAt).toISOString().slice(0, 19).replaceAll(/[-:]/g, '').replace('T', '-');
+}
+
 /**
  * @param completedAt epoch ms
  * @param digest SHA-256 hex of the content; if `undefined` (inspection off), the job's id replaces it
  */
 export function nameVersion(completedAt: number, digest: string | undefined, jobId: string): string {
-  const stamp = new Date(completedAt).toISOString().slice(0, 19).replaceAll(/[-:]/g, '').replace('T', '-');
-  return `${stamp}-${(digest ?? createHash('sha256').update(jobId).digest('hex')).slice(0, 8)}`;
+  return `${stampOf(completedAt)}-${(digest ?? createHash('sha256').update(jobId).digest('hex')).slice(0, 8)}`;
 }

@@ -4,7 +4,7 @@
 import { conditionTypes } from '../../staticexport/reasons.ts';
 import type { Condition } from '../../staticexport/status-schema.ts';
 import { formatInstant, readInstant } from '../../wire/instant.ts';
-import type { Claim } from './conditions.ts';
+import type { Claim } from './claim.ts';
 
 /**
  * Dates the claims: `lastTransitionTime` changes only when the status does. Conditions of unknown types stay.

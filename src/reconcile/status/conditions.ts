@@ -3,7 +3,6 @@
 // cost a status write per second.
 
 import {
-  type ConditionType,
   type ExportedReason,
   exportedReasons,
   type LinkReason,
@@ -15,8 +14,8 @@ import {
   targetReasons,
 } from '../../staticexport/reasons.ts';
 import type { Condition, Failure, TargetStatus } from '../../staticexport/status-schema.ts';
-import { printable } from '../../wire/printable-text.ts';
 import { graceMs, isLifetimeTooShort, refreshTime } from '../link-timing.ts';
+import { isMirrorFailure } from '../mirror.ts';
 import {
   isOutputTaken,
   type Observation,
@@ -25,6 +24,7 @@ import {
   unreadOutput,
 } from '../observation.ts';
 import type { AccessReason, State } from '../state.ts';
+import { type Claim, claim } from './claim.ts';
 import {
   describeFailure,
   describeJob,
@@ -33,16 +33,9 @@ import {
   describeTry,
   sentence,
 } from './failure-words.ts';
+import { claimMirrored, isMirrorLost } from './mirror-condition.ts';
 import { describeReady } from './ready-words.ts';
 import { describeDetails } from './reason-details.ts';
-
-/** A condition before it is dated. */
-export interface Claim {
-  readonly type: ConditionType;
-  readonly status: Condition['status'];
-  readonly reason: ReadyReason | ExportedReason | LinkReason | TargetReason;
-  readonly message: string;
-}
 
 export function isLinkExpired({ link }: State): boolean {
   return link.kind === 'expired' || ('isExpired' in link && link.isExpired);
@@ -65,21 +58,10 @@ export function claimConditions(
       ? []
       : [claim('Stalled', 'True', stalled, describeReady(observation, state, stalled))]),
     claimExported(observation, state),
-    claimLinkFresh(observation, state),
+    ...(isLinkUnused(observation, state) ? [] : [claimLinkFresh(observation, state)]),
+    ...claimMirrored(observation, state),
     ...(targets.length === 0 ? [] : [claimTargets(targets)]),
   ];
-}
-
-/** The limit of every condition's message. */
-export const longestMessage = 1024;
-
-function claim(
-  type: ConditionType,
-  status: Condition['status'],
-  reason: Claim['reason'],
-  message: string,
-): Claim {
-  return { type, status, reason, message: printable(message, longestMessage) };
 }
 
 function stalledReason(observation: Observation, state: State): StalledReason | undefined {
@@ -143,6 +125,7 @@ function claimReady(
   if (stalled !== undefined) return ready('False', stalled);
   if (reconciling !== undefined) return ready('False', reconciling);
   if (isLinkExpired(state)) return ready('False', 'LinkExpired');
+  if (state.link.kind === 'unused' && isMirrorLost(observation, state)) return ready('False', 'NotMirrored');
   // The spec is not satisfied, and the resource is neither stalled nor in progress: it is suspended.
   if (state.want.kind !== 'satisfied') return ready('False', 'Suspended');
   if (observation.wanted.isSuspended) return ready('True', 'Suspended');
@@ -203,7 +186,8 @@ function claimExported(observation: Observation, state: State): Claim {
     const { jobId, baseUrl } = state.export.subject;
     const about = describeJob({ id: jobId, baseUrl }, observation);
     const why = `${describeFailure(failures.poll, observation)} ${about} ${describeRetry(failures.poll)}`;
-    return exported('False', isUnwritten ? 'OutputWriteFailed' : 'InspectionFailed', why);
+    const reason = isMirrorFailure(failures.poll.reason) ? 'MirrorFailed' : 'InspectionFailed';
+    return exported('False', isUnwritten ? 'OutputWriteFailed' : reason, why);
   }
   const verdict = job?.cause === 'Pin' ? undefined : job?.verdict;
   switch (verdict) {
@@ -271,6 +255,11 @@ function claimLinkFresh(observation: Observation, state: State): Claim {
   return fresh('True', 'Fresh', failure);
 }
 
+/** Nothing is published with a link, and nothing will be. */
+function isLinkUnused({ wanted }: Observation, { link }: State): boolean {
+  return link.kind === 'unused' || (link.kind === 'none' && !wanted.publishesLink);
+}
+
 /** Reasons that are not problems: waiting for a first version, a document, a rollout or a sync, or suspended. */
 const restingReasons: readonly string[] = [
   'NotPublished',
@@ -279,6 +268,7 @@ const restingReasons: readonly string[] = [
   'RollingOut',
   'AwaitingSync',
   'AwaitingMerge',
+  'AwaitingLink',
   'Paused',
   'DryRun',
 ] satisfies readonly TargetReason[];

@@ -17,9 +17,17 @@ import { describeDetails } from './reason-details.ts';
 
 const sentences = { ...readyReasons, ...reconcilingReasons, ...stalledReasons };
 
+/** Where no link is published. */
+const withoutLink: Readonly<Partial<Record<ReadyReason, string>>> = {
+  Published: 'The wanted version is published by its reference in the mirror.',
+  Pinned:
+    'The pinned version is published by its reference in the mirror. Exports resume when spec.pin is removed.',
+  Suspended: 'spec.suspend is true: exports, promotions and copies are paused.',
+};
+
 /** The whole message of a reason, unbounded. */
 export function describeReady(observation: Observation, state: State, reason: ReadyReason): string {
-  const own = sentences[reason];
+  const own = (state.link.kind === 'unused' ? withoutLink[reason] : undefined) ?? sentences[reason];
   return [
     own,
     describeDetails(reason, observation),

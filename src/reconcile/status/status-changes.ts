@@ -30,7 +30,7 @@ export type StatusChange =
     };
 
 /** Stalled first, because it explains the others. */
-const conditionTypes = ['Stalled', 'Ready', 'Exported', 'LinkFresh', 'TargetsSynced'];
+const conditionTypes = ['Stalled', 'Ready', 'Exported', 'LinkFresh', 'Mirrored', 'TargetsSynced'];
 
 /** @param before as read at the start of a reconcile; `after` as stored at its end */
 export function findChanges(before: Status, after: Status): readonly StatusChange[] {

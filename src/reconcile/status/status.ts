@@ -9,8 +9,9 @@ import { isRecord } from '../../wire/json-text.ts';
 import { printable } from '../../wire/printable-text.ts';
 import type { Observation } from '../observation.ts';
 import type { State } from '../state.ts';
+import { type Claim, longestMessage } from './claim.ts';
 import { dateConditions } from './condition-dates.ts';
-import { type Claim, claimConditions, longestMessage } from './conditions.ts';
+import { claimConditions } from './conditions.ts';
 import { keepForeign } from './foreign-fields.ts';
 import { shownPages } from './shown-pages.ts';
 
@@ -55,7 +56,7 @@ export function nextRefreshTime({ link, access }: State): number | undefined {
 }
 
 /** Conditions about what is published, which hold although no action is possible. */
-const lastingTypes: readonly string[] = ['Exported', 'LinkFresh', 'TargetsSynced'];
+const lastingTypes: readonly string[] = ['Exported', 'LinkFresh', 'Mirrored', 'TargetsSynced'];
 
 /** For a stored spec that does not even say where its link is issued: no action, and everything is kept. */
 export function statusOfUnreadable(

@@ -109,7 +109,12 @@ export function watchServed(
       return;
     }
     const text = Buffer.from(bundle.data.data['bundle.json'] ?? '', 'base64').toString('utf8');
-    const { issuedAt, expiresAt, version } = parsePublishedBundle(text);
+    const { link, version } = parsePublishedBundle(text);
+    if (link === undefined) {
+      one.complaints.add(`${one.name} publishes no link`);
+      return;
+    }
+    const { issuedAt, expiresAt } = link;
     const last = one.links.at(-1);
     // Whole seconds: what ends within this one is not expired yet.
     if (now > expiresAt + 1_000) one.complaints.add(`${one.name} had an expired link`);

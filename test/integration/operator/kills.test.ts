@@ -13,7 +13,7 @@ import { systemClock } from '../../../src/runtime/clock.ts';
 import { eventually } from '../../support/eventually.ts';
 import { type ChartedCluster, startChartedCluster } from './charted-cluster.ts';
 import { leads, type OperatorProcess, startOperator } from './operator-process.ts';
-import { createReader } from './resource-reader.ts';
+import { createReader, requirePublishedLink } from './resource-reader.ts';
 import { goodKey, type ScriptedVendor, startVendor } from './scripted-vendor.ts';
 
 const kills = Number(process.env['LEADER_KILLS'] ?? 3);
@@ -97,7 +97,8 @@ function watchLinks(stop: AbortSignal): Promise<readonly string[]> {
   const look = async (name: string): Promise<void> => {
     const secret = await cluster.readSecret({ namespace, name: `${name}-bundle` }, never);
     const bundle = parsePublishedBundle(Buffer.from(secret?.data['bundle.json'] ?? '').toString());
-    if (bundle.expiresAt <= Date.now()) dead.add(`${name} at ${new Date().toISOString()}`);
+    if (requirePublishedLink(bundle).expiresAt <= Date.now())
+      dead.add(`${name} at ${new Date().toISOString()}`);
   };
   const watching = async (): Promise<readonly string[]> => {
     while (!stop.aborted) {

@@ -7,7 +7,7 @@ import { after, before, describe, test } from 'node:test';
 import { eventually } from '../../support/eventually.ts';
 import { type ChartedCluster, startChartedCluster } from './charted-cluster.ts';
 import { type OperatorProcess, startOperator } from './operator-process.ts';
-import { createReader } from './resource-reader.ts';
+import { createReader, requirePublishedLink } from './resource-reader.ts';
 import { withoutRight } from './role-rights.ts';
 import { goodKey, type ScriptedVendor, startVendor } from './scripted-vendor.ts';
 
@@ -138,7 +138,8 @@ describe('permissions that are removed', { concurrency: true }, () => {
           async () => {
             const { published } = await reader.readOutput('mute');
             const told = Date.parse(before.status.active.linkExpirationTime);
-            return Date.now() > told && published.expiresAt > Date.now() ? true : undefined;
+            const { expiresAt } = requirePublishedLink(published);
+            return Date.now() > told && expiresAt > Date.now() ? true : undefined;
           },
           { timeoutMs: 60_000 },
         );

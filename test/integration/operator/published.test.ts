@@ -9,7 +9,7 @@ import { findFreePort } from '../../support/free-port.ts';
 import { type ChartedCluster, startChartedCluster } from './charted-cluster.ts';
 import { missingMetrics } from './metric-names.ts';
 import { type OperatorProcess, startOperator } from './operator-process.ts';
-import { createReader } from './resource-reader.ts';
+import { createReader, requirePublishedLink } from './resource-reader.ts';
 import { keySecret, namespace, resources, scriptDomains, surroundings, valuesText } from './resources.ts';
 import { goodKey, type ScriptedVendor, signature, startVendor, wrongKey } from './scripted-vendor.ts';
 
@@ -68,9 +68,9 @@ test('a StaticExport becomes a Secret and a ConfigMap that name the same version
   assert.equal(published.version, version);
   assert.equal(published.jobId, vendor.jobs('docs.example.com')[0]);
   assert.equal(published.pages, 1);
-  assert.match(published.bundleUrl.reveal(), new RegExp(`signature=${signature}$`));
+  const link = requirePublishedLink(published).url.reveal();
+  assert.match(link, new RegExp(`signature=${signature}$`));
   assert.equal(text('version'), version);
-  const link = published.bundleUrl.reveal();
   assert.deepEqual(parse(text('values.yaml')), { staticExport: { enabled: true, bundleUrl: link, version } });
   assert.deepEqual(parse(map.data['values.yaml']), { staticExport: { enabled: true, version } });
   assert.equal(map.data.digest, published.digest);
@@ -210,10 +210,11 @@ test('links are refreshed before they expire, for the same version, without a do
   );
   const later = await eventually('a refreshed Secret', async () => {
     const output = await reader.readOutput('refreshed');
-    return output.published.issuedAt > first.published.issuedAt ? output : undefined;
+    const { issuedAt } = requirePublishedLink(output.published);
+    return issuedAt > requirePublishedLink(first.published).issuedAt ? output : undefined;
   });
   assert.equal(later.published.version, first.published.version);
-  assert.ok(later.published.expiresAt > Date.now());
+  assert.ok(requirePublishedLink(later.published).expiresAt > Date.now());
   assert.equal(
     (await reader.read('configmap', 'refreshed-bundle')).metadata.resourceVersion,
     map.metadata.resourceVersion,

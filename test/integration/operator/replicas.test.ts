@@ -13,6 +13,7 @@ import { findFreePort } from '../../support/free-port.ts';
 import { programFile } from '../../support/program-file.ts';
 import { type ChartedCluster, startChartedCluster } from './charted-cluster.ts';
 import { leads, type OperatorProcess, startOperator } from './operator-process.ts';
+import { requirePublishedLink } from './resource-reader.ts';
 
 const namespace = 'team-a';
 const apiKey = 'svc_replicas-Hq27';
@@ -100,7 +101,7 @@ test('the real export service and the operator publish a real site', async () =>
   const text = Buffer.from(JSON.parse(stdout).data['bundle.json'], 'base64').toString();
   const published = parsePublishedBundle(text);
   assert.equal(published.pages, Object.keys(pages).length);
-  assert.equal((await fetch(published.bundleUrl.reveal())).status, 200);
+  assert.equal((await fetch(requirePublishedLink(published).url.reveal())).status, 200);
 });
 
 /** The sum of a counter over all lines that have all of these labels. */

@@ -1,7 +1,11 @@
 // Reads the results of a StaticExport from the API server, as the administrator.
 
 import assert from 'node:assert/strict';
-import { parsePublishedBundle } from '../../../src/bundle/published-bundle.ts';
+import {
+  type PublishedBundle,
+  type PublishedLink,
+  parsePublishedBundle,
+} from '../../../src/bundle/published-bundle.ts';
 import { eventually } from '../../support/eventually.ts';
 import type { ChartedCluster } from './charted-cluster.ts';
 import { type Condition, judgeStatus } from './status-judge.ts';
@@ -11,6 +15,11 @@ interface SeenEvent {
   readonly type: string;
   readonly reason: string;
   readonly note: string;
+}
+
+/** The link of a bundle that is published with one. */
+export function requirePublishedLink({ version, link }: PublishedBundle): PublishedLink {
+  return link ?? assert.fail(`version ${version} is published without a link`);
 }
 
 export function createReader(kubectl: ChartedCluster['kubectl'], namespace: string) {

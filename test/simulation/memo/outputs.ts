@@ -10,18 +10,18 @@ type Call = Parameters<typeof writeAnew>;
 
 interface Kept {
   readonly uid: string;
-  readonly name: string;
+  readonly wanted: Call[1];
   readonly configMap: ConfigMapObject;
 }
 
 const kept = new WeakMap<SecretObject, Kept>();
 
 export async function writeOutputs(...call: Call): Promise<OutputsWritten> {
-  const [{ metadata }, name, { state, handles }, publish, context, signal] = call;
+  const [{ metadata }, wanted, { state, handles }, publish, context, signal] = call;
   const { secret, configMap, published } = handles;
   if (publish !== undefined || secret === undefined || configMap === undefined) return writeAnew(...call);
   const known = kept.get(secret);
-  if (known?.uid === metadata.uid && known.name === name && known.configMap === configMap) {
+  if (known?.uid === metadata.uid && known.wanted === wanted && known.configMap === configMap) {
     return { state, published, refusal: undefined, isPublished: true };
   }
   let writes = 0;
@@ -30,14 +30,14 @@ export async function writeOutputs(...call: Call): Promise<OutputsWritten> {
   };
   const result = await writeAnew(
     call[0],
-    name,
+    wanted,
     { state, handles },
     publish,
     { ...context, cluster: counting(context.cluster, count) },
     signal,
   );
   const isAsFound = result.state === state && result.published === published && result.isPublished;
-  if (writes === 0 && isAsFound) kept.set(secret, { uid: metadata.uid, name, configMap });
+  if (writes === 0 && isAsFound) kept.set(secret, { uid: metadata.uid, wanted, configMap });
   return result;
 }
 

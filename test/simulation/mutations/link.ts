@@ -28,7 +28,7 @@ function publishAgain(
     return {
       ...settled,
       status: { ...settled.status, failures: { ...failures, link: undefined } },
-      publish: { ...published, ...result.times },
+      publish: { ...published, link: result.times },
     };
   };
 }

@@ -12,16 +12,21 @@ import {
 } from '../../../src/bundle/published-bundle.ts';
 import { requireLink, signature } from '../../support/storage-server.ts';
 
-const bundle: PublishedBundle = {
+const link = {
+  url: requireLink(`https://storage.example.com/b.tar.gz?${signature}`),
+  issuedAt: Date.UTC(2026, 0, 5, 12),
+  expiresAt: Date.UTC(2026, 0, 5, 12, 15),
+};
+const bundle = {
   version: '20260105-120000-0a1b2c3d',
   digest: 'ab'.repeat(32),
   jobId: 'job 1/ä',
-  bundleUrl: requireLink(`https://storage.example.com/b.tar.gz?${signature}`),
-  issuedAt: Date.UTC(2026, 0, 5, 12),
-  expiresAt: Date.UTC(2026, 0, 5, 12, 15),
   pages: 12,
   sizeBytes: 34_567,
-};
+  ref: undefined,
+  link,
+} satisfies PublishedBundle;
+const ref = 'oci://registry.example.com/docs@sha256:0a';
 
 test('what was written is read back', () => {
   const optional = fc.record({
@@ -30,24 +35,27 @@ test('what was written is read back', () => {
     sizeBytes: fc.option(fc.nat(), { nil: undefined }),
     jobId: fc.string({ minLength: 1 }),
   });
+  const { digest } = bundle;
+  const sources = fc.constantFrom({}, { ref, digest }, { ref, digest, link: undefined });
   fc.assert(
-    fc.property(optional, (fields) => {
-      const whole = { ...bundle, ...fields };
-      const { bundleUrl, ...rest } = parsePublishedBundle(formatPublishedBundle(whole));
-      const { bundleUrl: link, ...wanted } = whole;
+    fc.property(optional, sources, (fields, source) => {
+      const whole: PublishedBundle = { ...bundle, ...fields, ...source };
+      const { link: readLink, ...rest } = parsePublishedBundle(formatPublishedBundle(whole));
+      const { link: writtenLink, ...wanted } = whole;
       assert.deepEqual(rest, wanted);
-      assert.ok(bundleUrl.isSame(link));
+      assert.equal(readLink?.url.isSame(writtenLink?.url), writtenLink && true);
+      const { issuedAt, expiresAt } = readLink ?? {};
+      assert.deepEqual([issuedAt, expiresAt], [writtenLink?.issuedAt, writtenLink?.expiresAt]);
     }),
   );
 });
 
 test('a server takes a copy in a mirror by its reference and digest', () => {
-  const ref = 'oci://registry.example.com/docs@sha256:0a';
   const digest = 'b'.repeat(64);
   const served = parseServedBundle(JSON.stringify({ ref, digest, version: 'v1' }));
   assert.deepEqual([served.ref, served.digest, served.version, served.link], [ref, digest, 'v1', undefined]);
-  const both = parseServedBundle(JSON.stringify({ ref, digest, bundleUrl: bundle.bundleUrl.reveal() }));
-  assert.ok(both.link?.isSame(bundle.bundleUrl));
+  const both = parseServedBundle(JSON.stringify({ ref, digest, bundleUrl: link.url.reveal() }));
+  assert.ok(both.link?.isSame(link.url));
   assert.throws(() => parseServedBundle(JSON.stringify({ ref })), /digest must be 64 hex digits/);
   assert.throws(() => parseServedBundle(JSON.stringify({ ref: 'https://x', digest })), /ref must be an oci/);
   assert.throws(() => parseServedBundle(JSON.stringify({ digest })), /bundleUrl must be/);
@@ -56,12 +64,20 @@ test('a server takes a copy in a mirror by its reference and digest', () => {
 test('a server takes the whole document, or a link alone; what is there must be right', () => {
   const whole = parseServedBundle(formatPublishedBundle(bundle));
   assert.deepEqual([whole.version, whole.digest, whole.jobId], [bundle.version, bundle.digest, bundle.jobId]);
-  assert.ok(whole.link?.isSame(bundle.bundleUrl));
-  const alone = parseServedBundle(JSON.stringify({ bundleUrl: bundle.bundleUrl.reveal() }));
+  assert.ok(whole.link?.isSame(link.url));
+  const alone = parseServedBundle(JSON.stringify({ bundleUrl: link.url.reveal() }));
   assert.deepEqual([alone.version, alone.digest, alone.expiresAt], [undefined, undefined, undefined]);
-  for (const text of ['{}', JSON.stringify({ bundleUrl: bundle.bundleUrl.reveal(), digest: 'AB' })]) {
+  for (const text of ['{}', JSON.stringify({ bundleUrl: link.url.reveal(), digest: 'AB' })]) {
     assert.throws(() => parseServedBundle(text), PublishedBundleError);
   }
+});
+
+test('a bundle without a link is published by its reference and digest', () => {
+  const copy = { ...bundle, ref, link: undefined };
+  const json: unknown = JSON.parse(formatPublishedBundle(copy));
+  const { version, digest, jobId, pages, sizeBytes } = bundle;
+  assert.deepEqual(json, { version, digest, jobId, pages, sizeBytes, ref });
+  assert.deepEqual(parsePublishedBundle(JSON.stringify(json)), copy);
 });
 
 test('instants are written in UTC seconds', () => {

@@ -3,13 +3,13 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { PublishedLink } from '../../../src/bundle/published-bundle.ts';
 import { ExportApiError, type IssuedLink } from '../../../src/export-api/answers.ts';
 import { type Execution, execute } from '../../../src/loop/execute.ts';
 import { resourceId } from '../../../src/loop/memory.ts';
 import type { Observation } from '../../../src/reconcile/observation.ts';
 import type { Action, State } from '../../../src/reconcile/state.ts';
-import type { Link } from '../../../src/wire/link.ts';
-import { at, fresh, inputHash, t0 } from '../reconcile/cases/observations.ts';
+import { at, fresh, inputHash, publishedLink, t0 } from '../reconcile/cases/observations.ts';
 import { exportObject, linkOf, openPorts, type Ports, resource, validKey } from './ports.ts';
 
 const baseUrl = 'https://api.example.com';
@@ -19,12 +19,13 @@ const state: State = {
   export: { kind: 'resting' },
   link: { kind: 'none' },
   want: { kind: 'first' },
+  mirror: { kind: 'none' },
 };
 
 interface Given {
   readonly observation?: Observation;
   readonly key?: string | undefined;
-  readonly published?: Link;
+  readonly published?: PublishedLink;
 }
 
 async function run(ports: Ports, action: Action, given: Given = {}): Promise<Execution> {
@@ -39,6 +40,7 @@ async function run(ports: Ports, action: Action, given: Given = {}): Promise<Exe
 const failWith = (code: 'ServerError' | 'NetworkError' | 'RateLimited', facts = {}): ExportApiError =>
   new ExportApiError(code, 'scripted', facts);
 
+const publishedAt = (name: string): PublishedLink => ({ url: linkOf(name), ...publishedLink });
 const start: Action = { kind: 'start', cause: 'First', record: undefined };
 const poll: Action = { kind: 'poll', jobId: 'se_1' };
 const refresh: Action = { kind: 'issue', jobId: 'se_1', cause: 'refresh', baseUrl };
@@ -169,7 +171,7 @@ const issued = (name: string, lifetimeMs = 900_000): IssuedLink => ({
 test('a refreshed link is probed, and returned with its times', async () => {
   const ports = openPorts();
   ports.exportApi.links.push(issued('new.zip'));
-  const { result, link, object } = await run(ports, refresh, { published: linkOf('old.zip') });
+  const { result, link, object } = await run(ports, refresh, { published: publishedAt('old.zip') });
   assert.deepEqual(ports.calls, ['issue link', 'probe link']);
   const sent = { baseUrl, key: validKey, jobId: 'se_1', idempotencyKey: 'key-1' };
   assert.deepEqual(ports.exportApi.requests, [sent]);
@@ -183,7 +185,7 @@ test('a refreshed link is probed, and returned with its times', async () => {
 test('a link that is published already is reported as such', async () => {
   const ports = openPorts();
   ports.exportApi.links.push(issued('same.zip'));
-  const { result } = await run(ports, refresh, { published: linkOf('same.zip') });
+  const { result } = await run(ports, refresh, { published: publishedAt('same.zip') });
   assert.equal(result.kind === 'issued' && result.isPublished, true);
 });
 
@@ -193,8 +195,8 @@ test("a subject's link is kept as its candidate", async () => {
   await run(ports, forSubject);
   const candidate = ports.ofAction.memory.candidates.get(id);
   assert.equal(candidate?.jobId, 'se_1');
-  assert.equal(candidate.link.isSame(linkOf('new.zip')), true);
-  assert.equal(candidate.expiresAt, t0 + 900_000);
+  assert.equal(candidate.link?.url.isSame(linkOf('new.zip')), true);
+  assert.equal(candidate.link.expiresAt, t0 + 900_000);
   assert.equal(candidate.inspection, undefined);
 });
 
@@ -204,7 +206,8 @@ test('a new link keeps what is known of its archive, and drops the inspection of
     const ports = openPorts();
     const { candidates } = ports.ofAction.memory;
     const stop = new AbortController();
-    const before = { jobId, link: linkOf('old.zip'), issuedAt: t0, expiresAt: t0, stop, maxBytes: 7 };
+    const link = { url: linkOf('old.zip'), issuedAt: t0, expiresAt: t0 };
+    const before = { jobId, link, stop, rules: 'as before' };
     candidates.set(id, { ...before, inspection: undefined, done });
     ports.exportApi.links.push(issued('new.zip'));
     await run(ports, forSubject);

@@ -167,7 +167,7 @@ for (const [name, { status, arrange, output, hasLink }] of Object.entries(scenar
     const { observation, handles } = await observe(ports);
     assert.deepEqual(observation.status, status);
     assert.deepEqual(observation.output, output);
-    assert.equal(handles.published?.bundleUrl.isSame(linkOf('published.zip')) ?? false, hasLink);
+    assert.equal(handles.published?.link?.url.isSame(linkOf('published.zip')) ?? false, hasLink);
     assert.deepEqual(ports.calls, [
       'read Secret export-api',
       `read Secret ${outputName}`,
@@ -282,10 +282,11 @@ test('what this process knows of another job is not taken for the tracked job', 
   const { polls } = ports.ofCluster.memory;
   ports.cluster.object = exportObject({ job: { id: 'se_1' } });
   polls.set(resourceId(resource), { jobId: 'se_1', at: t0, retryAfterMs: 5000 });
-  const known = { polledAt: t0, pollAfterMs: 5000, candidate: undefined, refresh: undefined };
+  const others = { candidate: undefined, refresh: undefined, mirror: undefined };
+  const known = { polledAt: t0, pollAfterMs: 5000, ...others };
   assert.deepEqual((await observe(ports)).observation.process, known);
   polls.set(resourceId(resource), { jobId: 'se_2', at: t0, retryAfterMs: 5000 });
-  const nothing = { polledAt: undefined, pollAfterMs: undefined, candidate: undefined, refresh: undefined };
+  const nothing = { polledAt: undefined, pollAfterMs: undefined, ...others };
   assert.deepEqual((await observe(ports)).observation.process, nothing);
 });
 

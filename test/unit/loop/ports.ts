@@ -10,7 +10,13 @@ import type {
   ReconcileContext,
 } from '../../../src/loop/context.ts';
 import { createMemory } from '../../../src/loop/memory.ts';
-import { type Bundles, type ExportApiSource, noGitTargets } from '../../../src/loop/ports.ts';
+import {
+  type Bundles,
+  type ExportApiSource,
+  type Mirrors,
+  noGitTargets,
+  noMirrors,
+} from '../../../src/loop/ports.ts';
 import { silentLogger } from '../../../src/runtime/logger.ts';
 import { managedByLabels } from '../../../src/staticexport/names.ts';
 import { parseStatus } from '../../../src/staticexport/parse.ts';
@@ -31,7 +37,7 @@ import { ClusterError, type ClusterErrorCode } from '../../../src/wire/cluster-e
 import { Link } from '../../../src/wire/link.ts';
 import { FakeObjects } from '../../simulation/fake-objects.ts';
 import { virtualClock } from '../../support/virtual-clock.ts';
-import { published } from '../reconcile/cases/observations.ts';
+import { published, publishedLink } from '../reconcile/cases/observations.ts';
 
 export const resource: ObjectKey = { namespace: 'docs', name: 'site' };
 export const outputName = 'site-bundle';
@@ -44,7 +50,10 @@ export function linkOf(name: string): Link {
   return link;
 }
 
-export const publishedBundle: PublishedBundle = { ...published, bundleUrl: linkOf('published.zip') };
+export const publishedBundle = {
+  ...published,
+  link: { url: linkOf('published.zip'), ...publishedLink },
+} satisfies PublishedBundle;
 
 export function metaOf(name: string, more: Partial<ObjectMeta> = {}): ObjectMeta {
   const nothing = { annotations: {}, labels: {}, ownerReferences: [] };
@@ -250,7 +259,7 @@ const ownSettings: OperatorSettings = {
 };
 
 /** The ports of one process; every call to them is recorded. */
-export function openPorts(settings: Partial<OperatorSettings> = {}): Ports {
+export function openPorts(settings: Partial<OperatorSettings> = {}, mirrors: Mirrors = noMirrors): Ports {
   const calls: string[] = [];
   const events: EventNote[] = [];
   const probes: ('valid' | 'expired' | 'unknown')[] = [];
@@ -284,7 +293,7 @@ export function openPorts(settings: Partial<OperatorSettings> = {}): Ports {
     settings: { ...ownSettings, ...settings },
     memory: createMemory(signal),
   };
-  const ofAction: ActionContext = { ...ofCluster, exportApi, bundles, random, wake: () => {} };
+  const ofAction: ActionContext = { ...ofCluster, exportApi, bundles, mirrors, random, wake: () => {} };
   const record = (_object: StaticExportObject, note: EventNote): void => {
     events.push(note);
     calls.push(`event ${note.reason}`);

@@ -11,7 +11,7 @@ import { ReconcileRefused } from '../../../src/loop/refused-reconcile.ts';
 import { parseStatus } from '../../../src/staticexport/parse.ts';
 import type { Status } from '../../../src/staticexport/status-schema.ts';
 import { ClusterError, type ClusterErrorCode } from '../../../src/wire/cluster-error.ts';
-import { active, at, inputHash, published, t0 } from '../reconcile/cases/observations.ts';
+import { active, at, inputHash, published, publishedLink, t0 } from '../reconcile/cases/observations.ts';
 import {
   exportObject,
   linkOf,
@@ -204,7 +204,8 @@ function fillMemory({ ofReconcile: { memory } }: Ports): AbortController {
   memory.polls.set(id, { jobId: 'se_1', at: t0, retryAfterMs: undefined });
   memory.links.set(id, { ...times, reading: { offsetMs: 0, at: 0 }, setBackMs: 0 });
   memory.refusedReads.key.set(id, { since: 0, seenAt: 0 });
-  const work = { jobId: 'se_1', link: linkOf('first.zip'), ...times, stop, maxBytes: undefined };
+  const link = { url: linkOf('first.zip'), ...times };
+  const work = { jobId: 'se_1', link, stop, rules: undefined };
   memory.candidates.set(id, { ...work, inspection: undefined, done: undefined });
   const limit = rateLimitId('https://api.example.com', 'docs', { name: 'export-api', key: 'apiKey' });
   useRateLimit(memory, id, limit);
@@ -363,7 +364,7 @@ for (const [code, isRefusal, hasEvent] of refusedStatus) {
     assert.ok(error instanceof ClusterError);
     assert.equal(error.code, code);
     assert.equal(error instanceof ReconcileRefused, isRefusal);
-    if (error instanceof ReconcileRefused) assert.equal(error.report.linkExpiresAt, published.expiresAt);
+    if (error instanceof ReconcileRefused) assert.equal(error.report.linkExpiresAt, publishedLink.expiresAt);
     const reasons = ports.events.map(({ reason }) => reason);
     assert.deepEqual(reasons, hasEvent ? ['StatusWriteFailed'] : []);
   });

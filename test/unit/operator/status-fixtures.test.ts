@@ -54,9 +54,15 @@ function* fieldsOfSchema({ properties = {}, items }: Shape, path = ''): Generato
 
 /** Fields that need a rejected candidate, a requested link, a contested target, a target of 0.2.0, a git target, an outage of minutes, a forbidden call, or a second refusal of the same key. */
 const seldom: readonly string[] = [
+  'active.copyLossTime',
+  'active.mirrorCheckTime',
+  'active.ref',
+  'candidate.ref',
   'failures.*.refreshRequest',
   'failures.*.request',
   'failures.*.secretVersion',
+  'failures.mirror',
+  'history[].ref',
   'hook',
   'hook.firstTime',
   'hook.lastTime',
@@ -90,6 +96,9 @@ const seldom: readonly string[] = [
   'targets[].written.branch',
   'targets[].written.keyPath',
   'targets[].written.keys',
+  'unlistedCopies',
+  'unlistedCopies[].digest',
+  'unlistedCopies[].firstSeenTime',
 ];
 /** All operations have one shape. */
 const withoutOperation = (field: string): string => field.replace(/^failures\.\w+\./, 'failures.*.');

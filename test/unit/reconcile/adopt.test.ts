@@ -4,10 +4,11 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { adopt, isUnknownToStatus } from '../../../src/reconcile/adopt.ts';
 import type { Observation } from '../../../src/reconcile/observation.ts';
+import type { Publication } from '../../../src/wire/publication.ts';
 import { held, withStatus } from './cases/conditions.ts';
 import { at, calm, fresh, inputHash, published } from './cases/observations.ts';
 
-const naming = (change: Partial<typeof published>): Observation => ({
+const naming = (change: Partial<Publication>): Observation => ({
   ...calm,
   output: { kind: 'ours', published: { ...published, ...change } },
 });
@@ -19,7 +20,7 @@ const rows: readonly (readonly [string, Observation, boolean])[] = [
   ['the Secret lost its bundle.json', { ...calm, output: { kind: 'ours', published: undefined } }, false],
   ['the first publication, whose status write was lost', { ...calm, status: {} }, false],
   ['both name one publication', calm, false],
-  ['the publication has another link', naming({ issuedAt: 1000, expiresAt: 2000 }), false],
+  ['the publication has another link', naming({ link: { issuedAt: 1000, expiresAt: 2000 } }), false],
   ['the Secret names another version', naming({ version: '20260105-120000-bbbbbbbb' }), true],
   ['the Secret names an earlier version', naming({ version: '20260104-120000-bbbbbbbb' }), true],
   ['the Secret names another job of that version', naming({ jobId: 'se_2' }), true],

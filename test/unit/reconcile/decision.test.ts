@@ -7,6 +7,7 @@ import fc from 'fast-check';
 import { adopt } from '../../../src/reconcile/adopt.ts';
 import { choose } from '../../../src/reconcile/choose.ts';
 import { classify } from '../../../src/reconcile/classify.ts';
+import { copyLink } from '../../../src/reconcile/mirror.ts';
 import { type Observation, unreadOutput } from '../../../src/reconcile/observation.ts';
 import type { Plan } from '../../../src/reconcile/state.ts';
 import { isSameStatus, mergeStatus, statusOf } from '../../../src/reconcile/status/status.ts';
@@ -50,8 +51,7 @@ test('property: on unchanged input no action is chosen before the wake-up', () =
 test('an issued link is inspected although the export API may not be called or asked to wait', () => {
   const candidate = {
     jobId: 'se_2',
-    issuedAt: calm.now,
-    expiresAt: calm.now + 900_000,
+    link: { issuedAt: calm.now, expiresAt: calm.now + 900_000 },
     inspection: 'not-started',
   } as const;
   const waiting: Observation = {
@@ -98,6 +98,10 @@ test('property: a restarted process requeues no later', () => {
       const { seen, plan } = decide(observation);
       // Only this process has the running inspection; a new process waits for access to start it again.
       if (plan.action.kind === 'inspect') return;
+      // The same holds for work on a copy, and for a link that was issued for it.
+      if (seen.process.mirror?.isRunning === true) return;
+      const isCopying = plan.action.kind === 'mirror' && plan.action.work === 'copy';
+      if (isCopying && copyLink(seen) === 'issued') return;
       const forgetful = decide({
         ...seen,
         rateLimit: { closedUntil: undefined, closedAt: undefined, refused: undefined },
@@ -142,11 +146,15 @@ test('property: no call is planned without an allowed host and a key, nor a star
       const { seen, plan } = decide(observation);
       const { kind } = plan.action;
       if (!seen.isHostAllowed || seen.key.kind !== 'present')
-        assert.ok(kind === 'none' || kind === 'inspect');
+        assert.ok(kind === 'none' || kind === 'inspect' || kind === 'mirror');
       if (seen.wanted.isSuspended || seen.wanted.pin !== undefined) assert.notEqual(kind, 'start');
       if (seen.output.kind === 'foreign' || seen.output.kind === 'unreadable') assert.equal(kind, 'none');
       if (unreadOutput(seen) !== undefined)
-        assert.ok(kind === 'none' || (plan.action.kind === 'issue' && plan.action.cause === 'refresh'));
+        assert.ok(
+          kind === 'none' ||
+            kind === 'mirror' ||
+            (plan.action.kind === 'issue' && plan.action.cause !== 'subject'),
+        );
     }),
     runs,
   );

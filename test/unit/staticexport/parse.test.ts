@@ -33,6 +33,8 @@ test('the smallest spec is readable, and every default is as documented', () => 
     isSuspended: false,
     quietPeriodMs: undefined,
     outputName: 'site-bundle',
+    publishesLink: true,
+    mirror: undefined,
     targets: [],
   });
 });
@@ -101,6 +103,8 @@ test('what is written in the spec counts before any default', () => {
     isSuspended: true,
     quietPeriodMs: 90_000,
     outputName: 'published',
+    publishesLink: true,
+    mirror: undefined,
     targets: [
       {
         type: 'Values',
@@ -113,6 +117,7 @@ test('what is written in the spec counts before any default', () => {
         isDryRun: false,
         writesDigest: false,
         writesVersion: false,
+        writesRef: false,
         writesLink: true,
       },
     ],

@@ -78,6 +78,7 @@ const byCondition = {
   Stalled: reasons.stalledReasons,
   Exported: reasons.exportedReasons,
   LinkFresh: reasons.linkReasons,
+  Mirrored: reasons.mirrorReasons,
   TargetsSynced: reasons.targetReasons,
 } satisfies Record<reasons.ConditionType, Readonly<Record<string, string>>>;
 

@@ -15,6 +15,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import type { PublishedBundle } from '../../../../src/bundle/published-bundle.ts';
 import {
   admitLinkFile,
   admitValues,
@@ -29,9 +30,10 @@ const fields = {
   jobId: 'j',
   pages: 1,
   sizeBytes: 1,
-  issuedAt: 0,
-  expiresAt: 1000,
+  ref: undefined,
 };
+const bundleUrl = Link.parse('https://storage.example.com/x?signature=y') ?? assert.fail();
+const bundle: PublishedBundle = { ...fields, link: { url: bundleUrl, issuedAt: 0, expiresAt: 1000 } };
 
 function folderFor(t: TestContext): string {
   const folder = mkdtempSync(join(tmpdir(), 'values-file-'));
@@ -60,27 +62,25 @@ test('the values file keeps its comments, order and mode, and gets no link', asy
 test('only its owner can read the link file', async (t) => {
   const path = join(folderFor(t), 'bundle.json');
   writeFileSync(path, '', { mode: 0o644 });
-  const bundleUrl = Link.parse('https://storage.example.com/x?signature=y') ?? assert.fail();
-  await writeLinkFile(path, { ...fields, bundleUrl });
+  await writeLinkFile(path, bundle);
   assert.equal(statSync(path).mode & 0o777, 0o600);
   assert.equal(JSON.parse(readFileSync(path, 'utf8')).bundleUrl, bundleUrl.reveal());
   chmodSync(path, 0o644);
-  await writeLinkFile(path, { ...fields, bundleUrl });
+  await writeLinkFile(path, bundle);
   assert.equal(statSync(path).mode & 0o777, 0o600);
 });
 
 test('a link file replaces no file but one of a link', async (t) => {
   const path = join(folderFor(t), 'id_rsa');
-  const bundleUrl = Link.parse('https://storage.example.com/x?signature=y') ?? assert.fail();
   for (const theirs of ['PRIVATE', '{}', 'x'.repeat(300_000)]) {
     writeFileSync(path, theirs);
     await assert.rejects(admitLinkFile(path, {}), { code: 'DestinationExists', outcome: 'usage' });
-    await assert.rejects(writeLinkFile(path, { ...fields, bundleUrl }), { code: 'DestinationExists' });
+    await assert.rejects(writeLinkFile(path, bundle), { code: 'DestinationExists' });
     assert.equal(readFileSync(path, 'utf8'), theirs);
   }
   writeFileSync(path, '{"bundleUrl": "https://storage.example.com/x"}');
   await admitLinkFile(path, {});
-  await writeLinkFile(path, { ...fields, bundleUrl });
+  await writeLinkFile(path, bundle);
   assert.equal(JSON.parse(readFileSync(path, 'utf8')).version, 'v');
 });
 

@@ -10,15 +10,14 @@ import { Link } from '../../../../src/wire/link.ts';
 import { virtualClock } from '../../../support/virtual-clock.ts';
 
 const bundleUrl = Link.parse('https://storage.example.com/a?signature=x') ?? assert.fail();
-const bundleOf = (version: string, link = bundleUrl): PublishedBundle => ({
+const bundleOf = (version: string, url = bundleUrl): PublishedBundle => ({
   version,
-  bundleUrl: link,
   digest: 'd'.repeat(64),
   jobId: 'j',
   pages: 1,
   sizeBytes: 1,
-  issuedAt: 0,
-  expiresAt: 1000,
+  ref: undefined,
+  link: { url, issuedAt: 0, expiresAt: 1000 },
 });
 const full = new CliError('notWritten', 'DestinationNotWritten', 'said');
 

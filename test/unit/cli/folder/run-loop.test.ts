@@ -131,7 +131,7 @@ test('30 days of the loop over real files publish the versions that a cluster pu
   const files: Publishing = {
     names: ['--link-file'],
     publish: (bundle, signal) => publishLink(bundle, { linkFile }, signal),
-    goalOf: ({ version, issuedAt }) => `${version} ${issuedAt}`,
+    goalOf: ({ version, link }) => `${version} ${link?.issuedAt ?? ''}`,
     timeoutMs: minuteMs,
   };
   const uid = simulation.object()?.metadata.uid ?? assert.fail();

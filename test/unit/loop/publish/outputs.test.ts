@@ -3,16 +3,15 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { parsePublishedBundle } from '../../../../src/bundle/published-bundle.ts';
+import { type PublishedBundle, parsePublishedBundle } from '../../../../src/bundle/published-bundle.ts';
 import type { Handles } from '../../../../src/loop/gather.ts';
-import { readOutputs, withoutLink } from '../../../../src/loop/publish/found-outputs.ts';
+import { readOutputs, seePublished } from '../../../../src/loop/publish/found-outputs.ts';
 import { type OutputsWritten, writeOutputs } from '../../../../src/loop/publish/outputs.ts';
 import type { OutputState } from '../../../../src/reconcile/observation.ts';
 import type { ConfigMapObject, SecretObject } from '../../../../src/wire/cluster.ts';
 import { ClusterError } from '../../../../src/wire/cluster-error.ts';
-import type { Link } from '../../../../src/wire/link.ts';
 import type { Publication } from '../../../../src/wire/publication.ts';
-import { published } from '../../reconcile/cases/observations.ts';
+import { published, publishedLink } from '../../reconcile/cases/observations.ts';
 import {
   exportObject,
   linkOf,
@@ -24,27 +23,29 @@ import {
   publishedBundle,
 } from '../ports.ts';
 
-interface Publish {
-  readonly publication: Publication;
-  readonly link: Link;
-}
-
 const owner = exportObject();
 const applySecret = `apply Secret ${outputName}`;
 const applyConfigMap = `apply ConfigMap ${outputName}`;
-const next: Publish = {
-  publication: { ...published, version: '20260105-120000-bbbbbbbb', jobId: 'se_2', digest: 'b'.repeat(64) },
-  link: linkOf('next.zip'),
-};
+const publication = {
+  ...published,
+  version: '20260105-120000-bbbbbbbb',
+  jobId: 'se_2',
+  digest: 'b'.repeat(64),
+} satisfies Publication;
+const next = {
+  ...publication,
+  link: { url: linkOf('next.zip'), ...publishedLink },
+} satisfies PublishedBundle;
+const refreshed: PublishedBundle = { ...next, link: { ...next.link, url: linkOf('refreshed.zip') } };
 
 /** Writes the outputs as they are found in the cluster. */
-async function write(ports: Ports, publish?: Publish, state?: OutputState): Promise<OutputsWritten> {
+async function write(ports: Ports, publish?: PublishedBundle, state?: OutputState): Promise<OutputsWritten> {
   const { ofCluster, signal, calls } = ports;
   const found = await readOutputs(owner.metadata, outputName, {}, ofCluster, signal);
   calls.length = 0;
   const handles: Handles = { ...found, key: undefined, rateLimitId: '' };
   const known = { state: state ?? found.state, handles };
-  return writeOutputs(owner, outputName, known, publish, ofCluster, signal);
+  return writeOutputs(owner, { outputName, publishesLink: true }, known, publish, ofCluster, signal);
 }
 
 /** Both outputs as the operator wrote them. */
@@ -68,11 +69,11 @@ test('a publication writes the Secret before the ConfigMap, and returns what the
   assert.deepEqual(ports.calls, [applySecret, applyConfigMap]);
   assert.deepEqual(outputs.state, {
     kind: 'ours',
-    published: next.publication,
+    published: publication,
     isConfigMapForeign: false,
     unreadConfigMap: undefined,
   });
-  assert.ok(outputs.published?.bundleUrl.isSame(next.link));
+  assert.ok(outputs.published?.link?.url.isSame(next.link.url));
   assert.equal(outputs.isPublished, true);
   assert.equal(outputs.refusal, undefined);
 });
@@ -80,9 +81,10 @@ test('a publication writes the Secret before the ConfigMap, and returns what the
 test('the Secret holds the link and the ConfigMap holds the content only', async () => {
   const ports = await publishedPorts();
   const { 'bundle.json': bundle = '', ...texts } = textsOf(ports);
-  assert.deepEqual(withoutLink(parsePublishedBundle(bundle)), next.publication);
-  const url = next.link.reveal();
-  const { version, digest } = next.publication;
+  const read = seePublished(parsePublishedBundle(bundle), 'docs/site', ports.ofCluster);
+  assert.deepEqual(read, publication);
+  const url = next.link.url.reveal();
+  const { version, digest } = publication;
   assert.deepEqual(texts, {
     bundleUrl: url,
     version,
@@ -119,7 +121,7 @@ test('both outputs are owned by the resource, and only the ConfigMap wakes Flux'
 
 test('a publication without a digest leaves the key out', async () => {
   const ports = openPorts();
-  await write(ports, { ...next, publication: { ...next.publication, digest: undefined } });
+  await write(ports, { ...next, digest: undefined });
   assert.equal(Object.hasOwn(ports.cluster.configMaps.get(outputName)?.data ?? {}, 'digest'), false);
 });
 
@@ -127,13 +129,13 @@ test('outputs that are as they must be are not written', async () => {
   const ports = await publishedPorts();
   const { published: kept, isPublished } = await write(ports);
   assert.deepEqual(ports.calls, []);
-  assert.ok(kept?.bundleUrl.isSame(next.link));
+  assert.ok(kept?.link?.url.isSame(next.link.url));
   assert.equal(isPublished, true);
 });
 
 test('a new link of the same version writes the Secret only', async () => {
   const ports = await publishedPorts();
-  await write(ports, { ...next, link: linkOf('refreshed.zip') });
+  await write(ports, refreshed);
   assert.deepEqual(ports.calls, [applySecret]);
   assert.equal(textsOf(ports)['bundleUrl'], linkOf('refreshed.zip').reveal());
 });
@@ -157,7 +159,7 @@ const drifts: Readonly<
   'a Secret with its bundle.json only': [
     ({ cluster: { secrets } }) => {
       const metadata = secrets.get(outputName)?.metadata;
-      secrets.set(outputName, outputSecretOf({ ...next.publication, bundleUrl: next.link }, metadata));
+      secrets.set(outputName, outputSecretOf(next, metadata));
     },
     [applySecret],
   ],
@@ -240,7 +242,7 @@ test("a publication is not written where the ConfigMap is another owner's and no
 test("a link is refreshed although the ConfigMap is another owner's", async () => {
   const ports = await publishedPorts();
   ports.cluster.configMaps.set(outputName, theirs);
-  const { state } = await write(ports, { ...next, link: linkOf('refreshed.zip') });
+  const { state } = await write(ports, refreshed);
   assert.deepEqual(ports.calls, [applySecret]);
   assert.equal(ports.cluster.configMaps.get(outputName), theirs);
   assert.equal(state.kind === 'ours' && state.isConfigMapForeign, true);
@@ -248,9 +250,9 @@ test("a link is refreshed although the ConfigMap is another owner's", async () =
 
 test('a link is refreshed although the ConfigMap is unreadable, and the ConfigMap is left alone', async () => {
   const ports = await publishedPorts();
-  const state: OutputState = { kind: 'ours', published: next.publication, unreadConfigMap: 'forbidden' };
+  const state: OutputState = { kind: 'ours', published: publication, unreadConfigMap: 'forbidden' };
   ports.cluster.configMaps.delete(outputName);
-  const outputs = await write(ports, { ...next, link: linkOf('refreshed.zip') }, state);
+  const outputs = await write(ports, refreshed, state);
   assert.deepEqual(ports.calls, [applySecret]);
   assert.equal(outputs.state.kind === 'ours' && outputs.state.unreadConfigMap, 'forbidden');
 });
@@ -265,7 +267,7 @@ test('nothing is written over an unreadable Secret', async () => {
 test('a write names the version and the uid of what was read', async () => {
   const ports = await publishedPorts();
   const secret = ports.cluster.secrets.get(outputName)?.metadata;
-  await write(ports, { ...next, link: linkOf('refreshed.zip') });
+  await write(ports, refreshed);
   const [applied] = ports.cluster.applied;
   assert.equal(applied?.readVersion, secret?.resourceVersion);
   assert.equal(applied?.metadata.uid, secret?.uid);
@@ -275,10 +277,10 @@ for (const code of ['Forbidden', 'Invalid', 'Unavailable', 'NamespaceTerminating
   test(`a Secret that is refused with ${code} is returned as a refusal, and the ConfigMap stays as it was`, async () => {
     const ports = await publishedPorts();
     ports.cluster.refuse(applySecret, code);
-    const outputs = await write(ports, { ...next, publication: { ...next.publication, version: 'v3' } });
+    const outputs = await write(ports, { ...next, version: 'v3' });
     assert.equal(outputs.refusal?.code, code);
     assert.equal(outputs.isPublished, false);
-    assert.ok(outputs.published?.bundleUrl.isSame(next.link), 'what was published before');
+    assert.ok(outputs.published?.link?.url.isSame(next.link.url), 'what was published before');
     assert.deepEqual(ports.calls, [applySecret]);
   });
 
@@ -288,7 +290,7 @@ for (const code of ['Forbidden', 'Invalid', 'Unavailable', 'NamespaceTerminating
     const outputs = await write(ports, next);
     assert.equal(outputs.refusal?.code, code);
     assert.equal(outputs.isPublished, true);
-    assert.ok(outputs.published?.bundleUrl.isSame(next.link));
+    assert.ok(outputs.published?.link?.url.isSame(next.link.url));
   });
 }
 
@@ -335,6 +337,6 @@ test('the result follows the Secret as it is stored, not as it was sent', async 
   const stored = outputSecretOf(publishedBundle);
   ports.cluster.applySecret = async () => stored;
   const outputs = await write(ports, next);
-  assert.ok(outputs.published?.bundleUrl.isSame(publishedBundle.bundleUrl));
+  assert.ok(outputs.published?.link?.url.isSame(publishedBundle.link.url));
   assert.deepEqual(outputs.state.kind === 'ours' && outputs.state.published, published);
 });

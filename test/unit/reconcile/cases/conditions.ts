@@ -3,10 +3,22 @@
 
 import { adopt } from '../../../../src/reconcile/adopt.ts';
 import { classify } from '../../../../src/reconcile/classify.ts';
+import { placeOf } from '../../../../src/reconcile/mirror.ts';
 import type { Observation } from '../../../../src/reconcile/observation.ts';
 import { statusOf } from '../../../../src/reconcile/status/status.ts';
 import type { Status, TargetStatus } from '../../../../src/staticexport/status-schema.ts';
-import { at, calm, fresh, inputHash, published, t0 } from './observations.ts';
+import {
+  active,
+  at,
+  calm,
+  copyOf,
+  fresh,
+  inputHash,
+  mirror,
+  published,
+  publishedLink,
+  t0,
+} from './observations.ts';
 
 /** Each condition by its type, as `status/reason`. */
 export function conditionsOf(
@@ -39,8 +51,29 @@ const candidate = { version: '20260105-115900-cccccccc', jobId: 'se_2', inputHas
 /** The published link has expired. */
 export const dead = {
   ...calm,
-  output: { kind: 'ours' as const, published: { ...published, expiresAt: t0 - 1000 } },
+  output: {
+    kind: 'ours' as const,
+    published: { ...published, link: { ...publishedLink, expiresAt: t0 - 1000 } },
+  },
 };
+/** The reference of the published version's copy in the mirror. */
+export const ref = copyOf(published.digest);
+/** Published with a link, and its copy in the mirror. */
+export const copied: Observation = {
+  ...withStatus(withWanted(calm, { mirror }), { active: { ...active, ref, mirrorCheckTime: at(-60) } }),
+  output: { kind: 'ours', published: { ...published, ref } },
+};
+/** Published by its copy in the mirror alone. */
+export const linkless: Observation = {
+  ...withWanted(copied, { publishesLink: false }),
+  output: { kind: 'ours', published: { ...published, ref, link: undefined } },
+};
+/** The last look did not find the copy. */
+export const withoutCopy = (base: Observation): Observation =>
+  withStatus(base, { active: { ...active, ref, mirrorCheckTime: at(-60), copyLossTime: at(-1) } });
+/** The mirror operation failed at the place that the spec names. */
+export const withMirrorFailure = (base: Observation, reason: string, message = 'Detail.'): Observation =>
+  withStatus(base, { failures: { mirror: { ...failure, reason, message, subject: placeOf(mirror) } } });
 export const refusedKey = { secretVersion: 'u/1', reason: 'Unauthorized' as const, refusalTime: at(-1) };
 /** A finished export that is not published, for this reason. */
 export const held = (reason: string): Observation =>

@@ -2,11 +2,14 @@
 // output and a process.
 
 import fc from 'fast-check';
+import { placeOf } from '../../../../src/reconcile/mirror.ts';
 import type { Observation } from '../../../../src/reconcile/observation.ts';
 import { hashInputs } from '../../../../src/reconcile/spread.ts';
 import { exportCauses, type Status, verdicts } from '../../../../src/staticexport/status-schema.ts';
 import { applyDefaults, type Wanted } from '../../../../src/staticexport/wanted.ts';
+import type { WantedMirror } from '../../../../src/staticexport/wanted-mirror.ts';
 import { formatInstant } from '../../../../src/wire/instant.ts';
+import type { LinkTimes, Publication } from '../../../../src/wire/publication.ts';
 
 export const t0 = Date.UTC(2026, 0, 5, 12);
 export const at = (seconds: number): string => formatInstant(t0 + seconds * 1000);
@@ -16,18 +19,31 @@ export const wanted: Wanted = applyDefaults(
   { domain: 'docs.example.com', api: { keySecretRef: { name: 'export-api' } } },
   { apiBaseUrl: 'https://api.example.com' },
 );
+export const mirror: WantedMirror = {
+  address: 'oci://registry.example.com/team/docs',
+  endpoint: undefined,
+  region: 'us-east-1',
+  pathStyle: false,
+  secretName: 'registry',
+  isRequired: true,
+  compression: 'Zstd',
+  unlistedMs: undefined,
+};
+/** The reference of the copy with this content in {@link mirror}. */
+export const copyOf = (digest: string): string => `${mirror.address}@sha256:${digest}`;
 export const inputHash = hashInputs(wanted.domain, wanted.baseUrl);
 
 const version = '20260105-113000-aaaaaaaa';
+export const publishedLink: LinkTimes = { issuedAt: t0 - 60_000, expiresAt: t0 + 840_000 };
 export const published = {
   version,
   digest: 'a'.repeat(64),
   jobId: 'se_1',
   pages: 20,
   sizeBytes: 1000,
-  issuedAt: t0 - 60_000,
-  expiresAt: t0 + 840_000,
-};
+  ref: undefined,
+  link: publishedLink,
+} satisfies Publication;
 export const active = { version, digest: published.digest, jobId: 'se_1', pages: 20, inputHash };
 
 /** Published, fresh, satisfied: no action is due. */
@@ -80,19 +96,31 @@ const failure = fc.record({
     'StartUnconfirmed',
     'JobFailed',
     'PinnedJobGone',
+    'MirrorUnreachable',
+    'ContentChanged',
   ),
-  subject: orNothing(fc.constantFrom('se_1', 'se_2', inputHash)),
+  subject: orNothing(fc.constantFrom('se_1', 'se_2', inputHash, placeOf(mirror))),
   request: orNothing(fc.constantFrom('one', 'two')),
   refreshRequest: orNothing(fc.constantFrom('three', 'four')),
   secretVersion: orNothing(fc.constantFrom('u/1', 'u/2')),
 });
+const linkTimes = fc.record({ issuedAt: pastEpoch, expiresAt: epoch });
+/** By what a bundle is published: a link, a reference, or both. A reference needs a digest. */
+const source: fc.Arbitrary<Pick<Publication, 'digest' | 'ref' | 'link'>> = fc.oneof(
+  fc.record({ digest: orNothing(digest), ref: fc.constant(undefined), link: linkTimes }),
+  fc
+    .record({ digest, link: orNothing(linkTimes) })
+    .map(({ digest, link }) => ({ digest, ref: copyOf(digest), link })),
+);
 const unreadConfigMap = orNothing(fc.constant('may not be read'));
-const entry = fc.record({
-  version: versionName,
-  digest: orNothing(digest),
-  jobId,
-  inputHash: orNothing(hash),
-});
+/** A reference needs a digest. */
+const content = fc.oneof(
+  fc.record({ digest: orNothing(digest), ref: fc.constant(undefined) }),
+  digest.map((digest) => ({ digest, ref: copyOf(digest) })),
+);
+const entry = fc
+  .record({ version: versionName, content, jobId, inputHash: orNothing(hash) })
+  .map(({ content, ...entry }) => ({ ...entry, ...content }));
 
 const status: fc.Arbitrary<Status> = fc.record({
   lastHandledRequest: orNothing(fc.constantFrom('one', 'two')),
@@ -137,13 +165,26 @@ const status: fc.Arbitrary<Status> = fc.record({
   hook: orNothing(fc.record({ token: fc.constantFrom('five', 'six'), firstTime: past, lastTime: past })),
   active: orNothing(
     fc
-      .tuple(entry, fc.record({ linkIssueTime: orNothing(past), linkExpirationTime: orNothing(instant) }))
-      .map(([version, link]) => ({ ...version, ...link })),
+      .tuple(
+        entry,
+        fc.record({
+          linkIssueTime: orNothing(past),
+          linkExpirationTime: orNothing(instant),
+          mirrorCheckTime: orNothing(past),
+          copyLossTime: orNothing(past),
+        }),
+      )
+      .map(([version, times]) => ({ ...version, ...times })),
   ),
   history: orNothing(fc.uniqueArray(entry, { maxLength: 2, selector: (one) => one.version })),
   nextExportTime: orNothing(instant),
   failures: orNothing(
-    fc.record({ export: orNothing(failure), poll: orNothing(failure), link: orNothing(failure) }),
+    fc.record({
+      export: orNothing(failure),
+      poll: orNothing(failure),
+      link: orNothing(failure),
+      mirror: orNothing(failure),
+    }),
   ),
   refusedKey: orNothing(
     fc.record({
@@ -172,8 +213,17 @@ export const anyObservation: fc.Arbitrary<Observation> = fc.record({
       quietPeriodMs: fc.constantFrom(undefined, 0, 500, 60_000, 3_600_000),
       schedule: fc.constantFrom(undefined, '17 * * * *', 'nonsense'),
       minIntervalMs: fc.constantFrom(1000, 30_000),
+      publishesLink: fc.boolean(),
+      mirror: orNothing(
+        fc
+          .record({ isRequired: fc.boolean(), unlistedMs: fc.constantFrom(undefined, 86_400_000) })
+          .map((changes) => ({ ...mirror, ...changes })),
+      ),
     })
-    .map((changes): Wanted => ({ ...wanted, ...changes })),
+    .map(({ publishesLink, ...changes }): Wanted => {
+      const isNeedless = !publishesLink && changes.mirror?.isRequired === true;
+      return { ...wanted, ...changes, publishesLink: !isNeedless };
+    }),
   inputHash: fc.constant(inputHash),
   status,
   request: orNothing(fc.constantFrom('one', 'two')),
@@ -194,15 +244,15 @@ export const anyObservation: fc.Arbitrary<Observation> = fc.record({
       kind: fc.constant('ours' as const),
       unreadConfigMap,
       published: orNothing(
-        fc.record({
-          version: versionName,
-          digest: orNothing(digest),
-          jobId,
-          pages: fc.constant(20),
-          sizeBytes: fc.constant(1000),
-          issuedAt: pastEpoch,
-          expiresAt: epoch,
-        }),
+        fc
+          .record({
+            version: versionName,
+            source,
+            jobId,
+            pages: fc.constant(20),
+            sizeBytes: fc.constant(1000),
+          })
+          .map(({ source, ...published }) => ({ ...published, ...source })),
       ),
     }),
   ),
@@ -214,12 +264,12 @@ export const anyObservation: fc.Arbitrary<Observation> = fc.record({
   process: fc.record({
     polledAt: orNothing(pastEpoch),
     pollAfterMs: orNothing(fc.constantFrom(1000, 120_000)),
+    mirror: orNothing(fc.record({ isRunning: fc.boolean(), link: orNothing(linkTimes) })),
     refresh: orNothing(fc.record({ token: fc.constantFrom('three', 'four'), isPublished: fc.boolean() })),
     candidate: orNothing(
       fc.record({
         jobId,
-        issuedAt: pastEpoch,
-        expiresAt: epoch,
+        link: orNothing(linkTimes),
         inspection: fc.constantFrom(
           'not-started' as const,
           'running' as const,

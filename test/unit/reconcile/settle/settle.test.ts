@@ -10,7 +10,7 @@ import type { Observation } from '../../../../src/reconcile/observation.ts';
 import type { ActionResult, CallCode } from '../../../../src/reconcile/result.ts';
 import { type Settled, settle } from '../../../../src/reconcile/settle/settle.ts';
 import type { StartRecord } from '../../../../src/staticexport/status-schema.ts';
-import { at, calm, fresh, inputHash, published, t0 } from '../cases/observations.ts';
+import { at, calm, fresh, inputHash, published, publishedLink, t0 } from '../cases/observations.ts';
 
 function settled(observation: Observation, result: ActionResult): Settled & { readonly action: string } {
   const seen = adopt(observation);
@@ -179,7 +179,7 @@ test('a fresher link is published with the same version and clears past failures
 
 test('a link that is not fresher is not published', () => {
   for (const issued of [
-    { times: { issuedAt: due.now, expiresAt: published.expiresAt }, isPublished: false },
+    { times: { issuedAt: due.now, expiresAt: publishedLink.expiresAt }, isPublished: false },
     { times: { issuedAt: due.now, expiresAt: due.now + 900_000 }, isPublished: true },
   ]) {
     const { publish, status } = settled(due, { kind: 'issued', ...issued });
@@ -190,16 +190,16 @@ test('a link that is not fresher is not published', () => {
 
 test('a requested link is published at once although it expires no later, and its token is echoed', () => {
   const requested: Observation = { ...calm, refreshRequest: 'leaked' };
-  const times = { issuedAt: t0, expiresAt: published.expiresAt };
+  const times = { issuedAt: t0, expiresAt: publishedLink.expiresAt };
   const { publish, status, action } = settled(requested, { kind: 'issued', times, isPublished: false });
   assert.equal(action, 'issue');
-  assert.deepEqual([publish?.version, publish?.issuedAt], [published.version, t0]);
+  assert.deepEqual([publish?.version, publish?.link?.issuedAt], [published.version, t0]);
   assert.equal(status.lastHandledRefresh, 'leaked');
 });
 
 test('an export API that answers a requested link with the published link has not replaced it', () => {
   const requested: Observation = { ...calm, refreshRequest: 'leaked' };
-  const times = { issuedAt: published.issuedAt, expiresAt: published.expiresAt };
+  const times = { issuedAt: publishedLink.issuedAt, expiresAt: publishedLink.expiresAt };
   const { publish, status } = settled(requested, { kind: 'issued', times, isPublished: true });
   assert.equal(publish, undefined);
   const { reason, refreshRequest } = status.failures?.link ?? {};
@@ -261,11 +261,11 @@ test('a token that was echoed issues no link', () => {
 });
 
 test('after the operator’s clock was set back, the same link is published with its lifetime by the present clock', () => {
-  const back: Observation = { ...calm, now: published.issuedAt - 900_000 };
+  const back: Observation = { ...calm, now: publishedLink.issuedAt - 900_000 };
   const remaining = { issuedAt: back.now, expiresAt: back.now + 120_000 };
   const { publish, action } = settled(back, { kind: 'issued', times: remaining, isPublished: true });
   assert.equal(action, 'issue');
-  assert.equal(publish?.expiresAt, remaining.expiresAt);
+  assert.equal(publish?.link?.expiresAt, remaining.expiresAt);
 });
 
 const found = { digest: 'b'.repeat(64), pages: 18, sizeBytes: 9 };
@@ -274,19 +274,25 @@ const inspecting: Observation = {
   process: {
     polledAt: undefined,
     pollAfterMs: undefined,
-    candidate: { jobId: 'se_2', ...clock, inspection: 'read' },
+    candidate: { jobId: 'se_2', link: clock, inspection: 'read' },
   },
 };
 
 test('a new archive that passes its promotion gates is published with the time at which its job was seen complete', () => {
-  const { publish, status } = settled(inspecting, { kind: 'inspected', content: found, times: clock });
-  assert.deepEqual(publish, { version: '20260105-115959-bbbbbbbb', ...found, jobId: 'se_2', ...clock });
+  const { publish, status } = settled(inspecting, { kind: 'inspected', content: found, link: clock });
+  assert.deepEqual(publish, {
+    version: '20260105-115959-bbbbbbbb',
+    ...found,
+    jobId: 'se_2',
+    ref: undefined,
+    link: clock,
+  });
   assert.equal(status.job?.verdict, 'Promoted');
 });
 
 test('unchanged content changes only the time of the check', () => {
   const content = { ...found, digest: published.digest };
-  const { publish, status } = settled(inspecting, { kind: 'inspected', content, times: clock });
+  const { publish, status } = settled(inspecting, { kind: 'inspected', content, link: clock });
   assert.equal(publish, undefined);
   assert.deepEqual([status.job?.verdict, status.active?.lastCheckTime], ['Unchanged', at(0)]);
 });
@@ -295,7 +301,7 @@ test('a held archive becomes the candidate, and the published version stays', ()
   const { publish, status } = settled(inspecting, {
     kind: 'inspected',
     content: { ...found, pages: 3 },
-    times: clock,
+    link: clock,
   });
   assert.equal(publish, undefined);
   assert.deepEqual(
@@ -316,7 +322,7 @@ test('content that was rejected is not offered again, and the published version 
       },
     },
   };
-  const { publish, status } = settled(rejected, { kind: 'inspected', content: found, times: clock });
+  const { publish, status } = settled(rejected, { kind: 'inspected', content: found, link: clock });
   assert.deepEqual([publish, status.candidate], [undefined, undefined]);
   assert.deepEqual([status.job?.verdict, status.job?.message], ['Rejected', 'v3']);
 });
@@ -365,16 +371,16 @@ test('a pinned version whose archive has other content is not published', () => 
     process: {
       polledAt: undefined,
       pollAfterMs: undefined,
-      candidate: { jobId: 'se_0', ...clock, inspection: 'read' },
+      candidate: { jobId: 'se_0', link: clock, inspection: 'read' },
     },
   };
-  const { publish, status } = settled(pinned, { kind: 'inspected', content: found, times: clock });
+  const { publish, status } = settled(pinned, { kind: 'inspected', content: found, link: clock });
   assert.equal(publish, undefined);
   assert.equal(status.failures?.poll?.reason, 'PinnedContentChanged');
   const same = settled(pinned, {
     kind: 'inspected',
     content: { ...found, digest: 'c'.repeat(64) },
-    times: clock,
+    link: clock,
   });
   assert.equal(same.publish?.version, 'old');
 });

@@ -19,7 +19,7 @@ import {
   withStatus,
   withWanted,
 } from '../cases/conditions.ts';
-import { at, calm, fresh, t0 } from '../cases/observations.ts';
+import { at, calm, fresh, mirror, t0 } from '../cases/observations.ts';
 
 /** An export is due. */
 const requested: Observation = { ...calm, request: 'token' };
@@ -35,6 +35,13 @@ const exported: Readonly<Record<reasons.ExportedReason, readonly [Observation, s
   JobLost: [withStatus(calm, { job: { ...complete, verdict: 'JobLost', cause: 'JobLost' } }), 'False'],
   BundleRejected: [
     withStatus(calm, { job: { ...complete, verdict: 'BundleRejected', message: 'NotAnArchive: x' } }),
+    'False',
+  ],
+  MirrorFailed: [
+    withStatus(withWanted(calm, { mirror }), {
+      job: complete,
+      failures: { poll: { ...failure, reason: 'MirrorDenied', subject: 'se_2' } },
+    }),
     'False',
   ],
   InspectionFailed: [
@@ -81,7 +88,8 @@ test('a refused key does not change Exported while no export is due, nor before 
 test('an export under inspection needs no key; one without a link does', () => {
   const waiting = withStatus(calm, { job: complete, refusedKey });
   assert.equal(conditionsOf(waiting).get('Exported'), 'False/KeyRefused');
-  const candidate = { jobId: 'se_2', issuedAt: t0, expiresAt: t0 + 1000, inspection: 'running' as const };
+  const link = { issuedAt: t0, expiresAt: t0 + 1000 };
+  const candidate = { jobId: 'se_2', link, inspection: 'running' as const };
   const reading = { ...waiting, process: { ...waiting.process, candidate } };
   assert.equal(
     conditionsOf(reading).get('Exported'),

@@ -12,16 +12,20 @@ import type { TargetStatus } from '../../../../src/staticexport/status-schema.ts
 import {
   complete,
   conditionsOf,
+  copied,
   dead,
   failure,
   held,
+  linkless,
   refusedKey,
   rejected,
   running,
+  withMirrorFailure,
+  withoutCopy,
   withStatus,
   withWanted,
 } from '../cases/conditions.ts';
-import { active, at, calm, fresh, inputHash, published, t0 } from '../cases/observations.ts';
+import { active, at, calm, fresh, inputHash, publishedLink, t0 } from '../cases/observations.ts';
 
 const stalled: Readonly<Record<Exclude<reasons.StalledReason, 'InvalidSpec'>, Observation>> = {
   InvalidSchedule: withWanted(calm, { schedule: '0 0 30 2 *' }),
@@ -89,7 +93,7 @@ test('a wholly invalid spec keeps the conditions of the published version until 
   const stalling = ['Ready=False/InvalidSpec', 'Stalled=True/InvalidSpec'];
   const synced = 'TargetsSynced=True/Synced';
   assert.deepEqual(kept(t0), [...stalling, 'Exported=True/Promoted', 'LinkFresh=True/Fresh', synced]);
-  assert.deepEqual(kept(published.expiresAt), [
+  assert.deepEqual(kept(publishedLink.expiresAt), [
     ...stalling,
     'LinkFresh=False/Expired',
     'Exported=True/Promoted',
@@ -126,6 +130,7 @@ const ready = [
   ['Published', calm, 'True'],
   ['Pinned', withWanted(calm, { pin: { version: active.version, jobId: undefined } }), 'True'],
   ['Suspended', withWanted(calm, { isSuspended: true }), 'True'],
+  ['NotMirrored', withoutCopy(linkless), 'False'],
   ['LinkExpired', dead, 'False'],
 ] as const;
 
@@ -134,6 +139,12 @@ for (const [reason, observation, status] of ready) {
     assert.equal(conditionsOf(observation).get('Ready'), `${status}/${reason}`);
   });
 }
+
+test('a version that is published by its copy alone is ready, and a lost copy matters to it only', () => {
+  assert.equal(conditionsOf(linkless).get('Ready'), 'True/Published');
+  assert.equal(conditionsOf(withoutCopy(copied)).get('Ready'), 'True/Published');
+  assert.equal(conditionsOf(withMirrorFailure(linkless, 'Unreachable')).get('Ready'), 'True/Published');
+});
 
 test('a suspended resource that never published is not ready and not stalled', () => {
   const found = conditionsOf(withWanted(fresh, { isSuspended: true }));
@@ -159,6 +170,7 @@ const restingTargets = [
   'Pending',
   'RollingOut',
   'AwaitingSync',
+  'AwaitingLink',
   'AwaitingMerge',
   'Paused',
 ];

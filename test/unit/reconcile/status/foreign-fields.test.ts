@@ -21,7 +21,7 @@ const newer = {
       lastTransitionTime: at(0),
       severity: 2,
     },
-    { type: 'Mirrored', status: 'True', reason: 'Done', message: '', lastTransitionTime: at(0), extra: [1] },
+    { type: 'Uploaded', status: 'True', reason: 'Done', message: '', lastTransitionTime: at(0), extra: [1] },
   ],
   job: { id: 'se_1', theirs: 1 },
   start: { key: 'k', lastAttemptTime: at(0), inputHash: 'h', cause: 'First', attempts: 1, theirs: 1 },
@@ -31,7 +31,7 @@ const newer = {
     { version: 'v1', jobId: 'se_1', theirs: 1 },
     { version: 'v0', jobId: 'se_0', theirs: 0 },
   ],
-  failures: { link: failure, mirror: { count: 2 } },
+  failures: { link: failure, upload: { count: 2 } },
   refusedKey: { secretVersion: 'u/1', reason: 'Forbidden', refusalTime: at(0), theirs: 1 },
   targets: [{ name: 'a', object: 'ConfigMap/a/b/c', synced: true, reason: 'Synced', theirs: 1 }],
 };
@@ -55,9 +55,9 @@ const changes: Readonly<Record<string, readonly [next: object, kept: object]>> =
   ],
   'a new failure of the operation': [
     { failures: { link: { ...failure, lastFailureTime: at(9), theirs: undefined } } },
-    { failures: { mirror: { count: 2 }, link: { ...failure, lastFailureTime: at(9), theirs: undefined } } },
+    { failures: { upload: { count: 2 }, link: { ...failure, lastFailureTime: at(9), theirs: undefined } } },
   ],
-  'a failure that has ended': [{ failures: undefined }, { failures: { mirror: { count: 2 } } }],
+  'a failure that has ended': [{ failures: undefined }, { failures: { upload: { count: 2 } } }],
   'a lost job': [{ job: undefined }, { job: undefined }],
 };
 

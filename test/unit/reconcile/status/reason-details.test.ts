@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { adopt } from '../../../../src/reconcile/adopt.ts';
 import type { Observation } from '../../../../src/reconcile/observation.ts';
 import { describeDetails } from '../../../../src/reconcile/status/reason-details.ts';
-import { at, calm, inputHash, published } from '../cases/observations.ts';
+import { at, calm, inputHash, published, publishedLink } from '../cases/observations.ts';
 
 const wanted = {
   ...calm.wanted,
@@ -170,7 +170,13 @@ const jobRows: typeof rows = [
   [
     'an expired link shows when it expired',
     'LinkExpired',
-    { ...held, output: { kind: 'ours', published: { ...published, expiresAt: Date.parse(at(-60)) } } },
+    {
+      ...held,
+      output: {
+        kind: 'ours',
+        published: { ...published, link: { ...publishedLink, expiresAt: Date.parse(at(-60)) } },
+      },
+    },
     /^The link of version 20260105-113000-aaaaaaaa expired at 2026-01-05T11:59:00Z\.$/,
   ],
   [

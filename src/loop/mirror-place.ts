@@ -1,0 +1,42 @@
+// How the mirror of a resource is reached: the operator's rules first, then the Secret, read live and by name. Refuses
+// to read a Secret for a host that is not allowed. Invariant: credentials stay in the returned value.
+
+import { clusterPolicies } from '../reconcile/failure-policy.ts';
+import type { MirrorFailure } from '../reconcile/result.ts';
+import type { WantedMirror } from '../staticexport/wanted-mirror.ts';
+import type { ObjectMeta } from '../wire/cluster.ts';
+import { ClusterError } from '../wire/cluster-error.ts';
+import type { ActionContext } from './context.ts';
+import type { MirrorPlace } from './ports.ts';
+
+export type FoundPlace =
+  | { readonly kind: 'found'; readonly place: MirrorPlace }
+  | { readonly kind: 'failed'; readonly failure: MirrorFailure };
+
+/** @throws {ClusterError} that ends the reconcile; the signal's reason */
+export async function findMirrorPlace(
+  { address, endpoint, region, pathStyle, secretName, unlistedMs }: WantedMirror,
+  { namespace, name, uid }: ObjectMeta,
+  { mirrors, cluster }: Pick<ActionContext, 'mirrors' | 'cluster'>,
+  signal: AbortSignal,
+): Promise<FoundPlace> {
+  const owner = { namespace, name, uid, isExclusive: unlistedMs !== undefined };
+  const place = { address, endpoint, region, pathStyle, owner };
+  const refusal = mirrors.refuse(place, secretName !== undefined);
+  if (refusal !== undefined) return { kind: 'failed', failure: refusal };
+  if (secretName === undefined) return { kind: 'found', place: { ...place, secret: undefined } };
+  try {
+    const secret = await cluster.readSecret({ namespace, name: secretName }, signal);
+    if (secret !== undefined)
+      return { kind: 'found', place: { ...place, secret: { name: secretName, data: secret.data } } };
+    return failed('SecretMissing', `Secret ${secretName} does not exist. Create it.`);
+  } catch (error) {
+    signal.throwIfAborted();
+    if (!(error instanceof ClusterError) || clusterPolicies[error.code].endsReconcile) throw error;
+    return failed('SecretUnreadable', `Secret ${secretName} cannot be read: ${error.message}`);
+  }
+}
+
+function failed(code: string, message: string): FoundPlace {
+  return { kind: 'failed', failure: { code, message, retryAfterMs: undefined } };
+}

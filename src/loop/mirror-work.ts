@@ -1,0 +1,143 @@
+// Looks at the copy of the published bundle and copies it again, between reconciles, in the slots of inspections. One
+// reconcile begins the work, and its end requests the reconcile that takes the outcome. A process that stops loses it.
+// Invariant: a resource has at most one such work, and an outcome counts for the copy that was asked for only.
+
+import { BundleError } from '../bundle/bundle-error.ts';
+import { expiredDigests, listedDigests, placeOf } from '../reconcile/mirror.ts';
+import type { Observation } from '../reconcile/observation.ts';
+import type { ActionResult, MirrorFailure } from '../reconcile/result.ts';
+import type { WantedMirror } from '../staticexport/wanted-mirror.ts';
+import type { ObjectKey, ObjectMeta } from '../wire/cluster.ts';
+import { publishableCode, publishableMessage } from '../wire/publishable-error.ts';
+import type { ActionContext } from './context.ts';
+import { type IssuedLink, type MirrorOutcome, type MirrorWork, resourceId } from './memory.ts';
+import { findMirrorPlace } from './mirror-place.ts';
+import type { MirrorPlace } from './ports.ts';
+
+/** What the work is about. */
+interface MirrorTask {
+  readonly work: 'look' | 'copy';
+  readonly mirror: WantedMirror;
+  readonly active: NonNullable<Observation['status']['active']>;
+  readonly digest: string;
+}
+
+/**
+ * Begins the work, or takes its outcome.
+ *
+ * @param published the link in the output Secret
+ * @returns `mirror-working` until there is an outcome
+ */
+export async function workOnMirror(
+  metadata: ObjectMeta,
+  work: MirrorTask['work'],
+  observation: Observation,
+  published: IssuedLink | undefined,
+  context: ActionContext,
+  signal: AbortSignal,
+): Promise<ActionResult> {
+  const { wanted, status } = observation;
+  const { active } = status;
+  const { mirror } = wanted;
+  if (mirror === undefined || active?.digest === undefined) return { kind: 'none' };
+  const task: MirrorTask = { work, mirror, active, digest: active.digest };
+  const id = resourceId(metadata);
+  const name = nameOf(task);
+  const known = context.memory.mirrorWorks.get(id);
+  if (known?.isRunning === true) return { kind: 'mirror-working' };
+  if (known?.done !== undefined) {
+    context.memory.mirrorWorks.delete(id);
+    if (known.name === name) return resultOf(known.done, observation);
+  }
+  const found = await findMirrorPlace(mirror, metadata, context, signal);
+  if (found.kind === 'failed') return { kind: 'mirror-failed', failure: found.failure };
+  const link = known?.link ?? published;
+  begin(
+    metadata,
+    { name, link },
+    (stopped) => run(task, found.place, link, observation, context, stopped),
+    context,
+  );
+  return { kind: 'mirror-working' };
+}
+
+const nameOf = ({ work, mirror, active, digest }: MirrorTask): string =>
+  `${work} ${digest} ${active.ref ?? ''} ${mirror.compression} ${placeOf(mirror)}`;
+
+function resultOf(done: MirrorOutcome, { output }: Observation): ActionResult {
+  switch (done.kind) {
+    case 'looked':
+      return { kind: 'mirror-looked', isThere: done.isThere, unlisted: done.unlisted };
+    case 'copied': {
+      const link = output.kind === 'ours' ? output.published?.link : undefined;
+      return { kind: 'mirror-copied', ref: done.ref, link };
+    }
+    case 'failed':
+      return { kind: 'mirror-failed', failure: done.failure };
+    default:
+      return done satisfies never;
+  }
+}
+
+function begin(
+  key: ObjectKey,
+  { name, link }: Pick<MirrorWork, 'name' | 'link'>,
+  run: (stopped: AbortSignal) => Promise<MirrorOutcome>,
+  { memory, clock, settings, wake }: ActionContext,
+): void {
+  const id = resourceId(key);
+  const stop = new AbortController();
+  const stopped = AbortSignal.any([memory.signal, stop.signal]);
+  const work: MirrorWork = { name, link, stop, isRunning: true, done: undefined };
+  memory.mirrorWorks.set(id, work);
+  const inSlot = async (): Promise<MirrorOutcome | undefined> => {
+    const slot = await memory.slots.take(`${id} mirror`, stopped).catch(() => undefined);
+    if (slot === undefined) return undefined;
+    try {
+      return await run(clock.deadline(settings.inspectTimeoutMs, stopped));
+    } finally {
+      slot.release();
+    }
+  };
+  void inSlot().then((done) => {
+    if (stopped.aborted || memory.mirrorWorks.get(id) !== work) return;
+    memory.mirrorWorks.set(id, { ...work, isRunning: false, done });
+    wake(key);
+  });
+}
+
+/** Never rejects. */
+async function run(
+  { work, mirror, active, digest }: MirrorTask,
+  place: MirrorPlace,
+  link: IssuedLink | undefined,
+  observation: Observation,
+  { mirrors }: ActionContext,
+  signal: AbortSignal,
+): Promise<MirrorOutcome> {
+  try {
+    if (work === 'look') {
+      const retention = { listed: listedDigests(observation.status), expired: expiredDigests(observation) };
+      const looked = await mirrors.look(place, { ref: active.ref ?? '', digest }, retention, signal);
+      return { kind: 'looked', ...looked };
+    }
+    if (link === undefined) return { kind: 'failed', failure: failureOf(new TypeError('no link')) };
+    const { compression } = mirror;
+    const order = { place, compression, isRequired: true, versionStamp: active.version.slice(0, 15) };
+    const { copy } = await mirrors.copy(link.url, { ...order, expectedDigest: digest }, signal);
+    return copy.kind === 'copied' ? { kind: 'copied', ref: copy.ref } : copy;
+  } catch (error) {
+    return { kind: 'failed', failure: failureOf(error) };
+  }
+}
+
+/** Of a mirror, or of the archive that was to be copied. */
+export function failureOf(error: unknown): MirrorFailure {
+  const retryAfterMs =
+    error instanceof Error && 'retryAfterMs' in error && typeof error.retryAfterMs === 'number'
+      ? error.retryAfterMs
+      : undefined;
+  const code = publishableCode(error);
+  const isOther = error instanceof BundleError && code === 'DigestMismatch';
+  return { code: isOther ? 'ContentChanged' : code, message: publishableMessage(error), retryAfterMs };
+}

@@ -1,0 +1,137 @@
+// Updates the remembered status after work on copies: a look at the published one, a new one, or a failure. Pure.
+// Invariants: a failure changes no reference, and only a copy that was read back is published.
+
+import { type Failure, maxUnlisted, type Status } from '../../staticexport/status-schema.ts';
+import { formatInstant } from '../../wire/instant.ts';
+import type { LinkTimes, Publication } from '../../wire/publication.ts';
+import { waitMs } from '../backoff.ts';
+import { goneRetryMs } from '../failure-policy.ts';
+import { isInMirror, isPublished, listedDigests, mirrorFailureReason, placeOf } from '../mirror.ts';
+import type { Observation } from '../observation.ts';
+import type { ActionResult, MirrorFailure } from '../result.ts';
+
+type Active = NonNullable<Status['active']>;
+
+interface MirrorSettled {
+  readonly status: Status;
+  readonly publish: Publication | undefined;
+}
+
+/** The limit of the status schema. */
+const maxMessageLength = 512;
+
+/** The link to publish with a reference: none where the spec wants none. */
+export function linkBeside(
+  ref: string | undefined,
+  link: LinkTimes | undefined,
+  { wanted }: Pick<Observation, 'wanted'>,
+): LinkTimes | undefined {
+  return wanted.publishesLink || !isInMirror(ref, wanted.mirror) ? link : undefined;
+}
+
+export function republish(
+  { version, digest, pages, sizeBytes, ref }: Active,
+  jobId: string,
+  link: LinkTimes | undefined,
+): Publication {
+  return { version, digest, pages, sizeBytes, ref, jobId, link };
+}
+
+/** The active version with a copy that was found or read back just now. */
+export function withCopy(active: Active, ref: string, now: number): Active {
+  return { ...active, ref, mirrorCheckTime: formatInstant(now), copyLossTime: undefined };
+}
+
+/** A look at the published copy. One that is gone is copied again from a link. */
+export function settleLooked(
+  observation: Observation,
+  { isThere, unlisted }: Extract<ActionResult, { kind: 'mirror-looked' }>,
+): MirrorSettled {
+  const { status, now } = observation;
+  const { active } = status;
+  if (active?.ref === undefined) return { status, publish: undefined };
+  const unlistedCopies = rememberUnlisted(observation, unlisted);
+  const calm = { ...status, unlistedCopies, failures: { ...status.failures, mirror: undefined } };
+  if (!isThere) {
+    return {
+      status: { ...calm, active: { ...active, copyLossTime: formatInstant(now) } },
+      publish: undefined,
+    };
+  }
+  const seen = withCopy(active, active.ref, now);
+  const publish = isPublished(observation) ? undefined : republish(seen, seen.jobId, undefined);
+  return { status: { ...calm, active: seen }, publish };
+}
+
+/** Each digest keeps the time when it was first seen. The longest unlisted stay where there are too many. */
+function rememberUnlisted(
+  { status, wanted, now }: Observation,
+  unlisted: readonly string[],
+): Status['unlistedCopies'] {
+  if (wanted.mirror?.unlistedMs === undefined) return undefined;
+  const listed = listedDigests(status);
+  const known = (status.unlistedCopies ?? []).filter(({ digest }) => unlisted.includes(digest));
+  const added = unlisted
+    .filter((digest) => !listed.includes(digest) && !known.some((one) => one.digest === digest))
+    .map((digest) => ({ digest, firstSeenTime: formatInstant(now) }));
+  const all = [...known.filter(({ digest }) => !listed.includes(digest)), ...added].slice(0, maxUnlisted);
+  return all.length === 0 ? undefined : all;
+}
+
+/** The published version was copied again, from its own link or from another one. */
+export function settleCopied(
+  observation: Observation,
+  { ref, link }: Extract<ActionResult, { kind: 'mirror-copied' }>,
+): MirrorSettled {
+  const { status, now } = observation;
+  const { active } = status;
+  if (active === undefined) return { status, publish: undefined };
+  const copied = withCopy(active, ref, now);
+  return {
+    status: { ...status, active: copied, failures: { ...status.failures, mirror: undefined } },
+    publish: republish(copied, copied.jobId, linkBeside(ref, link, observation)),
+  };
+}
+
+/** Work on the published copy failed. What is published stays. */
+export function settleMirrorFailure(observation: Observation, failure: MirrorFailure): Status {
+  const { status, wanted } = observation;
+  if (wanted.mirror === undefined) return status;
+  const subject = placeOf(wanted.mirror);
+  const before = status.failures?.mirror;
+  const count = (before?.subject === subject ? before.count : 0) + 1;
+  const isLasting = failure.code === 'ContentChanged';
+  const mirror = failureOf(observation, failure.code, failure, subject, count, isLasting ? goneRetryMs : 0);
+  return { ...status, failures: { ...status.failures, mirror } };
+}
+
+/** A subject was not copied, or its copy not read. Says nothing about the archive. */
+export function settleCopyFailure(observation: Observation, jobId: string, failure: MirrorFailure): Status {
+  const { status } = observation;
+  const before = status.failures?.poll;
+  const same = before?.subject === jobId ? before : undefined;
+  const reason = mirrorFailureReason(failure.code);
+  const poll = failureOf(observation, reason, failure, jobId, (same?.count ?? 0) + 1, 0);
+  return {
+    ...status,
+    failures: { ...status.failures, poll: { ...poll, inspectionFailures: same?.inspectionFailures } },
+  };
+}
+
+function failureOf(
+  { now }: Observation,
+  reason: string,
+  { message, retryAfterMs = 0 }: MirrorFailure,
+  subject: string,
+  count: number,
+  leastMs: number,
+): Failure {
+  return {
+    count,
+    lastFailureTime: formatInstant(now),
+    retryTime: formatInstant(now + waitMs('mirror', count, Math.max(retryAfterMs, leastMs))),
+    reason: reason.slice(0, 64),
+    message: message.slice(0, maxMessageLength),
+    subject: subject.slice(0, maxMessageLength),
+  };
+}

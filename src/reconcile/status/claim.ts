@@ -1,0 +1,33 @@
+// A condition before it is dated: type, status, reason and a bounded message. Owns the bound of messages. Refuses text that
+// cannot be shown.
+
+import type {
+  ConditionType,
+  ExportedReason,
+  LinkReason,
+  MirrorReason,
+  ReadyReason,
+  TargetReason,
+} from '../../staticexport/reasons.ts';
+import type { Condition } from '../../staticexport/status-schema.ts';
+import { printable } from '../../wire/printable-text.ts';
+
+/** A condition before it is dated. */
+export interface Claim {
+  readonly type: ConditionType;
+  readonly status: Condition['status'];
+  readonly reason: ReadyReason | ExportedReason | LinkReason | MirrorReason | TargetReason;
+  readonly message: string;
+}
+
+/** The limit of every condition's message. */
+export const longestMessage = 1024;
+
+export function claim(
+  type: ConditionType,
+  status: Condition['status'],
+  reason: Claim['reason'],
+  message: string,
+): Claim {
+  return { type, status, reason, message: printable(message, longestMessage) };
+}

@@ -1,0 +1,64 @@
+// The condition `Mirrored`: whether the published bundle lies in the mirror, read back. Pure. A mirror that does not answer
+// says nothing about a copy that was there, so the status is Unknown then.
+
+import { type MirrorReason, mirrorReasons } from '../../staticexport/reasons.ts';
+import type { Condition, Failure } from '../../staticexport/status-schema.ts';
+import { hasCopy, isMirrorFailure, mirrorCodeOf, mirrorFailure } from '../mirror.ts';
+import type { Observation } from '../observation.ts';
+import type { State } from '../state.ts';
+import { type Claim, claim } from './claim.ts';
+import { describeRetry } from './failure-words.ts';
+
+/** Nothing, where the resource has no mirror. */
+export function claimMirrored(observation: Observation, state: State): readonly Claim[] {
+  const { status, wanted } = observation;
+  if (wanted.mirror === undefined) return [];
+  const mirrored = (value: Condition['status'], reason: MirrorReason, detail?: string): readonly Claim[] => [
+    claim(
+      'Mirrored',
+      value,
+      reason,
+      [mirrorReasons[reason], detail].filter((part) => part !== undefined).join(' '),
+    ),
+  ];
+  const { active } = status;
+  const failure = mirrorFailure(observation) ?? subjectFailure(observation, state);
+  const isCopied = hasCopy(observation);
+  const detail = failure && describe(failure);
+  if (failure !== undefined && (!isCopied || failure === mirrorFailure(observation))) {
+    const reason = reasonOf(failure);
+    // The loss stays the reason until another copy is there.
+    if (active?.copyLossTime !== undefined) return mirrored('False', 'Lost', detail);
+    return mirrored(isCopied && reason === 'Unreachable' ? 'Unknown' : 'False', reason, detail);
+  }
+  if (active?.copyLossTime !== undefined) return mirrored('False', 'Lost');
+  if (isCopied) return mirrored('True', 'Copied', `${active?.version ?? ''}: ${active?.ref ?? ''}.`);
+  const isCopying = active !== undefined || state.export.kind === 'complete';
+  return mirrored('Unknown', isCopying ? 'Copying' : 'NotPublished');
+}
+
+/** True if the condition says that the published copy cannot be used. */
+export function isMirrorLost(observation: Observation, state: State): boolean {
+  return claimMirrored(observation, state).some(({ status }) => status === 'False');
+}
+
+/** Before the first copy, the failure of the export that makes it. */
+function subjectFailure({ status }: Observation, { export: operation }: State): Failure | undefined {
+  const failure = status.failures?.poll;
+  const isOwn = operation.kind === 'complete' && failure?.subject === operation.subject.jobId;
+  return isOwn && isMirrorFailure(failure.reason) ? failure : undefined;
+}
+
+function describe(failure: Failure): string {
+  const { message } = failure;
+  return [message, describeRetry(failure)].filter((part) => part !== undefined).join(' ');
+}
+
+function reasonOf({ reason }: Failure): MirrorReason {
+  const code = mirrorCodeOf(reason);
+  return isMirrorReason(code) ? code : 'CopyFailed';
+}
+
+function isMirrorReason(code: string): code is MirrorReason {
+  return Object.hasOwn(mirrorReasons, code);
+}

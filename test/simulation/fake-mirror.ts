@@ -1,0 +1,83 @@
+// The mirror of a simulation: a repository that keeps content by digest, and may refuse, hang or lose it. Copying reads the
+// vendor's link, and takes time. Invariant: a reference gives the content that it was made of, or nothing.
+
+import type { CopiedInspection, Inspection, Mirrors } from '../../src/loop/ports.ts';
+import { MirrorError, type MirrorErrorCode } from '../../src/mirror/mirror-error.ts';
+import type { VirtualClock } from '../support/virtual-clock.ts';
+import type { FakeVendor } from './fake-vendor.ts';
+
+export const mirrorRepository = 'registry.test/docs/site';
+/** `spec.mirror` of the simulations that have one. */
+export const mirrorSpec = { oci: { repository: mirrorRepository, secretRef: { name: 'mirror' } } } as const;
+
+export class FakeMirror {
+  readonly #clock: VirtualClock;
+  readonly #vendor: FakeVendor;
+  /** By reference. */
+  readonly copies = new Map<string, Inspection>();
+  /** Every call, in order. */
+  readonly calls: ('copy' | 'verify' | 'look')[] = [];
+  /** Copies that were written, not those that were found. */
+  written = 0;
+  readonly removed: string[] = [];
+  /** While set, every call fails with this code. */
+  failing: MirrorErrorCode | undefined;
+  isHostAllowed = true;
+  /** Of each call. */
+  takesMs = 1000;
+
+  constructor(clock: VirtualClock, vendor: FakeVendor) {
+    this.#clock = clock;
+    this.#vendor = vendor;
+  }
+
+  refOf(digest: string): string {
+    return `oci://${mirrorRepository}@sha256:${digest}`;
+  }
+
+  ports(): Mirrors {
+    return {
+      refuse: () =>
+        this.isHostAllowed
+          ? undefined
+          : { code: 'HostNotAllowed', message: 'Add registry.test.', retryAfterMs: undefined },
+      copy: async (link, order, signal, maxBytes): Promise<CopiedInspection> => {
+        await this.#call('copy', order.isRequired, signal);
+        const inspection = await this.#vendor.bundles().inspect(link, signal, maxBytes);
+        if (this.failing !== undefined) {
+          const failure = { code: this.failing, message: 'The mirror refused.', retryAfterMs: undefined };
+          return { ...inspection, copy: { kind: 'failed', failure } };
+        }
+        const ref = this.refOf(inspection.digest);
+        if (!this.copies.has(ref)) this.written += 1;
+        this.copies.set(ref, inspection);
+        return { ...inspection, copy: { kind: 'copied', ref } };
+      },
+      verify: async (_place, ref, _digest, signal) => {
+        await this.#call('verify', true, signal);
+        const copy = this.copies.get(ref);
+        if (copy === undefined) throw new MirrorError('BlobMissing', 'The mirror has no copy.');
+        return copy;
+      },
+      look: async ({ owner }, { ref }, { listed, expired }, signal) => {
+        await this.#call('look', true, signal);
+        if (!owner.isExclusive) return { isThere: this.copies.has(ref), unlisted: [] };
+        for (const digest of expired) {
+          this.removed.push(digest);
+          this.copies.delete(this.refOf(digest));
+        }
+        const unlisted = [...this.copies.values()].map(({ digest }) => digest);
+        return {
+          isThere: this.copies.has(ref),
+          unlisted: unlisted.filter((digest) => !listed.includes(digest)),
+        };
+      },
+    };
+  }
+
+  async #call(name: 'copy' | 'verify' | 'look', isFatal: boolean, signal: AbortSignal): Promise<void> {
+    this.calls.push(name);
+    await this.#clock.after(this.takesMs, signal);
+    if (this.failing !== undefined && isFatal) throw new MirrorError(this.failing, 'The mirror refused.');
+  }
+}

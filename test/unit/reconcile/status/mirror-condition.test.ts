@@ -1,0 +1,138 @@
+// Every reason of Mirrored, and its message: what the mirror answered, and when the operator asks again. A reason
+// without a row here is untested.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { adopt } from '../../../../src/reconcile/adopt.ts';
+import { classify } from '../../../../src/reconcile/classify.ts';
+import type { Observation } from '../../../../src/reconcile/observation.ts';
+import { statusOf } from '../../../../src/reconcile/status/status.ts';
+import type * as reasons from '../../../../src/staticexport/reasons.ts';
+import {
+  complete,
+  conditionsOf,
+  copied,
+  failure,
+  linkless,
+  ref,
+  withMirrorFailure,
+  withoutCopy,
+  withStatus,
+  withWanted,
+} from '../cases/conditions.ts';
+import { calm, fresh, mirror } from '../cases/observations.ts';
+
+/** Published before the spec had a mirror. */
+const uncopied = withWanted(calm, { mirror });
+const first = withWanted(fresh, { mirror });
+
+const mirrored: Readonly<Record<reasons.MirrorReason, readonly [Observation, string]>> = {
+  Copied: [copied, 'True'],
+  Copying: [uncopied, 'Unknown'],
+  NotPublished: [first, 'Unknown'],
+  Lost: [withoutCopy(copied), 'False'],
+  Denied: [withMirrorFailure(uncopied, 'Denied'), 'False'],
+  RepositoryMissing: [withMirrorFailure(uncopied, 'RepositoryMissing'), 'False'],
+  HostNotAllowed: [withMirrorFailure(uncopied, 'HostNotAllowed'), 'False'],
+  OwnedElsewhere: [withMirrorFailure(uncopied, 'OwnedElsewhere'), 'False'],
+  SecretMissing: [withMirrorFailure(uncopied, 'SecretMissing'), 'False'],
+  Unreachable: [withMirrorFailure(uncopied, 'Unreachable'), 'False'],
+  CopyFailed: [withMirrorFailure(uncopied, 'BlobDamaged'), 'False'],
+  ContentChanged: [withMirrorFailure(uncopied, 'ContentChanged'), 'False'],
+};
+
+for (const [reason, [observation, status]] of Object.entries(mirrored)) {
+  test(`Mirrored=${status}/${reason}`, () => {
+    assert.equal(conditionsOf(observation).get('Mirrored'), `${status}/${reason}`);
+  });
+}
+
+const others: readonly (readonly [string, Observation, string | undefined])[] = [
+  ['a resource without a mirror has no condition', calm, undefined],
+  [
+    'the first export that is complete is being copied',
+    withStatus(first, { job: complete }),
+    'Unknown/Copying',
+  ],
+  [
+    'a first export that cannot be copied has the reason of its failure',
+    withStatus(first, {
+      job: complete,
+      failures: { poll: { ...failure, reason: 'MirrorDenied', subject: complete.id } },
+    }),
+    'False/Denied',
+  ],
+  [
+    'a later export that cannot be copied says nothing about the copy that is published',
+    withStatus(copied, {
+      job: complete,
+      failures: { poll: { ...failure, reason: 'MirrorDenied', subject: complete.id } },
+    }),
+    'True/Copied',
+  ],
+  [
+    'a failure of the download is not one of the mirror',
+    withStatus(first, { job: complete, failures: { poll: { ...failure, subject: complete.id } } }),
+    'Unknown/Copying',
+  ],
+  [
+    'a mirror that does not answer says nothing about a copy that was there',
+    withMirrorFailure(copied, 'Unreachable'),
+    'Unknown/Unreachable',
+  ],
+  ['a mirror that refuses the look is reported', withMirrorFailure(copied, 'Denied'), 'False/Denied'],
+  [
+    'a lost copy stays the reason while it cannot be copied again',
+    withMirrorFailure(withoutCopy(copied), 'Denied'),
+    'False/Lost',
+  ],
+  [
+    'a failure at the place of an earlier spec does not count',
+    withStatus(copied, {
+      failures: { mirror: { ...failure, reason: 'Denied', subject: 'oci://elsewhere' } },
+    }),
+    'True/Copied',
+  ],
+  [
+    'a copy at the place of an earlier spec does not count',
+    withWanted(copied, { mirror: { ...mirror, address: 'oci://registry.example.com/team/other' } }),
+    'Unknown/Copying',
+  ],
+  [
+    'a code that is a name of every object is not a reason',
+    withMirrorFailure(uncopied, 'toString'),
+    'False/CopyFailed',
+  ],
+];
+
+for (const [name, observation, expected] of others) {
+  test(name, () => {
+    assert.equal(conditionsOf(observation).get('Mirrored'), expected);
+  });
+}
+
+const messages: readonly (readonly [string, Observation, RegExp])[] = [
+  [
+    'a copy is shown with its version and reference',
+    copied,
+    new RegExp(`^The published bundle is in the mirror\\. ${calm.status.active?.version}: ${ref}\\.$`),
+  ],
+  [
+    'a failure is shown with the answer of the mirror and its retry time',
+    withMirrorFailure(uncopied, 'Denied', 'registry.example.com returned 401.'),
+    /^The mirror refused .* Correct them\. registry\.example\.com returned 401\. Retrying at 2026-01-05T12:01:00Z\.$/,
+  ],
+  [
+    'a lost copy is shown with why it is not copied again',
+    withMirrorFailure(withoutCopy(linkless), 'NetworkError', 'No link for copying again: ECONNREFUSED.'),
+    /no longer in the mirror\. .* No link for copying again: ECONNREFUSED\. Retrying at /,
+  ],
+];
+
+for (const [name, observation, words] of messages) {
+  test(name, () => {
+    const seen = adopt(observation);
+    const { conditions = [] } = statusOf(seen, classify(seen), []);
+    assert.match(conditions.find(({ type }) => type === 'Mirrored')?.message ?? '', words);
+  });
+}

@@ -5,7 +5,7 @@
 
 import type { ResourceLimits } from 'node:worker_threads';
 import type { Clock } from '../runtime/clock.ts';
-import { runTask, type SendReport } from '../runtime/task.ts';
+import { runTask, type SendReport, type TaskOptions } from '../runtime/task.ts';
 import { PublishableError, publishableCode } from '../wire/publishable-error.ts';
 import { BundleError, bundleErrorKinds } from './bundle-error.ts';
 import type { BundleFile, BundleIndex } from './bundle-index.ts';
@@ -69,15 +69,27 @@ export async function runBundleTask<Task>(
     files.push(...report.rows);
     await pause?.();
   };
+  const options = { failure, limits, signal, onReport };
+  const summary = await runThreadTask<Task, BundleSummary | undefined, BundleReport>(program, task, options);
+  return summary && { ...summary, files };
+}
+
+export interface ThreadTaskOptions<Report> extends TaskOptions<Report>, Pick<BundleTaskOptions, 'failure'> {}
+
+/**
+ * Does any task of a thread that reads bundles.
+ *
+ * @throws {BundleError} the thread's, or a transient one of an unexpected end; the signal's reason
+ */
+export async function runThreadTask<Task, Output, Report>(
+  program: URL,
+  task: Task,
+  { failure, ...options }: ThreadTaskOptions<Report>,
+): Promise<Output> {
   try {
-    const summary = await runTask<Task, BundleSummary | undefined, BundleReport>(program, task, {
-      limits,
-      signal,
-      onReport,
-    });
-    return summary && { ...summary, files };
+    return await runTask<Task, Output, Report>(program, task, options);
   } catch (error) {
-    signal?.throwIfAborted();
+    options.signal?.throwIfAborted();
     throw bundleErrorOf(error, failure);
   }
 }

@@ -54,7 +54,10 @@ export function letGo(iterator: AsyncIterator<Buffer>): void {
 }
 
 /** Passes everything on and shows each chunk to `see`, whose error ends the stream. */
-export async function* watch(source: Bytes, see: (chunk: Buffer) => void): AsyncGenerator<Buffer> {
+export async function* watch<T extends Uint8Array>(
+  source: AsyncIterable<T>,
+  see: (chunk: T) => void,
+): AsyncGenerator<T> {
   for await (const chunk of source) {
     see(chunk);
     yield chunk;

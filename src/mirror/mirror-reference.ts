@@ -48,3 +48,11 @@ export function formatReference(reference: MirrorReference): string {
   const { bucket, prefix, digest } = reference;
   return `s3://${[bucket, ...(prefix === '' ? [] : [prefix]), 'bundles', digest].join('/')}.json`;
 }
+
+/** The reference of an image in a carrier. @param name of the carrier */
+export function referenceTo(
+  name: string,
+  { manifestDigest, digest }: { readonly manifestDigest: string; readonly digest: string },
+): string {
+  return name.startsWith('oci:') ? `${name}@${manifestDigest}` : `${name}/bundles/${digest}.json`;
+}

@@ -30,14 +30,26 @@ export interface PrepareContext extends ProgressContext {
 
 const maxStarts = 3;
 
+/** Gives a pack to what reads the content. The work folder is removed afterwards. */
+export type KeepContent = (
+  task: StoringTask,
+  context: Pick<PrepareContext, 'disk'>,
+  readInto: (pack: PackSink) => Promise<BundleIndex>,
+) => Promise<BundleIndex>;
+
 /**
+ * @param keep called again where the download starts again
  * @returns the index of what was prepared; with `storeDir`, of what lies in the store now
  * @throws {BundleError} see `prepareInWorker`
  */
-export async function runPreparation(task: PrepareTask, context: PrepareContext): Promise<BundleIndex> {
+export async function runPreparation(
+  task: PrepareTask,
+  context: PrepareContext,
+  keep: KeepContent = storeContent,
+): Promise<BundleIndex> {
   for (let starts = 1; ; starts += 1) {
     try {
-      return await attempt(task, context);
+      return await keep(task, context, (pack) => read(task, context, pack));
     } catch (error) {
       const isBroken = error instanceof BundleError && error.code === 'DownloadInterrupted';
       if (!isBroken || starts >= maxStarts) throw error;
@@ -46,9 +58,6 @@ export async function runPreparation(task: PrepareTask, context: PrepareContext)
     }
   }
 }
-
-const attempt = (task: PrepareTask, context: PrepareContext): Promise<BundleIndex> =>
-  storeContent(task, context, (pack) => read(task, context, pack));
 
 /**
  * Commits what `readInto` puts into the pack. Without a store only reads it.

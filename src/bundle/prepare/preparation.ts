@@ -107,25 +107,48 @@ export async function storeInWorker<Task>(
   taskOf: (own: ThreadsOwn) => Task,
   options: PrepareOptions,
 ): Promise<BundleSummary> {
-  const { signal, clock = systemClock, random = systemRandom, onProgress, handOver } = options;
-  if (signal.aborted) throw abortFault(signal.reason);
-  const workDir = join(storeDir ?? tmpdir(), `.incoming-${random.uuid()}`);
-  const task = taskOf({ workDir, wantsFiles: handOver !== undefined });
-  const silence = watchSilence(clock);
-  const deadline = AbortSignal.any([signal, silence.signal]);
-  try {
-    const index = await runBundleTask(program, task, {
-      failure,
-      signal: deadline,
-      onProgress: (progress) => {
-        silence.restart();
-        onProgress?.(progress);
-      },
-      pause: handOver?.pause,
-    });
+  const { handOver } = options;
+  return inWorkFolder(storeDir ?? tmpdir(), options, async ({ workDir, signal, onProgress }) => {
+    const task = taskOf({ workDir, wantsFiles: handOver !== undefined });
+    const index = await runBundleTask(program, task, { failure, signal, onProgress, pause: handOver?.pause });
     if (index === undefined) throw new Error('only a check finds a bundle damaged');
     handOver?.take(index);
     return index;
+  });
+}
+
+/** What work in a thread gets. */
+export interface FolderWork {
+  /** Of this work alone. */
+  readonly workDir: string;
+  /** Also aborts after a long silence. */
+  readonly signal: AbortSignal;
+  /** Ends the silence. */
+  readonly onProgress: (progress: BundleProgress) => void;
+}
+
+/**
+ * Does work that has a work folder, and removes the folder when the work has ended.
+ *
+ * @param parent of the folder
+ * @throws what the work throws; {BundleError} `PreparationTimeout` for a deadline; the signal's reason
+ */
+export async function inWorkFolder<T>(
+  parent: string,
+  options: Omit<PrepareOptions, 'handOver'>,
+  work: (folder: FolderWork) => Promise<T>,
+): Promise<T> {
+  const { signal, clock = systemClock, random = systemRandom, onProgress } = options;
+  if (signal.aborted) throw abortFault(signal.reason);
+  const workDir = join(parent, `.incoming-${random.uuid()}`);
+  const silence = watchSilence(clock);
+  const deadline = AbortSignal.any([signal, silence.signal]);
+  const report = (progress: BundleProgress): void => {
+    silence.restart();
+    onProgress?.(progress);
+  };
+  try {
+    return await work({ workDir, signal: deadline, onProgress: report });
   } catch (error) {
     throw deadline.aborted ? abortFault(deadline.reason) : error;
   } finally {

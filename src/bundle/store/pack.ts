@@ -24,6 +24,8 @@ export interface PackWriter extends PackSink {
   compact(index: BundleIndex, kept: readonly BundleFile[]): BundleIndex;
   /** Writes what is left, syncs, closes. */
   commit(): Promise<void>;
+  /** Writes what is left and closes, without a sync: for a pack that ends with its process. @throws as `append` */
+  finish(): void;
   /** Closes without reporting an error. */
   abandon(): void;
 }
@@ -89,6 +91,10 @@ export function createPackWriter(path: string): PackWriter {
       await sync(fd).catch((error: unknown) => {
         throw storeFault(error);
       });
+      close();
+    },
+    finish: () => {
+      flush();
       close();
     },
     abandon: close,

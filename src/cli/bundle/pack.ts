@@ -4,8 +4,8 @@
 import { realpath, stat } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, relative, resolve, sep } from 'node:path';
 import type { ArchivedFile } from '../../bundle/archive/archive-writer.ts';
+import { packedFiles } from '../../bundle/archive/packed-files.ts';
 import type { BundleIndex } from '../../bundle/bundle-index.ts';
-import type { StoredBundle } from '../../bundle/store/stored-bundle.ts';
 import { printable } from '../../wire/printable-text.ts';
 import { CliError } from '../cli-error.ts';
 import type { CliContext, CommandResult } from '../context.ts';
@@ -92,23 +92,6 @@ function withProgress(
         yield piece;
         written += piece.length;
         progress.advance((100 * written) / total, `${sizeWords(written)} of ${sizeWords(total)}`);
-      }
-    },
-  }));
-}
-
-const pieceBytes = 1024 * 1024;
-
-/** All files of a bundle, those included that a server does not show: only so the digest stays the same. */
-export function packedFiles(bundle: StoredBundle): readonly ArchivedFile[] {
-  return bundle.index.files.map(({ path, offset, size }) => ({
-    path,
-    size,
-    read: async function* () {
-      for (let at = 0; at < size; at += pieceBytes) {
-        const piece = Buffer.allocUnsafe(Math.min(pieceBytes, size - at));
-        await bundle.readInto({ offset: offset + at, size: piece.length }, piece);
-        yield piece;
       }
     },
   }));

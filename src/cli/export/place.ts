@@ -6,12 +6,12 @@ import { createHash } from 'node:crypto';
 import { mkdir, open, rename, rm } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import type { ArchivedFile } from '../../bundle/archive/archive-writer.ts';
+import { packedFiles } from '../../bundle/archive/packed-files.ts';
 import type { BundleIndex } from '../../bundle/bundle-index.ts';
 import { isHiddenFile } from '../../bundle/store/hidden-files.ts';
 import type { StoredBundle } from '../../bundle/store/stored-bundle.ts';
 import { isThere, syncFolder } from '../../runtime/folder.ts';
 import { isArchiveName, writeArchive } from '../bundle/archive-file.ts';
-import { packedFiles } from '../bundle/pack.ts';
 import { CliError } from '../cli-error.ts';
 import {
   newPartialName,

@@ -4,6 +4,7 @@
 import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { packedFiles } from '../../bundle/archive/packed-files.ts';
 import { createCountingSink } from '../../bundle/store/pack.ts';
 import { removeQuietly } from '../../bundle/store/store-disk.ts';
 import type { StoredBundle } from '../../bundle/store/stored-bundle.ts';
@@ -13,7 +14,6 @@ import { type KitHead, kitBlobs } from '../../mirror/kit/kit-reader.ts';
 import { composeKit } from '../../mirror/kit/kit-writer.ts';
 import { MirrorError } from '../../mirror/mirror-error.ts';
 import { formatInstant } from '../../wire/instant.ts';
-import { packedFiles } from '../bundle/pack.ts';
 import { limitsOf, openArchive, type SizeLimits } from '../bundle/reading.ts';
 import { CliError } from '../cli-error.ts';
 import type { CliContext, CommandResult } from '../context.ts';

@@ -3,6 +3,7 @@
 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { packedFiles } from '../../bundle/archive/packed-files.ts';
 import { createCountingSink, createPackWriter } from '../../bundle/store/pack.ts';
 import { removeQuietly } from '../../bundle/store/store-disk.ts';
 import { inStore } from '../../bundle/store/store-fault.ts';
@@ -14,9 +15,9 @@ import type { BundleImage } from '../../mirror/image.ts';
 import { imageOf, readKitBundle } from '../../mirror/kit/kit-bundle.ts';
 import type { KitBundle } from '../../mirror/kit/kit-document.ts';
 import { kitDamaged } from '../../mirror/kit/kit-error.ts';
+import { referenceTo } from '../../mirror/mirror-reference.ts';
 import { findImage, readImage } from '../../mirror/mirrored-content.ts';
 import { makeFolder } from '../../runtime/folder.ts';
-import { packedFiles } from '../bundle/pack.ts';
 import type { ImportTarget, Placed, Staged, TargetContext } from './import-target.ts';
 import { stageBundle } from './stage.ts';
 
@@ -24,11 +25,7 @@ import { stageBundle } from './stage.ts';
 export function mirrorTarget(carrier: Carrier, { context, limits, blobs }: TargetContext): ImportTarget {
   const { random, signal } = context;
   const newWorkDir = (): string => join(tmpdir(), `static-export-${random.uuid()}`);
-  const placed = ({ digest, manifestDigest }: BundleImage): Placed => ({
-    ref: carrier.name.startsWith('oci:')
-      ? `${carrier.name}@${manifestDigest}`
-      : `${carrier.name}/bundles/${digest}.json`,
-  });
+  const placed = (image: BundleImage): Placed => ({ ref: referenceTo(carrier.name, image) });
   const optionsFor = (workDir: string): CopyOptions => ({ compression: 'Zstd', workDir, limits });
 
   const stageWhole = async (bundle: KitBundle, workDir: string): Promise<Staged> => {

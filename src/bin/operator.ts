@@ -14,6 +14,7 @@ import { keepWasmPlain } from '../runtime/v8/plain-wasm.ts';
 const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'mjs';
 const bundleWorker = new URL(`./bundle-worker.${extension}`, import.meta.url);
 const valuesWorker = new URL(`./values-worker.${extension}`, import.meta.url);
+const mirrorWorker = new URL(`./mirror-worker.${extension}`, import.meta.url);
 const gitWorker = new URL(`./git-worker.${extension}`, import.meta.url);
 keepWasmPlain();
 
@@ -21,6 +22,7 @@ await runProgram(process, operatorProgram, (values, context) =>
   runOperator(values, context, {
     bundleWorker,
     valuesWorker,
+    mirrorWorker,
     gitWorker,
     proxy: readProxySettings(process.env),
     source: {

@@ -14,6 +14,7 @@ try {
   await runCli(process, {
     bundleWorker,
     valuesWorker: workerOf('values'),
+    mirrorWorker: workerOf('mirror'),
     gitWorker: workerOf('git'),
     demoWorker: workerOf('demo'),
     serve: async (args, onServing, logger, shutdown) => {

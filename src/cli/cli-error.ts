@@ -107,6 +107,8 @@ const mirrorOutcomes: Readonly<Record<MirrorErrorCode, Outcome>> = {
   BlobMissing: 'notWritten',
   BlobDamaged: 'notWritten',
   SpoolFull: 'temporary',
+  OwnedElsewhere: 'usage',
+  WorkFailed: 'temporary',
 };
 
 /** Of the Kubernetes API server; any other code is a refusal. */

@@ -32,6 +32,8 @@ export interface CliContext {
   readonly bundleWorker: URL;
   /** Program of the worker thread that plans edits of targets. */
   readonly valuesWorker: URL;
+  /** Program of the worker thread that copies bundles to mirrors. */
+  readonly mirrorWorker: URL;
   /** Program of the worker thread that reads and pushes git repositories. */
   readonly gitWorker: URL;
   /** Program of a process that runs one of the demo’s servers: `bundle-server` or `export-service`. */

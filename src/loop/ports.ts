@@ -71,6 +71,8 @@ export interface MirrorLook {
   readonly isThere: boolean;
   /** Digests of other bundles in a place that belongs to the resource alone; a bounded number. */
   readonly unlisted: readonly string[];
+  /** Why expired copies could not be removed or listed, such as a registry without deletes. */
+  readonly retentionFailure?: MirrorFailure;
 }
 
 /** Copies of bundles. Each call works in a thread, under the limits of an inspection. */

@@ -4,6 +4,7 @@
 
 import { join } from 'node:path';
 import type { ArchivedFile } from '../bundle/archive/archive-writer.ts';
+import { watch } from '../bundle/byte-stream.ts';
 import type { BundleLimits } from '../bundle/limits.ts';
 import { createCountingSink } from '../bundle/store/pack.ts';
 import type { Carrier, OpenBytes } from './carrier.ts';
@@ -68,7 +69,7 @@ export async function copyImage(
 ): Promise<BundleImage> {
   const known = await findImage(carrier, digest, digest, signal);
   if (known !== undefined && (await isWhole(known, carrier, options, signal))) return known;
-  const image = await write(await make(), carrier, signal);
+  const image = await write(await make(), carrier, options, signal);
   await verifyCopy(image, carrier, options, signal);
   return image;
 }
@@ -108,11 +109,12 @@ export async function verifyCopy(
 async function write(
   { image, configBytes, manifestBytes, openLayer, close }: CopiedImage,
   carrier: Carrier,
+  { onProgress = () => {} }: Pick<CopyOptions, 'onProgress'>,
   signal: AbortSignal,
 ): Promise<BundleImage> {
   const { digest } = image;
   try {
-    await carrier.writeBlob(image.layer, openLayer, signal);
+    await carrier.writeBlob(image.layer, () => watch(openLayer(), onProgress), signal);
     await carrier.writeBlob(image.config, () => pieces(configBytes), signal);
     try {
       await carrier.writeManifest(digest, manifestType, manifestBytes, signal);

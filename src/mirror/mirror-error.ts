@@ -19,7 +19,9 @@ export type MirrorErrorCode =
   | 'NotABundle' // a manifest of another kind
   | 'BlobMissing'
   | 'BlobDamaged' // length or SHA-256 differ
-  | 'SpoolFull'; // no space for the copy while it is made
+  | 'SpoolFull' // no space for the copy while it is made
+  | 'OwnedElsewhere' // the place belongs to another resource alone
+  | 'WorkFailed'; // the thread ended unexpectedly, or its work folder cannot be used
 
 export class MirrorError extends PublishableError {
   readonly mirrorCode: MirrorErrorCode;

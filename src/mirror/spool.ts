@@ -64,10 +64,12 @@ async function* readAll(file: FileHandle, size: number): AsyncGenerator<Uint8Arr
 
 function spoolFault(error: unknown): unknown {
   const fault = error instanceof BundleError ? error : storeFault(error);
-  if (fault.code !== storeFullCode) return fault;
-  return new MirrorError(
-    'SpoolFull',
-    'The disk has no room for a compressed copy of the bundle. Give the work volume more. Retrying.',
-    { isTemporary: true, cause: error },
-  );
+  return fault.code === storeFullCode ? spoolFull(error) : fault;
 }
+
+export const spoolFull = (cause: unknown): MirrorError =>
+  new MirrorError(
+    'SpoolFull',
+    'The disk has no room for a copy of the bundle. Give the work volume more. Retrying.',
+    { isTemporary: true, cause },
+  );

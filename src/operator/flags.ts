@@ -16,6 +16,7 @@ import {
 } from '../runtime/flags/flag-kinds.ts';
 import type { FlagValues, ProgramDescription } from '../runtime/flags/flags.ts';
 import { readOriginEntry } from '../wire/http-origin.ts';
+import { checkMirrorFlags, mirrorFlags } from './mirror-flags.ts';
 
 /** Kubernetes label values (apimachinery, IsValidLabelValue). */
 const labelValue = /^[A-Za-z0-9]([A-Za-z0-9._-]{0,61}[A-Za-z0-9])?$/;
@@ -40,6 +41,7 @@ const flags = {
     'HOST,...',
     'Hosts of git targets: HOST or HOST:PORT, always https (default: none, so no git target is written)',
   ),
+  ...mirrorFlags,
   watchNamespaces: list(
     'NAMESPACE,...',
     'Namespaces to watch (default: all). Two operators need disjoint namespaces, or a different --instance',
@@ -87,7 +89,7 @@ const flags = {
     'Largest archive after decompression; the chart sets 1GiB, as for its servers',
   ),
   extraCaFile: path.optional(
-    'PEM file of CA certificates to trust in addition to the system’s, for the export API, links and git; read every minute',
+    'PEM file of CA certificates to trust in addition to the system’s, for the export API, links, mirrors and git; read every minute',
   ),
 };
 
@@ -116,6 +118,8 @@ export const operatorProgram: ProgramDescription<typeof flags> = {
     if (wrongGitHost >= 0) {
       return `--allowed-git-hosts: entry ${wrongGitHost + 1} must be HOST or HOST:PORT, without scheme, path and wildcard`;
     }
+    const wrongMirror = checkMirrorFlags(values);
+    if (wrongMirror !== undefined) return wrongMirror;
     if (values.leaseDuration < 3_000) return '--lease-duration must be at least 3s, to be renewed in time';
     if (reconcileTimeoutOf(values) <= callsPerReconcile * values.requestTimeout) {
       return '--reconcile-timeout must exceed 6 × --request-timeout, because a reconcile may issue and probe three links';

@@ -24,6 +24,7 @@ import { fenceCalls, fenceWrites } from './election/fence.ts';
 import { selectInstance } from './election/instance.ts';
 import { type OperatorValues, reconcileTimeoutOf } from './flags.ts';
 import type { OperatorMetrics } from './metrics.ts';
+import { defaultMirrorOf } from './mirror-flags.ts';
 import type { QueueSlots } from './queue/host-queues.ts';
 import type { WorkQueue } from './queue/work-queue.ts';
 import { isPresent, trustWatchedDeletions } from './watch/absence.ts';
@@ -108,6 +109,7 @@ export async function runLeader(parts: LeaderParts, { lost, isHeld }: Term): Pro
       allowedApiHosts: values.allowedApiHosts,
       requestTimeoutMs: values.requestTimeout,
       inspectTimeoutMs: values.inspectTimeout,
+      defaultMirror: defaultMirrorOf(values),
     },
     // A process that stops does not finish reading archives; the next leader reads them again.
     memory: createMemory(AbortSignal.any([lost, shutdown]), parts.inspections),

@@ -23,6 +23,7 @@ import { type OperatorValues, reconcileTimeoutOf } from './flags.ts';
 import { livenessOf, readinessOf } from './health.ts';
 import { queueSlotsOf, runLeader, totalWorkers } from './leader.ts';
 import { createMetrics, type OperatorMetrics } from './metrics.ts';
+import { mirrorHostsOf } from './mirror-flags.ts';
 import { hostQueueOf } from './queue/api-host.ts';
 import { WorkQueue } from './queue/work-queue.ts';
 import { createFeed } from './watch/feed.ts';
@@ -30,7 +31,7 @@ import { createWatches, logIgnoredObject } from './watch/watches.ts';
 
 /** What only `bin` can read from the process. */
 export interface OperatorEnvironment
-  extends Pick<ExternalServicesOptions, 'bundleWorker' | 'valuesWorker' | 'proxy'> {
+  extends Pick<ExternalServicesOptions, 'bundleWorker' | 'valuesWorker' | 'mirrorWorker' | 'proxy'> {
   readonly gitWorker: URL;
   readonly source: ConnectionSource;
 }
@@ -142,11 +143,13 @@ export async function runOperator(
 /** The external services as the flags set them. */
 export function servicesOptions(
   values: OperatorValues,
-  { bundleWorker, valuesWorker, proxy }: Omit<OperatorEnvironment, 'source' | 'gitWorker'>,
+  { bundleWorker, valuesWorker, mirrorWorker, proxy }: Omit<OperatorEnvironment, 'source' | 'gitWorker'>,
 ): ExternalServicesOptions {
   return {
     bundleWorker,
     valuesWorker,
+    mirrorWorker,
+    mirrors: mirrorHostsOf(values),
     proxy,
     callsAtOnce: totalWorkers(values),
     extraCaFile: values.extraCaFile,

@@ -76,7 +76,7 @@ function open(): Promise<ExternalServices> {
   const invocation = readInvocation(operatorProgram, '0', ['--allow-private-links'], {});
   assert.ok(invocation.outcome === 'run');
   const proxy = { httpProxy: undefined, httpsProxy: undefined, noProxy: undefined };
-  const environment = { bundleWorker: workerUrl, valuesWorker: workerUrl, proxy };
+  const environment = { bundleWorker: workerUrl, valuesWorker: workerUrl, mirrorWorker: workerUrl, proxy };
   return openExternalServices(servicesOptions(invocation.values, environment), {
     clock: systemClock,
     random: systemRandom,

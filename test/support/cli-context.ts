@@ -20,6 +20,7 @@ export const cliContext: CliContext = {
   print: () => {},
   readStdin: async () => '',
   bundleWorker: worker('bundle-worker'),
+  mirrorWorker: worker('mirror-worker'),
   gitWorker: worker('git-worker'),
   valuesWorker: worker('values-worker'),
   demoWorker: worker('demo-worker'),

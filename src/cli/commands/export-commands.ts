@@ -133,6 +133,13 @@ export const exportCommands: readonly Command[] = [
           'HOST,...',
           'Hosts of git targets, which get their credentials: HOST or HOST:PORT, always https (default: none)',
         ),
+        allowedMirrorHosts: list(
+          'HOST,...',
+          'Registries and S3 services of spec.mirror, which get its credentials: HOST or HOST:PORT for https, http://HOST:PORT for clear text (default: none)',
+        ),
+        allowPrivateMirrorHosts: toggle(
+          'Allow hosts of --allowed-mirror-hosts at loopback, private and cluster addresses',
+        ),
         timeout: positiveDuration.withDefault('60m', 'Deadline of the whole command with --once'),
         requestTimeout: positiveDuration.withDefault('30s', 'Deadline of one request to the export API'),
         inspectTimeout: positiveDuration.withDefault('15m', 'Deadline to download and inspect one archive'),
@@ -140,7 +147,11 @@ export const exportCommands: readonly Command[] = [
         allowPrivateLinks: toggle('Allow links and git hosts at loopback, private and cluster addresses'),
         ...sizeFlags,
       },
-      check: ({ allowedGitHosts }) => {
+      check: ({ allowedGitHosts, allowedMirrorHosts }) => {
+        const wrong = allowedMirrorHosts.findIndex((entry) => readOriginEntry(entry) === undefined);
+        if (wrong >= 0) {
+          return `--allowed-mirror-hosts: entry ${wrong + 1} must be HOST, HOST:PORT or http://HOST:PORT, without path and wildcard; put an IPv6 address in brackets`;
+        }
         const at = allowedGitHosts.findIndex((entry) => !(readOriginEntry(entry) ?? '').startsWith('https:'));
         if (at < 0) return undefined;
         return `--allowed-git-hosts: entry ${at + 1} must be HOST or HOST:PORT, without scheme, path and wildcard`;

@@ -168,6 +168,8 @@ export async function openEnvironment(
         values: undefined,
         allowedApiHosts: [],
         allowedGitHosts: [],
+        allowedMirrorHosts: [],
+        allowPrivateMirrorHosts: false,
         extraCaFile: undefined,
         timeout: 60_000,
         requestTimeout: 10_000,

@@ -111,13 +111,24 @@ const isGiven = (value: unknown): boolean =>
   value !== undefined && value !== null && typeof value !== 'boolean';
 
 const programs: ReadonlySet<string> = new Set(['operator', 'bundle-server', 'export-service']);
-const toggles: ReadonlySet<string> = new Set(['--allow-private-links', '--allow-private-git-hosts']);
+const toggles: ReadonlySet<string> = new Set([
+  '--allow-private-links',
+  '--allow-private-git-hosts',
+  '--allow-private-mirror-hosts',
+  '--default-mirror-path-style',
+  '--allow-http-default-mirror',
+]);
 /** All flags of the operator: none has a secret for a value. */
 export const shownFlags: ReadonlySet<string> = new Set([
   ...toggles,
   '--api-base-url',
   '--allowed-api-hosts',
   '--allowed-git-hosts',
+  '--allowed-mirror-hosts',
+  '--default-mirror',
+  '--default-mirror-credentials',
+  '--default-mirror-endpoint',
+  '--default-mirror-region',
   '--watch-namespaces',
   '--instance',
   '--admin-listen',

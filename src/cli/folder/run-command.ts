@@ -38,6 +38,8 @@ export interface RunValues extends PublishOptions {
   readonly apiBaseUrl: string | undefined;
   readonly allowedApiHosts: readonly string[];
   readonly allowedGitHosts: readonly string[];
+  readonly allowedMirrorHosts: readonly string[];
+  readonly allowPrivateMirrorHosts: boolean;
   readonly timeout: number;
   readonly requestTimeout: number;
   readonly inspectTimeout: number;
@@ -110,6 +112,12 @@ async function runOver(
       proxy: readProxySettings(context.env),
       bundleWorker: context.bundleWorker,
       valuesWorker: context.valuesWorker,
+      mirrorWorker: context.mirrorWorker,
+      mirrors: {
+        allowedHosts: values.allowedMirrorHosts,
+        allowPrivateHosts: values.allowPrivateMirrorHosts,
+        defaultMirror: undefined,
+      },
     },
     { clock, random, logger },
   );

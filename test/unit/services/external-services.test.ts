@@ -55,6 +55,8 @@ function open(
     proxy,
     bundleWorker: none,
     valuesWorker: none,
+    mirrorWorker: none,
+    mirrors: { allowedHosts: [], allowPrivateHosts: false, defaultMirror: undefined },
   };
   return openExternalServices(options, { clock, random: systemRandom, logger: silentLogger });
 }

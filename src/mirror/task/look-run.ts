@@ -1,0 +1,122 @@
+// The thread's side of later checks: a copy is read whole, or only looked for, and expired copies are removed. Refuses to remove
+// what another resource wrote or this project did not. Invariant: nothing is removed where the place had no record of its
+// owner before.
+
+import { join } from 'node:path';
+import { throttleProgress } from '../../bundle/bundle-task.ts';
+import type { PrepareContext } from '../../bundle/prepare/preparation-run.ts';
+import { createCountingSink } from '../../bundle/store/pack.ts';
+import type { BlobReader, Carrier } from '../carrier.ts';
+import { MirrorError } from '../mirror-error.ts';
+import { findImage, readImage } from '../mirrored-content.ts';
+import type { CarrierContext } from '../open-carrier.ts';
+import {
+  type Inspected,
+  type LookAnswer,
+  type LookTask,
+  sentFailure,
+  type VerifyTask,
+} from './mirror-task.ts';
+import { copyLimits, findName, withPlace } from './opened-place.ts';
+import { claimPlace, findOwner } from './owner-record.ts';
+
+/** @throws {MirrorError} {BundleError} */
+export function runVerify(
+  task: VerifyTask,
+  context: PrepareContext & CarrierContext,
+  signal: AbortSignal,
+): Promise<Inspected> {
+  const { place, ref, digest, workDir } = task;
+  return withPlace(place, context, async (carrier) => {
+    const named = findName(ref, carrier);
+    const image = named === undefined ? undefined : await findImage(carrier, digest, named, signal);
+    if (image === undefined) throw missing(carrier, digest);
+    const report = throttleProgress(context);
+    const sink = {
+      limits: copyLimits(task.limits),
+      pack: createCountingSink(),
+      spoolPath: join(workDir, 'spool'),
+      onProgress: (receivedBytes: number, files: number): void => report({ receivedBytes, files }),
+    };
+    const { pages, sizeBytes } = await readImage(carrier, image, sink, signal);
+    return { digest, pages, sizeBytes };
+  });
+}
+
+const missing = ({ name }: BlobReader, digest: string): MirrorError =>
+  new MirrorError('BlobMissing', `${name} has no copy of bundle ${digest}. Copy it again.`);
+
+/** @throws {MirrorError} */
+export function runLook(task: LookTask, context: CarrierContext, signal: AbortSignal): Promise<LookAnswer> {
+  const { place } = task;
+  return withPlace(place, context, async (carrier) => {
+    const known = await findOwner(carrier, place.owner, signal);
+    const tidied = place.isExclusive
+      ? await tidy(task, known !== undefined, carrier, context, signal)
+      : { unlisted: [], retentionFailure: undefined };
+    return { isThere: await isThere(task, carrier, signal), ...tidied };
+  });
+}
+
+async function isThere({ ref, digest }: LookTask, carrier: Carrier, signal: AbortSignal): Promise<boolean> {
+  const named = findName(ref, carrier);
+  if (named === undefined) return false;
+  try {
+    const image = await findImage(carrier, digest, named, signal);
+    return (
+      image !== undefined &&
+      (await carrier.hasBlob(image.layer, signal)) &&
+      (await carrier.hasBlob(image.config, signal))
+    );
+  } catch (error) {
+    // A bucket's descriptor whose manifest is gone.
+    if (error instanceof MirrorError && error.mirrorCode === 'BlobMissing') return false;
+    throw error;
+  }
+}
+
+/** A person who reads status needs a few; the next look removes more. */
+const mostUnlisted = 64;
+/** In a bucket each removal reads the manifests of all tags. */
+const mostRemovals = 16;
+/** No removal begins later. Other namespaces wait for this thread. */
+const tidiesForMs = 60_000;
+const isBundleTag = (tag: string): boolean => /^[0-9a-f]{64}$/.test(tag);
+
+type Tidied = Omit<LookAnswer, 'isThere'>;
+
+/** @param isOwned the place has the record of this owner; otherwise it is written, and nothing is removed yet */
+async function tidy(
+  { place, digest, listed, expired }: LookTask,
+  isOwned: boolean,
+  carrier: Carrier,
+  { clock }: CarrierContext,
+  signal: AbortSignal,
+): Promise<Tidied> {
+  const kept = new Set([...listed, digest]);
+  try {
+    if (!isOwned) await claimPlace(carrier, place.owner, signal);
+    const endsAt = clock.monotonic() + tidiesForMs;
+    const removable = expired.filter((tag) => isOwned && isBundleTag(tag) && !kept.has(tag));
+    for (const tag of removable.slice(0, mostRemovals)) {
+      if (clock.monotonic() > endsAt) break;
+      if (await isBundle(tag, carrier, signal)) await carrier.removeTag(tag, signal);
+    }
+    const tags = await carrier.listTags(signal);
+    const unlisted = tags.filter((tag) => isBundleTag(tag) && !kept.has(tag)).sort();
+    return { unlisted: unlisted.slice(0, mostUnlisted), retentionFailure: undefined };
+  } catch (error) {
+    if (!(error instanceof MirrorError)) throw error;
+    return { unlisted: [], retentionFailure: sentFailure(error) };
+  }
+}
+
+/** Whether the tag names a bundle of this project with that content. */
+async function isBundle(tag: string, carrier: BlobReader, signal: AbortSignal): Promise<boolean> {
+  try {
+    return (await findImage(carrier, tag, tag, signal)) !== undefined;
+  } catch (error) {
+    if (error instanceof MirrorError && error.mirrorCode === 'NotABundle') return false;
+    throw error;
+  }
+}

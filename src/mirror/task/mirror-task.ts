@@ -1,0 +1,105 @@
+// The tasks of the thread that works on mirrors for the loop, and its answers, as they cross. Owns shapes only. Invariant:
+// what a task may use is decided before it crosses: a Secret, or the identity of the process, never both.
+
+import type { BundleProgress, BundleSummary } from '../../bundle/bundle-task.ts';
+import type { BundleLimits } from '../../bundle/limits.ts';
+import type { PrepareTask } from '../../bundle/prepare/preparation.ts';
+import type { Compression } from '../image.ts';
+import { MirrorError, type MirrorErrorCode } from '../mirror-error.ts';
+import type { MirrorAccess } from '../open-carrier.ts';
+import type { Owner } from './owner-record.ts';
+
+export interface SentPlace {
+  /** `oci://HOST/REPOSITORY` or `s3://BUCKET/PREFIX`. */
+  readonly address: string;
+  readonly access: MirrorAccess;
+  /** Without it, the thread never reads the identity that the pod has. */
+  readonly usesIdentity: boolean;
+  readonly owner: Owner;
+  /** Whose copies may be deleted: the owner's record is written. */
+  readonly isExclusive: boolean;
+}
+
+export interface CopyTask {
+  readonly task: 'copy-to-mirror';
+  readonly place: SentPlace;
+  /** Without a store: its content goes to the mirror. */
+  readonly prepare: PrepareTask;
+  readonly compression: Compression;
+  readonly versionStamp: string;
+}
+
+/** What a thread found in an archive. */
+export type Inspected = Pick<BundleSummary, 'digest' | 'pages' | 'sizeBytes'>;
+
+export interface VerifyTask {
+  readonly task: 'verify-copy';
+  readonly place: SentPlace;
+  readonly ref: string;
+  readonly digest: string;
+  readonly limits: BundleLimits;
+  readonly workDir: string;
+}
+
+export interface LookTask {
+  readonly task: 'look-at-mirror';
+  readonly place: SentPlace;
+  readonly ref: string;
+  readonly digest: string;
+  readonly listed: readonly string[];
+  readonly expired: readonly string[];
+}
+
+export type MirrorTask = CopyTask | VerifyTask | LookTask;
+
+/** A {@link MirrorError}, whose class does not cross. */
+export interface SentFailure {
+  readonly code: MirrorErrorCode;
+  readonly message: string;
+  readonly isTemporary: boolean;
+  readonly retryAfterMs: number | undefined;
+}
+
+export type MirrorAnswer<T> =
+  | { readonly kind: 'done'; readonly result: T }
+  | { readonly kind: 'failed'; readonly failure: SentFailure };
+
+/** After an inspection that succeeded. */
+export type CopyResult =
+  | { readonly kind: 'copied'; readonly ref: string }
+  | { readonly kind: 'failed'; readonly failure: SentFailure };
+
+export interface CopyAnswer {
+  readonly inspected: Inspected;
+  readonly copy: CopyResult;
+}
+
+export interface LookAnswer {
+  readonly isThere: boolean;
+  readonly unlisted: readonly string[];
+  /** Why the place could not be tidied. */
+  readonly retentionFailure: SentFailure | undefined;
+}
+
+/** How far a copy is. */
+export type CopyReport =
+  | BundleProgress
+  /** The mirror answers, and the download begins. */
+  | { readonly stage: 'inspecting' }
+  | { readonly stage: 'copying'; readonly inspected: Inspected };
+
+export const sentFailure = ({
+  mirrorCode,
+  message,
+  isTemporary,
+  retryAfterMs,
+}: MirrorError): SentFailure => ({
+  code: mirrorCode,
+  message,
+  isTemporary,
+  retryAfterMs,
+});
+
+export function mirrorErrorFrom({ code, message, isTemporary, retryAfterMs }: SentFailure): MirrorError {
+  return new MirrorError(code, message, { isTemporary, ...(retryAfterMs !== undefined && { retryAfterMs }) });
+}

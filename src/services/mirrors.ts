@@ -1,0 +1,247 @@
+// The loop's port of mirrors: starts a thread for each copy, and one thread for all looks. Owns what a thread may use, and what
+// its end means. Refuses a place that the flags do not allow, before any thread starts. Invariants: no answer of a mirror is
+// read in the main thread; a thread gets the Secret of a resource or the operator's own credentials, never both.
+
+import { tmpdir } from 'node:os';
+import { BundleError } from '../bundle/bundle-error.ts';
+import { type BundleProgress, runThreadTask } from '../bundle/bundle-task.ts';
+import type { BundleLimits } from '../bundle/limits.ts';
+import { type FolderWork, inWorkFolder, type PrepareTask } from '../bundle/prepare/preparation.ts';
+import type {
+  CopiedInspection,
+  CopyOrder,
+  Inspection,
+  MirrorFailure,
+  MirrorPlace,
+  Mirrors,
+} from '../loop/ports.ts';
+import { MirrorError, type MirrorErrorCode } from '../mirror/mirror-error.ts';
+import { type MirrorSecret, readMirrorSecret } from '../mirror/mirror-secret.ts';
+import {
+  type CopyAnswer,
+  type CopyReport,
+  type CopyTask,
+  type Inspected,
+  type LookAnswer,
+  type LookTask,
+  type MirrorAnswer,
+  mirrorErrorFrom,
+  type SentFailure,
+  type SentPlace,
+  sentFailure,
+  type VerifyTask,
+} from '../mirror/task/mirror-task.ts';
+import type { Clock } from '../runtime/clock.ts';
+import type { Random } from '../runtime/random.ts';
+import { TaskError, TaskQueue } from '../runtime/task.ts';
+import { userAgent } from '../runtime/version.ts';
+import type { Link } from '../wire/link.ts';
+import { publishableCode } from '../wire/publishable-error.ts';
+import { type ArchiveSizes, archiveLimits, withLimit } from './archive-limits.ts';
+import { isBucketAddress, type MirrorHosts, reachOf } from './mirror-hosts.ts';
+
+export interface MirrorsOptions {
+  /** Program of the thread (`src/bin/mirror-worker.ts`, or where the build put it). */
+  readonly program: URL;
+  readonly hosts: MirrorHosts;
+  readonly sizes: ArchiveSizes;
+  readonly allowPrivateLinks: boolean;
+  readonly extraCaPem: () => Promise<string | undefined>;
+  /** An inspection without a copy. */
+  readonly inspect: (request: PlainInspection, signal: AbortSignal) => Promise<Inspection>;
+  readonly clock: Clock;
+  readonly random: Random;
+}
+
+export interface PlainInspection {
+  readonly link: Link;
+  readonly limits: BundleLimits;
+  readonly expectedDigest: string | undefined;
+}
+
+export interface MirrorThreads extends Mirrors {
+  close(): Promise<void>;
+}
+
+const failure = { code: 'PreparationFailed', work: 'preparing the bundle' };
+/** A look is a few small requests; removals end themselves after a minute, and the last one takes 5 minutes at most. */
+const lookTimeoutMs = 10 * 60_000;
+const lookLimits = { maxOldGenerationSizeMb: 128, maxYoungGenerationSizeMb: 12 };
+const idleMs = 30_000;
+/** A bound of memory: each holds credentials. */
+const maxWaitingPerOwner = 64;
+
+export function createMirrors(options: MirrorsOptions): MirrorThreads {
+  const { program, hosts, sizes, clock, random } = options;
+  const looks = new TaskQueue<LookTask, MirrorAnswer<LookAnswer>>({
+    ...{ program, limits: lookLimits, timeoutMs: lookTimeoutMs, idleMs, maxWaitingPerOwner, clock },
+  });
+  const sendable = (place: MirrorPlace): Promise<SentPlace> => sentPlace(place, options);
+
+  const copyInThread = async (
+    link: Link,
+    order: CopyOrder,
+    limits: BundleLimits,
+    signal: AbortSignal,
+  ): Promise<CopiedInspection> => {
+    const place = await sendable(order.place);
+    const { compression, versionStamp, expectedDigest } = order;
+    const { extraCaPem } = place.access;
+    const reached: { isOpen: boolean; inspected?: Inspected } = { isOpen: false };
+    const work = ({ workDir, signal: deadline, onProgress }: FolderWork) => {
+      const prepare: PrepareTask = {
+        ...{ task: 'prepare', link: link.reveal(), allowFileLinks: false },
+        ...{ storeDir: undefined, keepsHiddenFiles: true, wantsFiles: false, workDir, limits },
+        ...{ expectedDigest, extraCaPem, userAgent, allowPrivateLinks: options.allowPrivateLinks },
+      };
+      const task: CopyTask = { task: 'copy-to-mirror', place, prepare, compression, versionStamp };
+      const onReport = (report: CopyReport): void => {
+        onProgress('stage' in report ? { receivedBytes: 0, files: 0 } : report);
+        if (!('stage' in report)) return;
+        reached.isOpen = true;
+        if (report.stage === 'copying') reached.inspected = report.inspected;
+      };
+      const threadOptions = { failure, signal: deadline, onReport };
+      return runThreadTask<CopyTask, MirrorAnswer<CopyAnswer>, CopyReport>(program, task, threadOptions);
+    };
+    try {
+      const { inspected, copy } = resultOf(await inWorkFolder(tmpdir(), { signal, clock, random }, work));
+      return copy.kind === 'copied' ? { ...inspected, copy } : withoutCopy(inspected, copy.failure);
+    } catch (error) {
+      const { isOpen, inspected } = reached;
+      const fault = endOfMirror(error, place.address);
+      if (fault === undefined || (isOpen && inspected === undefined)) throw error;
+      if (inspected === undefined) throw fault;
+      return withoutCopy(inspected, sentFailure(fault));
+    }
+  };
+
+  return {
+    refuse: (place, hasSecret) => {
+      try {
+        reachOf(place, hasSecret, hosts);
+        return undefined;
+      } catch (error) {
+        if (error instanceof MirrorError) return failureOf(sentFailure(error));
+        throw error;
+      }
+    },
+    copy: async (link, order, signal, maxBytes) => {
+      const limits = archiveLimits(sizes, maxBytes);
+      try {
+        return await copyInThread(link, order, limits, signal);
+      } catch (error) {
+        if (order.isRequired || !(error instanceof MirrorError)) throw withLimit(error, limits);
+        const { expectedDigest } = order;
+        const inspection = await options.inspect({ link, limits, expectedDigest }, signal);
+        return withoutCopy(inspection, sentFailure(error));
+      }
+    },
+    verify: async (place, ref, digest, signal) => {
+      const sent = await sendable(place);
+      const limits = archiveLimits(sizes);
+      const work = ({ workDir, signal: deadline, onProgress }: FolderWork) => {
+        const task: VerifyTask = { task: 'verify-copy', place: sent, ref, digest, limits, workDir };
+        const threadOptions = { failure, signal: deadline, onReport: onProgress };
+        return runThreadTask<VerifyTask, MirrorAnswer<Inspected>, BundleProgress>(
+          program,
+          task,
+          threadOptions,
+        );
+      };
+      try {
+        return resultOf(await inWorkFolder(tmpdir(), { signal, clock, random }, work));
+      } catch (error) {
+        throw endOfMirror(error, sent.address) ?? withLimit(error, limits);
+      }
+    },
+    look: async (place, { ref, digest }, { listed, expired }, signal) => {
+      const sent = await sendable(place);
+      const task: LookTask = { task: 'look-at-mirror', place: sent, ref, digest, listed, expired };
+      try {
+        const answer = resultOf(await looks.run(task, place.owner.namespace, signal));
+        const { isThere, unlisted, retentionFailure } = answer;
+        return {
+          isThere,
+          unlisted,
+          ...(retentionFailure && { retentionFailure: failureOf(retentionFailure) }),
+        };
+      } catch (error) {
+        throw endOfMirror(error, sent.address) ?? error;
+      }
+    },
+    close: () => looks.close(),
+  };
+}
+
+/** @throws {MirrorError} for a place that the flags do not allow, or credentials that cannot be read */
+async function sentPlace(
+  place: MirrorPlace,
+  { hosts, extraCaPem }: Pick<MirrorsOptions, 'hosts' | 'extraCaPem'>,
+): Promise<SentPlace> {
+  const { address, endpoint, region, pathStyle } = place;
+  const { namespace, name, uid, isExclusive } = place.owner;
+  // Without a Secret it is the default mirror, or refused here.
+  const reach = reachOf(place, place.secret !== undefined, hosts);
+  const folder = hosts.defaultMirror?.credentialsFolder;
+  const own = folder === undefined ? undefined : () => readMirrorSecret(folder);
+  const secret = place.secret ?? (await own?.());
+  return {
+    address,
+    access: {
+      ...{ endpoint, region, pathStyle, ...reach, userAgent },
+      secret: secret && ownBytes(secret),
+      extraCaPem: await extraCaPem(),
+    },
+    usesIdentity: secret === undefined && isBucketAddress(address),
+    owner: { namespace, name, uid },
+    isExclusive,
+  };
+}
+
+/** A clone of a view would take the whole of its memory with it, such as neighbours in Node's pool. */
+function ownBytes({ name, data }: MirrorSecret): MirrorSecret {
+  const entries = Object.entries(data).map(([key, bytes]) => [key, Uint8Array.from(bytes)]);
+  return { name, data: Object.fromEntries(entries) };
+}
+
+function resultOf<T>(answer: MirrorAnswer<T>): T {
+  if (answer.kind === 'done') return answer.result;
+  throw mirrorErrorFrom(answer.failure);
+}
+
+const failureOf = ({ code, message, retryAfterMs }: SentFailure): MirrorFailure => ({
+  ...{ code, message, retryAfterMs },
+});
+
+function withoutCopy({ digest, pages, sizeBytes }: Inspection, sent: SentFailure): CopiedInspection {
+  return { digest, pages, sizeBytes, copy: { kind: 'failed', failure: failureOf(sent) } };
+}
+
+/** What a thread's end means for work on a mirror; `undefined` for an error of the archive, or a stop. */
+function endOfMirror(error: unknown, address: string): MirrorError | undefined {
+  if (error instanceof MirrorError) return error;
+  const retried = (code: MirrorErrorCode, message: string): MirrorError =>
+    new MirrorError(code, message, { isTemporary: true, cause: error });
+  const isDeadline = error instanceof DOMException && error.name === 'TimeoutError';
+  const code = error instanceof BundleError || error instanceof TaskError ? error.code : undefined;
+  if (isDeadline || code === 'PreparationTimeout' || code === 'TaskTimeout') {
+    return retried(
+      'Unreachable',
+      `Work on ${address} took longer than allowed. Check the mirror and the network. Retrying.`,
+    );
+  }
+  switch (code) {
+    case 'TaskQueueFull':
+      return retried('Unreachable', `Too many checks of mirrors of this namespace wait. Retrying.`);
+    case failure.code:
+    case 'TaskFailed':
+    case 'TaskOutOfMemory':
+      return retried(
+        'WorkFailed',
+        `Work on ${address} failed unexpectedly (${publishableCode(error)}). Retrying.`,
+      );
+    default:
+      return undefined;
+  }
+}

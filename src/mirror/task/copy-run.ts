@@ -12,14 +12,14 @@ import {
   type PrepareContext,
   runPreparation,
 } from '../../bundle/prepare/preparation-run.ts';
-import { storeFault, storeFullCode } from '../../bundle/store/store-fault.ts';
+import { storeFullCode } from '../../bundle/store/store-fault.ts';
 import type { StoredBundle } from '../../bundle/store/stored-bundle.ts';
+import { withinLimit } from '../../runtime/time-limit.ts';
 import { publishableCode } from '../../wire/publishable-error.ts';
 import type { Carrier } from '../carrier.ts';
 import { copyBundle } from '../copy.ts';
 import { MirrorError } from '../mirror-error.ts';
 import { referenceTo } from '../mirror-reference.ts';
-import type { CarrierContext } from '../open-carrier.ts';
 import { spoolFull } from '../spool.ts';
 import {
   type CopyAnswer,
@@ -28,39 +28,60 @@ import {
   type Inspected,
   sentFailure,
 } from './mirror-task.ts';
-import { copyLimits, withPlace } from './opened-place.ts';
+import { copyLimits } from './opened-place.ts';
 import { claimPlace, findOwner } from './owner-record.ts';
 import { createScratchPack } from './scratch-pack.ts';
 
-export interface CopyContext extends PrepareContext, CarrierContext {
+export interface CopyContext extends PrepareContext {
   readonly report: (report: CopyReport) => void;
 }
 
+/** Of the mirror, before a download begins. A mirror that is slow must not take the time of an inspection. */
+const openingMs = 120_000;
+
 /** @throws {MirrorError} of the mirror, before the download begins; {BundleError} of the archive */
-export function runCopy(task: CopyTask, context: CopyContext, signal: AbortSignal): Promise<CopyAnswer> {
-  const { owner, isExclusive } = task.place;
-  return withPlace(task.place, context, async (carrier) => {
-    // Asks the mirror for a manifest, with the credentials of this resource.
-    await (isExclusive ? claimPlace : findOwner)(carrier, owner, signal);
-    context.report({ stage: 'inspecting' });
-    const { index, content } = await inspect(task, context);
-    try {
-      const inspected = { digest: index.digest, pages: index.pages, sizeBytes: index.sizeBytes };
-      context.report({ stage: 'copying', inspected });
-      return { inspected, copy: await copy(content, inspected, task, carrier, context, signal) };
-    } finally {
-      if (!('fault' in content)) await content.close();
-    }
-  });
+export async function runCopy(
+  task: CopyTask,
+  carrier: Carrier,
+  context: CopyContext,
+  signal: AbortSignal,
+): Promise<CopyAnswer> {
+  await requirePlace(task, carrier, context, signal);
+  context.report({ stage: 'inspecting' });
+  const { index, content } = await inspect(task, context);
+  try {
+    const inspected = { digest: index.digest, pages: index.pages, sizeBytes: index.sizeBytes };
+    context.report({ stage: 'copying', inspected });
+    return { inspected, copy: await copy(content, inspected, task, carrier, context, signal) };
+  } finally {
+    if (!('fault' in content)) await content.close();
+  }
 }
 
-type Content = StoredBundle | { readonly fault: unknown };
+/** Asks for the owner's record, so that an address or credentials that are wrong are found out before the download. */
+async function requirePlace(
+  { place: { owner, isExclusive } }: CopyTask,
+  carrier: Carrier,
+  { clock }: CopyContext,
+  signal: AbortSignal,
+): Promise<void> {
+  const ask = isExclusive ? claimPlace : findOwner;
+  try {
+    await withinLimit<unknown>(clock, openingMs, signal, (limit) => ask(carrier, owner, limit));
+  } catch (error) {
+    if (!(error instanceof DOMException)) throw error;
+    const why = `${carrier.name} did not answer within ${openingMs / 1000} s. Check the mirror and the network. Retrying.`;
+    throw new MirrorError('Unreachable', why, { isTemporary: true, cause: error });
+  }
+}
+
+type Content = StoredBundle | { readonly fault: BundleError };
 
 async function inspect(
   { prepare }: CopyTask,
   context: CopyContext,
 ): Promise<{ readonly index: BundleIndex; readonly content: Content }> {
-  let content: Content = { fault: undefined };
+  let content: Content | undefined;
   const keep: KeepContent = async ({ workDir }, _context, readInto) => {
     const scratch = await createScratchPack(join(workDir, 'content'));
     try {
@@ -72,6 +93,7 @@ async function inspect(
     }
   };
   const index = await runPreparation(prepare, context, keep);
+  if (content === undefined) throw new Error('the preparation kept no content');
   return { index, content };
 }
 
@@ -85,7 +107,7 @@ async function copy(
 ): Promise<CopyAnswer['copy']> {
   const { prepare, compression, versionStamp } = task;
   try {
-    if ('fault' in content) throw storeFault(content.fault);
+    if ('fault' in content) throw content.fault;
     const { files, sizeBytes } = content.index;
     const report = throttleProgress(context);
     const options = {

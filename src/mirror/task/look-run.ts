@@ -3,13 +3,12 @@
 // owner before.
 
 import { join } from 'node:path';
-import { throttleProgress } from '../../bundle/bundle-task.ts';
-import type { PrepareContext } from '../../bundle/prepare/preparation-run.ts';
+import { type ProgressContext, throttleProgress } from '../../bundle/bundle-task.ts';
 import { createCountingSink } from '../../bundle/store/pack.ts';
+import type { Clock } from '../../runtime/clock.ts';
 import type { BlobReader, Carrier } from '../carrier.ts';
 import { MirrorError } from '../mirror-error.ts';
 import { findImage, readImage } from '../mirrored-content.ts';
-import type { CarrierContext } from '../open-carrier.ts';
 import {
   type Inspected,
   type LookAnswer,
@@ -17,45 +16,46 @@ import {
   sentFailure,
   type VerifyTask,
 } from './mirror-task.ts';
-import { copyLimits, findName, withPlace } from './opened-place.ts';
+import { copyLimits, findName } from './opened-place.ts';
 import { claimPlace, findOwner } from './owner-record.ts';
 
 /** @throws {MirrorError} {BundleError} */
-export function runVerify(
-  task: VerifyTask,
-  context: PrepareContext & CarrierContext,
+export async function runVerify(
+  { ref, digest, limits, workDir }: VerifyTask,
+  carrier: BlobReader,
+  context: ProgressContext,
   signal: AbortSignal,
 ): Promise<Inspected> {
-  const { place, ref, digest, workDir } = task;
-  return withPlace(place, context, async (carrier) => {
-    const named = findName(ref, carrier);
-    const image = named === undefined ? undefined : await findImage(carrier, digest, named, signal);
-    if (image === undefined) throw missing(carrier, digest);
-    const report = throttleProgress(context);
-    const sink = {
-      limits: copyLimits(task.limits),
-      pack: createCountingSink(),
-      spoolPath: join(workDir, 'spool'),
-      onProgress: (receivedBytes: number, files: number): void => report({ receivedBytes, files }),
-    };
-    const { pages, sizeBytes } = await readImage(carrier, image, sink, signal);
-    return { digest, pages, sizeBytes };
-  });
+  const named = findName(ref, carrier);
+  const image = named === undefined ? undefined : await findImage(carrier, digest, named, signal);
+  if (image === undefined) throw missing(carrier, digest);
+  const report = throttleProgress(context);
+  const sink = {
+    limits: copyLimits(limits),
+    pack: createCountingSink(),
+    spoolPath: join(workDir, 'spool'),
+    onProgress: (receivedBytes: number, files: number): void => report({ receivedBytes, files }),
+  };
+  const { pages, sizeBytes } = await readImage(carrier, image, sink, signal);
+  return { digest, pages, sizeBytes };
 }
 
 const missing = ({ name }: BlobReader, digest: string): MirrorError =>
   new MirrorError('BlobMissing', `${name} has no copy of bundle ${digest}. Copy it again.`);
 
 /** @throws {MirrorError} */
-export function runLook(task: LookTask, context: CarrierContext, signal: AbortSignal): Promise<LookAnswer> {
-  const { place } = task;
-  return withPlace(place, context, async (carrier) => {
-    const known = await findOwner(carrier, place.owner, signal);
-    const tidied = place.isExclusive
-      ? await tidy(task, known !== undefined, carrier, context, signal)
-      : { unlisted: [], retentionFailure: undefined };
-    return { isThere: await isThere(task, carrier, signal), ...tidied };
-  });
+export async function runLook(
+  task: LookTask,
+  carrier: Carrier,
+  { clock }: Pick<ProgressContext, 'clock'>,
+  signal: AbortSignal,
+): Promise<LookAnswer> {
+  const { owner, isExclusive } = task.place;
+  const isOwned = (await findOwner(carrier, owner, signal)) !== undefined;
+  const tidied = isExclusive
+    ? await tidy(task, isOwned, carrier, clock, signal)
+    : { unlisted: [], retentionFailure: undefined };
+  return { isThere: await isThere(task, carrier, signal), ...tidied };
 }
 
 async function isThere({ ref, digest }: LookTask, carrier: Carrier, signal: AbortSignal): Promise<boolean> {
@@ -90,7 +90,7 @@ async function tidy(
   { place, digest, listed, expired }: LookTask,
   isOwned: boolean,
   carrier: Carrier,
-  { clock }: CarrierContext,
+  clock: Pick<Clock, 'monotonic'>,
   signal: AbortSignal,
 ): Promise<Tidied> {
   const kept = new Set([...listed, digest]);

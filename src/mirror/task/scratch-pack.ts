@@ -3,6 +3,7 @@
 
 import { rmSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { BundleError } from '../../bundle/bundle-error.ts';
 import type { BundleIndex } from '../../bundle/bundle-index.ts';
 import {
   createCountingSink,
@@ -10,6 +11,7 @@ import {
   type PackSink,
   type PackWriter,
 } from '../../bundle/store/pack.ts';
+import { storeFault } from '../../bundle/store/store-fault.ts';
 import { openPack, type StoredBundle } from '../../bundle/store/stored-bundle.ts';
 import { makeFolder } from '../../runtime/folder.ts';
 
@@ -21,7 +23,7 @@ export interface ScratchPack {
    * @param index of what was written
    * @returns the bundle, for the caller to close; or the disk's error
    */
-  open(index: BundleIndex): Promise<StoredBundle | { readonly fault: unknown }>;
+  open(index: BundleIndex): Promise<StoredBundle | { readonly fault: BundleError }>;
   /** Without an effect on an open bundle. */
   abandon(): void;
 }
@@ -29,29 +31,35 @@ export interface ScratchPack {
 /** @param path of a name that the file has until it is opened; its folder is made, and left to the caller */
 export async function createScratchPack(path: string): Promise<ScratchPack> {
   const counting = createCountingSink();
-  let fault: unknown;
+  let fault: BundleError | undefined;
   let pack: PackWriter | undefined;
   const abandon = (): void => {
-    pack?.abandon();
+    if (pack === undefined) return;
+    pack.abandon();
     pack = undefined;
-    rmSync(path, { force: true });
+    // The work folder is removed later anyway.
+    attempt(() => rmSync(path, { force: true }));
   };
-  /** Frees the space at once, for other inspections. */
-  const tolerate = (work: () => void): void => {
+  const attempt = (work: () => void): void => {
     try {
       work();
     } catch (error) {
-      fault = error;
-      abandon();
+      fault = faultOf(error);
     }
   };
+  /** Frees the space at once, for other inspections. */
+  const tolerate = (work: () => void): void => {
+    attempt(work);
+    if (fault !== undefined) abandon();
+  };
   await makeFolder(dirname(path)).catch((error: unknown) => {
-    fault = error;
+    fault = faultOf(error);
   });
-  if (fault === undefined)
+  if (fault === undefined) {
     tolerate(() => {
       pack = createPackWriter(path);
     });
+  }
   const sink: PackSink = {
     get position() {
       return counting.position;
@@ -65,13 +73,11 @@ export async function createScratchPack(path: string): Promise<ScratchPack> {
     sink,
     open: async (index) => {
       tolerate(() => pack?.finish());
-      if (pack === undefined) return { fault };
+      if (fault !== undefined) return { fault };
       try {
-        const opened = await openPack(path, index, undefined);
-        rmSync(path);
-        return opened;
+        return await openPack(path, index, undefined);
       } catch (error) {
-        return { fault: error };
+        return { fault: faultOf(error) };
       } finally {
         abandon();
       }
@@ -79,3 +85,5 @@ export async function createScratchPack(path: string): Promise<ScratchPack> {
     abandon,
   };
 }
+
+const faultOf = (error: unknown): BundleError => (error instanceof BundleError ? error : storeFault(error));

@@ -1,0 +1,191 @@
+// A copy in its thread: what is asked before the download, what is written after the inspection, and which error is whose.
+
+import assert from 'node:assert/strict';
+import fs, { existsSync, writeFileSync } from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
+import { join } from 'node:path';
+import { afterEach, mock, test } from 'node:test';
+import { MirrorError } from '../../../../src/mirror/mirror-error.ts';
+import { runCopy } from '../../../../src/mirror/task/copy-run.ts';
+import type { CopyReport } from '../../../../src/mirror/task/mirror-task.ts';
+import { claimPlace, ownerTag } from '../../../../src/mirror/task/owner-record.ts';
+import { createMemoryCarrier } from '../../../support/memory-carrier.ts';
+import { endMark, entry, tar } from '../../../support/tar-builder.ts';
+import { virtualClock } from '../../../support/virtual-clock.ts';
+import { failsWith } from '../bundle-parts.ts';
+import { copyContext, place, site, taskBuilder } from './task-builder.ts';
+
+const { folder, copyTask } = taskBuilder();
+const never = new AbortController().signal;
+const denied = new MirrorError('Denied', 'The registry refused. Set credentials.');
+
+afterEach(() => {
+  mock.restoreAll();
+  syncBuiltinESMExports();
+});
+
+test('a copy holds the whole content under the digest of the inspection', async () => {
+  const carrier = createMemoryCarrier();
+  const reports: CopyReport[] = [];
+  const { inspected, copy } = await runCopy(copyTask(), carrier, copyContext(reports), never);
+  assert.equal(inspected.pages, 2);
+  assert.deepEqual(await carrier.listTags(never), [inspected.digest]);
+  const [, , layer] = [...carrier.blobs.values()];
+  assert.equal(layer, undefined, 'a config and one layer');
+  assert.ok(copy.kind === 'copied');
+  assert.match(copy.ref, /^oci:\/\/registry\.example\.com\/docs@sha256:[0-9a-f]{64}$/);
+  const manifest = String(carrier.tags.get(inspected.digest));
+  assert.ok(manifest.includes(`"20260131-120000-${inspected.digest.slice(0, 8)}"`));
+  const stages = reports.filter((one) => 'stage' in one);
+  assert.deepEqual(stages, [{ stage: 'inspecting' }, { stage: 'copying', inspected }]);
+});
+
+test('a second copy, and one of an archive with another form, write nothing', async () => {
+  const carrier = createMemoryCarrier();
+  const first = await runCopy(copyTask(), carrier, copyContext(), never);
+  carrier.calls.length = 0;
+  const wrapped = Object.fromEntries(Object.entries(site).map(([name, bytes]) => [`top/${name}`, bytes]));
+  const second = await runCopy(copyTask(wrapped, { compression: 'Gzip' }), carrier, copyContext(), never);
+  assert.deepEqual(second, first);
+  assert.deepEqual(carrier.calls, ['readManifest', 'readManifest', 'readBlob']);
+});
+
+test('a mirror that refuses is found out before the download', async () => {
+  const carrier = createMemoryCarrier();
+  const reports: CopyReport[] = [];
+  carrier.beforeCall = () => {
+    throw denied;
+  };
+  await assert.rejects(runCopy(copyTask(), carrier, copyContext(reports), never), failsWith('Denied'));
+  assert.deepEqual(reports, []);
+});
+
+test('a mirror that is silent ends after 2 minutes, before the download', async () => {
+  const clock = virtualClock();
+  const silent = {
+    ...createMemoryCarrier(),
+    readManifest: (_reference: string, signal: AbortSignal) =>
+      new Promise<never>((_resolve, reject) => {
+        signal.addEventListener('abort', () => reject(signal.reason));
+      }),
+  };
+  const copying = runCopy(copyTask(), silent, { ...copyContext(), clock }, never);
+  const refused = assert.rejects(copying, failsWith('Unreachable', /within 120 s/, true));
+  await clock.pass(120_000);
+  await refused;
+});
+
+test('a place is claimed before its first copy, and refused to another resource', async () => {
+  const carrier = createMemoryCarrier();
+  const exclusive = { ...place, isExclusive: true };
+  const { inspected } = await runCopy(copyTask(site, { place: exclusive }), carrier, copyContext(), never);
+  assert.deepEqual(await carrier.listTags(never), [inspected.digest, ownerTag].sort());
+  const stranger = { ...place, owner: { ...place.owner, name: 'blog', uid: 'uid-2' } };
+  const refused = runCopy(copyTask(site, { place: stranger }), carrier, copyContext(), never);
+  await assert.rejects(refused, failsWith('OwnedElsewhere', /docs\/site/));
+});
+
+test('an archive without retention claims nothing', async () => {
+  const carrier = createMemoryCarrier();
+  await runCopy(copyTask(), carrier, copyContext(), never);
+  assert.ok(!carrier.tags.has(ownerTag));
+  await claimPlace(carrier, place.owner, never);
+});
+
+const archives = [
+  ['an archive that is cut off', tar(entry('index.html', 'home')).subarray(0, 600), 'TruncatedArchive'],
+  ['an empty archive', endMark, 'EmptyBundle'],
+  ['a page', Buffer.from('<!doctype html><p>Sign in'), 'HtmlInsteadOfArchive'],
+] as const;
+for (const [name, bytes, code] of archives) {
+  test(`${name} is an error of the archive, and nothing is written`, async () => {
+    const carrier = createMemoryCarrier();
+    const task = copyTask(bytes);
+    await assert.rejects(runCopy(task, carrier, copyContext(), never), { name: 'BundleError', code });
+    assert.deepEqual([...carrier.tags], []);
+    assert.ok(!existsSync(task.prepare.workDir));
+  });
+}
+
+test('other content than was expected is an error of the archive', async () => {
+  const carrier = createMemoryCarrier();
+  const task = copyTask(site, { prepare: { expectedDigest: 'f'.repeat(64) } });
+  await assert.rejects(runCopy(task, carrier, copyContext(), never), { code: 'DigestMismatch' });
+  assert.deepEqual([...carrier.tags], []);
+});
+
+for (const call of ['readManifest', 'writeBlob', 'writeManifest', 'readBlob']) {
+  test(`a mirror that refuses at ${call} after the inspection hides nothing of its result`, async () => {
+    const carrier = createMemoryCarrier();
+    let isOpen = false;
+    carrier.beforeCall = (one) => {
+      if (isOpen && one === call) throw denied;
+      isOpen ||= one === 'readManifest';
+    };
+    const { inspected, copy } = await runCopy(copyTask(), carrier, copyContext(), never);
+    assert.equal(inspected.pages, 2);
+    assert.ok(copy.kind === 'failed');
+    assert.equal(copy.failure.code, 'Denied');
+    assert.deepEqual(carrier.tags.size, call === 'readBlob' ? 1 : 0);
+  });
+}
+
+test('a copy whose content is not that of its digest is reported, with the tag to remove', async () => {
+  const carrier = createMemoryCarrier();
+  const { inspected } = await runCopy(copyTask(), carrier, copyContext(), never);
+  const other = createMemoryCarrier();
+  const changed = await runCopy(
+    copyTask({ ...site, 'index.html': '<h1>Changed' }),
+    other,
+    copyContext(),
+    never,
+  );
+  const forged = String(other.tags.get(changed.inspected.digest)).replaceAll(
+    changed.inspected.digest,
+    inspected.digest,
+  );
+  other.tags.set(inspected.digest, Buffer.from(forged));
+  const { copy } = await runCopy(copyTask(), other, copyContext(), never);
+  assert.ok(copy.kind === 'failed');
+  assert.equal(copy.failure.code, 'BlobDamaged');
+  assert.ok(copy.failure.message.includes(`(DigestMismatch). Remove the tag ${inspected.digest}`));
+});
+
+for (const [code, reported] of [
+  ['ENOSPC', 'SpoolFull'],
+  ['EIO', 'WorkFailed'],
+] as const) {
+  test(`${code} while the content is kept ends the copy, not the inspection`, async () => {
+    const task = copyTask();
+    mock.method(fs, 'writeSync', () => {
+      throw Object.assign(new Error('failed'), { code });
+    });
+    syncBuiltinESMExports();
+    const carrier = createMemoryCarrier();
+    const { inspected, copy } = await runCopy(task, carrier, copyContext(), never);
+    assert.equal(inspected.pages, 2);
+    assert.ok(copy.kind === 'failed');
+    assert.deepEqual([copy.failure.code, copy.failure.isTemporary], [reported, true]);
+    assert.deepEqual([...carrier.tags], []);
+  });
+}
+
+test('a work folder that cannot be made ends the copy, not the inspection', async () => {
+  const file = join(folder, 'a-file');
+  writeFileSync(file, '');
+  const task = copyTask(site, { prepare: { workDir: join(file, 'work') } });
+  const { inspected, copy } = await runCopy(task, createMemoryCarrier(), copyContext(), never);
+  assert.equal(inspected.pages, 2);
+  assert.ok(copy.kind === 'failed');
+  assert.equal(copy.failure.code, 'WorkFailed');
+});
+
+test('limits that fit a zip fit its copy, whose headers are larger', async () => {
+  const files = Object.fromEntries(Array.from({ length: 200 }, (_, at) => [`${at}.html`, 'x']));
+  const task = copyTask(files);
+  const { limits } = task.prepare;
+  const tight = { ...limits, maxTotalBytes: 200 * 1024 + 4096, maxArchiveBytes: 300 * 1024 };
+  const prepare = { ...task.prepare, limits: tight };
+  const { copy } = await runCopy({ ...task, prepare }, createMemoryCarrier(), copyContext(), never);
+  assert.equal(copy.kind, 'copied');
+});

@@ -1,0 +1,79 @@
+// A small site as an archive on disk, and the tasks that a thread gets for it.
+
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after } from 'node:test';
+import { pathToFileURL } from 'node:url';
+import { defaultLimits } from '../../../../src/bundle/limits.ts';
+import type { PrepareTask } from '../../../../src/bundle/prepare/preparation.ts';
+import type { CopyContext } from '../../../../src/mirror/task/copy-run.ts';
+import type { CopyReport, CopyTask, SentPlace } from '../../../../src/mirror/task/mirror-task.ts';
+import { systemClock } from '../../../../src/runtime/clock.ts';
+import { type TarFiles, tarOf } from '../../../support/tar-builder.ts';
+
+export const site: TarFiles = {
+  'index.html': '<h1>Home</h1>',
+  'guide/a.html': 'a'.repeat(5000),
+  '.hidden': 'x',
+};
+
+export const place: SentPlace = {
+  address: 'oci://registry.example.com/docs',
+  access: {
+    secret: undefined,
+    endpoint: undefined,
+    region: 'us-east-1',
+    pathStyle: false,
+    allowPrivateAddresses: false,
+    isHttpAllowed: false,
+    extraCaPem: undefined,
+    userAgent: 'test',
+  },
+  usesIdentity: false,
+  owner: { namespace: 'docs', name: 'site', uid: 'uid-1' },
+  isExclusive: false,
+};
+
+type CopyChange = Partial<Omit<CopyTask, 'prepare'>> & { readonly prepare?: Partial<PrepareTask> };
+
+export interface TaskBuilder {
+  /** Removed after the tests of the file. */
+  readonly folder: string;
+  copyTask(files?: TarFiles | Buffer, change?: CopyChange): CopyTask;
+}
+
+/** One for each test file, because files that share a process have hooks of their own. */
+export function taskBuilder(): TaskBuilder {
+  const folder = mkdtempSync(join(tmpdir(), 'mirror-task-'));
+  after(() => rmSync(folder, { recursive: true, force: true }));
+  let tasks = 0;
+  return {
+    folder,
+    copyTask: (files = site, change = {}) => {
+      tasks += 1;
+      const archive = join(folder, `site-${tasks}.tar`);
+      writeFileSync(archive, Buffer.isBuffer(files) ? files : tarOf(files));
+      return {
+        ...{ task: 'copy-to-mirror', place, compression: 'Zstd', versionStamp: '20260131-120000' },
+        ...change,
+        prepare: {
+          ...{ task: 'prepare', link: pathToFileURL(archive).href, allowFileLinks: true },
+          ...{ allowPrivateLinks: false, storeDir: undefined, keepsHiddenFiles: true, wantsFiles: false },
+          workDir: join(folder, `work-${tasks}`),
+          ...{ limits: defaultLimits, expectedDigest: undefined, extraCaPem: undefined, userAgent: 'test' },
+          ...change.prepare,
+        },
+      };
+    },
+  };
+}
+
+export function copyContext(reports: CopyReport[] = []): CopyContext {
+  return {
+    clock: systemClock,
+    proxy: { httpProxy: undefined, httpsProxy: undefined, noProxy: undefined },
+    report: (one) => void reports.push(one),
+    onProgress: () => {},
+  };
+}

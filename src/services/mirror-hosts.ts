@@ -89,14 +89,13 @@ const example = { namespace: 'namespace', name: 'name' };
 
 /** Whether each resource gets a place of its own: both placeholders are whole parts of the path. */
 export function isPlaceTemplate(address: string): boolean {
-  const [scheme = '', host = '', ...path] = address.split(/:?\/\/|\//);
+  const [, host = '', ...path] = /^(?:oci|s3):\/\//.test(address) ? address.split(/(?<=:)\/\/|\//) : [];
   const count = (placeholder: string): number => path.filter((part) => part === placeholder).length;
-  const filled = path.filter((part) => !/^\{(?:namespace|name)\}$/.test(part));
+  const others = path.filter((part) => part !== '{namespace}' && part !== '{name}');
   return (
-    ['oci', 's3'].includes(scheme) &&
     count('{namespace}') === 1 &&
     count('{name}') === 1 &&
-    [host, ...filled].every((part) => part !== '' && !/[{}]/.test(part))
+    [host, ...others].every((part) => part !== '' && !/[{}]/.test(part))
   );
 }
 

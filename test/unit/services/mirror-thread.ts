@@ -1,0 +1,32 @@
+// A thread in place of the one that works on mirrors. The version stamp, or the reference, says what it does; a look answers
+// with what it was given.
+
+import process from 'node:process';
+import type { CopyReport, MirrorTask } from '../../../src/mirror/task/mirror-task.ts';
+import { type SendReport, serveTasks } from '../../../src/runtime/task.ts';
+
+const inspected = { digest: 'a'.repeat(64), pages: 3, sizeBytes: 9 };
+const failure = { code: 'Denied', message: 'No.', isTemporary: false, retryAfterMs: 7000 };
+
+serveTasks(async (task: MirrorTask, report: SendReport<CopyReport>): Promise<unknown> => {
+  if (task.task === 'look-at-mirror') {
+    if (task.ref === 'fail') return { kind: 'failed', failure };
+    if (task.ref === 'exit') process.exit(1);
+    if (task.ref === 'hang') await hang();
+    const retentionFailure = task.ref === 'kept' ? failure : undefined;
+    return { kind: 'done', result: { isThere: true, unlisted: [JSON.stringify(task)], retentionFailure } };
+  }
+  if (task.task === 'verify-copy') return { kind: 'done', result: inspected };
+  const [moment, what] = task.versionStamp.split(' ');
+  if (moment !== 'opening') await report({ stage: 'inspecting' });
+  if (moment === 'copying') await report({ stage: 'copying', inspected });
+  if (what === 'exit') process.exit(1);
+  if (what === 'hang') await hang();
+  if (what === 'fail') return { kind: 'failed', failure };
+  const copy = what === 'refused' ? { kind: 'failed', failure } : { kind: 'copied', ref: 'oci://x' };
+  return { kind: 'done', result: { inspected, copy } };
+});
+
+function hang(): Promise<never> {
+  return new Promise(() => setInterval(() => {}, 60_000));
+}

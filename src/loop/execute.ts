@@ -8,21 +8,22 @@ import { needsInspection } from '../reconcile/choose.ts';
 import { dueHook } from '../reconcile/hooks.ts';
 import { isValidLongEnough, measureTimes } from '../reconcile/link-timing.ts';
 import { type Observation, pendingRequest } from '../reconcile/observation.ts';
-import type { ActionResult, CallFailure, MirrorFailure } from '../reconcile/result.ts';
+import type { ActionResult, CallFailure } from '../reconcile/result.ts';
 import type { Action, Plan } from '../reconcile/state.ts';
 import type { StartRecord } from '../staticexport/status-schema.ts';
 import type { StaticExportObject } from '../wire/cluster.ts';
 import { readHttpOrigin, shortOriginEntry } from '../wire/http-origin.ts';
 import { formatInstant, wholeSecond } from '../wire/instant.ts';
 import type { Link } from '../wire/link.ts';
+import type { MirrorFailure } from '../wire/mirror-failure.ts';
 import type { LinkTimes } from '../wire/publication.ts';
 import { publishableCode } from '../wire/publishable-error.ts';
 import { isAllowedHost } from './allowed-host.ts';
 import type { ActionContext } from './context.ts';
-import { inspectCandidate } from './inspection.ts';
+import { inspectCandidate } from './inspection/inspection.ts';
+import { findMirrorPlace } from './inspection/mirror-place.ts';
+import { workOnMirror } from './inspection/mirror-work.ts';
 import { dropMirrorWork, type IssuedLink, replaceCandidate, resourceId } from './memory.ts';
-import { findMirrorPlace } from './mirror-place.ts';
-import { workOnMirror } from './mirror-work.ts';
 import { writeSigned } from './save.ts';
 
 export interface Execution {

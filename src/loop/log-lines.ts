@@ -2,13 +2,14 @@
 // job, host and outcome, published versions, and changed conditions. Pure. A reconcile without action or change has
 // no line; a job has one line at its start and one at its end.
 
-import type { ActionResult, CallFailure, MirrorFailure } from '../reconcile/result.ts';
+import type { ActionResult, CallFailure } from '../reconcile/result.ts';
 import type { Action } from '../reconcile/state.ts';
 import { hostOf } from '../reconcile/status/failure-words.ts';
 import type { StatusChange } from '../reconcile/status/status-changes.ts';
 import { reconcilingReasons } from '../staticexport/reasons.ts';
 import type { Condition, Failure, Status } from '../staticexport/status-schema.ts';
 import { formatInstant } from '../wire/instant.ts';
+import type { MirrorFailure } from '../wire/mirror-failure.ts';
 
 export interface LogLine {
   readonly level: 'info' | 'warn';

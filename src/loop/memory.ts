@@ -3,13 +3,14 @@
 // Everything that must survive a restart is in status.
 
 import type { AttemptedRefresh, RateLimit } from '../reconcile/observation.ts';
-import type { InspectedContent, InspectionFailure, MirrorFailure } from '../reconcile/result.ts';
+import type { InspectedContent, InspectionFailure } from '../reconcile/result.ts';
 import type { TargetPlan, TargetWish } from '../targets/target-plan.ts';
 import type { ObjectKey } from '../wire/cluster.ts';
 import type { Link } from '../wire/link.ts';
+import type { MirrorFailure } from '../wire/mirror-failure.ts';
 import type { LinkTimes } from '../wire/publication.ts';
 import type { SeenLink } from './clock-set-back.ts';
-import { InspectionSlots } from './inspection-slots.ts';
+import { InspectionSlots } from './inspection/inspection-slots.ts';
 import type { MirrorLook } from './ports.ts';
 
 export type InspectionOutcome =

@@ -4,12 +4,12 @@
 // ClusterError, ExportApiError or BundleError only.
 
 import type { ExportApi } from '../export-api/answers.ts';
-import type { MirrorFailure } from '../reconcile/result.ts';
 import type { WantedGitTarget } from '../staticexport/wanted.ts';
 import type { WantedMirror } from '../staticexport/wanted-mirror.ts';
 import type { TargetPlan, TargetTask, WantedKeys } from '../targets/target-plan.ts';
 import type { EventNote, ObjectKey, StaticExportObject } from '../wire/cluster.ts';
 import type { Link } from '../wire/link.ts';
+import type { MirrorFailure } from '../wire/mirror-failure.ts';
 
 /** What a bundle is, without its bytes. */
 export interface Inspection {

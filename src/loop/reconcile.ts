@@ -32,7 +32,7 @@ import type {
 } from './context.ts';
 import { execute } from './execute.ts';
 import { gather, type Handles, readProcess } from './gather.ts';
-import { releaseUnusedSlot, stopUnwantedInspection } from './inspection.ts';
+import { releaseUnusedSlot, stopUnwantedInspection } from './inspection/inspection.ts';
 import { forgetResource, resourceId, useRateLimit } from './memory.ts';
 import { findOtherOperator, type OtherOperator, rememberOwn } from './other-operators.ts';
 import { confirmOutput } from './publish/confirmed-output.ts';

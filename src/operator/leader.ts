@@ -7,9 +7,8 @@ import { createForeignObjects } from '../kube/foreign-objects.ts';
 import { createEventStore } from '../kube/objects/event-store.ts';
 import type { Transport } from '../kube/transport/transport.ts';
 import type { ReconcileContext } from '../loop/context.ts';
-import type { InspectionSlots } from '../loop/inspection-slots.ts';
+import type { InspectionSlots } from '../loop/inspection/inspection-slots.ts';
 import { createMemory } from '../loop/memory.ts';
-import { noMirrors } from '../loop/ports.ts';
 import { reconcile } from '../loop/reconcile.ts';
 import type { ProgramContext } from '../runtime/program.ts';
 import type { ExternalServices } from '../services/external-services.ts';
@@ -38,7 +37,7 @@ export interface LeaderParts {
   readonly transport: Transport;
   /** The lease that is held, `<namespace>/<name>`. */
   readonly operatorLease: string;
-  readonly services: Pick<ExternalServices, 'exportApi' | 'bundles' | 'planner'> & {
+  readonly services: Pick<ExternalServices, 'exportApi' | 'bundles' | 'mirrors' | 'planner'> & {
     readonly git: Pick<GitTargetsOptions, 'pusher' | 'settings'>;
   };
   readonly inspections: InspectionSlots;
@@ -97,7 +96,7 @@ export async function runLeader(parts: LeaderParts, { lost, isHeld }: Term): Pro
     git,
     exportApi: fenceCalls(services.exportApi, isHeld),
     bundles: services.bundles,
-    mirrors: noMirrors,
+    mirrors: services.mirrors,
     planner: services.planner,
     objects: createForeignObjects(transport),
     events,

@@ -7,7 +7,7 @@ import { createLeaseStore } from '../kube/objects/lease-store.ts';
 import { ConnectionError, type ConnectionSource, openConnection } from '../kube/transport/connection.ts';
 import { createTransport } from '../kube/transport/transport.ts';
 import { allowedHosts } from '../loop/allowed-host.ts';
-import { InspectionSlots } from '../loop/inspection-slots.ts';
+import { InspectionSlots } from '../loop/inspection/inspection-slots.ts';
 import { adminApp } from '../runtime/http/admin-port.ts';
 import { listenHttp } from '../runtime/http/http-listener.ts';
 import type { ProgramContext } from '../runtime/program.ts';

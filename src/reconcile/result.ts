@@ -2,6 +2,7 @@
 // consumes them.
 
 import type { StartRecord } from '../staticexport/status-schema.ts';
+import type { MirrorFailure } from '../wire/mirror-failure.ts';
 import type { LinkTimes } from '../wire/publication.ts';
 
 /** The export API's codes, and further codes for link requests. */
@@ -42,15 +43,6 @@ export interface InspectedContent {
   readonly sizeBytes: number | undefined;
   /** Of the copy that was made and read back. */
   readonly ref?: string | undefined;
-}
-
-/** Why a copy is not there, or could not be read. */
-export interface MirrorFailure {
-  /** As in MirrorError. */
-  readonly code: string;
-  /** Safe to publish, with the remedy. */
-  readonly message: string;
-  readonly retryAfterMs: number | undefined;
 }
 
 export interface InspectionFailure {

@@ -7,14 +7,7 @@ import { BundleError } from '../bundle/bundle-error.ts';
 import { type BundleProgress, runThreadTask } from '../bundle/bundle-task.ts';
 import type { BundleLimits } from '../bundle/limits.ts';
 import { type FolderWork, inWorkFolder, type PrepareTask } from '../bundle/prepare/preparation.ts';
-import type {
-  CopiedInspection,
-  CopyOrder,
-  Inspection,
-  MirrorFailure,
-  MirrorPlace,
-  Mirrors,
-} from '../loop/ports.ts';
+import type { CopiedInspection, CopyOrder, Inspection, MirrorPlace, Mirrors } from '../loop/ports.ts';
 import { MirrorError, type MirrorErrorCode } from '../mirror/mirror-error.ts';
 import { type MirrorSecret, readMirrorSecret } from '../mirror/mirror-secret.ts';
 import {
@@ -36,6 +29,7 @@ import type { Random } from '../runtime/random.ts';
 import { TaskError, TaskQueue } from '../runtime/task.ts';
 import { userAgent } from '../runtime/version.ts';
 import type { Link } from '../wire/link.ts';
+import type { MirrorFailure } from '../wire/mirror-failure.ts';
 import { publishableCode } from '../wire/publishable-error.ts';
 import { type ArchiveSizes, archiveLimits, withLimit } from './archive-limits.ts';
 import { isBucketAddress, type MirrorHosts, reachOf } from './mirror-hosts.ts';

@@ -5,7 +5,6 @@
 import { join } from 'node:path';
 import { readProxySettings } from '../../bundle/fetch/proxy-settings.ts';
 import { createMemory } from '../../loop/memory.ts';
-import { noMirrors } from '../../loop/ports.ts';
 import { withoutRetry } from '../../reconcile/status/failure-words.ts';
 import { readBounded } from '../../runtime/bounded-file.ts';
 import { openExternalServices } from '../../services/external-services.ts';
@@ -135,7 +134,6 @@ async function runOver(
     inWords,
   );
   const reconcileContext = {
-    mirrors: noMirrors,
     ...services,
     ...{ cluster, clock, random, logger },
     objects: noObjects,

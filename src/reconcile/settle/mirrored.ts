@@ -3,12 +3,13 @@
 
 import { type Failure, maxUnlisted, type Status } from '../../staticexport/status-schema.ts';
 import { formatInstant } from '../../wire/instant.ts';
+import type { MirrorFailure } from '../../wire/mirror-failure.ts';
 import type { LinkTimes, Publication } from '../../wire/publication.ts';
 import { waitMs } from '../backoff.ts';
 import { goneRetryMs } from '../failure-policy.ts';
 import { isInMirror, isPublished, listedDigests, mirrorFailureReason, placeOf } from '../mirror.ts';
 import type { Observation } from '../observation.ts';
-import type { ActionResult, MirrorFailure } from '../result.ts';
+import type { ActionResult } from '../result.ts';
 
 type Active = NonNullable<Status['active']>;
 

@@ -1,6 +1,6 @@
 // From a complete export to the published version: inspection, promotion gates, suspension, pinned versions.
 
-import * as reading from '../../../src/loop/inspection.ts';
+import * as reading from '../../../src/loop/inspection/inspection.ts';
 import * as classify from '../../../src/reconcile/classify.ts';
 import * as history from '../../../src/reconcile/history.ts';
 import * as promotion from '../../../src/reconcile/settle/promotion.ts';

@@ -5,7 +5,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ExportApi } from '../../../src/export-api/answers.ts';
 import type { Call, Transport } from '../../../src/kube/transport/transport.ts';
-import { InspectionSlots } from '../../../src/loop/inspection-slots.ts';
+import { InspectionSlots } from '../../../src/loop/inspection/inspection-slots.ts';
+import { noMirrors } from '../../../src/loop/ports.ts';
 import { createReports } from '../../../src/operator/controller/reports.ts';
 import { operatorProgram, reconcileTimeoutOf } from '../../../src/operator/flags.ts';
 import { queueSlotsOf, runLeader } from '../../../src/operator/leader.ts';
@@ -90,6 +91,7 @@ function start(isHeld: () => boolean, { answer, exportApi, flags = [] }: Answers
       services: {
         exportApi: { connect: () => exportApi ?? assert.fail('no key, no call') },
         bundles: { inspect: nothing, probe: nothing },
+        mirrors: noMirrors,
         planner: { plan: nothing },
         git: { pusher: { push: nothing, readHeads: nothing }, settings: nothing },
       },

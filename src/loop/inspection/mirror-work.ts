@@ -2,17 +2,18 @@
 // reconcile begins the work, and its end requests the reconcile that takes the outcome. A process that stops loses it.
 // Invariant: a resource has at most one such work, and an outcome counts for the copy that was asked for only.
 
-import { BundleError } from '../bundle/bundle-error.ts';
-import { expiredDigests, listedDigests, placeOf } from '../reconcile/mirror.ts';
-import type { Observation } from '../reconcile/observation.ts';
-import type { ActionResult, MirrorFailure } from '../reconcile/result.ts';
-import type { WantedMirror } from '../staticexport/wanted-mirror.ts';
-import type { ObjectKey, ObjectMeta } from '../wire/cluster.ts';
-import { publishableCode, publishableMessage } from '../wire/publishable-error.ts';
-import type { ActionContext } from './context.ts';
-import { type IssuedLink, type MirrorOutcome, type MirrorWork, resourceId } from './memory.ts';
+import { BundleError } from '../../bundle/bundle-error.ts';
+import { expiredDigests, listedDigests, placeOf } from '../../reconcile/mirror.ts';
+import type { Observation } from '../../reconcile/observation.ts';
+import type { ActionResult } from '../../reconcile/result.ts';
+import type { WantedMirror } from '../../staticexport/wanted-mirror.ts';
+import type { ObjectKey, ObjectMeta } from '../../wire/cluster.ts';
+import type { MirrorFailure } from '../../wire/mirror-failure.ts';
+import { publishableCode, publishableMessage } from '../../wire/publishable-error.ts';
+import type { ActionContext } from '../context.ts';
+import { type IssuedLink, type MirrorOutcome, type MirrorWork, resourceId } from '../memory.ts';
+import type { MirrorPlace } from '../ports.ts';
 import { findMirrorPlace } from './mirror-place.ts';
-import type { MirrorPlace } from './ports.ts';
 
 /** What the work is about. */
 interface MirrorTask {
@@ -54,7 +55,7 @@ export async function workOnMirror(
   const link = known?.link ?? published;
   begin(
     metadata,
-    { name, link },
+    { name, link, isHeavy: work === 'copy' },
     (stopped) => run(task, found.place, link, observation, context, stopped),
     context,
   );
@@ -81,7 +82,7 @@ function resultOf(done: MirrorOutcome, { output }: Observation): ActionResult {
 
 function begin(
   key: ObjectKey,
-  { name, link }: Pick<MirrorWork, 'name' | 'link'>,
+  { name, link, isHeavy }: Pick<MirrorWork, 'name' | 'link'> & { readonly isHeavy: boolean },
   run: (stopped: AbortSignal) => Promise<MirrorOutcome>,
   { memory, clock, settings, wake }: ActionContext,
 ): void {
@@ -90,7 +91,9 @@ function begin(
   const stopped = AbortSignal.any([memory.signal, stop.signal]);
   const work: MirrorWork = { name, link, stop, isRunning: true, done: undefined };
   memory.mirrorWorks.set(id, work);
+  // Looks have a queue of their own; only a copy needs the memory and the disk of an inspection.
   const inSlot = async (): Promise<MirrorOutcome | undefined> => {
+    if (!isHeavy) return run(clock.deadline(settings.inspectTimeoutMs, stopped));
     const slot = await memory.slots.take(`${id} mirror`, stopped).catch(() => undefined);
     if (slot === undefined) return undefined;
     try {

@@ -5,20 +5,20 @@
 // outcome. An inspection that is no longer needed ends without an outcome. A link that expires in the queue costs
 // one link request, when a slot is free.
 
-import { BundleError } from '../bundle/bundle-error.ts';
-import { MirrorError } from '../mirror/mirror-error.ts';
-import { isWorthInspecting } from '../reconcile/link-timing.ts';
-import { placeOf } from '../reconcile/mirror.ts';
-import type { Observation } from '../reconcile/observation.ts';
-import type { ActionResult, InspectionFailure } from '../reconcile/result.ts';
-import { stampOf } from '../reconcile/settle/version.ts';
-import type { Plan, State, Subject } from '../reconcile/state.ts';
-import { waitAtMost } from '../runtime/time-limit.ts';
-import type { ObjectKey, ObjectMeta, StaticExportObject } from '../wire/cluster.ts';
-import { readInstant, wholeSecond } from '../wire/instant.ts';
-import type { Link } from '../wire/link.ts';
-import { publishableCode, publishableMessage } from '../wire/publishable-error.ts';
-import type { ActionContext } from './context.ts';
+import { BundleError } from '../../bundle/bundle-error.ts';
+import { MirrorError } from '../../mirror/mirror-error.ts';
+import { isWorthInspecting } from '../../reconcile/link-timing.ts';
+import { placeOf } from '../../reconcile/mirror.ts';
+import type { Observation } from '../../reconcile/observation.ts';
+import type { ActionResult, InspectionFailure } from '../../reconcile/result.ts';
+import { stampOf } from '../../reconcile/settle/version.ts';
+import type { Plan, State, Subject } from '../../reconcile/state.ts';
+import { waitAtMost } from '../../runtime/time-limit.ts';
+import type { ObjectKey, ObjectMeta, StaticExportObject } from '../../wire/cluster.ts';
+import { readInstant, wholeSecond } from '../../wire/instant.ts';
+import type { Link } from '../../wire/link.ts';
+import { publishableCode, publishableMessage } from '../../wire/publishable-error.ts';
+import type { ActionContext } from '../context.ts';
 import {
   type CandidateWork,
   dropCandidate,
@@ -26,7 +26,7 @@ import {
   type ProcessMemory,
   replaceCandidate,
   resourceId,
-} from './memory.ts';
+} from '../memory.ts';
 import { type FoundPlace, findMirrorPlace } from './mirror-place.ts';
 import { failureOf } from './mirror-work.ts';
 

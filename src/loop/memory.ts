@@ -45,7 +45,8 @@ export interface CandidateWork {
 export type MirrorOutcome =
   | ({ readonly kind: 'looked' } & MirrorLook)
   | { readonly kind: 'copied'; readonly ref: string }
-  | { readonly kind: 'failed'; readonly failure: MirrorFailure };
+  /** `isLinkUsable`: the link was not the cause. */
+  | { readonly kind: 'failed'; readonly failure: MirrorFailure; readonly isLinkUsable: boolean };
 
 /** Work on the published copy, between reconciles. */
 export interface MirrorWork {

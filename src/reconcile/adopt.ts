@@ -162,7 +162,8 @@ function copyTimes(
   { version, ref }: Publication,
   now: number,
 ): Pick<ActiveVersion, 'mirrorCheckTime' | 'copyLossTime'> {
-  if (active?.version !== version || active.ref !== ref) return { mirrorCheckTime: formatInstant(now) };
+  if (active?.version !== version || active.ref !== ref)
+    return { mirrorCheckTime: formatInstant(now), copyLossTime: undefined };
   const { mirrorCheckTime = formatInstant(now), copyLossTime } = active;
   return { mirrorCheckTime, copyLossTime };
 }

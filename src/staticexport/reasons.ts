@@ -8,7 +8,7 @@ export const readyReasons = {
   Suspended:
     'spec.suspend is true: exports and promotions are paused. The published link is still refreshed.',
   NotMirrored:
-    'The published bundle is not in the mirror, and no link is published. Running servers keep serving. See Mirrored.',
+    'No link is published, and servers that start now may not be able to read the copy. Running servers keep serving. See Mirrored.',
   LinkExpired:
     'The published link has expired or its Secret was deleted. Running servers keep serving. See LinkFresh for the cause and next attempt.',
 } as const;
@@ -115,6 +115,7 @@ export const mirrorReasons = {
     'Another StaticExport owns the place that spec.mirror names. Use another repository or prefix.',
   SecretMissing: 'The Secret that spec.mirror names does not exist. Create it.',
   Unreachable: 'The mirror cannot be reached.',
+  OutputWriteFailed: 'The bundle was copied, but its reference could not be written to the outputs.',
   CopyFailed: 'The bundle could not be copied to the mirror.',
   ContentChanged:
     'The export API now issues other content for the published job, so it cannot be copied. Request an export.',

@@ -258,10 +258,12 @@ export const statusSchema = z
     refusedKey: refusedKeySchema.optional(),
     unlistedCopies: z
       .array(
-        z.object({
-          digest: text(64).describe('Digest of the content.'),
-          firstSeenTime: instant.describe('Time when the operator first found it unlisted.'),
-        }),
+        z
+          .object({
+            digest: text(64).describe('Digest of the content.'),
+            firstSeenTime: instant.describe('Time when the operator first found it unlisted.'),
+          })
+          .describe('A copy that the history does not list.'),
       )
       .max(maxUnlisted)
       .describe('Copies in the mirror that the history does not list. spec.mirror.retention deletes them.')

@@ -19,6 +19,8 @@ export interface ExportSummary {
   readonly version: string | undefined;
   readonly digest: string | undefined;
   readonly pages: number | undefined;
+  /** Of the copy in the mirror. */
+  readonly ref: string | undefined;
   readonly linkExpirationTime: string | undefined;
   readonly job:
     | { readonly id: string; readonly state: string | undefined; readonly progress: number | undefined }
@@ -45,6 +47,7 @@ export function summaryOf(object: StaticExportObject): ExportSummary {
     version: active?.version,
     digest: active?.digest,
     pages: active?.pages,
+    ref: active?.ref,
     linkExpirationTime: active?.linkExpirationTime,
     job: job && { id: job.id, state: job.state, progress: job.progress },
     candidate: candidate?.version,

@@ -1,6 +1,7 @@
 // `tree`: one StaticExport with the objects around it, as a document and as a drawing. What is not readable is a line that
 // says so; nothing but the StaticExport itself is needed. Refuses: the data of Secrets.
 
+import type { Condition } from '../../staticexport/status-schema.ts';
 import { kindOf } from '../../staticexport/wanted.ts';
 import type { ObjectKey } from '../../wire/cluster.ts';
 import { printable } from '../../wire/printable-text.ts';
@@ -8,7 +9,7 @@ import type { CliContext, CommandResult } from '../context.ts';
 import { drawTree, type TreeNode } from '../output/tree-lines.ts';
 import { type ClusterFlags, withCluster } from './client.ts';
 import { isReadable } from './reading.ts';
-import { summaryOf } from './summary.ts';
+import { conditionsOf, summaryOf } from './summary.ts';
 import {
   createPodReads,
   type FoundGitTarget,
@@ -64,13 +65,14 @@ export function showTree(
   return withCluster(values, context, async (client): Promise<CommandResult> => {
     const object = await client.read(name);
     const tree = treeOf(await readSurroundings(client, object, createPodReads(client)));
-    const { namespace, ready, reason, message, version, digest, linkExpirationTime } = summaryOf(object);
-    const head = { namespace, name, ready, reason, message, version, digest, linkExpirationTime };
+    const { namespace, ready, reason, message, version, digest, ref, linkExpirationTime } = summaryOf(object);
+    const head = { namespace, name, ready, reason, message, version, digest, ref, linkExpirationTime };
+    const mirrored = conditionsOf(object).find(({ type }) => type === 'Mirrored');
     return {
       outcome: 'done',
       kind: 'StaticExportTree',
       fields: { ...head, ...tree },
-      lines: linesOf(head, tree),
+      lines: linesOf({ ...head, mirrored }, tree),
     };
   });
 }
@@ -178,8 +180,8 @@ const stateWords = { InStep: 'in step', Behind: 'behind', Ended: 'ended', Unknow
 function linesOf(
   head: Pick<
     ReturnType<typeof summaryOf>,
-    'namespace' | 'name' | 'reason' | 'version' | 'linkExpirationTime'
-  >,
+    'namespace' | 'name' | 'reason' | 'version' | 'ref' | 'linkExpirationTime'
+  > & { readonly mirrored: Condition | undefined },
   tree: Tree,
 ): readonly string[] {
   const { namespace, name, reason, version, linkExpirationTime } = head;
@@ -188,6 +190,7 @@ function linesOf(
     text: `StaticExport ${namespace}/${name}: ${facts.join(', ')}`,
     children: [
       ...tree.objects.map((object) => nodeOf(object, namespace, linkExpirationTime)),
+      ...(head.mirrored === undefined ? [] : [copyNode(head.ref, head.mirrored)]),
       ...tree.notReadable.map((one) =>
         leaf(`Pods of namespace ${one.namespace}: not readable: ${one.message}.`),
       ),
@@ -210,6 +213,12 @@ function nodeOf(object: TreeObject, own: string, linkExpirationTime: string | un
   const text = [title, facts.join(', ')].filter((part) => part !== '').join(': ');
   const more = state === 'NotReadable' || message === undefined ? '' : `. ${message}`;
   return { text: `${text}${more}`, children: object.pods.map(podNode) };
+}
+
+/** The copy of the published version, and whether it was found there. */
+function copyNode(ref: string | undefined, { status, reason }: Condition): TreeNode {
+  const state = status === 'True' ? 'copied' : status === 'False' ? `not copied (${reason})` : reason;
+  return leaf(`Mirror ${ref ?? '(no copy yet)'}: ${state}`);
 }
 
 function podNode({ name, ready, state, version, digest, message = '' }: TreePod): TreeNode {

@@ -89,6 +89,7 @@ export function showStatus(
       ['Version', summary.version],
       ['Digest', summary.digest],
       ['Pages', summary.pages?.toString()],
+      ['Copy', summary.ref],
       ['Link expires', summary.linkExpirationTime],
       ['Next refresh', summary.nextRefreshTime],
       ['Next export', summary.nextExportTime],

@@ -26,6 +26,7 @@ export const checkCodes = [
   'Managed',
   'KeySecret',
   'LinkAge',
+  'Mirror',
   'TargetConsent',
   'GitTarget',
   'Server',

@@ -22,6 +22,7 @@ export function checkExport(around: Surroundings, facts: ClusterFacts): readonly
     checkReady(around),
     checkKey(around),
     checkLink(around, facts.now),
+    ...checkMirror(around),
     ...around.targets.map((target) => checkTarget(around, target)),
     ...around.gitTargets.map(checkGitTarget),
     ...checkServers(around),
@@ -137,6 +138,11 @@ function checkLink(around: Surroundings, now: number): Check {
   const fresh = find(around, 'LinkFresh');
   const remedy = 'Follow the message of the condition LinkFresh. Pods that start now cannot download.';
   const why = fresh?.status === 'False' ? ` ${fresh.reason}: ${printable(fresh.message)}` : '';
+  if (expiresAt === undefined && active.ref !== undefined)
+    return skipped(
+      'LinkAge',
+      `Version ${active.version} is published without a link. Servers read its copy.${why}`,
+    );
   if (expiresAt === undefined) return skipped('LinkAge', `No link is published.${why}`);
   if (expiresAt <= now) {
     return failed('LinkAge', `The link expired at ${active.linkExpirationTime}.${why}`, remedy);
@@ -153,6 +159,16 @@ function checkLink(around: Surroundings, now: number): Check {
     return warned('LinkAge', message, 'Check the operator and the export API before the link expires.');
   }
   return passed('LinkAge', `The link is valid until ${active.linkExpirationTime}.`);
+}
+
+/** Nothing for a resource without a mirror. */
+function checkMirror(around: Surroundings): readonly Check[] {
+  const mirrored = find(around, 'Mirrored');
+  if (mirrored === undefined) return [];
+  const message = `${mirrored.reason}: ${printable(mirrored.message)}`;
+  const remedy = 'Follow the message. Pods that start now cannot read the copy.';
+  if (mirrored.status === 'False') return [failed('Mirror', message, remedy)];
+  return [mirrored.status === 'True' ? passed('Mirror', message) : skipped('Mirror', message)];
 }
 
 function checkTarget({ object }: Surroundings, { wanted, found, status }: FoundTarget): Check {

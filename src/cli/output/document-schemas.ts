@@ -29,6 +29,7 @@ const exportItem = {
   version: version.optional(),
   digest: digest.optional(),
   pages: pages.optional(),
+  ref: z.string().describe('Of the copy in the mirror.').optional(),
   linkExpirationTime: instant.optional(),
   job: z
     .strictObject({
@@ -132,6 +133,7 @@ const fields = {
     message: exportItem.message,
     version: version.optional(),
     digest: digest.optional(),
+    ref: z.string().describe('Of the copy in the mirror.').optional(),
     linkExpirationTime: instant.optional(),
     objects: z.array(z.strictObject(treeObject)).describe('The key, the outputs, then the targets.'),
     notReadable: z

@@ -3,7 +3,8 @@
 // Invariant: a resource has at most one such work, and an outcome counts for the copy that was asked for only.
 
 import { BundleError } from '../../bundle/bundle-error.ts';
-import { expiredDigests, listedDigests, placeOf } from '../../reconcile/mirror.ts';
+import { MirrorError } from '../../mirror/mirror-error.ts';
+import { copyLink, expiredDigests, listedDigests, placeOf } from '../../reconcile/mirror.ts';
 import type { Observation } from '../../reconcile/observation.ts';
 import type { ActionResult } from '../../reconcile/result.ts';
 import type { WantedMirror } from '../../staticexport/wanted-mirror.ts';
@@ -11,7 +12,13 @@ import type { ObjectKey, ObjectMeta } from '../../wire/cluster.ts';
 import type { MirrorFailure } from '../../wire/mirror-failure.ts';
 import { publishableCode, publishableMessage } from '../../wire/publishable-error.ts';
 import type { ActionContext } from '../context.ts';
-import { type IssuedLink, type MirrorOutcome, type MirrorWork, resourceId } from '../memory.ts';
+import {
+  type IssuedLink,
+  type MirrorOutcome,
+  type MirrorWork,
+  type ProcessMemory,
+  resourceId,
+} from '../memory.ts';
 import type { MirrorPlace } from '../ports.ts';
 import { findMirrorPlace } from './mirror-place.ts';
 
@@ -47,12 +54,12 @@ export async function workOnMirror(
   const known = context.memory.mirrorWorks.get(id);
   if (known?.isRunning === true) return { kind: 'mirror-working' };
   if (known?.done !== undefined) {
-    context.memory.mirrorWorks.delete(id);
+    keepLink(context.memory, id, known);
     if (known.name === name) return resultOf(known.done, observation);
   }
   const found = await findMirrorPlace(mirror, metadata, context, signal);
   if (found.kind === 'failed') return { kind: 'mirror-failed', failure: found.failure };
-  const link = known?.link ?? published;
+  const link = copyLink(observation) === 'published' ? published : known?.link;
   begin(
     metadata,
     { name, link, isHeavy: work === 'copy' },
@@ -63,7 +70,18 @@ export async function workOnMirror(
 }
 
 const nameOf = ({ work, mirror, active, digest }: MirrorTask): string =>
-  `${work} ${digest} ${active.ref ?? ''} ${mirror.compression} ${placeOf(mirror)}`;
+  `${work} ${digest} ${active.ref ?? ''} ${active.mirrorCheckTime ?? ''} ${mirror.compression} ${placeOf(mirror)}`;
+
+/** A link that was issued for copying serves the next attempt, too. */
+function keepLink(
+  { mirrorWorks }: ProcessMemory,
+  id: string,
+  { link, done, stop }: Pick<MirrorWork, 'link' | 'done' | 'stop'>,
+): void {
+  mirrorWorks.delete(id);
+  if (link === undefined || done?.kind !== 'failed' || !done.isLinkUsable) return;
+  mirrorWorks.set(id, { name: 'link', link, stop, isRunning: false, done: undefined });
+}
 
 function resultOf(done: MirrorOutcome, { output }: Observation): ActionResult {
   switch (done.kind) {
@@ -124,13 +142,15 @@ async function run(
       const looked = await mirrors.look(place, { ref: active.ref ?? '', digest }, retention, signal);
       return { kind: 'looked', ...looked };
     }
-    if (link === undefined) return { kind: 'failed', failure: failureOf(new TypeError('no link')) };
+    if (link === undefined) throw new TypeError('no link');
     const { compression } = mirror;
     const order = { place, compression, isRequired: true, versionStamp: active.version.slice(0, 15) };
     const { copy } = await mirrors.copy(link.url, { ...order, expectedDigest: digest }, signal);
-    return copy.kind === 'copied' ? { kind: 'copied', ref: copy.ref } : copy;
+    return copy.kind === 'copied'
+      ? { kind: 'copied', ref: copy.ref }
+      : { kind: 'failed', failure: copy.failure, isLinkUsable: true };
   } catch (error) {
-    return { kind: 'failed', failure: failureOf(error) };
+    return { kind: 'failed', failure: failureOf(error), isLinkUsable: error instanceof MirrorError };
   }
 }
 

@@ -29,7 +29,8 @@ export function claimMirrored(observation: Observation, state: State): readonly 
     const reason = reasonOf(failure);
     // The loss stays the reason until another copy is there.
     if (active?.copyLossTime !== undefined) return mirrored('False', 'Lost', detail);
-    return mirrored(isCopied && reason === 'Unreachable' ? 'Unknown' : 'False', reason, detail);
+    const isUnsure = isCopied && (reason === 'Unreachable' || reason === 'OutputWriteFailed');
+    return mirrored(isUnsure ? 'Unknown' : 'False', reason, detail);
   }
   if (active?.copyLossTime !== undefined) return mirrored('False', 'Lost');
   if (isCopied) return mirrored('True', 'Copied', `${active?.version ?? ''}: ${active?.ref ?? ''}.`);

@@ -73,8 +73,8 @@ const clusterRows: readonly Row[] = [
   ],
   [
     'a newer CRD',
-    { definition: { value: definition({ fields: ownFields().union(new Set(['spec.mirror'])) }) } },
-    /^CrdSchema warning: The CRD is newer than this program: it also has the field spec\.mirror\.$/,
+    { definition: { value: definition({ fields: ownFields().union(new Set(['spec.laterField'])) }) } },
+    /^CrdSchema warning: The CRD is newer than this program: it also has the field spec\.laterField\.$/,
   ],
   [
     'no operator',
@@ -326,6 +326,18 @@ const exportRows: readonly Row[] = [
       }),
     ),
     /^Ready warning: .*PageCountDropped: Candidate v2 has 7 pages\.$/,
+  ],
+  [
+    'a copy that is lost',
+    one(
+      surroundings({
+        storedStatus: withConditions(
+          ['Ready', 'True', 'Published'],
+          ['Mirrored', 'False', 'Lost', 'The copy is gone.'],
+        ),
+      }),
+    ),
+    /^Mirror error: Lost: The copy is gone\.$/,
   ],
   [
     'a link that the operator calls due',
@@ -631,7 +643,7 @@ const preRows: readonly Row[] = [
   ],
   [
     'a newer CRD',
-    { definition: { value: definition({ fields: ownFields().union(new Set(['spec.mirror'])) }) } },
+    { definition: { value: definition({ fields: ownFields().union(new Set(['spec.laterField'])) }) } },
     /^InstallConflict error: A newer CRD is installed/,
   ],
   [

@@ -11,7 +11,7 @@ import type { OutputState } from '../../../../src/reconcile/observation.ts';
 import type { ConfigMapObject, SecretObject } from '../../../../src/wire/cluster.ts';
 import { ClusterError } from '../../../../src/wire/cluster-error.ts';
 import type { Publication } from '../../../../src/wire/publication.ts';
-import { published, publishedLink } from '../../reconcile/cases/observations.ts';
+import { copyOf, published, publishedLink } from '../../reconcile/cases/observations.ts';
 import {
   exportObject,
   linkOf,
@@ -39,13 +39,18 @@ const next = {
 const refreshed: PublishedBundle = { ...next, link: { ...next.link, url: linkOf('refreshed.zip') } };
 
 /** Writes the outputs as they are found in the cluster. */
-async function write(ports: Ports, publish?: PublishedBundle, state?: OutputState): Promise<OutputsWritten> {
+async function write(
+  ports: Ports,
+  publish?: PublishedBundle,
+  state?: OutputState,
+  publishesLink = true,
+): Promise<OutputsWritten> {
   const { ofCluster, signal, calls } = ports;
   const found = await readOutputs(owner.metadata, outputName, {}, ofCluster, signal);
   calls.length = 0;
   const handles: Handles = { ...found, key: undefined, rateLimitId: '' };
   const known = { state: state ?? found.state, handles };
-  return writeOutputs(owner, { outputName, publishesLink: true }, known, publish, ofCluster, signal);
+  return writeOutputs(owner, { outputName, publishesLink }, known, publish, ofCluster, signal);
 }
 
 /** Both outputs as the operator wrote them. */
@@ -339,4 +344,50 @@ test('the result follows the Secret as it is stored, not as it was sent', async 
   const outputs = await write(ports, next);
   assert.ok(outputs.published?.link?.url.isSame(publishedBundle.link.url));
   assert.deepEqual(outputs.state.kind === 'ours' && outputs.state.published, published);
+});
+
+const ref = copyOf(publication.digest);
+
+test('outputs of a copied bundle name its reference, and the values name the digest with it', async () => {
+  const ports = openPorts();
+  await write(ports, { ...next, ref });
+  const { version, digest } = publication;
+  const url = next.link.url.reveal();
+  const copy = `  ref: ${ref}\n  digest: ${digest}\n`;
+  const { ref: secretRef, 'values.yaml': values } = textsOf(ports);
+  assert.equal(secretRef, ref);
+  assert.equal(values, `staticExport:\n  enabled: true\n  bundleUrl: ${url}\n  version: ${version}\n${copy}`);
+  assert.deepEqual(ports.cluster.configMaps.get(outputName)?.data, {
+    version,
+    digest,
+    ref,
+    'values.yaml': `staticExport:\n  enabled: true\n  version: ${version}\n${copy}`,
+  });
+});
+
+test('a copied bundle has no link in its outputs where the spec wants none', async () => {
+  const ports = openPorts();
+  const outputs = await write(ports, { ...next, ref }, undefined, false);
+  assert.equal(textsOf(ports)['bundleUrl'], undefined);
+  assert.equal(JSON.stringify(textsOf(ports)).includes('storage.example.com'), false);
+  assert.deepEqual([outputs.published?.ref, outputs.published?.link], [ref, undefined]);
+  assert.deepEqual(outputs.state.kind === 'ours' && outputs.state.published, {
+    ...publication,
+    ref,
+    link: undefined,
+  });
+  await write(ports, undefined, undefined, false);
+  assert.deepEqual(ports.calls, []);
+});
+
+test('a published link leaves the outputs when the spec wants none any more, and stays without a copy', async () => {
+  const ports = openPorts();
+  await write(ports, { ...next, ref });
+  await write(ports, undefined, undefined, false);
+  assert.deepEqual(ports.calls, [applySecret]);
+  assert.equal(textsOf(ports)['bundleUrl'], undefined);
+  const uncopied = await publishedPorts();
+  await write(uncopied, undefined, undefined, false);
+  assert.deepEqual(uncopied.calls, []);
+  assert.equal(textsOf(uncopied)['bundleUrl'], next.link.url.reveal());
 });

@@ -37,6 +37,7 @@ const mirrored: Readonly<Record<reasons.MirrorReason, readonly [Observation, str
   OwnedElsewhere: [withMirrorFailure(uncopied, 'OwnedElsewhere'), 'False'],
   SecretMissing: [withMirrorFailure(uncopied, 'SecretMissing'), 'False'],
   Unreachable: [withMirrorFailure(uncopied, 'Unreachable'), 'False'],
+  OutputWriteFailed: [withMirrorFailure(copied, 'OutputWriteFailed'), 'Unknown'],
   CopyFailed: [withMirrorFailure(uncopied, 'BlobDamaged'), 'False'],
   ContentChanged: [withMirrorFailure(uncopied, 'ContentChanged'), 'False'],
 };

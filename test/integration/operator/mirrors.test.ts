@@ -1,0 +1,176 @@
+// The operator as a process, with a real registry and a real S3 service as mirrors: what it publishes with a copy, what it
+// says of a mirror that refuses, and that servers and rollbacks need no vendor afterwards.
+
+import assert from 'node:assert/strict';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { after, before, suite, test } from 'node:test';
+import { parse } from 'yaml';
+import { type DockerRegistry, noRegistry, startDockerRegistry } from '../../support/docker-registry.ts';
+import { eventually } from '../../support/eventually.ts';
+import { noS3, startVersitygw, type Versitygw } from '../../support/versitygw.ts';
+import { prepareSite } from '../bundle-server/served-site.ts';
+import { type ChartedCluster, startChartedCluster } from './charted-cluster.ts';
+import { findLeaks } from './leak-search.ts';
+import { type OperatorProcess, startOperator } from './operator-process.ts';
+import { createReader } from './resource-reader.ts';
+import { keySecret } from './resources.ts';
+import { goodKey, type ScriptedVendor, signature, startVendor } from './scripted-vendor.ts';
+
+const namespace = 'team-a';
+const password = 'pass-word-of-the-mirror';
+
+const secret = (name: string, stringData: Readonly<Record<string, string>>) => ({
+  ...{ apiVersion: 'v1', kind: 'Secret', metadata: { name, namespace }, stringData },
+});
+
+const staticExport = (name: string, spec: object) => ({
+  apiVersion: 'staticexport.dev/v1alpha1',
+  kind: 'StaticExport',
+  metadata: { name, namespace },
+  spec: { domain: `${name}.example.com`, api: { keySecretRef: { name: 'export-api' } }, ...spec },
+});
+
+suite('an operator and mirrors', { skip: noRegistry || noS3 }, () => {
+  let world: ChartedCluster;
+  let vendor: ScriptedVendor;
+  let operator: OperatorProcess;
+  let reader: ReturnType<typeof createReader>;
+  let registry: DockerRegistry;
+  let s3: Versitygw;
+
+  const oci = (path: string, secretName = 'mirror') => ({
+    oci: { repository: `${registry.host}/${path}`, secretRef: { name: secretName } },
+  });
+
+  before(async () => {
+    [vendor, registry, s3] = await Promise.all([
+      startVendor(),
+      startDockerRegistry({ users: { docs: password } }),
+      startVersitygw(),
+    ]);
+    await s3.createBucket('docs');
+    world = await startChartedCluster({ namespaces: [namespace], watchNamespaces: [namespace] });
+    const { accessKeyId, secretAccessKey } = s3.rootKey;
+    await world.apply(
+      keySecret('export-api', goodKey),
+      secret('mirror', { username: 'docs', password }),
+      secret('wrong-mirror', { username: 'docs', password: 'not-the-pass-word' }),
+      secret('bucket', { accessKeyId, secretAccessKey }),
+    );
+    reader = createReader(world.kubectl, namespace);
+    operator = await startOperator(world, [
+      `--api-base-url=${vendor.url}`,
+      '--allow-private-links',
+      `--allowed-mirror-hosts=http://${registry.host},http://${new URL(s3.origin).host}`,
+      '--allow-private-mirror-hosts',
+      `--watch-namespaces=${namespace}`,
+      '--lease-duration=6s',
+      '--request-timeout=5s',
+    ]);
+    await world.apply(
+      staticExport('docs', { mirror: oci('docs/site') }),
+      staticExport('linkless', { mirror: oci('docs/linkless'), output: { link: 'Never' } }),
+      staticExport('denied', { mirror: oci('docs/denied', 'wrong-mirror') }),
+      staticExport('elsewhere', {
+        mirror: { oci: { repository: 'registry.example.com/docs', secretRef: { name: 'mirror' } } },
+      }),
+      staticExport('bucket', {
+        mirror: {
+          s3: {
+            ...{ endpoint: s3.origin, bucket: 'docs', prefix: 'sites/bucket', pathStyle: true },
+            secretRef: { name: 'bucket' },
+          },
+          compression: 'Gzip',
+        },
+      }),
+    );
+  });
+
+  after(async () => {
+    await operator?.child.stop();
+    await vendor?.close();
+    await world?.stop();
+    await registry?.close();
+    await s3?.close();
+  });
+
+  test('a version is published with the reference of its copy, in every output', async () => {
+    await reader.awaitCondition('docs', 'Mirrored', 'True', 'Copied');
+    await reader.awaitCondition('docs', 'Ready', 'True', 'Published');
+    const { published, text } = await reader.readOutput('docs');
+    assert.match(published.ref ?? '', new RegExp(`^oci://${registry.host}/docs/site@sha256:[0-9a-f]{64}$`));
+    assert.equal(text('ref'), published.ref);
+    const { version, digest, ref } = published;
+    const map = await reader.read('configmap', 'docs-bundle');
+    assert.equal(map.data.ref, ref);
+    assert.deepEqual(parse(map.data['values.yaml']), {
+      staticExport: { enabled: true, version, ref, digest },
+    });
+  });
+
+  test('a bucket gets the same tree', async () => {
+    await reader.awaitCondition('bucket', 'Mirrored', 'True', 'Copied');
+    const { published } = await reader.readOutput('bucket');
+    assert.equal(published.ref, `s3://docs/sites/bucket/bundles/${published.digest}.json`);
+  });
+
+  test('a mirror that refuses is named with the remedy, and nothing is published until it accepts', async () => {
+    const denied = await reader.awaitCondition('denied', 'Mirrored', 'False', 'Denied');
+    assert.match(denied.message, /401/);
+    const elsewhere = await reader.awaitCondition('elsewhere', 'Mirrored', 'False', 'HostNotAllowed');
+    assert.match(elsewhere.message, /registry\.example\.com/);
+    assert.equal(vendor.issues('elsewhere.example.com'), 0);
+    await assert.rejects(reader.readOutput('denied'), /NotFound/);
+    await world.apply(secret('wrong-mirror', { username: 'docs', password }));
+    await reader.awaitCondition('denied', 'Ready', 'True', 'Published', 90_000);
+  });
+
+  test('without links a server starts from the copy alone, and a rollback needs no vendor', async () => {
+    await reader.awaitCondition('linkless', 'Ready', 'True', 'Published');
+    const first = await reader.readOutput('linkless');
+    assert.equal(first.published.link, undefined);
+    assert.equal(first.secret.data.bundleUrl, undefined);
+    assert.equal(await reader.condition('linkless', 'LinkFresh'), undefined);
+    vendor.script('linkless.example.com', { content: { 'index.html': '<h1>second</h1>' } });
+    await reader.request('linkless', 'second');
+    await eventually('the second version', async () => {
+      const { published } = await reader.readOutput('linkless');
+      return published.version === first.published.version ? undefined : published;
+    });
+    await vendor.close();
+    const pin = JSON.stringify({ spec: { pin: { version: first.published.version } } });
+    await world.kubectl(['patch', 'sx', 'linkless', '-n', namespace, '--type=merge', '-p', pin]);
+    await reader.awaitCondition('linkless', 'Ready', 'True', 'Pinned');
+    const { text, published } = await reader.readOutput('linkless');
+    assert.equal(published.digest, first.published.digest);
+    const served = await prepareSite();
+    try {
+      const folder = join(served.folder, 'mirror');
+      await mkdir(folder);
+      await Promise.all([
+        writeFile(join(folder, 'username'), 'docs'),
+        writeFile(join(folder, 'password'), password),
+        served.mount(text('bundle.json')),
+      ]);
+      await served.start('--mirror-credentials', folder, '--allow-private-mirror', '--allow-http-mirror');
+      const status = await served.until('the copy is served', ({ active }) => active !== null);
+      assert.equal(status.active?.digest, first.published.digest);
+      assert.equal(status.source.kind, 'mirror');
+    } finally {
+      await served.remove();
+    }
+  });
+
+  test('no status, event or log line holds a password, a key or a link', async () => {
+    const needles = [password, 'not-the-pass-word', s3.rootKey.secretAccessKey, goodKey, signature];
+    const all = await Promise.all([
+      world.kubectl(['get', 'sx', '-n', namespace, '-o', 'json']),
+      world.kubectl(['get', 'configmap', '-n', namespace, '-o', 'json']),
+      world.kubectl(['get', 'events.events.k8s.io', '-n', namespace, '-o', 'json']),
+    ]);
+    assert.deepEqual(findLeaks(all, needles), []);
+    assert.deepEqual(findLeaks(operator.log, needles), []);
+    reader.assertRulesKept();
+  });
+});

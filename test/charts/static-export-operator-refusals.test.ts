@@ -10,6 +10,8 @@ import { parseStaticExport } from '../../src/staticexport/parse.ts';
 import { chart } from './operator-chart.ts';
 import { notesOf, refusalOf, renderChart } from './rendered-chart.ts';
 
+const defaultMirror = { address: 'oci://a.example/docs/{namespace}/{name}' };
+
 const refused: readonly (readonly [string, object, RegExp])[] = [
   ['a mistyped value', { watchNamespace: ['docs'] }, /additional properties 'watchNamespace' not allowed/],
   ['a mistyped value below', { crds: { kepp: true } }, /'\/crds': additional properties 'kepp'/],
@@ -71,6 +73,48 @@ const refused: readonly (readonly [string, object, RegExp])[] = [
     'a scratch folder that no large archive fits into',
     { scratchSizeLimit: '1023Mi' },
     /scratchSizeLimit=1023Mi has no room for one archive of inspection\.maxArchiveSize=1GiB/,
+  ],
+  ['a mirror with a path', { allowedMirrorHosts: ['a.example/docs'] }, /'\/allowedMirrorHosts\/0'/],
+  ['a mirror of another scheme', { allowedMirrorHosts: ['oci://a.example'] }, /'\/allowedMirrorHosts\/0'/],
+  [
+    'a default mirror with credentials in its address',
+    { defaultMirror: { address: 'oci://user:svc_5ec2e7@a.example/{namespace}/{name}' } },
+    /defaultMirror\.address must be oci:\/\/HOST\/PATH\/\{namespace\}\/\{name\} or s3:/,
+  ],
+  [
+    'a default mirror of another kind',
+    { defaultMirror: { address: 'https://a.example/{namespace}/{name}' } },
+    /defaultMirror\.address must be oci:\/\/HOST\/PATH\/\{namespace\}\/\{name\} or s3:/,
+  ],
+  [
+    'a default mirror whose placeholders are no whole parts of the path',
+    { defaultMirror: { address: 'oci://a.example/{namespace}-{name}' } },
+    /defaultMirror\.address must be oci:\/\/HOST\/PATH\/\{namespace\}\/\{name\} or s3:/,
+  ],
+  [
+    'a default mirror with a placeholder too many',
+    { defaultMirror: { address: 'oci://a.example/{name}/{namespace}/{name}' } },
+    /needs \{namespace\} and \{name\} once each/,
+  ],
+  [
+    'a default mirror that all StaticExports of a namespace share',
+    { defaultMirror: { address: 's3://docs-bundles/{namespace}' } },
+    /defaultMirror\.address=s3:\/\/docs-bundles\/\{namespace\} needs \{namespace\} and \{name\}/,
+  ],
+  [
+    'credentials of no default mirror',
+    { defaultMirror: { credentialsSecret: 'writer' } },
+    /defaultMirror\.credentialsSecret has no effect without defaultMirror\.address/,
+  ],
+  [
+    'a region of a registry',
+    { defaultMirror: { ...defaultMirror, region: 'eu-west-1' } },
+    /defaultMirror\.region is for s3:\/\/ only/,
+  ],
+  [
+    'a bucket without TLS that the values do not allow',
+    { defaultMirror: { address: 's3://docs/{namespace}/{name}', endpoint: 'http://minio.storage:9000' } },
+    /defaultMirror\.endpoint begins with http:\/\/.*defaultMirror\.allowHttp=true/,
   ],
   [
     'a lease that cannot be renewed in time',
@@ -140,6 +184,21 @@ for (const [words, values, expected] of [
     /WARNING: jobs, archives and the secret that signs links are in an emptyDir/,
   ],
   [
+    'the default mirror',
+    { ...api, defaultMirror: { ...defaultMirror, credentialsSecret: 'writer' } },
+    /copied to oci:\/\/a\.example\/docs\/\{namespace\}\/\{name\}\nwith the credentials in Secret writer of namespace docs/,
+  ],
+  [
+    'a registry that must accept copies without credentials',
+    { ...api, defaultMirror },
+    /NOTE: defaultMirror\.credentialsSecret is empty/,
+  ],
+  [
+    'a default mirror without TLS',
+    { ...api, defaultMirror: { ...defaultMirror, allowHttp: true } },
+    /WARNING: defaultMirror\.allowHttp/,
+  ],
+  [
     'keys in values',
     { exportService: { enabled: true, keys: { inline: ['svc_5ec2e7'] } } },
     /WARNING: exportService\.keys\.inline stays in the release's values/,
@@ -157,6 +216,11 @@ test('with an API, two replicas and a volume the notes have no warning', async (
   const further = { ...api, allowedApiHosts: ['b.example'] };
   assert.doesNotMatch(await notesOf(chart, { values: further }), /WARNING|NOTE:/);
   assert.doesNotMatch(await notesOf(chart, { values: service }), /WARNING|NOTE:/);
+  const bucket = { address: 's3://docs-bundles/{namespace}/{name}' };
+  for (const mirror of [bucket, { ...defaultMirror, credentialsSecret: 'writer' }]) {
+    const values = { ...api, defaultMirror: mirror };
+    assert.doesNotMatch(await notesOf(chart, { values }), /WARNING|NOTE:/);
+  }
 });
 
 test('this operator manages the first StaticExport of the notes', async () => {

@@ -53,6 +53,10 @@ const rendered: Readonly<Record<string, readonly string[]>> = {
     ...[`ServiceAccount/${full}-webhook`, `ServiceMonitor/${full}-webhook`],
     ...['', 'Binding'].map((suffix) => `ValidatingAdmissionPolicy${suffix}/ops-${full}-webhook`),
   ],
+  mirror: [
+    ...[crd, ...ownAlways(full), ...wholeCluster(full), `ServiceAccount/${full}`],
+    `NetworkPolicy/${full}`,
+  ],
   everything: [
     ...[crd, ...ownAlways('exporter'), ...wholeCluster('exporter'), 'ServiceAccount/exporter'],
     ...['Deployment', 'NetworkPolicy', 'PersistentVolumeClaim', 'Service'].map(
@@ -318,6 +322,7 @@ test("a sub-chart's values may hold keys of a parent, and template names have th
   for (const file of [
     '_names.tpl',
     '_api.tpl',
+    '_mirror.tpl',
     '_pod.tpl',
     '_alerts.tpl',
     'rbac.yaml',

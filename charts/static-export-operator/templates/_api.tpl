@@ -34,6 +34,7 @@ http://{{ include "static-export-operator.serviceHost" . }}{{ if ne $port 80 }}:
 {{- define "static-export-operator.check" -}}
 {{- include "static-export-operator.checkLabels" . -}}
 {{- include "static-export-operator.checkDurations" . -}}
+{{- include "static-export-operator.checkMirrors" . -}}
 {{- include "static-export-operator.checkScratch" . -}}
 {{- $service := .Values.exportService -}}
 {{- if $service.enabled -}}

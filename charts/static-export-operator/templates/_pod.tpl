@@ -38,6 +38,9 @@ spec:
         {{- if or .Values.extraCa.configMap .Values.extraCa.secret }}
         - { name: extra-ca, mountPath: /etc/static-export-ca, readOnly: true }
         {{- end }}
+        {{- if .Values.defaultMirror.credentialsSecret }}
+        - { name: default-mirror, mountPath: /etc/static-export-mirror, readOnly: true }
+        {{- end }}
         {{- with .Values.extraVolumeMounts }}{{- toYaml . | nindent 8 }}{{- end }}
   volumes:
     - name: scratch
@@ -49,6 +52,11 @@ spec:
     {{- with .Values.extraCa.secret }}
     - name: extra-ca
       secret: { secretName: {{ . }} }
+    {{- end }}
+    {{- with .Values.defaultMirror.credentialsSecret }}
+    - name: default-mirror
+      # Without it the operator runs: links are refreshed, and each StaticExport says what its mirror lacks.
+      secret: { secretName: {{ . }}, optional: true }
     {{- end }}
     {{- with .Values.extraVolumes }}{{- toYaml . | nindent 4 }}{{- end }}
 {{- end -}}
@@ -90,6 +98,7 @@ spec:
 {{- if .Values.targets.git.allowPrivateHosts }}
 - --allow-private-git-hosts
 {{- end }}
+{{- include "static-export-operator.mirrorArgs" . }}
 {{- with .Values.watchNamespaces }}
 - --watch-namespaces={{ join "," . }}
 {{- end }}

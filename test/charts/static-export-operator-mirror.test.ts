@@ -1,0 +1,84 @@
+// Mirrors in the operator's chart: flags only where values are set, the Secret of the default mirror,
+// and the network. No further permission.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { argsOf, full, pick, render } from './operator-chart.ts';
+import type { RenderedObject } from './rendered-chart.ts';
+
+const deployment = (objects: readonly RenderedObject[]): RenderedObject =>
+  pick(objects, `Deployment/${full}`);
+const flagsOf = (objects: readonly RenderedObject[]): readonly string[] =>
+  argsOf(objects, full).filter((flag) => flag.includes('mirror'));
+const address = 'oci://registry.example.com:5000/docs/{namespace}/{name}';
+
+test('values of mirrors become flags, and without them there is none', async () => {
+  assert.deepEqual(flagsOf(await render('mirror')), [
+    '--allowed-mirror-hosts=registry.example.com,registry.example.org:5000,http://minio.storage:9000',
+    '--allow-private-mirror-hosts',
+    '--default-mirror=s3://docs-bundles/{namespace}/{name}',
+    '--default-mirror-credentials=/etc/static-export-mirror',
+    '--default-mirror-endpoint=http://minio.storage:9000',
+    '--default-mirror-region=local',
+    '--default-mirror-path-style',
+    '--allow-http-default-mirror',
+  ]);
+  assert.deepEqual(flagsOf(await render('vendor')), []);
+  const values = { allowedMirrorHosts: null, defaultMirror: { address } };
+  assert.deepEqual(flagsOf(await render('vendor', { values })), [`--default-mirror=${address}`]);
+});
+
+test('the Secret of the default mirror is mounted whole and read-only, and the operator starts without it', async () => {
+  const pod = deployment(await render('mirror'));
+  const list = (path: string): readonly { readonly name: string }[] => Object(pod.at(path));
+  const named = (path: string) => list(path).find(({ name }) => name === 'default-mirror');
+  assert.deepEqual(named('spec.template.spec.volumes'), {
+    name: 'default-mirror',
+    secret: { secretName: 'mirror-writer', optional: true },
+  });
+  assert.deepEqual(named('spec.template.spec.containers.0.volumeMounts'), {
+    name: 'default-mirror',
+    mountPath: '/etc/static-export-mirror',
+    readOnly: true,
+  });
+  const without = deployment(await render('vendor', { values: { defaultMirror: { address } } }));
+  assert.doesNotMatch(JSON.stringify(without.json), /static-export-mirror/);
+});
+
+test('with a NetworkPolicy the operator may reach the ports of its mirrors', async () => {
+  const mirrorRule = async (name: string, values: object): Promise<unknown> => {
+    const policy = pick(await render(name, { values }), `NetworkPolicy/${full}`);
+    assert.equal(policy.textsAt('spec.egress').length, 4);
+    return policy.at('spec.egress.3');
+  };
+  const tcp = (...ports: readonly number[]): object[] => ports.map((port) => ({ port, protocol: 'TCP' }));
+  assert.deepEqual(await mirrorRule('mirror', {}), {
+    ports: tcp(443, 5000, 9000),
+    to: [{ ipBlock: { cidr: '10.0.7.0/24' } }],
+  });
+  const networkPolicy = { enabled: true, mirrors: { ports: [8443] } };
+  const rule = (values: object) => mirrorRule('vendor', { networkPolicy, ...values });
+  assert.deepEqual(await rule({ defaultMirror: { address } }), { ports: tcp(8443, 5000) });
+  const plain = { address: 'oci://registry/{namespace}/{name}', allowHttp: true };
+  assert.deepEqual(await rule({ allowedMirrorHosts: ['a.example:8443'], defaultMirror: plain }), {
+    ports: tcp(8443, 80),
+  });
+  const none = pick(await render('vendor', { values: { networkPolicy } }), `NetworkPolicy/${full}`);
+  assert.equal(none.textsAt('spec.egress').length, 3, 'no rule without mirrors');
+});
+
+test('mirrors need no further permission: the operator gets Secrets by name already', async () => {
+  const rulesOf = async (name: string): Promise<unknown> =>
+    pick(await render(name), `ClusterRole/${full}`).at('rules');
+  assert.deepEqual(await rulesOf('mirror'), await rulesOf('vendor'));
+  const secrets = Object(await rulesOf('mirror')).find(({ resources }: { readonly resources: string[] }) =>
+    resources.includes('secrets'),
+  );
+  assert.deepEqual(secrets.verbs, ['get', 'create', 'patch']);
+});
+
+test('a service account has the annotation of a cloud identity', async () => {
+  const annotations = { 'eks.amazonaws.com/role-arn': 'arn:aws:iam::111122223333:role/docs-mirror' };
+  const objects = await render('mirror', { values: { serviceAccount: { annotations } } });
+  assert.deepEqual(pick(objects, `ServiceAccount/${full}`).at('metadata.annotations'), annotations);
+});

@@ -1,4 +1,4 @@
-// Mirrors in the operator's chart: flags only where values are set, the Secret of the default mirror,
+// Mirrors in the operator's chart: flags only where values are set, the Secret of the default mirror, disk for the copies,
 // and the network. No further permission.
 
 import assert from 'node:assert/strict';
@@ -43,6 +43,31 @@ test('the Secret of the default mirror is mounted whole and read-only, and the o
   });
   const without = deployment(await render('vendor', { values: { defaultMirror: { address } } }));
   assert.doesNotMatch(JSON.stringify(without.json), /static-export-mirror/);
+});
+
+test('the scratch folder has room for every copy that is made at the same time', async () => {
+  const sizesOf = async (values: object): Promise<readonly unknown[]> => {
+    const pod = deployment(await render('vendor', { values })).at('spec.template.spec');
+    const { volumes, containers } = Object(pod);
+    return [volumes[0].emptyDir.sizeLimit, containers[0].resources.requests['ephemeral-storage']];
+  };
+  const allowed = { allowedMirrorHosts: ['registry.example.com'] };
+  assert.deepEqual(await sizesOf({}), [undefined, '1Gi'], 'without mirrors no archive but a zip is on disk');
+  assert.deepEqual(await sizesOf(allowed), ['6Gi', '6Gi'], '2 × (1 + 2 × 1)');
+  assert.deepEqual(await sizesOf({ defaultMirror: { address } }), ['6Gi', '6Gi']);
+  for (const [inspection, size] of [
+    [{ concurrency: 4, maxArchiveSize: '1GiB', maxBundleSize: '2GiB' }, '20Gi'],
+    [{ concurrency: 3, maxArchiveSize: '200MiB', maxBundleSize: '300MiB' }, '2400Mi'],
+    [{ concurrency: 1, maxArchiveSize: '1KiB', maxBundleSize: '1GiB' }, '2049Mi'],
+  ] as const) {
+    assert.deepEqual(await sizesOf({ ...allowed, inspection }), [size, size]);
+  }
+  assert.deepEqual(await sizesOf({ ...allowed, scratchSizeLimit: '6Gi' }), ['6Gi', '6Gi']);
+  assert.deepEqual(await sizesOf({ ...allowed, scratchSizeLimit: '1Ti' }), ['1Ti', '6Gi']);
+  const resources = { requests: { 'ephemeral-storage': '0' } };
+  assert.deepEqual(await sizesOf({ ...allowed, resources }), ['6Gi', '0']);
+  const limits = { 'ephemeral-storage': '6Gi' };
+  assert.deepEqual(await sizesOf({ ...allowed, resources: { limits } }), ['6Gi', undefined]);
 });
 
 test('with a NetworkPolicy the operator may reach the ports of its mirrors', async () => {

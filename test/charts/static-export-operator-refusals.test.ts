@@ -72,8 +72,37 @@ const refused: readonly (readonly [string, object, RegExp])[] = [
   [
     'a scratch folder that no large archive fits into',
     { scratchSizeLimit: '1023Mi' },
-    /scratchSizeLimit=1023Mi has no room for one archive of inspection\.maxArchiveSize=1GiB/,
+    /scratchSizeLimit=1023Mi has no room for one archive of inspection\.maxArchiveSize, which is 1Gi\. Raise the first to 1Gi/,
   ],
+  [
+    'a scratch folder that copies for mirrors do not fit into',
+    { allowedMirrorHosts: ['a.example'], scratchSizeLimit: '6143Mi' },
+    /scratchSizeLimit=6143Mi has no room for what inspections with mirrors may write, .*, which is 6Gi\. Raise the first to 6Gi/,
+  ],
+  [
+    'a limit of the disk that copies for mirrors do not fit into',
+    { defaultMirror, resources: { limits: { 'ephemeral-storage': '6G' } } },
+    /resources\.limits\.ephemeral-storage=6G has no room .*, which is 6Gi/,
+  ],
+  [
+    'a limit of the disk, in bytes, that no large archive fits into',
+    { resources: { limits: { 'ephemeral-storage': 1_000_000_000 } } },
+    /resources\.limits\.ephemeral-storage=1000000000 has no room for one archive .*, which is 1Gi/,
+  ],
+  ...[
+    ['--inspect-concurrency=64', 'inspection.concurrency'],
+    ['--max-archive-size=9GiB', 'inspection.maxArchiveSize'],
+    ['--max-bundle-size=9GiB', 'inspection.maxBundleSize'],
+    ['--allowed-mirror-hosts=a.example', 'allowedMirrorHosts'],
+    ['--default-mirror=oci://a.example/{namespace}/{name}', 'defaultMirror.address'],
+  ].map(
+    ([flag = '', value = '']) =>
+      [
+        `a flag that the size of the scratch folder follows from: ${flag}`,
+        { extraArgs: [flag] },
+        new RegExp(`extraArgs sets ${flag.split('=')[0]}, .* set ${value} instead`),
+      ] as const,
+  ),
   ['a mirror with a path', { allowedMirrorHosts: ['a.example/docs'] }, /'\/allowedMirrorHosts\/0'/],
   ['a mirror of another scheme', { allowedMirrorHosts: ['oci://a.example'] }, /'\/allowedMirrorHosts\/0'/],
   [

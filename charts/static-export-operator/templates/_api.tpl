@@ -83,12 +83,43 @@ http://{{ include "static-export-operator.serviceHost" . }}{{ if ne $port 80 }}:
 {{- get (dict "Ki" $count "Mi" (mul $count 1024) "Gi" (mul $count 1048576) "Ti" (mul $count 1073741824)) (regexFind "[A-Za-z]+$" . | trimSuffix "B") -}}
 {{- end -}}
 
-{{- /* The first large zip would have the pod evicted. */ -}}
+{{- /* In KiB, of any quantity of Kubernetes with a usual unit; empty for another one. */ -}}
+{{- define "static-export-operator.quantityKibibytes" -}}
+{{- $text := toString . -}}
+{{- $factor := get (dict "" 1.0 "k" 1e3 "M" 1e6 "G" 1e9 "T" 1e12 "Ki" 1024.0 "Mi" 1048576.0 "Gi" 1073741824.0 "Ti" 1099511627776.0) (regexFind "[A-Za-z]*$" $text) -}}
+{{- if $factor }}{{ divf (mulf (regexFind "^[0-9.]+" $text | float64) $factor) 1024.0 | floor | int64 }}{{ end -}}
+{{- end -}}
+
+{{- /* The least size of the scratch folder: one archive, because most archives are read as a stream. With mirrors, each
+     inspection may have its archive, its unpacked content, and a copy that no compression makes smaller. */ -}}
+{{- define "static-export-operator.scratchNeed" -}}
+{{- $archive := include "static-export-operator.kibibytes" .Values.inspection.maxArchiveSize | int64 -}}
+{{- if include "static-export-operator.hasMirrors" . -}}
+{{- $bundle := include "static-export-operator.kibibytes" .Values.inspection.maxBundleSize | int64 -}}
+{{- $mebibytes := div (add (mul .Values.inspection.concurrency (add $archive $bundle $bundle)) 1023) 1024 -}}
+{{- mod $mebibytes 1024 | eq 0 | ternary (printf "%dGi" (div $mebibytes 1024)) (printf "%dMi" $mebibytes) -}}
+{{- else -}}{{ .Values.inspection.maxArchiveSize | trimSuffix "B" }}
+{{- end -}}
+{{- end -}}
+
+{{- define "static-export-operator.scratchLimit" -}}
+{{- if .Values.scratchSizeLimit }}{{ .Values.scratchSizeLimit }}
+{{- else if include "static-export-operator.hasMirrors" . }}{{ include "static-export-operator.scratchNeed" . }}{{ end -}}
+{{- end -}}
+
+{{- /* The kubelet evicts a pod above its limit: the leader would go with the first large archive. */ -}}
 {{- define "static-export-operator.checkScratch" -}}
-{{- $limit := .Values.scratchSizeLimit -}}
-{{- $archive := .Values.inspection.maxArchiveSize -}}
-{{- if and $limit (lt (include "static-export-operator.kibibytes" $limit | int64) (include "static-export-operator.kibibytes" $archive | int64)) -}}
-{{- fail (printf "scratchSizeLimit=%s has no room for one archive of inspection.maxArchiveSize=%s: raise the first, or lower the second" $limit $archive) -}}
+{{- $need := include "static-export-operator.scratchNeed" . -}}
+{{- $formula := include "static-export-operator.hasMirrors" . | empty | ternary
+  "one archive of inspection.maxArchiveSize"
+  "what inspections with mirrors may write, inspection.concurrency × (inspection.maxArchiveSize + 2 × inspection.maxBundleSize)" -}}
+{{- $limits := dict "scratchSizeLimit" .Values.scratchSizeLimit "resources.limits.ephemeral-storage" (dig "limits" "ephemeral-storage" "" (.Values.resources | default dict)) -}}
+{{- range $value, $limit := $limits -}}
+{{- if kindIs "float64" $limit }}{{ $limit = int64 $limit }}{{ end -}}
+{{- $found := include "static-export-operator.quantityKibibytes" $limit -}}
+{{- if and $limit $found (lt (int64 $found) (include "static-export-operator.kibibytes" $need | int64)) -}}
+{{- fail (printf "%s=%v has no room for %s, which is %s. Raise the first to %s, or lower the other values" $value $limit $formula $need $need) -}}
+{{- end -}}
 {{- end -}}
 {{- end -}}
 

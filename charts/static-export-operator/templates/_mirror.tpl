@@ -55,6 +55,14 @@
 {{- if and (hasPrefix "http://" ($mirror.endpoint | default "")) (not $mirror.allowHttp) -}}
 {{- fail "defaultMirror.endpoint begins with http://: use https://, or set defaultMirror.allowHttp=true" -}}
 {{- end -}}
+{{- /* The size of the scratch folder follows from these values. */ -}}
+{{- range $flag, $value := dict "--inspect-concurrency" "inspection.concurrency" "--max-archive-size" "inspection.maxArchiveSize" "--max-bundle-size" "inspection.maxBundleSize" "--allowed-mirror-hosts" "allowedMirrorHosts" "--default-mirror" "defaultMirror.address" -}}
+{{- range $.Values.extraArgs -}}
+{{- if or (eq . $flag) (hasPrefix (printf "%s=" $flag) .) -}}
+{{- fail (printf "extraArgs sets %s, which the size of the scratch folder follows from: set %s instead" $flag $value) -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
 {{- end -}}
 
 {{- /* The ports written in these values, or those of plain http, as JSON. */ -}}

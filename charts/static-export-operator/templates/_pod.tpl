@@ -33,7 +33,7 @@ spec:
       resources: {{- include "static-export-operator.resources" . | nindent 8 }}
       securityContext: {{- toYaml .Values.securityContext | nindent 8 }}
       volumeMounts:
-        # A zip lies here while it is inspected.
+        # A zip lies here while it is inspected, and a copy for a mirror while it is made.
         - { name: scratch, mountPath: /tmp }
         {{- if or .Values.extraCa.configMap .Values.extraCa.secret }}
         - { name: extra-ca, mountPath: /etc/static-export-ca, readOnly: true }
@@ -44,7 +44,8 @@ spec:
         {{- with .Values.extraVolumeMounts }}{{- toYaml . | nindent 8 }}{{- end }}
   volumes:
     - name: scratch
-      emptyDir: {{ .Values.scratchSizeLimit | empty | ternary "{}" (printf "{ sizeLimit: %s }" .Values.scratchSizeLimit) }}
+      {{- $limit := include "static-export-operator.scratchLimit" . }}
+      emptyDir: {{ $limit | empty | ternary "{}" (printf "{ sizeLimit: %s }" $limit) }}
     {{- with .Values.extraCa.configMap }}
     - name: extra-ca
       configMap: { name: {{ . }} }
@@ -67,7 +68,7 @@ spec:
 {{- $resources := deepCopy (.Values.resources | default dict) -}}
 {{- $isNamed := or (dig "requests" "ephemeral-storage" "" $resources) (dig "limits" "ephemeral-storage" "" $resources) -}}
 {{- if not $isNamed -}}
-{{- $size := .Values.inspection.maxArchiveSize | trimSuffix "B" -}}
+{{- $size := include "static-export-operator.scratchNeed" . -}}
 {{- $resources = merge $resources (dict "requests" (dict "ephemeral-storage" $size)) -}}
 {{- end -}}
 {{- toYaml $resources -}}

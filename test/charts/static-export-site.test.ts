@@ -144,7 +144,14 @@ test('a StaticExport has every field of the values, and no empty field', async (
     pin: { jobId: '007' },
     historyLimit: 7,
     suspend: false,
-    output: { name: 'published' },
+    output: { name: 'published', link: 'Always' },
+    mirror: {
+      s3: {
+        ...{ endpoint: 'https://s3.example.com', region: 'eu-west-1', bucket: 'docs-bundles' },
+        ...{ prefix: 'docs/site', secretRef: { name: 'docs-mirror' }, pathStyle: false },
+      },
+      ...{ policy: 'BestEffort', compression: 'Gzip', retention: { unlisted: '48h' } },
+    },
     trigger: { webhook: { secretRef: { name: 'docs-hook', key: 'secret' } }, quietPeriod: '2m' },
     targets: [
       {

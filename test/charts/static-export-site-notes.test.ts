@@ -44,6 +44,52 @@ test('the notes warn of Restart without a version, for every source', async () =
   );
 });
 
+test('the notes warn of a mirror whose port no rule of the NetworkPolicy allows', async () => {
+  const digest = '0a'.repeat(32);
+  const registry = (host: string): object => ({
+    staticExport: { ref: `oci://${host}/docs@sha256:${digest}`, digest },
+  });
+  const bucket = (endpoint: string): object => ({
+    staticExport: { ref: `s3://docs-bundles/bundles/${digest}.json`, digest },
+    server: { mirror: { endpoint } },
+  });
+  const mirror = { oci: { repository: 'registry.example.com:5000/docs', secretRef: { name: 'm' } } };
+  const egress = (...ports: readonly object[]): object => ({ egress: [{ ports }] });
+  for (const [source, policy, port] of [
+    [registry('registry.example.com:5000'), {}, 5000],
+    [bucket('https://minio.storage:9000'), {}, 9000],
+    [{ export: { ...exported, mirror } }, {}, 5000],
+    [registry('registry.example.com:5000'), egress({ port: 5000, protocol: 'UDP' }), 5000],
+    [registry('registry.example.com'), egress({ port: 5000, endPort: 5010 }), 443],
+    [registry('registry.example.com'), {}, undefined],
+    [bucket('http://minio.storage'), {}, undefined],
+    [registry('registry.example.com:5000'), egress({ port: 4000, endPort: 5000 }), undefined],
+    [registry('registry.example.com:5000'), egress({ protocol: 'TCP' }), undefined],
+    [registry('registry.example.com:5000'), egress({ port: 'registry' }), undefined],
+    [registry('registry.example.com:5000'), { egress: [{ to: [{ podSelector: {} }] }] }, undefined],
+    [{ staticExport: { existingSecret: 'docs-bundle' } }, egress({ port: 1 }), undefined],
+  ] as const) {
+    const values = { ...source, networkPolicy: { enabled: true, ...policy } };
+    const [, found] = /no rule for port (\d+) of the mirror/.exec(await notesOf(chart, { values })) ?? [];
+    assert.equal(found, port?.toString(), JSON.stringify(values));
+    const open = { ...values, networkPolicy: { enabled: false } };
+    assert.doesNotMatch(await notesOf(chart, { values: open }), /no rule for port/);
+  }
+});
+
+test('the notes say where a new pod gets a bundle that a mirror has', async () => {
+  const digest = '0a'.repeat(32);
+  const staticExport = { ref: `oci://registry.example.com/docs@sha256:${digest}`, digest };
+  assert.match(
+    await notesOf(chart, { values: { staticExport } }),
+    /from another server, or from the mirror\./,
+  );
+  const alone = { staticExport, peers: { enabled: false } };
+  const notes = await notesOf(chart, { values: alone });
+  assert.match(notes, /A new pod copies the bundle from the mirror\./);
+  assert.doesNotMatch(notes, /the bundle is lost/);
+});
+
 test("the notes have a command for a pod's status that works with a NetworkPolicy", async () => {
   const notes = (enabled: boolean): Promise<string> =>
     notesOf(chart, {

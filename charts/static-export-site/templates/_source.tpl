@@ -103,6 +103,34 @@
 {{- end -}}
 {{- end -}}
 
+{{- /* The port of the mirror that these values name; empty where only `bundle.json` names one. */ -}}
+{{- define "static-export-site.mirrorPort" -}}
+{{- $mirror := .Values.server.mirror -}}
+{{- $repository := dig "mirror" "oci" "repository" "" .Values.export -}}
+{{- $ref := .Values.staticExport.ref | default ($repository | empty | ternary "" (printf "oci://%s" $repository)) -}}
+{{- $url := $mirror.endpoint | default "" -}}
+{{- if hasPrefix "oci://" $ref -}}
+{{- $url = printf "%s://%s" ($mirror.allowHttp | ternary "http" "https") (trimPrefix "oci://" $ref | splitList "/" | first) -}}
+{{- end -}}
+{{- if or $url $ref -}}
+{{- regexFind ":[0-9]+$" $url | trimPrefix ":" | default (hasPrefix "http://" $url | ternary "80" "443") -}}
+{{- end -}}
+{{- end -}}
+
+{{- /* Whether `networkPolicy.egress` leaves this port open for some address. */ -}}
+{{- define "static-export-site.egressHasPort" -}}
+{{- $port := index . 1 | int -}}
+{{- range (index . 0).Values.networkPolicy.egress -}}
+{{- if not .ports }}yes{{ end -}}
+{{- range .ports -}}
+{{- if kindIs "string" .port }}yes{{ end -}}
+{{- $first := .port | default 1 | int -}}
+{{- $last := .endPort | default (hasKey . "port" | ternary $first 65535) | int -}}
+{{- if and (ne (.protocol | default "TCP") "UDP") (le $first $port) (le $port $last) }}yes{{ end -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+
 {{- define "static-export-site.checkReach" -}}
 {{- range .Values.server.extraArgs -}}
 {{- if hasPrefix "--bundle-" . -}}

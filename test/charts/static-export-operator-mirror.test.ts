@@ -2,8 +2,11 @@
 // and the network. No further permission.
 
 import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { test } from 'node:test';
-import { argsOf, full, pick, render } from './operator-chart.ts';
+import { parse } from 'yaml';
+import { argsOf, chart, full, pick, render } from './operator-chart.ts';
 import type { RenderedObject } from './rendered-chart.ts';
 
 const deployment = (objects: readonly RenderedObject[]): RenderedObject =>
@@ -102,8 +105,15 @@ test('mirrors need no further permission: the operator gets Secrets by name alre
   assert.deepEqual(secrets.verbs, ['get', 'create', 'patch']);
 });
 
-test('a service account has the annotation of a cloud identity', async () => {
-  const annotations = { 'eks.amazonaws.com/role-arn': 'arn:aws:iam::111122223333:role/docs-mirror' };
-  const objects = await render('mirror', { values: { serviceAccount: { annotations } } });
-  assert.deepEqual(pick(objects, `ServiceAccount/${full}`).at('metadata.annotations'), annotations);
+test("the README's default mirror in a bucket needs no Secret, and its service account names the role", async () => {
+  const readme = await readFile(join(chart, 'README.md'), 'utf8');
+  const [text = ''] = /^ {2}serviceAccount:\n[^`]*role-arn[^`]*/m.exec(readme) ?? [];
+  const objects = await render('vendor', { values: parse(text) });
+  const annotations = Object(pick(objects, `ServiceAccount/${full}`).at('metadata.annotations'));
+  assert.match(annotations['eks.amazonaws.com/role-arn'], /^arn:aws:iam::/);
+  assert.deepEqual(flagsOf(objects), [
+    '--default-mirror=s3://docs-bundles/{namespace}/{name}',
+    '--default-mirror-region=eu-west-1',
+  ]);
+  assert.doesNotMatch(JSON.stringify(deployment(objects).json), /static-export-mirror/);
 });

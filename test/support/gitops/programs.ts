@@ -1,6 +1,7 @@
-// The real GitOps programs that tests run: Argo CD's two controllers in one binary, Flux's kustomize-controller, and a
-// printer of the values that helm-controller would use. Each is built once from its Go module, which takes two to five
-// minutes on two cores, and is then cached. One build runs at a time, so that two do not share the memory.
+// The real GitOps programs that tests run: Argo CD's two controllers in one binary, Flux's kustomize-controller, a printer
+// of the values that helm-controller would use, and Flux's reader of OCI artifacts. Each is built once from its Go module,
+// which takes up to six minutes on two cores, and is then cached. One build runs at a time, so that two do not share the
+// memory.
 //
 //   node test/support/gitops/programs.ts        builds what is missing, and prints where each program is
 //
@@ -14,6 +15,7 @@ import { maySkip } from '../may-skip.ts';
 
 const modules = {
   'helm-values': { folder: join(import.meta.dirname, 'helm-values'), standardPackages: 230 },
+  'flux-oci': { folder: join(import.meta.dirname, 'flux-oci'), standardPackages: 194 },
   'kustomize-controller': {
     folder: join(import.meta.dirname, 'kustomize-controller'),
     mainPackage: 'github.com/fluxcd/kustomize-controller',

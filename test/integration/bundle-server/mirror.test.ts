@@ -10,7 +10,7 @@ import { after, before, suite, test } from 'node:test';
 import type { ArchivedFile } from '../../../src/bundle/archive/archive-writer.ts';
 import { defaultLimits } from '../../../src/bundle/limits.ts';
 import { copyBundle } from '../../../src/mirror/copy.ts';
-import type { BundleImage } from '../../../src/mirror/image.ts';
+import type { BundleImage, Compression } from '../../../src/mirror/image.ts';
 import { formatReference } from '../../../src/mirror/mirror-reference.ts';
 import { type MirrorAccess, openCarrier } from '../../../src/mirror/open-carrier.ts';
 import { systemClock } from '../../../src/runtime/clock.ts';
@@ -53,6 +53,7 @@ async function copySite(
   address: string,
   change: Partial<MirrorAccess>,
   content: SiteContent,
+  compression: Compression = 'Zstd',
 ): Promise<Copied> {
   const workDir = await mkdtemp(join(tmpdir(), 'mirror-copy-'));
   const carrier = await openCarrier(
@@ -66,7 +67,7 @@ async function copySite(
       const bytes = Buffer.from(body);
       return { path, size: bytes.length, read: () => [bytes] };
     });
-    const options = { compression: 'Zstd', workDir, limits: defaultLimits } as const;
+    const options = { compression, workDir, limits: defaultLimits };
     return { digest, image: await copyBundle({ digest, version: 'v1', files }, carrier, options, never) };
   } finally {
     await carrier.close();
@@ -225,6 +226,72 @@ suite('a server and a bucket', { skip: noS3 }, () => {
       assert.ok(!served.output().includes(reader.secretAccessKey));
     } finally {
       await served.remove();
+    }
+  });
+});
+
+suite('servers of several clusters', { skip: noRegistry || noS3 }, () => {
+  let registry: DockerRegistry;
+  let service: Versitygw;
+
+  before(async () => {
+    registry = await startDockerRegistry({ users });
+    service = await startVersitygw();
+    await service.createBucket('docs-bundles');
+  });
+  after(async () => {
+    await registry?.close();
+    await service?.close();
+  });
+
+  test('serve the same content from one reference, and from another mirror, with empty disks and no link', async () => {
+    const content = makeSite('four');
+    const repository = `${registry.host}/docs/site`;
+    const { digest, image } = await copySite(`oci://${repository}`, { secret: registrySecret }, content);
+    const { accessKeyId, secretAccessKey } = service.rootKey;
+    const key = { accessKeyId, secretAccessKey };
+    const data = { accessKeyId: Buffer.from(accessKeyId), secretAccessKey: Buffer.from(secretAccessKey) };
+    const writer = { secret: { name: 'root', data }, endpoint: service.origin };
+    // Another layer with the same content.
+    const other = await copySite('s3://docs-bundles/team', writer, content, 'Gzip');
+    assert.equal(other.digest, digest);
+    assert.notEqual(other.image.layer.digest, image.layer.digest);
+    const { manifestDigest } = image;
+    const login = { username: 'docs', password: users.docs };
+    const shared = {
+      ref: formatReference({ kind: 'oci', repository, manifestDigest }),
+      secret: login,
+      flags: [],
+    };
+    const bucket = {
+      ref: formatReference({ kind: 's3', bucket: 'docs-bundles', prefix: 'team', digest }),
+      secret: key,
+      flags: ['--mirror-endpoint', service.origin, '--mirror-path-style'],
+    };
+    const clusters = await Promise.all(
+      [shared, shared, bucket].map(async (mirror) => ({ mirror, served: await prepareSite() })),
+    );
+    try {
+      const served = clusters.map((cluster) => cluster.served);
+      for (const { mirror, served: one } of clusters) {
+        const secret = await mountSecret(one, mirror.secret);
+        const source = ['--bundle-ref', mirror.ref, '--digest', digest, '--mirror-credentials', secret];
+        await one.start(...source, ...mirror.flags, ...reach);
+      }
+      for (const one of served) {
+        const { active, source } = await one.until('the copy is served', (status) => status.active !== null);
+        assert.deepEqual([active?.digest, source.kind], [digest, 'mirror']);
+      }
+      for (const [path, body] of Object.entries(content)) {
+        if (path === '404.html') continue;
+        const answers = await Promise.all(served.map(({ site }) => fetch(`${site}/${path}`)));
+        for (const answer of answers) {
+          assert.equal(answer.status, 200);
+          assert.equal(await answer.text(), body.toString());
+        }
+      }
+    } finally {
+      for (const { served: one } of clusters) await one.remove();
     }
   });
 });

@@ -4,8 +4,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { InspectionSlots, type Slot } from '../../../src/loop/inspection/inspection-slots.ts';
-import { settle } from '../../support/virtual-clock.ts';
+import { InspectionSlots, type Slot } from '../../../../src/loop/inspection/inspection-slots.ts';
+import { settle } from '../../../support/virtual-clock.ts';
 
 const never = new AbortController().signal;
 

@@ -114,9 +114,10 @@ export const mirrorReasons = {
   OwnedElsewhere:
     'Another StaticExport owns the place that spec.mirror names. Use another repository or prefix.',
   SecretMissing: 'The Secret that spec.mirror names does not exist. Create it.',
-  Unreachable: 'The mirror cannot be reached.',
-  OutputWriteFailed: 'The bundle was copied, but its reference could not be written to the outputs.',
-  CopyFailed: 'The bundle could not be copied to the mirror.',
+  Unreachable: 'The mirror cannot be reached. Check its address and the network path to it.',
+  OutputWriteFailed:
+    'The bundle was copied, but its reference could not be written to the outputs. Follow the message of the Kubernetes API server.',
+  CopyFailed: 'The bundle could not be copied to the mirror. Follow the message.',
   ContentChanged:
     'The export API now issues other content for the published job, so it cannot be copied. Request an export.',
 } as const;

@@ -43,7 +43,10 @@ function cursorFrom(project: string, at: number, json: string): string {
 /** Sorts after every ULID. */
 const lastOfAll = '~';
 
-/** A cursor starts with its time, so a date bound is a bound of cursors: no row at or after `at` sorts before it. */
+/**
+ * A cursor starts with its time, so a date bound is a bound of cursors: every row at or after `at` sorts after it, and
+ * none is equal to it, because it is shorter.
+ */
 function firstCursorAt(at: number): string {
   if (at > TIME_MAX) return lastOfAll;
   return at <= 0 ? '' : encodeTime(at);
@@ -103,16 +106,18 @@ export function createConversationStore(directory: string) {
      * exists.
      */
     page(project: string, { dateFrom, dateTo, limit, cursor }: ListingQuery): StoredPage {
+      // One lower bound: of two, SQLite seeks to the first and reads every row up to the other.
       const from = dateFrom === undefined ? '' : firstCursorAt(dateFrom);
+      const after = cursor !== undefined && cursor > from ? cursor : from;
       const to = dateTo === undefined ? lastOfAll : firstCursorAt(dateTo);
       const select = current.rows.prepare(
         `SELECT cursor, document FROM conversations
-         WHERE project = ? AND cursor > ? AND cursor >= ? AND cursor < ? ORDER BY cursor LIMIT ?`,
+         WHERE project = ? AND cursor > ? AND cursor < ? ORDER BY cursor LIMIT ?`,
       );
       const documents: string[] = [];
       let last = '';
       let length = 0;
-      for (const row of select.iterate(project, cursor ?? '', from, to, limit + 1)) {
+      for (const row of select.iterate(project, after, to, limit + 1)) {
         const document = String(row['document']);
         length += document.length;
         const isFull = documents.length === limit || (documents.length > 0 && length > pageLength);

@@ -2,6 +2,7 @@
 // resources have series of the leader's pod alone, which change to the other one's at every take-over.
 
 import { type AlertCases, always, fires, line, over, type Span, seen } from './alert-series.ts';
+import { mirrorAlerts } from './mirror-alert-series.ts';
 import {
   blocked,
   condition,
@@ -23,6 +24,7 @@ import {
 
 /** With the chart's own thresholds. */
 export const operatorAlerts: Readonly<Record<string, AlertCases>> = {
+  ...mirrorAlerts,
   StaticExportOperatorAbsent: fires(
     seen(10, { 'up{namespace="other",job="other"}': always(1) }),
     seen(10, operator('up', 'a', [0, 60]), operator('up', 'b', [0, 60])),

@@ -12,6 +12,7 @@ import {
   conditionTypes,
   exportedReasons,
   linkReasons,
+  mirrorReasons,
   readyReasons,
   reconcilingReasons,
   stalledReasons,
@@ -95,6 +96,7 @@ test('every reason, condition and operation of an alert exists', async () => {
     stalledReasons,
     exportedReasons,
     linkReasons,
+    mirrorReasons,
     targetReasons,
   ];
   const reasons = new Set(groups.flatMap((group) => Object.keys(group)));

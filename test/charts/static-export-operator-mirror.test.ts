@@ -6,6 +6,8 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { parse } from 'yaml';
+import { mirrorFlags } from '../../src/operator/mirror-flags.ts';
+import { mirrorReasons } from '../../src/staticexport/reasons.ts';
 import { argsOf, chart, full, pick, render } from './operator-chart.ts';
 import type { RenderedObject } from './rendered-chart.ts';
 
@@ -15,8 +17,10 @@ const flagsOf = (objects: readonly RenderedObject[]): readonly string[] =>
   argsOf(objects, full).filter((flag) => flag.includes('mirror'));
 const address = 'oci://registry.example.com:5000/docs/{namespace}/{name}';
 
-test('values of mirrors become flags, and without them there is none', async () => {
-  assert.deepEqual(flagsOf(await render('mirror')), [
+test('values of mirrors become every flag of mirrors, and without them there is none', async () => {
+  const all = flagsOf(await render('mirror'));
+  assert.equal(all.length, Object.keys(mirrorFlags).length);
+  assert.deepEqual(all, [
     '--allowed-mirror-hosts=registry.example.com,registry.example.org:5000,http://minio.storage:9000',
     '--allow-private-mirror-hosts',
     '--default-mirror=s3://docs-bundles/{namespace}/{name}',
@@ -116,4 +120,21 @@ test("the README's default mirror in a bucket needs no Secret, and its service a
     '--default-mirror-region=eu-west-1',
   ]);
   assert.doesNotMatch(JSON.stringify(deployment(objects).json), /static-export-mirror/);
+});
+
+test('the alert of a failing mirror and its runbook have a remedy for each reason of Mirrored that is a failure', async () => {
+  const apiVersions = ['monitoring.coreos.com/v1/PrometheusRule'];
+  const rule = pick(await render('mirror', { apiVersions }), `PrometheusRule/${full}`);
+  const alert = (name: string) =>
+    Object(rule.at('spec.groups.0.rules')).find((one: { readonly alert: string }) => one.alert === name);
+  const { expr, annotations } = alert('StaticExportMirrorFailing');
+  const silent = /reason!~"([^"]*)"/.exec(expr)?.[1]?.split('|') ?? [];
+  const failures = Object.keys(mirrorReasons).filter((one) => one !== 'Copied' && !silent.includes(one));
+  assert.ok(failures.length >= 10, failures.join());
+  const runbooks = await readFile(join(chart, 'docs/runbooks.md'), 'utf8');
+  const [, section = ''] = /^## StaticExportMirrorFailing\n(.*?)^## /ms.exec(runbooks) ?? [];
+  for (const words of [String(annotations.runbook), section]) {
+    for (const reason of failures) assert.match(words, new RegExp(`\\b${reason}\\b`));
+  }
+  assert.match(alert('StaticExportFailing').annotations.runbook, /\bMirrorFailed: .*BestEffort/);
 });

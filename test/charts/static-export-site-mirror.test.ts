@@ -60,3 +60,21 @@ test('the identity of the README is on the service account, and no token of the 
   assert.equal(flagsOf(objects).mirrorRegion, 'eu-west-1');
   assert.equal(workload(objects).at('spec.template.spec.automountServiceAccountToken'), false);
 });
+
+test('server.mirror sets every flag of a mirror', async () => {
+  const mirror = {
+    ...{ credentialsSecret: 'docs-mirror', endpoint: 'http://s3.storage:9000', region: 'local' },
+    ...{ pathStyle: true, allowPrivate: true, allowHttp: true },
+  };
+  const staticExport = { ref: `s3://docs-bundles/bundles/${digest}.json`, digest };
+  const objects = await renderChart(chart, { values: { server: { mirror }, staticExport } });
+  const flags = Object.entries(flagsOf(objects)).filter(([name]) => /mirror/i.test(name));
+  assert.deepEqual(Object.fromEntries(flags), {
+    mirrorCredentials: '/etc/static-export-mirror',
+    mirrorEndpoint: 'http://s3.storage:9000',
+    mirrorRegion: 'local',
+    mirrorPathStyle: true,
+    allowPrivateMirror: true,
+    allowHttpMirror: true,
+  });
+});

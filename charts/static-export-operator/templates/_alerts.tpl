@@ -97,7 +97,27 @@
   annotations:
     summary: "{{ $which }} has had no successful export for a long time."
     description: "Exports failed {{ "{{ $value }}" }} times in a row, or a complete export cannot be downloaded. The published version stays."
-    runbook: {{ printf "%s: condition Exported names the cause. JobFailed: read the vendor's job log. TimedOut: raise spec.jobTimeout, or ask the vendor. JobLost: ask the owner of the export API. BundleRejected: fix the file that the message names, or raise spec.promotion.maxBundleSize, and inspection.maxArchiveSize and inspection.maxBundleSize of the chart. InspectionFailed: check the storage and the network path to it. OutputWriteFailed: follow the message of the Kubernetes API server. StartUnconfirmed, StartRefused: check the export API and its proxies. After the fix: %s" $look $again | quote }}
+    runbook: {{ printf "%s: condition Exported names the cause. JobFailed: read the vendor's job log. TimedOut: raise spec.jobTimeout, or ask the vendor. JobLost: ask the owner of the export API. BundleRejected: fix the file that the message names, or raise spec.promotion.maxBundleSize, and inspection.maxArchiveSize and inspection.maxBundleSize of the chart. InspectionFailed: check the storage and the network path to it. MirrorFailed: the mirror did not take the copy; fix what the message names, or set spec.mirror.policy=BestEffort. OutputWriteFailed: follow the message of the Kubernetes API server. StartUnconfirmed, StartRefused: check the export API and its proxies. After the fix: %s" $look $again | quote }}
+{{- /* Where no link is published, the copy is all that a new server can read. */}}
+- alert: StaticExportNotMirrored
+  expr: {{ $of }} (staticexport_condition{ {{- $job -}} ,type="Ready",reason="NotMirrored"}) == 1
+  for: 10m
+  labels: { severity: critical }
+  annotations:
+    summary: "{{ $which }} publishes no link, and its copy in the mirror cannot be used."
+    description: Running servers keep serving from disk. A new pod without a stored bundle may have nothing to serve.
+    runbook: {{ printf "%s: condition Mirrored names the cause; see StaticExportMirrorFailing for each reason. Until it is fixed: spec.output.link=Always publishes a link again. Do not delete or drain site pods without a volume meanwhile." $look | quote }}
+{{- /* Without the reason, which changes with every attempt in an outage. */}}
+- alert: StaticExportMirrorFailing
+  expr: >-
+    {{ $of }} (staticexport_condition{ {{- $job -}} ,type="Mirrored",status!="True",reason!~"Copying|NotPublished"}) == 1
+    unless {{ $on }} {{ $of }} (staticexport_condition{ {{- $job -}} ,type="Ready",reason="NotMirrored"}) == 1
+  for: 1h
+  labels: { severity: warning }
+  annotations:
+    summary: "The bundle of {{ $which }} is not in its mirror, or the mirror cannot be read."
+    description: "The published version stays. When its link has expired, a new pod without a stored bundle depends on the copy."
+    runbook: {{ printf "%s: condition Mirrored names the cause. Lost: a registry or bucket rule deleted the copy; exclude its place from the rule. It is copied again while a link can be obtained, otherwise request an export. Denied, SecretMissing: write credentials with push and pull into the Secret of spec.mirror. RepositoryMissing: create the repository or bucket. HostNotAllowed: add the host to allowedMirrorHosts. OwnedElsewhere: give each StaticExport its own repository or prefix. Unreachable: check the mirror and networkPolicy.mirrors. CopyFailed, OutputWriteFailed: follow the message. ContentChanged, or to copy what can no longer be obtained: %s" $look $again | quote }}
 - alert: StaticExportStalled
   expr: {{ $of | replace "job)" "job, reason)" }} (staticexport_condition{ {{- $job -}} ,type="Stalled",status="True",reason!~"Key.*|HostNotAllowed|BaseUrlMissing|PageCountDropped|TooFewPages|AwaitingPromotion|Rejected"}) == 1
   for: 10m

@@ -77,7 +77,7 @@ const gauges: readonly GaugeRow<ResourceReport>[] = [
   ],
   [
     'staticexport_failures',
-    'Failures in a row of exporting, polling or the link, and 1 for a refused key, by reason',
+    'Failures in a row of exporting, polling, the link or the mirror, and 1 for a refused key, by reason',
     ({ failures }) =>
       failures.map(({ operation, reason, count }) => ({ labels: { operation, reason }, value: count })),
     ['operation', 'reason'],

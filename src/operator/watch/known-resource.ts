@@ -72,7 +72,7 @@ export function summarizeStatus(found: unknown): StatusSummary {
     linkExpiresAt: timeAt(active, 'linkExpirationTime'),
     exportTookMs: startedAt === undefined || completedAt === undefined ? undefined : completedAt - startedAt,
     failures: sharedIfEmpty([
-      ...['export', 'poll', 'link'].flatMap((operation) =>
+      ...['export', 'poll', 'link', 'mirror'].flatMap((operation) =>
         failureOf(operation, recordAt(failures, operation)),
       ),
       ...refusal,

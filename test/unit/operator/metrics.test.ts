@@ -40,7 +40,11 @@ const stored: StaticExportObject = {
   status: {
     active: { pages: 42, exportTime: '2026-11-21T10:00:00Z' },
     job: { startTime: '2026-11-21T09:58:00Z', completionTime: '2026-11-21T10:00:00Z' },
-    failures: { export: { count: 3, reason: 'JobFailed' }, link: { count: 0, reason: 'RateLimited' } },
+    failures: {
+      export: { count: 3, reason: 'JobFailed' },
+      link: { count: 0, reason: 'RateLimited' },
+      mirror: { count: 2, reason: 'Denied' },
+    },
     refusedKey: { reason: 'Unauthorized', secretVersion: '7' },
     targets: [
       { name: 'argo', type: 'Application', synced: true, reason: 'Synced' },
@@ -108,6 +112,7 @@ test('a resource has the duration of its export and counts of its failures only'
   const text = await scrape();
   assert.ok(text.includes(`staticexport_export_duration_seconds{${label}} 120\n`), text);
   assert.ok(text.includes(`staticexport_failures{${label},operation="export",reason="JobFailed"} 3\n`), text);
+  assert.ok(text.includes(`staticexport_failures{${label},operation="mirror",reason="Denied"} 2\n`), text);
   assert.ok(text.includes(`staticexport_failures{${label},operation="key",reason="Unauthorized"} 1\n`), text);
   assert.doesNotMatch(text, /operation="link"/);
 });

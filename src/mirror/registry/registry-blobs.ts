@@ -35,14 +35,16 @@ export function createRegistryBlobs(
   const { repository, http, transferTimeoutMs } = options;
   const { host, name } = repository;
 
-  const hasBlob = async (blob: Descriptor, signal: AbortSignal): Promise<boolean> => {
+  /** @param asksAgain with GET after a 404, because some registries and proxies answer every HEAD so */
+  const hasBlob = async (blob: Descriptor, asksAgain: boolean, signal: AbortSignal): Promise<boolean> => {
     // With the scope of writes: a registry that creates repositories by a push refuses reads before it.
     const request = { url: blobUrl(http, blob), access: 'write' } as const;
     const { statusCode, headers } = await http.exchange({ ...request, method: 'HEAD' }, signal);
-    if (statusCode === 404) return false;
+    if (statusCode === 404 && !asksAgain) return false;
     if (statusCode === 200)
       return [undefined, String(blob.size)].includes(headerOf({ headers }, 'content-length'));
-    if (!isRedirect(statusCode)) throw unexpectedAnswer(repository, statusCode, 'a blob');
+    if (statusCode !== 404 && !isRedirect(statusCode))
+      throw unexpectedAnswer(repository, statusCode, 'a blob');
     // The address of a storage is signed for GET.
     const answer = await http.send({ ...request, method: 'GET', headers: { range: 'bytes=0-0' } }, signal);
     discard(answer);
@@ -134,10 +136,11 @@ export function createRegistryBlobs(
 
   return {
     readBlob,
-    hasBlob: (blob, signal) => http.retry(() => hasBlob(blob, signal), signal),
+    hasBlob: (blob, signal) => http.retry(() => hasBlob(blob, true, signal), signal),
     writeBlob: (blob, open, signal) =>
       http.retry(async () => {
-        if (!(await hasBlob(blob, signal))) await upload(blob, open, signal);
+        // A blob that is sent again does no harm.
+        if (!(await hasBlob(blob, false, signal))) await upload(blob, open, signal);
       }, signal),
   };
 }

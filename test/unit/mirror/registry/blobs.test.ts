@@ -319,7 +319,6 @@ describe('asking for a blob', () => {
     [200, { 'content-length': String(bytes.length) }, true],
     [200, {}, true],
     [200, { 'content-length': '5' }, false],
-    [404, {}, false],
   ] as const) {
     test(`${status} with ${JSON.stringify(headers)} means ${expected}`, async () => {
       const { carrier, requests } = await startRegistry((_request, response) =>
@@ -328,6 +327,17 @@ describe('asking for a blob', () => {
       );
       assert.equal(await carrier.hasBlob(blob, never), expected);
       assert.deepEqual(linesOf(requests), [`HEAD blobs/${blob.digest}`]);
+    });
+  }
+
+  for (const status of [200, 206, 404]) {
+    test(`404, and then ${status} to GET, means ${status !== 404}`, async () => {
+      const { carrier, requests } = await startRegistry((request, response) =>
+        response.writeHead(request.method === 'HEAD' ? 404 : status).end(),
+      );
+      assert.equal(await carrier.hasBlob(blob, never), status !== 404);
+      const asked = linesOf(requests);
+      assert.deepEqual(asked, [`HEAD blobs/${blob.digest}`, `GET blobs/${blob.digest}`]);
     });
   }
 

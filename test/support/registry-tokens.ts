@@ -19,6 +19,8 @@ export interface RegistryTokens {
   readonly certificatePem: string;
   /** Scopes that were asked for, in order. */
   readonly scopes: readonly string[];
+  /** A token for everything in a repository, which expired an hour ago. */
+  issueExpired(repository: string): string;
   close(): Promise<void>;
 }
 
@@ -33,10 +35,10 @@ export async function startRegistryTokens(
   const x5c = [new X509Certificate(certificatePem).raw.toString('base64')];
   const scopes: string[] = [];
 
-  const issue = (user: TokenUser, scope: string): string => {
+  const issue = (user: Pick<TokenUser, 'actions'>, scope: string, agoSeconds = 0): string => {
     const [type = '', name = '', actions = ''] = scope.split(':');
     const granted = actions.split(',').filter((action) => user.actions.includes(action));
-    const now = Math.floor(Date.now() / 1000);
+    const now = Math.floor(Date.now() / 1000) - agoSeconds;
     const times = { nbf: now - 10, iat: now - 10, exp: now + 300 };
     const access = granted.length === 0 ? [] : [{ type, name, actions: granted }];
     const claims = {
@@ -73,6 +75,10 @@ export async function startRegistryTokens(
     ...names,
     certificatePem: authority.certificatePem,
     scopes,
+    issueExpired: (repository) => {
+      const actions = ['pull', 'push', 'delete'];
+      return issue({ actions }, `repository:${repository}:${actions.join(',')}`, 3_900);
+    },
     close: async () => {
       server.closeAllConnections();
       await once(server.close(), 'close');

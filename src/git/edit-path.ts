@@ -1,6 +1,7 @@
 // Which paths and names an edit may have. Pure. Refuses what leads outside the repository, into git's own folder, or
 // what no plain checkout can hold. Messages do not quote the path.
 
+import { keyNames } from '../targets/target-plan.ts';
 import { isPrintable } from '../wire/printable-text.ts';
 import type { GitEdit, GitRefusalCode } from './push-task.ts';
 
@@ -32,8 +33,8 @@ export function refuseEdit({ path, keyPath, wanted }: GitEdit): Refusal | undefi
       message: `The key path needs 1 to ${mostNames} names of visible characters.`,
     };
   }
-  if (wanted.version === undefined && wanted.digest === undefined) {
-    return { code: 'InvalidEdit', message: 'The edit has no version and no digest to write; set one.' };
+  if (keyNames.every((name) => wanted[name] === undefined)) {
+    return { code: 'InvalidEdit', message: 'The edit has no version, digest or ref to write; set one.' };
   }
   return undefined;
 }

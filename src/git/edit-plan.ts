@@ -1,10 +1,11 @@
 // What the edits of a task change in one commit's files. Reads each file once and plans its edits in order. Refuses what
 // is not a plain text file of the repository. Invariant: a file that no edit changes is not in the result.
 
+import { type KeyName, keyNames } from '../targets/target-plan.ts';
 import { planValuesEdit } from '../targets/values.ts';
 import { type Refusal, refuseEdit } from './edit-path.ts';
 import type { Entry } from './git-objects.ts';
-import type { GitEdit, GitKeys, GitRefusalCode } from './push-task.ts';
+import type { GitEdit, GitRefusalCode } from './push-task.ts';
 
 /** The part of a repository that a plan reads. */
 export interface FileReader {
@@ -14,7 +15,7 @@ export interface FileReader {
 
 export type EditPlan =
   | { readonly state: 'held' }
-  | { readonly state: 'change'; readonly keys: readonly ('version' | 'digest')[] }
+  | { readonly state: 'change'; readonly keys: readonly KeyName[] }
   | ({ readonly state: 'refused' } & Refusal);
 
 export interface TreePlan {
@@ -55,7 +56,7 @@ export async function planTree(
     else if (plan.outcome === 'refused') {
       plans.set(edit.id, { state: 'refused', code: plan.code, message: plan.message });
     } else {
-      const keys = plan.keys.filter((key) => key === 'version' || key === 'digest');
+      const keys = keyNames.filter((name) => plan.keys.includes(name));
       plans.set(edit.id, { state: 'change', keys });
       if (!isApplied(edit)) continue;
       known.set(edit.path, plan.text);
@@ -70,7 +71,7 @@ function findConflicts(edits: readonly GitEdit[]): ReadonlyMap<string, Refusal> 
   const first = new Map<string, string>();
   const conflicts = new Map<string, Refusal>();
   for (const { id, path, keyPath, wanted } of edits) {
-    for (const name of ['version', 'digest'] as const) {
+    for (const name of keyNames) {
       const value = wanted[name];
       if (value === undefined) continue;
       const key = JSON.stringify([path, keyPath, name]);
@@ -125,7 +126,6 @@ function decode(bytes: Uint8Array): string | undefined {
 
 /** Whether an earlier push wrote what is wanted: a file that holds something else was then changed by another client. */
 export function wasWritten({ wanted, lastWritten }: GitEdit): boolean {
-  const isSame = (name: keyof GitKeys): boolean =>
-    wanted[name] === undefined || wanted[name] === lastWritten?.[name];
-  return lastWritten !== undefined && isSame('version') && isSame('digest');
+  if (lastWritten === undefined) return false;
+  return keyNames.every((name) => wanted[name] === undefined || wanted[name] === lastWritten[name]);
 }

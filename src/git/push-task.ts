@@ -1,6 +1,8 @@
 // The contract of a push to a git repository: what the caller hands to the thread, and what comes back. Only data that
-// crosses to a thread. Refuses a link: an edit writes a version and a digest. Invariant: a result holds no credential,
-// no query and no user information of a URL, and every message ends with what to do.
+// crosses to a thread. Refuses a link: an edit writes a version, a digest and a reference. Invariant: a result holds no
+// credential, no query and no user information of a URL, and every message ends with what to do.
+
+import type { GivenKeys, KeyName } from '../targets/target-plan.ts';
 
 /** A repository, a branch of it, and how to reach and sign in to it. */
 export interface GitRemote {
@@ -81,7 +83,7 @@ export interface GitEdit {
   readonly path: string;
   /** The mapping that holds the keys, such as `['spec', 'values', 'staticExport']`; 1 to 8 names. */
   readonly keyPath: readonly string[];
-  /** At least one of the two. Absent: this key is not changed. */
+  /** At least one. Absent: this key is not changed. */
   readonly wanted: GitKeys;
   /** Subject of the commit if no other edit is in it. One line. */
   readonly subject: string;
@@ -93,10 +95,8 @@ export interface GitEdit {
   readonly lastWritten?: GitKeys;
 }
 
-export interface GitKeys {
-  readonly version?: string;
-  readonly digest?: string;
-}
+/** The reference is of the copy in a mirror: no secret. */
+export type GitKeys = GivenKeys;
 
 export type GitPushResult =
   | {
@@ -128,7 +128,7 @@ export type GitEditResult =
    */
   | { readonly id: string; readonly outcome: 'written' | 'unchanged' | 'awaiting-merge' }
   /** Of a dry run that would change these keys; one that would change nothing is `unchanged`. */
-  | { readonly id: string; readonly outcome: 'planned'; readonly keys: readonly ('version' | 'digest')[] }
+  | { readonly id: string; readonly outcome: 'planned'; readonly keys: readonly KeyName[] }
   /** `lastWritten` equals `wanted`, but the file holds something else: another client reverted it. Not written again. */
   | { readonly id: string; readonly outcome: 'reverted'; readonly message: string }
   | {

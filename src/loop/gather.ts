@@ -52,6 +52,10 @@ const maxTokenLength = 256;
 const noProblems: readonly string[] = [];
 const linklessProblem =
   'spec.output.link (Never needs spec.mirror, because the operator has no --default-mirror)';
+const refProblem =
+  'spec.targets (ref needs spec.mirror, because the operator has no --default-mirror; add a mirror, or remove ref from write)';
+const uninspectedProblem =
+  'spec.targets (ref needs a mirror, and a mirror needs spec.promotion.inspect: Always; set it, or remove ref from write)';
 
 /**
  * @param spec of the parsed `object`, or what remains of it
@@ -66,9 +70,7 @@ export async function gather(
 ): Promise<Gathered> {
   const { metadata } = object;
   const applied = applyDefaults(metadata, spec, context.settings);
-  // Only the operator knows whether it has a default mirror.
-  const lacks =
-    spec.output?.link === 'Never' && applied.mirror === undefined ? [linklessProblem] : noProblems;
+  const lacks = findMirrorProblems(spec, applied);
   const wanted = lacks.length === 0 ? applied : { ...applied, isSuspended: true };
   const { namespace } = metadata;
   const id = rateLimitId(wanted.baseUrl, namespace, wanted.keySecret);
@@ -108,6 +110,17 @@ export async function gather(
   };
   const { secret, configMap, published } = outputs;
   return { observation, handles: { key: found.key, secret, configMap, published, rateLimitId: id } };
+}
+
+/** What needs a mirror, without one. Only the operator knows whether it has a default mirror. */
+function findMirrorProblems({ output, promotion }: Spec, { mirror, targets }: Wanted): readonly string[] {
+  if (mirror !== undefined) return noProblems;
+  const isUninspected = promotion?.inspect === 'Never';
+  const ofTargets = isUninspected ? uninspectedProblem : refProblem;
+  return [
+    ...(output?.link === 'Never' ? [linklessProblem] : noProblems),
+    ...(targets.some(({ writesRef }) => writesRef) ? [ofTargets] : noProblems),
+  ];
 }
 
 const noLimit: RateLimit = { closedUntil: undefined, closedAt: undefined, refused: undefined };

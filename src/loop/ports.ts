@@ -6,7 +6,7 @@
 import type { ExportApi } from '../export-api/answers.ts';
 import type { WantedGitTarget } from '../staticexport/wanted.ts';
 import type { WantedMirror } from '../staticexport/wanted-mirror.ts';
-import type { TargetPlan, TargetTask, WantedKeys } from '../targets/target-plan.ts';
+import type { KeyName, TargetPlan, TargetTask, WantedKeys } from '../targets/target-plan.ts';
 import type { EventNote, ObjectKey, StaticExportObject } from '../wire/cluster.ts';
 import type { Link } from '../wire/link.ts';
 import type { MirrorFailure } from '../wire/mirror-failure.ts';
@@ -150,7 +150,7 @@ export type GitFinding =
   /** Another client replaced the wanted keys after a push. */
   | { readonly kind: 'reverted'; readonly message: string }
   /** A dry run: these keys would change. */
-  | { readonly kind: 'planned'; readonly keys: readonly ('version' | 'digest')[] }
+  | { readonly kind: 'planned'; readonly keys: readonly KeyName[] }
   /** The file cannot be edited; the message has the remedy. */
   | { readonly kind: 'refused'; readonly code: string; readonly message: string }
   /** The repository could not be read or pushed to. Repeated with a back-off. */

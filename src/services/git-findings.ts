@@ -4,6 +4,7 @@
 import type { GitEditResult } from '../git/push-task.ts';
 import type { GitFinding, GitWish } from '../loop/ports.ts';
 import type { WantedGitTarget } from '../staticexport/wanted.ts';
+import { keyNames } from '../targets/target-plan.ts';
 
 /** @param commit of the task, if one was pushed */
 export function findingOf(
@@ -32,7 +33,7 @@ export function findingOf(
 /** True if both want the same keys in the same place. */
 export function isKnownWish(one: GitWish, other: GitWish): boolean {
   const textOf = ({ target, wanted }: GitWish): string =>
-    JSON.stringify([target, wanted.version ?? '', wanted.digest ?? '']);
+    JSON.stringify([target, ...keyNames.map((name) => wanted[name] ?? '')]);
   return textOf(one) === textOf(other);
 }
 

@@ -5,6 +5,7 @@
 import type { GitEdit, GitHeads } from '../git/push-task.ts';
 import type { GitFinding, GitWish } from '../loop/ports.ts';
 import type { WantedGitTarget } from '../staticexport/wanted.ts';
+import { givenKeys } from '../targets/target-plan.ts';
 import type { ObjectKey } from '../wire/cluster.ts';
 
 export interface GitEntry {
@@ -72,7 +73,7 @@ export function groupKey(namespace: string, target: WantedGitTarget): string {
 export function editOf({ owner, wish, isWritten }: GitEntry, index: number): GitEdit {
   const { target, wanted } = wish;
   const { version, digest } = wanted;
-  const keys = { ...(version !== undefined && { version }), ...(digest !== undefined && { digest }) };
+  const keys = givenKeys(wanted);
   const parts: Readonly<Record<string, string>> = { ...owner, version: version ?? digest ?? '' };
   return {
     id: String(index),

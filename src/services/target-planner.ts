@@ -5,7 +5,7 @@
 import type { TargetPlanner } from '../loop/ports.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { TaskError, TaskQueue } from '../runtime/task.ts';
-import { planTarget, type TargetPlan, type TargetTask } from '../targets/target-plan.ts';
+import { givenKeys, planTarget, type TargetPlan, type TargetTask } from '../targets/target-plan.ts';
 import { Link } from '../wire/link.ts';
 
 /** The costliest document within the bounds of `planValuesEdit` takes about a second of an idle core. */
@@ -24,6 +24,7 @@ interface SentTask {
   readonly enabled: true | undefined;
   readonly version: string | undefined;
   readonly digest: string | undefined;
+  readonly ref: string | undefined;
   readonly bundleUrl: string | undefined;
 }
 
@@ -37,8 +38,8 @@ export function createTargetPlanner(program: URL, clock: Clock): TargetPlannerTh
   const queue = new TaskQueue<SentTask, TargetPlan>(options);
   return {
     plan: async (namespace, { type, text, wanted }, signal) => {
-      const { enabled, version, digest } = wanted;
-      const task = { type, text, enabled, version, digest, bundleUrl: wanted.bundleUrl?.reveal() };
+      const { enabled, version, digest, ref } = wanted;
+      const task = { type, text, enabled, version, digest, ref, bundleUrl: wanted.bundleUrl?.reveal() };
       try {
         return await queue.run(task, namespace, signal);
       } catch (error) {
@@ -51,12 +52,11 @@ export function createTargetPlanner(program: URL, clock: Clock): TargetPlannerTh
 }
 
 /** The thread's side. */
-export function planSentTask({ type, text, enabled, version, digest, bundleUrl }: SentTask): TargetPlan {
+export function planSentTask({ type, text, enabled, bundleUrl, ...keys }: SentTask): TargetPlan {
   const link = Link.parse(bundleUrl);
   const wanted = {
     ...(enabled && { enabled }),
-    ...(version && { version }),
-    ...(digest && { digest }),
+    ...givenKeys(keys),
     ...(link && { bundleUrl: link }),
   };
   return planTarget({ type, text, wanted });

@@ -26,9 +26,10 @@ export const annotations = {
   hookRequestedAt: `${group}/hookRequestedAt`,
   /** On another owner's object: `<namespace>/<name>` of the StaticExport that may write into it. */
   allowFrom: `${group}/allow-from`,
-  /** On a pod template: the version and the digest that a `Workload` target wrote. */
+  /** On a pod template: the version, the digest and the reference that a `Workload` target wrote. */
   version: `${group}/version`,
   digest: `${group}/digest`,
+  ref: `${group}/ref`,
 } as const;
 
 export const labels = {

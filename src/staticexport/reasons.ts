@@ -131,6 +131,8 @@ export const targetReasons = {
   RollingOut: 'The target holds the published version, and its rollout is in progress.',
   AwaitingSync: 'The Application holds the published version and is not synced automatically. Sync it.',
   AwaitingLink: 'The published version has no link yet. The target is written with the next link.',
+  AwaitingCopy:
+    'The published version has no copy in the mirror yet. The target is written once it is copied.',
   AwaitingMerge: 'The pull-request branch holds the published version. Merge it.',
   Paused: 'The rollout of the target is paused. Resume it.',
   RolloutFailed: 'The target holds the published version, and its rollout failed.',

@@ -88,7 +88,7 @@ export const targetSchema = z
       .min(1)
       .max(4)
       .describe(
-        'Keys to write. Default: [version]. ref is the address of the copy in the mirror. bundleUrl needs type Values and a Secret.',
+        'Keys to write. Default: [version]. ref is the reference of the copy in the mirror, and brings digest; it needs a mirror. bundleUrl needs type Values and a Secret.',
       )
       .optional(),
     values: valuesTarget.optional(),

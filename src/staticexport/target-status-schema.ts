@@ -1,5 +1,5 @@
 // The status of one target: what the operator wrote, what it found, and when it may write again. Invariant: it holds no
-// link, and of values only versions and digests.
+// link, and of values only versions, digests and references.
 
 import { z } from 'zod';
 import { count, instant, text, versionText } from './status-fields.ts';
@@ -10,10 +10,10 @@ export const writtenSchema = z
     keyPath: z
       .array(text(100).describe('A key.'))
       .max(8)
-      .describe('Keys that lead to the map which has version and digest.'),
+      .describe('Keys that lead to the map which has version, digest and ref.'),
     keys: z
-      .array(z.enum(['version', 'digest']).describe('A key.'))
-      .max(2)
+      .array(z.enum(['version', 'digest', 'ref']).describe('A key.'))
+      .max(3)
       .describe('Keys that were written.'),
   })
   .describe('Of Git: where the operator last wrote the version, or found it. A change of the spec ends it.');
@@ -37,14 +37,17 @@ export const targetStatusSchema = z
         z
           .object({
             key: text(64).describe('Key that the operator would write.'),
-            value: text(64).describe('Its value, if it is a version or digest.').optional(),
+            value: text(1024).describe('Its value, if it is a version, digest or reference.').optional(),
           })
           .describe('One key.'),
       )
-      .max(4)
+      .max(5)
       .describe('In mode DryRun: what the operator would write.')
       .optional(),
     version: versionText.describe('Version that the operator last wrote.').optional(),
+    ref: text(1024)
+      .describe('Reference that the operator last wrote, for targets that ask for it.')
+      .optional(),
     writeTime: instant.describe('Time when the operator last wrote it.').optional(),
     written: writtenSchema.optional(),
     linkIssueTime: instant

@@ -18,7 +18,7 @@ interface TargetCommon {
   readonly isDryRun: boolean;
   readonly writesVersion: boolean;
   readonly writesDigest: boolean;
-  /** Of the copy in the mirror, once there is one. */
+  /** The reference of the copy in the mirror, in addition to the digest. */
   readonly writesRef: boolean;
 }
 
@@ -176,7 +176,8 @@ function wantTarget(ownNamespace: string, spec: SpecTarget): readonly WantedTarg
     targetName: spec.name,
     isDryRun: spec.mode === 'DryRun',
     writesVersion: leaves.includes('version'),
-    writesDigest: leaves.includes('digest'),
+    // A reference is used with its digest only.
+    writesDigest: leaves.includes('digest') || leaves.includes('ref'),
     writesRef: leaves.includes('ref'),
   };
   const objectOf = (

@@ -91,8 +91,11 @@ function foreignOwners(object: Fields, wanted: WantedKeys): readonly string[] {
   return [...new Set(managers)].filter((manager) => manager !== fieldManager);
 }
 
+/** Status shows 1024 characters of a message, and a command that is cut does something else. */
+const longestRemedy = 960;
+
 /**
- * The message has two remedies. Flux adopts the value of an ignored key that it alone owns, and keeps owning it. So a
+ * The message has two remedies, unless names and values are so long that the second is cut. Flux adopts the value of an ignored key that it alone owns, and keeps owning it. So a
  * person must hand the key over once; an operator that did so itself would take keys by force.
  *
  * @param managers of the keys, as managed fields or a refused apply name them
@@ -105,16 +108,21 @@ export function ownedBy(object: Fields, managers: readonly string[], wanted: Wan
   const pointers = keys.map((key) => `/${[...groupPath, key].join('/')}`).join(', ');
   const values = wantedKeysOf(wanted).map(([key, value]) => `${key}: "${value}"`);
   const owner = kustomizationOf(object);
-  const remedy =
-    owner === undefined
-      ? `remove ${paths} from the manifest that this manager applies`
-      : `remove ${paths} from git. Or add to Kustomization ${owner}: ` +
-        `spec: {ignore: [{paths: [${pointers}], target: {kind: HelmRelease, namespace: ${namespace}, name: ${name}}}]} ` +
-        'and then hand over once: ' +
-        `echo '{apiVersion: helm.toolkit.fluxcd.io/v2, kind: HelmRelease, metadata: {name: ${name}, namespace: ${namespace}}, ` +
-        `spec: {values: {staticExport: {${values.join(', ')}}}}}' | ` +
-        `kubectl apply --server-side --force-conflicts --field-manager=${fieldManager} -f -`;
-  return { outcome: 'owned', message: `${managers.join(', ')} owns the keys; ${remedy}` };
+  const owners = `${managers.join(', ')} owns the keys; `;
+  if (owner === undefined) {
+    const message = `${owners}remove ${paths} from the manifest that this manager applies`;
+    return { outcome: 'owned', message };
+  }
+  const removal = `${owners}remove ${paths} from git`;
+  const handOver =
+    `. Or add to Kustomization ${owner}: ` +
+    `spec: {ignore: [{paths: [${pointers}], target: {kind: HelmRelease, namespace: ${namespace}, name: ${name}}}]} ` +
+    'and then hand over once: ' +
+    `echo '{apiVersion: helm.toolkit.fluxcd.io/v2, kind: HelmRelease, metadata: {name: ${name}, namespace: ${namespace}}, ` +
+    `spec: {values: {staticExport: {${values.join(', ')}}}}}' | ` +
+    `kubectl apply --server-side --force-conflicts --field-manager=${fieldManager} -f -`;
+  const isWhole = removal.length + handOver.length <= longestRemedy;
+  return { outcome: 'owned', message: isWhole ? `${removal}${handOver}` : removal };
 }
 
 function kustomizationOf(object: Fields): string | undefined {

@@ -3,13 +3,11 @@
 
 import { isRecord } from '../wire/json-text.ts';
 import { type Fields, shown, textAt, valueAt } from './fields.ts';
-import type { KeyChange, ObjectPlan, WantedKeys } from './target-plan.ts';
-
-export type KeyName = keyof WantedKeys;
+import { type KeyChange, type KeyName, keyNames, type ObjectPlan, type WantedKeys } from './target-plan.ts';
 
 /** The wanted keys in the order in which they are written. */
 export function wantedKeysOf(wanted: WantedKeys): readonly (readonly [KeyName, string])[] {
-  return (['version', 'digest'] as const).flatMap((name) => {
+  return keyNames.flatMap((name) => {
     const value = wanted[name];
     return value === undefined ? [] : [[name, value] as const];
   });
@@ -38,7 +36,7 @@ export function planOfChanges(changes: readonly KeyChange[]): ObjectPlan {
 export const heldVersionOf = (values: unknown): string | undefined =>
   shown(textAt(values, 'staticExport', 'version'));
 
-/** `{version, digest}` as they are written. */
+/** `{version, digest, ref}` as they are written. */
 export function groupOf(wanted: WantedKeys): Fields {
   return Object.fromEntries(wantedKeysOf(wanted));
 }

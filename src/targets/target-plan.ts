@@ -42,17 +42,30 @@ export type Rollout =
       readonly message: string;
     };
 
-/** What a target gets; a link only into documents. */
-export interface WantedKeys {
-  readonly version: string | undefined;
-  readonly digest: string | undefined;
-}
+/** Keys that any target may get, in the order in which they are written. A link goes only into documents of a Secret. */
+export const keyNames = ['version', 'digest', 'ref'] as const;
+export type KeyName = (typeof keyNames)[number];
+
+/** What a target gets. */
+export type WantedKeys = { readonly [name in KeyName]?: string | undefined };
+
+/** The keys that are wanted, without the others. */
+export type GivenKeys = { readonly [name in KeyName]?: string };
 
 /** An object as found: its plan, its rollout, and the version that it holds. */
 export interface ObjectFindings {
   readonly plan: ObjectPlan;
   readonly rollout: Rollout;
   readonly held: string | undefined;
+}
+
+export function givenKeys(wanted: WantedKeys): GivenKeys {
+  const { version, digest, ref } = wanted;
+  return {
+    ...(version !== undefined && { version }),
+    ...(digest !== undefined && { digest }),
+    ...(ref !== undefined && { ref }),
+  };
 }
 
 /** Never throws. */
@@ -70,8 +83,7 @@ export function isSameWish(one: TargetWish, other: TargetWish): boolean {
   return (
     one.type === other.type &&
     one.wanted.enabled === other.wanted.enabled &&
-    one.wanted.version === other.wanted.version &&
-    one.wanted.digest === other.wanted.digest &&
+    keyNames.every((name) => one.wanted[name] === other.wanted[name]) &&
     one.wanted.bundleUrl?.reveal() === other.wanted.bundleUrl?.reveal()
   );
 }

@@ -5,7 +5,7 @@
 import { type Document, isMap, isScalar, type ParsedNode, Scalar, visit } from 'yaml';
 import type { GroupPlace, ValuesMap, ValuesPair } from './values-group.ts';
 
-export const leafNames = ['enabled', 'bundleUrl', 'version', 'digest'] as const;
+export const leafNames = ['enabled', 'bundleUrl', 'version', 'digest', 'ref'] as const;
 export type LeafName = (typeof leafNames)[number];
 
 export interface Leaf {

@@ -43,6 +43,8 @@ export interface WantedValues {
   readonly version?: string;
   /** Absent: this key is not changed. */
   readonly digest?: string;
+  /** Of the copy in the mirror. Absent: this key is not changed. */
+  readonly ref?: string;
   /** Absent: this key is not changed. */
   readonly bundleUrl?: Link;
 }
@@ -70,7 +72,7 @@ const maxSharedNodes = 1000;
 const staticExport: readonly string[] = ['staticExport'];
 
 /**
- * Plans the edit that gives `enabled|version|digest|bundleUrl` of a group in a YAML document the wanted values.
+ * Plans the edit that gives `enabled|version|digest|ref|bundleUrl` of a group in a YAML document the wanted values.
  * Comments, order, quoting, line endings, anchors elsewhere and the trailing newline are kept byte for byte. Never
  * throws. Planning again on the edited text gives `in-sync`.
  *
@@ -154,8 +156,8 @@ function refuseDocuments(): never {
 
 /** In the order in which they are written. */
 function wantedLeaves(wanted: WantedValues): readonly Leaf[] {
-  const { enabled, version, digest } = wanted;
-  const values = { enabled, bundleUrl: wanted.bundleUrl?.reveal(), version, digest };
+  const { enabled, version, digest, ref } = wanted;
+  const values = { enabled, bundleUrl: wanted.bundleUrl?.reveal(), version, digest, ref };
   return leafNames.flatMap((name) => {
     const value = values[name];
     return value === undefined ? [] : [{ name, value }];

@@ -10,7 +10,11 @@ import type { ObjectFindings, ObjectPlan, Rollout, WantedKeys } from './target-p
 export type WorkloadKind = Extract<ForeignKind, 'Deployment' | 'StatefulSet' | 'DaemonSet'>;
 
 const annotationPath = ['spec', 'template', 'metadata', 'annotations'] as const;
-const annotationOf = { version: annotations.version, digest: annotations.digest } as const;
+const annotationOf = {
+  version: annotations.version,
+  digest: annotations.digest,
+  ref: annotations.ref,
+} as const;
 
 /** Never throws. */
 export function readWorkload(kind: WorkloadKind, object: Fields, wanted: WantedKeys): ObjectFindings {

@@ -1,4 +1,4 @@
-// The mirror of a simulation: a repository that keeps content by digest, and may refuse, hang or lose it. Copying reads the
+// The mirror of a simulation: repositories that keep content by digest, and may refuse, hang or lose it. Copying reads the
 // vendor's link, and takes time. Invariant: a reference gives the content that it was made of, or nothing.
 
 import type { CopiedInspection, Inspection, Mirrors } from '../../src/loop/ports.ts';
@@ -31,8 +31,8 @@ export class FakeMirror {
     this.#vendor = vendor;
   }
 
-  refOf(digest: string): string {
-    return `oci://${mirrorRepository}@sha256:${digest}`;
+  refOf(digest: string, address = `oci://${mirrorRepository}`): string {
+    return `${address}@sha256:${digest}`;
   }
 
   ports(): Mirrors {
@@ -48,7 +48,7 @@ export class FakeMirror {
           const failure = { code: this.failing, message: 'The mirror refused.', retryAfterMs: undefined };
           return { ...inspection, copy: { kind: 'failed', failure } };
         }
-        const ref = this.refOf(inspection.digest);
+        const ref = this.refOf(inspection.digest, order.place.address);
         if (!this.copies.has(ref)) this.written += 1;
         this.copies.set(ref, inspection);
         return { ...inspection, copy: { kind: 'copied', ref } };
@@ -59,14 +59,15 @@ export class FakeMirror {
         if (copy === undefined) throw new MirrorError('BlobMissing', 'The mirror has no copy.');
         return copy;
       },
-      look: async ({ owner }, { ref }, { listed, expired }, signal) => {
+      look: async ({ owner, address }, { ref }, { listed, expired }, signal) => {
         await this.#call('look', true, signal);
         if (!owner.isExclusive) return { isThere: this.copies.has(ref), unlisted: [] };
         for (const digest of expired) {
           this.removed.push(digest);
-          this.copies.delete(this.refOf(digest));
+          this.copies.delete(this.refOf(digest, address));
         }
-        const unlisted = [...this.copies.values()].map(({ digest }) => digest);
+        const here = [...this.copies].filter(([found]) => found.startsWith(`${address}@`));
+        const unlisted = here.map(([, { digest }]) => digest);
         return {
           isThere: this.copies.has(ref),
           unlisted: unlisted.filter((digest) => !listed.includes(digest)),

@@ -15,6 +15,7 @@ import type {
 } from '../../src/git/push-task.ts';
 import type { Clock } from '../../src/runtime/clock.ts';
 import type { GitPusher } from '../../src/services/git-targets.ts';
+import { type KeyName, keyNames } from '../../src/targets/target-plan.ts';
 
 const taskMs = 500;
 const defaultKeyPath: readonly string[] = ['staticExport'];
@@ -150,10 +151,8 @@ export class FakeRepository implements GitPusher {
 
 const placeOf = (path: string, keyPath: readonly string[]): string => JSON.stringify([path, ...keyPath]);
 
-const missingKeys = (found: GitKeys | undefined, wanted: GitKeys): readonly ('version' | 'digest')[] =>
-  (['version', 'digest'] as const).filter(
-    (name) => wanted[name] !== undefined && found?.[name] !== wanted[name],
-  );
+const missingKeys = (found: GitKeys | undefined, wanted: GitKeys): readonly KeyName[] =>
+  keyNames.filter((name) => wanted[name] !== undefined && found?.[name] !== wanted[name]);
 
 const holds = (found: GitKeys | undefined, wanted: GitKeys): boolean =>
   missingKeys(found, wanted).length === 0;

@@ -22,6 +22,7 @@ import {
   isIgnored,
   ownerRemedy,
 } from '../../targets/application-owner.ts';
+import { givenKeys } from '../../targets/target-plan.ts';
 import type { ForeignObject } from '../../wire/cluster.ts';
 import type { TargetContext } from '../context.ts';
 import { type FoundTarget, unlessHidden } from './found-target.ts';
@@ -63,7 +64,7 @@ export async function findApplicationTarget(
     metadata,
     work:
       values.kind === 'text'
-        ? { kind: 'document', task: { type: 'Values', text: values.text, wanted: definedOf(wanted) } }
+        ? { kind: 'document', task: { type: 'Values', text: values.text, wanted: givenKeys(wanted) } }
         : { kind: 'planned', plan: values.plan },
     rollout: applicationRollout(content, path),
     held: isText ? undefined : applicationVersion(content, path),
@@ -104,8 +105,4 @@ async function isLeftToOthers(
 ): Promise<boolean> {
   const found = await unlessHidden(objects.readForeign(owner.kind, owner.key, signal));
   return isIgnored(owner, found, metadata, pointers);
-}
-
-function definedOf({ version, digest }: ReturnType<typeof wantedKeys>) {
-  return { ...(version !== undefined && { version }), ...(digest !== undefined && { digest }) };
 }

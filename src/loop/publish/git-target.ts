@@ -6,16 +6,18 @@ import { isDeepStrictEqual } from 'node:util';
 import type { PublishedBundle } from '../../bundle/published-bundle.ts';
 import type { TargetStatus, WrittenPlace } from '../../staticexport/status-schema.ts';
 import type { WantedGitTarget } from '../../staticexport/wanted.ts';
-import type { KeyChange, WantedKeys } from '../../targets/target-plan.ts';
+import type { KeyChange, KeyName, WantedKeys } from '../../targets/target-plan.ts';
 import type { ObjectMeta } from '../../wire/cluster.ts';
 import { formatInstant } from '../../wire/instant.ts';
 import type { GitFinding, GitTargets } from '../ports.ts';
 import { wantedKeys } from './object-targets.ts';
 import { dryRun, planId } from './target-edit.ts';
 import {
+  contentOf,
   held,
   holdsWish,
   isContested,
+  isOfPublished,
   lastWrite,
   longestMessage,
   recordOf,
@@ -43,9 +45,9 @@ export function findGitTarget(
   // What was written elsewhere says nothing about this place. A contest ends with a new version or spec.
   const isKnown =
     isDeepStrictEqual(before?.written, placeOf(target)) &&
-    (before?.reason !== 'Contested' || isContested(before, owner, published));
+    (before?.reason !== 'Contested' || isContested(target, before, owner, published));
   const record = isKnown ? before : undefined;
-  const isWritten = record?.version === published.version;
+  const isWritten = isOfPublished(target, record, published);
   const wish = { target, wanted: wantedKeys(target, published), isWritten };
   const finding = git.find({ namespace, name }, planId(target), wish, isHurried);
   const isPlanKept = finding.kind === 'pending' && target.isDryRun && before?.reason === 'DryRun';
@@ -59,10 +61,11 @@ export function findGitTarget(
 
 /** Where a write goes and what it changes. After an edit of it, other values are not another client's. */
 function placeOf(target: WantedGitTarget): WrittenPlace {
-  const { branch, pullRequestBranch = branch, keyPath, writesVersion, writesDigest } = target;
+  const { branch, pullRequestBranch = branch, keyPath, writesVersion, writesDigest, writesRef } = target;
   const keys: WrittenPlace['keys'] = [];
   if (writesVersion) keys.push('version');
   if (writesDigest) keys.push('digest');
+  if (writesRef) keys.push('ref');
   return { branch: pullRequestBranch, keyPath: [...keyPath], keys };
 }
 
@@ -83,7 +86,7 @@ function stateOf(
     case 'awaiting-merge': {
       if (target.isDryRun) return dryRun(target, before, []);
       const { commit } = finding;
-      const writeTime = before?.version === published.version ? before.writeTime : undefined;
+      const writeTime = isOfPublished(target, before, published) ? before.writeTime : undefined;
       const record = {
         writeTime: writeTime ?? (commit === undefined ? undefined : formatInstant(now)),
         revertTimes: undefined,
@@ -101,10 +104,10 @@ function stateOf(
       };
     }
     case 'reverted': {
-      const { version } = published;
+      const content = contentOf(target, published);
       const contestedGeneration = owner.generation;
       const reason = { synced: false, reason: 'Contested', message: finding.message, contestedGeneration };
-      return { ...lastWrite(before), ...recordOf(target), ...reason, version, written: placeOf(target) };
+      return { ...lastWrite(before), ...recordOf(target), ...reason, ...content, written: placeOf(target) };
     }
     case 'refused':
       return refused(target, before, 'Refused', `${finding.code}: ${finding.message}`);
@@ -117,7 +120,7 @@ function stateOf(
 }
 
 function changesOf(
-  keys: readonly ('version' | 'digest')[],
+  keys: readonly KeyName[],
   wanted: WantedKeys,
   { keyPath }: WantedGitTarget,
 ): readonly KeyChange[] {

@@ -2,7 +2,11 @@
 // never forced, and never applied to an object other than the one that was read.
 
 import type { PublishedBundle } from '../../bundle/published-bundle.ts';
-import type { WantedHelmReleaseTarget, WantedWorkloadTarget } from '../../staticexport/wanted.ts';
+import type {
+  WantedHelmReleaseTarget,
+  WantedTarget,
+  WantedWorkloadTarget,
+} from '../../staticexport/wanted.ts';
 import { helmReleaseFields, ownedBy, readHelmRelease } from '../../targets/helm-release.ts';
 import type { WantedKeys } from '../../targets/target-plan.ts';
 import { readWorkload, workloadFields } from '../../targets/workload.ts';
@@ -10,10 +14,14 @@ import type { TargetContext } from '../context.ts';
 import { type FoundTarget, unlessHidden } from './found-target.ts';
 
 export function wantedKeys(
-  { writesVersion, writesDigest }: { readonly writesVersion: boolean; readonly writesDigest: boolean },
-  { version, digest }: PublishedBundle,
+  { writesVersion, writesDigest, writesRef }: WantedTarget,
+  { version, digest, ref }: PublishedBundle,
 ): WantedKeys {
-  return { version: writesVersion ? version : undefined, digest: writesDigest ? digest : undefined };
+  return {
+    version: writesVersion ? version : undefined,
+    digest: writesDigest ? digest : undefined,
+    ref: writesRef ? ref : undefined,
+  };
 }
 
 /** @returns `undefined` for an object that does not exist or is forbidden to read */

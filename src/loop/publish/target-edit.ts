@@ -20,6 +20,7 @@ import {
   contestedReverts,
   held,
   holdsWish,
+  isOfPublished,
   lastWrite,
   recordOf,
   refused,
@@ -78,10 +79,10 @@ export async function editTarget(
   if (planned === undefined) return waiting(target, before, published);
   const { plan, text, before: heldBefore = found.held } = planned;
   const hasWish = holdsWish(target, before, published);
-  const isSameVersion = before?.version === published.version;
+  const isSame = isOfPublished(target, before, published);
   const record = {
-    writeTime: isSameVersion ? before.writeTime : undefined,
-    revertTimes: isSameVersion ? before.revertTimes : undefined,
+    writeTime: isSame ? before.writeTime : undefined,
+    revertTimes: isSame ? before.revertTimes : undefined,
   };
   const shown = { ...(heldBefore !== undefined && { heldVersion: heldBefore }) };
   switch (plan.outcome) {
@@ -139,8 +140,8 @@ async function requestMissingSync(
   now: number,
   signal: AbortSignal,
 ): Promise<TargetStatus> {
-  const isSameVersion = before?.version === status.version;
-  const { failures, retryTime } = isSameVersion && !status.synced ? (before ?? {}) : {};
+  const isSame = before?.version === status.version && before?.ref === status.ref;
+  const { failures, retryTime } = isSame && !status.synced ? (before ?? {}) : {};
   if (sync === undefined) return { ...status, failures };
   if (sync.isRepeated) {
     if (retryTime === undefined) return { ...status, ...backOff(failures, now) };
@@ -175,8 +176,8 @@ async function planOf(
   const plan = await requests.plan(planId(target), { uid, resourceVersion, task: work.task });
   if (plan === undefined) return undefined;
   if (plan.outcome !== 'edit') return { plan, text: '' };
-  const { version, digest } = work.task.wanted;
-  const values: Readonly<Record<string, string | undefined>> = { version, digest };
+  const { version, digest, ref } = work.task.wanted;
+  const values: Readonly<Record<string, string | undefined>> = { version, digest, ref };
   const changes = plan.keys.map((name) => {
     const value = values[name];
     return { key: `staticExport.${name}`, ...(value !== undefined && { value }) };

@@ -35,9 +35,9 @@ export const recordOf = ({
 /** The fields of the record that outlast a failure: the last write, and the client that reverted it. */
 export function lastWrite(
   before: TargetStatus | undefined,
-): Pick<TargetStatus, 'version' | 'writeTime' | 'written' | 'linkIssueTime' | 'revertTimes'> {
-  const { version, writeTime, written, linkIssueTime, revertTimes } = before ?? {};
-  return { version, writeTime, written, linkIssueTime, revertTimes };
+): Pick<TargetStatus, 'version' | 'ref' | 'writeTime' | 'written' | 'linkIssueTime' | 'revertTimes'> {
+  const { version, ref, writeTime, written, linkIssueTime, revertTimes } = before ?? {};
+  return { version, ref, writeTime, written, linkIssueTime, revertTimes };
 }
 
 /** Waits for an edit by the object's owner. Every reconcile checks it; status stores it once. */
@@ -69,22 +69,41 @@ export function holdsWish(
   published: PublishedBundle,
 ): before is TargetStatus {
   return (
-    before !== undefined &&
+    isOfPublished(target, before, published) &&
     heldReasons.includes(before.reason) &&
-    before.version === published.version &&
     before.linkIssueTime === issueTimeOf(target, published)
   );
 }
 
+/** True if the last write was of this version, and of this copy where the target has its reference. */
+export function isOfPublished(
+  target: WantedTarget,
+  before: TargetStatus | undefined,
+  published: PublishedBundle,
+): before is TargetStatus {
+  const { version, ref } = contentOf(target, published);
+  return before !== undefined && before.version === version && before.ref === ref;
+}
+
+/** What a write gives the target, as its record remembers it. */
+export function contentOf(
+  { writesRef }: WantedTarget,
+  { version, ref }: PublishedBundle,
+): Pick<TargetStatus, 'version' | 'ref'> {
+  return { version, ref: writesRef ? ref : undefined };
+}
+
 export const writesLink = (target: WantedTarget): boolean => target.type === 'Values' && target.writesLink;
 
-/** True until a new version or spec. */
+/** True until a new version, copy or spec. */
 export function isContested(
-  { reason, version, contestedGeneration }: TargetStatus,
+  target: WantedTarget,
+  before: TargetStatus,
   owner: ObjectMeta,
   published: PublishedBundle,
 ): boolean {
-  return reason === 'Contested' && version === published.version && contestedGeneration === owner.generation;
+  const isSameSpec = before.contestedGeneration === owner.generation;
+  return before.reason === 'Contested' && isSameSpec && isOfPublished(target, before, published);
 }
 
 export function issueTimeOf(target: WantedTarget, { link }: PublishedBundle): string | undefined {
@@ -98,12 +117,11 @@ export function held(
   rollout: Rollout,
   record: Pick<TargetStatus, 'writeTime' | 'revertTimes'>,
 ): TargetStatus {
-  const { version } = published;
   return {
     ...recordOf(target),
     ...stateOf(rollout),
-    ...(target.writesVersion && { heldVersion: version }),
-    version,
+    ...(target.writesVersion && { heldVersion: published.version }),
+    ...contentOf(target, published),
     writeTime: record.writeTime,
     linkIssueTime: issueTimeOf(target, published),
     revertTimes: record.revertTimes,

@@ -4,6 +4,7 @@
 // written again.
 
 import type { PublishedBundle } from '../../bundle/published-bundle.ts';
+import type { TargetReason } from '../../staticexport/reasons.ts';
 import type { TargetStatus } from '../../staticexport/status-schema.ts';
 import type { WantedTarget } from '../../staticexport/wanted.ts';
 import type { ObjectMeta } from '../../wire/cluster.ts';
@@ -71,14 +72,16 @@ export async function writeTargets(
   return targets.flatMap((target) => results.get(target) ?? []);
 }
 
-/** A suspended resource writes nothing, so its waiting pushes are withdrawn. */
+/** A suspended resource writes nothing, and neither does a target that waits. So their waiting pushes are withdrawn. */
 function keepGitTargets(
   targets: readonly WantedTarget[],
   { owner, isSuspended, published }: TargetsInput,
   { git }: TargetContext,
 ): void {
-  const isIdle = isSuspended || published === undefined;
-  const ids = isIdle ? [] : targets.filter(({ type }) => type === 'Git').map(planId);
+  const kept = targets.filter(
+    (target) => target.type === 'Git' && published !== undefined && lackOf(target, published) === undefined,
+  );
+  const ids = isSuspended ? [] : kept.map(planId);
   git.keep({ namespace: owner.namespace, name: owner.name }, ids);
 }
 
@@ -114,13 +117,11 @@ async function writeTarget(
   if (published === undefined)
     return { ...lastWrite(before), ...recordOf(target), synced: false, reason: 'NotPublished' };
   if (input.isSuspended) return before ?? { ...recordOf(target), synced: false, reason: 'Suspended' };
-  // A version that was published by its copy alone has no link yet. The link of another version leads elsewhere.
-  if (writesLink(target) && published.link === undefined) {
-    return { ...lastWrite(before), ...recordOf(target), synced: false, reason: 'AwaitingLink' };
-  }
+  const lack = lackOf(target, published);
+  if (lack !== undefined) return { ...lastWrite(before), ...recordOf(target), synced: false, reason: lack };
   // A file is compared also while it is contested.
   if (target.type === 'Git') return findGitTarget(target, before, { ...input, published }, context.git);
-  if (before !== undefined && isLeftAlone(before, input, published)) return before;
+  if (before !== undefined && isLeftAlone(target, before, input, published)) return before;
   if (input.isLate) return waiting(target, before, published);
   try {
     return await editTarget(target, before, { ...input, published }, context, signal);
@@ -133,13 +134,21 @@ async function writeTarget(
   }
 }
 
+/** What the target waits for although a version is published. Its old value leads to another version. */
+function lackOf(target: WantedTarget, { ref, link }: PublishedBundle): TargetReason | undefined {
+  if (target.writesRef && ref === undefined) return 'AwaitingCopy';
+  // A version that was published by its copy alone has no link yet.
+  return writesLink(target) && link === undefined ? 'AwaitingLink' : undefined;
+}
+
 /** Not written while contested, until a new version or spec; and while in back-off. */
 function isLeftAlone(
+  target: WantedTarget,
   before: TargetStatus,
   { owner, now, isHurried }: TargetsInput,
   published: PublishedBundle,
 ): boolean {
-  if (before.reason === 'Contested') return isContested(before, owner, published);
+  if (before.reason === 'Contested') return isContested(target, before, owner, published);
   if (isHurried) return false;
   const retryAt = readInstant(before.retryTime);
   return !before.synced && retryAt !== undefined && retryAt > now && retryAt <= now + contestedWindowMs;

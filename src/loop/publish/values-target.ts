@@ -3,10 +3,12 @@
 
 import type { PublishedBundle } from '../../bundle/published-bundle.ts';
 import type { WantedValuesTarget } from '../../staticexport/wanted.ts';
+import { givenKeys } from '../../targets/target-plan.ts';
 import type { ConfigMapObject, SecretObject } from '../../wire/cluster.ts';
 import type { TargetContext } from '../context.ts';
 import { entryOf } from '../gather.ts';
 import { type FoundTarget, unlessHidden } from './found-target.ts';
+import { wantedKeys } from './object-targets.ts';
 
 /** No replacement characters, no lost byte order mark. */
 const strictUtf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
@@ -14,11 +16,12 @@ const strictUtf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 /** @returns `undefined` for an object that does not exist or is forbidden to read */
 export async function findValuesTarget(
   target: WantedValuesTarget,
-  { version, digest, link }: PublishedBundle,
+  published: PublishedBundle,
   { cluster }: TargetContext,
   signal: AbortSignal,
 ): Promise<FoundTarget | undefined> {
-  const { namespace, name, objectKind, dataKey, writesVersion, writesDigest, writesLink } = target;
+  const { namespace, name, objectKind, dataKey, writesLink } = target;
+  const { link } = published;
   const key = { namespace, name };
   const found = await unlessHidden<ConfigMapObject | SecretObject>(
     objectKind === 'ConfigMap' ? cluster.readConfigMap(key, signal) : cluster.readSecret(key, signal),
@@ -28,8 +31,7 @@ export async function findValuesTarget(
   const content = textOf(entryOf<string | Uint8Array>(found.data, dataKey), dataKey);
   const wanted = {
     enabled: true,
-    ...(writesVersion && { version }),
-    ...(writesDigest && digest !== undefined && { digest }),
+    ...givenKeys(wantedKeys(target, published)),
     ...(writesLink && link !== undefined && { bundleUrl: link.url }),
   } as const;
   return {

@@ -269,6 +269,7 @@ const restingReasons: readonly string[] = [
   'AwaitingSync',
   'AwaitingMerge',
   'AwaitingLink',
+  'AwaitingCopy',
   'Paused',
   'DryRun',
 ] satisfies readonly TargetReason[];

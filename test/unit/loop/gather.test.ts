@@ -339,6 +339,41 @@ test('what remains of an unreadable spec keeps the inputs of the job that exists
   assert.equal(observation.wanted.isSuspended, true);
 });
 
+const toReference = { name: 'fleet', type: 'Workload', write: ['ref'] as const };
+const ofPods = { ...toReference, workload: { kind: 'Deployment', name: 'docs' } };
+const defaultMirror = {
+  ...{ address: 'oci://registry.example.com/{namespace}/{name}', endpoint: undefined },
+  ...{ region: 'us-east-1', pathStyle: false },
+};
+const ownMirror = { oci: { repository: 'registry.example.com/docs', secretRef: { name: 'mirror' } } };
+for (const [name, spec, settings, problem] of [
+  [
+    'no mirror',
+    {},
+    {},
+    /^spec\.targets \(ref needs spec\.mirror, .*; add a mirror, or remove ref from write\)$/,
+  ],
+  ['a mirror', { mirror: ownMirror }, {}, undefined],
+  ['the default mirror of the operator', {}, { defaultMirror }, undefined],
+  [
+    'archives that are not inspected',
+    { promotion: { inspect: 'Never' } },
+    { defaultMirror },
+    /^spec\.targets \(.* spec\.promotion\.inspect: Always; set it, or remove ref from write\)$/,
+  ],
+] as const) {
+  test(`a target that writes the reference with ${name} is ${problem === undefined ? 'valid' : 'a problem of the spec'}`, async () => {
+    const ports = openPorts(settings);
+    const whole = { domain: 'docs.example.com', api: { keySecretRef: { name: 'export-api' } }, ...spec };
+    const object = { ...exportObject(), spec: { ...whole, targets: [ofPods] } };
+    const { observation } = await observe(ports, object);
+    const { specProblems, wanted } = observation;
+    if (problem === undefined) assert.deepEqual(specProblems, []);
+    else assert.match(specProblems.join(), problem);
+    assert.equal(wanted.isSuspended, problem !== undefined, 'half a spec starts nothing');
+  });
+}
+
 test('neither the key nor the link is in the observation', async () => {
   const ports = openPorts();
   putSecret(ports);

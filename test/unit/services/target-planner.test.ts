@@ -30,10 +30,16 @@ afterEach(async () => {
   for (const made of open.splice(0)) await made.close();
 });
 
-test('a plan from the thread is the plan of its document, version and link', async () => {
+test('a plan from the thread is the plan of its document, version, reference and link', async () => {
   const made = planner();
   const bundleUrl = Link.parse('https://storage.example.com/a.tgz?X-Sig=a%3Ab') ?? assert.fail();
-  for (const asked of [wanted, { ...wanted, bundleUrl }, { enabled: true, bundleUrl }] as const) {
+  const copy = { digest: 'd', ref: 'oci://registry.example.com/docs/site@sha256:aa' };
+  for (const asked of [
+    wanted,
+    { ...wanted, bundleUrl },
+    { enabled: true, bundleUrl },
+    { ...wanted, ...copy },
+  ] as const) {
     for (const text of [
       'a: 1\n',
       'staticExport:\n  version: "v1"\n  enabled: true\n',

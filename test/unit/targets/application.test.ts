@@ -76,6 +76,23 @@ for (const [name, object, choice, code] of [
   });
 }
 
+test('a reference is one more key, and a parameter that sets it wins over it', () => {
+  const all = { version, digest: 'd', ref: 'r' };
+  const valuesObject = { staticExport: { version, digest: 'd', ref: 'old' } };
+  const found = findApplicationValues(one({ valuesObject }), {}, all);
+  const changes = [{ key: 'staticExport.ref', value: 'r' }];
+  assert.deepEqual(found.kind === 'object' && found.plan, { outcome: 'edit', changes });
+  const patched = patchValuesObject(one({ valuesObject }), ['spec', 'source'], all).map(({ path }) => path);
+  assert.deepEqual(
+    patched.slice(-3).map((path) => path.split('/').at(-1)),
+    ['version', 'digest', 'ref'],
+  );
+  const parameters = [{ name: 'staticExport.ref', value: 'x' }];
+  const refusal = findApplicationValues(one({ parameters }), {}, all);
+  assert.equal(refusal.kind === 'refused' && refusal.code, 'ParameterWins');
+  assert.equal(findApplicationValues(one({ parameters }), {}, wanted).kind, 'object');
+});
+
 test('values that are not a map are refused', () => {
   for (const valuesObject of [['a'], { staticExport: 'on' }]) {
     const found = findApplicationValues(one({ valuesObject }), {}, wanted);

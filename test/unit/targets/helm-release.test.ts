@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { helmReleaseFields, readHelmRelease } from '../../../src/targets/helm-release.ts';
+import { helmReleaseFields, ownedBy, readHelmRelease } from '../../../src/targets/helm-release.ts';
 
 const version = '20261123-030000-0a1b2c3d';
 const wanted = { version, digest: undefined };
@@ -30,6 +30,32 @@ test('an absent key is written', () => {
     });
   }
   assert.deepEqual(helmReleaseFields(wanted), { spec: { values: { staticExport: { version } } } });
+});
+
+const ref = 'oci://registry.example.com/docs/site@sha256:aa';
+
+test('a changed reference alone is written, with what else is wanted', () => {
+  const all = { version, digest: 'd', ref };
+  const held = release({ staticExport: { ...all, ref: 'oci://old' } }, ['static-export-operator']);
+  assert.deepEqual(readHelmRelease(held, all).plan, {
+    outcome: 'edit',
+    changes: [{ key: 'staticExport.ref', value: ref }],
+  });
+  assert.deepEqual(helmReleaseFields(all), { spec: { values: { staticExport: all } } });
+});
+
+test('a remedy that status would cut leaves out its command', () => {
+  const messageOf = (reference: string): string => {
+    const all = { version, digest: 'd'.repeat(64), ref: reference };
+    const plan = ownedBy(release({}), ['kustomize-controller'], all);
+    return plan.outcome === 'owned' ? plan.message : '';
+  };
+  assert.match(messageOf(ref), /ref: "oci:.*kubectl apply --server-side .* -f -$/);
+  const long = messageOf(`oci://${'r'.repeat(500)}@sha256:${'a'.repeat(64)}`);
+  assert.match(
+    long,
+    /^kustomize-controller owns the keys; remove spec\.values\.staticExport\.version .* from git$/,
+  );
 });
 
 test('values that are a list or a text are refused', () => {

@@ -216,6 +216,7 @@ const blockText = name.map((key) => (indent: string) => [
 const noteLine = fc.constantFrom('# note', '', '  # odd').map((line) => (_indent: string) => [line]);
 const lines = fc.array(fc.oneof(entry, blockText, noteLine), { maxLength: 5 });
 const leafLine = fc.constantFrom(
+  'ref: "oci://old"',
   'version: old',
   "version: 'old' # pin",
   'enabled: false',
@@ -258,13 +259,16 @@ const documents = fc
 
 /** Lines that are not leaves, in order: what must survive. */
 const strangers = (text: string): readonly string[] =>
-  text.split(/\r?\n/).filter((line) => !/^\s*(staticExport|enabled|version|bundleUrl):/.test(line));
+  text
+    .split(/\r?\n/)
+    .filter((line) => !/^\s*(staticExport|enabled|version|bundleUrl|digest|ref):/.test(line));
 
 test('property: everything outside the leaves survives byte for byte, and the second plan is in sync', () => {
   let edits = 0;
   fc.assert(
     fc.property(documents, fc.constantFrom('1.10', 'v1', "it's", 'é'), (text, version) => {
-      const wish: WantedValues = { enabled: true, version };
+      const copy = version === 'v1' ? { digest: 'd', ref: 'oci://r.example.com/x@sha256:a' } : {};
+      const wish: WantedValues = { enabled: true, version, ...copy };
       const plan = planValuesEdit(text, wish);
       if (plan.outcome !== 'edit') return;
       edits += 1;

@@ -26,15 +26,19 @@ test('the pod template gets the version, and nothing else is applied', () => {
   const { plan, held } = readWorkload('Deployment', workload({}, {}, 'old'), wanted);
   assert.deepEqual(plan, { outcome: 'edit', changes: [{ key: annotation, value: version }] });
   assert.equal(held, 'old');
-  assert.deepEqual(workloadFields({ version, digest: 'd' }), {
-    spec: {
-      template: { metadata: { annotations: { [annotation]: version, 'staticexport.dev/digest': 'd' } } },
-    },
+  const annotations = { [annotation]: version, 'staticexport.dev/digest': 'd', 'staticexport.dev/ref': 'r' };
+  assert.deepEqual(workloadFields({ version, digest: 'd', ref: 'r' }), {
+    spec: { template: { metadata: { annotations } } },
   });
 });
 
 test('a workload that carries the version is in sync', () => {
   assert.deepEqual(readWorkload('DaemonSet', workload({}, {}, version), wanted).plan, { outcome: 'in-sync' });
+});
+
+test('a workload with the version and another reference restarts', () => {
+  const { plan } = readWorkload('Deployment', workload({}, {}, version), { version, ref: 'r' });
+  assert.deepEqual(plan, { outcome: 'edit', changes: [{ key: 'staticexport.dev/ref', value: 'r' }] });
 });
 
 test('an annotation that another manager applies is not written', () => {

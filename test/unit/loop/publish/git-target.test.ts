@@ -5,12 +5,14 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { GitTargets } from '../../../../src/loop/ports.ts';
 import { createGitTargets } from '../../../../src/services/git-targets.ts';
+import { mirrorSpec } from '../../../simulation/fake-mirror.ts';
 import { FakeRepository } from '../../../simulation/fake-repository.ts';
 import { Simulation } from '../../../simulation/simulation.ts';
 
 const minuteMs = 60_000;
 const path = 'clusters/prod/values.yaml';
 const url = 'https://git.example.com/team/fleet.git';
+const bestEffort = { ...mirrorSpec, policy: 'BestEffort' };
 const fleet = { url, path, secretRef: { name: 'fleet-git' } };
 
 interface World {
@@ -23,18 +25,23 @@ async function publishedWorld(
   {
     arrange = () => {},
     allowedHosts = ['git.example.com'],
+    mirror,
     ...target
   }: {
     readonly arrange?: (world: World) => void;
     readonly allowedHosts?: readonly string[];
     readonly mode?: string;
     readonly write?: readonly string[];
+    readonly mirror?: object;
   } = {},
 ): Promise<World> {
   let opened: { readonly targets: GitTargets; readonly signal: AbortSignal } | undefined;
   let repository: FakeRepository | undefined;
   const simulation = new Simulation({
-    spec: { targets: [{ name: 'fleet', type: 'Git', git: { ...fleet, ...git }, ...target }] },
+    spec: {
+      targets: [{ name: 'fleet', type: 'Git', git: { ...fleet, ...git }, ...target }],
+      ...(mirror !== undefined && { mirror }),
+    },
     bend: (context) => {
       repository ??= new FakeRepository(context.clock);
       const { signal } = context.memory;
@@ -282,6 +289,49 @@ for (const [name, git, target, keyPath] of editsOfTarget) {
     assert.equal(simulation.condition('TargetsSynced'), 'False/Contested');
   });
 }
+
+test('a reference that changed alone is pushed, and a revert of it is contested', async () => {
+  const world = await publishedWorld({}, { write: ['ref'], mirror: mirrorSpec });
+  const { simulation, repository } = world;
+  await simulation.run(2 * minuteMs);
+  const { digest = '', ref } = simulation.status().active ?? {};
+  assert.equal(ref, simulation.mirror.refOf(digest));
+  assert.deepEqual(repository.read(path), { digest, ref });
+  const moved = 'registry.test/docs/moved';
+  simulation.editSpec({ mirror: { oci: { ...mirrorSpec.oci, repository: moved } } });
+  await simulation.run(10 * minuteMs);
+  const next = simulation.mirror.refOf(digest, `oci://${moved}`);
+  assert.deepEqual(repository.read(path), { digest, ref: next });
+  assert.equal(simulation.condition('TargetsSynced'), 'True/Synced');
+  assert.equal(repository.pushes, 2);
+  assert.equal(repository.overwritten, 0);
+  assert.equal(stateOf(world)?.ref, next);
+  simulation.restart();
+  repository.write(path, { digest, ref: 'oci://by-hand' });
+  await simulation.run(10 * minuteMs);
+  assert.equal(simulation.condition('TargetsSynced'), 'False/Contested');
+  assert.equal(repository.pushes, 2);
+});
+
+test('a version without a copy withdraws the push of the version before', async () => {
+  const world = await publishedWorld({}, { write: ['version', 'ref'], mirror: bestEffort });
+  const { simulation, repository } = world;
+  await simulation.run(2 * minuteMs);
+  const before = repository.read(path);
+  assert.equal(before?.version, versionOf(world));
+  simulation.mirror.failing = 'Unreachable';
+  simulation.vendor.contents.set('docs.example.com', { name: 'second', pages: 20 });
+  simulation.annotate({ 'staticexport.dev/requestedAt': 'second' });
+  await simulation.until(() => versionOf(world) !== before?.version, 60 * minuteMs);
+  assert.equal(simulation.condition('TargetsSynced'), 'Unknown/AwaitingCopy');
+  repository.write(path, {});
+  await simulation.run(10 * minuteMs);
+  assert.deepEqual(repository.read(path), {}, 'nothing is pushed while the target waits');
+  simulation.mirror.failing = undefined;
+  await simulation.until(() => simulation.condition('TargetsSynced') === 'True/Synced', 60 * minuteMs);
+  const { version, digest, ref } = simulation.status().active ?? {};
+  assert.deepEqual(repository.read(path), { version, digest, ref });
+});
 
 test('a pull-request branch that is removed before its merge is pushed to the branch', async () => {
   const world = await publishedWorld({ pullRequestBranch: 'static-export/docs' });

@@ -171,6 +171,7 @@ const restingTargets = [
   'RollingOut',
   'AwaitingSync',
   'AwaitingLink',
+  'AwaitingCopy',
   'AwaitingMerge',
   'Paused',
 ];

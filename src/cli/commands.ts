@@ -4,6 +4,7 @@
 import type { Command } from './command.ts';
 import { bundleCommands } from './commands/bundle-commands.ts';
 import { clusterCommands } from './commands/cluster-commands.ts';
+import { conversationCommands } from './commands/conversation-commands.ts';
 import { demoCommands } from './commands/demo-commands.ts';
 import { exportCommands } from './commands/export-commands.ts';
 import { kitCommands } from './commands/kit-commands.ts';
@@ -19,6 +20,7 @@ export const commandSections: readonly CommandSection[] = [
   { title: 'With a cluster', commands: clusterCommands },
   { title: 'Archives', commands: bundleCommands },
   { title: 'Air gap', commands: kitCommands },
+  { title: 'Conversations', commands: conversationCommands },
   { title: 'This program', commands: toolCommands },
 ];
 

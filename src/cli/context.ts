@@ -26,6 +26,8 @@ export interface CliContext {
   confirm(question: string): Promise<boolean | undefined>;
   /** A line on standard output before the result, for commands that go on. Never with `-o json`. */
   print(line: string): void;
+  /** Writes to standard output, and resolves when it has taken the text. Only where the result prints nothing there. */
+  writeOut(text: string): Promise<void>;
   /** All of standard input. */
   readStdin(): Promise<string>;
   /** Program of the worker thread that reads archives. */

@@ -144,6 +144,10 @@ export async function runCli(process: NodeJS.Process, parts: CliParts): Promise<
         answer = exitCodes.done;
         process.stdout.write(`${withoutWorkflowCommand(text)}\n`);
       },
+      writeOut: (text) => {
+        answer = exitCodes.done;
+        return new Promise((resolve) => void process.stdout.write(text, () => resolve()));
+      },
       readStdin: () => {
         if (process.stdin.isTTY) report.progress.note('Reading standard input. Ctrl-D ends it.');
         return readAll(process.stdin, signal);

@@ -88,7 +88,7 @@ export function turnKey(
   ordinal: number,
 ): string {
   const { project, conversation, timestamp_raw: timestamp, query } = turn;
-  return hashOf([project, conversation, timestamp, query, ...(ordinal === 0 ? [] : [ordinal])]);
+  return hashFields([project, conversation, timestamp, query, ...(ordinal === 0 ? [] : [ordinal])]);
 }
 
 /** SHA-256 in hexadecimal of everything that is not part of the key. */
@@ -99,10 +99,10 @@ export function contentHash({
   page_url: page,
   sources,
 }: Pick<ReadTurn, 'response' | 'category' | 'resolution_status' | 'page_url' | 'sources'>): string {
-  return hashOf([response, category, status, page, ...sources.flatMap(({ title, url }) => [title, url])]);
+  return hashFields([response, category, status, page, ...sources.flatMap(({ title, url }) => [title, url])]);
 }
 
 /** JSON keeps the fields apart, whatever they hold. */
-function hashOf(fields: readonly (string | number | null)[]): string {
+export function hashFields(fields: readonly (string | number | null)[]): string {
   return createHash('sha256').update(JSON.stringify(fields)).digest('hex');
 }

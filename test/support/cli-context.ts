@@ -18,6 +18,7 @@ export const cliContext: CliContext = {
   isWatched: false,
   confirm: async () => undefined,
   print: () => {},
+  writeOut: async () => {},
   readStdin: async () => '',
   bundleWorker: worker('bundle-worker'),
   mirrorWorker: worker('mirror-worker'),

@@ -5,6 +5,7 @@
 import { z } from 'zod';
 import { conditionSchema, versionSchema } from '../../staticexport/status-schema.ts';
 import { archive, count, digest, instant, pages, path } from './common-schemas.ts';
+import { conversationFields } from './conversation-schemas.ts';
 import { outputApiVersion } from './format.ts';
 import { kitFields } from './kit-schemas.ts';
 
@@ -223,6 +224,7 @@ const fields = {
   ServedArchive: { ...archive, url: z.url() },
   PackedArchive: { ...archive, hiddenFiles, path },
   ...kitFields,
+  ...conversationFields,
   DemoResult: {
     claims: z
       .array(z.strictObject({ claim: z.string(), holds: z.boolean(), seconds: z.number().min(0) }))

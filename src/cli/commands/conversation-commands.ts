@@ -1,0 +1,113 @@
+// The commands about assistant conversations: words, flags and texts. Refuses: importing their work, because `--help` of any
+// command would load it.
+
+import {
+  countUpTo,
+  duration,
+  FlagValueError,
+  httpUrl,
+  kind,
+  oneOf,
+  path,
+  positiveDuration,
+  text,
+  toggle,
+} from '../../runtime/flags/flag-kinds.ts';
+import { version } from '../../runtime/version.ts';
+import { readInstant } from '../../wire/instant.ts';
+import { type Command, defineCommand } from '../command.ts';
+import type { TimeBound } from '../conversations/time-bound.ts';
+
+const timeBound = kind<TimeBound>('60d|DATE', (value) => {
+  const age = /^(\d{1,5})(h|d|w)$/.exec(value);
+  if (age !== null) {
+    const unitMs = { h: 3_600_000, d: 86_400_000, w: 604_800_000 }[age[2] ?? ''] ?? 0;
+    return { ageMs: Number(age[1]) * unitMs };
+  }
+  const isDate = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d)?(?:Z|[+-]\d\d:\d\d))?$/.test(value);
+  const at = isDate ? readInstant(value) : undefined;
+  if (at === undefined || at < 0)
+    throw new FlagValueError(
+      'must be an age such as 60d, or a date such as 2026-01-31 or 2026-01-31T12:00:00Z',
+    );
+  return { at };
+});
+
+const periods = new Map([
+  ['m', 60_000],
+  ['h', 3_600_000],
+  ['d', 86_400_000],
+]);
+const rate = kind('N/h', (value) => {
+  const [, count = '', unit = ''] = /^([1-9]\d{0,6})\/([mhd])$/.exec(value) ?? [];
+  const periodMs = periods.get(unit);
+  if (periodMs === undefined)
+    throw new FlagValueError('must be a number of requests such as 100/h, 5/m or 1000/d');
+  return { requests: Number(count), periodMs };
+});
+const wholeNumber = kind('N', (value) => {
+  if (!/^\d{1,6}$/.test(value)) throw new FlagValueError('must be a whole number');
+  return Number(value);
+});
+
+const keyFlags = {
+  keyFile: path.optional('File that holds the admin API key. Without it: $STATIC_EXPORT_API_KEY'),
+  keyStdin: toggle('Read the admin API key from standard input'),
+};
+
+export const conversationCommands: readonly Command[] = [
+  defineCommand(
+    {
+      words: 'conversations export',
+      summary: 'writes the turns of assistant conversations, new and changed ones only',
+      flags: {
+        apiBaseUrl: httpUrl.required('Export API; may include a path prefix'),
+        ...keyFlags,
+        project: text.required('Project whose conversations to export'),
+        to: kind(
+          'DIR|FILE|-',
+          (value) => {
+            if (value === '') throw new FlagValueError('must not be empty');
+            return value;
+          },
+          'files',
+        ).required('Folder, file, or - for standard output'),
+        format: oneOf(['ndjson', 'csv']).withDefault('ndjson', 'Format of the turns'),
+        since: timeBound.withDefault('60d', 'First time to export'),
+        until: timeBound.optional('End of the time to export, exclusive (default: now)'),
+        lag: duration.withDefault('15m', 'Turns younger than this are left to the next run'),
+        lookBack: duration.withDefault(
+          '7d',
+          'How long a turn is read again, because its category may come late',
+        ),
+        limit: countUpTo(1000).withDefault('1000', 'Turns in one request'),
+        budget: rate.withDefault(
+          '100/h',
+          'Requests of this key, all projects and runs of this user together',
+        ),
+        reserve: wholeNumber.withDefault('0', 'Requests of the budget to leave to other programs'),
+        maxWait: duration.withDefault(
+          '15m',
+          'Longest wait for the budget; longer: exit code 5, and the time',
+        ),
+        requestTimeout: positiveDuration.withDefault('30s', 'Deadline of one request to the export API'),
+        dropResponse: toggle('Leave out the answers of the assistant'),
+        state: path.optional(
+          'Folder of what was exported, for the next run (default: below $XDG_STATE_HOME or ~/.local/state)',
+        ),
+        extraCaFile: path.optional('PEM file of CA certificates to trust in addition to the system’s'),
+      },
+      check: ({ keyFile, keyStdin, budget, reserve }) => {
+        if (keyFile !== undefined && keyStdin) return '--key-file and --key-stdin exclude each other';
+        return reserve >= budget.requests
+          ? '--reserve must be less than the requests of --budget'
+          : undefined;
+      },
+      examples: [
+        'conversations export --project docs --to turns --key-file key \\\n    --api-base-url https://export.example.com',
+      ],
+      load: async () => (await import('../conversations/export-command.ts')).exportConversations,
+    },
+    version,
+  ),
+];

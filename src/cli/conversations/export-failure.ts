@@ -1,0 +1,86 @@
+// Why an export of conversations ended early, as the command line reports it: exit code, message and steps. Pure, except for
+// the sink that it wraps. Refuses: reading a message; classes, codes and the HTTP status decide.
+
+import { ConversationError, type ConversationErrorKind } from '../../conversations/conversation-error.ts';
+import type { RunCounts } from '../../conversations/run.ts';
+import type { Sink } from '../../conversations/sink.ts';
+import { ExportApiError } from '../../export-api/answers.ts';
+import { formatInstant } from '../../wire/instant.ts';
+import { printable } from '../../wire/printable-text.ts';
+import { PublishableError } from '../../wire/publishable-error.ts';
+import { CliError, failureOf } from '../cli-error.ts';
+import type { Outcome } from '../exit-code.ts';
+import { addressSteps } from '../export/export-failure.ts';
+import { notWritten } from '../output/destination.ts';
+
+const outcomes: Readonly<Record<ConversationErrorKind, Outcome>> = {
+  temporary: 'temporary',
+  usage: 'usage',
+  sink: 'notWritten',
+  refused: 'exportFailed',
+};
+
+/** @param counts of what was committed before. @param keyHint what may be wrong with the key */
+export function failedExport(
+  error: unknown,
+  { project }: { readonly project: string },
+  keyHint: string | undefined,
+  counts?: RunCounts,
+): unknown {
+  const known: Readonly<Record<string, unknown>> = counts === undefined ? {} : { ...counts };
+  if (error instanceof ConversationError) {
+    const { kind, code, message, retryAt } = error;
+    // Rounded up, so that a run at that second finds a request.
+    const time = retryAt === undefined ? {} : { retryTime: formatInstant(retryAt + 999) };
+    return new CliError(outcomes[kind], code, message, { cause: error, known: { ...known, ...time } });
+  }
+  if (error instanceof ExportApiError) return refusedRequest(error, project, keyHint, known);
+  return error instanceof CliError ? error.knowing({ ...known, ...error.known }) : error;
+}
+
+function refusedRequest(
+  error: ExportApiError,
+  project: string,
+  keyHint: string | undefined,
+  known: Readonly<Record<string, unknown>>,
+): CliError {
+  const { outcome, code, message } = failureOf(error);
+  const failed = (text: string, next: readonly string[]): CliError =>
+    new CliError(outcome, code, text, { cause: error, next, known });
+  const status = error.status === undefined ? '' : ` (status ${error.status})`;
+  switch (error.code) {
+    case 'NotFound':
+      return failed(`the export API has no project ${printable(project)}${status}`, [
+        'Check --project. The API keys page of the dashboard shows the project’s id.',
+        ...addressSteps('NetworkError', '--api-base-url'),
+      ]);
+    case 'Forbidden':
+      return failed(`the export API refused this key for the project ${printable(project)}${status}`, [
+        keyHint ?? 'Check that the key may read analytics of this project, and your plan.',
+      ]);
+    case 'Unauthorized':
+      return failed(message, keyHint === undefined ? [] : [keyHint]);
+    case 'BadRequest':
+      return failed(`the export API refused the query of conversations${status}`, [
+        'Check --since, --until and --limit. The turns that were read before are kept.',
+      ]);
+    default:
+      return failed(message, addressSteps(error.code, '--api-base-url'));
+  }
+}
+
+/** The same sink; what the file system refuses names the destination. @param name `--to turns` */
+export function reportingFaults(sink: Sink, name: string): Sink {
+  const named = async <T>(work: Promise<T>): Promise<T> =>
+    work.catch((error: unknown) => {
+      throw error instanceof PublishableError ? error : notWritten(name, error);
+    });
+  const { windowClosed } = sink;
+  return {
+    write: (turns) => named(sink.write(turns)),
+    isFull: () => sink.isFull(),
+    flush: () => named(sink.flush()),
+    ...(windowClosed !== undefined && { windowClosed: (windows) => named(windowClosed(windows)) }),
+    close: () => named(sink.close()),
+  };
+}

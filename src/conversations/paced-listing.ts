@@ -1,0 +1,64 @@
+// One page of the listing within the budget: counts each request, keeps the pauses that the export API asks for, and repeats
+// what failed for a moment. Refuses to go on where another request would fail the same way.
+
+import { ExportApiError, type ExportApiErrorCode } from '../export-api/answers.ts';
+import type { ExportApiClient } from '../export-api/client.ts';
+import type { ConversationPage, ConversationQuery } from '../export-api/conversation-answers.ts';
+import type { Clock } from '../runtime/clock.ts';
+import type { Budget } from './budget.ts';
+
+export interface PacedListing extends Pick<ExportApiClient, 'listConversations'> {
+  /** Sent so far. */
+  readonly requests: number;
+}
+
+export interface ListingDependencies {
+  readonly client: Pick<ExportApiClient, 'listConversations'>;
+  readonly budget: Budget;
+  readonly clock: Clock;
+  /** Gets the length of a wait before it. */
+  readonly onWait: (ms: number) => void;
+}
+
+const temporary: ReadonlySet<ExportApiErrorCode> = new Set(['ServerError', 'NetworkError', 'RequestTimeout']);
+const mostAttempts = 5;
+const firstPauseMs = 2_000;
+/** Where a 429 has no Retry-After; it doubles each time. */
+const firstRatePauseMs = 60_000;
+
+export function createPacedListing({ client, budget, clock, onWait }: ListingDependencies): PacedListing {
+  let requests = 0;
+  const send = async (query: ConversationQuery, signal: AbortSignal): Promise<ConversationPage> => {
+    const answered = await budget.take(signal, onWait);
+    requests += 1;
+    try {
+      return await client.listConversations(query, signal);
+    } finally {
+      answered();
+    }
+  };
+  return {
+    get requests() {
+      return requests;
+    },
+    listConversations: async (query, signal) => {
+      let rateLimits = 0;
+      for (let attempt = 1; ; attempt += 1) {
+        try {
+          return await send(query, signal);
+        } catch (error) {
+          if (!(error instanceof ExportApiError) || signal.aborted) throw error;
+          if (error.code === 'RateLimited') {
+            // Its rule wins over the budget. The next attempt waits for it, or ends the run with the time.
+            budget.pause(error.retryAfterMs ?? firstRatePauseMs * 2 ** rateLimits);
+            rateLimits = Math.min(rateLimits + 1, 10);
+            attempt -= 1;
+            continue;
+          }
+          if (!temporary.has(error.code) || attempt >= mostAttempts) throw error;
+          await clock.after(Math.max(firstPauseMs * 2 ** (attempt - 1), error.retryAfterMs ?? 0), signal);
+        }
+      }
+    },
+  };
+}

@@ -1,0 +1,260 @@
+// One run: reads what no run has read, then again what may have changed, window by window, and hands new and changed turns
+// to a sink. Owns the order: the sink has the turns, then the state says so. Invariant: whatever ends the run, the next one
+// reads each window that is not closed from its start.
+
+import { ExportApiError } from '../export-api/answers.ts';
+import type { ConversationPage } from '../export-api/conversation-answers.ts';
+import { pagesOf } from '../export-api/conversation-pages.ts';
+import type { Clock } from '../runtime/clock.ts';
+import { ConversationError } from './conversation-error.ts';
+import { type Estimate, estimateOf } from './estimate.ts';
+import type { TurnBatch } from './known-turns.ts';
+import type { PacedListing } from './paced-listing.ts';
+import type { Sink } from './sink.ts';
+import type { ConversationState } from './state.ts';
+import { type ReadTurn, readTurn, type Turn, utcText } from './turn.ts';
+import {
+  closeWindow,
+  firstStepMs,
+  nextStep,
+  type PlannedSpan,
+  planSpans,
+  type Span,
+  shortestStepMs,
+} from './windows.ts';
+
+export interface RunRequest {
+  readonly project: string;
+  /** Epoch ms; turns before it are left out. */
+  readonly since: number;
+  /** Epoch ms, exclusive. */
+  readonly until: number | undefined;
+  /** Turns younger than this may still be missing in the listing. */
+  readonly lagMs: number;
+  /** How long a turn may change after its time. */
+  readonly lookBackMs: number;
+  /** Turns in a page. */
+  readonly limit: number;
+}
+
+export interface RunDependencies {
+  readonly listing: PacedListing;
+  readonly state: ConversationState;
+  readonly sink: Sink;
+  readonly clock: Clock;
+  /** Before a sink or a report gets a turn. */
+  readonly redact: (turn: ReadTurn) => ReadTurn;
+  readonly dropsResponse: boolean;
+  readonly onProgress: (progress: RunProgress) => void;
+}
+
+export interface RunCounts {
+  readonly inserted: number;
+  readonly updated: number;
+  /** Turns that the sink has already. */
+  readonly unchanged: number;
+  /** Turns outside of the time that was asked for. */
+  readonly outside: number;
+  /** Turns whose timestamp is not an instant. */
+  readonly undated: number;
+  readonly windows: number;
+  readonly requests: number;
+}
+
+export interface RunProgress extends RunCounts {
+  readonly estimate: Estimate;
+}
+
+/** `dateFrom` may be exclusive, and a service may cut an instant to seconds. */
+const earlierMs = 1_000;
+const mostRestarts = 3;
+
+/**
+ * @throws {ExportApiError} {ConversationError} the signal's reason; what was committed stays
+ */
+export async function runExport(
+  request: RunRequest,
+  dependencies: RunDependencies,
+  signal: AbortSignal,
+): Promise<RunCounts> {
+  const { state, clock } = dependencies;
+  const now = clock.now();
+  // Whole seconds, because a service may cut an instant to them.
+  const horizon = Math.floor(Math.min(now - request.lagMs, request.until ?? now) / 1000) * 1000;
+  // A cycle that did not end goes on, so that it is not read from its start for ever.
+  const cycle = Math.min(state.cycle ?? now, now);
+  if (state.cycle !== cycle) state.beginCycle(cycle);
+  const since = Math.floor(request.since / 1000) * 1000;
+  const spans = planSpans(state.windows, { since, horizon, cycleStart: cycle });
+  const run = new Run({ ...request, since }, cycle, spans, dependencies, signal);
+  for (const span of spans) await run.readSpan(span);
+  state.endCycle();
+  return run.counts;
+}
+
+class Run {
+  readonly #request: RunRequest;
+  readonly #cycle: number;
+  readonly #spans: readonly Span[];
+  readonly #dependencies: RunDependencies;
+  readonly #signal: AbortSignal;
+  readonly #counts = { inserted: 0, updated: 0, unchanged: 0, outside: 0, undated: 0, windows: 0 };
+  #readMs = 0;
+  #stepMs: number;
+  #batch: TurnBatch;
+  #hasUncommitted = false;
+
+  constructor(
+    request: RunRequest,
+    cycle: number,
+    spans: readonly Span[],
+    dependencies: RunDependencies,
+    signal: AbortSignal,
+  ) {
+    this.#request = request;
+    this.#cycle = cycle;
+    this.#spans = spans;
+    this.#dependencies = dependencies;
+    this.#signal = signal;
+    this.#batch = dependencies.state.known.newBatch();
+    this.#stepMs = dependencies.state.stepMs ?? firstStepMs;
+  }
+
+  get counts(): RunCounts {
+    return { ...this.#counts, requests: this.#dependencies.listing.requests };
+  }
+
+  async readSpan(span: PlannedSpan): Promise<void> {
+    let restarts = 0;
+    for (let from = span.from; from < span.until; ) {
+      const window = { from, until: Math.min(from + this.#stepMs, span.until) };
+      const before = this.#dependencies.listing.requests;
+      const rows = await this.#readWindow(window).catch((error: unknown) => {
+        const isRestarted = error instanceof CursorLost || isBrokenPaging(error);
+        if (!isRestarted || restarts >= mostRestarts) throw causeOf(error);
+        return undefined;
+      });
+      if (rows === undefined) {
+        // A cursor does not outlive its time, so that a shorter window may end before that.
+        restarts += 1;
+        this.#stepMs = Math.max(shortestStepMs, Math.floor((window.until - window.from) / 4));
+        continue;
+      }
+      restarts = 0;
+      const requests = this.#dependencies.listing.requests - before;
+      const isFull = rows > this.#request.limit / 2;
+      // A window that the end of its span cuts short says little about the next one.
+      const isCut = window.until - window.from < this.#stepMs;
+      if (!isCut) this.#stepMs = nextStep(this.#stepMs, { requests, isFull });
+      await this.#close(window);
+      from = window.until;
+    }
+  }
+
+  /** @returns how many rows it had */
+  async #readWindow({ from, until }: Span): Promise<number> {
+    const { listing, state, sink } = this.#dependencies;
+    const { project, limit } = this.#request;
+    const reading = state.nextReading();
+    const query = { projectId: project, dateFrom: from - earlierMs, dateTo: until, limit };
+    let rows = 0;
+    const pages = pagesOf({ listConversations: withCursorLost(listing) }, query, this.#signal);
+    for await (const page of pages) {
+      this.#signal.throwIfAborted();
+      rows += page.rows.length;
+      await this.#takePage(page, reading);
+      if (sink.isFull()) await this.#commit();
+    }
+    await this.#commit();
+    return rows;
+  }
+
+  async #takePage(page: ConversationPage, reading: number): Promise<void> {
+    const { sink, clock, redact, dropsResponse } = this.#dependencies;
+    const observedAt = utcText(clock.now()) ?? '';
+    const turns: Turn[] = [];
+    this.#batch.nextPage();
+    this.#hasUncommitted ||= page.rows.length > 0;
+    for (const row of page.rows) {
+      const read = redact(readTurn(row, this.#request.project));
+      if (!this.#isAskedFor(read)) continue;
+      const turn = dropsResponse ? { ...read, response: null } : read;
+      const found = this.#batch.recognize(turn, read.response, reading);
+      if (found.kind === 'known') {
+        this.#counts.unchanged += 1;
+        continue;
+      }
+      this.#counts[found.kind === 'insert' ? 'inserted' : 'updated'] += 1;
+      const { turnKey, contentHash, kind } = found;
+      turns.push({
+        turn_key: turnKey,
+        ...turn,
+        content_hash: contentHash,
+        change: kind,
+        observed_at: observedAt,
+      });
+    }
+    if (turns.length > 0) await sink.write(turns);
+  }
+
+  /** A turn without an instant is taken, because nothing says that it is not asked for. */
+  #isAskedFor({ timestamp }: ReadTurn): boolean {
+    if (timestamp === null) {
+      this.#counts.undated += 1;
+      return true;
+    }
+    const at = Date.parse(timestamp);
+    const isInside = at >= this.#request.since && at < (this.#request.until ?? Number.POSITIVE_INFINITY);
+    if (!isInside) this.#counts.outside += 1;
+    return isInside;
+  }
+
+  async #commit(): Promise<void> {
+    const { sink, state } = this.#dependencies;
+    if (!this.#hasUncommitted) return;
+    const parts = await sink.flush();
+    state.commit(this.#batch, parts);
+    this.#batch = state.known.newBatch();
+    this.#hasUncommitted = false;
+  }
+
+  async #close(window: Span): Promise<void> {
+    const { state, sink, onProgress } = this.#dependencies;
+    const settledBefore = this.#cycle - this.#request.lagMs - this.#request.lookBackMs;
+    const windows = closeWindow(state.windows, window, this.#cycle, settledBefore);
+    state.closeWindow(windows, this.#stepMs);
+    await sink.windowClosed?.(state.windows);
+    this.#counts.windows += 1;
+    this.#readMs += window.until - window.from;
+    const { requests } = this.counts;
+    onProgress({ ...this.counts, estimate: estimateOf(this.#spans, this.#readMs, requests) });
+  }
+}
+
+/** The listing of this window did not come to its end; a shorter window may. */
+class CursorLost extends Error {}
+
+const cursorRefusals: ReadonlySet<string> = new Set(['BadRequest', 'NotFound', 'Gone', 'Conflict']);
+
+function withCursorLost(listing: PacedListing): PacedListing['listConversations'] {
+  return async (query, signal) => {
+    try {
+      return await listing.listConversations(query, signal);
+    } catch (error) {
+      if (!(error instanceof ExportApiError)) throw error;
+      if (query.cursor === undefined || !cursorRefusals.has(error.code)) throw error;
+      throw new CursorLost('the cursor is not valid any more', { cause: error });
+    }
+  };
+}
+
+/** A listing that gives a cursor twice, or none where it says more. */
+const isBrokenPaging = (error: unknown): boolean =>
+  error instanceof ExportApiError && error.code === 'UnexpectedAnswer' && error.status === undefined;
+
+function causeOf(error: unknown): unknown {
+  if (!(error instanceof CursorLost)) return error;
+  const message =
+    'the export API refused its own cursor several times. Run the command again; what was read is kept';
+  return new ConversationError('temporary', 'CursorRefused', message, { cause: error.cause });
+}

@@ -1,0 +1,44 @@
+// Opens a SQLite file that only its owner may read. Owns the settings that survive a kill at any moment. Refuses a journal in
+// memory, because a process that is killed in a transaction would leave a damaged file.
+
+import { open } from 'node:fs/promises';
+import type { DatabaseSync } from 'node:sqlite';
+
+/**
+ * @param path empty: a file of its own that ends with the connection
+ * @param isDurable whether a commit also survives a loss of power
+ */
+export async function openDatabase(path: string, isDurable: boolean): Promise<DatabaseSync> {
+  // SQLite gives its journal the permissions of the file.
+  if (path !== '') await (await open(path, 'a', 0o600)).close();
+  const { DatabaseSync } = await import('node:sqlite');
+  const database = new DatabaseSync(path);
+  try {
+    database.exec(
+      `PRAGMA busy_timeout = 10000; PRAGMA journal_mode = TRUNCATE; PRAGMA synchronous = ${isDurable ? 'FULL' : 'OFF'}`,
+    );
+    return database;
+  } catch (error) {
+    database.close();
+    throw error;
+  }
+}
+
+/** All of `work`, or nothing. */
+export function inTransaction<T>(database: DatabaseSync, work: () => T): T {
+  database.exec('BEGIN IMMEDIATE');
+  try {
+    const result = work();
+    database.exec('COMMIT');
+    return result;
+  } catch (error) {
+    // A full disk has rolled back already.
+    if (database.isTransaction) database.exec('ROLLBACK');
+    throw error;
+  }
+}
+
+export const numberIn = (row: Readonly<Record<string, unknown>> | undefined, column: string): number => {
+  const value = row?.[column];
+  return typeof value === 'number' ? value : 0;
+};

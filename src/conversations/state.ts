@@ -1,0 +1,204 @@
+// What the next run needs to know: the windows that were read, the turns that were delivered as hashes, and the sizes of
+// files. One SQLite file, one run at a time. Holds no text of a turn, no key and no link. Invariant: a commit says that a
+// sink has all it names.
+
+import { join, resolve } from 'node:path';
+import type { DatabaseSync } from 'node:sqlite';
+import * as z from 'zod/mini';
+import { makeFolder } from '../runtime/folder.ts';
+import { readJson } from '../wire/json-text.ts';
+import { PublishableError, publishableCode } from '../wire/publishable-error.ts';
+import { ConversationError } from './conversation-error.ts';
+import { createKnownTurns, type KnownTurns, knownTurnsTable, type TurnBatch } from './known-turns.ts';
+import { inTransaction, numberIn, openDatabase } from './sqlite.ts';
+import type { ReadWindows } from './windows.ts';
+
+/** Whose turns these are, and where they went. Each by the name of its flag. */
+export type StateIdentity = Readonly<Record<string, string>>;
+
+const windowsSchema = z.array(
+  z.object({ from: z.number(), until: z.number(), readAt: z.nullable(z.number()) }),
+);
+const identitySchema = z.record(z.string(), z.string());
+
+export interface ConversationState {
+  readonly windows: ReadWindows;
+  /** Start of a cycle that did not end, epoch ms. */
+  readonly cycle: number | undefined;
+  /** Length of the next window, from what the last ones held. */
+  readonly stepMs: number | undefined;
+  /** How many commits this state has had: names what a sink writes next. */
+  readonly commits: number;
+  readonly known: KnownTurns;
+  /** Of each reading of a window another one, also across runs. */
+  nextReading(): number;
+  beginCycle(cycle: number): void;
+  endCycle(): void;
+  closeWindow(windows: ReadWindows, stepMs: number): void;
+  commit(batch: TurnBatch, parts: ReadonlyMap<string, number>): void;
+  /** Bytes of a file that earlier commits name; `undefined` for a file that this state never wrote. */
+  partSize(name: string): number | undefined;
+  /** Before the first byte is written, so that a killed run leaves no file that looks foreign. */
+  registerPart(name: string): void;
+  close(): void;
+}
+
+const format = 1;
+
+/**
+ * @param folder created if absent, for its owner alone; `undefined`: in a file that ends with the process
+ * @throws {ConversationError} `StateBusy`, `StateMismatch`, `StateInvalid`, `StateUnusable`
+ */
+export async function openState(
+  folder: string | undefined,
+  identity: StateIdentity,
+): Promise<ConversationState> {
+  try {
+    if (folder !== undefined) await makeFolder(resolve(folder), 0o700);
+    const database = await openDatabase(
+      folder === undefined ? '' : join(resolve(folder), 'conversations.sqlite'),
+      folder !== undefined,
+    );
+    try {
+      lock(database);
+      requireIdentity(database, identity);
+      return stateIn(database);
+    } catch (error) {
+      database.close();
+      throw error;
+    }
+  } catch (error) {
+    throw error instanceof ConversationError ? error : stateFault(error);
+  }
+}
+
+/** The system releases the lock when the process ends, however it ends. */
+function lock(database: DatabaseSync): void {
+  try {
+    database.exec('PRAGMA busy_timeout = 0; PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE');
+    database.exec(
+      `${knownTurnsTable}; CREATE TABLE IF NOT EXISTS fact (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID; CREATE TABLE IF NOT EXISTS part (name TEXT PRIMARY KEY, size INTEGER NOT NULL) WITHOUT ROWID; COMMIT`,
+    );
+  } catch (cause) {
+    if (!(cause instanceof Error && /database is locked/.test(cause.message))) throw cause;
+    const message = 'another run uses this state folder; wait for it, or name another folder with --state';
+    throw new ConversationError('temporary', 'StateBusy', message, { cause });
+  }
+}
+
+function requireIdentity(database: DatabaseSync, identity: StateIdentity): void {
+  const facts = factsIn(database);
+  const stored = facts.read('identity');
+  if (stored === undefined) {
+    inTransaction(database, () => {
+      facts.write('format', String(format));
+      facts.write('identity', JSON.stringify(identity));
+    });
+    return;
+  }
+  const read = identitySchema.safeParse(readJson(stored));
+  if (facts.read('format') !== String(format) || !read.success) throw invalid();
+  const names = new Set([...Object.keys(identity), ...Object.keys(read.data)]);
+  const different = [...names].filter((name) => identity[name] !== read.data[name]);
+  if (different.length === 0) return;
+  const message = `the state is of another ${different.join(', ')}; name another folder with --state, or use the settings of the first run`;
+  throw new ConversationError('usage', 'StateMismatch', message);
+}
+
+const invalid = (): ConversationError =>
+  new ConversationError(
+    'usage',
+    'StateInvalid',
+    'the state is not one of this version of the program; name another folder with --state',
+  );
+
+function factsIn(database: DatabaseSync) {
+  const select = database.prepare('SELECT value FROM fact WHERE name = ?');
+  const upsert = database.prepare('INSERT OR REPLACE INTO fact (name, value) VALUES (?, ?)');
+  return {
+    read: (name: string): string | undefined => {
+      const value = select.get(name)?.['value'];
+      return typeof value === 'string' ? value : undefined;
+    },
+    write: (name: string, value: string): void => void upsert.run(name, value),
+  };
+}
+
+function stateIn(database: DatabaseSync): ConversationState {
+  const facts = factsIn(database);
+  const selectPart = database.prepare('SELECT size FROM part WHERE name = ?');
+  const upsertPart = database.prepare('INSERT OR REPLACE INTO part (name, size) VALUES (?, ?)');
+  const read = windowsSchema.safeParse(readJson(facts.read('windows') ?? '[]'));
+  if (!read.success) throw invalid();
+  let windows: ReadWindows = read.data;
+  let commits = Number(facts.read('commits') ?? 0);
+  let reading = numberIn(database.prepare('SELECT max(reading) AS reading FROM turn').get(), 'reading');
+  const write = (work: () => void): void => {
+    try {
+      inTransaction(database, work);
+    } catch (error) {
+      throw stateFault(error);
+    }
+  };
+  return {
+    get windows() {
+      return windows;
+    },
+    get cycle() {
+      const cycle = Number(facts.read('cycle') ?? 0);
+      return cycle === 0 ? undefined : cycle;
+    },
+    get stepMs() {
+      const stepMs = Number(facts.read('step') ?? 0);
+      return stepMs === 0 ? undefined : stepMs;
+    },
+    get commits() {
+      return commits;
+    },
+    known: createKnownTurns(database),
+    nextReading: () => {
+      reading += 1;
+      return reading;
+    },
+    beginCycle: (cycle) => write(() => facts.write('cycle', String(cycle))),
+    endCycle: () => write(() => facts.write('cycle', '0')),
+    closeWindow: (next, stepMs) => {
+      write(() => {
+        facts.write('windows', JSON.stringify(next));
+        facts.write('step', String(stepMs));
+      });
+      windows = next;
+    },
+    commit: (batch, parts) => {
+      write(() => {
+        batch.store();
+        for (const [name, size] of parts) upsertPart.run(name, size);
+        facts.write('commits', String(commits + 1));
+      });
+      commits += 1;
+    },
+    partSize: (name) => {
+      const row = selectPart.get(name);
+      return row === undefined ? undefined : numberIn(row, 'size');
+    },
+    registerPart: (name) => write(() => void upsertPart.run(name, 0)),
+    close: () => database.close(),
+  };
+}
+
+/** SQLite's own words name a problem, and hold no text of a row. */
+function stateFault(cause: unknown): ConversationError {
+  if (cause instanceof ConversationError) return cause;
+  const text = cause instanceof Error && !(cause instanceof PublishableError) ? cause.message : '';
+  if (/not a database|malformed/.test(text)) return invalid();
+  const isFull = /disk is full/.test(text);
+  const reason = isFull
+    ? 'its disk is full'
+    : /readonly database/.test(text)
+      ? 'it cannot be written'
+      : publishableCode(cause);
+  const message = `the state folder cannot be used: ${reason}. Free space, or name a folder that can be written with --state`;
+  return new ConversationError(isFull ? 'sink' : 'usage', isFull ? 'StateFull' : 'StateUnusable', message, {
+    cause,
+  });
+}

@@ -1,0 +1,117 @@
+// Which spans of time were read, which are read next, and in what steps. Pure. A window is half-open; it is settled when it
+// was read again after the look-back, because a category may come days after its turn. Invariant: an instant that is not in
+// a closed window is in the next plan, whatever interrupted the run before.
+
+/** Epoch ms, `until` exclusive. */
+export interface Span {
+  readonly from: number;
+  readonly until: number;
+}
+
+export interface ReadWindow extends Span {
+  /** Start of the cycle that read it last, epoch ms; null when it is settled and never read again. */
+  readonly readAt: number | null;
+}
+
+/** Ordered, without overlap. */
+export type ReadWindows = readonly ReadWindow[];
+
+export interface PlannedSpan extends Span {
+  readonly isNew: boolean;
+}
+
+export interface PlanLimits {
+  /** Epoch ms: nothing before it. */
+  readonly since: number;
+  /** Epoch ms: nothing from here on. Younger turns may still be missing in the listing. */
+  readonly horizon: number;
+  /** Epoch ms. */
+  readonly cycleStart: number;
+}
+
+/** What no run has read comes first, then what is read again. */
+export function planSpans(windows: ReadWindows, { since, horizon, cycleStart }: PlanLimits): PlannedSpan[] {
+  const limits = { from: since, until: horizon };
+  const unread = gapsBetween(windows, limits).map((span) => ({ ...span, isNew: true }));
+  const due = windows.filter(({ readAt }) => readAt !== null && readAt < cycleStart);
+  const again = joined(due, () => true)
+    .map((span) => within(span, limits))
+    .filter((span) => span.from < span.until)
+    .map((span) => ({ ...span, isNew: false }));
+  return [...unread, ...again];
+}
+
+/**
+ * @param closed a span that was read completely
+ * @param readAt start of its cycle
+ * @param settledBefore turns before this instant do not change any more
+ */
+export function closeWindow(
+  windows: ReadWindows,
+  closed: Span,
+  readAt: number,
+  settledBefore: number,
+): ReadWindow[] {
+  const outside = windows.flatMap((one) => [
+    ...nonEmpty({ ...one, until: Math.min(one.until, closed.from) }),
+    ...nonEmpty({ ...one, from: Math.max(one.from, closed.until) }),
+  ]);
+  const border = Math.min(closed.until, Math.max(closed.from, settledBefore));
+  const added = [
+    ...nonEmpty({ from: closed.from, until: border, readAt: null }),
+    ...nonEmpty({ from: border, until: closed.until, readAt }),
+  ];
+  const all = [...outside, ...added].sort((one, other) => one.from - other.from);
+  return joined(all, (one, other) => one.readAt === other.readAt);
+}
+
+/** The end of what was read without a gap from `since` on: an honest bookmark. */
+export function readUntil(windows: ReadWindows, since: number): number {
+  const [first] = gapsBetween(windows, { from: since, until: Number.POSITIVE_INFINITY });
+  return first?.from ?? since;
+}
+
+const nonEmpty = (window: ReadWindow): readonly ReadWindow[] => (window.from < window.until ? [window] : []);
+
+const within = (span: Span, limits: Span): Span => ({
+  from: Math.max(span.from, limits.from),
+  until: Math.min(span.until, limits.until),
+});
+
+function gapsBetween(windows: ReadWindows, { from, until }: Span): Span[] {
+  const gaps: Span[] = [];
+  let position = from;
+  for (const window of windows) {
+    if (window.from > position) gaps.push({ from: position, until: Math.min(window.from, until) });
+    position = Math.max(position, window.until);
+  }
+  gaps.push({ from: position, until });
+  return gaps.filter((gap) => gap.from < gap.until);
+}
+
+function joined<T extends Span>(spans: readonly T[], isAlike: (one: T, other: T) => boolean): T[] {
+  const merged: T[] = [];
+  for (const span of spans) {
+    const last = merged.at(-1);
+    const isNext = last?.until === span.from && isAlike(last, span);
+    if (isNext) merged[merged.length - 1] = { ...last, until: span.until };
+    else merged.push(span);
+  }
+  return merged;
+}
+
+export const shortestStepMs = 60_000;
+export const firstStepMs = 3_600_000;
+export const longestStepMs = 90 * 86_400_000;
+/** A window of this many pages loses little to its last page, which is rarely full. A kill repeats no more than these. */
+const aimedPages = 10;
+
+/** How long the next window is, after one of `stepMs` that took `requests`. @param isFull more than half a page of turns */
+export function nextStep(
+  stepMs: number,
+  { requests, isFull }: { readonly requests: number; readonly isFull: boolean },
+): number {
+  if (requests > aimedPages * 1.5) return Math.max(shortestStepMs, Math.floor(stepMs / 2));
+  if (requests <= 1 && !isFull) return Math.min(longestStepMs, stepMs * 4);
+  return requests <= aimedPages / 2 ? Math.min(longestStepMs, stepMs * 2) : stepMs;
+}

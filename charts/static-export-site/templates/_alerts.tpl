@@ -44,7 +44,8 @@
     description: {{ "Pod {{ $labels.pod }} runs without a verified bundle and returns 503." | quote }}
     runbook: >-
       Its status names the cause: {{ $ask }}. The link has expired: with an operator, check LinkFresh of the
-      StaticExport (kubectl get sx); without one, set a new staticExport.bundleUrl. bundle.json is missing: create the
+      StaticExport (kubectl get sx); without one, set a new staticExport.bundleUrl. The mirror refuses or has no copy:
+      follow source.lastError; server.mirror has its credentials. bundle.json is missing: create the
       Secret {{ include "static-export-site.sourceSecret" . }}, or its key bundle.json.
 - alert: StaticExportSiteBehind
   expr: {{ $of }} (max_over_time(bundle_server_is_current{ {{- $these -}} }[5m])) == 0 and {{ $served }}
@@ -55,7 +56,8 @@
     description: {{ "Pod {{ $labels.pod }} serves its last good bundle. It could not obtain the published bundle for 30 minutes." | quote }}
     runbook: >-
       The status has the last error and the time of the retry: {{ $ask }}. The archive is rejected: export again, or
-      pin the previous version; waiting does not help. The download fails: check the network path to the storage.
+      pin the previous version; waiting does not help. The download fails: check the network path to the
+      storage, or to the mirror.
 - alert: StaticExportSiteServersDisagree
   expr: count by (namespace, job) (count by (namespace, job, digest) (bundle_server_active_bundle_info{ {{- $these -}} })) > 1
   for: {{ .Values.monitoring.prometheusRule.disagreementFor }}
@@ -83,7 +85,7 @@
   labels: { severity: warning }
   annotations:
     summary: The published link of {{ $where }} has expired.
-    description: Running servers keep serving from disk. A new pod without a stored bundle cannot download one.
+    description: Running servers keep serving from disk. A new pod without a stored bundle, a peer or a mirror cannot get one.
     runbook: >-
       With an operator, check LinkFresh of the StaticExport (kubectl get sx), the operator's log and the export API.
       With a plain link, set a new staticExport.bundleUrl. Do not delete pods without a volume meanwhile.

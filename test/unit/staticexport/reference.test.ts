@@ -4,6 +4,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
+import { parseAllDocuments } from 'yaml';
 import { z } from 'zod';
 import { structuralSchema } from '../../../crds/generate.ts';
 import * as reasons from '../../../src/staticexport/reasons.ts';
@@ -93,4 +94,13 @@ for (const [type, sentences] of Object.entries(byCondition)) {
 
 test('every cause and every verdict is named', () => {
   for (const word of [...exportCauses, ...verdicts]) assert.ok(page.includes(`\`${word}\``), word);
+});
+
+test('every example of a spec in the page is valid', () => {
+  const blocks = [...page.matchAll(/^```yaml\n(.*?)^```$/gms)].flatMap(([, block = '']) =>
+    parseAllDocuments(block).map((document) => document.toJS()),
+  );
+  const specs = blocks.filter((block) => block.spec !== undefined).map(({ spec }) => spec);
+  assert.ok(specs.length >= 2, `${specs.length} examples`);
+  for (const spec of specs) assert.deepEqual(specSchema.safeParse(spec).error?.message, undefined);
 });

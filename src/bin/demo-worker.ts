@@ -19,8 +19,9 @@ process.channel?.unref();
 
 if (name === 'export-service') {
   const { exportServiceProgram, runExportService } = await import('../export-service/program.ts');
+  const workers = { crawl: workerNamed('crawl'), conversations: workerNamed('conversations') };
   await runProgram(process, exportServiceProgram, (values, context) =>
-    runExportService(values, context, workerNamed('crawl'), report),
+    runExportService(values, context, workers, report),
   );
 } else if (name === 'bundle-server') {
   const { bundleServer } = await import('../site/server-flags.ts');

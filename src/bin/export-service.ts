@@ -5,10 +5,11 @@ import '../runtime/supported-node.ts';
 import { exportServiceProgram, runExportService } from '../export-service/program.ts';
 import { runProgram } from '../runtime/program.ts';
 
-// The worker is in the folder of this file, in the sources and in the build.
+// The workers are in the folder of this file, in the sources and in the build.
 const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'mjs';
-const workerUrl = new URL(`./crawl-worker.${extension}`, import.meta.url);
+const workerNamed = (name: string): URL => new URL(`./${name}-worker.${extension}`, import.meta.url);
+const workers = { crawl: workerNamed('crawl'), conversations: workerNamed('conversations') };
 
 await runProgram(process, exportServiceProgram, (values, context) =>
-  runExportService(values, context, workerUrl),
+  runExportService(values, context, workers),
 );

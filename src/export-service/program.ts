@@ -68,19 +68,20 @@ function isUnspecified(host: string): boolean {
 
 /**
  * Runs until `context.shutdown` aborts.
- * @param workerUrl program of the thread that crawls (`src/bin/crawl-worker.ts`, or where the build put it)
+ * @param workers programs of the threads (`src/bin/crawl-worker.ts` and so on, or where the build put them)
  * @param onListening gets the addresses of the export API and of the admin port
  */
 export async function runExportService(
   values: FlagValues<typeof flags>,
   context: ProgramContext,
-  workerUrl: URL,
+  workers: { readonly crawl: URL; readonly conversations: URL },
   onListening: (url: string, adminUrl: string | undefined) => void = () => {},
 ): Promise<void> {
   const service = await startExportService({
     ...context,
     ...values,
-    exportSite: exportInThread(workerUrl),
+    exportSite: exportInThread(workers.crawl),
+    conversationsProgram: workers.conversations,
     originMappings: values.origin,
     directory: values.data,
     linkLifetimeMs: values.linkLifetime,

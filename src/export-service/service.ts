@@ -5,12 +5,12 @@ import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { adminApp } from '../runtime/http/admin-port.ts';
 import { type HttpListener, listenHttp } from '../runtime/http/http-listener.ts';
 import type { ProgramContext } from '../runtime/program.ts';
-import { feedConversations } from './conversation-feed.ts';
+import { type ConversationFeed, feedConversations } from './conversations/feed.ts';
+import { createConversationStore } from './conversations/store.ts';
 import { exportServiceApp } from './http/app.ts';
 import { createJobRunner, type JobRunner, type JobRunnerOptions } from './job-runner.ts';
 import { readKeyRing } from './key-ring.ts';
 import { readOrigins } from './origins.ts';
-import { createConversationStore } from './store/conversations.ts';
 import { loadLinkSecret, openDatabase } from './store/database.ts';
 import { createJobStore, type JobStore } from './store/jobs.ts';
 import { watchFile } from './watched-file.ts';
@@ -28,6 +28,8 @@ export interface ExportServiceOptions
   readonly linkLifetimeMs: number;
   readonly maxQueued: number;
   readonly conversations?: string | undefined;
+  /** Program of the thread that indexes conversations. */
+  readonly conversationsProgram: URL;
   readonly defaultProject: string;
 }
 
@@ -50,12 +52,14 @@ export async function startExportService(options: ExportServiceOptions): Promise
   const conversations = createConversationStore(directory);
   const listeners: HttpListener[] = [];
   let started: JobRunner | undefined;
+  let fed: ConversationFeed | undefined;
   try {
     const linkSecret = loadLinkSecret(database, random);
     const store = createJobStore(database);
-    const { conversations: path, defaultProject } = options;
-    const source = path === undefined ? undefined : { path, defaultProject };
+    const { conversations: path, defaultProject, conversationsProgram: program } = options;
+    const source = path === undefined ? undefined : { path, defaultProject, program };
     const feed = await feedConversations(conversations, source, options);
+    fed = feed;
     const metrics = createMetrics(store, () => runner.runningCount());
     const runner: JobRunner = createJobRunner({
       ...options,
@@ -98,6 +102,7 @@ export async function startExportService(options: ExportServiceOptions): Promise
   } catch (error) {
     for (const listener of listeners) await listener.close({ lingerMs: 0, graceMs: 0 });
     await started?.stop();
+    await fed?.stop();
     conversations.close();
     database.close();
     throw error;

@@ -3,8 +3,8 @@
 
 import express, { type Router } from 'express';
 import { ApiRefusal } from '../api-refusal.ts';
-import { readListingQuery } from '../listing-query.ts';
-import type { ConversationStore } from '../store/conversations.ts';
+import { readListingQuery } from '../conversations/listing-query.ts';
+import type { ConversationStore } from '../conversations/store.ts';
 import { answerOnly } from './answers.ts';
 import type { ApiHandler } from './auth-check.ts';
 

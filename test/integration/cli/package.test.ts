@@ -72,6 +72,7 @@ test('the package holds the program, its workers, man pages and licences, and no
     'THIRD-PARTY-NOTICES.txt',
     'bundle-worker.mjs',
     'bundle-worker.mjs.LEGAL.txt',
+    'conversations-worker.mjs',
     'crawl-worker.mjs',
     'crawl-worker.mjs.LEGAL.txt',
     'demo-worker.mjs',

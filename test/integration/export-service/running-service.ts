@@ -110,6 +110,7 @@ async function startIn(folder: string, options: Partial<ExportServiceOptions>): 
     linkLifetimeMs: 900_000,
     maxQueued: 100,
     defaultProject: 'default',
+    conversationsProgram: new URL('../../../src/bin/conversations-worker.ts', import.meta.url),
     clock,
     random: systemRandom,
     logger: createLogger('debug', (line) => lines.push(line)),

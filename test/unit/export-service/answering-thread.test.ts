@@ -39,6 +39,14 @@ test('the thread that answers clients loads only names, limits and errors of the
   ]);
 });
 
+test('the thread that answers clients loads no code that reads the file of conversations', () => {
+  const [answering, working] = [loadedBy('export-service.ts'), loadedBy('conversations-worker.ts')];
+  for (const name of ['file-lines', 'index-file', 'index-task']) {
+    const file = `export-service/conversations/${name}.ts`;
+    assert.deepEqual([answering.has(file), working.has(file)], [false, true], name);
+  }
+});
+
 test('only the worker loads code that fetches, parses and packs', () => {
   const answering = loadedBy('export-service.ts');
   const working = loadedBy('crawl-worker.ts');

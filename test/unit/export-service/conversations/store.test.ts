@@ -8,11 +8,10 @@ import { join } from 'node:path';
 import { after, test } from 'node:test';
 import fc from 'fast-check';
 import { type ConversationDocument, ulidPattern } from '../../../../src/export-api/contract.ts';
-import {
-  createConversationStore,
-  cursorOf,
-  type StoredConversation,
-} from '../../../../src/export-service/store/conversations.ts';
+import { cursorOf, type StoredConversation } from '../../../../src/export-service/conversations/cursor.ts';
+import { buildIndex, extendIndex } from '../../../../src/export-service/conversations/index-file.ts';
+import { createConversationStore, pageQuery } from '../../../../src/export-service/conversations/store.ts';
+import { openSqlite } from '../../../../src/export-service/store/database.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'conversations-'));
 const store = createConversationStore(folder);
@@ -22,7 +21,22 @@ after(() => {
 });
 
 const day = 86_400_000;
-const pause = (): Promise<void> => Promise.resolve();
+type Rows = Iterable<StoredConversation> | AsyncIterable<StoredConversation>;
+
+async function* each(rows: Rows): AsyncGenerator<StoredConversation> {
+  yield* rows;
+}
+
+/** Lists these rows and no others. @returns how many are different */
+async function replaceAll(rows: Rows): Promise<number> {
+  const path = store.nextPath();
+  const count = await buildIndex(path, each(rows));
+  await store.use(path);
+  return count;
+}
+
+const addAll = (rows: Rows): Promise<number> => extendIndex(store.currentPath() ?? '', each(rows));
+const noBounds = { dateFrom: undefined, dateTo: undefined, cursor: undefined };
 
 function conversation(id: string, at: number, project = 'p'): StoredConversation {
   const document: ConversationDocument = {
@@ -45,7 +59,7 @@ interface Filters {
 async function collect(
   filters: Filters,
   limit: number,
-  between: () => Promise<void> = pause,
+  between: () => Promise<void> = () => Promise.resolve(),
 ): Promise<readonly unknown[]> {
   const rows: unknown[] = [];
   let cursor: string | undefined;
@@ -76,7 +90,7 @@ test('paging gives every matching row exactly once, oldest first', async () => {
       async (entries, from, to, limit) => {
         const all = entries.map(([id, days, project]) => conversation(String(id), days * day, project));
         const distinct = new Map(all.map((one) => [cursorOf(one), one]));
-        assert.equal(await store.replaceAll(all, pause), distinct.size);
+        assert.equal(await replaceAll(all), distinct.size);
         const dateFrom = from === undefined ? undefined : from * day;
         const dateTo = to === undefined ? undefined : to * day;
         const expected = [...distinct]
@@ -97,12 +111,12 @@ test('paging gives every matching row exactly once, oldest first', async () => {
 
 test('rows added between pages neither hide nor repeat an earlier row', async () => {
   const first = Array.from({ length: 30 }, (_, index) => conversation(`a${index}`, index * 1000));
-  await store.replaceAll(first, pause);
+  await replaceAll(first);
   let added = 0;
   const seen = await collect({ dateFrom: undefined, dateTo: undefined }, 4, async () => {
     added += 1;
     const more = Array.from({ length: added }, (_, index) => conversation(`b${index}`, index * 7000));
-    await store.replaceAll([...first, ...more], pause);
+    await (added % 2 === 0 ? addAll(more) : replaceAll([...first, ...more]));
   });
   const ids = seen.map((one) => JSON.stringify(one));
   for (const one of first) assert.equal(ids.filter((id) => id === JSON.stringify(one.document)).length, 1);
@@ -120,7 +134,7 @@ test('a cursor is a ULID made from the row alone, with its time first', () => {
 });
 
 test('date bounds are exact at the first and last instant of a ULID and a Date', async () => {
-  await store.replaceAll([conversation('a', 0), conversation('b', 1), conversation('c', 2)], pause);
+  await replaceAll([conversation('a', 0), conversation('b', 1), conversation('c', 2)]);
   const count = async (dateFrom: number | undefined, dateTo: number | undefined): Promise<number> =>
     (await collect({ dateFrom, dateTo }, 10)).length;
   const rows: readonly (readonly [number | undefined, number | undefined, number])[] = [
@@ -138,7 +152,7 @@ test('date bounds are exact at the first and last instant of a ULID and a Date',
 });
 
 test('a page that ends at the last row has no next cursor', async () => {
-  await store.replaceAll([conversation('a', 1), conversation('b', 2)], pause);
+  await replaceAll([conversation('a', 1), conversation('b', 2)]);
   const page = store.page('p', { dateFrom: undefined, dateTo: undefined, limit: 2, cursor: undefined });
   assert.equal(page.documents.length, 2);
   assert.equal(page.nextCursor, null);
@@ -149,7 +163,7 @@ test('a page of large rows is shorter than its limit, and the next page continue
     const { document, ...rest } = conversation(`l${at}`, at);
     return { ...rest, document: { ...document, extra: 'x'.repeat(200_000) } };
   });
-  await store.replaceAll(large, pause);
+  await replaceAll(large);
   const seen: string[] = [];
   let cursor: string | undefined;
   for (;;) {
@@ -166,25 +180,9 @@ test('a page of large rows is shorter than its limit, and the next page continue
   );
 });
 
-test('the size of a slice counts whole rows, not only query and response', async () => {
-  const large = Array.from({ length: 20 }, (_, at) => {
-    const { document, ...rest } = conversation(`s${at}`, at);
-    return { ...rest, document: { ...document, extra: 'x'.repeat(200_000) } };
-  });
-  let pauses = 0;
-  await store.replaceAll(large, async () => {
-    pauses += 1;
-  });
-  // Two rows reach the length of a slice; all twenty would be one by their number.
-  assert.ok(pauses >= 10, `${pauses}`);
-});
-
 test('fields that the contract does not name are kept', async () => {
   const one = conversation('a', 5);
-  await store.replaceAll(
-    [{ ...one, document: { ...one.document, conversationId: 'c', nested: { a: [1] } } }],
-    pause,
-  );
+  await replaceAll([{ ...one, document: { ...one.document, conversationId: 'c', nested: { a: [1] } } }]);
   const { documents } = store.page('p', {
     dateFrom: undefined,
     dateTo: undefined,
@@ -198,19 +196,65 @@ test('fields that the contract does not name are kept', async () => {
 });
 
 test('a project is known while it has a row', async () => {
-  await store.replaceAll([conversation('a', 1, 'one')], pause);
+  await replaceAll([conversation('a', 1, 'one')]);
   assert.deepEqual([store.hasProject('one'), store.hasProject('two')], [true, false]);
 });
 
-test('each load removes the file of the load before, and a failed load its own', async () => {
+test('each load removes the file of the load before, and an interrupted load changes nothing', async () => {
   async function* failing(): AsyncGenerator<StoredConversation> {
     yield conversation('a', 1);
     throw new Error('cut off');
   }
-  await store.replaceAll([conversation('a', 1, 'one')], pause);
+  await replaceAll([conversation('a', 1, 'one')]);
   for (let round = 0; round < 2; round += 1) {
-    await assert.rejects(store.replaceAll(failing(), pause), { message: 'cut off' });
-    assert.equal(readdirSync(folder).length, 1);
-    assert.equal(store.hasProject('one'), true);
+    await assert.rejects(replaceAll(failing()), { message: 'cut off' });
+    await assert.rejects(addAll(failing()), { message: 'cut off' });
+    assert.deepEqual([store.hasProject('one'), store.hasProject('p')], [true, false]);
+    await replaceAll([conversation('b', 1, 'one')]);
+    const main = readdirSync(folder).filter((name) => name.endsWith('.sqlite'));
+    assert.equal(main.length, 1);
   }
+});
+
+test('a turn that comes again with another category replaces the one before, at the same cursor', async () => {
+  const [early, late, other] = [conversation('a', 1000), conversation('a', 1000), conversation('a', 2000)];
+  const categorised = { ...late, document: { ...late.document, queryCategory: 'setup', response: 'more' } };
+  assert.equal(await replaceAll([early, other]), 2);
+  const before = store.page('p', { ...noBounds, limit: 1 });
+  assert.equal(await addAll([categorised]), 2);
+  const after = store.page('p', { ...noBounds, limit: 1 });
+  assert.equal(after.nextCursor, before.nextCursor);
+  assert.deepEqual(
+    after.documents.map((json): unknown => JSON.parse(json)),
+    [categorised.document],
+  );
+  assert.deepEqual(
+    store.page('p', { ...noBounds, limit: 9 }).documents.map((json): unknown => JSON.parse(json)),
+    [categorised.document, other.document],
+  );
+});
+
+test('a made-up cursor is a position in the asked project and shows no other', async () => {
+  await replaceAll([conversation('a', 1), conversation('b', 5), conversation('c', 9, 'other')]);
+  const ends = [
+    '00000000000000000000000000',
+    '7ZZZZZZZZZZZZZZZZZZZZZZZZZ',
+    cursorOf(conversation('c', 9, 'other')),
+  ];
+  const counts = ends.map((cursor) => store.page('p', { ...noBounds, cursor, limit: 9 }).documents.length);
+  assert.deepEqual(counts, [2, 0, 0]);
+});
+
+test('a page is found by both bounds of its positions, and its turns by their numbers', async () => {
+  await replaceAll([conversation('a', 1)]);
+  const connection = openSqlite(store.currentPath() ?? '');
+  const plan = connection.prepare(`EXPLAIN QUERY PLAN ${pageQuery}`).all('p', '', '~', 1);
+  connection.close();
+  assert.deepEqual(
+    plan.map((step) => String(step['detail'])),
+    [
+      'SEARCH positions USING PRIMARY KEY (project=? AND cursor>? AND cursor<?)',
+      'SEARCH turns USING INTEGER PRIMARY KEY (rowid=?)',
+    ],
+  );
 });

@@ -3,8 +3,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { ApiRefusal } from '../../../src/export-service/api-refusal.ts';
-import { parseDateBound, readListingQuery } from '../../../src/export-service/listing-query.ts';
+import { ApiRefusal } from '../../../../src/export-service/api-refusal.ts';
+import {
+  parseDateBound,
+  readListingQuery,
+} from '../../../../src/export-service/conversations/listing-query.ts';
 
 const ulid = '01HZX3J8T4A1B2C3D4E5F6G7H8';
 

@@ -2,8 +2,8 @@
 // repeated parameter is an error; a parameter that the specification does not name is ignored.
 
 import { z } from 'zod';
-import { pageLimits, ulidPattern } from '../export-api/contract.ts';
-import { ApiRefusal } from './api-refusal.ts';
+import { pageLimits, ulidPattern } from '../../export-api/contract.ts';
+import { ApiRefusal } from '../api-refusal.ts';
 
 export interface ListingQuery {
   /** Epoch ms, inclusive. */

@@ -1,0 +1,80 @@
+// Writes the index of conversations: an SQLite file with one row for each turn, found by project and cursor. Runs in a
+// worker thread only. Refuses durability, because the index is made again at every start. Invariant: readers see all rows
+// of one call or none of them.
+
+import { rmSync } from 'node:fs';
+import type { DatabaseSync } from 'node:sqlite';
+import { openSqlite } from '../store/database.ts';
+import { cursorOf, type StoredConversation } from './cursor.ts';
+
+/** The documents are in the order of the file. Positions are small, so random ones stay in SQLite's cache. */
+const schema = `
+CREATE TABLE turns (turn INTEGER PRIMARY KEY, document TEXT NOT NULL) STRICT;
+CREATE TABLE positions (project TEXT NOT NULL, cursor TEXT NOT NULL, turn INTEGER NOT NULL,
+  PRIMARY KEY (project, cursor)) STRICT, WITHOUT ROWID;`;
+
+/** Of SQLite, while rows are written: in addition to the thread's heap. */
+const cacheKib = 64 * 1024;
+/** A write-ahead log above it is cut after a large addition. */
+const maxLogBytes = 16 * 1024 * 1024;
+
+/**
+ * A new index of these rows. An interrupted one at `path` is replaced.
+ * @returns how many turns it holds
+ */
+export async function buildIndex(path: string, rows: AsyncIterable<StoredConversation>): Promise<number> {
+  for (const end of ['', '-wal', '-shm', '-journal']) rmSync(path + end, { force: true });
+  const connection = openSqlite(path);
+  try {
+    connection.exec(
+      `PRAGMA page_size = 16384; PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;
+       PRAGMA cache_size = -${cacheKib}; ${schema}`,
+    );
+    const count = await addRows(connection, rows);
+    // Additions must not make readers wait.
+    connection.exec('PRAGMA journal_mode = WAL');
+    return count;
+  } finally {
+    connection.close();
+  }
+}
+
+/**
+ * Adds rows to an index that is being read. A row of a known turn replaces its document.
+ * @returns how many turns it holds
+ */
+export async function extendIndex(path: string, rows: AsyncIterable<StoredConversation>): Promise<number> {
+  const connection = openSqlite(path);
+  try {
+    connection.exec(
+      `PRAGMA synchronous = OFF; PRAGMA cache_size = -${cacheKib}; PRAGMA journal_size_limit = ${maxLogBytes}`,
+    );
+    return await addRows(connection, rows);
+  } finally {
+    connection.close();
+  }
+}
+
+async function addRows(connection: DatabaseSync, rows: AsyncIterable<StoredConversation>): Promise<number> {
+  const addPosition = connection.prepare('INSERT OR IGNORE INTO positions VALUES (?, ?, ?)');
+  const addTurn = connection.prepare('INSERT INTO turns VALUES (?, ?)');
+  const replace = connection.prepare(
+    'UPDATE turns SET document = ? WHERE turn = (SELECT turn FROM positions WHERE project = ? AND cursor = ?)',
+  );
+  connection.exec('BEGIN IMMEDIATE');
+  try {
+    let count = Number(connection.prepare('SELECT max(turn) AS count FROM turns').get()?.['count'] ?? 0);
+    for await (const row of rows) {
+      const cursor = cursorOf(row);
+      const document = JSON.stringify(row.document);
+      const isNew = addPosition.run(row.project, cursor, count + 1).changes !== 0;
+      if (isNew) addTurn.run(++count, document);
+      else replace.run(document, row.project, cursor);
+    }
+    connection.exec('COMMIT');
+    return count;
+  } catch (error) {
+    if (connection.isTransaction) connection.exec('ROLLBACK');
+    throw error;
+  }
+}

@@ -5,7 +5,7 @@
 //   PREFIX/removals/TAG.json       until the blobs of a removed tag are deleted
 //   PREFIX/removal-lock.json       while a client deletes blobs
 
-import { z } from 'zod';
+import * as z from 'zod/mini';
 import type { Descriptor } from './carrier.ts';
 import { MirrorError } from './mirror-error.ts';
 
@@ -73,9 +73,9 @@ export function tagOfKey(key: string, folder: string): string | undefined {
 }
 
 const descriptorSchema = z.object({
-  mediaType: z.string().min(1).max(255),
-  digest: z.string().regex(digestForm),
-  size: z.int().nonnegative(),
+  mediaType: z.string().check(z.minLength(1), z.maxLength(255)),
+  digest: z.string().check(z.regex(digestForm)),
+  size: z.int().check(z.nonnegative()),
 });
 
 export function descriptorText({ mediaType, digest, size }: Descriptor): string {
@@ -88,8 +88,8 @@ export function readDescriptorText(text: string): Descriptor | undefined {
 }
 
 const manifestSchema = z.object({
-  config: descriptorSchema.optional(),
-  layers: z.array(descriptorSchema).optional(),
+  config: z.optional(descriptorSchema),
+  layers: z.optional(z.array(descriptorSchema)),
 });
 
 /** The blobs that a manifest needs; none for a text that is not a manifest. */
@@ -103,7 +103,7 @@ export function digestsIn(manifest: Buffer): ReadonlySet<string> {
   return new Set(manifest.toString('latin1').match(anyDigest) ?? []);
 }
 
-function readJson<T>(schema: z.ZodType<T>, text: string): T | undefined {
+function readJson<T>(schema: z.ZodMiniType<T>, text: string): T | undefined {
   try {
     return schema.safeParse(JSON.parse(text)).data;
   } catch {

@@ -3,7 +3,7 @@
 // same bundle, version and layer give the same bytes.
 
 import { hash } from 'node:crypto';
-import { z } from 'zod';
+import * as z from 'zod/mini';
 import { readJson } from '../wire/json-text.ts';
 import type { Descriptor } from './carrier.ts';
 import { MirrorError } from './mirror-error.ts';
@@ -83,8 +83,8 @@ export function formatImage(digest: string, version: string | undefined, layer: 
   return { image, configBytes, manifestBytes };
 }
 
-const sizeShape = z.int().nonnegative();
-const digestShape = z.string().regex(/^sha256:[0-9a-f]{64}$/);
+const sizeShape = z.int().check(z.nonnegative());
+const digestShape = z.string().check(z.regex(/^sha256:[0-9a-f]{64}$/));
 const manifestShape = z.object({
   artifactType: z.literal(bundleArtifactType),
   config: z.object({ mediaType: z.literal(configType), digest: digestShape, size: sizeShape }),
@@ -92,8 +92,8 @@ const manifestShape = z.object({
     z.object({ mediaType: z.enum(Object.values(layerTypes)), digest: digestShape, size: sizeShape }),
   ]),
   annotations: z.object({
-    [digestAnnotation]: z.string().regex(/^[0-9a-f]{64}$/),
-    [versionAnnotation]: z.string().max(63).optional(),
+    [digestAnnotation]: z.string().check(z.regex(/^[0-9a-f]{64}$/)),
+    [versionAnnotation]: z.optional(z.string().check(z.maxLength(63))),
   }),
 });
 

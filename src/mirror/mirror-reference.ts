@@ -1,7 +1,7 @@
 // The address of one mirrored bundle: `oci://host/repository@sha256:…` (digest of its manifest) or `s3://bucket/path` of
 // its `bundles/<digest>.json`. Not secret, and safe to commit. Refuses credentials, queries and fragments in it.
 
-import { z } from 'zod';
+import * as z from 'zod/mini';
 import { MirrorError } from './mirror-error.ts';
 
 export type MirrorReference =
@@ -16,9 +16,9 @@ const prefixPattern =
   /^(?:(?!\.{1,2}(?:\/|$))[A-Za-z0-9!_.*'()-]+(?:\/(?!\.{1,2}(?:\/|$))[A-Za-z0-9!_.*'()-]+)*)?$/;
 const longest = 512;
 
-export const repositoryShape = z.string().max(longest).regex(repositoryPattern);
-export const bucketShape = z.string().regex(bucketPattern);
-export const prefixShape = z.string().max(longest).regex(prefixPattern);
+export const repositoryShape = z.string().check(z.maxLength(longest), z.regex(repositoryPattern));
+export const bucketShape = z.string().check(z.regex(bucketPattern));
+export const prefixShape = z.string().check(z.maxLength(longest), z.regex(prefixPattern));
 
 /** @throws {MirrorError} `InvalidReference`, which quotes nothing */
 export function parseReference(text: string): MirrorReference {

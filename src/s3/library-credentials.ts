@@ -4,7 +4,7 @@
 
 import { fromHttp } from '@aws-sdk/credential-provider-http';
 import { fromTokenFile } from '@aws-sdk/credential-provider-web-identity';
-import { z } from 'zod';
+import * as z from 'zod/mini';
 import { publishableCode } from '../wire/publishable-error.ts';
 import type { ContainerIdentity, S3Credentials, WebIdentity } from './bucket.ts';
 import { awsDomain } from './bucket-address.ts';

@@ -1,7 +1,7 @@
 // What an error of the S3 library means: an answer by its status and its code of S3, a broken connection by the system's
 // code. Refuses texts of an answer and errors of the library as causes, because they hold headers. Pure.
 
-import { z } from 'zod';
+import * as z from 'zod/mini';
 import { untrustedCertificateCodes } from '../runtime/http/ca-certificates.ts';
 import { InternalAddressError } from '../runtime/http/guarded-lookup.ts';
 import { publishableCode } from '../wire/publishable-error.ts';
@@ -30,9 +30,9 @@ export interface RefusedAnswer {
 
 const libraryError = z.object({
   name: z.string(),
-  Region: z.unknown().optional(),
-  $metadata: z.object({ httpStatusCode: z.number(), clockSkewCorrected: z.boolean().optional() }),
-  $response: z.object({ headers: z.record(z.string(), z.string()) }).optional(),
+  Region: z.optional(z.unknown()),
+  $metadata: z.object({ httpStatusCode: z.number(), clockSkewCorrected: z.optional(z.boolean()) }),
+  $response: z.optional(z.object({ headers: z.record(z.string(), z.string()) })),
 });
 
 const skewCodes = new Set(['RequestTimeTooSkewed', 'RequestExpired', 'RequestInTheFuture']);

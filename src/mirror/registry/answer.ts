@@ -4,7 +4,7 @@
 
 import type { Readable } from 'node:stream';
 import type { Dispatcher } from 'undici';
-import { z } from 'zod';
+import * as z from 'zod/mini';
 import { readJson } from '../../wire/json-text.ts';
 import type { MirrorError } from '../mirror-error.ts';
 import { registryFault } from './registry-fault.ts';

@@ -2,7 +2,7 @@
 // Hosts match as for Docker and kubelet. Refuses credential helpers, which are programs of another machine. Pure.
 // Invariant: no message repeats a value of the config.
 
-import { z } from 'zod';
+import * as z from 'zod/mini';
 import { readJson } from '../../wire/json-text.ts';
 import { MirrorError } from '../mirror-error.ts';
 import { isDockerHub, type Repository } from './repository.ts';
@@ -15,16 +15,16 @@ export type RegistryCredentials =
   | { readonly kind: 'registryToken'; readonly registryToken: string };
 
 const entryShape = z.object({
-  auth: z.string().optional(),
-  username: z.string().optional(),
-  password: z.string().optional(),
-  identitytoken: z.string().optional(),
-  registrytoken: z.string().optional(),
+  auth: z.optional(z.string()),
+  username: z.optional(z.string()),
+  password: z.optional(z.string()),
+  identitytoken: z.optional(z.string()),
+  registrytoken: z.optional(z.string()),
 });
 const configShape = z.object({
-  auths: z.record(z.string(), entryShape).default({}),
-  credHelpers: z.record(z.string(), z.string()).default({}),
-  credsStore: z.string().default(''),
+  auths: z._default(z.record(z.string(), entryShape), {}),
+  credHelpers: z._default(z.record(z.string(), z.string()), {}),
+  credsStore: z._default(z.string(), ''),
 });
 type Entry = z.infer<typeof entryShape>;
 

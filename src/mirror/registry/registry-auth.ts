@@ -3,7 +3,7 @@
 // names, which may be another host, as with Docker Hub. Refuses a realm over plain HTTP, unless the registry itself is
 // called that way. Invariant: only challenges of the registry's own origin reach this file.
 
-import { z } from 'zod';
+import * as z from 'zod/mini';
 import type { Clock } from '../../runtime/clock.ts';
 import type { MirrorError } from '../mirror-error.ts';
 import { type Exchange, type HttpRequest, jsonOf } from './answer.ts';
@@ -43,9 +43,9 @@ const actions: Readonly<Record<Access, string>> = {
   remove: 'pull,push,delete',
 };
 const tokenShape = z.object({
-  token: z.string().optional(),
-  access_token: z.string().optional(),
-  expires_in: z.number().positive().catch(60),
+  token: z.optional(z.string()),
+  access_token: z.optional(z.string()),
+  expires_in: z.catch(z.number().check(z.positive()), 60),
 });
 /** A token is renewed this long before it expires, but not before half of its time. */
 const renewBeforeMs = 10_000;

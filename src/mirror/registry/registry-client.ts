@@ -3,7 +3,7 @@
 // the same content.
 
 import { createHash } from 'node:crypto';
-import { z } from 'zod';
+import * as z from 'zod/mini';
 import type { Carrier } from '../carrier.ts';
 import {
   deleteRefused,
@@ -41,7 +41,7 @@ const manifestTypes = [
   'application/vnd.docker.distribution.manifest.v2+json',
   'application/vnd.docker.distribution.manifest.list.v2+json',
 ].join(', ');
-const tagPageShape = z.object({ tags: z.array(z.string()).nullish() });
+const tagPageShape = z.object({ tags: z.nullish(z.array(z.string())) });
 
 const digestOf = (bytes: Buffer): string => `sha256:${createHash('sha256').update(bytes).digest('hex')}`;
 

@@ -1,7 +1,7 @@
 // The record of the resource that a place belongs to alone: a tag whose manifest names it. Refuses a place of another
 // resource, and a record that cannot be read. Invariant: a record is never replaced.
 
-import { z } from 'zod';
+import * as z from 'zod/mini';
 import { readJson } from '../../wire/json-text.ts';
 import type { BlobReader, Carrier, Descriptor } from '../carrier.ts';
 import { digestOfBytes, manifestType } from '../image.ts';
@@ -36,9 +36,9 @@ const longestRecord = 16 * 1024;
 const recordShape = z.object({
   artifactType: z.literal(ownerArtifactType),
   annotations: z.object({
-    [namespaceKey]: z.string().max(63),
-    [nameKey]: z.string().max(253),
-    [uidKey]: z.string().min(1).max(128),
+    [namespaceKey]: z.string().check(z.maxLength(63)),
+    [nameKey]: z.string().check(z.maxLength(253)),
+    [uidKey]: z.string().check(z.minLength(1), z.maxLength(128)),
   }),
 });
 

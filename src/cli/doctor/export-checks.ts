@@ -2,7 +2,8 @@
 // not read the object itself, and where only the operator can know, such as whether the export API takes the key.
 
 import { annotations } from '../../staticexport/names.ts';
-import type { Condition } from '../../staticexport/status-schema.ts';
+import { targetReasons } from '../../staticexport/reasons.ts';
+import type { Condition, TargetStatus } from '../../staticexport/status-schema.ts';
 import { kindOf } from '../../staticexport/wanted.ts';
 import { readInstant } from '../../wire/instant.ts';
 import { printable } from '../../wire/printable-text.ts';
@@ -178,10 +179,7 @@ function checkTarget({ object }: Surroundings, { wanted, found, status }: FoundT
   const what = `Target ${targetName}: ${objectKind} ${wanted.namespace}/${wanted.name}`;
   const consent = `${namespace}/${name}`;
   const remedy = `Run: kubectl annotate ${objectKind.toLowerCase()} ${wanted.name} -n ${wanted.namespace} ${annotations.allowFrom}=${consent}`;
-  const reported =
-    status === undefined
-      ? ''
-      : `${status.reason}${status.message === undefined ? '' : `: ${printable(status.message)}`}`;
+  const reported = status === undefined ? '' : `${status.reason}${detailOf(status)}`;
   if (!isReadable(found)) {
     if (status === undefined) return skipped('TargetConsent', `${what} is not readable for you.`);
     if (status.synced) {
@@ -213,12 +211,19 @@ function checkTarget({ object }: Surroundings, { wanted, found, status }: FoundT
   return passed('TargetConsent', `${what} consents.`);
 }
 
+/** What to do: the operator's message, or what the reason means. */
+function detailOf({ reason, message }: TargetStatus): string {
+  const meaning = Object.entries(targetReasons).find(([one]) => one === reason)?.[1];
+  const text = message === undefined ? meaning : printable(message);
+  return text === undefined ? '' : `: ${text.replace(/\.$/, '')}`;
+}
+
 function checkGitTarget({ wanted: { targetName, object }, status }: FoundGitTarget): Check {
   const what = `Target ${targetName}: ${printable(object)}`;
   if (status === undefined) return skipped('GitTarget', `${what} is not reported by the operator yet.`);
   if (status.synced) return passed('GitTarget', `${what} holds the published version.`);
-  const detail = status.message === undefined ? '' : `: ${printable(status.message).replace(/\.$/, '')}`;
-  return warned('GitTarget', `${what} is not synced: ${status.reason}${detail}.`, 'Follow the message.');
+  const message = `${what} is not synced: ${status.reason}${detailOf(status)}.`;
+  return warned('GitTarget', message, 'Follow the message.');
 }
 
 function checkServers({ pods, object, wanted }: Surroundings): readonly Check[] {

@@ -3,6 +3,7 @@
 // that a run notices what was changed there since the last one.
 
 import type { GitFinding, GitTargets } from '../../loop/ports.ts';
+import type { TargetReason } from '../../staticexport/reasons.ts';
 import type { Status } from '../../staticexport/status-schema.ts';
 import { CliError } from '../cli-error.ts';
 import type { Destination } from './publisher.ts';
@@ -10,9 +11,12 @@ import type { Destination } from './publisher.ts';
 export interface GitDestination {
   /** For the reconcile. */
   readonly port: GitTargets;
-  /** @param targets of the status: a contest that an earlier run found is only there */
-  read(targets: Status['targets']): Destination;
+  /** @param status a contest that an earlier run found is only there, and so is a target that waits for a copy */
+  read(status: Pick<Status, 'targets' | 'conditions'>): Destination;
 }
+
+const awaitingCopy: string = 'AwaitingCopy' satisfies TargetReason;
+const noCopy = 'the published version has no copy in the mirror yet';
 
 interface Found {
   readonly name: string;
@@ -34,14 +38,19 @@ export function watchGitTargets(git: GitTargets, inWords: (text: string) => stri
         git.keep(owner, ids);
       },
     },
-    read: (targets = []) => {
+    read: ({ targets = [], conditions = [] }) => {
       const all = [...found.values()];
-      const isWorking = all.some(({ finding }) => finding.kind === 'pending');
+      const uncopied = targets.filter(({ reason }) => reason === awaitingCopy);
+      const isCopying =
+        uncopied.length > 0 &&
+        conditions.some(({ type, status }) => type === 'Mirrored' && status === 'Unknown');
+      const isWorking = isCopying || all.some(({ finding }) => finding.kind === 'pending');
       const contested = targets.flatMap(({ name, reason, message = 'another client reverted the push' }) =>
         reason === 'Contested' ? [{ name, code: reason, message }] : [],
       );
       const others = all.flatMap(({ name, finding }) => problemOf(name, finding));
       const problems = [
+        ...(isCopying ? [] : uncopied.map(({ name }) => ({ name, code: awaitingCopy, message: noCopy }))),
         ...contested,
         ...others.filter(({ name }) => contested.every((one) => one.name !== name)),
       ];

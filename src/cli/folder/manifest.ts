@@ -67,6 +67,12 @@ export function readManifest(text: string): Manifest {
       'has spec.output.link Never, which needs a cluster. Remove it, or apply the manifest there',
     );
   const gitTargets = readGitTargets(read.targets ?? []);
+  const uncopied = read.mirror === undefined ? (read.targets ?? []) : [];
+  const needy = uncopied.find(({ write }) => write?.includes('ref'));
+  if (needy !== undefined)
+    throw invalid(
+      `has target ${needy.name} that writes ref, and no spec.mirror. Add a mirror, or remove ref from write`,
+    );
   const beside = records
     .filter((one) => one['kind'] === 'Secret')
     .map((one) => readSecret(one, key.namespace));

@@ -95,7 +95,7 @@ export async function runLoop(
       if (published !== undefined) for (const one of publishers) one.aim(published);
       const object = await cluster.readStaticExport(key, signal);
       status = parseStaticExport({ spec, status: object?.status }).status;
-      const pushed = git.read(status.targets);
+      const pushed = git.read(status);
       destinations = [...publishers, pushed];
       const isWorking = destinations.some((one) => one.isWorking());
       const ended = refusedLink(status, loop) ?? runOutcome(status, object?.metadata.generation ?? 0);

@@ -692,6 +692,11 @@ describe('a git target', () => {
       { synced: false, reason: 'PushFailed', message: 'Unauthorized: write a valid token' },
       /^GitTarget warning: Target fleet: .*PushFailed: Unauthorized/,
     ],
+    [
+      'without a copy to name',
+      { synced: false, reason: 'AwaitingCopy' },
+      /^GitTarget warning: Target fleet: .*AwaitingCopy: The published version has no copy in the mirror yet\..*[^.]\.$/,
+    ],
   ] as const;
   for (const [name, state, expected] of rows) {
     test(name, () => {

@@ -39,11 +39,11 @@ function testEnvironment() {
 
 test('a target that was not read in this run is not done', () => {
   const { git, find } = testEnvironment();
-  assert.equal(git.read(undefined).isDone(), true);
+  assert.equal(git.read({}).isDone(), true);
   find('fleet', { kind: 'pending' });
-  assert.deepEqual([git.read([]).isDone(), git.read([]).isWorking()], [false, true]);
+  assert.deepEqual([git.read({}).isDone(), git.read({}).isWorking()], [false, true]);
   find('fleet', { kind: 'held', commit: undefined });
-  assert.deepEqual([git.read([]).isDone(), git.read([]).written()], [true, ['git target fleet']]);
+  assert.deepEqual([git.read({}).isDone(), git.read({}).written()], [true, ['git target fleet']]);
 });
 
 test('each target that failed is in the message, and a merge is not waited for', () => {
@@ -51,7 +51,7 @@ test('each target that failed is in the message, and a merge is not waited for',
   find('one', { kind: 'failed', code: 'Unauthorized', message: 'theirs.' });
   find('two', { kind: 'refused', code: 'FileNotFound', message: 'absent.' });
   find('three', { kind: 'awaiting-merge', commit: 'c' });
-  const read = git.read([]);
+  const read = git.read({});
   assert.deepEqual([read.failure()?.outcome, read.failure()?.code], ['notWritten', 'Unauthorized']);
   assert.equal(
     read.failure()?.message,
@@ -66,8 +66,31 @@ test('a contest that an earlier run found counts, and a target that the spec no 
     ...{ name: 'fleet', object: 'o', synced: false, reason: 'Contested' },
     ...{ message: 'said', lastTransitionTime: '2026-01-05T12:00:00Z' },
   };
-  assert.equal(git.read([contested]).failure()?.code, 'Contested');
+  assert.equal(git.read({ targets: [contested] }).failure()?.code, 'Contested');
   find('gone', { kind: 'failed', code: 'Unauthorized', message: 'x' });
   git.port.keep(owner, []);
-  assert.equal(git.read([]).failure(), undefined);
+  assert.equal(git.read({}).failure(), undefined);
+});
+
+test('a target that waits for a copy is waited for while the copy is made, and named once that failed', () => {
+  const { git } = testEnvironment();
+  const targets = [{ name: 'fleet', object: 'o', synced: false, reason: 'AwaitingCopy' }];
+  const readWith = (status: 'Unknown' | 'False', reason: string) => {
+    const mirrored = { type: 'Mirrored', status, reason, message: '', observedGeneration: 1 };
+    return git.read({
+      targets,
+      conditions: [{ ...mirrored, lastTransitionTime: '2026-01-05T12:00:00Z' }],
+    });
+  };
+  const copying = readWith('Unknown', 'Copying');
+  assert.deepEqual([copying.isWorking(), copying.isDone(), copying.failure()], [true, false, undefined]);
+  const failed = readWith('False', 'Denied');
+  assert.deepEqual(
+    [failed.isWorking(), failed.isDone(), failed.failure()?.code],
+    [false, false, 'AwaitingCopy'],
+  );
+  assert.match(
+    failed.failure()?.message ?? '',
+    /^git target fleet was not written: .* no copy in the mirror yet$/,
+  );
 });

@@ -119,6 +119,17 @@ test('what a Kubernetes API server would refuse of a git target is refused', () 
     });
 });
 
+test('a git target that writes the reference needs a mirror', () => {
+  const fleet = gitTarget('fleet', 'https://git.example.com/a.git').replace('git:', 'write: [ref], git:');
+  const mirror =
+    '  mirror: { oci: { repository: registry.example.com/docs, secretRef: { name: mirror } } }\n';
+  assert.throws(() => readManifest(`${good}  targets:\n${fleet}`), {
+    code: 'ManifestInvalid',
+    message: /target fleet that writes ref, and no spec\.mirror\. Add a mirror, or remove ref from write$/,
+  });
+  assert.equal(readManifest(`${good}${mirror}  targets:\n${fleet}`).gitTargets.length, 1);
+});
+
 test('no message repeats a value of a Secret', () => {
   for (const more of [
     'stringData: { apiKey: svc_secret }',

@@ -10,6 +10,8 @@ export const mirrorRepository = 'registry.test/docs/site';
 /** `spec.mirror` of the simulations that have one. */
 export const mirrorSpec = { oci: { repository: mirrorRepository, secretRef: { name: 'mirror' } } } as const;
 
+export type MirrorPolicy = 'Required' | 'BestEffort';
+
 export class FakeMirror {
   readonly #clock: VirtualClock;
   readonly #vendor: FakeVendor;

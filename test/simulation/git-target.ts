@@ -7,6 +7,7 @@ import type { GitKeys } from '../../src/git/push-task.ts';
 import type { GitTargets } from '../../src/loop/ports.ts';
 import { createGitTargets } from '../../src/services/git-targets.ts';
 import { parseStatus } from '../../src/staticexport/parse.ts';
+import { givenKeys, type KeyName } from '../../src/targets/target-plan.ts';
 import { isRecord } from '../../src/wire/json-text.ts';
 import { Dice } from './dice.ts';
 import { FakeRepository } from './fake-repository.ts';
@@ -24,7 +25,7 @@ const noticeMs = 7 * 60_000;
 /** What a person may change of the target: which keys are written, and where. */
 export interface GitPlace {
   readonly keyPath: readonly string[];
-  readonly write: readonly ('version' | 'digest')[];
+  readonly write: readonly KeyName[];
   readonly isReviewed: boolean;
 }
 
@@ -45,7 +46,8 @@ export class GitTarget {
   }
 
   #firstPlace(): GitPlace {
-    return { keyPath: ['staticExport'], write: ['version'], isReviewed: this.shape === 'pull-request' };
+    const write: readonly KeyName[] = this.#simulation.writesRef ? ['version', 'ref'] : ['version'];
+    return { keyPath: ['staticExport'], write, isReviewed: this.shape === 'pull-request' };
   }
 
   /** An entry of `spec.targets`. */
@@ -118,10 +120,10 @@ export class GitTarget {
 
   /** Another client puts back what the cluster publishes. */
   correct(): void {
-    const { version, digest } = this.#simulation.status().active ?? {};
+    const { version, digest, ref } = this.#simulation.status().active ?? {};
     if (version === undefined) return;
     const { keyPath } = this.#place;
-    this.repository.write(gitPath, { version, ...(digest !== undefined && { digest }) }, keyPath);
+    this.repository.write(gitPath, givenKeys({ version, digest, ref }), keyPath);
   }
 
   /** The operator can read and push. */
@@ -186,6 +188,10 @@ export class GitOracles {
   checkSettled(): void {
     const version = this.#simulation.output()?.['version'];
     assert.equal(this.#git.held()?.version, version, 'the branch lacks the version after calm');
+    if (this.#simulation.writesRef) {
+      const ref = this.#simulation.output()?.['ref'];
+      assert.equal(this.#git.held()?.ref, ref, 'the branch lacks the published reference after calm');
+    }
     const { reason, message } = this.#state() ?? {};
     assert.equal(reason, 'Synced', `the target is not synced after calm: ${message}`);
   }
@@ -199,10 +205,11 @@ export class GitOracles {
     const state = this.#state();
     const held = this.#git.held();
     const { active } = this.#simulation.status();
-    const lacks = (name: 'version' | 'digest', value: string | undefined): boolean =>
+    const lacks = (name: KeyName, value: string | undefined): boolean =>
       this.#git.place.write.includes(name) && held?.[name] !== value;
     const isWrong =
-      state?.synced === true && (lacks('version', state.version) || lacks('digest', active?.digest));
+      state?.synced === true &&
+      (lacks('version', state.version) || lacks('digest', active?.digest) || lacks('ref', active?.ref));
     this.#behindSince = isWrong ? (this.#behindSince ?? now) : undefined;
     if (this.#behindSince === undefined) return;
     assert.ok(now - this.#behindSince <= noticeMs, `synced, while the branch holds ${held?.version}`);

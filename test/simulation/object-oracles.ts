@@ -8,7 +8,7 @@ import type { TargetStatus } from '../../src/staticexport/status-schema.ts';
 import type { StaticExportObject } from '../../src/wire/cluster.ts';
 import { isRecord } from '../../src/wire/json-text.ts';
 import type { ObjectWrite } from './fake-objects.ts';
-import { isOwnPath, type ObjectTarget, objectTargetName, versionIn } from './object-target.ts';
+import { isOwnPath, keyIn, type ObjectTarget, objectTargetName, versionIn } from './object-target.ts';
 import type { Simulation, Step } from './simulation.ts';
 
 const fightMs = 10 * 60_000;
@@ -70,6 +70,17 @@ export class ObjectOracles {
       'an object lacks the version after calm',
     );
     assert.equal(live, version, 'the version is not rolled out after calm');
+    this.#checkRef('an object lacks the published reference after calm');
+  }
+
+  /** The reference of the copy, with its digest, where the target writes them. */
+  #checkRef(breach: string): void {
+    const { writesRef } = this.#simulation;
+    if (!writesRef) return;
+    const { digest, ref } = JSON.parse(this.#simulation.output()?.['bundle.json'] ?? '{}');
+    const content = this.#target.read() ?? {};
+    const held = (['digest', 'ref'] as const).map((name) => keyIn(this.#target.shape, content, name));
+    assert.deepEqual(held, [digest, ref], breach);
   }
 
   #checkWrite(write: ObjectWrite): void {
@@ -130,6 +141,7 @@ export class ObjectOracles {
     const { shape, live } = this.#target;
     const held = versionIn(shape, this.#target.read() ?? {});
     assert.equal(held, version, 'an object that is synced holds another version');
+    this.#checkRef('an object that is synced holds another reference');
     assert.equal(live, version, 'an object is synced before its rollout ended');
   }
 
@@ -168,7 +180,7 @@ function withoutKeys(text = ''): unknown {
   if (!isRecord(values)) return values;
   const { staticExport, ...rest } = values;
   if (!isRecord(staticExport)) return rest;
-  const { version: _version, digest: _digest, ...others } = staticExport;
+  const { version: _version, digest: _digest, ref: _ref, ...others } = staticExport;
   return { ...rest, ...(Object.keys(others).length > 0 && { staticExport: others }) };
 }
 

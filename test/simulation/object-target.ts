@@ -3,6 +3,7 @@
 
 import type { Clock } from '../../src/runtime/clock.ts';
 import { annotations } from '../../src/staticexport/names.ts';
+import type { KeyName } from '../../src/targets/target-plan.ts';
 import type { ForeignKind, ForeignObject } from '../../src/wire/cluster.ts';
 import type { FakeObjects } from './fake-objects.ts';
 import { rolloutStatus, type Stage } from './object-rollout.ts';
@@ -36,6 +37,8 @@ const repoURL = 'https://git.example.com/site.git';
 
 export class ObjectTarget {
   readonly shape: ObjectShape;
+  /** Its target also writes the reference of the copy. */
+  readonly #writesRef: boolean;
   readonly #objects: FakeObjects;
   readonly #clock: Clock;
   isConsenting = true;
@@ -59,8 +62,9 @@ export class ObjectTarget {
   #rolling: Rolling | undefined;
   #playedAt = 0;
 
-  constructor(shape: ObjectShape, objects: FakeObjects, clock: Clock) {
+  constructor(shape: ObjectShape, writesRef: boolean, objects: FakeObjects, clock: Clock) {
     this.shape = shape;
+    this.#writesRef = writesRef;
     this.#objects = objects;
     this.#clock = clock;
     this.own();
@@ -78,7 +82,8 @@ export class ObjectTarget {
   /** An entry of `spec.targets`. */
   specTarget(): object {
     const { kind } = this;
-    const common = { name: objectTargetName };
+    const write = this.#writesRef ? { write: ['version', 'ref'] } : {};
+    const common = { name: objectTargetName, ...write };
     if (kind === 'HelmRelease') return { ...common, type: kind, helmRelease: objectKey };
     if (kind !== 'Application') return { ...common, type: 'Workload', workload: { kind, ...objectKey } };
     const source = this.shape === 'Application with sources' ? { source: { chart: 'site' } } : {};
@@ -229,7 +234,7 @@ export class ObjectTarget {
 
 /** Where the keys of a shape are, as pointers; with an item of a list for any index. */
 export function isOwnPath(shape: ObjectShape, path: string): boolean {
-  const leaf = '(version|digest)';
+  const leaf = '(version|digest|ref)';
   if (shape === 'HelmRelease') return new RegExp(`^/spec/values/staticExport/${leaf}$`).test(path);
   if (!shape.startsWith('Application')) {
     return new RegExp(`^/spec/template/metadata/annotations/staticexport\\.dev/${leaf}$`).test(path);
@@ -241,15 +246,23 @@ export function isOwnPath(shape: ObjectShape, path: string): boolean {
 }
 
 /** The version that an object holds. */
-export function versionIn(shape: ObjectShape, content: ForeignObject['content']): string | undefined {
+export const versionIn = (shape: ObjectShape, content: ForeignObject['content']): string | undefined =>
+  keyIn(shape, content, 'version');
+
+/** One of the keys that a target writes. */
+export function keyIn(
+  shape: ObjectShape,
+  content: ForeignObject['content'],
+  name: KeyName,
+): string | undefined {
   const text = JSON.stringify(content['spec'] ?? {});
   const pattern =
     shape === 'Application with text'
-      ? /staticExport:\\n\s+version: \\"([^"\\]+)/
+      ? `staticExport:\\\\n(?:\\s+\\w+: \\\\"[^"\\\\]+\\\\"\\\\n)*\\s+${name}: \\\\"([^"\\\\]+)`
       : shape === 'HelmRelease' || shape.startsWith('Application')
-        ? /"staticExport":\{[^}]*"version":"([^"]+)"/
-        : /"staticexport\.dev\/version":"([^"]+)"/;
-  return pattern.exec(text)?.[1];
+        ? `"staticExport":\\{[^}]*"${name}":"([^"]+)"`
+        : `"staticexport\\.dev/${name}":"([^"]+)"`;
+  return new RegExp(pattern).exec(text)?.[1];
 }
 
 const specOf = ({ content }: ForeignObject): string => JSON.stringify(content['spec']);

@@ -246,7 +246,8 @@ export class Oracles {
     if (error !== undefined || outcome?.wakeAfterMs === undefined || object === undefined) return;
     const resource = parseStaticExport(object);
     // A new process has no running inspection.
-    if (resource.spec === undefined || this.#simulation.memory().candidates.size > 0) return;
+    const { candidates, mirrorWorks } = this.#simulation.memory();
+    if (resource.spec === undefined || candidates.size + mirrorWorks.size > 0) return;
     const signal = new AbortController().signal;
     const context = this.#simulation.context(this.#forgetful(resource.status, signal), noFaults);
     const { observation } = await gather(object, resource, resource.spec, context, signal);
@@ -323,6 +324,12 @@ export function isIdle({ before, wasDirty }: Step, now: number): boolean {
   return !wasDirty && quietTime(before) > now;
 }
 
+/** The earliest time of the next look at the copy: a day after the last, up to a tenth earlier. */
+function lookTime(active: Status['active']): number {
+  const seenAt = readInstant(active?.mirrorCheckTime);
+  return seenAt === undefined ? Number.POSITIVE_INFINITY : seenAt + 0.9 * 24 * 3_600_000;
+}
+
 /** Until when a resource has no due action by its status, epoch ms; 0 when status does not say so. */
 export function quietTime(object: StaticExportObject | undefined): number {
   const {
@@ -342,7 +349,7 @@ export function quietTime(object: StaticExportObject | undefined): number {
   if (hook !== undefined) return 0;
   if (start !== undefined || refusedKey !== undefined || nextRefreshTime === undefined) return 0;
   if (job?.verdict === undefined || job.verdict === 'TimedOut' || job.verdict === 'JobLost') return 0;
-  const operations = [failures?.export, failures?.poll, failures?.link];
+  const operations = [failures?.export, failures?.poll, failures?.link, failures?.mirror];
   if (operations.some((one) => one !== undefined) || targets?.some(({ synced }) => !synced)) return 0;
   const [issuedAt, expiresAt] = [
     readInstant(active?.linkIssueTime) ?? 0,
@@ -353,15 +360,18 @@ export function quietTime(object: StaticExportObject | undefined): number {
   if (refreshAt > issuedAt + dueAgeMs(object, expiresAt - issuedAt)) return 0;
   return Math.min(
     refreshAt,
+    lookTime(active),
     nextExportTime === undefined ? Number.POSITIVE_INFINITY : (readInstant(nextExportTime) ?? 0),
   );
 }
 
 /** The next time after `now` that status names for an action, epoch ms; `now` when it names none. */
 export function namedTime(object: StaticExportObject | undefined, now: number): number {
-  const { nextRefreshTime, nextExportTime, failures, hook } = parseStatus(object?.status);
+  const { active, nextRefreshTime, nextExportTime, failures, hook } = parseStatus(object?.status);
   if (nextRefreshTime === undefined || hook !== undefined) return now;
-  const retries = [failures?.export, failures?.poll, failures?.link].map((one) => one?.retryTime);
-  const named = [nextRefreshTime, nextExportTime, ...retries].flatMap((text) => readInstant(text) ?? []);
+  const operations = [failures?.export, failures?.poll, failures?.link, failures?.mirror];
+  const retries = operations.map((one) => one?.retryTime);
+  const texts = [nextRefreshTime, nextExportTime, ...retries];
+  const named = [...texts.flatMap((text) => readInstant(text) ?? []), lookTime(active)];
   return Math.min(...named.filter((at) => at > now), Number.POSITIVE_INFINITY);
 }

@@ -3,9 +3,11 @@
 
 import { type Density, densities, densityOf } from './density.ts';
 import { Dice } from './dice.ts';
+import type { MirrorPolicy } from './fake-mirror.ts';
 import { Crash, type FaultLog, faultsOf, randomFaults } from './faults.ts';
 import type { GitShape } from './git-target.ts';
 import { gitShapeOf, gitShapes } from './git-troubles.ts';
+import { mirrorPolicies, mirrorPolicyOf, restoreMirror } from './mirror-troubles.ts';
 import { objectShapeOf, objectShapes } from './object-troubles.ts';
 import { namedTime, Oracles, shortestLookMs } from './oracles.ts';
 import { keySecret, Simulation, type Step } from './simulation.ts';
@@ -48,8 +50,11 @@ const leavingOut = 0.7;
 export type RunCounts = Readonly<Record<string, number>>;
 
 const gitNameOf = (shape: GitShape | undefined) => shape && `git ${shape}`;
+const mirrorNameOf = (policy: MirrorPolicy | undefined) => policy && `mirror ${policy}`;
 const targetNames = new Set(
-  [...targetKinds, ...objectShapes, ...gitShapes.map(gitNameOf)].filter((name) => name !== undefined),
+  [...targetKinds, ...objectShapes, ...gitShapes.map(gitNameOf), ...mirrorPolicies.map(mirrorNameOf)].filter(
+    (name) => name !== undefined,
+  ),
 );
 
 /** All possible counts by name: a long campaign that lacks one proves less than it claims. */
@@ -109,6 +114,7 @@ class ScenarioRun {
         target: new Dice(seed).pick(targetKinds),
         object: objectShapeOf(seed),
         git: gitShapeOf(seed),
+        mirror: mirrorPolicyOf(seed),
       },
     });
     const { dice } = simulation;
@@ -185,6 +191,7 @@ class ScenarioRun {
     if (simulation.target !== undefined) ownDocument(simulation, simulation.target);
     simulation.owned.object?.restore();
     simulation.owned.git?.restore();
+    restoreMirror(simulation);
     oracles.disturb();
     await this.#run(3 * hourMs);
     oracles.checkSettled();
@@ -228,8 +235,9 @@ class ScenarioRun {
   }
 
   #targets(): readonly string[] {
-    const { target, owned } = this.#script.simulation;
-    return [target, owned.object?.shape, gitNameOf(owned.git?.shape)].filter((name) => name !== undefined);
+    const { target, owned, policy } = this.#script.simulation;
+    const all = [target, owned.object?.shape, gitNameOf(owned.git?.shape), mirrorNameOf(policy)];
+    return all.filter((name) => name !== undefined);
   }
 
   counts(days: number): RunCounts {

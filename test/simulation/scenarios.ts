@@ -7,6 +7,7 @@ import { reconcile } from '../../src/loop/reconcile.ts';
 import { recordVersion } from '../../src/reconcile/history.ts';
 import { type FaultPlan, noFaults } from './faults.ts';
 import { gitScenarios } from './git-scenarios.ts';
+import { mirrorScenarios } from './mirror-scenarios.ts';
 import { objectScenarios } from './object-scenarios.ts';
 import { Oracles } from './oracles.ts';
 import { foreignData } from './publication-oracles.ts';
@@ -65,6 +66,7 @@ function exportAnew(simulation: Simulation, name: string, pages = 20): void {
 export const scenarios = {
   ...objectScenarios,
   ...gitScenarios,
+  ...mirrorScenarios,
   day: () => wholeDay(),
   quietDay: async () => {
     const simulation = new Simulation();

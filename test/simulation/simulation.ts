@@ -15,7 +15,7 @@ import { type VirtualClock, virtualClock } from '../support/virtual-clock.ts';
 import { ClockJumps } from './clock-jumps.ts';
 import { Dice } from './dice.ts';
 import { decode, FakeCluster } from './fake-cluster.ts';
-import { FakeMirror } from './fake-mirror.ts';
+import { FakeMirror, type MirrorPolicy, mirrorSpec } from './fake-mirror.ts';
 import { FakeVendor } from './fake-vendor.ts';
 import { Crash, type FaultPlan, noFaults } from './faults.ts';
 import { FaultyPorts, loggerInto } from './faulty-ports.ts';
@@ -61,6 +61,8 @@ export interface SimulationOptions {
   readonly object?: ObjectShape | undefined;
   /** A git repository that the version is pushed into. */
   readonly git?: GitShape | undefined;
+  /** Bundles are copied under this policy, and every target above also gets the reference of the copy. */
+  readonly mirror?: MirrorPolicy | undefined;
   readonly faults?: FaultPlan;
   /** The clock of other simulations, when several share an object. */
   readonly clock?: VirtualClock;
@@ -80,6 +82,8 @@ export class Simulation {
   readonly logs: string[] = [];
   faults: FaultPlan;
   readonly target: TargetKind | undefined;
+  /** Of its mirror. */
+  readonly policy: MirrorPolicy | undefined;
   readonly owned: { readonly object: ObjectTarget | undefined; readonly git: GitTarget | undefined };
   readonly because: string[] = [];
   crashes = 0;
@@ -117,6 +121,7 @@ export class Simulation {
     this.faults = options.faults ?? noFaults;
     this.bend = options.bend ?? ((context) => context);
     this.target = options.target;
+    this.policy = options.mirror;
     this.#ports = new FaultyPorts(this.cluster, this.vendor, this.mirror, () => this.#beOvertaken());
     const events = { record: (_object: object, note: EventNote) => this.events.push(note) };
     const [random, logger] = [this.dice.random(), loggerInto(this.logs)];
@@ -127,7 +132,7 @@ export class Simulation {
     this.#own = { planner, events, wake: () => this.#wake(), isKnown, random, logger };
     this.vendor.readStart = () => this.status().start;
     const { object: shape } = options;
-    const object = shape && new ObjectTarget(shape, this.cluster.objects, this.clock);
+    const object = shape && new ObjectTarget(shape, this.writesRef, this.cluster.objects, this.clock);
     const git = options.git && new GitTarget(options.git, this);
     this.owned = { object, git };
     this.hasBackground = git !== undefined;
@@ -136,12 +141,13 @@ export class Simulation {
     this.cluster.putSecret(keySecret, { apiKey: this.vendor.validKey });
     this.cluster.putSecret(mirrorSecret, { username: 'u', password: 'p' });
     const targets = [
-      ...(this.target ? targetsOf(this.target) : []),
+      ...(this.target ? targetsOf(this.target, this.writesRef) : []),
       ...(object ? [object.specTarget()] : []),
       ...(git ? [git.specTarget()] : []),
     ];
     this.cluster.create(resource, {
       ...(targets.length > 0 && { targets }),
+      ...(options.mirror && { mirror: { ...mirrorSpec, policy: options.mirror } }),
       domain: 'docs.example.com',
       api: { keySecretRef: { name: 'export-api' } },
       ...options.spec,
@@ -152,6 +158,11 @@ export class Simulation {
     const { clock, settings } = this;
     const git = this.#git;
     return this.bend({ ...this.#ports.under(plan), ...this.#own, git, clock, settings, memory }, this);
+  }
+
+  /** Targets get the reference of the copy. */
+  get writesRef(): boolean {
+    return this.policy !== undefined;
   }
 
   memory(): ProcessMemory {

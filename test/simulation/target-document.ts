@@ -16,9 +16,9 @@ export const ownText = '# the site\nreplicas: 2\nstaticExport:\n  enabled: false
 
 export type TargetKind = 'ConfigMap' | 'Secret';
 
-/** `spec.targets` for it; a Secret also receives the link. */
-export function targetsOf(kind: TargetKind): readonly unknown[] {
-  const write = kind === 'Secret' ? ['version', 'bundleUrl'] : ['version'];
+/** `spec.targets` for it; a Secret also receives the link. @param writesRef the reference of the copy too */
+export function targetsOf(kind: TargetKind, writesRef: boolean): readonly unknown[] {
+  const write = ['version', ...(kind === 'Secret' ? ['bundleUrl'] : []), ...(writesRef ? ['ref'] : [])];
   return [{ name: targetName, type: 'Values', values: { kind, ...key, key: dataKey }, write }];
 }
 
@@ -47,6 +47,7 @@ const agreed = new WeakMap<Simulation, readonly [text: string, output: object]>(
 interface Values {
   readonly version?: unknown;
   readonly bundleUrl?: unknown;
+  readonly ref?: unknown;
 }
 
 const values = new Map<string, Values>();
@@ -74,6 +75,9 @@ export function checkTarget(simulation: Simulation): void {
   assert.equal(staticExport.version, output['version'], 'a target that is synced holds another version');
   if (staticExport.bundleUrl !== undefined) {
     assert.equal(staticExport.bundleUrl, output['bundleUrl'], 'a target that is synced holds another link');
+  }
+  if (simulation.writesRef) {
+    assert.equal(staticExport.ref, output['ref'], 'a target that is synced holds another reference');
   }
   assert.ok(text.startsWith('# the site\nreplicas: 2\n'), 'more than the leaves of a target was changed');
   agreed.set(simulation, [text, output]);

@@ -4,6 +4,7 @@
 
 import { ClusterError } from '../../src/wire/cluster-error.ts';
 import { gitTroubles } from './git-troubles.ts';
+import { mirrorTroubles } from './mirror-troubles.ts';
 import { objectTroubles } from './object-troubles.ts';
 import type { Oracles } from './oracles.ts';
 import { foreignData } from './publication-oracles.ts';
@@ -73,6 +74,7 @@ export const troubles: Readonly<Record<string, Trouble>> = {
   ...targetTroubles,
   ...objectTroubles,
   ...gitTroubles,
+  ...mirrorTroubles,
   outage: failing(['ServerError', 'NetworkError', 'RequestTimeout', 'UnexpectedAnswer'], [undefined]),
   'Retry-After storm': failing(['RateLimited', 'ServerError'], [30_000, 5 * minuteMs, 120 * minuteMs]),
   '401 spell': failing(['Unauthorized'], [undefined]),

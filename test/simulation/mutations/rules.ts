@@ -5,6 +5,7 @@ import type { Mutations } from './exchange.ts';
 import { gitMutations } from './git.ts';
 import { hookMutations } from './hooks.ts';
 import { linkMutations } from './link.ts';
+import { mirrorMutations } from './mirror.ts';
 import { objectMutations } from './objects.ts';
 import { outputMutations } from './outputs.ts';
 import { promotionMutations } from './promotion.ts';
@@ -20,5 +21,6 @@ export const ruleMutations: Mutations = {
   ...outputMutations,
   ...objectMutations,
   ...gitMutations,
+  ...mirrorMutations,
   ...wakeMutations,
 };

@@ -1,0 +1,61 @@
+// Targets that write the reference of a copy: what they wait for, and when the same version is written again.
+
+import * as records from '../../../src/loop/publish/target-records.ts';
+import * as targets from '../../../src/loop/publish/targets.ts';
+import * as findings from '../../../src/services/git-findings.ts';
+import type { TargetStatus } from '../../../src/staticexport/status-schema.ts';
+import * as keys from '../../../src/targets/static-export-keys.ts';
+import { exchange, type Mutations } from './exchange.ts';
+
+export const mirrorMutations: Mutations = {
+  'a reference is written before its copy exists': {
+    rule: '4',
+    exchange: exchange(targets, {
+      writeTargets: (real) => (all, input, context, signal) => {
+        const { published } = input;
+        const guessed = published && {
+          ...published,
+          ref: published.ref ?? 'oci://registry.test/guessed@sha256:0',
+        };
+        return real(all, { ...input, published: guessed }, context, signal);
+      },
+    }),
+    scenario: 'lateCopy',
+    caught: /holds another reference/,
+  },
+  'a reference that changed alone is not written': {
+    rule: '4',
+    exchange: exchange(keys, {
+      wantedKeysOf: (real) => (wanted) => real(wanted).filter(([name]) => name !== 'ref'),
+      planKeys:
+        (real) =>
+        (values, { version, digest }) =>
+          real(values, { version, digest }),
+    }),
+    scenario: 'movedCopy',
+    caught: /an object that is synced holds another reference/,
+  },
+  'a reference that changed alone is not pushed': {
+    rule: '4',
+    exchange: exchange(findings, {
+      isKnownWish: (real) => (one, other) =>
+        real(
+          { ...one, wanted: { ...one.wanted, ref: '' } },
+          { ...other, wanted: { ...other.wanted, ref: '' } },
+        ),
+    }),
+    scenario: 'movedCopy',
+    caught: /synced, while the branch holds/,
+  },
+  'a reference that changed alone is taken for a revert': {
+    rule: '5',
+    exchange: exchange(records, {
+      isOfPublished:
+        () =>
+        (_target, before, published): before is TargetStatus =>
+          before?.version === published.version,
+    }),
+    scenario: 'movedCopy',
+    caught: /contested, while no other client replaced the keys/,
+  },
+};

@@ -29,7 +29,7 @@ export const gitTarget = z
       .array(shownText(100).describe('A key.'))
       .min(1)
       .max(8)
-      .describe('Keys that lead to the map which gets version and digest. Default: [staticExport].')
+      .describe('Keys that lead to the map which gets version, digest and ref. Default: [staticExport].')
       .optional(),
     secretRef: z
       .object({

@@ -20,6 +20,8 @@ import { manPages, readExitCodes } from './man-pages.ts';
 const root = resolve(import.meta.dirname, '..');
 const packageName = 'static-export-cli';
 const plugin = 'kubectl-static_export';
+/** Shares the folder of the program's parts. */
+const tap = 'tap-static-export';
 const completionOfPlugin = 'kubectl_complete-static_export';
 /** The programs of its threads and processes, with their notices; only bundle-server restores from a mirror. */
 const workerFile = /^(?!mirror-)[a-z]+-worker\.mjs(?:\.LEGAL\.txt)?$/;
@@ -42,8 +44,10 @@ async function buildPackage(programs: string, folder: string): Promise<string> {
   const { version, license, engines } = manifestShape.parse(JSON.parse(await readText('package.json')));
   await rm(folder, { recursive: true, force: true });
   await mkdir(join(folder, 'man'), { recursive: true });
-  const program = await readFile(join(programs, `${programName}.mjs`), 'utf8');
-  await writeFile(join(folder, `${programName}.mjs`), `#!/usr/bin/env node\n${program}`, { mode: 0o755 });
+  for (const name of [programName, tap]) {
+    const program = await readFile(join(programs, `${name}.mjs`), 'utf8');
+    await writeFile(join(folder, `${name}.mjs`), `#!/usr/bin/env node\n${program}`, { mode: 0o755 });
+  }
   await cp(join(programs, programName), join(folder, programName), { recursive: true });
   const workers = (await readdir(programs)).filter((name) => workerFile.test(name));
   for (const name of workers) await cp(join(programs, name), join(folder, name));
@@ -64,6 +68,7 @@ async function buildPackage(programs: string, folder: string): Promise<string> {
     bin: {
       [programName]: `${programName}.mjs`,
       [plugin]: `${programName}.mjs`,
+      [tap]: `${tap}.mjs`,
       [completionOfPlugin]: completionOfPlugin,
     },
     man: [...pages.keys()].map((name) => `man/${name}`),
@@ -75,7 +80,10 @@ async function buildPackage(programs: string, folder: string): Promise<string> {
 /** The licences of the packages that are in the program and its workers. */
 async function noticesOf(programs: string): Promise<string> {
   const isPart = (file: string): boolean =>
-    file === `${programName}.mjs` || file.startsWith(`${programName}/`) || workerFile.test(file);
+    file === `${programName}.mjs` ||
+    file === `${tap}.mjs` ||
+    file.startsWith(`${programName}/`) ||
+    workerFile.test(file);
   const bundled = new Set<string>();
   for (const name of ['programs.meta.json', `${programName}.meta.json`]) {
     const { outputs } = metafileShape.parse(JSON.parse(await readFile(join(programs, name), 'utf8')));

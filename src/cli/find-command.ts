@@ -85,12 +85,11 @@ function wrongWord(words: readonly string[], commands: readonly Command[]): stri
 const mostEdits = (word: string): number => Math.ceil(word.length / 3);
 
 function helpOf(called: string, group: string, sections: readonly CommandSection[]): string {
-  const width = Math.max(...sections.flatMap(({ commands }) => commands.map(({ words }) => words.length)));
-  const parts = sections.map(({ title, commands }) => [
-    `${title}:`,
-    ...commands.map((one) => `  ${one.words.padEnd(width)}  ${one.summary}`),
-    '',
-  ]);
+  const parts = sections.map(({ title, commands }) => {
+    // Of each section, because the longest words of all would move some lines over the edge of a terminal.
+    const width = Math.max(...commands.map(({ words }) => words.length));
+    return [`${title}:`, ...commands.map((one) => `  ${one.words.padEnd(width)}  ${one.summary}`), ''];
+  });
   const usage = [called, group, 'COMMAND [flags]'].filter((part) => part !== '').join(' ');
   return [
     `Usage: ${usage}`,

@@ -24,4 +24,5 @@ export interface Sink {
 export interface PartLedger {
   partSize(name: string): number | undefined;
   registerPart(name: string): void;
+  committedParts(): number;
 }

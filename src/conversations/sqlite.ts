@@ -15,7 +15,7 @@ export async function openDatabase(path: string, isDurable: boolean): Promise<Da
   const database = new DatabaseSync(path);
   try {
     database.exec(
-      `PRAGMA busy_timeout = 10000; PRAGMA journal_mode = TRUNCATE; PRAGMA synchronous = ${isDurable ? 'FULL' : 'OFF'}`,
+      `PRAGMA busy_timeout = 10000; PRAGMA journal_mode = DELETE; PRAGMA synchronous = ${isDurable ? 'FULL' : 'OFF'}`,
     );
     return database;
   } catch (error) {

@@ -27,8 +27,6 @@ export interface ConversationState {
   readonly cycle: number | undefined;
   /** Length of the next window, from what the last ones held. */
   readonly stepMs: number | undefined;
-  /** How many commits this state has had: names what a sink writes next. */
-  readonly commits: number;
   readonly known: KnownTurns;
   /** Of each reading of a window another one, also across runs. */
   nextReading(): number;
@@ -40,6 +38,8 @@ export interface ConversationState {
   partSize(name: string): number | undefined;
   /** Before the first byte is written, so that a killed run leaves no file that looks foreign. */
   registerPart(name: string): void;
+  /** How many files or objects commits name: the number of the next one. */
+  committedParts(): number;
   close(): void;
 }
 
@@ -127,11 +127,11 @@ function factsIn(database: DatabaseSync) {
 function stateIn(database: DatabaseSync): ConversationState {
   const facts = factsIn(database);
   const selectPart = database.prepare('SELECT size FROM part WHERE name = ?');
+  const countParts = database.prepare('SELECT count(*) AS parts FROM part WHERE size > 0');
   const upsertPart = database.prepare('INSERT OR REPLACE INTO part (name, size) VALUES (?, ?)');
   const read = windowsSchema.safeParse(readJson(facts.read('windows') ?? '[]'));
   if (!read.success) throw invalid();
   let windows: ReadWindows = read.data;
-  let commits = Number(facts.read('commits') ?? 0);
   let reading = numberIn(database.prepare('SELECT max(reading) AS reading FROM turn').get(), 'reading');
   const write = (work: () => void): void => {
     try {
@@ -152,9 +152,6 @@ function stateIn(database: DatabaseSync): ConversationState {
       const stepMs = Number(facts.read('step') ?? 0);
       return stepMs === 0 ? undefined : stepMs;
     },
-    get commits() {
-      return commits;
-    },
     known: createKnownTurns(database),
     nextReading: () => {
       reading += 1;
@@ -173,14 +170,13 @@ function stateIn(database: DatabaseSync): ConversationState {
       write(() => {
         batch.store();
         for (const [name, size] of parts) upsertPart.run(name, size);
-        facts.write('commits', String(commits + 1));
       });
-      commits += 1;
     },
     partSize: (name) => {
       const row = selectPart.get(name);
       return row === undefined ? undefined : numberIn(row, 'size');
     },
+    committedParts: () => numberIn(countParts.get(), 'parts'),
     registerPart: (name) => write(() => void upsertPart.run(name, 0)),
     close: () => database.close(),
   };

@@ -7,6 +7,7 @@ import {
   FlagValueError,
   httpUrl,
   kind,
+  listOf,
   oneOf,
   path,
   positiveDuration,
@@ -50,6 +51,23 @@ const wholeNumber = kind('N', (value) => {
   return Number(value);
 });
 
+const place = kind(
+  'DIR|FILE|-|URL',
+  (value) => {
+    if (value === '') throw new FlagValueError('must not be empty');
+    if (/^[a-z][a-z0-9+.-]*:\/\/[^/]*@/i.test(value) || /^https?:.*[?#]/i.test(value))
+      throw new FlagValueError('must be an address without user, password, query and fragment');
+    return value;
+  },
+  'files',
+);
+const redactionKinds = ['email', 'ip', 'token'] as const;
+function readRedactionKind(item: string): (typeof redactionKinds)[number] {
+  const found = redactionKinds.find((one) => one === item);
+  if (found === undefined) throw new FlagValueError(`must be one of ${redactionKinds.join(', ')}`);
+  return found;
+}
+
 const keyFlags = {
   keyFile: path.optional('File that holds the admin API key. Without it: $STATIC_EXPORT_API_KEY'),
   keyStdin: toggle('Read the admin API key from standard input'),
@@ -59,20 +77,16 @@ export const conversationCommands: readonly Command[] = [
   defineCommand(
     {
       words: 'conversations export',
-      summary: 'writes the turns of assistant conversations, new and changed ones only',
+      summary: 'exports new and changed turns of conversations',
       flags: {
         apiBaseUrl: httpUrl.required('Export API; may include a path prefix'),
         ...keyFlags,
         project: text.required('Project whose conversations to export'),
-        to: kind(
-          'DIR|FILE|-',
-          (value) => {
-            if (value === '') throw new FlagValueError('must not be empty');
-            return value;
-          },
-          'files',
-        ).required('Folder, file, or - for standard output'),
-        format: oneOf(['ndjson', 'csv']).withDefault('ndjson', 'Format of the turns'),
+        to: place.required('Folder, file, - for standard output, s3://BUCKET/PREFIX, or https://HOST/PATH'),
+        format: oneOf(['ndjson', 'csv', 'parquet', 'sqlite', 'singer']).withDefault(
+          'ndjson',
+          'Format of the turns',
+        ),
         since: timeBound.withDefault('60d', 'First time to export'),
         until: timeBound.optional('End of the time to export, exclusive (default: now)'),
         lag: duration.withDefault('15m', 'Turns younger than this are left to the next run'),
@@ -91,14 +105,33 @@ export const conversationCommands: readonly Command[] = [
           'Longest wait for the budget; longer: exit code 5, and the time',
         ),
         requestTimeout: positiveDuration.withDefault('30s', 'Deadline of one request to the export API'),
+        redact: listOf(
+          'email,ip,token',
+          ',',
+          readRedactionKind,
+          'Replace these with a keyed hash, in each text of a turn',
+        ),
+        redactKeyFile: path.optional(
+          'File with the key of --redact (default: one that is made below $XDG_STATE_HOME or ~/.local/state)',
+        ),
         dropResponse: toggle('Leave out the answers of the assistant'),
         state: path.optional(
-          'Folder of what was exported, for the next run (default: below $XDG_STATE_HOME or ~/.local/state)',
+          'Folder of what was exported, for the next run (default: below $XDG_STATE_HOME or ~/.local/state). With --format singer: file with the STATE of the last run',
         ),
+        s3Credentials: path.optional(
+          'Folder with the files accessKeyId and secretAccessKey of a bucket (default: AWS_* variables)',
+        ),
+        s3Endpoint: text.optional(
+          'Address of the S3 service, if it is not AWS, for example https://s3.example.com',
+        ),
+        s3Region: text.withDefault('us-east-1', 'Region of the bucket'),
+        s3PathStyle: toggle('Write the bucket into the path of S3 addresses instead of the host name'),
+        webhookSecretFile: path.optional('File with the secret that signs each request to https://'),
         extraCaFile: path.optional('PEM file of CA certificates to trust in addition to the system’s'),
       },
-      check: ({ keyFile, keyStdin, budget, reserve }) => {
+      check: ({ keyFile, keyStdin, budget, reserve, redact, redactKeyFile }) => {
         if (keyFile !== undefined && keyStdin) return '--key-file and --key-stdin exclude each other';
+        if (redactKeyFile !== undefined && redact.length === 0) return '--redact-key-file needs --redact';
         return reserve >= budget.requests
           ? '--reserve must be less than the requests of --budget'
           : undefined;

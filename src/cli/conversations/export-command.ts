@@ -6,10 +6,17 @@ import { join, resolve } from 'node:path';
 import { readProxySettings } from '../../bundle/fetch/proxy-settings.ts';
 import { RenewedAgent } from '../../bundle/fetch/renewed-agent.ts';
 import { type Budget, budgetPath, openBudget } from '../../conversations/budget.ts';
-import { createPacedListing } from '../../conversations/paced-listing.ts';
+import { createPacedListing, type PacedListing } from '../../conversations/paced-listing.ts';
+import {
+  createRedaction,
+  fingerprintOf,
+  type Redaction,
+  type RedactionKind,
+} from '../../conversations/redaction.ts';
 import { type RunCounts, type RunProgress, runExport } from '../../conversations/run.ts';
-import { openSink, type SinkFormat } from '../../conversations/sinks/open-sink.ts';
-import { openState, type StateIdentity } from '../../conversations/state.ts';
+import type { Sink } from '../../conversations/sink.ts';
+import { checkPlace, openSink, placeKind, type SinkFormat } from '../../conversations/sinks/open-sink.ts';
+import { type ConversationState, openState, type StateIdentity } from '../../conversations/state.ts';
 import { readUntil } from '../../conversations/windows.ts';
 import { createExportApiClient, type ExportApiClient } from '../../export-api/client.ts';
 import { openCaFile } from '../../runtime/http/ca-certificates.ts';
@@ -21,10 +28,13 @@ import { CliError } from '../cli-error.ts';
 import type { CliContext, CommandResult } from '../context.ts';
 import { counted } from '../output/amounts.ts';
 import { namedPath } from '../output/destination.ts';
-import { failedExport, reportingFaults } from './export-failure.ts';
+import { type DestinationValues, destinationPorts } from './destination-ports.ts';
+import { failedExport, reportingFaults, sinkFault } from './export-failure.ts';
+import { readRedactionKey } from './redaction-key.ts';
+import { openSingerState } from './singer-state.ts';
 import { instantOf, type TimeBound } from './time-bound.ts';
 
-export interface ConversationValues extends KeyFlags {
+export interface ConversationValues extends KeyFlags, DestinationValues {
   readonly apiBaseUrl: string;
   readonly project: string;
   readonly to: string;
@@ -37,7 +47,8 @@ export interface ConversationValues extends KeyFlags {
   readonly budget: { readonly requests: number; readonly periodMs: number };
   readonly reserve: number;
   readonly maxWait: number;
-  readonly requestTimeout: number;
+  readonly redact: readonly RedactionKind[];
+  readonly redactKeyFile: string | undefined;
   readonly dropResponse: boolean;
   readonly state: string | undefined;
   readonly extraCaFile: string | undefined;
@@ -48,87 +59,146 @@ export async function exportConversations(
   _args: readonly string[],
   context: CliContext,
 ): Promise<CommandResult> {
-  const { clock, signal, progress } = context;
-  const isStream = values.to === '-';
-  if (isStream && context.output !== 'text') {
-    const message = '--to - writes turns to standard output, so that --output must be text';
-    throw new CliError('usage', 'WrongUsage', message);
-  }
+  requirePlainOutput(values, context);
   const key = await readKey(values, context);
-  const now = clock.now();
+  const now = context.clock.now();
   const since = instantOf(values.since, now);
   const until = values.until === undefined ? undefined : instantOf(values.until, now);
   if (until !== undefined && until <= since)
     throw new CliError('usage', 'WrongUsage', '--until must be later than --since');
-  const identity = identityOf(values);
   const home = stateHome(context.env);
-  const state = await openState(values.state ?? defaultStatePath(home, identity), identity).catch(
-    (error: unknown) => {
-      throw failedExport(error, values, undefined);
-    },
-  );
-  const counts: { last: RunCounts | undefined } = { last: undefined };
+  const redaction = await redactionOf(values, home, context);
+  const progress: { last: RunCounts | undefined } = { last: undefined };
+  const state = await openRunState(values, home, redaction).catch((error: unknown) => {
+    throw failedExport(error, values, undefined);
+  });
   try {
-    const budget = await openKeyBudget(values, home, key, context);
-    const { client, close } = await connect(values, key, context);
-    try {
-      const listing = createPacedListing({
-        client,
-        budget,
-        clock,
-        onWait: (ms) => progress.note(`Waiting ${Math.ceil(ms / 1000)} s for the budget of requests`),
-      });
-      const opened = await openSink(values.format, values.to, { ledger: state, writeOut: context.writeOut });
-      const sink = reportingFaults(opened, namedPath('--to', values.to));
-      const { lag: lagMs, lookBack: lookBackMs, limit, project, dropResponse: dropsResponse } = values;
+    return await withListing(values, home, key, context, async (listing, extraCaPem) => {
       warnAboutClock(readUntil(state.windows, since), now, context);
-      progress.phase('Reading conversations');
-      const done = await runExport(
-        { project, since, until, lagMs, lookBackMs, limit },
-        {
-          listing,
-          state,
-          sink,
-          clock,
-          dropsResponse,
-          redact: (turn) => turn,
-          onProgress: (at) => {
-            counts.last = at;
-            progress.advance(at.estimate.percent, progressWords(at));
+      const { lag: lagMs, lookBack: lookBackMs, limit, project, dropResponse: dropsResponse } = values;
+      const done = await withSink(values, state, extraCaPem, context, (sink) =>
+        runExport(
+          { project, since, until, lagMs, lookBackMs, limit },
+          {
+            ...{ listing, state, sink, clock: context.clock, dropsResponse },
+            redact: createRedaction(redaction),
+            onProgress: (at) => {
+              progress.last = at;
+              context.progress.advance(at.estimate.percent, progressWords(at));
+            },
           },
-        },
-        signal,
-      ).finally(() => sink.close());
-      return resultOf(values, done, readUntil(state.windows, since), isStream);
-    } finally {
-      budget.close();
-      await close();
-    }
+          context.signal,
+        ),
+      );
+      return resultOf(values, done, readUntil(state.windows, since));
+    });
   } catch (error) {
-    signal.throwIfAborted();
-    throw failedExport(error, values, describeKeyPrefix(key), counts.last);
+    context.signal.throwIfAborted();
+    throw failedExport(error, values, describeKeyPrefix(key), progress.last);
   } finally {
     state.close();
   }
 }
 
-function identityOf({ apiBaseUrl, project, format, to, dropResponse }: ConversationValues): StateIdentity {
+/** Standard output is either for turns or for a document. */
+function requirePlainOutput({ format, to }: ConversationValues, { output }: CliContext): void {
+  const wrong = checkPlace(format, to);
+  if (wrong !== undefined) throw new CliError('usage', 'WrongUsage', wrong);
+  if (to !== '-' || output === 'text') return;
+  const message = '--to - writes turns to standard output, so that --output must be text';
+  throw new CliError('usage', 'WrongUsage', message);
+}
+
+async function redactionOf(
+  { redact: kinds, redactKeyFile }: ConversationValues,
+  home: string,
+  { random }: CliContext,
+): Promise<Redaction> {
+  if (kinds.length === 0) return { kinds, key: '' };
+  return { kinds, key: await readRedactionKey(redactKeyFile, join(home, 'redaction.key'), random) };
+}
+
+/** Of Singer, the target has the state. */
+async function openRunState(
+  values: ConversationValues,
+  home: string,
+  redaction: Redaction,
+): Promise<ConversationState> {
+  if (values.format === 'singer') return openSingerState(values);
+  const identity = identityOf(values, redaction);
+  return await openState(values.state ?? defaultStatePath(home, values), identity);
+}
+
+function identityOf(values: ConversationValues, { kinds, key }: Redaction): StateIdentity {
   return {
-    '--api-base-url': apiBaseUrl,
-    '--project': project,
-    '--format': format,
-    '--to': /^-$|^[a-z][a-z0-9+.-]*:\/\//i.test(to) ? to : resolve(to),
-    '--drop-response': String(dropResponse),
+    ...placeOf(values),
+    '--drop-response': String(values.dropResponse),
+    '--redact': [...new Set(kinds)].toSorted().join(','),
+    ...(kinds.length > 0 && { 'redaction key': fingerprintOf(key) }),
   };
 }
+
+const placeOf = ({ apiBaseUrl, project, format, to }: ConversationValues): StateIdentity => ({
+  '--api-base-url': apiBaseUrl,
+  '--project': project,
+  '--format': format,
+  '--to': placeKind(to) === 'path' ? resolve(to) : to,
+});
 
 const stateHome = (env: CliContext['env']): string =>
   join(env['XDG_STATE_HOME'] || join(env['HOME'] || '.', '.local/state'), 'static-export');
 
-function defaultStatePath(home: string, identity: StateIdentity): string {
-  const { '--drop-response': _chosen, ...place } = identity;
-  const name = createHash('sha256').update(JSON.stringify(place)).digest('hex').slice(0, 16);
+function defaultStatePath(home: string, values: ConversationValues): string {
+  const name = createHash('sha256')
+    .update(JSON.stringify(placeOf(values)))
+    .digest('hex')
+    .slice(0, 16);
   return join(home, 'conversations', name);
+}
+
+async function withListing<T>(
+  values: ConversationValues,
+  home: string,
+  key: string,
+  context: CliContext,
+  use: (listing: PacedListing, extraCaPem: string | undefined) => Promise<T>,
+): Promise<T> {
+  const { clock, progress } = context;
+  const extraCaPem = await (await openCaFile(values.extraCaFile, () => {})).current();
+  const budget = await openKeyBudget(values, home, key, context);
+  const { client, close } = connect(values, key, extraCaPem, context);
+  const onWait = (ms: number): void =>
+    progress.note(`Waiting ${Math.ceil(ms / 1000)} s for the budget of requests`);
+  try {
+    return await use(createPacedListing({ client, budget, clock, onWait }), extraCaPem);
+  } finally {
+    budget.close();
+    await close();
+  }
+}
+
+async function withSink<T>(
+  values: ConversationValues,
+  state: ConversationState,
+  extraCaPem: string | undefined,
+  context: CliContext,
+  use: (sink: Sink) => Promise<T>,
+): Promise<T> {
+  const { writeOut, signal, progress } = context;
+  const ports = destinationPorts(values, extraCaPem, context);
+  const name = namedPath('--to', values.to);
+  try {
+    const opened = await openSink(values, { ...ports, ledger: state, writeOut, signal }).catch(
+      (error: unknown) => {
+        throw sinkFault(error, name);
+      },
+    );
+    const sink = reportingFaults(opened, name);
+    progress.phase('Reading conversations');
+    return await use(sink).finally(() => sink.close());
+  } finally {
+    await ports.close();
+  }
 }
 
 function openKeyBudget(
@@ -141,12 +211,12 @@ function openKeyBudget(
   return openBudget(path, { ...rule, reserve, maxWaitMs: maxWait }, clock);
 }
 
-async function connect(
-  { apiBaseUrl: baseUrl, requestTimeout: timeoutMs, extraCaFile }: ConversationValues,
+function connect(
+  { apiBaseUrl: baseUrl, requestTimeout: timeoutMs }: ConversationValues,
   key: string,
+  extraCaPem: string | undefined,
   { clock, env }: CliContext,
-): Promise<{ readonly client: ExportApiClient; readonly close: () => Promise<void> }> {
-  const extraCaPem = await (await openCaFile(extraCaFile, () => {})).current();
+): { readonly client: ExportApiClient; readonly close: () => Promise<void> } {
   // The user chooses the export API's address, which may be on a private network.
   const agent = new RenewedAgent(
     { proxy: readProxySettings(env), idleTimeoutMs: timeoutMs, connections: 1, allowPrivateLinks: true },
@@ -172,7 +242,6 @@ function resultOf(
   { project, to }: ConversationValues,
   counts: RunCounts,
   readUntilMs: number,
-  isStream: boolean,
 ): CommandResult {
   const readUntilTime = formatInstant(readUntilMs);
   const { inserted, updated, unchanged, undated, requests } = counts;
@@ -180,7 +249,7 @@ function resultOf(
     outcome: 'done',
     kind: 'ConversationExport',
     fields: { project, path: to, ...counts, readUntilTime },
-    ...(isStream && { script: '' }),
+    ...(to === '-' && { script: '' }),
     lines: [
       `Exported ${counted(inserted, 'new turn')} and ${counted(updated, 'changed turn')} of ${printable(project)}`,
       `Read until ${readUntilTime} with ${counted(requests, 'request')}; ${counted(unchanged, 'turn')} unchanged`,

@@ -69,11 +69,15 @@ function refusedRequest(
   }
 }
 
-/** The same sink; what the file system refuses names the destination. @param name `--to turns` */
+/** What the file system or a bucket refuses names the destination. @param name `--to turns` */
+export const sinkFault = (error: unknown, name: string): unknown =>
+  error instanceof PublishableError ? error : notWritten(name, error);
+
+/** The same sink, with errors that name the destination. */
 export function reportingFaults(sink: Sink, name: string): Sink {
   const named = async <T>(work: Promise<T>): Promise<T> =>
     work.catch((error: unknown) => {
-      throw error instanceof PublishableError ? error : notWritten(name, error);
+      throw sinkFault(error, name);
     });
   const { windowClosed } = sink;
   return {

@@ -1,0 +1,34 @@
+// The program `tap-static-export`: composition root of the Singer tap. It is `static-export conversations export --format
+// singer` with the command line of taps. Reads nothing of the process but its arguments.
+
+try {
+  // First, because other modules may not load on an old Node.
+  await import('../runtime/supported-node.ts');
+  const { readTapInvocation, tapHelp } = await import('../cli/conversations/tap-arguments.ts');
+  const invocation = await readTapInvocation(process.argv.slice(2));
+  if (invocation.kind === 'help') process.stdout.write(tapHelp);
+  else if (invocation.kind === 'refuse') {
+    process.stderr.write(`tap-static-export: ${invocation.reason}\n`);
+    process.exitCode = 2;
+  } else if (invocation.kind === 'discover') {
+    const { singerCatalog } = await import('../conversations/sinks/singer-sink.ts');
+    process.stdout.write(`${JSON.stringify(singerCatalog, undefined, 2)}\n`);
+  } else {
+    const { runCli } = await import('../cli/run-cli.ts');
+    // The command reads them as if it had been started directly.
+    process.argv = [...process.argv.slice(0, 2), ...invocation.args];
+    Object.assign(process.env, invocation.env);
+    const none = new URL('./', import.meta.url);
+    await runCli(process, {
+      ...{ bundleWorker: none, valuesWorker: none, mirrorWorker: none, gitWorker: none, demoWorker: none },
+      serve: () => Promise.reject(new Error('the tap serves nothing')),
+    });
+  }
+} catch (error) {
+  const isIncomplete = error instanceof Error && 'code' in error && error.code === 'ERR_MODULE_NOT_FOUND';
+  if (!isIncomplete) throw error;
+  process.stderr.write(
+    'tap-static-export: the folder static-export beside the program is missing or incomplete. Copy the whole package, or install it again.\n',
+  );
+  process.exitCode = 2;
+}

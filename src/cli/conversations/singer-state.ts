@@ -1,0 +1,42 @@
+// The state of Singer: a file with the STATE that the target printed last. Refuses a file of another project or program, because
+// its windows would hide turns.
+
+import { type ConversationState, openState } from '../../conversations/state.ts';
+import { readBounded } from '../../runtime/bounded-file.ts';
+import { isRecord, readJson } from '../../wire/json-text.ts';
+import { publishableCode } from '../../wire/publishable-error.ts';
+import { CliError } from '../cli-error.ts';
+
+const longestState = 1024 * 1024;
+
+/** @returns a state that ends with the process. @throws {CliError} `StateUnusable`, `StateInvalid`, `StateMismatch` */
+export async function openSingerState({
+  state: path,
+  project,
+}: {
+  readonly state: string | undefined;
+  readonly project: string;
+}): Promise<ConversationState> {
+  const windows = path === undefined ? [] : await readWindows(path, project);
+  const state = await openState(undefined, { '--project': project });
+  if (windows.length > 0) state.closeWindow(windows, state.stepMs ?? 0);
+  return state;
+}
+
+async function readWindows(path: string, project: string) {
+  const { readSingerState } = await import('../../conversations/sinks/singer-sink.ts');
+  const text = await readBounded(path, longestState).catch((cause: unknown) => {
+    const message = `--state cannot be read (${publishableCode(cause)}); check its path`;
+    throw new CliError('usage', 'StateUnusable', message, { cause });
+  });
+  // Targets print a STATE for each window, one a line; the last one counts.
+  const value = readJson(text?.trim().split('\n').at(-1)) ?? readJson(text);
+  if (isRecord(value) && Object.keys(value).length === 0) return [];
+  const read = readSingerState(value);
+  if (read === undefined) {
+    const message = '--state is not a STATE of this tap; name the file with the last STATE of the target';
+    throw new CliError('usage', 'StateInvalid', message);
+  }
+  if (read.project === project) return read.windows;
+  throw new CliError('usage', 'StateMismatch', '--state is of another --project; name that project’s file');
+}

@@ -1,0 +1,113 @@
+// Turns as messages of Singer: SCHEMA, RECORD, and STATE when a window was read as a whole. Owns the messages and the state in
+// them. The target's copy of the state is the truth, so that this program keeps none. Invariant: a STATE names no window whose
+// turns did not come before it.
+
+import * as z from 'zod/mini';
+import type { Sink } from '../sink.ts';
+import type { ReadWindows } from '../windows.ts';
+
+export const singerStream = 'turns';
+
+const text = { type: ['null', 'string'] };
+const instant = { type: ['null', 'string'], format: 'date-time' };
+
+export const singerSchema = {
+  type: 'object',
+  properties: {
+    turn_key: { type: ['string'] },
+    project: { type: ['string'] },
+    conversation: text,
+    timestamp: instant,
+    timestamp_raw: text,
+    query: text,
+    response: text,
+    category: text,
+    resolution_status: text,
+    page_url: text,
+    sources: {
+      type: ['array'],
+      items: { type: 'object', properties: { title: { type: 'string' }, url: { type: 'string' } } },
+    },
+    content_hash: { type: ['string'] },
+    change: { type: ['string'] },
+    observed_at: { type: ['string'], format: 'date-time' },
+  },
+};
+const keyProperties = ['turn_key'];
+
+/** What `--discover` prints. */
+export const singerCatalog = {
+  streams: [
+    {
+      tap_stream_id: singerStream,
+      stream: singerStream,
+      key_properties: keyProperties,
+      schema: singerSchema,
+      metadata: [
+        {
+          breadcrumb: [],
+          metadata: {
+            inclusion: 'available',
+            selected: true,
+            'table-key-properties': keyProperties,
+            'forced-replication-method': 'INCREMENTAL',
+          },
+        },
+      ],
+    },
+  ],
+};
+
+const stateSchema = z.object({
+  bookmarks: z.object({
+    [singerStream]: z.object({
+      project: z.string(),
+      windows: z.array(z.object({ from: z.number(), until: z.number(), readAt: z.nullable(z.number()) })),
+    }),
+  }),
+});
+
+export interface SingerState {
+  readonly project: string;
+  readonly windows: ReadWindows;
+}
+
+/** @returns `undefined` where it is not a state of this tap */
+export function readSingerState(value: unknown): SingerState | undefined {
+  const read = stateSchema.safeParse(value);
+  return read.success ? read.data.bookmarks[singerStream] : undefined;
+}
+
+/** @param write resolves when the stream has taken the text */
+export function singerSink(project: string, write: (text: string) => Promise<void>): Sink {
+  let hasSchema = false;
+  const send = (messages: readonly object[]): Promise<void> =>
+    write(messages.map((message) => `${JSON.stringify(message)}\n`).join(''));
+  const begin = async (): Promise<void> => {
+    if (hasSchema) return;
+    hasSchema = true;
+    await send([
+      { type: 'SCHEMA', stream: singerStream, schema: singerSchema, key_properties: keyProperties },
+    ]);
+  };
+  return {
+    write: async (turns) => {
+      await begin();
+      await send(
+        turns.map((record) => ({
+          type: 'RECORD',
+          stream: singerStream,
+          record,
+          time_extracted: record.observed_at,
+        })),
+      );
+    },
+    isFull: () => true,
+    flush: async () => new Map(),
+    windowClosed: async (windows) => {
+      await begin();
+      await send([{ type: 'STATE', value: { bookmarks: { [singerStream]: { project, windows } } } }]);
+    },
+    close: async () => {},
+  };
+}

@@ -1,0 +1,132 @@
+// Turns in a SQLite file: one row for each key, in its last form, and its sources in a table of their own. Owns the tables.
+// Refuses a file that is not of this program. Several projects may share one file.
+
+import { dirname } from 'node:path';
+import type { DatabaseSync } from 'node:sqlite';
+import { makeFolder } from '../../runtime/folder.ts';
+import { ConversationError } from '../conversation-error.ts';
+import type { Sink } from '../sink.ts';
+import { numberIn, openDatabase } from '../sqlite.ts';
+import type { Turn } from '../turn.ts';
+
+/** "SXCT", so that a file of another program is recognized. */
+const applicationId = 0x53584354;
+const formatVersion = 1;
+
+const columns = [
+  'turn_key',
+  'project',
+  'conversation',
+  'timestamp',
+  'timestamp_raw',
+  'query',
+  'response',
+  'category',
+  'resolution_status',
+  'page_url',
+  'content_hash',
+  'change',
+  'observed_at',
+] as const satisfies readonly (keyof Turn)[];
+
+const tables = `
+  CREATE TABLE turns (
+    turn_key TEXT PRIMARY KEY, project TEXT NOT NULL, conversation TEXT, timestamp TEXT, timestamp_raw TEXT, query TEXT,
+    response TEXT, category TEXT, resolution_status TEXT, page_url TEXT, content_hash TEXT NOT NULL,
+    change TEXT NOT NULL, observed_at TEXT NOT NULL
+  ) WITHOUT ROWID;
+  CREATE INDEX turns_timestamp ON turns (project, timestamp);
+  CREATE TABLE sources (
+    turn_key TEXT NOT NULL REFERENCES turns (turn_key) ON DELETE CASCADE, position INTEGER NOT NULL,
+    title TEXT NOT NULL, url TEXT NOT NULL, PRIMARY KEY (turn_key, position)
+  ) WITHOUT ROWID;
+  PRAGMA application_id = ${applicationId};
+  PRAGMA user_version = ${formatVersion};`;
+
+/** @throws {ConversationError} `DestinationExists`, `DestinationBusy` */
+export async function openTurnsDatabase(path: string): Promise<DatabaseSync> {
+  await makeFolder(dirname(path), 0o700);
+  const database = await openDatabase(path, true).catch((cause: unknown) => {
+    throw faultOf(cause);
+  });
+  try {
+    database.exec('PRAGMA foreign_keys = ON; BEGIN IMMEDIATE');
+    const id = numberIn(database.prepare('PRAGMA application_id').get(), 'application_id');
+    const version = numberIn(database.prepare('PRAGMA user_version').get(), 'user_version');
+    const isEmpty = database.prepare('SELECT 1 FROM sqlite_schema').get() === undefined;
+    if (isEmpty && id === 0) database.exec(tables);
+    else if (id !== applicationId || version !== formatVersion) throw foreign();
+    database.exec('COMMIT');
+    return database;
+  } catch (error) {
+    database.close();
+    throw faultOf(error);
+  }
+}
+
+export async function openSqliteSink(path: string): Promise<Sink> {
+  const database = await openTurnsDatabase(path);
+  const marks = columns.map(() => '?').join(', ');
+  const changed = columns.slice(1).map((column) => `${column} = excluded.${column}`);
+  const upsert = database.prepare(
+    `INSERT INTO turns (${columns.join(', ')}) VALUES (${marks}) ON CONFLICT (turn_key) DO UPDATE SET ${changed.join(', ')}`,
+  );
+  const forgetSources = database.prepare('DELETE FROM sources WHERE turn_key = ?');
+  const addSource = database.prepare(
+    'INSERT INTO sources (turn_key, position, title, url) VALUES (?, ?, ?, ?)',
+  );
+  const attempt = (work: () => void): void => {
+    try {
+      work();
+    } catch (error) {
+      throw faultOf(error);
+    }
+  };
+  return {
+    write: async (turns) =>
+      attempt(() => {
+        // A reader sees a page as a whole.
+        if (!database.isTransaction) database.exec('BEGIN IMMEDIATE');
+        for (const turn of turns) {
+          upsert.run(...columns.map((column) => turn[column]));
+          forgetSources.run(turn.turn_key);
+          for (const [position, { title, url }] of turn.sources.entries())
+            addSource.run(turn.turn_key, position, title, url);
+        }
+      }),
+    isFull: () => true,
+    flush: async () => {
+      attempt(() => {
+        if (database.isTransaction) database.exec('COMMIT');
+      });
+      return new Map();
+    },
+    close: async () => database.close(),
+  };
+}
+
+const foreign = (): ConversationError =>
+  new ConversationError(
+    'usage',
+    'DestinationExists',
+    '--to is a file of another program or version; name another file',
+  );
+
+/** SQLite's own words name a problem, and hold no text of a row. */
+function faultOf(cause: unknown): unknown {
+  if (cause instanceof ConversationError || !(cause instanceof Error)) return cause;
+  if (/not a database/.test(cause.message)) return foreign();
+  const failed = (code: string, message: string): ConversationError =>
+    new ConversationError('sink', code, message, { cause });
+  if (/database is locked/.test(cause.message))
+    return failed(
+      'DestinationBusy',
+      '--to is in use by another program; run the command again when it is free',
+    );
+  if (/disk is full/.test(cause.message))
+    return failed(
+      'DestinationFull',
+      '--to could not be written: its disk is full. Free space, and run the command again',
+    );
+  return cause;
+}

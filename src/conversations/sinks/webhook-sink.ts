@@ -1,0 +1,137 @@
+// Turns to an address of the user's, signed as Standard Webhooks say, in requests of at most 500 turns. Owns the request and
+// its retries. Refuses redirects, because turns would go elsewhere. A receiver may get a turn again and keeps one for each
+// key; an equal request has an equal `webhook-id`.
+
+import { createHash, createHmac } from 'node:crypto';
+import type { Dispatcher } from 'undici';
+import type { Clock } from '../../runtime/clock.ts';
+import { publishableCode } from '../../wire/publishable-error.ts';
+import { parseRetryAfter } from '../../wire/retry-after.ts';
+import { ConversationError } from '../conversation-error.ts';
+import type { Sink } from '../sink.ts';
+import type { Turn } from '../turn.ts';
+
+export interface WebhookTarget {
+  readonly url: string;
+  /** Of HMAC-SHA256. */
+  readonly secret: Uint8Array;
+  readonly dispatcher: Dispatcher;
+  readonly userAgent: string;
+  readonly timeoutMs: number;
+  readonly clock: Clock;
+}
+
+const mostTurns = 500;
+/** A receiver that takes less than this takes no long answer either. */
+const mostLength = 4 * 1024 * 1024;
+const mostAttempts = 5;
+const firstPauseMs = 1_000;
+const longestPauseMs = 60_000;
+
+/** `whsec_` with base64 as Standard Webhooks write it, or the text itself. */
+export function readWebhookSecret(text: string): Uint8Array {
+  const [, encoded] = /^whsec_([A-Za-z0-9+/=]+)$/.exec(text.trim()) ?? [];
+  return encoded === undefined ? Buffer.from(text.trim()) : Buffer.from(encoded, 'base64');
+}
+
+export function webhookSink(target: WebhookTarget, signal: AbortSignal): Sink {
+  return {
+    write: async (turns) => {
+      for (const batch of batchesOf(turns)) await deliver(batch, target, signal);
+    },
+    isFull: () => true,
+    flush: async () => new Map(),
+    close: async () => {},
+  };
+}
+
+interface Batch {
+  readonly id: string;
+  readonly body: string;
+}
+
+function batchesOf(turns: readonly Turn[]): readonly Batch[] {
+  const batches: Batch[] = [];
+  let lines: string[] = [];
+  let length = 0;
+  let hash = createHash('sha256');
+  const end = (): void => {
+    if (lines.length === 0) return;
+    batches.push({ id: `turns_${hash.digest('hex').slice(0, 32)}`, body: `{"turns":[${lines.join(',')}]}` });
+    lines = [];
+    length = 0;
+    hash = createHash('sha256');
+  };
+  for (const turn of turns) {
+    const line = JSON.stringify(turn);
+    if (lines.length >= mostTurns || length + line.length > mostLength) end();
+    lines.push(line);
+    length += line.length;
+    hash.update(`${turn.turn_key} ${turn.content_hash} `);
+  }
+  end();
+  return batches;
+}
+
+/** @throws {ConversationError} `WebhookRefused`, `WebhookUnavailable` */
+async function deliver(batch: Batch, target: WebhookTarget, signal: AbortSignal): Promise<void> {
+  for (let attempt = 1; ; attempt += 1) {
+    const answer = await send(batch, target, signal);
+    if (answer.kind === 'taken') return;
+    if (answer.kind === 'refused') {
+      const message = `the webhook answered ${answer.status}; check its address and secret. Turns that it took before stay`;
+      throw new ConversationError('sink', 'WebhookRefused', message);
+    }
+    const pauseMs = Math.max(firstPauseMs * 2 ** (attempt - 1), answer.retryAfterMs ?? 0);
+    if (attempt >= mostAttempts || pauseMs > longestPauseMs) {
+      const message = `the webhook did not take the turns (${answer.reason}). Run the command again; it goes on where it stopped`;
+      throw new ConversationError('temporary', 'WebhookUnavailable', message, { cause: answer.cause });
+    }
+    await target.clock.after(pauseMs, signal);
+  }
+}
+
+type Answer =
+  | { readonly kind: 'taken' }
+  | { readonly kind: 'refused'; readonly status: number }
+  | {
+      readonly kind: 'unavailable';
+      readonly reason: string;
+      readonly retryAfterMs?: number | undefined;
+      readonly cause?: unknown;
+    };
+
+async function send({ id, body }: Batch, target: WebhookTarget, signal: AbortSignal): Promise<Answer> {
+  const { url, secret, dispatcher, userAgent, timeoutMs, clock } = target;
+  const { origin, pathname, search } = new URL(url);
+  const now = clock.now();
+  const timestamp = String(Math.floor(now / 1000));
+  const signature = createHmac('sha256', secret).update(`${id}.${timestamp}.${body}`).digest('base64');
+  try {
+    const response = await dispatcher.request({
+      origin,
+      path: `${pathname}${search}`,
+      method: 'POST',
+      headers: {
+        'content-type': 'application/json',
+        'user-agent': userAgent,
+        'idempotency-key': id,
+        'webhook-id': id,
+        'webhook-timestamp': timestamp,
+        'webhook-signature': `v1,${signature}`,
+      },
+      body,
+      signal: clock.deadline(timeoutMs, signal),
+    });
+    await response.body.dump();
+    const { statusCode: status } = response;
+    if (status >= 200 && status < 300) return { kind: 'taken' };
+    if (status !== 408 && status !== 429 && status < 500) return { kind: 'refused', status };
+    const retryAfter = response.headers['retry-after'];
+    const retryAfterMs = typeof retryAfter === 'string' ? parseRetryAfter(retryAfter, now) : undefined;
+    return { kind: 'unavailable', reason: `status ${status}`, retryAfterMs };
+  } catch (cause) {
+    signal.throwIfAborted();
+    return { kind: 'unavailable', reason: publishableCode(cause), cause };
+  }
+}

@@ -1,0 +1,54 @@
+// Singer: SCHEMA before RECORD, STATE at closed windows alone, and a state that is read back.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import {
+  readSingerState,
+  singerSchema,
+  singerSink,
+} from '../../../../src/conversations/sinks/singer-sink.ts';
+import { turnSchema } from '../../../../src/conversations/turn.ts';
+import { sampleTurn } from '../../../support/sample-turn.ts';
+
+const windows = [{ from: 0, until: 1000, readAt: null }];
+
+test('a SCHEMA comes first, and a STATE only after the turns of its window', async () => {
+  const lines: string[] = [];
+  const sink = singerSink('docs', async (text) => void lines.push(...text.split('\n').slice(0, -1)));
+  await sink.write([sampleTurn(), sampleTurn({ query: 'b' })]);
+  await sink.flush();
+  assert.deepEqual(
+    lines.map((line) => JSON.parse(line).type),
+    ['SCHEMA', 'RECORD', 'RECORD'],
+  );
+  await sink.windowClosed?.(windows);
+  await sink.write([sampleTurn({ query: 'c' })]);
+  const types = lines.map((line) => JSON.parse(line).type);
+  assert.deepEqual(types.slice(3), ['STATE', 'RECORD']);
+  assert.deepEqual(JSON.parse(lines[0] ?? '').key_properties, ['turn_key']);
+  assert.deepEqual(readSingerState(JSON.parse(lines[3] ?? '').value), { project: 'docs', windows });
+});
+
+test('a window without turns has a STATE after the SCHEMA', async () => {
+  const lines: string[] = [];
+  const sink = singerSink('docs', async (text) => void lines.push(...text.split('\n').slice(0, -1)));
+  await sink.windowClosed?.(windows);
+  assert.deepEqual(
+    lines.map((line) => JSON.parse(line).type),
+    ['SCHEMA', 'STATE'],
+  );
+});
+
+test('the schema names each field of a turn', () => {
+  assert.deepEqual(Object.keys(singerSchema.properties).sort(), Object.keys(turnSchema.shape).sort());
+});
+
+test('a state of another tap is not read', () => {
+  for (const value of [
+    undefined,
+    {},
+    { bookmarks: {} },
+    { bookmarks: { turns: { project: 'p', windows: 'x' } } },
+  ])
+    assert.equal(readSingerState(value), undefined);
+});

@@ -31,7 +31,15 @@ export const operatorChart: RuledChart = {
 export const siteChart: RuledChart = {
   chart: 'static-export-site',
   release: 'docs',
-  values: { staticExport: { existingSecret: 'docs-bundle' } },
+  values: {
+    staticExport: { existingSecret: 'docs-bundle' },
+    conversations: {
+      enabled: true,
+      apiBaseUrl: 'https://e.example',
+      project: 'docs',
+      keySecretRef: { name: 'conversations' },
+    },
+  },
 };
 
 export async function readGroups({ chart, release, values }: RuledChart): Promise<RuleGroups> {

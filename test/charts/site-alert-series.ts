@@ -24,6 +24,11 @@ const requests = (bad: string, good: string): Series => ({
   [line('bundle_server_requests_total', { ...of('a'), code: '5xx', status: '503' })]: bad,
   [line('bundle_server_requests_total', { ...of('a'), code: '2xx', status: '200' })]: good,
 });
+const cronJob = { namespace: 'docs', cronjob: 'docs-static-export-site-conversations' };
+const created = (at: number): Series => ({ [line('kube_cronjob_created', cronJob)]: over([at, 3120]) });
+const succeeded = (...spans: readonly Span[]): Series => ({
+  [line('kube_cronjob_status_last_successful_time', cronJob)]: over(...spans),
+});
 /** Ends a minute after each start, and is started again two minutes later. */
 const crashing = (value: number): readonly Span[] =>
   Array.from({ length: 40 }, (): Span[] => [
@@ -107,5 +112,18 @@ export const siteAlerts: Readonly<Record<string, AlertCases>> = {
     seen(20, requests('0x120', '0x120')),
     // A bad minute.
     seen(20, requests('0x10 0+100x1 200x120', '0+100x120')),
+  ),
+  StaticExportSiteConversationsOverdue: fires(
+    seen(51 * 60, created(0)),
+    seen(51 * 60, created(0), succeeded([600, 3060])),
+    // It succeeded once, long ago, and kube-state-metrics was started again.
+    seen(52 * 60, created(0), succeeded([600, 600], [undefined, 3], [600, 2600])),
+  ).stays(
+    seen(49 * 60, created(0)),
+    seen(51 * 60, created(0), succeeded([600, 1440], [87_000, 1620])),
+    // Of another release.
+    seen(51 * 60, {
+      [line('kube_cronjob_created', { namespace: 'docs', cronjob: 'other-conversations' })]: over([0, 3060]),
+    }),
   ),
 };

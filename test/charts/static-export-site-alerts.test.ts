@@ -14,6 +14,12 @@ import { chartsFolder, disabledNames, renderChart } from './rendered-chart.ts';
 const everyKind = ['ServiceMonitor', 'PrometheusRule'] as const;
 const values = {
   staticExport: { existingSecret: 'docs-bundle' },
+  conversations: {
+    enabled: true,
+    apiBaseUrl: 'https://export.example.com',
+    project: 'docs',
+    keySecretRef: { name: 'docs-conversations' },
+  },
   monitoring: { prometheusRule: { alertLabels: { team: 'docs' }, labels: { release: 'prometheus' } } },
 };
 
@@ -62,7 +68,11 @@ test('every alert selects this site alone, and says what it means and what to do
     const selectors = [...expr.matchAll(/\{([^}]*)\}/g)].map(([, inner]) => inner ?? '');
     assert.ok(selectors.length > 0, alert);
     for (const inner of selectors) {
-      assert.match(inner, /^namespace="docs",job="docs-static-export-site-admin"/, alert);
+      assert.match(
+        inner,
+        /^namespace="docs",(job="docs-static-export-site-admin"|cronjob="docs-static-export-site-conversations")/,
+        alert,
+      );
     }
     assert.match(labels['severity'] ?? '', /^(critical|warning)$/, alert);
     assert.equal(labels['team'], 'docs', alert);

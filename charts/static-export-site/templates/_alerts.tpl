@@ -2,7 +2,10 @@
 {{- define "static-export-site.rulesOfAlerts" -}}
 {{- $options := .Values.monitoring.prometheusRule -}}
 {{- $rules := list -}}
-{{- range (include "static-export-site.alerts" . | fromYamlArray) -}}
+{{- $alerts := list -}}
+{{- if .Values.staticExport.enabled }}{{ $alerts = include "static-export-site.alerts" . | fromYamlArray }}{{ end -}}
+{{- if .Values.conversations.enabled }}{{ $alerts = concat $alerts (include "static-export-site.alertsOfConversations" . | fromYamlArray) }}{{ end -}}
+{{- range $alerts -}}
 {{- if kindIs "string" . }}{{ fail . }}{{ end -}}
 {{- if not (has .alert $options.disabledAlerts) -}}
 {{- $rule := deepCopy . -}}
@@ -102,4 +105,24 @@
       Read the logs by pod. bundle_server_cut_readers_total rises: slow readers use all the memory that they may hold;
       limit slow clients in the proxy, or add replicas. 503: slow readers use all memory (add replicas), or a server has
       no bundle (see StaticExportSiteWithoutBundle). 500: a server cannot read its disk; check the volume of the store.
+{{- end -}}
+
+{{- /* From kube-state-metrics, because a pod that has ended has no metrics. A CronJob that never succeeded has no such time, so
+     that of its creation counts. */ -}}
+{{- define "static-export-site.alertsOfConversations" -}}
+{{- $name := include "static-export-site.conversationsName" . -}}
+{{- $these := printf "namespace=%q,cronjob=%q" .Release.Namespace $name -}}
+- alert: StaticExportSiteConversationsOverdue
+  expr: >-
+    time() - (max by (namespace, cronjob) (kube_cronjob_status_last_successful_time{ {{- $these -}} })
+    or max by (namespace, cronjob) (kube_cronjob_created{ {{- $these -}} })) > {{ mul .Values.conversations.overdueHours 3600 }}
+  for: 15m
+  labels: { severity: warning }
+  annotations:
+    summary: Conversations of site {{ .Release.Namespace }}/{{ include "static-export-site.fullname" . }} are not exported.
+    description: No run of CronJob {{ $name }} has succeeded for {{ .Values.conversations.overdueHours }} hours. New turns are not stored meanwhile.
+    runbook: >-
+      Run kubectl --namespace {{ .Release.Namespace }} get jobs --selector app.kubernetes.io/component=conversations, then kubectl
+      logs of the last. Its message names the remedy. No job: the CronJob is suspended, or its schedule is wrong. A pod that does
+      not start: read its events (Secret {{ .Values.conversations.keySecretRef.name }}, volume, image).
 {{- end -}}

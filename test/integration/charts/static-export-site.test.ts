@@ -73,6 +73,10 @@ test('every values file installs as it is, and its pods are admitted under the r
         .filter((json) => templateShape.safeParse(json).success);
       assert.equal(workloads.length, 1);
       assert.match(await must(admit(workloads[0])), /pod\/admitted created/);
+      for (const job of parseAllDocuments(manifest).map((document) => document.toJSON())) {
+        if (job?.kind !== 'CronJob') continue;
+        assert.match(await must(admit({ spec: job.spec.jobTemplate.spec })), /pod\/admitted created/);
+      }
       assert.match(
         await must(kubectl(['apply', '--dry-run=server', '-f', '-'], parse(hooks))),
         /-test created/,

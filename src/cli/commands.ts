@@ -7,6 +7,7 @@ import { clusterCommands } from './commands/cluster-commands.ts';
 import { conversationCommands } from './commands/conversation-commands.ts';
 import { demoCommands } from './commands/demo-commands.ts';
 import { exportCommands } from './commands/export-commands.ts';
+import { gapsCommands } from './commands/gaps-commands.ts';
 import { kitCommands } from './commands/kit-commands.ts';
 import { toolCommands } from './commands/tool-commands.ts';
 
@@ -20,7 +21,7 @@ export const commandSections: readonly CommandSection[] = [
   { title: 'With a cluster', commands: clusterCommands },
   { title: 'Archives', commands: bundleCommands },
   { title: 'Air gap', commands: kitCommands },
-  { title: 'Conversations', commands: conversationCommands },
+  { title: 'Conversations', commands: [...conversationCommands, ...gapsCommands] },
   { title: 'This program', commands: toolCommands },
 ];
 

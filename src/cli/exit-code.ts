@@ -24,6 +24,8 @@ export const exitCodes = {
   notWritten: 9,
   /** Nothing was changed, because Flux or Argo CD manages the object; the change is printed for git. */
   managed: 10,
+  /** There are as many new gaps as `--fail-on-new` names. */
+  newGaps: 11,
   /** A bug of this program. */
   bug: 70,
   /** `--timeout` has passed. */

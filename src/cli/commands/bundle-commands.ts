@@ -1,10 +1,10 @@
 // The commands about archives: words, flags and texts. Refuses: importing their work, because `--help` of any command
 // would load it.
 
-import { FlagValueError, hostPort, kind, toggle } from '../../runtime/flags/flag-kinds.ts';
+import { hostPort, toggle } from '../../runtime/flags/flag-kinds.ts';
 import { version } from '../../runtime/version.ts';
 import { type Command, defineCommand } from '../command.ts';
-import { contentDigest, sizeFlags } from './size-flags.ts';
+import { basePath, contentDigest, sizeFlags } from './size-flags.ts';
 
 const archive = {
   placeholder: 'ARCHIVE',
@@ -12,15 +12,6 @@ const archive = {
   isRequired: true,
   candidates: 'files',
 } as const;
-
-/** Without `.`, `..` and empty parts. A test holds that the server accepts it. */
-const plainPath = /^\/*(?:(?!\.{1,2}(?:\/|$))[^\s/?#\\%]+(?:\/(?!\/)|$))*\/*$/;
-
-/** Refused before the archive is read, which may take minutes. */
-const basePath = kind('PATH', (text) => {
-  if (plainPath.test(text)) return text;
-  throw new FlagValueError('must be a plain path such as /docs');
-});
 
 export const bundleCommands: readonly Command[] = [
   defineCommand(

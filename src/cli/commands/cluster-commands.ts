@@ -26,7 +26,7 @@ const userName = kind<string>('USER', (value) => {
   return value;
 });
 
-const clusterFlags = {
+export const clusterFlags = {
   namespace: {
     ...text.optional('Namespace (default: the one of the context)'),
     short: 'n',

@@ -3,6 +3,7 @@
 // zod. Invariant: a later version adds fields and kinds, and changes none.
 
 import { z } from 'zod';
+import { reportFields } from '../../conversations/gaps/report-schema.ts';
 import { conditionSchema, versionSchema } from '../../staticexport/status-schema.ts';
 import { archive, count, digest, instant, pages, path } from './common-schemas.ts';
 import { conversationFields } from './conversation-schemas.ts';
@@ -225,6 +226,7 @@ const fields = {
   PackedArchive: { ...archive, hiddenFiles, path },
   ...kitFields,
   ...conversationFields,
+  GapReport: reportFields,
   DemoResult: {
     claims: z
       .array(z.strictObject({ claim: z.string(), holds: z.boolean(), seconds: z.number().min(0) }))

@@ -18,6 +18,14 @@ import {
 
 const mostWeeks = 12;
 const mostRows = 15;
+const numeric: ReadonlySet<string> = new Set([
+  'Turns',
+  'Unanswered',
+  'Share',
+  'Without sources',
+  'Asked',
+  'Cited',
+]);
 
 export function markdownReport(report: GapReport): readonly string[] {
   const { gaps, weeks, pages, questions, citedUnanswered, missingPages } = report;
@@ -71,7 +79,7 @@ function table(head: readonly string[], rows: readonly (readonly string[])[]): r
   const more = rows.length - shownRows.length;
   return [
     lineOf(head),
-    lineOf(head.map((title) => (title === '' || /^[A-Z]/.test(title) ? '---' : '---:'))),
+    lineOf(head.map((title) => (numeric.has(title) ? '---:' : '---'))),
     ...shownRows.map(lineOf),
     ...(more > 0 ? ['', `${grouped(more)} more.`] : []),
   ];
@@ -79,7 +87,7 @@ function table(head: readonly string[], rows: readonly (readonly string[])[]): r
 
 const gapTable = (gaps: readonly Gap[]): readonly string[] =>
   table(
-    ['State', 'Gap', 'turns', 'unanswered', 'Why', 'Id'],
+    ['State', 'Gap', 'Turns', 'Unanswered', 'Why', 'Id'],
     gaps.map((gap) => [
       `${stateWords[gap.state]}${gap.isNew ? ', new' : ''}`,
       code(gapTitle(gap)),
@@ -92,7 +100,7 @@ const gapTable = (gaps: readonly Gap[]): readonly string[] =>
 
 const weekTable = (weeks: GapReport['weeks']): readonly string[] =>
   table(
-    ['Week', 'turns', 'unanswered', 'share', 'without sources'],
+    ['Week', 'Turns', 'Unanswered', 'Share', 'Without sources'],
     weeks.map(({ week, turns, judged, unanswered, unsourced }) => [
       week,
       grouped(turns),
@@ -104,7 +112,7 @@ const weekTable = (weeks: GapReport['weeks']): readonly string[] =>
 
 const pageTable = (pages: readonly PageRow[]): readonly string[] =>
   table(
-    ['Page', 'turns', 'unanswered', 'share', 'without sources'],
+    ['Page', 'Turns', 'Unanswered', 'Share', 'Without sources'],
     pages.map(({ page, turns, judged, unanswered, unsourced }) => [
       code(page),
       grouped(turns),
@@ -116,7 +124,7 @@ const pageTable = (pages: readonly PageRow[]): readonly string[] =>
 
 const questionTable = (questions: readonly RepeatedQuestion[]): readonly string[] =>
   table(
-    ['Question', 'asked', 'unanswered', 'Pages', 'Id'],
+    ['Question', 'Asked', 'Unanswered', 'Pages', 'Id'],
     questions
       .filter(({ question }) => question !== undefined)
       .map(({ question = '', turns, judged, unanswered, pages, id }) => [
@@ -130,7 +138,7 @@ const questionTable = (questions: readonly RepeatedQuestion[]): readonly string[
 
 const citedTable = (rows: readonly CitedRow[]): readonly string[] =>
   table(
-    ['Page', 'cited', 'unanswered'],
+    ['Page', 'Cited', 'Unanswered'],
     rows.map(({ page, turns, unanswered }) => [code(page), grouped(turns), grouped(unanswered)]),
   );
 
@@ -140,6 +148,8 @@ export function code(text: string): string {
   if (line.trim() === '') return '';
   const longest = Math.max(0, ...(line.match(/`+/g) ?? []).map(({ length }) => length));
   const fence = '`'.repeat(longest + 1);
-  // Spaces, so that a grave accent at an end is not taken for the fence. A backslash before a bar would escape itself.
-  return `${fence} ${line.replaceAll('\\', '＼').replaceAll('|', '\\|')} ${fence}`;
+  // A backslash before a bar would escape itself. A grave accent at an end would be taken for the fence.
+  const safe = line.replaceAll('\\', '＼').replaceAll('|', '\\|');
+  const space = /^[` ]|[` ]$/.test(safe) ? ' ' : '';
+  return `${fence}${space}${safe}${space}${fence}`;
 }

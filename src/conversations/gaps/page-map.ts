@@ -3,7 +3,7 @@
 
 import type { BundleIndex } from '../../bundle/bundle-index.ts';
 import { buildRouteTable, type RouteTable } from '../../site/content/route-table.ts';
-import { readRequestPath } from '../../site/http/request-path.ts';
+import { readBasePath, readRequestPath } from '../../site/http/request-path.ts';
 
 export interface PageAddress {
   /** Host with port, in lower case; empty where the address names none. */
@@ -25,12 +25,13 @@ const longestAddress = 2000;
 
 /**
  * @param bundle `undefined`: addresses alone
- * @param basePath under which the site is served; empty for none
+ * @param servedPath under which the site is served: `/` or `/docs`
  */
 export function createPageMap(
   bundle: Pick<BundleIndex, 'digest' | 'files'> | undefined,
-  basePath: string,
+  servedPath: string,
 ): PageMap {
+  const basePath = readBasePath(servedPath) ?? '';
   const routes = bundle && buildRouteTable(bundle);
   return {
     find: (address) => {

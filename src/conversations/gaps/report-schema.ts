@@ -40,7 +40,7 @@ const gap = z.strictObject({
   id: z.string().describe('The same in every report.'),
   kind: z.enum(['page', 'question']).describe('A category on a page, or a question that is repeated.'),
   state: z.enum(['Open', 'Closed', 'Reopened', 'TooFewTurns']),
-  isNew: z.boolean().describe('Open or reopened, and was not so in the former report.'),
+  isNew: z.boolean().describe('Open or reopened, and was not so in the report before. Never without one.'),
   category: z.string().nullable().optional(),
   page: page.nullable().optional(),
   question: z.string().describe('Masked. Absent where only one conversation has it.').optional(),

@@ -146,7 +146,7 @@ const countsOf = (epochs: Epochs, { versions }: ReportInput) => epochs.list(vers
 function judged(
   gap: UnjudgedGap,
   counts: ReturnType<Epochs['list']>,
-  { versions }: ReportInput,
+  { versions, previous: report }: ReportInput,
   previous: Gap | undefined,
 ): Gap | undefined {
   const judgement = judgeGap({
@@ -161,7 +161,9 @@ function judged(
   return {
     ...gap,
     state,
-    isNew: (state === 'Open' && isFirst) || (state === 'Reopened' && previous?.state === 'Closed'),
+    isNew:
+      report !== undefined &&
+      ((state === 'Open' && isFirst) || (state === 'Reopened' && previous?.state === 'Closed')),
     judgedTurns: outcomes.turns,
     judgedUnanswered: outcomes.unanswered,
     counts: [...judgement.counts],

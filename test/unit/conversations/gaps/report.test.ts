@@ -27,11 +27,11 @@ test('a gap is closed in the version that changed its page, and reopened when it
   assert.deepEqual(
     one.gaps.map(({ kind, state, isNew }) => [kind, state, isNew]),
     [
-      ['page', 'Open', true],
-      ['question', 'Open', true],
+      ['page', 'Open', false],
+      ['question', 'Open', false],
     ],
   );
-  assert.equal(one.newGaps, 2);
+  assert.equal(one.newGaps, 0);
 
   const two = again(reportOf(early, { bundle: second, previous: one, now: '2026-11-27T00:00:00Z' }));
   assert.deepEqual(
@@ -76,6 +76,20 @@ test('a gap is closed in the version that changed its page, and reopened when it
     now: '2026-12-25T00:00:00Z',
   });
   assert.equal(five.newGaps, 0);
+});
+
+test('a gap that the report before did not have is new', () => {
+  const one = again(reportOf(times(8, () => unanswered())));
+  const other = () => unanswered({ query: 'rotate api keys', page_url: `${site}/keys` });
+  const two = again(reportOf([...times(8, () => unanswered()), ...times(8, other)], { previous: one }));
+  assert.deepEqual(
+    two.gaps.filter(({ isNew }) => isNew).map(({ kind, page, question }) => [kind, page ?? question]),
+    [
+      ['page', '/keys'],
+      ['question', 'rotate api keys'],
+    ],
+  );
+  assert.equal(two.newGaps, 2);
 });
 
 test('without a changed page a gap stays open, however many turns are answered later', () => {
@@ -172,8 +186,8 @@ test('a report shows no question of one conversation, and masks what names a per
   assert.match(report, /My mail is \[e-mail\], phone \[number\], key \[key\], see https:\/\/x\.example\/a/);
 });
 
-test('a report of a million different texts is bounded', () => {
-  const all = Array.from({ length: 30_000 }, (_, at) =>
+test('a report of thousands of different texts is bounded', () => {
+  const all = Array.from({ length: 12_000 }, (_, at) =>
     unanswered({
       query: `question${at} about${at}`,
       category: `category ${at}`,
@@ -183,7 +197,7 @@ test('a report of a million different texts is bounded', () => {
   );
   const report = reportOf(all, { bundle: first });
   assert.ok(JSON.stringify(report).length < 3_000_000);
-  assert.equal(report.turns.turns, 30_000);
+  assert.equal(report.turns.turns, 12_000);
   assert.ok(report.left.citedPages > 0 && report.left.cells > 0);
 });
 

@@ -1,0 +1,48 @@
+// The commands that read exported conversations: words, flags and texts. Refuses: importing their work, because `--help` of
+// any command would load it.
+
+import { oneOf, path, positiveCount, text, toggle } from '../../runtime/flags/flag-kinds.ts';
+import { version } from '../../runtime/version.ts';
+import { type Command, defineCommand } from '../command.ts';
+import { clusterFlags } from './cluster-commands.ts';
+import { basePath, sizeFlags } from './size-flags.ts';
+
+export const gapsCommands: readonly Command[] = [
+  defineCommand(
+    {
+      words: 'conversations gaps',
+      summary: 'reports what the docs leave unanswered, and which version closed a gap',
+      flags: {
+        from: path.required('What "conversations export" wrote: a folder, an NDJSON file or a SQLite file'),
+        bundle: text.optional(
+          'The site that is served: an archive, a link to one, or sx/NAME for a StaticExport of the cluster',
+        ),
+        previous: path.optional(
+          'Report of the run before, of --format json: what is new, closed or reopened',
+        ),
+        format: oneOf(['md', 'html', 'csv', 'json']).withDefault('md', 'Format of the report'),
+        failOnNew: positiveCount.optional('Exit with 11 at this many new or reopened gaps; needs --previous'),
+        project: text.optional('Only turns of this project; required where --from has several'),
+        bundleVersion: text.optional(
+          'Name of the version in --bundle, as "export" printed it (default: the start of its digest)',
+        ),
+        basePath: basePath.withDefault('/', 'Path under which the site is served, for example /docs'),
+        allowPrivateLinks: toggle('Allow a link of sx/NAME to loopback, private and cluster addresses'),
+        ...clusterFlags,
+        ...sizeFlags,
+      },
+      check: ({ failOnNew, previous, bundle, bundleVersion }) => {
+        if (failOnNew !== undefined && previous === undefined) return '--fail-on-new needs --previous';
+        return bundleVersion !== undefined && bundle === undefined
+          ? '--bundle-version needs --bundle'
+          : undefined;
+      },
+      examples: [
+        'conversations gaps --from turns --bundle site.tar.gz',
+        'conversations gaps --from turns --bundle sx/docs --previous gaps.json --format html > gaps.html',
+      ],
+      load: async () => (await import('../conversations/gaps-command.ts')).findGaps,
+    },
+    version,
+  ),
+];

@@ -1,0 +1,164 @@
+// `conversations gaps`: reads a store of turns once, compares it with the site that is served and with the report before, and
+// prints the new report. Composes only; what a gap is, is decided in conversations/gaps.
+
+import { csvReport } from '../../conversations/gaps/csv-report.ts';
+import { htmlReport } from '../../conversations/gaps/html.ts';
+import { markdownReport } from '../../conversations/gaps/markdown.ts';
+import { createPageMap } from '../../conversations/gaps/page-map.ts';
+import { createReport, missingPages, versionsOf } from '../../conversations/gaps/report.ts';
+import { type GapReport, parseReport, unpackWords } from '../../conversations/gaps/report-schema.ts';
+import { createSurvey, type Survey } from '../../conversations/gaps/survey.ts';
+import { addVersion, type SeenBundle } from '../../conversations/gaps/versions.ts';
+import { readStoredTurns } from '../../conversations/stored-turns.ts';
+import { readBounded } from '../../runtime/bounded-file.ts';
+import { printable } from '../../wire/printable-text.ts';
+import { publishableCode } from '../../wire/publishable-error.ts';
+import { CliError } from '../cli-error.ts';
+import type { CliContext, CommandResult } from '../context.ts';
+import { counted } from '../output/amounts.ts';
+import { formatResult } from '../output/format.ts';
+import { readSiteBundle, type SiteBundleFlags } from './site-bundle.ts';
+
+export interface GapsValues extends SiteBundleFlags {
+  readonly from: string;
+  readonly project: string | undefined;
+  readonly previous: string | undefined;
+  readonly basePath: string;
+  readonly format: 'md' | 'html' | 'csv' | 'json';
+  readonly failOnNew: number | undefined;
+}
+
+export async function findGaps(
+  values: GapsValues,
+  _args: readonly string[],
+  context: CliContext,
+): Promise<CommandResult> {
+  const now = context.clock.now();
+  const previous = values.previous === undefined ? undefined : await readPrevious(values.previous);
+  const bundle = await readSiteBundle(values, context);
+  const pages = createPageMap(bundle?.index, values.basePath);
+  const seen: SeenBundle | undefined = bundle &&
+    pages.hashes && { ...bundle, digest: bundle.index.digest, hashes: pages.hashes };
+  const known = versionsOf(previous);
+  const versions = seen === undefined ? known : addVersion(known, seen, [], now);
+  const counting = createSurvey({ pages, versions, knownWords: knownWordsOf(previous) });
+  const project = await readAll(values, counting.add, context);
+  requireSameProject(previous, project);
+  const survey = counting.result();
+  const report = createReport({
+    survey,
+    pages,
+    versions: seen === undefined ? versions : addVersion(versions, seen, missingPages(survey), now),
+    bundle: seen && { version: seen.version, digest: seen.digest },
+    previous,
+    project,
+    now,
+  });
+  noteLimits(survey, context);
+  return resultOf(report, values);
+}
+
+/** @returns the one project of the turns; `undefined` without a turn */
+async function readAll(
+  { from, project: wanted }: GapsValues,
+  add: (turn: Parameters<ReturnType<typeof createSurvey>['add']>[0]) => void,
+  { progress, signal, clock }: CliContext,
+): Promise<string | undefined> {
+  let project = wanted;
+  let turns = 0;
+  progress.phase('Reading turns');
+  try {
+    for await (const turn of readStoredTurns(from)) {
+      if (wanted !== undefined && turn.project !== wanted) continue;
+      project ??= turn.project;
+      if (turn.project !== project) throw severalProjects(project, turn.project);
+      add(turn);
+      turns += 1;
+      if (turns % turnsPerPause !== 0) continue;
+      progress.advance(undefined, counted(turns, 'turn'));
+      // Ctrl-C waits for a pause, because a SQLite file is read without one.
+      await clock.after(0, signal);
+      signal.throwIfAborted();
+    }
+  } finally {
+    progress.end();
+  }
+  return project;
+}
+
+const turnsPerPause = 2000;
+
+const severalProjects = (one: string, other: string): CliError =>
+  new CliError(
+    'usage',
+    'SeveralProjects',
+    `--from has turns of several projects, such as ${printable(one, 100)} and ${printable(other, 100)}; add --project`,
+  );
+
+/** A report holds hashes of at most ten thousand pages and a few hundred gaps. */
+const longestReport = 32 * 1024 * 1024;
+
+async function readPrevious(path: string): Promise<GapReport> {
+  const text = await readBounded(path, longestReport).catch((cause: unknown) => {
+    const message = `--previous cannot be read (${publishableCode(cause)}); check its path, or leave it out for a first report`;
+    throw new CliError('usage', 'PreviousUnreadable', message, { cause });
+  });
+  const report = text === undefined ? undefined : parseReport(text);
+  if (report !== undefined) return report;
+  const message = '--previous is not a report of "conversations gaps --format json"';
+  throw new CliError('usage', 'PreviousInvalid', message);
+}
+
+function requireSameProject(previous: GapReport | undefined, project: string | undefined): void {
+  const former = previous?.project ?? undefined;
+  if (former === undefined || project === undefined || former === project) return;
+  const message = `--previous is about the project ${printable(former, 100)}, and --from about ${printable(project, 100)}`;
+  throw new CliError('usage', 'OtherProject', message);
+}
+
+const knownWordsOf = (previous: GapReport | undefined): readonly (readonly number[])[] =>
+  [...(previous?.gaps ?? []), ...(previous?.questions ?? [])].flatMap(({ words }) =>
+    words === undefined ? [] : [unpackWords(words)],
+  );
+
+function noteLimits({ left }: Survey, { progress }: CliContext): void {
+  if (left.clusters > 0)
+    progress.note(`${left.clusters} groups of rare questions were left out, so that memory stays bounded`);
+}
+
+async function resultOf(report: GapReport, { format, failOnNew }: GapsValues): Promise<CommandResult> {
+  const result: CommandResult = {
+    outcome: 'done',
+    kind: 'GapReport',
+    fields: report,
+    lines: markdownReport(report),
+  };
+  const script = await textOf(result, report, format);
+  if (failOnNew === undefined || report.newGaps < failOnNew) return { ...result, script };
+  const found = `${counted(report.newGaps, 'gap')} are new since --previous; --fail-on-new is ${failOnNew}`;
+  return {
+    ...result,
+    script,
+    outcome: 'newGaps',
+    findings: [{ level: 'error', code: 'NewGaps', lines: [found] }],
+  };
+}
+
+async function textOf(
+  result: CommandResult,
+  report: GapReport,
+  format: GapsValues['format'],
+): Promise<string> {
+  switch (format) {
+    case 'html':
+      return htmlReport(report);
+    case 'csv':
+      return csvReport(report);
+    case 'json':
+      return formatResult(result, 'json');
+    case 'md':
+      return `${result.lines.join('\n')}\n`;
+    default:
+      return format satisfies never;
+  }
+}

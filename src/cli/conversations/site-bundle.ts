@@ -1,0 +1,108 @@
+// The site that visitors see, for `conversations gaps`: an archive, a link to one, or what a StaticExport publishes. Owns how
+// `--bundle` is read, and from when on its version was served. Refuses: printing a link. Of a Secret, only `bundle.json` of
+// the named StaticExport is read.
+
+import type { BundleIndex } from '../../bundle/bundle-index.ts';
+import { parseServedBundle } from '../../bundle/published-bundle.ts';
+import { readSecret } from '../../kube/objects/stored-object.ts';
+import { secrets } from '../../kube/transport/resource-path.ts';
+import { outputKeys } from '../../staticexport/names.ts';
+import { parseStaticExport } from '../../staticexport/parse.ts';
+import { applyDefaults } from '../../staticexport/wanted.ts';
+import { Link } from '../../wire/link.ts';
+import { printable } from '../../wire/printable-text.ts';
+import { readContent, readIndex, type SizeLimits } from '../bundle/reading.ts';
+import { CliError } from '../cli-error.ts';
+import { type ClusterFlags, withCluster } from '../cluster/client.ts';
+import type { CliContext } from '../context.ts';
+
+export interface SiteBundleFlags extends ClusterFlags, SizeLimits {
+  readonly bundle: string | undefined;
+  readonly bundleVersion: string | undefined;
+  readonly allowPrivateLinks: boolean;
+}
+
+export interface SiteBundle {
+  readonly version: string;
+  /** Epoch ms, as the version's name says it. */
+  readonly publishedAt: number | undefined;
+  readonly index: BundleIndex;
+}
+
+/** @returns `undefined` without `--bundle`. @throws {CliError} {BundleError} {ClusterError} */
+export async function readSiteBundle(
+  flags: SiteBundleFlags,
+  context: CliContext,
+): Promise<SiteBundle | undefined> {
+  const { bundle, bundleVersion } = flags;
+  if (bundle === undefined) return undefined;
+  const [, name] = /^(?:sx|staticexports?)\/(.+)$/.exec(bundle) ?? [];
+  if (name !== undefined) return readPublished(name, flags, context);
+  const index = /^https?:\/\//i.test(bundle)
+    ? await download(linkOf(bundle), undefined, true, flags, context)
+    : await readIndex(bundle, flags, context, 'Reading the bundle');
+  return named(index, bundleVersion);
+}
+
+function named(index: BundleIndex, version: string | undefined): SiteBundle {
+  const name = version ?? index.digest.slice(0, 12);
+  return { version: printable(name, 100), publishedAt: publicationTime(name), index };
+}
+
+/** A version's name begins with the time of its job: `20261126-144000-1f2e3d4c`. */
+export function publicationTime(version: string): number | undefined {
+  const [, ...parts] = /^(\d{4})(\d\d)(\d\d)-(\d\d)(\d\d)(\d\d)-[0-9a-f]{8}$/.exec(version) ?? [];
+  const [year, month, day, hour, minute, second] = parts;
+  const at = Date.parse(`${year}-${month}-${day}T${hour}:${minute}:${second}Z`);
+  return Number.isNaN(at) ? undefined : at;
+}
+
+function linkOf(text: string): Link {
+  const link = Link.parse(text);
+  if (link === undefined)
+    throw new CliError('usage', 'WrongUsage', '--bundle is not a link that can be read');
+  return link;
+}
+
+async function download(
+  link: Link,
+  digest: string | undefined,
+  allowPrivateLinks: boolean,
+  sizes: SizeLimits,
+  context: CliContext,
+): Promise<BundleIndex> {
+  context.progress.phase('Downloading the bundle');
+  try {
+    const options = { sizes, storeDir: undefined, digest, allowPrivateLinks };
+    return await readContent(link, options, context, context.signal);
+  } finally {
+    context.progress.end();
+  }
+}
+
+async function readPublished(name: string, flags: SiteBundleFlags, context: CliContext): Promise<SiteBundle> {
+  const text = await withCluster(flags, context, async ({ read, transport, signal }) => {
+    const object = await read(name);
+    const { namespace } = object.metadata;
+    const { spec, remains } = parseStaticExport(object);
+    const usable = spec ?? remains;
+    const wanted = usable && applyDefaults({ namespace, name }, usable, { apiBaseUrl: undefined });
+    if (wanted === undefined) throw notPublished(name);
+    const address = { resource: secrets, namespace, name: wanted.outputName };
+    const secret = readSecret(await transport.call({ verb: 'get', method: 'GET', address }, signal));
+    const bytes = secret.data[outputKeys.bundle];
+    return bytes && Buffer.from(bytes).toString('utf8');
+  });
+  if (text === undefined) throw notPublished(name);
+  const { link, digest, version } = parseServedBundle(text);
+  if (link === undefined) {
+    const message = `StaticExport ${printable(name)} publishes no link; name an archive of the site with --bundle`;
+    throw new CliError('usage', 'NoLink', message);
+  }
+  return named(await download(link, digest, flags.allowPrivateLinks, flags, context), version);
+}
+
+const notPublished = (name: string): CliError =>
+  new CliError('cluster', 'NotPublished', `StaticExport ${printable(name)} has published no version`, {
+    next: [`static-export status ${printable(name)} says why`],
+  });

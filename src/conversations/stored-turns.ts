@@ -1,0 +1,152 @@
+// Reads turns back from what an export wrote: a folder of NDJSON parts, one NDJSON file, or a SQLite file. Each turn comes
+// once, in its last form, day after day. Refuses: a line that is not a turn, and keeping turns in memory.
+
+import { createReadStream } from 'node:fs';
+import { open, readdir, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { DatabaseSync } from 'node:sqlite';
+import * as z from 'zod/mini';
+import { readLines } from '../runtime/lines.ts';
+import { readJson } from '../wire/json-text.ts';
+import { printable } from '../wire/printable-text.ts';
+import { publishableCode } from '../wire/publishable-error.ts';
+import { ConversationError } from './conversation-error.ts';
+import { type Turn, turnSchema } from './turn.ts';
+
+/** What readers of a store use. */
+export type StoredTurn = Pick<
+  Turn,
+  | 'turn_key'
+  | 'project'
+  | 'conversation'
+  | 'timestamp'
+  | 'query'
+  | 'category'
+  | 'resolution_status'
+  | 'page_url'
+  | 'sources'
+>;
+
+const storedTurn = z.pick(turnSchema, {
+  turn_key: true,
+  project: true,
+  conversation: true,
+  timestamp: true,
+  query: true,
+  category: true,
+  resolution_status: true,
+  page_url: true,
+  sources: true,
+});
+
+/** Of one turn, its answer included. */
+const longestLine = 16 * 1024 * 1024;
+
+/** @throws {ConversationError} `StoreUnreadable`, `StoreEmpty`, `StoreInvalid` */
+export async function* readStoredTurns(path: string): AsyncGenerator<StoredTurn> {
+  const kind = await stat(path).catch(unreadable);
+  if (kind.isDirectory()) {
+    const names = (await readdir(path).catch(unreadable))
+      .filter((name) => /\.(?:ndjson|jsonl)$/.test(name))
+      .sort();
+    if (names.length === 0) {
+      const message = '--from is a folder without an .ndjson file; name what "conversations export" wrote';
+      throw new ConversationError('usage', 'StoreEmpty', message);
+    }
+    for (const name of names) yield* readLineFile(join(path, name), name);
+  } else if (await isSqlite(path)) yield* readSqlite(path);
+  else yield* readLineFile(path, '--from');
+}
+
+/** A changed turn is one more line with its key, in the same file. */
+async function* readLineFile(path: string, name: string): AsyncGenerator<StoredTurn> {
+  const lastLines = new Map<number, number>();
+  let lineNumber = 0;
+  for await (const line of linesOf(path, name)) {
+    lineNumber += 1;
+    // Within a text, quotes are escaped.
+    if (line.includes('"change":"update"'))
+      lastLines.set(shortKey(parseTurn(line, name, lineNumber)), lineNumber);
+  }
+  lineNumber = 0;
+  for await (const line of linesOf(path, name)) {
+    lineNumber += 1;
+    if (line.trim() === '') continue;
+    const turn = parseTurn(line, name, lineNumber);
+    if ((lastLines.get(shortKey(turn)) ?? lineNumber) === lineNumber) yield turn;
+  }
+}
+
+/** 52 bits: two of a million turns share one with the probability of 1 in 10,000, and one is then counted once less. */
+const shortKey = ({ turn_key: key }: StoredTurn): number => Number.parseInt(key.slice(0, 13), 16);
+
+async function* linesOf(path: string, name: string): AsyncGenerator<string> {
+  const input = createReadStream(path);
+  try {
+    yield* readLines(input, longestLine, (line) => invalid(name, line));
+  } catch (error) {
+    if (error instanceof ConversationError) throw error;
+    unreadable(error);
+  } finally {
+    input.destroy();
+  }
+}
+
+function parseTurn(line: string, name: string, lineNumber: number): StoredTurn {
+  const parsed = storedTurn.safeParse(readJson(line));
+  if (!parsed.success) throw invalid(name, lineNumber);
+  return parsed.data;
+}
+
+const invalid = (name: string, line: number): ConversationError =>
+  new ConversationError(
+    'usage',
+    'StoreInvalid',
+    `line ${line} of ${printable(name)} is not a turn; name what "conversations export" wrote`,
+  );
+
+function unreadable(cause: unknown): never {
+  const code = publishableCode(cause);
+  const message =
+    code === 'ENOENT'
+      ? '--from does not exist; check its path'
+      : `--from cannot be read (${code}); check its path and permissions`;
+  throw new ConversationError('usage', 'StoreUnreadable', message, { cause });
+}
+
+async function isSqlite(path: string): Promise<boolean> {
+  const file = await open(path, 'r').catch(unreadable);
+  try {
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(16), 0, 16, 0);
+    return buffer.toString('latin1', 0, bytesRead) === 'SQLite format 3\0';
+  } finally {
+    await file.close();
+  }
+}
+
+/** In the order of time, so that clusters of questions begin with the same leaders in every run. */
+const selectTurns =
+  'SELECT turn_key, project, conversation, timestamp, query, category, resolution_status, page_url FROM turns ORDER BY timestamp, turn_key';
+const selectSources = 'SELECT title, url FROM sources WHERE turn_key = ? ORDER BY position';
+
+async function* readSqlite(path: string): AsyncGenerator<StoredTurn> {
+  const { DatabaseSync } = await import('node:sqlite');
+  let database: DatabaseSync | undefined;
+  try {
+    database = new DatabaseSync(path, { readOnly: true });
+    const sources = database.prepare(selectSources);
+    for (const row of database.prepare(selectTurns).iterate()) {
+      const parsed = storedTurn.safeParse({ ...row, sources: sources.all(String(row['turn_key'])) });
+      if (!parsed.success)
+        throw new ConversationError('usage', 'StoreInvalid', 'a row of --from is not a turn');
+      yield parsed.data;
+    }
+  } catch (cause) {
+    if (cause instanceof ConversationError || !(cause instanceof Error)) throw cause;
+    if (!('code' in cause) || cause.code !== 'ERR_SQLITE_ERROR') throw cause;
+    const message = '--from is not a SQLite file of "conversations export", or is damaged or in use';
+    throw new ConversationError('usage', 'StoreUnreadable', message, { cause });
+  } finally {
+    database?.close();
+  }
+}

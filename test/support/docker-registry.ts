@@ -57,8 +57,7 @@ export interface DockerRegistry {
 export async function startDockerRegistry(options: DockerRegistryOptions = {}): Promise<DockerRegistry> {
   const folder = options.folder ?? (await mkdtemp(join(tmpdir(), 'docker-registry-')));
   const host = `127.0.0.1:${await findFreePort()}`;
-  const configFile = join(folder, 'config.yml');
-  await writeFile(configFile, JSON.stringify(await configOf(folder, host, options)));
+  const configFile = await writeRegistryConfig(folder, host, options);
   const program = startProgram('docker-registry', { args: ['serve', configFile] });
   const scheme = options.tls === undefined ? 'http' : 'https';
   try {
@@ -99,7 +98,21 @@ export async function startDockerRegistry(options: DockerRegistryOptions = {}): 
   };
 }
 
-/** YAML is a superset of JSON. */
+/**
+ * For a registry that a test starts by itself, such as inside the network of nodes.
+ * @param addr host and port to listen on. @returns the file for `docker-registry serve`
+ */
+export async function writeRegistryConfig(
+  folder: string,
+  addr: string,
+  options: DockerRegistryOptions,
+): Promise<string> {
+  const configFile = join(folder, 'config.yml');
+  // YAML is a superset of JSON.
+  await writeFile(configFile, JSON.stringify(await configOf(folder, addr, options)));
+  return configFile;
+}
+
 async function configOf(folder: string, addr: string, options: DockerRegistryOptions): Promise<unknown> {
   const { users, tokens, tls, allowsDeletes = true, isReadOnly = false } = options;
   const write = async (name: string, text: string): Promise<string> => {

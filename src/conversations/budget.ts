@@ -72,7 +72,7 @@ async function openLog(path: string): Promise<DatabaseSync> {
 }
 
 async function openTables(path: string): Promise<DatabaseSync> {
-  const database = await openDatabase(path, false);
+  const database = await openDatabase(path, { isDurable: false, busyMs: 10_000 });
   database.exec(
     'CREATE TABLE IF NOT EXISTS request (id INTEGER PRIMARY KEY, at INTEGER NOT NULL); CREATE INDEX IF NOT EXISTS request_at ON request (at); CREATE TABLE IF NOT EXISTS pause (id INTEGER PRIMARY KEY CHECK (id = 1), until INTEGER NOT NULL)',
   );

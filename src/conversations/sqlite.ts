@@ -7,15 +7,19 @@ import type { DatabaseSync } from 'node:sqlite';
 /**
  * @param path empty: a file of its own that ends with the connection
  * @param isDurable whether a commit also survives a loss of power
+ * @param busyMs the longest wait for another process
  */
-export async function openDatabase(path: string, isDurable: boolean): Promise<DatabaseSync> {
+export async function openDatabase(
+  path: string,
+  { isDurable, busyMs }: { readonly isDurable: boolean; readonly busyMs: number },
+): Promise<DatabaseSync> {
   // SQLite gives its journal the permissions of the file.
   if (path !== '') await (await open(path, 'a', 0o600)).close();
   const { DatabaseSync } = await import('node:sqlite');
   const database = new DatabaseSync(path);
   try {
     database.exec(
-      `PRAGMA busy_timeout = 10000; PRAGMA journal_mode = DELETE; PRAGMA synchronous = ${isDurable ? 'FULL' : 'OFF'}`,
+      `PRAGMA busy_timeout = ${busyMs}; PRAGMA journal_mode = DELETE; PRAGMA synchronous = ${isDurable ? 'FULL' : 'OFF'}`,
     );
     return database;
   } catch (error) {

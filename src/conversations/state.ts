@@ -57,7 +57,7 @@ export async function openState(
     if (folder !== undefined) await makeFolder(resolve(folder), 0o700);
     const database = await openDatabase(
       folder === undefined ? '' : join(resolve(folder), 'conversations.sqlite'),
-      folder !== undefined,
+      { isDurable: folder !== undefined, busyMs: 0 },
     );
     try {
       lock(database);
@@ -74,16 +74,10 @@ export async function openState(
 
 /** The system releases the lock when the process ends, however it ends. */
 function lock(database: DatabaseSync): void {
-  try {
-    database.exec('PRAGMA busy_timeout = 0; PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE');
-    database.exec(
-      `${knownTurnsTable}; CREATE TABLE IF NOT EXISTS fact (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID; CREATE TABLE IF NOT EXISTS part (name TEXT PRIMARY KEY, size INTEGER NOT NULL) WITHOUT ROWID; COMMIT`,
-    );
-  } catch (cause) {
-    if (!(cause instanceof Error && /database is locked/.test(cause.message))) throw cause;
-    const message = 'another run uses this state folder; wait for it, or name another folder with --state';
-    throw new ConversationError('temporary', 'StateBusy', message, { cause });
-  }
+  database.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE');
+  database.exec(
+    `${knownTurnsTable}; CREATE TABLE IF NOT EXISTS fact (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID; CREATE TABLE IF NOT EXISTS part (name TEXT PRIMARY KEY, size INTEGER NOT NULL) WITHOUT ROWID; COMMIT`,
+  );
 }
 
 function requireIdentity(database: DatabaseSync, identity: StateIdentity): void {
@@ -187,6 +181,10 @@ function stateFault(cause: unknown): ConversationError {
   if (cause instanceof ConversationError) return cause;
   const text = cause instanceof Error && !(cause instanceof PublishableError) ? cause.message : '';
   if (/not a database|malformed/.test(text)) return invalid();
+  if (/database is locked/.test(text)) {
+    const message = 'another run uses this state folder; wait for it, or name another folder with --state';
+    return new ConversationError('temporary', 'StateBusy', message, { cause });
+  }
   const isFull = /disk is full/.test(text);
   const reason = isFull
     ? 'its disk is full'

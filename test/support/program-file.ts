@@ -7,7 +7,13 @@ const builtFolder = process.env['PROGRAMS_FOLDER'];
 
 /** @param name as in `src/bin` */
 export const programFile = (
-  name: 'bundle-server' | 'export-service' | 'operator' | 'static-export' | 'webhook-receiver',
+  name:
+    | 'bundle-server'
+    | 'export-service'
+    | 'operator'
+    | 'static-export'
+    | 'tap-static-export'
+    | 'webhook-receiver',
 ): string =>
   builtFolder === undefined
     ? resolve(import.meta.dirname, `../../src/bin/${name}.ts`)

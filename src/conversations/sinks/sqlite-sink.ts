@@ -46,7 +46,7 @@ const tables = `
 /** @throws {ConversationError} `DestinationExists`, `DestinationBusy` */
 export async function openTurnsDatabase(path: string): Promise<DatabaseSync> {
   await makeFolder(dirname(path), 0o700);
-  const database = await openDatabase(path, true).catch((cause: unknown) => {
+  const database = await openDatabase(path, { isDurable: true, busyMs: 10_000 }).catch((cause: unknown) => {
     throw faultOf(cause);
   });
   try {

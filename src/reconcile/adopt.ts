@@ -16,6 +16,7 @@ import { freeOperations, heldAgainst } from './forbidden-call.ts';
 import { isPinned, recordVersion } from './history.ts';
 import { recordHook } from './hooks.ts';
 import { clockToleranceMs } from './link-timing.ts';
+import { needsLink } from './mirror.ts';
 import { type Observation, rejectedNow } from './observation.ts';
 import { dueTick, readSchedule } from './schedule.ts';
 
@@ -118,10 +119,12 @@ function adoptPublished({ status, output, wanted, now }: Observation): Status {
   };
 }
 
-/** A link was published for the request, and the status write was lost. */
-function adoptRefresh({ status, refreshRequest, process: { refresh } }: Observation): Status {
-  const isAnswered = refresh?.isPublished === true && refresh.token === refreshRequest;
-  return isAnswered ? { ...status, lastHandledRefresh: refreshRequest } : status;
+/** A link was published for the request, and the status write was lost; or there is no link to refresh. */
+function adoptRefresh(observation: Observation): Status {
+  const { status, refreshRequest, process } = observation;
+  if (refreshRequest === undefined) return status;
+  const isAnswered = process.refresh?.isPublished === true && process.refresh.token === refreshRequest;
+  return isAnswered || !needsLink(observation) ? { ...status, lastHandledRefresh: refreshRequest } : status;
 }
 
 /** The Secret determines what is published. Fields that it lacks come from the job or version that it names. */

@@ -221,7 +221,9 @@ export const statusSchema = z
       .describe('Token of the last request whose export ended: published, held, unchanged or failed.')
       .optional(),
     lastHandledRefresh: text(256)
-      .describe('Token of the last staticexport.dev/refreshRequestedAt for which a link was issued.')
+      .describe(
+        'Token of the last staticexport.dev/refreshRequestedAt for which a link was issued, or none was needed.',
+      )
       .optional(),
     lastHandledHook: text(256)
       .describe('Value of the last staticexport.dev/hookRequestedAt that started a job.')

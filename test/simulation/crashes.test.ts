@@ -1,9 +1,10 @@
 // A crash before and after every single call of a port, a lost answer or refusal at each, a stale read, and a second
-// process that reconciles in between, during a new version, a refresh, a lost output and a pin.
+// process that reconciles in between, during a new version, a refresh, a lost output, a lost copy and a pin.
 // Every interrupted task must be completed.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { mirrorSpec } from './fake-mirror.ts';
 import { faultAt } from './faults.ts';
 import { Oracles } from './oracles.ts';
 import { Simulation } from './simulation.ts';
@@ -44,6 +45,17 @@ const moments: Readonly<Record<string, Moment>> = {
       simulation.prompt();
     },
     isOver: (simulation) => simulation.output() !== undefined && isReady(simulation),
+    jobs: 1,
+  },
+  'a new version with a mirror': { ...aNewVersion, spec: { mirror: mirrorSpec } },
+  'a new version with a mirror and without a link': {
+    ...aNewVersion,
+    spec: { mirror: mirrorSpec, output: { link: 'Never' } },
+  },
+  'a lost copy': {
+    spec: { mirror: mirrorSpec, output: { link: 'Never' } },
+    arrange: (simulation) => simulation.mirror.copies.clear(),
+    isOver: (simulation) => simulation.mirror.copies.size > 0 && isReady(simulation),
     jobs: 1,
   },
   'a pinned job from elsewhere': {
@@ -94,7 +106,10 @@ for (const [name, moment] of Object.entries(moments)) {
       oracles.checkSecrets();
       oracles.checkStatus('any');
       assert.equal(simulation.vendor.jobs.size, moment.jobs, words);
-      assert.ok(simulation.isLinkValid(), words);
+      if (moment.spec?.['output'] === undefined) assert.ok(simulation.isLinkValid(), words);
+      const { ref } = simulation.status().active ?? {};
+      if (moment.spec?.['mirror'] !== undefined)
+        assert.ok(simulation.mirror.copies.has(ref ?? ''), `${words}: no copy`);
       assert.equal(simulation.status().active?.version, simulation.output()?.['version']);
     });
   });

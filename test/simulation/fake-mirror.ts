@@ -10,13 +10,34 @@ export const mirrorRepository = 'registry.test/docs/site';
 /** `spec.mirror` of the simulations that have one. */
 export const mirrorSpec = { oci: { repository: mirrorRepository, secretRef: { name: 'mirror' } } } as const;
 
-export type MirrorPolicy = 'Required' | 'BestEffort';
+/** What a resource asks of its mirror. */
+export const mirrorShapes = {
+  required: { mirror: mirrorSpec },
+  'best-effort': { mirror: { ...mirrorSpec, policy: 'BestEffort' } },
+  linkless: { mirror: mirrorSpec, output: { link: 'Never' } },
+  retained: { mirror: { ...mirrorSpec, retention: { unlisted: '2d' } }, output: { link: 'Never' } },
+} as const;
+
+export type MirrorShape = keyof typeof mirrorShapes;
+
+/** True if the resource wants no link beside the reference. */
+export const isLinkless = (shape: MirrorShape | undefined): boolean =>
+  shape !== undefined && 'output' in mirrorShapes[shape];
+
+/** The fields of the spec for a shape; absent ones are named, so that an edit takes them back. */
+export function mirrorFields(shape: MirrorShape | undefined): Record<string, unknown> {
+  return { mirror: undefined, output: undefined, ...(shape && mirrorShapes[shape]) };
+}
 
 export class FakeMirror {
   readonly #clock: VirtualClock;
   readonly #vendor: FakeVendor;
   /** By reference. */
   readonly copies = new Map<string, Inspection>();
+  /** Every reference that was ever given out. */
+  readonly known = new Set<string>();
+  /** What the resource of the simulation asks for, if it has a mirror. */
+  readonly shape: MirrorShape | undefined;
   /** Every call, in order. */
   readonly calls: ('copy' | 'verify' | 'look')[] = [];
   /** Copies that were written, not those that were found. */
@@ -28,8 +49,9 @@ export class FakeMirror {
   /** Of each call. */
   takesMs = 1000;
 
-  constructor(clock: VirtualClock, vendor: FakeVendor) {
+  constructor(clock: VirtualClock, vendor: FakeVendor, shape?: MirrorShape) {
     this.#clock = clock;
+    this.shape = shape;
     this.#vendor = vendor;
   }
 
@@ -53,6 +75,7 @@ export class FakeMirror {
         const ref = this.refOf(inspection.digest, order.place.address);
         if (!this.copies.has(ref)) this.written += 1;
         this.copies.set(ref, inspection);
+        this.known.add(ref);
         return { ...inspection, copy: { kind: 'copied', ref } };
       },
       verify: async (_place, ref, _digest, signal) => {

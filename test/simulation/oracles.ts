@@ -19,6 +19,7 @@ import { noFaults } from './faults.ts';
 import { GitOracles } from './git-target.ts';
 import { HookOracles } from './hook-oracles.ts';
 import { dueAgeMs, LinkOracles } from './link-oracles.ts';
+import { earliestLook, MirrorOracles } from './mirror-oracles.ts';
 import { ObjectOracles } from './object-oracles.ts';
 import { checkJobShown, PublicationOracles } from './publication-oracles.ts';
 import { outputName, resource, type Simulation, type Step } from './simulation.ts';
@@ -51,6 +52,7 @@ export class Oracles {
   readonly #publication: PublicationOracles;
   readonly #object: ObjectOracles | undefined;
   readonly #hooks: HookOracles;
+  readonly #mirror: MirrorOracles;
   readonly #git: GitOracles | undefined;
   readonly link: LinkOracles;
   /** While a trouble prevents new links. */
@@ -67,6 +69,7 @@ export class Oracles {
     const { object, git } = simulation.owned;
     this.#object = object && new ObjectOracles(simulation, object);
     this.#hooks = new HookOracles(simulation);
+    this.#mirror = new MirrorOracles(simulation);
     this.#git = git && new GitOracles(simulation, git);
   }
 
@@ -109,6 +112,7 @@ export class Oracles {
     this.checkStatus(step.error === undefined && !hadFaults ? 'after a pass' : 'any');
     this.#publication.check(step);
     this.link.check(step, this.isCalm(), hadFaults);
+    this.#mirror.check(step, step.error === undefined && !hadFaults && this.isCalm());
     this.checkWrites(step, hadFaults);
     const wasShared = this.#isShared;
     this.#git?.check(step, step.error === undefined && !hadFaults && !wasShared && !this.isSuspended());
@@ -245,7 +249,7 @@ export class Oracles {
     const object = this.#simulation.object();
     if (error !== undefined || outcome?.wakeAfterMs === undefined || object === undefined) return;
     const resource = parseStaticExport(object);
-    // A new process has no running inspection.
+    // A new process has no running inspection, and no running work on a copy.
     const { candidates, mirrorWorks } = this.#simulation.memory();
     if (resource.spec === undefined || candidates.size + mirrorWorks.size > 0) return;
     const signal = new AbortController().signal;
@@ -292,7 +296,8 @@ export class Oracles {
       'True/Published',
       `not ready after calm: ${JSON.stringify(simulation.status())}`,
     );
-    assert.ok(simulation.isLinkValid(), 'no valid link after calm');
+    this.#mirror.checkSettled();
+    if (spec.output?.link !== 'Never') assert.ok(simulation.isLinkValid(), 'no valid link after calm');
     const configMap = simulation.cluster.configMaps.get(`${resource.namespace}/${outputName}`);
     assert.equal(configMap?.data['version'], simulation.output()?.['version'], 'ConfigMap and Secret differ');
     assert.equal(
@@ -321,13 +326,12 @@ class Reader<T> {
 
 /** No action was due: no change, no running job, and no time named in status had come. */
 export function isIdle({ before, wasDirty }: Step, now: number): boolean {
-  return !wasDirty && quietTime(before) > now;
+  return !wasDirty && quietTime(before) > now && !isLookedAtLater(before, now);
 }
 
-/** The earliest time of the next look at the copy: a day after the last, up to a tenth earlier. */
-function lookTime(active: Status['active']): number {
-  const seenAt = readInstant(active?.mirrorCheckTime);
-  return seenAt === undefined ? Number.POSITIVE_INFINITY : seenAt + 0.9 * 24 * 3_600_000;
+/** True if the clock was set back since the last look at the copy: the next look is due. */
+function isLookedAtLater(object: StaticExportObject | undefined, now: number): boolean {
+  return (readInstant(parseStatus(object?.status).active?.mirrorCheckTime) ?? 0) > now;
 }
 
 /** Until when a resource has no due action by its status, epoch ms; 0 when status does not say so. */
@@ -349,6 +353,8 @@ export function quietTime(object: StaticExportObject | undefined): number {
   if (hook !== undefined) return 0;
   if (start !== undefined || refusedKey !== undefined || nextRefreshTime === undefined) return 0;
   if (job?.verdict === undefined || job.verdict === 'TimedOut' || job.verdict === 'JobLost') return 0;
+  const isCopying = conditions?.some(({ type, status }) => type === 'Mirrored' && status !== 'True');
+  if (isCopying) return 0;
   const operations = [failures?.export, failures?.poll, failures?.link, failures?.mirror];
   if (operations.some((one) => one !== undefined) || targets?.some(({ synced }) => !synced)) return 0;
   const [issuedAt, expiresAt] = [
@@ -360,18 +366,18 @@ export function quietTime(object: StaticExportObject | undefined): number {
   if (refreshAt > issuedAt + dueAgeMs(object, expiresAt - issuedAt)) return 0;
   return Math.min(
     refreshAt,
-    lookTime(active),
+    earliestLook(object),
     nextExportTime === undefined ? Number.POSITIVE_INFINITY : (readInstant(nextExportTime) ?? 0),
   );
 }
 
 /** The next time after `now` that status names for an action, epoch ms; `now` when it names none. */
 export function namedTime(object: StaticExportObject | undefined, now: number): number {
-  const { active, nextRefreshTime, nextExportTime, failures, hook } = parseStatus(object?.status);
+  const { nextRefreshTime, nextExportTime, failures, hook } = parseStatus(object?.status);
   if (nextRefreshTime === undefined || hook !== undefined) return now;
   const operations = [failures?.export, failures?.poll, failures?.link, failures?.mirror];
   const retries = operations.map((one) => one?.retryTime);
   const texts = [nextRefreshTime, nextExportTime, ...retries];
-  const named = [...texts.flatMap((text) => readInstant(text) ?? []), lookTime(active)];
+  const named = [...texts.flatMap((text) => readInstant(text) ?? []), earliestLook(object)];
   return Math.min(...named.filter((at) => at > now), Number.POSITIVE_INFINITY);
 }

@@ -120,6 +120,16 @@ test('link Never: an edit drops the published link once the copy is there, and A
   assert.equal(publishedBundle(simulation).version, version);
 });
 
+test('link Never: a requested refresh is answered, because there is no link to refresh', async () => {
+  const simulation = await mirrored({ spec: { output: { link: 'Never' } } });
+  const issued = simulation.callsOf('issue');
+  simulation.annotate({ 'staticexport.dev/refreshRequestedAt': 'leaked' });
+  await simulation.run(minuteMs);
+  assert.equal(simulation.status().lastHandledRefresh, 'leaked');
+  assert.equal(simulation.callsOf('issue'), issued);
+  assert.equal(simulation.condition('Ready'), 'True/Published');
+});
+
 test('link Never: a spec without any mirror is not valid, and its link stays', async () => {
   const simulation = new Simulation();
   await simulation.until(() => simulation.condition('Ready') === 'True/Published', hourMs);

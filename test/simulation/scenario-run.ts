@@ -3,11 +3,11 @@
 
 import { type Density, densities, densityOf } from './density.ts';
 import { Dice } from './dice.ts';
-import type { MirrorPolicy } from './fake-mirror.ts';
+import type { MirrorShape } from './fake-mirror.ts';
 import { Crash, type FaultLog, faultsOf, randomFaults } from './faults.ts';
 import type { GitShape } from './git-target.ts';
 import { gitShapeOf, gitShapes } from './git-troubles.ts';
-import { mirrorPolicies, mirrorPolicyOf, restoreMirror } from './mirror-troubles.ts';
+import { drawnMirrorShapes, mirrorShapeOf, restoreMirror } from './mirror-troubles.ts';
 import { objectShapeOf, objectShapes } from './object-troubles.ts';
 import { namedTime, Oracles, shortestLookMs } from './oracles.ts';
 import { keySecret, Simulation, type Step } from './simulation.ts';
@@ -50,11 +50,14 @@ const leavingOut = 0.7;
 export type RunCounts = Readonly<Record<string, number>>;
 
 const gitNameOf = (shape: GitShape | undefined) => shape && `git ${shape}`;
-const mirrorNameOf = (policy: MirrorPolicy | undefined) => policy && `mirror ${policy}`;
+const mirrorNameOf = (shape: MirrorShape | undefined) => shape && `mirror ${shape}`;
 const targetNames = new Set(
-  [...targetKinds, ...objectShapes, ...gitShapes.map(gitNameOf), ...mirrorPolicies.map(mirrorNameOf)].filter(
-    (name) => name !== undefined,
-  ),
+  [
+    ...targetKinds,
+    ...objectShapes,
+    ...gitShapes.map(gitNameOf),
+    ...drawnMirrorShapes.map(mirrorNameOf),
+  ].filter((name) => name !== undefined),
 );
 
 /** All possible counts by name: a long campaign that lacks one proves less than it claims. */
@@ -114,7 +117,7 @@ class ScenarioRun {
         target: new Dice(seed).pick(targetKinds),
         object: objectShapeOf(seed),
         git: gitShapeOf(seed),
-        mirror: mirrorPolicyOf(seed),
+        mirror: mirrorShapeOf(seed),
       },
     });
     const { dice } = simulation;
@@ -235,8 +238,8 @@ class ScenarioRun {
   }
 
   #targets(): readonly string[] {
-    const { target, owned, policy } = this.#script.simulation;
-    const all = [target, owned.object?.shape, gitNameOf(owned.git?.shape), mirrorNameOf(policy)];
+    const { target, owned, mirror } = this.#script.simulation;
+    const all = [target, owned.object?.shape, gitNameOf(owned.git?.shape), mirrorNameOf(mirror.shape)];
     return all.filter((name) => name !== undefined);
   }
 

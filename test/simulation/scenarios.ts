@@ -19,6 +19,7 @@ import {
   publishedSimulation,
   request,
 } from './published-simulation.ts';
+import { refScenarios } from './ref-scenarios.ts';
 import {
   keySecret,
   outputName,
@@ -66,6 +67,7 @@ function exportAnew(simulation: Simulation, name: string, pages = 20): void {
 export const scenarios = {
   ...objectScenarios,
   ...gitScenarios,
+  ...refScenarios,
   ...mirrorScenarios,
   day: () => wholeDay(),
   quietDay: async () => {

@@ -15,7 +15,7 @@ import { type VirtualClock, virtualClock } from '../support/virtual-clock.ts';
 import { ClockJumps } from './clock-jumps.ts';
 import { Dice } from './dice.ts';
 import { decode, FakeCluster } from './fake-cluster.ts';
-import { FakeMirror, type MirrorPolicy, mirrorSpec } from './fake-mirror.ts';
+import { FakeMirror, type MirrorShape, mirrorFields } from './fake-mirror.ts';
 import { FakeVendor } from './fake-vendor.ts';
 import { Crash, type FaultPlan, noFaults } from './faults.ts';
 import { FaultyPorts, loggerInto } from './faulty-ports.ts';
@@ -61,8 +61,8 @@ export interface SimulationOptions {
   readonly object?: ObjectShape | undefined;
   /** A git repository that the version is pushed into. */
   readonly git?: GitShape | undefined;
-  /** Bundles are copied under this policy, and every target above also gets the reference of the copy. */
-  readonly mirror?: MirrorPolicy | undefined;
+  /** A mirror that bundles are copied to; every target above also gets the reference of the copy. */
+  readonly mirror?: MirrorShape | undefined;
   readonly faults?: FaultPlan;
   /** The clock of other simulations, when several share an object. */
   readonly clock?: VirtualClock;
@@ -82,8 +82,6 @@ export class Simulation {
   readonly logs: string[] = [];
   faults: FaultPlan;
   readonly target: TargetKind | undefined;
-  /** Of its mirror. */
-  readonly policy: MirrorPolicy | undefined;
   readonly owned: { readonly object: ObjectTarget | undefined; readonly git: GitTarget | undefined };
   readonly because: string[] = [];
   crashes = 0;
@@ -116,12 +114,11 @@ export class Simulation {
     this.clock = options.clock ?? virtualClock();
     this.jumps = new ClockJumps(this.clock);
     this.vendor = new FakeVendor(this.clock);
-    this.mirror = new FakeMirror(this.clock, this.vendor);
+    this.mirror = new FakeMirror(this.clock, this.vendor, options.mirror);
     this.dice = new Dice(options.seed ?? 1);
     this.faults = options.faults ?? noFaults;
     this.bend = options.bend ?? ((context) => context);
     this.target = options.target;
-    this.policy = options.mirror;
     this.#ports = new FaultyPorts(this.cluster, this.vendor, this.mirror, () => this.#beOvertaken());
     const events = { record: (_object: object, note: EventNote) => this.events.push(note) };
     const [random, logger] = [this.dice.random(), loggerInto(this.logs)];
@@ -141,13 +138,13 @@ export class Simulation {
     this.cluster.putSecret(keySecret, { apiKey: this.vendor.validKey });
     this.cluster.putSecret(mirrorSecret, { username: 'u', password: 'p' });
     const targets = [
-      ...(this.target ? targetsOf(this.target, this.writesRef) : []),
+      ...(this.target ? targetsOf(this.target, options.mirror) : []),
       ...(object ? [object.specTarget()] : []),
       ...(git ? [git.specTarget()] : []),
     ];
     this.cluster.create(resource, {
       ...(targets.length > 0 && { targets }),
-      ...(options.mirror && { mirror: { ...mirrorSpec, policy: options.mirror } }),
+      ...(options.mirror && mirrorFields(options.mirror)),
       domain: 'docs.example.com',
       api: { keySecretRef: { name: 'export-api' } },
       ...options.spec,
@@ -162,7 +159,7 @@ export class Simulation {
 
   /** Targets get the reference of the copy. */
   get writesRef(): boolean {
-    return this.policy !== undefined;
+    return this.mirror.shape !== undefined;
   }
 
   memory(): ProcessMemory {

@@ -4,6 +4,7 @@
 import assert from 'node:assert/strict';
 import { parse } from 'yaml';
 import { decode } from './fake-cluster.ts';
+import { isLinkless, type MirrorShape } from './fake-mirror.ts';
 import type { Simulation } from './simulation.ts';
 
 const key = { namespace: 'apps', name: 'docs-values' };
@@ -16,9 +17,10 @@ export const ownText = '# the site\nreplicas: 2\nstaticExport:\n  enabled: false
 
 export type TargetKind = 'ConfigMap' | 'Secret';
 
-/** `spec.targets` for it; a Secret also receives the link. @param writesRef the reference of the copy too */
-export function targetsOf(kind: TargetKind, writesRef: boolean): readonly unknown[] {
-  const write = ['version', ...(kind === 'Secret' ? ['bundleUrl'] : []), ...(writesRef ? ['ref'] : [])];
+/** `spec.targets` for it; a Secret also receives the link if there is one, and with a mirror all receive its reference. */
+export function targetsOf(kind: TargetKind, mirror: MirrorShape | undefined): readonly unknown[] {
+  const hasLink = kind === 'Secret' && !isLinkless(mirror);
+  const write = ['version', ...(hasLink ? ['bundleUrl'] : []), ...(mirror ? ['ref'] : [])];
   return [{ name: targetName, type: 'Values', values: { kind, ...key, key: dataKey }, write }];
 }
 

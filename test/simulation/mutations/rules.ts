@@ -5,10 +5,11 @@ import type { Mutations } from './exchange.ts';
 import { gitMutations } from './git.ts';
 import { hookMutations } from './hooks.ts';
 import { linkMutations } from './link.ts';
-import { mirrorMutations } from './mirror.ts';
+import { mirrorMutations } from './mirrors.ts';
 import { objectMutations } from './objects.ts';
 import { outputMutations } from './outputs.ts';
 import { promotionMutations } from './promotion.ts';
+import { refMutations } from './refs.ts';
 import { startMutations } from './start.ts';
 import { wakeMutations } from './wake.ts';
 
@@ -21,6 +22,7 @@ export const ruleMutations: Mutations = {
   ...outputMutations,
   ...objectMutations,
   ...gitMutations,
+  ...refMutations,
   ...mirrorMutations,
   ...wakeMutations,
 };

@@ -7,7 +7,7 @@ import type { TargetStatus } from '../../../src/staticexport/status-schema.ts';
 import * as keys from '../../../src/targets/static-export-keys.ts';
 import { exchange, type Mutations } from './exchange.ts';
 
-export const mirrorMutations: Mutations = {
+export const refMutations: Mutations = {
   'a reference is written before its copy exists': {
     rule: '4',
     exchange: exchange(targets, {

@@ -84,7 +84,7 @@ export async function runExport(
   // A cycle that did not end goes on, so that it is not read from its start for ever.
   const cycle = Math.min(state.cycle ?? now, now);
   if (state.cycle !== cycle) state.beginCycle(cycle);
-  const since = Math.floor(request.since / 1000) * 1000;
+  const since = Math.floor(Math.max(request.since, state.prunedBefore) / 1000) * 1000;
   const spans = planSpans(state.windows, { since, horizon, cycleStart: cycle });
   const run = new Run({ ...request, since }, cycle, spans, dependencies, signal);
   for (const span of spans) await run.readSpan(span);

@@ -38,6 +38,10 @@ export interface ConversationState {
   partSize(name: string): number | undefined;
   /** Before the first byte is written, so that a killed run leaves no file that looks foreign. */
   registerPart(name: string): void;
+  /** Turns before it were removed, and do not come back; epoch ms. */
+  readonly prunedBefore: number;
+  /** @returns how many turns it has forgotten */
+  prune(before: number): number;
   /** How many files or objects commits name: the number of the next one. */
   committedParts(): number;
   close(): void;
@@ -47,11 +51,13 @@ const format = 1;
 
 /**
  * @param folder created if absent, for its owner alone; `undefined`: in a file that ends with the process
+ * @param names whether `identity` has all names of the state's, or some
  * @throws {ConversationError} `StateBusy`, `StateMismatch`, `StateInvalid`, `StateUnusable`
  */
 export async function openState(
   folder: string | undefined,
   identity: StateIdentity,
+  names: 'all' | 'part' = 'all',
 ): Promise<ConversationState> {
   try {
     if (folder !== undefined) await makeFolder(resolve(folder), 0o700);
@@ -61,7 +67,7 @@ export async function openState(
     );
     try {
       lock(database);
-      requireIdentity(database, identity);
+      requireIdentity(database, identity, names);
       return stateIn(database);
     } catch (error) {
       database.close();
@@ -80,7 +86,7 @@ function lock(database: DatabaseSync): void {
   );
 }
 
-function requireIdentity(database: DatabaseSync, identity: StateIdentity): void {
+function requireIdentity(database: DatabaseSync, identity: StateIdentity, known: 'all' | 'part'): void {
   const facts = factsIn(database);
   const stored = facts.read('identity');
   if (stored === undefined) {
@@ -92,7 +98,7 @@ function requireIdentity(database: DatabaseSync, identity: StateIdentity): void 
   }
   const read = identitySchema.safeParse(readJson(stored));
   if (facts.read('format') !== String(format) || !read.success) throw invalid();
-  const names = new Set([...Object.keys(identity), ...Object.keys(read.data)]);
+  const names = new Set([...Object.keys(identity), ...(known === 'all' ? Object.keys(read.data) : [])]);
   const different = [...names].filter((name) => identity[name] !== read.data[name]);
   if (different.length === 0) return;
   const message = `the state is of another ${different.join(', ')}; name another folder with --state, or use the settings of the first run`;
@@ -169,6 +175,17 @@ function stateIn(database: DatabaseSync): ConversationState {
     partSize: (name) => {
       const row = selectPart.get(name);
       return row === undefined ? undefined : numberIn(row, 'size');
+    },
+    get prunedBefore() {
+      return Number(facts.read('prunedBefore') ?? 0);
+    },
+    prune: (before) => {
+      let count = 0;
+      write(() => {
+        facts.write('prunedBefore', String(Math.max(before, Number(facts.read('prunedBefore') ?? 0))));
+        count = Number(database.prepare('DELETE FROM turn WHERE at < ?').run(before).changes);
+      });
+      return count;
     },
     committedParts: () => numberIn(countParts.get(), 'parts'),
     registerPart: (name) => write(() => void upsertPart.run(name, 0)),

@@ -61,6 +61,7 @@ const place = kind(
   },
   'files',
 );
+const formats = oneOf(['ndjson', 'csv', 'parquet', 'sqlite', 'singer']);
 const redactionKinds = ['email', 'ip', 'token'] as const;
 function readRedactionKind(item: string): (typeof redactionKinds)[number] {
   const found = redactionKinds.find((one) => one === item);
@@ -83,10 +84,7 @@ export const conversationCommands: readonly Command[] = [
         ...keyFlags,
         project: text.required('Project whose conversations to export'),
         to: place.required('Folder, file, - for standard output, s3://BUCKET/PREFIX, or https://HOST/PATH'),
-        format: oneOf(['ndjson', 'csv', 'parquet', 'sqlite', 'singer']).withDefault(
-          'ndjson',
-          'Format of the turns',
-        ),
+        format: formats.withDefault('ndjson', 'Format of the turns'),
         since: timeBound.withDefault('60d', 'First time to export'),
         until: timeBound.optional('End of the time to export, exclusive (default: now)'),
         lag: duration.withDefault('15m', 'Turns younger than this are left to the next run'),
@@ -140,6 +138,26 @@ export const conversationCommands: readonly Command[] = [
         'conversations export --project docs --to turns --key-file key \\\n    --api-base-url https://export.example.com',
       ],
       load: async () => (await import('../conversations/export-command.ts')).exportConversations,
+    },
+    version,
+  ),
+  defineCommand(
+    {
+      words: 'conversations prune',
+      summary: 'removes old turns from a destination and its state',
+      flags: {
+        apiBaseUrl: httpUrl.required('Export API that the turns came from'),
+        project: text.required('Project whose turns to remove'),
+        to: path.required('Folder or SQLite file of the export'),
+        format: formats.withDefault('ndjson', 'Format of the export'),
+        olderThan: timeBound.required('Age or date before which turns are removed, by whole days in UTC'),
+        state: path.optional('State folder of the export, if it has one of its own'),
+        yes: toggle('Remove without a question'),
+      },
+      examples: [
+        'conversations prune --project docs --to turns --older-than 400d \\\n    --api-base-url https://export.example.com',
+      ],
+      load: async () => (await import('../conversations/prune-command.ts')).pruneConversations,
     },
     version,
   ),

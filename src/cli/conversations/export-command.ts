@@ -1,8 +1,7 @@
 // `conversations export`: the turns of a project, new and changed ones, to a destination. Composes key, budget, client, state
 // and sink. Invariant: the result on standard output never mixes with turns there.
 
-import { createHash } from 'node:crypto';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { readProxySettings } from '../../bundle/fetch/proxy-settings.ts';
 import { RenewedAgent } from '../../bundle/fetch/renewed-agent.ts';
 import { type Budget, budgetPath, openBudget } from '../../conversations/budget.ts';
@@ -15,7 +14,7 @@ import {
 } from '../../conversations/redaction.ts';
 import { type RunCounts, type RunProgress, runExport } from '../../conversations/run.ts';
 import type { Sink } from '../../conversations/sink.ts';
-import { checkPlace, openSink, placeKind, type SinkFormat } from '../../conversations/sinks/open-sink.ts';
+import { checkPlace, openSink } from '../../conversations/sinks/open-sink.ts';
 import { type ConversationState, openState, type StateIdentity } from '../../conversations/state.ts';
 import { readUntil } from '../../conversations/windows.ts';
 import { createExportApiClient, type ExportApiClient } from '../../export-api/client.ts';
@@ -32,13 +31,10 @@ import { type DestinationValues, destinationPorts } from './destination-ports.ts
 import { failedExport, reportingFaults, sinkFault } from './export-failure.ts';
 import { readRedactionKey } from './redaction-key.ts';
 import { openSingerState } from './singer-state.ts';
+import { defaultStatePath, type ExportPlace, placeOf, stateHome } from './state-place.ts';
 import { instantOf, type TimeBound } from './time-bound.ts';
 
-export interface ConversationValues extends KeyFlags, DestinationValues {
-  readonly apiBaseUrl: string;
-  readonly project: string;
-  readonly to: string;
-  readonly format: SinkFormat;
+export interface ConversationValues extends KeyFlags, DestinationValues, ExportPlace {
   readonly since: TimeBound;
   readonly until: TimeBound | undefined;
   readonly lag: number;
@@ -136,24 +132,6 @@ function identityOf(values: ConversationValues, { kinds, key }: Redaction): Stat
     '--redact': [...new Set(kinds)].toSorted().join(','),
     ...(kinds.length > 0 && { 'redaction key': fingerprintOf(key) }),
   };
-}
-
-const placeOf = ({ apiBaseUrl, project, format, to }: ConversationValues): StateIdentity => ({
-  '--api-base-url': apiBaseUrl,
-  '--project': project,
-  '--format': format,
-  '--to': placeKind(to) === 'path' ? resolve(to) : to,
-});
-
-const stateHome = (env: CliContext['env']): string =>
-  join(env['XDG_STATE_HOME'] || join(env['HOME'] || '.', '.local/state'), 'static-export');
-
-function defaultStatePath(home: string, values: ConversationValues): string {
-  const name = createHash('sha256')
-    .update(JSON.stringify(placeOf(values)))
-    .digest('hex')
-    .slice(0, 16);
-  return join(home, 'conversations', name);
 }
 
 async function withListing<T>(

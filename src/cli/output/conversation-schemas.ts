@@ -17,4 +17,11 @@ export const conversationFields = {
     requests: count.describe('Number of requests to the export API.'),
     readUntilTime: instant.describe('All turns from --since to this time are exported.'),
   },
+  PrunedConversations: {
+    project: z.string(),
+    path: path.describe('What --to names.'),
+    beforeTime: instant.describe('Turns before this time were removed.'),
+    turns: count.describe('Number of turns that the state has forgotten.'),
+    parts: count.describe('Number of files that were removed.'),
+  },
 };

@@ -1,0 +1,34 @@
+// Where the state of an export of conversations lies, and whose it is. Pure. Invariant: two exports that would write other
+// turns, or to another place, never share a state unless the user names one.
+
+import { createHash } from 'node:crypto';
+import { join, resolve } from 'node:path';
+import { placeKind, type SinkFormat } from '../../conversations/sinks/open-sink.ts';
+import type { StateIdentity } from '../../conversations/state.ts';
+import type { CliContext } from '../context.ts';
+
+export interface ExportPlace {
+  readonly apiBaseUrl: string;
+  readonly project: string;
+  readonly format: SinkFormat;
+  readonly to: string;
+}
+
+/** The folder of this user for budgets, keys of redaction and states. */
+export const stateHome = (env: CliContext['env']): string =>
+  join(env['XDG_STATE_HOME'] || join(env['HOME'] || '.', '.local/state'), 'static-export');
+
+export const placeOf = ({ apiBaseUrl, project, format, to }: ExportPlace): StateIdentity => ({
+  '--api-base-url': apiBaseUrl,
+  '--project': project,
+  '--format': format,
+  '--to': placeKind(to) === 'path' ? resolve(to) : to,
+});
+
+export function defaultStatePath(home: string, place: ExportPlace): string {
+  const name = createHash('sha256')
+    .update(JSON.stringify(placeOf(place)))
+    .digest('hex')
+    .slice(0, 16);
+  return join(home, 'conversations', name);
+}

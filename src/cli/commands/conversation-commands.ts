@@ -155,7 +155,7 @@ export const conversationCommands: readonly Command[] = [
         yes: toggle('Remove without a question'),
       },
       examples: [
-        'conversations prune --project docs --to turns --older-than 400d \\\n    --api-base-url https://export.example.com',
+        'conversations prune --project docs --to turns \\\n    --older-than 400d --api-base-url https://export.example.com',
       ],
       load: async () => (await import('../conversations/prune-command.ts')).pruneConversations,
     },

@@ -11,7 +11,7 @@ export const gapsCommands: readonly Command[] = [
   defineCommand(
     {
       words: 'conversations gaps',
-      summary: 'reports what the docs leave unanswered, and which version closed a gap',
+      summary: 'reports what the docs leave unanswered, and since when',
       flags: {
         from: path.required('What "conversations export" wrote: a folder, an NDJSON file or a SQLite file'),
         bundle: text.optional(
@@ -39,7 +39,7 @@ export const gapsCommands: readonly Command[] = [
       },
       examples: [
         'conversations gaps --from turns --bundle site.tar.gz',
-        'conversations gaps --from turns --bundle sx/docs --previous gaps.json --format html > gaps.html',
+        'conversations gaps --from turns --bundle sx/docs --previous gaps.json --format html',
       ],
       load: async () => (await import('../conversations/gaps-command.ts')).findGaps,
     },

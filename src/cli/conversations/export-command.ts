@@ -19,6 +19,7 @@ import { type ConversationState, openState, type StateIdentity } from '../../con
 import { readUntil } from '../../conversations/windows.ts';
 import { createExportApiClient, type ExportApiClient } from '../../export-api/client.ts';
 import { openCaFile } from '../../runtime/http/ca-certificates.ts';
+import { keepHeapSmall } from '../../runtime/v8/heap-growth.ts';
 import { userAgent } from '../../runtime/version.ts';
 import { formatInstant } from '../../wire/instant.ts';
 import { printable } from '../../wire/printable-text.ts';
@@ -56,6 +57,8 @@ export async function exportConversations(
   context: CliContext,
 ): Promise<CommandResult> {
   requirePlainOutput(values, context);
+  // A page leaves megabytes behind, and a long run would keep them.
+  keepHeapSmall();
   const key = await readKey(values, context);
   const now = context.clock.now();
   const since = instantOf(values.since, now);

@@ -1,7 +1,7 @@
 // A month of a million turns, exported by the command's own run in one process: its resident memory, its time, its requests
 // in any hour against the budget, and the first estimate against what was needed. Time is virtual, files are real.
 //
-//   node --expose-gc test/bench/conversations/month.ts [--turns 1000000] [--format ndjson|parquet|sqlite]
+//   node test/bench/conversations/month.ts [--turns 1000000] [--format ndjson|parquet|sqlite]
 
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -17,7 +17,10 @@ import {
   type ConversationQuery,
   readConversationPage,
 } from '../../../src/export-api/conversation-answers.ts';
+import { keepHeapSmall } from '../../../src/runtime/v8/heap-growth.ts';
 import { leapingClock } from '../../support/conversation-model.ts';
+
+keepHeapSmall();
 
 const { values } = parseArgs({
   options: {

@@ -49,18 +49,27 @@ async function workplace(t: TestContext, format: SinkFormat) {
       { ledger: state, writeOut: never, openBucket: never, openWebhook: never, signal },
     );
     const listing = { requests: 0, listConversations: model.listConversations.bind(model) };
-    return await runExport(
-      { project: 'p', since: start - 60 * day, until: undefined, lagMs: 0, lookBackMs: 30 * day, limit: 50 },
-      {
-        ...{ listing, state, sink, clock, dropsResponse: false },
-        redact: (turn) => turn,
-        onProgress: () => {},
-      },
-      signal,
-    ).finally(async () => {
+    try {
+      return await runExport(
+        {
+          project: 'p',
+          since: start - 60 * day,
+          until: undefined,
+          lagMs: 0,
+          lookBackMs: 30 * day,
+          limit: 50,
+        },
+        {
+          ...{ listing, state, sink, clock, dropsResponse: false },
+          redact: (turn) => turn,
+          onProgress: () => {},
+        },
+        signal,
+      );
+    } finally {
       await sink.close();
       state.close();
-    });
+    }
   };
   const prune = async (before: number) => {
     const state = await open();

@@ -55,7 +55,7 @@ export async function findGaps(
     now,
   });
   noteLimits(survey, context);
-  return resultOf(report, values);
+  return resultOf(report, values, context);
 }
 
 /** @returns the one project of the turns; `undefined` without a turn */
@@ -126,7 +126,11 @@ function noteLimits({ left }: Survey, { progress }: CliContext): void {
     progress.note(`${left.clusters} groups of rare questions were left out, so that memory stays bounded`);
 }
 
-async function resultOf(report: GapReport, { format, failOnNew }: GapsValues): Promise<CommandResult> {
+async function resultOf(
+  report: GapReport,
+  { format, failOnNew }: GapsValues,
+  { progress }: CliContext,
+): Promise<CommandResult> {
   const result: CommandResult = {
     outcome: 'done',
     kind: 'GapReport',
@@ -136,6 +140,7 @@ async function resultOf(report: GapReport, { format, failOnNew }: GapsValues): P
   const script = await textOf(result, report, format);
   if (failOnNew === undefined || report.newGaps < failOnNew) return { ...result, script };
   const found = `${counted(report.newGaps, 'gap')} are new since --previous; --fail-on-new is ${failOnNew}`;
+  progress.note(found);
   return {
     ...result,
     script,

@@ -1,12 +1,10 @@
 // Reads turns back from what an export wrote: a folder of NDJSON parts, one NDJSON file, or a SQLite file. Each turn comes
 // once, in its last form, day after day. Refuses: a line that is not a turn, and keeping turns in memory.
 
-import { createReadStream } from 'node:fs';
 import { open, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import * as z from 'zod/mini';
-import { readLines } from '../runtime/lines.ts';
 import { readJson } from '../wire/json-text.ts';
 import { printable } from '../wire/printable-text.ts';
 import { publishableCode } from '../wire/publishable-error.ts';
@@ -80,17 +78,38 @@ async function* readLineFile(path: string, name: string): AsyncGenerator<StoredT
 /** 52 bits: two of a million turns share one with the probability of 1 in 10,000, and one is then counted once less. */
 const shortKey = ({ turn_key: key }: StoredTurn): number => Number.parseInt(key.slice(0, 13), 16);
 
+/** One buffer for the whole file: chunks of a stream stay outside of the heap until V8 collects, at hundreds of megabytes. */
 async function* linesOf(path: string, name: string): AsyncGenerator<string> {
-  const input = createReadStream(path);
+  const file = await open(path, 'r').catch(unreadable);
   try {
-    yield* readLines(input, longestLine, (line) => invalid(name, line));
-  } catch (error) {
-    if (error instanceof ConversationError) throw error;
-    unreadable(error);
+    let buffer = Buffer.allocUnsafe(256 * 1024);
+    let lineNumber = 1;
+    let filled = 0;
+    for (;;) {
+      if (filled === buffer.length) {
+        if (filled >= longestLine) throw invalid(name, lineNumber);
+        buffer = Buffer.concat([buffer], filled * 2);
+      }
+      const { bytesRead } = await file.read(buffer, filled, buffer.length - filled, null).catch(unreadable);
+      // Text after the last line feed is a line that is being written.
+      if (bytesRead === 0) return;
+      let start = 0;
+      let end = buffer.indexOf(lineFeed, filled);
+      filled += bytesRead;
+      for (; end >= 0 && end < filled; end = buffer.indexOf(lineFeed, start)) {
+        yield buffer.toString('utf8', start, end);
+        lineNumber += 1;
+        start = end + 1;
+      }
+      buffer.copyWithin(0, start, filled);
+      filled -= start;
+    }
   } finally {
-    input.destroy();
+    await file.close();
   }
 }
+
+const lineFeed = 0x0a;
 
 function parseTurn(line: string, name: string, lineNumber: number): StoredTurn {
   const parsed = storedTurn.safeParse(readJson(line));

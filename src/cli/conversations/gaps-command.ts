@@ -11,6 +11,7 @@ import { createSurvey, type Survey } from '../../conversations/gaps/survey.ts';
 import { addVersion, type SeenBundle } from '../../conversations/gaps/versions.ts';
 import { readStoredTurns } from '../../conversations/stored-turns.ts';
 import { readBounded } from '../../runtime/bounded-file.ts';
+import { keepHeapSmall } from '../../runtime/v8/heap-growth.ts';
 import { printable } from '../../wire/printable-text.ts';
 import { publishableCode } from '../../wire/publishable-error.ts';
 import { CliError } from '../cli-error.ts';
@@ -33,6 +34,8 @@ export async function findGaps(
   _args: readonly string[],
   context: CliContext,
 ): Promise<CommandResult> {
+  // A million turns are garbage a moment later; by default V8 would keep a hundred megabytes for it.
+  keepHeapSmall();
   const now = context.clock.now();
   const previous = values.previous === undefined ? undefined : await readPrevious(values.previous);
   const bundle = await readSiteBundle(values, context);

@@ -2,7 +2,7 @@
 // endings and filler words become the same set. Refuses: keeping the words themselves. Invariant: the work for one
 // question is bounded, whatever a visitor wrote.
 
-import { createHash } from 'node:crypto';
+import { hash as hashText } from 'node:crypto';
 
 /** Longer questions are pasted logs or letters; their beginning says what they are about. */
 const longestRead = 600;
@@ -64,7 +64,7 @@ export function questionWords(question: string): readonly number[] {
 
 /** Names a set of words: the same set has the same name in every run. 48 bits in hexadecimal. */
 export function wordsName(words: readonly number[]): string {
-  return createHash('sha256').update(words.join(' ')).digest('hex').slice(0, 12);
+  return hashText('sha256', words.join(' ')).slice(0, 12);
 }
 
 function wordsIn(question: string): readonly string[] {

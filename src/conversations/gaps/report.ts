@@ -1,7 +1,7 @@
 // From counts and the former report to the report: gaps with their states, repeated questions, pages, cited pages. Pure.
 // Owns how much is listed, the worst first. Invariant: the same inputs give the same report, and ids stay over reports.
 
-import { createHash } from 'node:crypto';
+import { hash as hashText } from 'node:crypto';
 import { newTally, type Tally } from './counts.ts';
 import { gapRules, judgeGap } from './judge.ts';
 import type { PageMap } from './page-map.ts';
@@ -272,7 +272,7 @@ const timesOf = ({ first, last }: Span): Pick<Gap, 'firstTime' | 'lastTime'> => 
 });
 
 const shortHash = (parts: readonly (string | null)[]): string =>
-  createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 12);
+  hashText('sha256', JSON.stringify(parts)).slice(0, 12);
 
 const order = (one: string, other: string): number => (one < other ? -1 : one > other ? 1 : 0);
 

@@ -73,7 +73,7 @@ export interface Survey {
 }
 
 const limits = {
-  clusters: 20_000,
+  clusters: 10_000,
   cells: 5000,
   weeksOfCell: 26,
   weeks: 520,

@@ -39,7 +39,7 @@ export const gapsCommands: readonly Command[] = [
       },
       examples: [
         'conversations gaps --from turns --bundle site.tar.gz',
-        'conversations gaps --from turns --bundle sx/docs --previous gaps.json --format html',
+        'conversations gaps --from turns --bundle sx/docs \\\n    --previous gaps.json --format html',
       ],
       load: async () => (await import('../conversations/gaps-command.ts')).findGaps,
     },

@@ -13,6 +13,7 @@ export const skippable = [
   'nodes',
   'peers',
   'promtool',
+  'python',
   'registry',
   'root',
   's3',

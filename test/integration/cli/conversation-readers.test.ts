@@ -1,0 +1,140 @@
+// Readers of others: DuckDB, pyarrow, Python's sqlite3 and csv, and a Singer target read what the export wrote.
+
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import { mustRun } from '../../support/command.ts';
+import { maySkip } from '../../support/may-skip.ts';
+import { programFile } from '../../support/program-file.ts';
+import { findTableReaders } from '../../support/table-readers.ts';
+import { key, rowAt, type ScriptedListing, startListing } from './environment/scripted-listing.ts';
+
+const readers = await findTableReaders();
+const missing = 'missing' in readers ? readers.missing : false;
+const python = 'python' in readers ? readers.python : [];
+
+const at = Date.now() - 5 * 86_400_000;
+const payloads = [
+  '=1+1',
+  '+1',
+  '-1',
+  '@SUM(A1)',
+  '\t=1',
+  '\r=1',
+  '＝1+1',
+  "'=1",
+  '=cmd|"/c calc"!A1',
+  '"; DROP',
+  'a,b\r\nc',
+];
+const rows = payloads.map((query, index) => rowAt(at + index * 60_000, index, { query }));
+
+describe('conversations in readers of others', { skip: maySkip('python', missing) }, () => {
+  const folder = mkdtempSync(join(tmpdir(), 'conversation-readers-'));
+  let listing: ScriptedListing;
+  const exportTo = (format: string, to: string) =>
+    mustRun(
+      [
+        ...[process.execPath, programFile('static-export'), 'conversations', 'export', '--format', format],
+        ...[
+          '--to',
+          to,
+          '--project',
+          'docs',
+          '--api-base-url',
+          listing.url,
+          '--budget',
+          '100000/h',
+          '--quiet',
+        ],
+      ],
+      { env: { XDG_STATE_HOME: join(folder, 'home'), STATIC_EXPORT_API_KEY: key } },
+    );
+  const answerOf = async (program: string): Promise<unknown> =>
+    JSON.parse(await mustRun([...python, '-c', program]));
+
+  before(async () => {
+    listing = await startListing(rows);
+  });
+  after(async () => {
+    await listing.close();
+    rmSync(folder, { recursive: true });
+  });
+
+  test('DuckDB and pyarrow read Parquet with times in UTC', async () => {
+    const to = join(folder, 'parquet');
+    await exportTo('parquet', to);
+    const found = await answerOf(`
+import duckdb, json, pyarrow.parquet as pq, glob
+files = ${JSON.stringify(to)} + '/*/turns.parquet'
+kind, count, first = duckdb.sql(f"SELECT typeof(any_value(timestamp)), count(DISTINCT turn_key), epoch_ms(min(timestamp)) FROM '{files}'").fetchall()[0]
+queries = [row[0] for row in duckdb.sql(f"SELECT query FROM '{files}' ORDER BY timestamp").fetchall()]
+table = pq.read_table(glob.glob(files)[0])
+print(json.dumps([kind, count, first, queries, str(table.schema.field('timestamp').type)]))`);
+    assert.deepEqual(found, ['TIMESTAMP WITH TIME ZONE', rows.length, at, payloads, 'timestamp[ms, tz=UTC]']);
+  });
+
+  test('DuckDB reads NDJSON', async () => {
+    const to = join(folder, 'ndjson');
+    await exportTo('ndjson', to);
+    const found = await answerOf(`
+import duckdb, json
+print(json.dumps([row[0] for row in duckdb.sql("SELECT query FROM read_json('${to}/*.ndjson') ORDER BY timestamp").fetchall()]))`);
+    assert.deepEqual(found, payloads);
+  });
+
+  test('Python reads SQLite', async () => {
+    const to = join(folder, 'turns.sqlite');
+    await exportTo('sqlite', to);
+    const found = await answerOf(`
+import json, sqlite3
+rows = sqlite3.connect('${to}').execute('SELECT query, url FROM turns JOIN sources USING (turn_key) ORDER BY timestamp').fetchall()
+print(json.dumps([query for query, url in rows]))`);
+    assert.deepEqual(found, payloads);
+  });
+
+  test('Python reads CSV, and gets each text back', async () => {
+    const to = join(folder, 'turns.csv');
+    await exportTo('csv', to);
+    const found = await answerOf(`
+import csv, json
+rows = list(csv.DictReader(open('${to}', newline='')))
+rows.sort(key=lambda row: row['timestamp'])
+assert all(row['query'][:1] not in '=+-@' for row in rows)
+print(json.dumps([row['query'][1:] if row['query'].startswith('\\t') else row['query'] for row in rows]))`);
+    assert.deepEqual(found, payloads);
+  });
+
+  test('a Singer target has each turn once after two runs, with its late category', async () => {
+    const database = join(folder, 'singer.duckdb');
+    const [config, targetConfig, state] = ['tap.json', 'target.json', 'state.json'].map((name) =>
+      join(folder, name),
+    );
+    const settings = { api_base_url: listing.url, project: 'docs', api_key: key, budget: '100000/h' };
+    writeFileSync(config ?? '', JSON.stringify(settings));
+    writeFileSync(targetConfig ?? '', JSON.stringify({ filepath: database, default_target_schema: 'main' }));
+    const tap = `${process.execPath} ${programFile('tap-static-export')} --config ${config}`;
+    const target = [
+      ...python,
+      '-c',
+      "'from target_duckdb import main; main()'",
+      '--config',
+      targetConfig,
+    ].join(' ');
+    const pipe = async (more: string): Promise<string> => {
+      const command = `set -o pipefail; ${tap} ${more} | ${target}`;
+      const env = { XDG_STATE_HOME: join(folder, 'home') };
+      return await mustRun(['bash', '-c', command], { env });
+    };
+    const printed = await pipe('');
+    writeFileSync(state ?? '', printed.trim().split('\n').at(-1) ?? '');
+    listing.rows = rows.map((row, index) => (index === 2 ? { ...row, queryCategory: 'Late' } : row));
+    await pipe(`--state ${state}`);
+    const found = await answerOf(`
+import duckdb, json
+print(json.dumps(duckdb.connect('${database}').execute("SELECT count(*), count(DISTINCT turn_key), count(category) FROM turns").fetchall()[0]))`);
+    assert.deepEqual(found, [rows.length, rows.length, 1]);
+  });
+});

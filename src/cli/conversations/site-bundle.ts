@@ -1,19 +1,13 @@
 // The site that visitors see, for `conversations gaps`: an archive, a link to one, or what a StaticExport publishes. Owns how
-// `--bundle` is read, and from when on its version was served. Refuses: printing a link. Of a Secret, only `bundle.json` of
-// the named StaticExport is read.
+// `--bundle` is read, and from when on its version was served. Refuses: printing a link, and loading the client of a
+// cluster for anything but `sx/NAME`.
 
 import type { BundleIndex } from '../../bundle/bundle-index.ts';
-import { parseServedBundle } from '../../bundle/published-bundle.ts';
-import { readSecret } from '../../kube/objects/stored-object.ts';
-import { secrets } from '../../kube/transport/resource-path.ts';
-import { outputKeys } from '../../staticexport/names.ts';
-import { parseStaticExport } from '../../staticexport/parse.ts';
-import { applyDefaults } from '../../staticexport/wanted.ts';
 import { Link } from '../../wire/link.ts';
 import { printable } from '../../wire/printable-text.ts';
 import { readContent, readIndex, type SizeLimits } from '../bundle/reading.ts';
 import { CliError } from '../cli-error.ts';
-import { type ClusterFlags, withCluster } from '../cluster/client.ts';
+import type { ClusterFlags } from '../cluster/client.ts';
 import type { CliContext } from '../context.ts';
 
 export interface SiteBundleFlags extends ClusterFlags, SizeLimits {
@@ -81,28 +75,8 @@ async function download(
 }
 
 async function readPublished(name: string, flags: SiteBundleFlags, context: CliContext): Promise<SiteBundle> {
-  const text = await withCluster(flags, context, async ({ read, transport, signal }) => {
-    const object = await read(name);
-    const { namespace } = object.metadata;
-    const { spec, remains } = parseStaticExport(object);
-    const usable = spec ?? remains;
-    const wanted = usable && applyDefaults({ namespace, name }, usable, { apiBaseUrl: undefined });
-    if (wanted === undefined) throw notPublished(name);
-    const address = { resource: secrets, namespace, name: wanted.outputName };
-    const secret = readSecret(await transport.call({ verb: 'get', method: 'GET', address }, signal));
-    const bytes = secret.data[outputKeys.bundle];
-    return bytes && Buffer.from(bytes).toString('utf8');
-  });
-  if (text === undefined) throw notPublished(name);
-  const { link, digest, version } = parseServedBundle(text);
-  if (link === undefined) {
-    const message = `StaticExport ${printable(name)} publishes no link; name an archive of the site with --bundle`;
-    throw new CliError('usage', 'NoLink', message);
-  }
+  // The client of a cluster takes longer to load than all the rest.
+  const { readPublishedLink } = await import('./published-link.ts');
+  const { link, digest, version } = await readPublishedLink(name, flags, context);
   return named(await download(link, digest, flags.allowPrivateLinks, flags, context), version);
 }
-
-const notPublished = (name: string): CliError =>
-  new CliError('cluster', 'NotPublished', `StaticExport ${printable(name)} has published no version`, {
-    next: [`static-export status ${printable(name)} says why`],
-  });

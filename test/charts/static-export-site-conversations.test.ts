@@ -4,6 +4,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { conversationCommands } from '../../src/cli/commands/conversation-commands.ts';
+import { gapsCommands } from '../../src/cli/commands/gaps-commands.ts';
 import { RenderedObject, refusalOf } from './rendered-chart.ts';
 import { chart, full, one, render } from './site-chart.ts';
 
@@ -19,16 +20,42 @@ const podOf = (objects: readonly RenderedObject[]): RenderedObject =>
   new RenderedObject(one(objects, 'CronJob').at('spec.jobTemplate.spec.template'));
 
 const command = conversationCommands.find(({ words }) => words === 'conversations export');
+const report = gapsCommands.find(({ words }) => words === 'conversations gaps');
 
 for (const name of ['conversations', 'everything']) {
   test(`the command accepts every argument of ${name}`, async () => {
     assert.ok(command !== undefined);
-    const [program, first, second, ...args] = podOf(await render(name)).textsAt('spec.containers.0.args');
+    const [program, first, second, ...args] = podOf(await render(name)).textsAt('spec.initContainers.0.args');
     assert.deepEqual([program, first, second], ['static-export', 'conversations', 'export']);
     const invocation = command.read(args, {});
     assert.equal(invocation.outcome, 'run', invocation.outcome === 'run' ? '' : invocation.text);
   });
 }
+
+test('the report is written beside the turns after the export, and prints no words of visitors', async () => {
+  assert.ok(report !== undefined);
+  const pod = podOf(await render('conversations'));
+  const [program, first, second, ...args] = pod.textsAt('spec.containers.0.args');
+  assert.deepEqual([program, first, second], ['static-export', 'conversations', 'gaps']);
+  const invocation = report.read(args, {});
+  assert.equal(invocation.outcome, 'run', invocation.outcome === 'run' ? '' : invocation.text);
+  const to = pod.textsAt('spec.initContainers.0.args').find((flag) => flag.startsWith('--to='));
+  assert.ok(args.includes(`--from=${to?.slice('--to='.length)}`));
+  assert.ok(args.includes('--to=/var/lib/conversations/reports'));
+  assert.equal(pod.at('spec.containers.0.ports'), undefined);
+  assert.deepEqual(
+    pod.at('spec.containers.0.securityContext'),
+    pod.at('spec.initContainers.0.securityContext'),
+  );
+});
+
+test('without a report the export is the only container', async () => {
+  const values = { conversations: { ...enabled, format: 'csv', report: { enabled: false } } };
+  const pod = podOf(await render('conversations', { values }));
+  assert.equal(pod.at('spec.initContainers'), undefined);
+  assert.equal(pod.at('spec.containers.0.name'), 'export');
+  assert.equal(pod.at('spec.containers.1'), undefined);
+});
 
 test('nothing of it is rendered unless it is enabled', async () => {
   const objects = await render('existing-secret');
@@ -66,13 +93,13 @@ test('one run at a time writes state, turns and the record of its budget to the 
     name: 'data',
     persistentVolumeClaim: { claimName: claim },
   });
-  assert.deepEqual(pod.at('spec.containers.0.volumeMounts.1'), {
+  assert.deepEqual(pod.at('spec.initContainers.0.volumeMounts.1'), {
     name: 'data',
     mountPath: '/var/lib/conversations',
   });
   const folders = [
-    ...pod.textsAt('spec.containers.0.args').filter((flag) => /^--(to|state)=/.test(flag)),
-    `home=${pod.at('spec.containers.0.env.0.value')}`,
+    ...pod.textsAt('spec.initContainers.0.args').filter((flag) => /^--(to|state)=/.test(flag)),
+    `home=${pod.at('spec.initContainers.0.env.0.value')}`,
   ].map((flag) => flag.replace(/^.*?=/, ''));
   assert.equal(new Set(folders).size, 3);
   for (const folder of folders) assert.match(folder, /^\/var\/lib\/conversations\/[a-z]+$/);
@@ -86,20 +113,20 @@ test('the pod has no port, no token and no key but its own file, and meets the r
   for (const name of ['conversations', 'everything']) {
     const pod = podOf(await render(name));
     assert.equal(pod.at('spec.automountServiceAccountToken'), false);
-    assert.equal(pod.at('spec.containers.0.ports'), undefined);
+    assert.equal(pod.at('spec.initContainers.0.ports'), undefined);
     assert.equal(pod.at('spec.securityContext.runAsNonRoot'), true);
     assert.equal(pod.at('spec.securityContext.fsGroup'), 65532);
     assert.deepEqual(pod.at('spec.securityContext.seccompProfile'), { type: 'RuntimeDefault' });
-    assert.deepEqual(pod.at('spec.containers.0.securityContext'), {
+    assert.deepEqual(pod.at('spec.initContainers.0.securityContext'), {
       allowPrivilegeEscalation: false,
       readOnlyRootFilesystem: true,
       capabilities: { drop: ['ALL'] },
     });
     assert.equal(pod.at('spec.volumes.0.secret.secretName'), 'docs-conversations');
     const key = pod.at('spec.volumes.0.secret.items.0.path');
-    const args = pod.textsAt('spec.containers.0.args');
+    const args = pod.textsAt('spec.initContainers.0.args');
     assert.ok(args.includes(`--key-file=/etc/static-export-conversations/${key}`));
-    assert.doesNotMatch(JSON.stringify(pod.at('spec.containers.0.env')), /secretKeyRef/);
+    assert.doesNotMatch(JSON.stringify(pod.at('spec.initContainers.0.env')), /secretKeyRef/);
   }
 });
 
@@ -153,6 +180,11 @@ const refused: readonly (readonly [string, object, RegExp])[] = [
     'an address with a password',
     { conversations: { ...enabled, apiBaseUrl: 'https://user:word@export.example.com' } },
     /apiBaseUrl/,
+  ],
+  [
+    'a format that the report cannot read',
+    { conversations: { ...enabled, format: 'csv' } },
+    /reads the formats ndjson and sqlite, not csv: set conversations\.report\.enabled=false/,
   ],
   ['a mistyped value', { conversations: { ...enabled, buget: '1/h' } }, /buget/],
 ];

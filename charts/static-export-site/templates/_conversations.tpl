@@ -22,6 +22,9 @@ app.kubernetes.io/component: conversations
 {{- if not $own.keySecretRef.name -}}
 {{- fail "conversations.enabled needs conversations.keySecretRef.name: a Secret with an admin API key" -}}
 {{- end -}}
+{{- if and $own.report.enabled (not (has $own.format (list "ndjson" "sqlite"))) -}}
+{{- fail (printf "conversations.report reads the formats ndjson and sqlite, not %s: set conversations.report.enabled=false" $own.format) -}}
+{{- end -}}
 {{- if and .Values.export.create (eq $own.keySecretRef.name (.Values.export.api.keySecretRef.name | default "")) -}}
 {{- fail "conversations.keySecretRef.name must not be the Secret of export.api.keySecretRef: use a key of its own, so that one can be withdrawn without the other, and each has its own budget" -}}
 {{- end -}}
@@ -80,7 +83,7 @@ spec:
   {{- with get $.Values.server $field }}{{ $_ := set $placement $field . }}{{ end }}
   {{- end }}
   {{- with $placement }}{{ toYaml . | nindent 2 }}{{ end }}
-  containers:
+  {{ if $own.report.enabled }}initContainers{{ else }}containers{{ end }}:
     - name: export
       image: {{ include "static-export-site.image" . | quote }}
       imagePullPolicy: {{ .Values.server.image.pullPolicy }}
@@ -98,6 +101,28 @@ spec:
         {{- if or .Values.server.extraCa.configMap .Values.server.extraCa.secret }}
         - { name: extra-ca, mountPath: /etc/static-export-ca, readOnly: true }
         {{- end }}
+  {{- if $own.report.enabled }}
+  containers:
+    # After the export. What it prints has counts and no words of visitors.
+    - name: gaps
+      image: {{ include "static-export-site.image" . | quote }}
+      imagePullPolicy: {{ .Values.server.image.pullPolicy }}
+      args:
+        - static-export
+        - conversations
+        - gaps
+        - --from=/var/lib/conversations/turns
+        - --project={{ $own.project }}
+        - --to=/var/lib/conversations/reports
+        {{- with $own.report.extraArgs }}
+        {{- toYaml . | nindent 8 }}
+        {{- end }}
+      resources: {{- toYaml $own.resources | nindent 8 }}
+      securityContext: {{- toYaml .Values.securityContext | nindent 8 }}
+      volumeMounts:
+        - { name: data, mountPath: /var/lib/conversations }
+        - { name: temporary, mountPath: /tmp }
+  {{- end }}
   volumes:
     - name: key
       secret:

@@ -20,8 +20,13 @@ export const gapsCommands: readonly Command[] = [
         previous: path.optional(
           'Report of the run before, of --format json: what is new, closed or reopened',
         ),
+        to: path.optional(
+          'Folder that gets gaps.html and gaps.json, instead of a report on standard output; its gaps.json of the run before is the --previous',
+        ),
         format: oneOf(['md', 'html', 'csv', 'json']).withDefault('md', 'Format of the report'),
-        failOnNew: positiveCount.optional('Exit with 11 at this many new or reopened gaps; needs --previous'),
+        failOnNew: positiveCount.optional(
+          'Exit with 11 at this many new or reopened gaps; needs --previous or --to',
+        ),
         project: text.optional('Only turns of this project; required where --from has several'),
         bundleVersion: text.optional(
           'Name of the version in --bundle, as "export" printed it (default: the start of its digest)',
@@ -31,8 +36,11 @@ export const gapsCommands: readonly Command[] = [
         ...clusterFlags,
         ...sizeFlags,
       },
-      check: ({ failOnNew, previous, bundle, bundleVersion }) => {
-        if (failOnNew !== undefined && previous === undefined) return '--fail-on-new needs --previous';
+      check: ({ failOnNew, previous, to, bundle, bundleVersion }) => {
+        if (to !== undefined && previous !== undefined)
+          return '--to reads gaps.json of its own folder; leave out --previous';
+        if (failOnNew !== undefined && previous === undefined && to === undefined)
+          return '--fail-on-new needs --previous or --to';
         return bundleVersion !== undefined && bundle === undefined
           ? '--bundle-version needs --bundle'
           : undefined;
@@ -40,6 +48,7 @@ export const gapsCommands: readonly Command[] = [
       examples: [
         'conversations gaps --from turns --bundle site.tar.gz',
         'conversations gaps --from turns --bundle sx/docs \\\n    --previous gaps.json --format html',
+        'conversations gaps --from turns --to reports',
       ],
       load: async () => (await import('../conversations/gaps-command.ts')).findGaps,
     },

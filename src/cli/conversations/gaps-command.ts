@@ -18,12 +18,15 @@ import { CliError } from '../cli-error.ts';
 import type { CliContext, CommandResult } from '../context.ts';
 import { counted } from '../output/amounts.ts';
 import { formatResult } from '../output/format.ts';
+import { previousIn, writeGapsFolder } from './gaps-folder.ts';
 import { readSiteBundle, type SiteBundleFlags } from './site-bundle.ts';
 
 export interface GapsValues extends SiteBundleFlags {
   readonly from: string;
   readonly project: string | undefined;
   readonly previous: string | undefined;
+  /** A folder for the report, in place of standard output. */
+  readonly to: string | undefined;
   readonly basePath: string;
   readonly format: 'md' | 'html' | 'csv' | 'json';
   readonly failOnNew: number | undefined;
@@ -37,7 +40,8 @@ export async function findGaps(
   // A million turns are garbage a moment later; by default V8 would keep a hundred megabytes for it.
   keepHeapSmall();
   const now = context.clock.now();
-  const previous = values.previous === undefined ? undefined : await readPrevious(values.previous);
+  const before = values.to === undefined ? values.previous : await previousIn(values.to);
+  const previous = before === undefined ? undefined : await readPrevious(before);
   const bundle = await readSiteBundle(values, context);
   const pages = createPageMap(bundle?.index, values.basePath);
   const seen: SeenBundle | undefined = bundle &&
@@ -131,7 +135,7 @@ function noteLimits({ left }: Survey, { progress }: CliContext): void {
 
 async function resultOf(
   report: GapReport,
-  { format, failOnNew }: GapsValues,
+  { format, to, failOnNew }: GapsValues,
   { progress }: CliContext,
 ): Promise<CommandResult> {
   const result: CommandResult = {
@@ -140,13 +144,15 @@ async function resultOf(
     fields: report,
     lines: markdownReport(report),
   };
-  const script = await textOf(result, report, format);
-  if (failOnNew === undefined || report.newGaps < failOnNew) return { ...result, script };
-  const found = `${counted(report.newGaps, 'gap')} are new since --previous; --fail-on-new is ${failOnNew}`;
+  const shown =
+    to === undefined
+      ? { ...result, script: await textOf(result, report, format) }
+      : await writeGapsFolder(to, report, await textOf(result, report, 'json'));
+  if (failOnNew === undefined || report.newGaps < failOnNew) return shown;
+  const found = `${counted(report.newGaps, 'gap')} are new since the report before; --fail-on-new is ${failOnNew}`;
   progress.note(found);
   return {
-    ...result,
-    script,
+    ...shown,
     outcome: 'newGaps',
     findings: [{ level: 'error', code: 'NewGaps', lines: [found] }],
   };

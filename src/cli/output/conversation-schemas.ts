@@ -17,6 +17,13 @@ export const conversationFields = {
     requests: count.describe('Number of requests to the export API.'),
     readUntilTime: instant.describe('All turns from --since to this time are exported.'),
   },
+  GapsWritten: {
+    path: path.describe('The folder of --to.'),
+    turns: count.describe('Number of turns that were read.'),
+    open: count.describe('Number of gaps that are open or reopened.'),
+    newGaps: count.describe('Number of gaps that are new or reopened since the report before.'),
+    generatedTime: instant,
+  },
   PrunedConversations: {
     project: z.string(),
     path: path.describe('What --to names.'),

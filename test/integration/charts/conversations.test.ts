@@ -45,17 +45,18 @@ test("the CronJob's container exports new turns to its volume, and the next run 
   const service = await startService({ conversations: turns, defaultProject: 'docs' });
 
   const objects = await render('conversations', { values: { conversations: { apiBaseUrl: service.url } } });
-  const container = new RenderedObject(
-    one(objects, 'CronJob').at('spec.jobTemplate.spec.template.spec.containers.0'),
-  );
+  const pod = 'spec.jobTemplate.spec.template.spec';
+  const container = new RenderedObject(one(objects, 'CronJob').at(`${pod}.initContainers.0`));
+  const report = new RenderedObject(one(objects, 'CronJob').at(`${pod}.containers.0`));
   const moved = (text: string): string =>
     text.replace('/var/lib/conversations', data).replace('/etc/static-export-conversations', folder);
   const [program, ...args] = container.textsAt('args').map(moved);
   assert.equal(program, 'static-export');
-  const run = () =>
-    runCommand([process.execPath, programFile('static-export'), ...args], {
+  const runWith = (given: readonly string[]) =>
+    runCommand([process.execPath, programFile('static-export'), ...given], {
       env: { XDG_STATE_HOME: moved(String(container.at('env.0.value'))), HOME: '/nonexistent' },
     });
+  const run = () => runWith(args);
   const exported = (): readonly string[] => {
     const files = readdirSync(join(data, 'turns'), { recursive: true, encoding: 'utf8' })
       .map((name) => join(data, 'turns', name))
@@ -73,9 +74,14 @@ test("the CronJob's container exports new turns to its volume, and the next run 
   const second = await run();
   assert.equal(second.code, 0, second.stderr);
   assert.deepEqual(exported(), ['a', 'b', 'c']);
+  const gaps = [await runWith(report.textsAt('args').map(moved).slice(1))];
+  gaps.push(await runWith(report.textsAt('args').map(moved).slice(1)));
+  for (const { code, stderr } of gaps) assert.equal(code, 0, stderr);
+  assert.deepEqual(readdirSync(join(data, 'reports')).toSorted(), ['gaps.html', 'gaps.json']);
   for (const name of readdirSync(data, { recursive: true, encoding: 'utf8' })) {
     assert.equal(statSync(join(data, name)).mode & 0o077, 0, name);
   }
+  for (const { stdout, stderr } of gaps) assert.doesNotMatch(stdout + stderr, /how|svc_/);
   assert.doesNotMatch(first.stdout + first.stderr + second.stdout + second.stderr, /how [abc]\?|svc_/);
   await service.close();
 });

@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -214,6 +214,16 @@ test('a page that is edited closes its gap in the version that holds the edit, a
     (await gaps('two.tar.gz', second, '--previous', at('two.json'), '--fail-on-new', '5')).code,
     0,
   );
+
+  const reports = at('reports');
+  await succeed('conversations', 'gaps', '--from', at('turns'), '--to', reports);
+  const kept = readFileSync(join(reports, 'gaps.json'), 'utf8');
+  assert.match(readFileSync(join(reports, 'gaps.html'), 'utf8'), /audit log/);
+  const again = await succeed('conversations', 'gaps', '--from', at('turns'), '--to', reports);
+  assert.match(again, /open gaps, 0 of them new or reopened/);
+  assert.doesNotMatch(again, /audit|SSO/i);
+  assert.equal(parseReport(readFileSync(join(reports, 'gaps.json'), 'utf8'))?.newGaps, 0);
+  assert.ok((parseReport(kept)?.gaps.length ?? 0) > 0);
 
   const csv = await gaps('two.tar.gz', second, '--format', 'csv');
   assert.match(csv.stdout, /^week,category,page,turns/);

@@ -88,6 +88,7 @@ const seldom: readonly string[] = [
   'targets[].heldVersion',
   'targets[].lastTransitionTime',
   'targets[].linkIssueTime',
+  'targets[].ref',
   'targets[].retryTime',
   'targets[].revertTimes',
   'targets[].type',

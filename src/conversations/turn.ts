@@ -43,6 +43,24 @@ export type Turn = Readonly<Omit<z.infer<typeof turnSchema>, 'sources'>> & {
   readonly sources: readonly ConversationSource[];
 };
 
+/** In the order of every table. */
+export const turnColumns = [
+  'turn_key',
+  'project',
+  'conversation',
+  'timestamp',
+  'timestamp_raw',
+  'query',
+  'response',
+  'category',
+  'resolution_status',
+  'page_url',
+  'sources',
+  'content_hash',
+  'change',
+  'observed_at',
+] as const satisfies readonly (keyof Turn)[];
+
 /** A turn before it is known whether a sink has it. */
 export type ReadTurn = Omit<Turn, 'turn_key' | 'content_hash' | 'change' | 'observed_at'>;
 

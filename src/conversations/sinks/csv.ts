@@ -1,25 +1,8 @@
 // Turns as CSV (RFC 4180) that a spreadsheet opens without running anything. A text that would be a formula gets one tab in
 // front. Invariant: `plainCell` of a cell is the text again, because a text that begins with a tab gets one too.
 
-import type { Turn } from '../turn.ts';
+import { type Turn, turnColumns } from '../turn.ts';
 import type { LineFormat } from './line-sink.ts';
-
-const columns = [
-  'turn_key',
-  'project',
-  'conversation',
-  'timestamp',
-  'timestamp_raw',
-  'query',
-  'response',
-  'category',
-  'resolution_status',
-  'page_url',
-  'sources',
-  'content_hash',
-  'change',
-  'observed_at',
-] as const satisfies readonly (keyof Turn)[];
 
 /** What spreadsheets run or cut off: formula signs with their full-width forms, and characters that they trim before. */
 const dangerousStart = /^[\t\r\n=+\-@\uFF1D\uFF0B\uFF0D\uFF20]/;
@@ -37,11 +20,11 @@ export function cellOf(value: string | null): string {
   return /^[A-Za-z0-9_:./ -]+$/.test(text) && text.trim() === text ? text : `"${text.replaceAll('"', '""')}"`;
 }
 
-const textOf = (turn: Turn, column: (typeof columns)[number]): string | null =>
+const textOf = (turn: Turn, column: (typeof turnColumns)[number]): string | null =>
   column === 'sources' ? JSON.stringify(turn.sources) : turn[column];
 
 export const csv: LineFormat = {
   ending: '.csv',
-  header: `${columns.join(',')}\r\n`,
-  lineOf: (turn) => `${columns.map((column) => cellOf(textOf(turn, column))).join(',')}\r\n`,
+  header: `${turnColumns.join(',')}\r\n`,
+  lineOf: (turn) => `${turnColumns.map((column) => cellOf(textOf(turn, column))).join(',')}\r\n`,
 };

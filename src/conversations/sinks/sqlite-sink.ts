@@ -7,27 +7,14 @@ import { makeFolder } from '../../runtime/folder.ts';
 import { ConversationError } from '../conversation-error.ts';
 import type { Sink } from '../sink.ts';
 import { numberIn, openDatabase } from '../sqlite.ts';
-import type { Turn } from '../turn.ts';
+import { turnColumns } from '../turn.ts';
 
 /** "SXCT", so that a file of another program is recognized. */
 const applicationId = 0x53584354;
 const formatVersion = 1;
 
-const columns = [
-  'turn_key',
-  'project',
-  'conversation',
-  'timestamp',
-  'timestamp_raw',
-  'query',
-  'response',
-  'category',
-  'resolution_status',
-  'page_url',
-  'content_hash',
-  'change',
-  'observed_at',
-] as const satisfies readonly (keyof Turn)[];
+/** `sources` have a table of their own. */
+const columns = turnColumns.filter((name) => name !== 'sources');
 
 const tables = `
   CREATE TABLE turns (

@@ -58,6 +58,7 @@ after(() => rmSync(folder, { recursive: true, force: true }));
 const manPages = [
   'static-export',
   'static-export-bundle',
+  'static-export-conversations',
   'static-export-kit',
   ...commands.map(({ words }) => `static-export-${words.replaceAll(' ', '-')}`),
 ].map((name) => `man/${name}.1`);
@@ -81,6 +82,7 @@ test('the package holds the program, its workers, man pages and licences, and no
     'kubectl_complete-static_export',
     'package.json',
     'static-export.mjs',
+    'tap-static-export.mjs',
     'values-worker.mjs',
     'variant-worker.mjs',
     ...manPages,
@@ -114,6 +116,9 @@ const inEmptyFolder = (...words: readonly string[]): Promise<CommandResult> =>
 test('the installed program runs from an empty folder', async () => {
   const shown = await inEmptyFolder('static-export', '--version');
   assert.deepEqual(shown, { code: 0, stdout: `static-export ${version}\n`, stderr: '' });
+  const discovered = await inEmptyFolder('tap-static-export', '--discover');
+  assert.equal(discovered.code, 0, discovered.stderr);
+  assert.equal(JSON.parse(discovered.stdout).streams[0].stream, 'turns');
   const site = join(folder, 'site');
   mkdirSync(site);
   writeFileSync(join(site, 'index.html'), '<h1>Docs</h1>');

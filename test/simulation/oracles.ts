@@ -2,6 +2,7 @@
 // rule's message. Owns its memory of the simulation; changes nothing.
 
 import assert from 'node:assert/strict';
+import { parsePublishedBundle } from '../../src/bundle/published-bundle.ts';
 import { gather } from '../../src/loop/gather.ts';
 import { createMemory, type ProcessMemory } from '../../src/loop/memory.ts';
 import { adopt } from '../../src/reconcile/adopt.ts';
@@ -186,18 +187,10 @@ export class Oracles {
     this.#writesChecked = writes.length;
     for (const { isTakeover } of fresh) assert.notEqual(isTakeover, true, 'a foreign output was overwritten');
     if (step.error !== undefined || hadFaults) return;
-    const isConfirmed = this.#isUnknownToStatus(step);
     for (const { kind, isChange } of fresh) {
-      const isFine = isChange || (kind === 'Secret' && isConfirmed);
+      const isFine = isChange || (kind === 'Secret' && isUnknownToStatus(step));
       assert.ok(isFine, `${kind} was written without a change`);
     }
-  }
-
-  /** The Secret's publication was not in status; only a write can confirm that it is not an old one. */
-  #isUnknownToStatus({ before, linkBefore }: Step): boolean {
-    const { active } = parseStatus(before?.status);
-    const fact = linkBefore === undefined ? undefined : this.#simulation.vendor.links.get(linkBefore);
-    return active !== undefined && fact !== undefined && fact.jobId !== active.jobId;
   }
 
   /** Rule 6: without a change there is no call and no write between timers. */
@@ -322,6 +315,13 @@ class Reader<T> {
     this.#read = all.length;
     return rest;
   }
+}
+
+/** The Secret's publication was not in status; only a write can confirm that it is not an old one. */
+function isUnknownToStatus({ before, bundleBefore }: Step): boolean {
+  const { active } = parseStatus(before?.status);
+  if (active === undefined || bundleBefore === undefined) return false;
+  return parsePublishedBundle(bundleBefore).jobId !== active.jobId;
 }
 
 /** No action was due: no change, no running job, and no time named in status had come. */

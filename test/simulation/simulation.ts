@@ -41,6 +41,8 @@ export interface Step {
   readonly before: StaticExportObject | undefined;
   /** The link that was published when the step started, and whether it was valid. */
   readonly linkBefore: string | undefined;
+  /** Its `bundle.json`. */
+  readonly bundleBefore: string | undefined;
   readonly wasLinkValid: boolean;
   /** After a change or at the first reconcile. */
   readonly wasDirty: boolean;
@@ -263,7 +265,7 @@ export class Simulation {
     this.isDirty = false;
     this.#isWoken = false;
     const before = await this.cluster.readStaticExport(resource);
-    const linkBefore = this.output()?.['bundleUrl'];
+    const { bundleUrl: linkBefore, 'bundle.json': bundleBefore } = this.output() ?? {};
     const wasLinkValid = this.isLinkValid();
     const startedAt = this.clock.monotonic();
     const calls = this.vendor.calls.length;
@@ -274,6 +276,7 @@ export class Simulation {
       isUnprompted,
       before,
       linkBefore,
+      bundleBefore,
       wasLinkValid,
       wasDirty,
       startedAt,

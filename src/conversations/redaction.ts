@@ -1,5 +1,5 @@
 // Takes e-mail addresses, IP addresses and tokens out of turns before a sink, a report or the state sees them. Owns the
-// patterns. Each match becomes a keyed hash, so that repeats still join and nobody without the key can try values. Refuses
+// patterns. Each match becomes a keyed hash, so that repeats still join, and values cannot be tried without the key. Refuses
 // patterns whose time grows faster than the text.
 
 import { createHmac } from 'node:crypto';

@@ -29,12 +29,14 @@ const never = new AbortController().signal;
 let folder: string;
 let clock: SteppedClock;
 let transport: Transport;
-/** Process ids, one a line, as the plugin starts. */
-const started = (): readonly string[] =>
-  existsSync(join(folder, 'started')) ? readFileSync(join(folder, 'started'), 'utf8').trim().split('\n') : [];
-const isAlive = (pid: string): boolean => {
+/** Process ids, one a line, as the plugin starts. The file is empty before its first line, and 0 would be our own group. */
+const started = (): readonly number[] =>
+  existsSync(join(folder, 'started'))
+    ? (readFileSync(join(folder, 'started'), 'utf8').match(/^\d+$/gm) ?? []).map(Number)
+    : [];
+const isAlive = (pid: number): boolean => {
   try {
-    process.kill(Number(pid), 0);
+    process.kill(pid, 0);
     return true;
   } catch {
     return false;
@@ -83,7 +85,7 @@ beforeEach(() => {
 });
 afterEach(async () => {
   await transport.close();
-  for (const pid of started()) if (isAlive(pid)) process.kill(Number(pid), 'SIGKILL');
+  for (const pid of started()) if (isAlive(pid)) process.kill(pid, 'SIGKILL');
   rmSync(folder, { recursive: true });
 });
 
@@ -145,8 +147,7 @@ test('a plugin that fails runs once a second, however many calls need it, and on
 test('a plugin that hangs is named after the deadline of each call, and ended after a minute', async () => {
   usePlugin('exec sleep 600');
   const first = ask();
-  await eventually('the plugin', () => started()[0], { timeoutMs: 10_000, everyMs: 5 });
-  const [pid = ''] = started();
+  const pid = await eventually('the plugin', () => started()[0], { timeoutMs: 10_000, everyMs: 5 });
   await clock.pass(15_000);
   assert.match(await first, /^Unavailable: the credentials .* did not arrive in time; check the exec plugin/);
   assert.ok(isAlive(pid));
@@ -164,10 +165,13 @@ test('a plugin that hangs is named after the deadline of each call, and ended af
 test("a plugin's child that holds its output open does not prevent its replacement", async () => {
   usePlugin('sleep 600 &\necho $! >> started\nwait');
   const first = ask();
-  await eventually('both processes', () => started()[1], { timeoutMs: 10_000, everyMs: 5 });
+  const pid = await eventually('both processes', () => started()[1] && started()[0], {
+    timeoutMs: 10_000,
+    everyMs: 5,
+  });
   await clock.pass(60_000);
   assert.match(await first, /^Unavailable: /);
-  await eventually('the end of the plugin', () => !isAlive(started()[0] ?? '') || undefined, {
+  await eventually('the end of the plugin', () => !isAlive(pid) || undefined, {
     timeoutMs: 10_000,
     everyMs: 5,
   });

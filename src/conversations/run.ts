@@ -7,7 +7,7 @@ import type { ConversationPage } from '../export-api/conversation-answers.ts';
 import { pagesOf } from '../export-api/conversation-pages.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { ConversationError } from './conversation-error.ts';
-import { type Estimate, estimateOf } from './estimate.ts';
+import { createEstimator, type Estimate, type Estimator } from './estimate.ts';
 import type { TurnBatch } from './known-turns.ts';
 import type { PacedListing } from './paced-listing.ts';
 import type { Sink } from './sink.ts';
@@ -95,11 +95,10 @@ export async function runExport(
 class Run {
   readonly #request: RunRequest;
   readonly #cycle: number;
-  readonly #spans: readonly Span[];
   readonly #dependencies: RunDependencies;
   readonly #signal: AbortSignal;
+  readonly #estimator: Estimator;
   readonly #counts = { inserted: 0, updated: 0, unchanged: 0, outside: 0, undated: 0, windows: 0 };
-  #readMs = 0;
   #stepMs: number;
   #batch: TurnBatch;
   #hasUncommitted = false;
@@ -113,7 +112,7 @@ class Run {
   ) {
     this.#request = request;
     this.#cycle = cycle;
-    this.#spans = spans;
+    this.#estimator = createEstimator(spans, request.limit);
     this.#dependencies = dependencies;
     this.#signal = signal;
     this.#batch = dependencies.state.known.newBatch();
@@ -146,7 +145,7 @@ class Run {
       // A window that the end of its span cuts short says little about the next one.
       const isCut = window.until - window.from < this.#stepMs;
       if (!isCut) this.#stepMs = nextStep(this.#stepMs, { requests, isFull });
-      await this.#close(window);
+      await this.#close(window, rows, requests);
       from = window.until;
     }
   }
@@ -218,16 +217,16 @@ class Run {
     this.#hasUncommitted = false;
   }
 
-  async #close(window: Span): Promise<void> {
+  async #close(window: Span, rows: number, requests: number): Promise<void> {
     const { state, sink, onProgress } = this.#dependencies;
     const settledBefore = this.#cycle - this.#request.lagMs - this.#request.lookBackMs;
     const windows = closeWindow(state.windows, window, this.#cycle, settledBefore);
     state.closeWindow(windows, this.#stepMs);
     await sink.windowClosed?.(state.windows);
     this.#counts.windows += 1;
-    this.#readMs += window.until - window.from;
-    const { requests } = this.counts;
-    onProgress({ ...this.counts, estimate: estimateOf(this.#spans, this.#readMs, requests) });
+    const { counts } = this;
+    const read = { rows, requests, sent: counts.requests, stepMs: this.#stepMs };
+    onProgress({ ...counts, estimate: this.#estimator.windowRead(window, read) });
   }
 }
 

@@ -215,7 +215,10 @@ function warnAboutClock(readUntilMs: number, now: number, { progress }: CliConte
 }
 
 function progressWords({ inserted, updated, requests, estimate }: RunProgress): string {
-  const about = estimate.requests === undefined ? '' : ` of about ${estimate.requests}`;
+  const about =
+    estimate.requests === undefined
+      ? ', too early to estimate their number'
+      : ` of about ${estimate.requests}`;
   return `${counted(inserted + updated, 'turn')}, request ${requests}${about}`;
 }
 

@@ -4,49 +4,13 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { cellOf, csv, harmlessText, plainText } from '../../../../src/conversations/sinks/csv.ts';
+import { readCsv } from '../../../support/csv-reader.ts';
 import { sampleTurn } from '../../../support/sample-turn.ts';
 
-/** RFC 4180, written apart from the code under test. Null is a cell without quotes and text. */
-function readCsv(text: string): (string | null)[][] {
-  const rows: (string | null)[][] = [];
-  let row: (string | null)[] = [];
-  for (let at = 0; at < text.length; ) {
-    let cell: string | null = null;
-    if (text[at] === '"') {
-      cell = '';
-      for (at += 1; ; at += 1) {
-        if (text[at] !== '"') cell += text[at];
-        else if (text[at + 1] === '"') {
-          cell += '"';
-          at += 1;
-        } else break;
-      }
-      at += 1;
-    } else {
-      const start = at;
-      while (at < text.length && text[at] !== ',' && text[at] !== '\r') at += 1;
-      cell = start === at ? null : text.slice(start, at);
-    }
-    row.push(cell);
-    if (text[at] === ',') at += 1;
-    else {
-      assert.equal(text.slice(at, at + 2), '\r\n');
-      at += 2;
-      rows.push(row);
-      row = [];
-    }
-  }
-  return rows;
-}
-
+/** Texts with what a formula needs, and ordinary ones. */
 const anyText = fc.oneof(
   fc.string({ unit: 'binary' }),
-  fc
-    .tuple(
-      fc.constantFrom('=', '+', '-', '@', '\t', '\r', '\n', '＝', '＋', '－', '＠', "'", '"', ','),
-      fc.string(),
-    )
-    .map(([first, rest]) => first + rest),
+  fc.string({ unit: fc.constantFrom(...'=+-@\t\r\n;,"\' \0\u200B＝＋－＠a1') }),
 );
 
 test('each text comes back from its cell', () => {
@@ -67,6 +31,44 @@ test('no cell begins with what a spreadsheet runs', () => {
       assert.doesNotMatch(cell ?? '', /^[=+\-@＝＋－＠\r\n]/);
     }),
   );
+});
+
+/** Where a spreadsheet with semicolons between cells begins one: quotes within a text mean nothing to it. */
+const cellsBySemicolon = (row: string): readonly string[] => row.split(/[;\r\n]/);
+
+test('no cell begins with what a spreadsheet runs where semicolons are between cells', () => {
+  fc.assert(
+    fc.property(anyText, (text) => {
+      for (const cell of cellsBySemicolon(`key,${cellOf(text)}`))
+        assert.ok(
+          cell.startsWith('\t') || !/^[\s\0"\u200B]*[=+\-@＝＋－＠]/.test(cell),
+          JSON.stringify(cell),
+        );
+    }),
+  );
+});
+
+for (const [text, harmless] of [
+  ['=1', '\t=1'],
+  ['\0=1', '\t\0=1'],
+  [' =1', '\t =1'],
+  ['\t', '\t\t'],
+  ['\n=1', '\t\n\t=1'],
+  ['a;=1', 'a;\t=1'],
+  ['a;"=1"', 'a;\t"=1"'],
+  ['a\r\n- b', 'a\r\n\t- b'],
+  ['a\r\n\tb', 'a\r\n\t\tb'],
+  ['a=1, b; c\td', 'a=1, b; c\td'],
+] as const) {
+  test(`${JSON.stringify(text)} is written as ${JSON.stringify(harmless)}`, () => {
+    assert.equal(harmlessText(text), harmless);
+    assert.equal(plainText(harmless), text);
+  });
+}
+
+test('ten million spaces take no more than their number', () => {
+  const text = ' '.repeat(10_000_000);
+  assert.equal(harmlessText(text), text);
 });
 
 test('a turn has a cell for each column', () => {

@@ -7,6 +7,7 @@ export const skippable = [
   'gitops',
   'jsonschema',
   'krew',
+  'libreoffice',
   'man',
   'minisign',
   'nextjs',

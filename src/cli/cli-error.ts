@@ -6,6 +6,7 @@ import { BundleError, type BundleErrorKind } from '../bundle/bundle-error.ts';
 import { ExportApiError, type ExportApiErrorCode } from '../export-api/answers.ts';
 import { KitError } from '../mirror/kit/kit-error.ts';
 import { MirrorError, type MirrorErrorCode } from '../mirror/mirror-error.ts';
+import { BucketFault, type BucketFaultCode } from '../s3/bucket-fault.ts';
 import { ClusterError, type ClusterErrorCode } from '../wire/cluster-error.ts';
 import { PublishableError, publishableCode, publishableMessage } from '../wire/publishable-error.ts';
 import type { Outcome } from './exit-code.ts';
@@ -89,7 +90,22 @@ const bundleOutcomes: Readonly<Record<BundleErrorKind, Outcome>> = {
   rejected: 'archiveRejected',
 };
 
-/** Of a registry or a bucket; unless the same call may succeed later. */
+/** Of a bucket that holds no mirror; unless the same call may succeed later. */
+const bucketOutcomes: Readonly<Record<BucketFaultCode, Outcome>> = {
+  InvalidAddress: 'usage',
+  InvalidCredentials: 'usage',
+  AddressNotAllowed: 'usage',
+  CertificateNotTrusted: 'usage',
+  Denied: 'notWritten',
+  BucketMissing: 'notWritten',
+  WrongRegion: 'notWritten',
+  ClockSkewed: 'notWritten',
+  Unreachable: 'temporary',
+  NotABucket: 'notWritten',
+  ContentRefused: 'notWritten',
+};
+
+/** Of a registry or a bucket with a mirror; unless the same call may succeed later. */
 const mirrorOutcomes: Readonly<Record<MirrorErrorCode, Outcome>> = {
   InvalidReference: 'usage',
   InvalidCredentials: 'usage',
@@ -143,7 +159,8 @@ function messageOf(error: unknown): string {
   const message = publishableMessage(error);
   // Servers and the operator retry, and these messages say so. A command says itself whether it does.
   if (error instanceof BundleError) return message.replace(/; retrying( later)?$/, '');
-  return error instanceof MirrorError ? message.replace(/ Retrying\.$/, '') : message;
+  const isStorage = error instanceof MirrorError || error instanceof BucketFault;
+  return isStorage ? message.replace(/ Retrying\.$/, '') : message;
 }
 
 function nextOf(error: unknown): readonly string[] {
@@ -159,6 +176,7 @@ function outcomeOf(error: unknown): Outcome {
   if (error instanceof BundleError) return bundleOutcomes[error.kind];
   if (error instanceof ClusterError) return temporaryClusterCodes.has(error.code) ? 'temporary' : 'cluster';
   if (error instanceof KitError) return 'archiveRejected';
+  if (error instanceof BucketFault) return error.isTemporary ? 'temporary' : bucketOutcomes[error.bucketCode];
   if (error instanceof MirrorError) return error.isTemporary ? 'temporary' : mirrorOutcomes[error.mirrorCode];
   return error instanceof PublishableError ? 'usage' : 'bug';
 }

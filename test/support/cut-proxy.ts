@@ -70,6 +70,7 @@ export async function startCutProxy(host: string, cut?: Cut): Promise<CutProxy> 
     pieces: () => pieces,
     close: async () => {
       for (const socket of sockets) socket.destroy();
+      if (!server.listening) return;
       server.close();
       await once(server, 'close');
     },

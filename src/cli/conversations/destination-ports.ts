@@ -5,7 +5,6 @@ import { readProxySettings } from '../../bundle/fetch/proxy-settings.ts';
 import { RenewedAgent } from '../../bundle/fetch/renewed-agent.ts';
 import type { SinkDependencies } from '../../conversations/sinks/open-sink.ts';
 import { readWebhookSecret } from '../../conversations/sinks/webhook-sink.ts';
-import { mirrorBucket } from '../../mirror/mirror-bucket.ts';
 import { readAccessKey, readMirrorSecret } from '../../mirror/mirror-secret.ts';
 import { readBounded } from '../../runtime/bounded-file.ts';
 import { userAgent } from '../../runtime/version.ts';
@@ -33,13 +32,13 @@ export interface DestinationPorts extends Pick<SinkDependencies, 'openBucket' | 
 export function destinationPorts(
   values: DestinationValues,
   extraCaPem: string | undefined,
-  { clock, env }: CliContext,
+  { clock, env }: Pick<CliContext, 'clock' | 'env'>,
 ): DestinationPorts {
   const proxy = readProxySettings(env);
   const agents: RenewedAgent[] = [];
   return {
     openBucket: async (bucket) => {
-      const opened = await openBucket(
+      return await openBucket(
         {
           bucket,
           region: values.s3Region,
@@ -54,7 +53,6 @@ export function destinationPorts(
         },
         clock,
       );
-      return mirrorBucket(opened);
     },
     openWebhook: async () => {
       const secret = await readSecret(values.webhookSecretFile);
@@ -73,12 +71,23 @@ export function destinationPorts(
 }
 
 async function readCredentials(folder: string | undefined, env: CliContext['env']): Promise<S3Credentials> {
-  if (folder !== undefined) return readAccessKey(await readMirrorSecret(folder));
+  if (folder !== undefined) return readKeyFolder(folder);
   const ambient = readAmbientIdentity(env);
   if (ambient !== undefined) return ambient;
   const message =
     'there are no credentials for the bucket; name a folder with the files accessKeyId and secretAccessKey with --s3-credentials, or set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY';
   throw new CliError('usage', 'CredentialsMissing', message);
+}
+
+/** The same files as those of a mirror's Secret. */
+async function readKeyFolder(folder: string): Promise<S3Credentials> {
+  try {
+    return readAccessKey(await readMirrorSecret(folder));
+  } catch (cause) {
+    const message =
+      '--s3-credentials must be a folder with the files accessKeyId and secretAccessKey, and sessionToken for temporary keys; check its path and permissions';
+    throw new CliError('usage', 'InvalidCredentials', message, { cause });
+  }
 }
 
 async function readSecret(path: string | undefined): Promise<Uint8Array> {

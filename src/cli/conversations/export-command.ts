@@ -75,7 +75,8 @@ export async function exportConversations(
     return await withListing(values, home, key, context, async (listing, extraCaPem) => {
       warnAboutClock(readUntil(state.windows, since), now, context);
       const { lag: lagMs, lookBack: lookBackMs, limit, project, dropResponse: dropsResponse } = values;
-      const done = await withSink(values, state, extraCaPem, context, (sink) =>
+      const scratch = join(statePathOf(values, home), 'scratch');
+      const done = await withSink(values, { state, scratch, extraCaPem }, context, (sink) =>
         runExport(
           { project, since, until, lagMs, lookBackMs, limit },
           {
@@ -125,8 +126,11 @@ async function openRunState(
 ): Promise<ConversationState> {
   if (values.format === 'singer') return openSingerState(values);
   const identity = identityOf(values, redaction);
-  return await openState(values.state ?? defaultStatePath(home, values), identity);
+  return await openState(statePathOf(values, home), identity);
 }
+
+const statePathOf = (values: ConversationValues, home: string): string =>
+  values.state ?? defaultStatePath(home, values);
 
 function identityOf(values: ConversationValues, { kinds, key }: Redaction): StateIdentity {
   return {
@@ -160,16 +164,20 @@ async function withListing<T>(
 
 async function withSink<T>(
   values: ConversationValues,
-  state: ConversationState,
-  extraCaPem: string | undefined,
+  needs: {
+    readonly state: ConversationState;
+    readonly scratch: string;
+    readonly extraCaPem: string | undefined;
+  },
   context: CliContext,
   use: (sink: Sink) => Promise<T>,
 ): Promise<T> {
   const { writeOut, signal, progress } = context;
+  const { state: ledger, scratch, extraCaPem } = needs;
   const ports = destinationPorts(values, extraCaPem, context);
   const name = namedPath('--to', values.to);
   try {
-    const opened = await openSink(values, { ...ports, ledger: state, writeOut, signal }).catch(
+    const opened = await openSink(values, { ...ports, ledger, scratch, writeOut, signal }).catch(
       (error: unknown) => {
         throw sinkFault(error, name);
       },

@@ -5,6 +5,7 @@ import { ConversationError, type ConversationErrorKind } from '../../conversatio
 import type { RunCounts } from '../../conversations/run.ts';
 import type { Sink } from '../../conversations/sink.ts';
 import { ExportApiError } from '../../export-api/answers.ts';
+import { BucketFault, type BucketFaultCode } from '../../s3/bucket-fault.ts';
 import { formatInstant } from '../../wire/instant.ts';
 import { printable } from '../../wire/printable-text.ts';
 import { PublishableError } from '../../wire/publishable-error.ts';
@@ -19,6 +20,19 @@ const outcomes: Readonly<Record<ConversationErrorKind, Outcome>> = {
   sink: 'notWritten',
   refused: 'exportFailed',
 };
+
+const address = ['Check --s3-endpoint, --s3-region and --s3-path-style.'];
+const credentials = ['Check --s3-credentials, or the AWS_* variables.'];
+const bucketSteps: Readonly<Partial<Record<BucketFaultCode, readonly string[]>>> = {
+  InvalidAddress: address,
+  NotABucket: address,
+  Unreachable: address,
+  InvalidCredentials: credentials,
+  Denied: credentials,
+  WrongRegion: ['Set --s3-region.'],
+  CertificateNotTrusted: ['Name its CA certificate with --extra-ca-file.'],
+};
+const goesOn = 'Run the same command again: it goes on after the last object that was written.';
 
 /** @param counts of what was committed before. @param keyHint what may be wrong with the key */
 export function failedExport(
@@ -35,6 +49,11 @@ export function failedExport(
     return new CliError(outcomes[kind], code, message, { cause: error, known: { ...known, ...time } });
   }
   if (error instanceof ExportApiError) return refusedRequest(error, project, keyHint, known);
+  if (error instanceof BucketFault) {
+    const { outcome, code, message } = failureOf(error);
+    const step = bucketSteps[error.bucketCode];
+    return new CliError(outcome, code, message, { cause: error, known, next: [...(step ?? []), goesOn] });
+  }
   return error instanceof CliError ? error.knowing({ ...known, ...error.known }) : error;
 }
 

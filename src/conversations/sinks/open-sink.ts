@@ -3,8 +3,10 @@
 
 import { basename, dirname, resolve } from 'node:path';
 import type { Bucket } from '../../s3/bucket.ts';
+import { readBucketReference } from '../../s3/bucket-address.ts';
 import { ConversationError } from '../conversation-error.ts';
 import type { PartLedger, Sink } from '../sink.ts';
+import type { BucketPlace } from './bucket-sink.ts';
 import { csv } from './csv.ts';
 import { type LineFormat, lineFileSink, lineFolderSink, lineStreamSink, ndjson } from './line-sink.ts';
 import type { WebhookTarget } from './webhook-sink.ts';
@@ -17,6 +19,8 @@ export interface SinkDependencies {
   /** Resolves when standard output has taken the text. */
   readonly writeOut: (text: string) => Promise<void>;
   readonly openBucket: (name: string) => Promise<Bucket>;
+  /** A folder of this run alone, for a partition while it is merged with what the bucket has. */
+  readonly scratch: string;
   readonly openWebhook: () => Promise<Omit<WebhookTarget, 'url'>>;
   readonly signal: AbortSignal;
 }
@@ -35,7 +39,7 @@ export function placeKind(to: string): PlaceKind | undefined {
 const placesOf: Readonly<Record<SinkFormat, readonly PlaceKind[]>> = {
   ndjson: ['path', 'stream', 'bucket', 'webhook'],
   csv: ['path', 'stream', 'bucket'],
-  parquet: ['path'],
+  parquet: ['path', 'bucket'],
   sqlite: ['path'],
   singer: ['stream'],
 };
@@ -70,18 +74,34 @@ export async function openSink(
 ): Promise<Sink> {
   const wrong = checkPlace(format, to);
   if (wrong !== undefined) throw new ConversationError('usage', 'DestinationUnknown', wrong);
-  const { ledger, writeOut } = dependencies;
-  const path = resolve(to);
   switch (format) {
     case 'singer':
-      return (await import('./singer-sink.ts')).singerSink(project, writeOut);
+      return (await import('./singer-sink.ts')).singerSink(project, dependencies.writeOut);
     case 'sqlite':
-      return (await import('./sqlite-sink.ts')).openSqliteSink(path);
+      return (await import('./sqlite-sink.ts')).openSqliteSink(resolve(to));
     case 'parquet':
-      return (await import('./parquet-sink.ts')).parquetSink(path, ledger);
+      return openParquetSink(to, dependencies);
     default:
       return openLineSink(format, to, dependencies);
   }
+}
+
+async function openParquetSink(
+  to: string,
+  { ledger, openBucket, scratch, signal }: SinkDependencies,
+): Promise<Sink> {
+  const { parquetSink } = await import('./parquet-sink.ts');
+  const { bucketPartitions, folderPartitions } = await import('./partition-store.ts');
+  if (placeKind(to) === 'path') return parquetSink(folderPartitions(resolve(to)), ledger);
+  return parquetSink(await bucketPartitions(await openPlace(to, openBucket), scratch, signal), ledger);
+}
+
+async function openPlace(to: string, openBucket: SinkDependencies['openBucket']): Promise<BucketPlace> {
+  const place = readBucketReference(to.replace(/^s3:/i, 's3:'));
+  if (place !== undefined) return { bucket: await openBucket(place.bucket), prefix: place.prefix };
+  const message =
+    '--to is not s3://BUCKET/PREFIX with letters, digits and any of . _ = + @ - in each part of the prefix';
+  throw new ConversationError('usage', 'DestinationUnknown', message);
 }
 
 async function openLineSink(
@@ -95,8 +115,7 @@ async function openLineSink(
       return lineStreamSink(writeOut, lines);
     case 'bucket': {
       const { bucketSink } = await import('./bucket-sink.ts');
-      const [, name = '', prefix = ''] = /^s3:\/\/([^/]+)\/?(.*?)\/*$/i.exec(to) ?? [];
-      return bucketSink({ bucket: await openBucket(name), prefix }, lines, ledger, signal);
+      return bucketSink(await openPlace(to, openBucket), lines, ledger, signal);
     }
     case 'webhook': {
       const { webhookSink } = await import('./webhook-sink.ts');

@@ -1,16 +1,16 @@
 // Turns as Parquet: a partition for each day, replaced whole, with one row for each key in its last form. Owns the schema and
-// the merge with what a partition holds. Invariant: a partition is as before or complete, so that readers see no half file.
+// the merge with what a partition holds. Refuses a partition that this state did not write.
 
-import { open, rename, rm, stat } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { rm } from 'node:fs/promises';
 import { asyncBufferFromFile, parquetMetadataAsync, parquetReadObjects } from 'hyparquet';
 import { fileWriter, parquetWriteRows, type SchemaElement } from 'hyparquet-writer';
-import { makeFolder, syncFolder } from '../../runtime/folder.ts';
+import { printable } from '../../wire/printable-text.ts';
 import { publishableCode } from '../../wire/publishable-error.ts';
 import { ConversationError } from '../conversation-error.ts';
 import type { PartLedger, Sink } from '../sink.ts';
 import type { Turn } from '../turn.ts';
 import { dayOf } from './line-sink.ts';
+import type { PartitionStore } from './partition-store.ts';
 
 const texts = [
   'project',
@@ -54,8 +54,8 @@ const rowGroupSize = 2_000;
 const mostLength = 32 * 1024 * 1024;
 const mostTurns = 20_000;
 
-/** @param folder created if absent */
-export function parquetSink(folder: string, ledger: PartLedger): Sink {
+/** @param store is closed with the sink */
+export function parquetSink(store: PartitionStore, ledger: PartLedger): Sink {
   let partitions = new Map<string, Map<string, Row>>();
   let turns = 0;
   let length = 0;
@@ -67,7 +67,7 @@ export function parquetSink(folder: string, ledger: PartLedger): Sink {
   return {
     write: async (batch) => {
       for (const turn of batch) {
-        partitionOf(`day=${dayOf(turn)}/turns.parquet`).set(turn.turn_key, rowOf(turn));
+        partitionOf(store.nameOf(`day=${dayOf(turn)}`)).set(turn.turn_key, rowOf(turn));
         turns += 1;
         length += (turn.response?.length ?? 0) + (turn.query?.length ?? 0);
       }
@@ -76,13 +76,13 @@ export function parquetSink(folder: string, ledger: PartLedger): Sink {
     flush: async () => {
       const sizes = new Map<string, number>();
       for (const [name, rows] of partitions)
-        sizes.set(name, await replacePartition(folder, name, rows, ledger));
+        sizes.set(name, await replacePartition(store, name, rows, ledger));
       partitions = new Map();
       turns = 0;
       length = 0;
       return sizes;
     },
-    close: async () => {},
+    close: () => store.close(),
   };
 }
 
@@ -97,39 +97,30 @@ function rowOf(turn: Turn): Row {
 
 /** @returns the size of the new file */
 async function replacePartition(
-  folder: string,
+  store: PartitionStore,
   name: string,
   rows: ReadonlyMap<string, Row>,
   ledger: PartLedger,
 ): Promise<number> {
-  const path = join(folder, name);
-  const present = await sizeOf(path);
   if (ledger.partSize(name) === undefined) {
-    if (present !== undefined) throw foreign(name);
+    if (await store.has(name)) throw foreign(name);
     ledger.registerPart(name);
   }
-  await makeFolder(dirname(path), 0o700);
-  // Of one run at a time, because the state has a lock.
-  const partial = join(dirname(path), '.turns.parquet.partial');
-  await rm(partial, { force: true });
-  await (await open(partial, 'wx', 0o600)).close();
+  const stored = await store.read(name);
+  const file = await store.newFile(name);
   try {
     await parquetWriteRows({
-      writer: fileWriter(partial),
-      rows: mergedRows(present === undefined ? undefined : path, name, rows),
+      writer: fileWriter(file),
+      rows: mergedRows(stored, name, rows),
       columns: names.map((column) => ({ name: column })),
       schema,
       rowGroupSize,
     });
-    const file = await open(partial, 'r+');
-    await file.sync().finally(() => file.close());
-    await rename(partial, path);
-    await syncFolder(dirname(path));
+    return await store.replace(name, file);
   } catch (error) {
-    await rm(partial, { force: true });
+    await rm(file, { force: true });
     throw error;
   }
-  return (await sizeOf(path)) ?? 0;
 }
 
 /** What the partition has of other keys, then the new rows. */
@@ -156,20 +147,14 @@ async function* readRows(path: string, name: string): AsyncGenerator<Record<stri
       yield* await parquetReadObjects({ file, metadata, rowStart, rowEnd });
     }
   } catch (cause) {
-    const message = `${name} cannot be read as Parquet (${publishableCode(cause)}); move it away, and run the command again`;
+    const message = `${printable(name)} cannot be read as Parquet (${publishableCode(cause)}); move it away, and run the command again`;
     throw new ConversationError('sink', 'PartChanged', message, { cause });
   }
 }
-
-const sizeOf = (path: string): Promise<number | undefined> =>
-  stat(path).then(
-    ({ size }) => size,
-    () => undefined,
-  );
 
 const foreign = (name: string): ConversationError =>
   new ConversationError(
     'usage',
     'DestinationExists',
-    `${name} exists, and was not written with this state; move it away, or name the state or another destination`,
+    `${printable(name)} exists, and was not written with this state; move it away, or name the state or another destination`,
   );

@@ -99,7 +99,14 @@ const never = (): never => assert.fail('the bench opens no bucket and no webhook
 const { signal } = new AbortController();
 const sink = await openSink(
   { format, to, project: 'p' },
-  { ledger: state, writeOut: never, openBucket: never, openWebhook: never, signal },
+  {
+    ledger: state,
+    writeOut: never,
+    openBucket: never,
+    openWebhook: never,
+    scratch: join(folder, 'scratch'),
+    signal,
+  },
 );
 const listing = createPacedListing({ client, budget, clock, onWait: () => {} });
 const atStart = process.memoryUsage().rss;

@@ -5,79 +5,28 @@ import assert from 'node:assert/strict';
 import {
   existsSync,
   mkdirSync,
-  mkdtempSync,
   readdirSync,
   readFileSync,
   rmSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { type TestContext, test } from 'node:test';
+import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startProgram } from '../../support/child-program.ts';
 import { type CommandResult, runCommand } from '../../support/command.ts';
 import { programFile } from '../../support/program-file.ts';
 import {
-  key,
-  rowAt,
-  type ScriptedAnswer,
-  type ScriptedListing,
-  type SentRow,
-  startListing,
-} from './environment/scripted-listing.ts';
-
-const hour = 3_600_000;
-const now = Date.now();
-/** Over ten days, each half hour. */
-const usualRows = Array.from({ length: 480 }, (_, index) =>
-  rowAt(now - 480 * (hour / 2) + index * (hour / 2), index),
-);
-
-interface Workplace {
-  readonly folder: string;
-  readonly listing: ScriptedListing;
-  readonly env: Readonly<Record<string, string>>;
-  args(...more: readonly string[]): readonly string[];
-  run(...more: readonly string[]): Promise<CommandResult>;
-  turns(): readonly Readonly<Record<string, unknown>>[];
-}
-
-async function workplace(t: TestContext, rows: readonly SentRow[] = usualRows): Promise<Workplace> {
-  const listing = await startListing(rows);
-  t.after(() => listing.close());
-  const folder = mkdtempSync(join(tmpdir(), 'cli-conversations-'));
-  t.after(() => rmSync(folder, { recursive: true, force: true }));
-  const env = { XDG_STATE_HOME: join(folder, 'home'), STATIC_EXPORT_API_KEY: key };
-  const args = (...more: readonly string[]): readonly string[] => [
-    ...[programFile('static-export'), 'conversations', 'export'],
-    ...['--api-base-url', listing.url, '--project', 'docs', '--budget', '100000/h', '--quiet'],
-    ...(more.includes('--to') ? [] : ['--to', join(folder, 'turns')]),
-    ...more,
-  ];
-  const run = (...more: readonly string[]): Promise<CommandResult> =>
-    runCommand([process.execPath, ...args(...more)], { env });
-  const turns = (): readonly Readonly<Record<string, unknown>>[] => {
-    const parts = join(folder, 'turns');
-    return readdirSync(parts).flatMap((name) =>
-      readFileSync(join(parts, name), 'utf8')
-        .split('\n')
-        .slice(0, -1)
-        .map((line): Readonly<Record<string, unknown>> => JSON.parse(line)),
-    );
-  };
-  return { folder, listing, env, args, run, turns };
-}
-
-const queriesOf = (turns: readonly Readonly<Record<string, unknown>>[]): readonly string[] =>
-  turns.map(({ query }) => String(query)).toSorted();
-const expectedQueries = (rows: readonly SentRow[], untilMs: number): readonly string[] =>
-  rows
-    .filter(({ timestamp }) => Date.parse(timestamp) < untilMs)
-    .map(({ query }) => String(query))
-    .toSorted();
+  expectedQueries,
+  hour,
+  now,
+  queriesOf,
+  usualRows,
+  workplace,
+} from './environment/conversation-workplace.ts';
+import { key, rowAt, type ScriptedAnswer, type SentRow } from './environment/scripted-listing.ts';
 
 test('a program that is killed at pages and commits loses nothing and doubles nothing', async (t) => {
   const { listing, run, args, env, turns } = await workplace(t);

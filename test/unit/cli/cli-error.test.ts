@@ -10,6 +10,7 @@ import { formatFailure } from '../../../src/cli/output/format.ts';
 import { ExportApiError } from '../../../src/export-api/answers.ts';
 import { kitDamaged } from '../../../src/mirror/kit/kit-error.ts';
 import { MirrorError } from '../../../src/mirror/mirror-error.ts';
+import { BucketFault } from '../../../src/s3/bucket-fault.ts';
 
 const api = (code: ConstructorParameters<typeof ExportApiError>[0]) => new ExportApiError(code, 'said');
 const rows: readonly (readonly [string, unknown, number, boolean])[] = [
@@ -33,6 +34,9 @@ const rows: readonly (readonly [string, unknown, number, boolean])[] = [
   ],
   ['a registry that refuses to write', new MirrorError('Denied', 'said'), 9, false],
   ['a malformed reference of a mirror', new MirrorError('InvalidReference', 'said'), 2, false],
+  ['a bucket that cannot be reached', new BucketFault('Unreachable', 'said', { isTemporary: true }), 5, true],
+  ['a bucket that refuses to write', new BucketFault('Denied', 'said'), 9, false],
+  ['a malformed address of a bucket', new BucketFault('InvalidAddress', 'said'), 2, false],
   ['an export that a gate holds', new CliError('held', 'TooFewPages', 'said'), 7, false],
   [
     'a destination that cannot be written',

@@ -46,7 +46,14 @@ async function workplace(t: TestContext, format: SinkFormat) {
     const state = await open();
     const sink = await openSink(
       { format, to, project: 'p' },
-      { ledger: state, writeOut: never, openBucket: never, openWebhook: never, signal },
+      {
+        ledger: state,
+        writeOut: never,
+        openBucket: never,
+        openWebhook: never,
+        scratch: join(folder, 'scratch'),
+        signal,
+      },
     );
     const listing = { requests: 0, listConversations: model.listConversations.bind(model) };
     try {

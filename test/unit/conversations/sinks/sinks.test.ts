@@ -22,6 +22,7 @@ import { bucketSink } from '../../../../src/conversations/sinks/bucket-sink.ts';
 import { csv } from '../../../../src/conversations/sinks/csv.ts';
 import { lineFileSink, lineFolderSink, ndjson } from '../../../../src/conversations/sinks/line-sink.ts';
 import { parquetSink } from '../../../../src/conversations/sinks/parquet-sink.ts';
+import { bucketPartitions, folderPartitions } from '../../../../src/conversations/sinks/partition-store.ts';
 import { openSqliteSink } from '../../../../src/conversations/sinks/sqlite-sink.ts';
 import type { Turn } from '../../../../src/conversations/turn.ts';
 import { memoryBucket } from '../../../support/memory-bucket.ts';
@@ -109,7 +110,7 @@ const kinds: readonly Kind[] = [
   },
   {
     name: 'Parquet',
-    open: async (folder, ledger) => parquetSink(join(folder, 'turns'), ledger),
+    open: async (folder, ledger) => parquetSink(folderPartitions(join(folder, 'turns')), ledger),
     read: async (folder) => {
       const rows: (readonly [string, string | null])[] = [];
       for (const day of readdirSync(join(folder, 'turns'))) {
@@ -120,6 +121,22 @@ const kinds: readonly Kind[] = [
       return rows;
     },
     foreignFile: 'turns/day=2026-11-01/turns.parquet',
+  },
+  {
+    name: 'Parquet in a bucket',
+    open: async (folder, ledger) => {
+      const place = { bucket: bucketOf(folder), prefix: 'p' };
+      return parquetSink(await bucketPartitions(place, join(folder, 'scratch'), signal), ledger);
+    },
+    read: async (folder) => {
+      const rows: (readonly [string, string | null])[] = [];
+      for (const { bytes } of bucketOf(folder).objects.values()) {
+        const file = new Uint8Array(bytes).buffer;
+        for (const row of await parquetReadObjects({ file }))
+          rows.push([String(row['turn_key']), row['category'] === null ? null : String(row['category'])]);
+      }
+      return rows;
+    },
   },
   {
     name: 'a bucket',
@@ -228,6 +245,36 @@ for (const { name, open, read, foreignFile } of kinds) {
       assert.equal(statSync(join(folder, foreignFile)).mode & 0o077, 0);
     }),
   );
+}
+
+for (const [name, key, open] of [
+  [
+    'NDJSON',
+    'p/turns-0000000001.ndjson',
+    async (folder: string, ledger: PartLedger) =>
+      bucketSink({ bucket: bucketOf(folder), prefix: 'p' }, ndjson, ledger, signal),
+  ],
+  [
+    'Parquet',
+    'p/day=2026-11-01/turns.parquet',
+    async (folder: string, ledger: PartLedger) => {
+      const place = { bucket: bucketOf(folder), prefix: 'p' };
+      return parquetSink(await bucketPartitions(place, join(folder, 'scratch'), signal), ledger);
+    },
+  ],
+] as const) {
+  test(`${name} in a bucket: an object of another program stays, and the folder for merges is removed`, async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'conversation-sink-'));
+    const bytes = Buffer.from('something else');
+    bucketOf(folder).objects.set(key, { bytes, modifiedAt: 0 });
+    const sink = await open(folder, memoryLedger());
+    await sink.write(turnsOf(3));
+    await assert.rejects(sink.flush(), { code: 'DestinationExists' });
+    await sink.close();
+    assert.equal(bucketOf(folder).text(key), 'something else');
+    assert.deepEqual(readdirSync(folder), []);
+    rmSync(folder, { recursive: true });
+  });
 }
 
 test('a part that was moved away begins again, and one that was cut is refused', async () => {

@@ -1,0 +1,62 @@
+// A project with a scripted listing and a folder of its own, and `conversations export` as a process over them.
+
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { TestContext } from 'node:test';
+import { type CommandResult, runCommand } from '../../../support/command.ts';
+import { programFile } from '../../../support/program-file.ts';
+import { key, rowAt, type ScriptedListing, type SentRow, startListing } from './scripted-listing.ts';
+
+export const hour = 3_600_000;
+export const now = Date.now();
+/** Over ten days, each half hour. */
+export const usualRows = Array.from({ length: 480 }, (_, index) =>
+  rowAt(now - 480 * (hour / 2) + index * (hour / 2), index),
+);
+
+export interface Workplace {
+  readonly folder: string;
+  readonly listing: ScriptedListing;
+  readonly env: Readonly<Record<string, string>>;
+  args(...more: readonly string[]): readonly string[];
+  run(...more: readonly string[]): Promise<CommandResult>;
+  /** With further variables. */
+  runWith(more: Readonly<Record<string, string>>, ...args: readonly string[]): Promise<CommandResult>;
+  turns(): readonly Readonly<Record<string, unknown>>[];
+}
+
+export async function workplace(t: TestContext, rows: readonly SentRow[] = usualRows): Promise<Workplace> {
+  const listing = await startListing(rows);
+  t.after(() => listing.close());
+  const folder = mkdtempSync(join(tmpdir(), 'cli-conversations-'));
+  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  const env = { XDG_STATE_HOME: join(folder, 'home'), STATIC_EXPORT_API_KEY: key };
+  const args = (...more: readonly string[]): readonly string[] => [
+    ...[programFile('static-export'), 'conversations', 'export'],
+    ...['--api-base-url', listing.url, '--project', 'docs', '--budget', '100000/h', '--quiet'],
+    ...(more.includes('--to') ? [] : ['--to', join(folder, 'turns')]),
+    ...more,
+  ];
+  const runWith: Workplace['runWith'] = (variables, ...more) =>
+    runCommand([process.execPath, ...args(...more)], { env: { ...env, ...variables } });
+  const run: Workplace['run'] = (...more) => runWith({}, ...more);
+  const turns = (): readonly Readonly<Record<string, unknown>>[] => {
+    const parts = join(folder, 'turns');
+    return readdirSync(parts).flatMap((name) =>
+      readFileSync(join(parts, name), 'utf8')
+        .split('\n')
+        .slice(0, -1)
+        .map((line): Readonly<Record<string, unknown>> => JSON.parse(line)),
+    );
+  };
+  return { folder, listing, env, args, run, runWith, turns };
+}
+
+export const queriesOf = (turns: readonly Readonly<Record<string, unknown>>[]): readonly string[] =>
+  turns.map(({ query }) => String(query)).toSorted();
+export const expectedQueries = (rows: readonly SentRow[], untilMs: number): readonly string[] =>
+  rows
+    .filter(({ timestamp }) => Date.parse(timestamp) < untilMs)
+    .map(({ query }) => String(query))
+    .toSorted();

@@ -1,4 +1,4 @@
-// Readers of others: DuckDB, pyarrow, Python's sqlite3 and csv, and a Singer target read what the export wrote.
+// Readers of others: DuckDB, pyarrow, pandas, Python's sqlite3 and csv, and a Singer target read what the export wrote.
 
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -9,6 +9,7 @@ import { mustRun } from '../../support/command.ts';
 import { maySkip } from '../../support/may-skip.ts';
 import { programFile } from '../../support/program-file.ts';
 import { findTableReaders } from '../../support/table-readers.ts';
+import { payloads } from './environment/payloads.ts';
 import { key, rowAt, type ScriptedListing, startListing } from './environment/scripted-listing.ts';
 
 const readers = await findTableReaders();
@@ -16,20 +17,12 @@ const missing = 'missing' in readers ? readers.missing : false;
 const python = 'python' in readers ? readers.python : [];
 
 const at = Date.now() - 5 * 86_400_000;
-const payloads = [
-  '=1+1',
-  '+1',
-  '-1',
-  '@SUM(A1)',
-  '\t=1',
-  '\r=1',
-  '＝1+1',
-  "'=1",
-  '=cmd|"/c calc"!A1',
-  '"; DROP',
-  'a,b\r\nc',
-];
 const rows = payloads.map((query, index) => rowAt(at + index * 60_000, index, { query }));
+
+/** As the page of the command says. */
+const plainInPython = String.raw`
+import re
+plain = lambda cell: re.sub(r'(^|[;\r\n])\t', r'\1', cell)`;
 
 describe('conversations in readers of others', { skip: maySkip('python', missing) }, () => {
   const folder = mkdtempSync(join(tmpdir(), 'conversation-readers-'));
@@ -103,8 +96,45 @@ import csv, json
 rows = list(csv.DictReader(open('${to}', newline='')))
 rows.sort(key=lambda row: row['timestamp'])
 assert all(row['query'][:1] not in '=+-@' for row in rows)
-print(json.dumps([row['query'][1:] if row['query'].startswith('\\t') else row['query'] for row in rows]))`);
+${plainInPython}
+print(json.dumps([plain(row['query']) for row in rows]))`);
     assert.deepEqual(found, payloads);
+  });
+
+  test('pandas reads the same turns from Parquet, CSV and NDJSON', async () => {
+    const [parquet, csv, ndjson] = ['pandas-parquet', 'pandas.csv', 'pandas-ndjson'].map((name) =>
+      join(folder, name),
+    );
+    for (const [format, to = ''] of [
+      ['parquet', parquet],
+      ['csv', csv],
+      ['ndjson', ndjson],
+    ] as const)
+      await exportTo(format, to);
+    const found = await answerOf(`
+import glob, json, pandas as pd
+${plainInPython}
+parquet = pd.concat([pd.read_parquet(file) for file in glob.glob('${parquet}/*/turns.parquet')])
+csv = pd.read_csv('${csv}', dtype=str, keep_default_na=False, na_values=['']).map(plain, na_action='ignore')
+ndjson = pd.concat([pd.read_json(file, lines=True, dtype=False, convert_dates=False) for file in glob.glob('${ndjson}/*.ndjson')])
+for table in (parquet, csv): table['sources'] = table['sources'].map(json.loads)
+for table in (csv, ndjson): table['timestamp'] = pd.to_datetime(table['timestamp'], utc=True)
+def turns(table):
+    table = table.drop(columns='observed_at').sort_values('timestamp')
+    table['timestamp'] = table['timestamp'].map(lambda at: at.isoformat(timespec='milliseconds').replace('+00:00', 'Z'))
+    return table.astype(object).where(table.notna(), None)[sorted(table.columns)].to_dict('records')
+print(json.dumps([turns(table) for table in (parquet, csv, ndjson)]))`);
+    assert.ok(Array.isArray(found));
+    const [first, ...others] = found;
+    assert.deepEqual(
+      first.map(({ query }: { readonly query: string }) => query),
+      payloads,
+    );
+    assert.deepEqual(
+      first.map(({ timestamp }: { readonly timestamp: string }) => timestamp),
+      rows.map(({ timestamp }) => timestamp),
+    );
+    for (const other of others) assert.deepEqual(other, first);
   });
 
   test('a Singer target has each turn once after two runs, with its late category', async () => {

@@ -11,7 +11,7 @@ import { makeFolder } from '../runtime/folder.ts';
 import { formatInstant } from '../wire/instant.ts';
 import { publishableCode } from '../wire/publishable-error.ts';
 import { ConversationError } from './conversation-error.ts';
-import { inTransaction, numberIn, openDatabase } from './sqlite.ts';
+import { inTransaction, isDiskFull, numberIn, openDatabase } from './sqlite.ts';
 
 export interface BudgetRule {
   /** Requests in any period. */
@@ -28,7 +28,7 @@ export interface Budget {
    * Waits until a request may be sent, and counts it.
    * @param onWait gets the length of a wait before it
    * @returns to be called when it is answered
-   * @throws {ConversationError} `BudgetSpent`, `RateLimited` when the wait is longer than the rule allows
+   * @throws {ConversationError} `BudgetSpent`, `RateLimited` when the wait is longer than the rule allows; `BudgetFull`
    */
   take(signal: AbortSignal, onWait?: (ms: number) => void): Promise<() => void>;
   /** The export API asks for a pause, which all processes keep. */
@@ -48,16 +48,29 @@ export function budgetPath(folder: string, host: string, key: string): string {
   return join(folder, `${name}.sqlite`);
 }
 
-/** @throws {ConversationError} `BudgetUnusable` */
+/** @throws {ConversationError} `BudgetUnusable`, `BudgetFull`, `BudgetBusy` */
 export async function openBudget(path: string, rule: BudgetRule, clock: Clock): Promise<Budget> {
   try {
     await makeFolder(join(path, '..'), 0o700);
     const database = await openLog(path);
     return budgetOver(database, rule, clock);
   } catch (cause) {
-    const message = `the folder of request budgets cannot be used (${publishableCode(cause)}); set XDG_STATE_HOME to a folder that can be written`;
-    throw new ConversationError('usage', 'BudgetUnusable', message, { cause });
+    throw budgetFault(cause);
   }
+}
+
+function budgetFault(cause: unknown): ConversationError {
+  if (isDiskFull(cause)) {
+    const message =
+      'the folder of request budgets cannot be written: its disk is full. Free space, or set XDG_STATE_HOME to a folder on another disk';
+    return new ConversationError('sink', 'BudgetFull', message, { cause });
+  }
+  if (cause instanceof Error && /database is locked/.test(cause.message)) {
+    const message = 'another program keeps the file of request budgets locked. Run the command again';
+    return new ConversationError('temporary', 'BudgetBusy', message, { cause });
+  }
+  const message = `the folder of request budgets cannot be used (${publishableCode(cause)}); set XDG_STATE_HOME to a folder that can be written`;
+  return new ConversationError('usage', 'BudgetUnusable', message, { cause });
 }
 
 /** A loss of power may damage the file. Its content is worth an hour. */
@@ -93,7 +106,14 @@ function budgetOver(database: DatabaseSync, rule: BudgetRule, clock: Clock): Bud
   const paused = database.prepare('SELECT until FROM pause');
   const pause = database.prepare('INSERT OR REPLACE INTO pause (id, until) VALUES (1, ?)');
 
-  const ask = (): Answer =>
+  const attempt = <T>(work: () => T): T => {
+    try {
+      return work();
+    } catch (error) {
+      throw budgetFault(error);
+    }
+  };
+  const decide = (): Answer =>
     inTransaction(database, () => {
       const now = clock.now();
       // A clock that was set back must not make old requests young for ever.
@@ -112,15 +132,15 @@ function budgetOver(database: DatabaseSync, rule: BudgetRule, clock: Clock): Bud
     take: async (signal, onWait) => {
       for (;;) {
         signal.throwIfAborted();
-        const answer = ask();
-        if (answer.kind === 'taken') return () => void move.run(clock.now(), answer.id);
+        const answer = attempt(decide);
+        if (answer.kind === 'taken') return () => attempt(() => void move.run(clock.now(), answer.id));
         const ms = answer.until - clock.now();
         if (ms > rule.maxWaitMs) throw spent(answer.isPaused, answer.until, rule);
         onWait?.(ms);
         await clock.after(ms, signal);
       }
     },
-    pause: (ms) => void pause.run(clock.now() + Math.min(ms, longestPauseMs)),
+    pause: (ms) => attempt(() => void pause.run(clock.now() + Math.min(ms, longestPauseMs))),
     close: () => database.close(),
   };
 }

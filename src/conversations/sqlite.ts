@@ -3,6 +3,7 @@
 
 import { open } from 'node:fs/promises';
 import type { DatabaseSync } from 'node:sqlite';
+import { publishableCode } from '../wire/publishable-error.ts';
 
 /**
  * @param path empty: a file of its own that ends with the connection
@@ -41,6 +42,11 @@ export function inTransaction<T>(database: DatabaseSync, work: () => T): T {
     throw error;
   }
 }
+
+/** Of SQLite, or of the file system before SQLite has the file. SQLite's own words hold no text of a row. */
+export const isDiskFull = (error: unknown): boolean =>
+  error instanceof Error &&
+  (/disk is full/.test(error.message) || ['ENOSPC', 'EDQUOT'].includes(publishableCode(error)));
 
 export const numberIn = (row: Readonly<Record<string, unknown>> | undefined, column: string): number => {
   const value = row?.[column];

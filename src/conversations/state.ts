@@ -10,7 +10,7 @@ import { readJson } from '../wire/json-text.ts';
 import { PublishableError, publishableCode } from '../wire/publishable-error.ts';
 import { ConversationError } from './conversation-error.ts';
 import { createKnownTurns, type KnownTurns, knownTurnsTable, type TurnBatch } from './known-turns.ts';
-import { inTransaction, numberIn, openDatabase } from './sqlite.ts';
+import { inTransaction, isDiskFull, numberIn, openDatabase } from './sqlite.ts';
 import type { ReadWindows } from './windows.ts';
 
 /** Whose turns these are, and where they went. Each by the name of its flag. */
@@ -52,7 +52,7 @@ const format = 1;
 /**
  * @param folder created if absent, for its owner alone; `undefined`: in a file that ends with the process
  * @param names whether `identity` has all names of the state's, or some
- * @throws {ConversationError} `StateBusy`, `StateMismatch`, `StateInvalid`, `StateUnusable`
+ * @throws {ConversationError} `StateBusy`, `StateMismatch`, `StateInvalid`, `StateUnusable`, `StateFull`
  */
 export async function openState(
   folder: string | undefined,
@@ -202,7 +202,7 @@ function stateFault(cause: unknown): ConversationError {
     const message = 'another run uses this state folder; wait for it, or name another folder with --state';
     return new ConversationError('temporary', 'StateBusy', message, { cause });
   }
-  const isFull = /disk is full/.test(text);
+  const isFull = isDiskFull(cause);
   const reason = isFull
     ? 'its disk is full'
     : /readonly database/.test(text)

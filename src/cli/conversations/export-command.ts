@@ -1,7 +1,7 @@
 // `conversations export`: the turns of a project, new and changed ones, to a destination. Composes key, budget, client, state
 // and sink. Invariant: the result on standard output never mixes with turns there.
 
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { readProxySettings } from '../../bundle/fetch/proxy-settings.ts';
 import { RenewedAgent } from '../../bundle/fetch/renewed-agent.ts';
 import { type Budget, budgetPath, openBudget } from '../../conversations/budget.ts';
@@ -14,7 +14,7 @@ import {
 } from '../../conversations/redaction.ts';
 import { type RunCounts, type RunProgress, runExport } from '../../conversations/run.ts';
 import type { Sink } from '../../conversations/sink.ts';
-import { checkPlace, openSink } from '../../conversations/sinks/open-sink.ts';
+import { checkPlace, openSink, placeKind } from '../../conversations/sinks/open-sink.ts';
 import { type ConversationState, openState, type StateIdentity } from '../../conversations/state.ts';
 import { readUntil } from '../../conversations/windows.ts';
 import { createExportApiClient, type ExportApiClient } from '../../export-api/client.ts';
@@ -175,7 +175,9 @@ async function withSink<T>(
   const { writeOut, signal, progress } = context;
   const { state: ledger, scratch, extraCaPem } = needs;
   const ports = destinationPorts(values, extraCaPem, context);
-  const name = namedPath('--to', values.to);
+  // A bucket names itself in its faults. What is left is the folder where partitions are merged.
+  const isBucket = placeKind(values.to) === 'bucket';
+  const name = isBucket ? namedPath('--state', dirname(scratch)) : namedPath('--to', values.to);
   try {
     const opened = await openSink(values, { ...ports, ledger, scratch, writeOut, signal }).catch(
       (error: unknown) => {

@@ -6,7 +6,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import { makeFolder } from '../../runtime/folder.ts';
 import { ConversationError } from '../conversation-error.ts';
 import type { Sink } from '../sink.ts';
-import { numberIn, openDatabase } from '../sqlite.ts';
+import { isDiskFull, numberIn, openDatabase } from '../sqlite.ts';
 import { turnColumns } from '../turn.ts';
 
 /** "SXCT", so that a file of another program is recognized. */
@@ -110,7 +110,7 @@ function faultOf(cause: unknown): unknown {
       'DestinationBusy',
       '--to is in use by another program; run the command again when it is free',
     );
-  if (/disk is full/.test(cause.message))
+  if (isDiskFull(cause))
     return failed(
       'DestinationFull',
       '--to could not be written: its disk is full. Free space, and run the command again',

@@ -11,15 +11,18 @@ import { startProgram } from '../../support/child-program.ts';
 import type { CommandResult } from '../../support/command.ts';
 import { type Cut, startCutProxy } from '../../support/cut-proxy.ts';
 import { findFreePort } from '../../support/free-port.ts';
+import { noNamespaces } from '../../support/namespaces.ts';
 import { noS3, startVersitygw, type Versitygw } from '../../support/versitygw.ts';
 import {
   expectedQueries,
   hour,
+  largeRows,
   usualRows,
   type Workplace,
   workplace,
 } from './environment/conversation-workplace.ts';
 import { key, rowAt } from './environment/scripted-listing.ts';
+import { withDisk } from './environment/small-disk.ts';
 
 const formats = ['ndjson', 'csv', 'parquet'] as const;
 type Format = (typeof formats)[number];
@@ -291,5 +294,26 @@ suite('conversations in a bucket', { skip: noS3 }, () => {
     const other = await run(...command, '--state', join(folder, 'another-state'), '-o', 'json');
     assert.deepEqual([other.code, JSON.parse(other.stdout).code], [2, 'DestinationExists']);
     assert.deepEqual(await readBack('ndjson', 'folder'), kept);
+  });
+
+  test('a disk that is full where Parquet is merged: exit 9 names --state, and the next run has all', {
+    skip: noNamespaces,
+  }, async (t) => {
+    const place = await begin(t, largeRows);
+    const { folder, runWith } = place;
+    await withDisk(join(folder, 'disk'), '160k', async (disk) => {
+      const state = join(disk.path, 'state');
+      const command = [...flags('parquet', { prefix: 'full' }), '--state', state];
+      const full = await runWith(env(), ...command, '-o', 'json');
+      const { code, message, next } = JSON.parse(full.stdout);
+      assert.deepEqual([full.code, code], [9, 'DestinationNotWritten']);
+      assert.match([message, ...next].join('\n'), /^--state .*its disk is full\nFree space/);
+      assert.equal(existsSync(join(state, 'scratch')), false);
+      disk.remount('size=16m');
+      const last = await runWith(env(), ...command);
+      assert.equal(last.code, 0, last.stderr);
+      assert.deepEqual(comparable(await readBack('parquet', 'full')), await oracle(place));
+      assert.deepEqual(readdirSync(state), ['conversations.sqlite']);
+    });
   });
 });

@@ -15,6 +15,12 @@ export const usualRows = Array.from({ length: 480 }, (_, index) =>
   rowAt(now - 480 * (hour / 2) + index * (hour / 2), index),
 );
 
+/** The same times, with answers of 2 KiB that no compression makes small. */
+export const largeRows = usualRows.map((row, index) => {
+  const noise = Array.from({ length: 512 }, (_, at) => ((index * 7919 + at * 104_729) % 65_521).toString(36));
+  return { ...row, response: noise.join('') };
+});
+
 export interface Workplace {
   readonly folder: string;
   readonly listing: ScriptedListing;

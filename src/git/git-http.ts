@@ -3,7 +3,7 @@
 // credentials reach one origin only, and no error made here holds a URL, a header or a body.
 
 import type { GitHttpRequest, GitHttpResponse, HttpClient } from 'isomorphic-git';
-import { type Dispatcher, request } from 'undici';
+import type { Dispatcher } from 'undici';
 import { createLinkAgent } from '../bundle/fetch/link-agent.ts';
 import type { ProxySettings } from '../bundle/fetch/proxy-settings.ts';
 import { findFault } from '../runtime/http/ca-certificates.ts';
@@ -62,8 +62,9 @@ export function openGitHttp(remote: GitRemote, { proxy, signal }: GitHttpOptions
     sent: GitHttpRequest,
     body: Buffer | undefined,
   ): Promise<Dispatcher.ResponseData> => {
-    const answered = request(at, {
-      dispatcher: agent,
+    const answered = agent.request({
+      origin: at.origin,
+      path: `${at.pathname}${at.search}`,
       method: body === undefined ? 'GET' : 'POST',
       headers: {
         ...sent.headers,

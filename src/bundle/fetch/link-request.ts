@@ -2,7 +2,7 @@
 // internal hosts, other schemes, a redirect from https to http, loops. Never sends HEAD, because links are signed for
 // GET. Invariant: no error made here holds a URL, a header or a body.
 
-import { type Dispatcher, request } from 'undici';
+import type { Dispatcher } from 'undici';
 import { untrustedCertificateCodes } from '../../runtime/http/ca-certificates.ts';
 import { InternalAddressError, isInternalHost } from '../../runtime/http/guarded-lookup.ts';
 import { unlessAborted } from '../../runtime/time-limit.ts';
@@ -55,8 +55,9 @@ function nextHop(from: URL, location: string | undefined): URL {
 
 async function send(url: URL, options: LinkRequestOptions, signal: AbortSignal): Promise<LinkAnswer> {
   try {
-    const answer = request(url, {
-      dispatcher: options.dispatcher,
+    const answer = options.dispatcher.request({
+      origin: url.origin,
+      path: `${url.pathname}${url.search}`,
       method: 'GET',
       headers: {
         'user-agent': options.userAgent,

@@ -2,7 +2,7 @@
 // peers, so internal addresses are allowed here. Redirects are not followed, proxies not used. Invariant: every wait is
 // bounded: to connect, to the first byte, between two.
 
-import { Agent, type Dispatcher, request } from 'undici';
+import { Agent, type Dispatcher } from 'undici';
 import type { Bytes } from '../byte-stream.ts';
 import { copyRefused } from './bundle-copy.ts';
 
@@ -26,7 +26,7 @@ export function openPeerConnection(userAgent: string): PeerConnection {
   });
   return {
     get: (origin, path, signal) =>
-      request(`${origin}${path}`, { dispatcher, signal, headers: { 'user-agent': userAgent } }),
+      dispatcher.request({ origin, path, method: 'GET', signal, headers: { 'user-agent': userAgent } }),
     close: () => dispatcher.destroy(),
   };
 }

@@ -2,7 +2,6 @@
 // the address guard, and none leads from https to http. Invariants: credentials are sent to the registry's origin and its
 // token endpoint only; what is thrown is a MirrorError or the signal's reason.
 
-import { request as sendRequest } from 'undici';
 import { createLinkAgent } from '../../bundle/fetch/link-agent.ts';
 import type { ProxySettings } from '../../bundle/fetch/proxy-settings.ts';
 import type { Clock } from '../../runtime/clock.ts';
@@ -97,7 +96,14 @@ export function openRegistryHttp(repository: Repository, options: RegistryHttpOp
       const body = openBody?.() ?? null;
       // A connection that is being made heeds no signal.
       return await unlessAborted(
-        sendRequest(url, { dispatcher: agent, method, headers, body, signal }),
+        agent.request({
+          origin: url.origin,
+          path: `${url.pathname}${url.search}`,
+          method,
+          headers,
+          body,
+          signal,
+        }),
         signal,
       );
     } catch (error) {

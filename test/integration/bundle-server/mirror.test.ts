@@ -2,18 +2,10 @@
 // anything but the content of the digest.
 
 import assert from 'node:assert/strict';
-import { createHash, hash } from 'node:crypto';
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, suite, test } from 'node:test';
-import type { ArchivedFile } from '../../../src/bundle/archive/archive-writer.ts';
-import { defaultLimits } from '../../../src/bundle/limits.ts';
-import { copyBundle } from '../../../src/mirror/copy.ts';
-import type { BundleImage, Compression } from '../../../src/mirror/image.ts';
 import { formatReference } from '../../../src/mirror/mirror-reference.ts';
-import { type MirrorAccess, openCarrier } from '../../../src/mirror/open-carrier.ts';
-import { systemClock } from '../../../src/runtime/clock.ts';
 import {
   type DockerRegistry,
   damageFile,
@@ -21,77 +13,9 @@ import {
   startDockerRegistry,
 } from '../../support/docker-registry.ts';
 import { noS3, startVersitygw, type Versitygw } from '../../support/versitygw.ts';
-import { makeArchive, makeSite, type SiteContent } from './archive.ts';
-import { prepareSite, type ServedSite } from './served-site.ts';
-
-const users = { docs: 'pass-word-of-docs' };
-const proxy = { httpProxy: undefined, httpsProxy: undefined, noProxy: undefined };
-const never = new AbortController().signal;
-
-const access: MirrorAccess = {
-  secret: undefined,
-  endpoint: undefined,
-  region: 'us-east-1',
-  pathStyle: true,
-  allowPrivateAddresses: true,
-  isHttpAllowed: true,
-  extraCaPem: undefined,
-  userAgent: 'test',
-};
-
-const registrySecret = {
-  name: 'docs-mirror',
-  data: { username: Buffer.from('docs'), password: Buffer.from(users.docs) },
-};
-
-interface Copied {
-  readonly digest: string;
-  readonly image: BundleImage;
-}
-
-async function copySite(
-  address: string,
-  change: Partial<MirrorAccess>,
-  content: SiteContent,
-  compression: Compression = 'Zstd',
-): Promise<Copied> {
-  const workDir = await mkdtemp(join(tmpdir(), 'mirror-copy-'));
-  const carrier = await openCarrier(
-    address,
-    { ...access, ...change },
-    { clock: systemClock, proxy, identity: undefined },
-  );
-  try {
-    const digest = digestOf(content);
-    const files: readonly ArchivedFile[] = Object.entries(content).map(([path, body]) => {
-      const bytes = Buffer.from(body);
-      return { path, size: bytes.length, read: () => [bytes] };
-    });
-    const options = { compression, workDir, limits: defaultLimits };
-    return { digest, image: await copyBundle({ digest, version: 'v1', files }, carrier, options, never) };
-  } finally {
-    await carrier.close();
-    await rm(workDir, { recursive: true, force: true });
-  }
-}
-
-function digestOf(content: SiteContent): string {
-  const whole = createHash('sha256');
-  for (const path of Object.keys(content).sort()) {
-    whole.update(`${hash('sha256', content[path] ?? '', 'hex')}  ${path}\n`);
-  }
-  return whole.digest('hex');
-}
-
-async function mountSecret(served: ServedSite, texts: Readonly<Record<string, string>>): Promise<string> {
-  const folder = join(served.folder, 'mirror');
-  await rm(folder, { recursive: true, force: true });
-  await mkdir(folder);
-  for (const [name, text] of Object.entries(texts)) await writeFile(join(folder, name), text);
-  return folder;
-}
-
-const reach = ['--allow-private-mirror', '--allow-http-mirror'];
+import { makeArchive, makeSite } from './archive.ts';
+import { type Copied, copySite, mountSecret, reach, registrySecret, users } from './mirrored-site.ts';
+import { prepareSite } from './served-site.ts';
 
 suite('a server and a registry', { skip: noRegistry }, () => {
   let registry: DockerRegistry;

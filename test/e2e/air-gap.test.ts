@@ -1,6 +1,6 @@
 // The site chart's docs/air-gap.md on real pods, by the page's own commands: two releases without vendor, operator and link
-// serve bundles from a registry inside. An upgrade and a rollback swap in place, and pods with an empty disk start. No step
-// costs a visitor of the site a request. The image is imported into the nodes, as in all tests with nodes.
+// serve bundles from a registry inside. An upgrade and a rollback swap in place, pods with an empty disk start, and nodes are
+// drained. No step costs a visitor of the site a request. The image is imported into the nodes, as in all tests with nodes.
 
 import assert from 'node:assert/strict';
 import { after, before, suite, type TestContext, test } from 'node:test';
@@ -72,12 +72,12 @@ suite('two releases behind an air gap', { skip: noRegistry }, () => {
     const printed = await gap.follow(heading, [block, block + 1]);
     bundles.push(await gap.writeBundleValues(`bundle-${number}.yaml`, printed));
   };
-  const scale = async (replicas: number): Promise<void> => {
-    const which = ['deployment/docs-static-export-site', `--replicas=${replicas}`, inDocs];
+  const scale = async (replicas: number, release: Release = 'docs'): Promise<void> => {
+    const which = [`deployment/${release}-static-export-site`, `--replicas=${replicas}`, inDocs];
     await kubectl(nodes, ['scale', ...which]);
-    await rolledOut('docs');
+    await rolledOut(release);
     await eventually(`${replicas} servers`, async () =>
-      (await podsOf('docs')).length === replicas ? true : undefined,
+      (await podsOf(release)).length === replicas ? true : undefined,
     );
   };
 
@@ -168,6 +168,33 @@ suite('two releases behind an air gap', { skip: noRegistry }, () => {
       await served('preview', 'second words');
       await agreeing('preview', 2);
     }));
+
+  test('nodes are drained in turn while the site scales out to 5, in to 2 and is rolled back', async () => {
+    // The only server of the preview finds no other one, and starts from the registry each time.
+    await Promise.all([scale(2), scale(1, 'preview')]);
+    const after: Readonly<Record<number, () => Promise<void>>> = {
+      1: () => scale(5),
+      2: () => scale(2),
+      3: async () => {
+        await gap.follow('Back to the bundle before', [0, 1]);
+        await agreeing('docs', 2);
+      },
+    };
+    for (const day of [1, 2, 3, 4, 5]) {
+      await timeline.step(`day ${day}: drain a node`, 2, async () => {
+        const node = nodes.names[day % nodes.names.length] ?? '';
+        const onNode = ['get', 'pods', inDocs, `--field-selector=spec.nodeName=${node}`, '--output=name'];
+        assert.match(await kubectl(nodes, onNode), /^pod\/docs-/m, `${node} has a server of docs`);
+        await kubectl(nodes, ['drain', node, '--delete-emptydir-data', '--timeout=180s']);
+        for (const release of ['docs', 'preview'] as const) await rolledOut(release);
+        assert.equal(await kubectl(nodes, onNode), '', `${node} is empty`);
+        await kubectl(nodes, ['uncordon', node]);
+        await after[day]?.();
+        await agreeing('docs', day < 3 ? 1 : 2);
+        await agreeing('preview', 2);
+      });
+    }
+  });
 
   test('every visitor got an answer', async (t: TestContext) => {
     t.diagnostic(timeline.table());

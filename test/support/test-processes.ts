@@ -17,6 +17,7 @@ export const aloneFiles: Readonly<Record<string, string>> = {
 export const longFiles: readonly string[] = [
   'test/charts/agreement.test.ts',
   'test/integration/operator/hostile-tenant.test.ts',
+  'test/integration/bundle-server/month-without-vendor.test.ts',
   'test/integration/operator/lost-rights.test.ts',
   'test/integration/charts/static-export-site.test.ts',
   'test/integration/operator/bad-input.test.ts',

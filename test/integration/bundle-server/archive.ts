@@ -35,13 +35,22 @@ export interface DocumentFacts {
   readonly link: string;
   readonly digest?: string | undefined;
   readonly jobId?: string;
+  /** Address of the copy in a mirror. */
+  readonly ref?: string | undefined;
 }
 
 /** `bundle.json` as the operator writes it. Its times are long past: the server must not judge by them. */
-export function bundleDocument({ version, link, digest, jobId = `job-${version}` }: DocumentFacts): string {
+export function bundleDocument({
+  version,
+  link,
+  digest,
+  jobId = `job-${version}`,
+  ref,
+}: DocumentFacts): string {
   return JSON.stringify({
     version,
     digest,
+    ref,
     jobId,
     bundleUrl: link,
     issuedAt: '2020-01-01T00:00:00Z',

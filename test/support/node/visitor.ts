@@ -4,7 +4,7 @@
 //   node visitor.ts '{"urls":["http://10.96.0.9/"],"perSecond":50,"keepsConnections":true}'
 
 import { createHash } from 'node:crypto';
-import { Agent, get } from 'node:http';
+import { Agent, get, type IncomingMessage } from 'node:http';
 import type { Tally, VisitOrder } from './visits.ts';
 
 const order: VisitOrder = JSON.parse(process.argv[2] ?? '{}');
@@ -16,6 +16,7 @@ const open = new Set<Promise<void>>();
 let requests = 0;
 let failed = 0;
 let slowestMs = 0;
+let resent = 0;
 
 function fail(what: string): void {
   failed += 1;
@@ -26,7 +27,8 @@ function ask(url: string): Promise<void> {
   const start = performance.now();
   requests += 1;
   return new Promise((resolve) => {
-    const request = get(url, { agent, timeout: 10_000 }, (response) => {
+    const take = (response: IncomingMessage): void => {
+      isAnswered = true;
       const hash = createHash('sha256');
       response.on('data', (chunk: Buffer) => hash.update(chunk));
       response.on('error', (error) => done(`${url}: body: ${error.message}`));
@@ -37,7 +39,8 @@ function ask(url: string): Promise<void> {
         if (status === 200) contents[content] = (contents[content] ?? 0) + 1;
         done(status === 200 ? undefined : `${url}: status ${status}`);
       });
-    });
+    };
+    let isAnswered = false;
     let isDone = false;
     const done = (wrong: string | undefined): void => {
       // A connection that breaks in mid-body may be reported by both sides.
@@ -47,13 +50,27 @@ function ask(url: string): Promise<void> {
       slowestMs = Math.max(slowestMs, Math.round(performance.now() - start));
       resolve();
     };
-    request.on('timeout', () => request.destroy(new Error('no answer within 10 s')));
-    request.on('error', (error) => done(`${url}: ${error.message}`));
+    const send = (by: Agent | false): void => {
+      const request = get(url, { agent: by, timeout: 10_000 }, take);
+      request.on('timeout', () => request.destroy(new Error('no answer within 10 s')));
+      request.on('error', (error: NodeJS.ErrnoException) => {
+        const { reusedSocket } = request;
+        const wasClosed = reusedSocket && error.code === 'ECONNRESET' && !isAnswered;
+        if (wasClosed && order.resends === true) {
+          resent += 1;
+          send(false);
+          return;
+        }
+        const connection = reusedSocket ? 'a connection that was used before' : 'a new connection';
+        done(`${url}: ${error.message}, on ${connection}`);
+      });
+    };
+    send(agent);
   });
 }
 
 function report(isLast: boolean): void {
-  const tally: Tally = { requests, failed, statuses, contents, examples, slowestMs, isLast };
+  const tally: Tally = { requests, failed, resent, statuses, contents, examples, slowestMs, isLast };
   process.stdout.write(`${JSON.stringify(tally)}\n`);
 }
 

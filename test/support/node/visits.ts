@@ -11,11 +11,18 @@ export interface VisitOrder {
   readonly perSecond: number;
   /** Whether connections are used again, as browsers do, or every request makes its own. */
   readonly keepsConnections: boolean;
+  /**
+   * Sends a request a second time when a connection from before was closed without an answer, as browsers do (RFC 9112,
+   * section 9.3.1). A server may close an idle connection at the moment when a slow client uses it.
+   */
+  readonly resends?: boolean;
 }
 
 export interface Tally {
   readonly requests: number;
   readonly failed: number;
+  /** Requests that were sent a second time. */
+  readonly resent: number;
   /** Status → how often. */
   readonly statuses: Readonly<Record<string, number>>;
   /** Path and the first hex digits of its body's SHA-256 → how often it was answered. */
@@ -39,6 +46,7 @@ export interface Visits {
 const nothing: Tally = {
   requests: 0,
   failed: 0,
+  resent: 0,
   statuses: {},
   contents: {},
   examples: [],
@@ -46,7 +54,8 @@ const nothing: Tally = {
   isLast: false,
 };
 
-export function startVisits(nodes: TestNodes, order: VisitOrder): Visits {
+/** @param nodes whatever starts a program in the Service's network */
+export function startVisits(nodes: Pick<TestNodes, 'start'>, order: VisitOrder): Visits {
   let tally = nothing;
   const visitor = nodes.start(
     [process.execPath, join(import.meta.dirname, 'visitor.ts'), JSON.stringify(order)],

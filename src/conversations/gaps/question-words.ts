@@ -3,51 +3,11 @@
 // question is bounded, whatever a visitor wrote.
 
 import { hash as hashText } from 'node:crypto';
+import { actionWords, fillers, phrases, sameMeaning, troubleWords, weakWords } from './word-lists.ts';
 
 /** Longer questions are pasted logs or letters; their beginning says what they are about. */
 const longestRead = 600;
 export const mostWords = 12;
-
-/**
- * Words that most questions have, and verbs for "make it work": two ways to ask for the same page differ in them.
- * Contractions are split at their apostrophe before.
- */
-const fillers: ReadonlySet<string> = new Set(
-  (
-    'a an and any are as at be been best by can could d did do does doesn doing don for from get gets getting ' +
-    'give gives got had has have hello help hey hi how i if im in into is isn it its just keep let ll m may me ' +
-    'my need needs no not now of ok on one or our out per please possible re s should so some someone something ' +
-    'still t tell thank thanks that the their them then there these they this those to up us use used uses ' +
-    'using ve via want wants was way we well what whats when where whether which while who why will with work ' +
-    'working works would you your yours ' +
-    'add adding config configuration configure configuring connect connecting enable enabling find finding make ' +
-    'making put putting see set sets setting setup turn'
-  ).split(' '),
-);
-
-/** Pairs that documentation uses as one word. */
-const sameMeaning: ReadonlyMap<string, string> = new Map([
-  ['remove', 'delete'],
-  ['removing', 'delete'],
-  ['generate', 'create'],
-  ['generating', 'create'],
-  ['new', 'create'],
-  ['edit', 'change'],
-  ['modify', 'change'],
-  ['update', 'change'],
-  ['updating', 'change'],
-  ['docs', 'doc'],
-  ['documentation', 'doc'],
-  ['repo', 'repository'],
-  ['repos', 'repository'],
-  ['auth', 'authentication'],
-  ['ips', 'ip'],
-]);
-
-const phrases: readonly (readonly [RegExp, string])[] = [
-  [/\bsingle[- ]sign[- ]?on\b/g, 'sso'],
-  [/\b(?:two|2)[- ]factor\b/g, '2fa'],
-];
 
 /** Scripts that put no space between words. */
 const unspaced =
@@ -58,8 +18,27 @@ export function questionWords(question: string): readonly number[] {
   const all = wordsIn(question);
   const telling = all.filter((word) => !fillers.has(word));
   // "How does it work?" has fillers only.
-  const kept = (telling.length === 0 ? all : telling).map((word) => stemOf(sameMeaning.get(word) ?? word));
-  return [...new Set([...new Set(kept)].slice(0, mostWords).map(hashWord))].sort((a, b) => a - b);
+  const kept = new Set((telling.length === 0 ? all : telling).map(numberOf));
+  return [...kept].slice(0, mostWords).sort((a, b) => a - b);
+}
+
+/** What a word says: what it is about, little, or what is done to it. */
+export type WordKind = (typeof kinds)[number];
+/** Number in the last two bits of a word. */
+const kinds = ['name', 'weak', 'action'] as const;
+const kindBits = 3;
+
+export const kindOf = (word: number): WordKind => kinds[word & kindBits] ?? 'name';
+
+const numbered = (stem: string, kind: WordKind): number =>
+  ((hashWord(stem) & ~kindBits) | kinds.indexOf(kind)) >>> 0;
+
+function numberOf(word: string): number {
+  if (troubleWords.has(word)) return trouble;
+  const plain = sameMeaning.get(word) ?? word;
+  const stem = stemOf(plain);
+  if (weakStems.has(stem) || /^\d+$/.test(stem)) return numbered(stem, 'weak');
+  return numbered(stem, actionStems.has(stem) ? 'action' : 'name');
 }
 
 /** Names a set of words: the same set has the same name in every run. 48 bits in hexadecimal. */
@@ -82,14 +61,28 @@ function segments(text: string): readonly string[] {
   return [...segmenter.segment(text)].filter(({ isWordLike }) => isWordLike).map(({ segment }) => segment);
 }
 
-/** English endings. A stem need not be a word: both sides lose the same letters. */
+const endings =
+  /(?:(?<=.{4})(?:ization|isation|ation|ating|ated|ate|ise|ize|er|or)|(?<=.{3})(?:ment|able|ion|ing|ity|ed|ie|al)|(?<=.{2})(?:e|y|a))$/;
+
+/** English endings, one after another. A stem need not be a word: both sides lose the same letters. */
 function stemOf(word: string): string {
-  if (word.length < 4) return word;
-  const singular = word.replace(/s$/, '');
-  if (singular.length < 5) return singular;
-  return singular
-    .replace(/(?:ization|ification|ation|ating|ated|ate|ion|ing|ment|ie|ied|er|or|able|ity|al|ed|e|y)$/, '')
-    .replace(/([b-df-hj-np-tv-z])\1$/, '$1');
+  let stem =
+    word.length < 4
+      ? word
+      : word
+          .replace(/ification$/, 'ify')
+          .replace(/ie[sd]$/, 'y')
+          .replace(/([^s])s$/, '$1');
+  for (let pass = 0; pass < 3 && stem.length > 4; pass += 1)
+    stem = stem.replace(endings, '').replace(/([b-df-hj-np-tv-z])\1$/, '$1');
+  return stem.length < 5 ? stem : soundOf(stem);
+}
+
+/** As one hears it: vowels after the first are often mistaken for each other, and letters are doubled or not. */
+function soundOf(stem: string): string {
+  const first = stem.search(/[aeiouy](?![aeiouy])/) + 1;
+  const rest = stem.slice(first).replace(/[aeiouy]+/g, 'e');
+  return (stem.slice(0, first) + rest).replace(/([b-df-hj-np-tv-z])\1+/g, '$1');
 }
 
 /** FNV-1a over UTF-16 code units, 32 bits. */
@@ -98,3 +91,8 @@ function hashWord(word: string): number {
   for (let at = 0; at < word.length; at += 1) hash = Math.imul(hash ^ word.charCodeAt(at), 0x01000193);
   return hash >>> 0;
 }
+
+const actionStems = new Set([...actionWords].map(stemOf));
+const weakStems = new Set([...weakWords].map(stemOf));
+/** No word has this text. */
+const trouble = numbered(' ', 'weak');

@@ -3,7 +3,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { createLeaderIndex, similarity } from '../../../../src/conversations/gaps/leader-index.ts';
+import {
+  createLeaderIndex,
+  similarity,
+  wordSimilarity,
+} from '../../../../src/conversations/gaps/leader-index.ts';
 import {
   createQuestionClusters,
   type QuestionClusters,
@@ -12,7 +16,6 @@ import { questionWords, wordsName } from '../../../../src/conversations/gaps/que
 import { type LabelledQuestion, qualityOf, readLabelled, shuffled } from './labelled-questions.ts';
 
 const questions = readLabelled('questions.md');
-const otherQuestions = readLabelled('other-questions.md');
 
 const newClusters = (
   maxClusters = 10_000,
@@ -43,23 +46,25 @@ function worstQuality(list: readonly LabelledQuestion[]) {
   };
 }
 
-test('a cluster holds one intent, and most questions of an intent share a cluster, in any order', (t) => {
-  const { purity, completeness } = worstQuality(questions);
-  t.diagnostic(
-    `${questions.length} questions: purity ${purity.toFixed(3)}, completeness ${completeness.toFixed(3)}`,
-  );
-  assert.ok(purity >= 0.9, `purity ${purity}`);
-  assert.ok(completeness >= 0.75, `completeness ${completeness}`);
-});
+/** The rules were chosen with the first three. The questions about a shop were kept apart until the rules were fixed. */
+const labelled: readonly (readonly [file: string, about: string])[] = [
+  ['questions.md', 'a documentation service'],
+  ['other-questions.md', 'a database'],
+  ['build-questions.md', 'a build service'],
+  ['shop-questions.md', 'an online shop'],
+];
 
-test('questions about another product are not mixed either', (t) => {
-  const { purity, completeness } = worstQuality(otherQuestions);
-  t.diagnostic(
-    `${otherQuestions.length} questions: purity ${purity.toFixed(3)}, completeness ${completeness.toFixed(3)}`,
-  );
-  assert.ok(purity >= 0.9, `purity ${purity}`);
-  assert.ok(completeness >= 0.5, `completeness ${completeness}`);
-});
+for (const [file, about] of labelled) {
+  test(`of ${about}: a cluster holds one intent, and most questions of an intent share a cluster, in any order`, (t) => {
+    const list = readLabelled(file);
+    const { purity, completeness } = worstQuality(list);
+    t.diagnostic(
+      `${list.length} questions: purity ${purity.toFixed(3)}, completeness ${completeness.toFixed(3)}`,
+    );
+    assert.ok(purity >= 0.9, `purity ${purity}`);
+    assert.ok(completeness >= 0.75, `completeness ${completeness}`);
+  });
+}
 
 test('what is done to a thing keeps questions apart, however many things there are', () => {
   const things = 'webhook,api key,team member,preview,navigation group,audit log,secret,report'.split(',');
@@ -126,6 +131,13 @@ const samples: readonly (readonly [one: string, other: string, isSame: boolean])
   ['ｒｏｔａｔｅ ａｐｉ ｋｅｙ', 'rotate api key', true],
   ['create an api key', 'delete an api key', false],
   ['remove my account', 'delete account', true],
+  ['my job timed out', 'job timeout', true],
+  ['seperate environments', 'separate environment', true],
+  ['webhook verification', 'verifying webhooks', true],
+  ['preview does not load', 'preview broken, cannot load', true],
+  ['how do I create an access token', 'how do I revoke an access token', false],
+  ['export the audit log', 'import the audit log', false],
+  ['connect a printer', 'connect a scanner', false],
   ['如何配置单点登录？', '如何配置单点登录', true],
   ['how does it work', 'what can I do with it', false],
 ];
@@ -169,20 +181,32 @@ test('a question is at least as similar to itself as to any other', () => {
 });
 
 test('the index finds the same leader as a look at all of them', () => {
+  // Numbers of words say what kind of word they are: of 13, each kind has some.
   const words = fc
-    .uniqueArray(fc.nat(12), { minLength: 1, maxLength: 6 })
+    .uniqueArray(
+      fc.nat(12).map((at) => at * 4 + (at % 3)),
+      { minLength: 1, maxLength: 6 },
+    )
     .map((set) => set.sort((a, b) => a - b));
   fc.assert(
     fc.property(fc.array(words, { maxLength: 30 }), words, (leaders, question) => {
       const index = createLeaderIndex(30, 6);
       for (const leader of leaders) index.add(leader);
-      const scores = leaders.map((leader) => {
-        const common = leader.filter((word) => question.includes(word)).length;
-        return similarity(common, question.length - common, leader.length - common);
-      });
+      const scores = leaders.map((leader) => wordSimilarity(question, leader));
       const most = Math.max(0, ...scores);
-      const expected = most >= 0.55 ? scores.indexOf(most) : undefined;
+      const expected = most >= 0.45 ? scores.indexOf(most) : undefined;
       assert.equal(index.nearest(question), expected);
+    }),
+    { numRuns: 1000 },
+  );
+});
+
+test('two questions are as similar as they are the other way round', () => {
+  const words = fc.uniqueArray(fc.nat(40), { maxLength: 12 }).map((set) => set.sort((a, b) => a - b));
+  fc.assert(
+    fc.property(words, words, (one, other) => {
+      assert.ok(Math.abs(wordSimilarity(one, other) - wordSimilarity(other, one)) < 1e-9);
+      if (one.length > 0) assert.equal(wordSimilarity(one, one), 1);
     }),
   );
 });

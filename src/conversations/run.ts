@@ -89,6 +89,7 @@ export async function runExport(
   const run = new Run({ ...request, since }, cycle, spans, dependencies, signal);
   for (const span of spans) await run.readSpan(span);
   state.endCycle();
+  await dependencies.sink.keepBookmark?.(state);
   return run.counts;
 }
 
@@ -102,6 +103,8 @@ class Run {
   #stepMs: number;
   #batch: TurnBatch;
   #hasUncommitted = false;
+  /** Of the window that is read. */
+  #pages = 0;
 
   constructor(
     request: RunRequest,
@@ -128,15 +131,17 @@ class Run {
     for (let from = span.from; from < span.until; ) {
       const window = { from, until: Math.min(from + this.#stepMs, span.until) };
       const before = this.#dependencies.listing.requests;
-      const rows = await this.#readWindow(window).catch((error: unknown) => {
+      const rows = await this.#readWindow(window).catch(async (error: unknown) => {
         const isRestarted = error instanceof CursorLost || isBrokenPaging(error);
-        if (!isRestarted || restarts >= mostRestarts) throw causeOf(error);
-        return undefined;
+        if (isRestarted && restarts < mostRestarts) return undefined;
+        // The run ends with its own failure, also where the sink or the state cannot take this either.
+        await this.#keepShorterStep(window).catch(() => {});
+        throw causeOf(error);
       });
       if (rows === undefined) {
         // A cursor does not outlive its time, so that a shorter window may end before that.
         restarts += 1;
-        this.#stepMs = Math.max(shortestStepMs, Math.floor((window.until - window.from) / 4));
+        this.#stepMs = shorterStep(window);
         continue;
       }
       restarts = 0;
@@ -150,6 +155,14 @@ class Run {
     }
   }
 
+  /** The next run may have no more requests than this one, and would never come to the end of the same window. */
+  async #keepShorterStep(window: Span): Promise<void> {
+    if (this.#pages === 0) return;
+    const { state, sink } = this.#dependencies;
+    state.closeWindow(state.windows, shorterStep(window));
+    await sink.keepBookmark?.(state);
+  }
+
   /** @returns how many rows it had */
   async #readWindow({ from, until }: Span): Promise<number> {
     const { listing, state, sink } = this.#dependencies;
@@ -157,10 +170,12 @@ class Run {
     const reading = state.nextReading();
     const query = { projectId: project, dateFrom: from - earlierMs, dateTo: until, limit };
     let rows = 0;
+    this.#pages = 0;
     const pages = pagesOf({ listConversations: withCursorLost(listing) }, query, this.#signal);
     for await (const page of pages) {
       this.#signal.throwIfAborted();
       rows += page.rows.length;
+      this.#pages += 1;
       await this.#takePage(page, reading);
       if (sink.isFull()) await this.#commit();
     }
@@ -222,13 +237,16 @@ class Run {
     const settledBefore = this.#cycle - this.#request.lagMs - this.#request.lookBackMs;
     const windows = closeWindow(state.windows, window, this.#cycle, settledBefore);
     state.closeWindow(windows, this.#stepMs);
-    await sink.windowClosed?.(state.windows);
+    await sink.keepBookmark?.(state);
     this.#counts.windows += 1;
     const { counts } = this;
     const read = { rows, requests, sent: counts.requests, stepMs: this.#stepMs };
     onProgress({ ...counts, estimate: this.#estimator.windowRead(window, read) });
   }
 }
+
+const shorterStep = ({ from, until }: Span): number =>
+  Math.max(shortestStepMs, Math.floor((until - from) / 4));
 
 /** The listing of this window did not come to its end; a shorter window may. */
 class CursorLost extends Error {}

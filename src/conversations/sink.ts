@@ -4,6 +4,15 @@
 import type { Turn } from './turn.ts';
 import type { ReadWindows } from './windows.ts';
 
+/** What the next run goes on from, where the other side of the sink keeps the state. */
+export interface Bookmark {
+  readonly windows: ReadWindows;
+  /** Length of the next window, from what the last ones held. */
+  readonly stepMs: number | undefined;
+  /** Start of a cycle that did not end, epoch ms. */
+  readonly cycle: number | undefined;
+}
+
 export interface Sink {
   /** Of one page, in the order of the export API. Keys may have been written before. */
   write(turns: readonly Turn[]): Promise<void>;
@@ -14,8 +23,8 @@ export interface Sink {
    * @returns sizes of the files that changed, for the same commit
    */
   flush(): Promise<ReadonlyMap<string, number>>;
-  /** A window was read and committed. */
-  windowClosed?(windows: ReadWindows): Promise<void>;
+  /** A window was read and committed, or the run has ended. */
+  keepBookmark?(bookmark: Bookmark): Promise<void>;
   /** After a failure too. */
   close(): Promise<void>;
 }

@@ -98,12 +98,12 @@ export function reportingFaults(sink: Sink, name: string): Sink {
     work.catch((error: unknown) => {
       throw sinkFault(error, name);
     });
-  const { windowClosed } = sink;
+  const { keepBookmark } = sink;
   return {
     write: (turns) => named(sink.write(turns)),
     isFull: () => sink.isFull(),
     flush: () => named(sink.flush()),
-    ...(windowClosed !== undefined && { windowClosed: (windows) => named(windowClosed(windows)) }),
+    ...(keepBookmark !== undefined && { keepBookmark: (bookmark) => named(keepBookmark(bookmark)) }),
     close: () => named(sink.close()),
   };
 }

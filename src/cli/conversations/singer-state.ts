@@ -1,7 +1,9 @@
 // The state of Singer: a file with the STATE that the target printed last. Refuses a file of another project or program, because
 // its windows would hide turns.
 
+import type { Bookmark } from '../../conversations/sink.ts';
 import { type ConversationState, openState } from '../../conversations/state.ts';
+import { firstStepMs, longestStepMs, shortestStepMs } from '../../conversations/windows.ts';
 import { readBounded } from '../../runtime/bounded-file.ts';
 import { isRecord, readJson } from '../../wire/json-text.ts';
 import { publishableCode } from '../../wire/publishable-error.ts';
@@ -17,13 +19,17 @@ export async function openSingerState({
   readonly state: string | undefined;
   readonly project: string;
 }): Promise<ConversationState> {
-  const windows = path === undefined ? [] : await readWindows(path, project);
+  const bookmark = path === undefined ? undefined : await readBookmark(path, project);
   const state = await openState(undefined, { '--project': project });
-  if (windows.length > 0) state.closeWindow(windows, state.stepMs ?? 0);
+  if (bookmark === undefined) return state;
+  const { windows, stepMs = firstStepMs, cycle } = bookmark;
+  // Whoever wrote it, a step of a millisecond would spend the budget.
+  state.closeWindow(windows, Math.min(longestStepMs, Math.max(shortestStepMs, stepMs)));
+  if (cycle !== undefined) state.beginCycle(cycle);
   return state;
 }
 
-async function readWindows(path: string, project: string) {
+async function readBookmark(path: string, project: string): Promise<Bookmark | undefined> {
   const { readSingerState } = await import('../../conversations/sinks/singer-sink.ts');
   const text = await readBounded(path, longestState).catch((cause: unknown) => {
     const message = `--state cannot be read (${publishableCode(cause)}); check its path`;
@@ -31,12 +37,12 @@ async function readWindows(path: string, project: string) {
   });
   // Targets print a STATE for each window, one a line; the last one counts.
   const value = readJson(text?.trim().split('\n').at(-1)) ?? readJson(text);
-  if (isRecord(value) && Object.keys(value).length === 0) return [];
+  if (isRecord(value) && Object.keys(value).length === 0) return undefined;
   const read = readSingerState(value);
   if (read === undefined) {
     const message = '--state is not a STATE of this tap; name the file with the last STATE of the target';
     throw new CliError('usage', 'StateInvalid', message);
   }
-  if (read.project === project) return read.windows;
+  if (read.project === project) return read;
   throw new CliError('usage', 'StateMismatch', '--state is of another --project; name that project’s file');
 }

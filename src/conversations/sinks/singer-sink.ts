@@ -3,8 +3,7 @@
 // turns did not come before it.
 
 import * as z from 'zod/mini';
-import type { Sink } from '../sink.ts';
-import type { ReadWindows } from '../windows.ts';
+import type { Bookmark, Sink } from '../sink.ts';
 
 export const singerStream = 'turns';
 
@@ -63,19 +62,23 @@ const stateSchema = z.object({
     [singerStream]: z.object({
       project: z.string(),
       windows: z.array(z.object({ from: z.number(), until: z.number(), readAt: z.nullable(z.number()) })),
+      // The first states had neither.
+      stepMs: z.optional(z.number()),
+      cycle: z.optional(z.number()),
     }),
   }),
 });
 
-export interface SingerState {
+export interface SingerState extends Bookmark {
   readonly project: string;
-  readonly windows: ReadWindows;
 }
 
 /** @returns `undefined` where it is not a state of this tap */
 export function readSingerState(value: unknown): SingerState | undefined {
   const read = stateSchema.safeParse(value);
-  return read.success ? read.data.bookmarks[singerStream] : undefined;
+  if (!read.success) return undefined;
+  const { project, windows, stepMs, cycle } = read.data.bookmarks[singerStream];
+  return { project, windows, stepMs, cycle };
 }
 
 /** @param write resolves when the stream has taken the text */
@@ -104,9 +107,10 @@ export function singerSink(project: string, write: (text: string) => Promise<voi
     },
     isFull: () => true,
     flush: async () => new Map(),
-    windowClosed: async (windows) => {
+    keepBookmark: async ({ windows, stepMs, cycle }) => {
       await begin();
-      await send([{ type: 'STATE', value: { bookmarks: { [singerStream]: { project, windows } } } }]);
+      const bookmark = { project, windows, stepMs, cycle };
+      await send([{ type: 'STATE', value: { bookmarks: { [singerStream]: bookmark } } }]);
     },
     close: async () => {},
   };

@@ -10,7 +10,7 @@ import {
 import { turnSchema } from '../../../../src/conversations/turn.ts';
 import { sampleTurn } from '../../../support/sample-turn.ts';
 
-const windows = [{ from: 0, until: 1000, readAt: null }];
+const bookmark = { windows: [{ from: 0, until: 1000, readAt: null }], stepMs: 7_200_000, cycle: 2000 };
 
 test('a SCHEMA comes first, and a STATE only after the turns of its window', async () => {
   const lines: string[] = [];
@@ -21,18 +21,18 @@ test('a SCHEMA comes first, and a STATE only after the turns of its window', asy
     lines.map((line) => JSON.parse(line).type),
     ['SCHEMA', 'RECORD', 'RECORD'],
   );
-  await sink.windowClosed?.(windows);
+  await sink.keepBookmark?.(bookmark);
   await sink.write([sampleTurn({ query: 'c' })]);
   const types = lines.map((line) => JSON.parse(line).type);
   assert.deepEqual(types.slice(3), ['STATE', 'RECORD']);
   assert.deepEqual(JSON.parse(lines[0] ?? '').key_properties, ['turn_key']);
-  assert.deepEqual(readSingerState(JSON.parse(lines[3] ?? '').value), { project: 'docs', windows });
+  assert.deepEqual(readSingerState(JSON.parse(lines[3] ?? '').value), { project: 'docs', ...bookmark });
 });
 
 test('a window without turns has a STATE after the SCHEMA', async () => {
   const lines: string[] = [];
   const sink = singerSink('docs', async (text) => void lines.push(...text.split('\n').slice(0, -1)));
-  await sink.windowClosed?.(windows);
+  await sink.keepBookmark?.(bookmark);
   assert.deepEqual(
     lines.map((line) => JSON.parse(line).type),
     ['SCHEMA', 'STATE'],
@@ -43,12 +43,19 @@ test('the schema names each field of a turn', () => {
   assert.deepEqual(Object.keys(singerSchema.properties).sort(), Object.keys(turnSchema.shape).sort());
 });
 
+test('a state without a step and a cycle is read', () => {
+  const { windows } = bookmark;
+  const value = { bookmarks: { turns: { project: 'docs', windows } } };
+  assert.deepEqual(readSingerState(value), { project: 'docs', windows, stepMs: undefined, cycle: undefined });
+});
+
 test('a state of another tap is not read', () => {
   for (const value of [
     undefined,
     {},
     { bookmarks: {} },
     { bookmarks: { turns: { project: 'p', windows: 'x' } } },
+    { bookmarks: { turns: { project: 'p', windows: [], stepMs: 'x' } } },
   ])
     assert.equal(readSingerState(value), undefined);
 });

@@ -13,6 +13,7 @@ import {
 import { version } from '../../runtime/version.ts';
 import { readInstant } from '../../wire/instant.ts';
 import { type Command, defineCommand } from '../command.ts';
+import { mirrorFlags } from './mirror-flags.ts';
 import { contentDigest, sizeFlags } from './size-flags.ts';
 
 const kit = {
@@ -70,20 +71,6 @@ function checkKey({
     ? '--key or --key-text is required: the public key of the kit’s maker'
     : undefined;
 }
-
-/** Named as those of bundle-server. */
-const mirrorFlags = {
-  mirrorCredentials: path.optional(
-    'Folder with credentials for --to, as a mounted Secret: .dockerconfigjson (or config.json), username and password, or accessKeyId and secretAccessKey',
-  ),
-  mirrorEndpoint: text.optional(
-    'Address of the S3 service, if it is not AWS, for example https://s3.example.com',
-  ),
-  mirrorRegion: text.withDefault('us-east-1', 'Region of the bucket'),
-  mirrorPathStyle: toggle('Write the bucket into the path of S3 addresses instead of the host name'),
-  allowHttpMirror: toggle('Allow a mirror without TLS'),
-  extraCaFile: path.optional('PEM file of CA certificates to trust in addition to the system’s'),
-};
 
 export const kitCommands: readonly Command[] = [
   defineCommand(
@@ -173,7 +160,7 @@ export const kitCommands: readonly Command[] = [
         allowOlder: toggle('Import a kit that is older than the last one of its series'),
         state: path.optional('File that remembers imports (default: in the store, or beside the folder)'),
         replace: toggle('Replace the folder, or files of --parts-to'),
-        ...mirrorFlags,
+        ...mirrorFlags('--to'),
         ...sizeFlags,
       },
       check: ({ key, keyText, toFolder, toStore, to, partsTo, state, allowOlder }) => {

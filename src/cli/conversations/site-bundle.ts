@@ -1,16 +1,17 @@
 // The site that visitors see, for `conversations gaps`: an archive, a link to one, or what a StaticExport publishes. Owns how
-// `--bundle` is read, and from when on its version was served. Refuses: printing a link, and loading the client of a
-// cluster for anything but `sx/NAME`.
+// `--bundle` is read, and from when on its version was served. A StaticExport is read by its link, or without one from its
+// mirror. Refuses: printing a link, and loading the client of a cluster for anything but `sx/NAME`.
 
 import type { BundleIndex } from '../../bundle/bundle-index.ts';
 import { Link } from '../../wire/link.ts';
 import { printable } from '../../wire/printable-text.ts';
+import type { MirrorValues } from '../bundle/mirrored.ts';
 import { readContent, readIndex, type SizeLimits } from '../bundle/reading.ts';
 import { CliError } from '../cli-error.ts';
 import type { ClusterFlags } from '../cluster/client.ts';
 import type { CliContext } from '../context.ts';
 
-export interface SiteBundleFlags extends ClusterFlags, SizeLimits {
+export interface SiteBundleFlags extends ClusterFlags, MirrorValues, SizeLimits {
   readonly bundle: string | undefined;
   readonly bundleVersion: string | undefined;
   readonly allowPrivateLinks: boolean;
@@ -76,7 +77,13 @@ async function download(
 
 async function readPublished(name: string, flags: SiteBundleFlags, context: CliContext): Promise<SiteBundle> {
   // The client of a cluster takes longer to load than all the rest.
-  const { readPublishedLink } = await import('./published-link.ts');
-  const { link, digest, version } = await readPublishedLink(name, flags, context);
-  return named(await download(link, digest, flags.allowPrivateLinks, flags, context), version);
+  const { readPublishedSite } = await import('./published-site.ts');
+  const { source, version } = await readPublishedSite(name, flags, context);
+  if (source.link !== undefined) {
+    const { link, digest } = source;
+    return named(await download(link, digest, flags.allowPrivateLinks, flags, context), version);
+  }
+  const { readMirrored } = await import('../bundle/mirrored.ts');
+  const remedy = 'Or name an archive of the site: --bundle FILE.';
+  return named(await readMirrored(source, flags, remedy, context), version);
 }

@@ -8,6 +8,7 @@ import type { KitBundle } from '../../mirror/kit/kit-document.ts';
 import { KitError } from '../../mirror/kit/kit-error.ts';
 import { type KitHead, kitBlobs } from '../../mirror/kit/kit-reader.ts';
 import { printable } from '../../wire/printable-text.ts';
+import type { MirrorValues } from '../bundle/mirrored.ts';
 import { limitsOf, type SizeLimits } from '../bundle/reading.ts';
 import { CliError } from '../cli-error.ts';
 import type { CliContext, CommandResult } from '../context.ts';
@@ -20,7 +21,7 @@ import { type ImportedPart, requirePartsPlace, writeParts } from './imported-par
 import { readVerifyKey, type VerifyKeyValues } from './keys.ts';
 import { type OpenKit, openKit } from './kit-file.ts';
 import { mirrorTarget } from './mirror-target.ts';
-import type { MirrorValues, OpenMirror } from './open-mirror.ts';
+import type { OpenMirror } from './open-mirror.ts';
 import { storeTarget } from './store-target.ts';
 import { bundleFields, bundleLines, outputFields, partWords } from './summary.ts';
 

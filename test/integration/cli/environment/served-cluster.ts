@@ -189,7 +189,7 @@ export async function writeStatus(
   await kubectl(['patch', kind, name, '-n', of, '--subresource=status', '--type=merge', '-p', patch]);
 }
 
-async function kubeconfigWith(
+export async function kubeconfigWith(
   { kubectl, apply, folder }: ChartedCluster,
   name: string,
   rules: readonly object[],

@@ -1,5 +1,5 @@
-// The link of what a StaticExport publishes, read with the user's own permissions. Refuses: any Secret but its output, and any key
-// of that but `bundle.json`.
+// Where the site that a StaticExport publishes can be read: its link, or its copy in a mirror. Read with the user's own
+// permissions. Refuses: any Secret but its output, and any key of that but `bundle.json`.
 
 import { parseServedBundle } from '../../bundle/published-bundle.ts';
 import { readSecret } from '../../kube/objects/stored-object.ts';
@@ -13,14 +13,16 @@ import { CliError } from '../cli-error.ts';
 import { type ClusterFlags, withCluster } from '../cluster/client.ts';
 import type { CliContext } from '../context.ts';
 
+/** With a link, or with the copy in a mirror where `spec.output.link` is `Never`. */
 export interface PublishedSite {
-  readonly link: Link;
-  readonly digest: string | undefined;
+  readonly source:
+    | { readonly link: Link; readonly digest: string | undefined }
+    | { readonly link?: undefined; readonly ref: string; readonly digest: string };
   readonly version: string | undefined;
 }
 
-/** @throws {CliError} `NotPublished`, `NoLink` {ClusterError} */
-export async function readPublishedLink(
+/** @throws {CliError} `NotPublished` {ClusterError} {PublishedBundleError} */
+export async function readPublishedSite(
   name: string,
   flags: ClusterFlags,
   context: CliContext,
@@ -38,12 +40,10 @@ export async function readPublishedLink(
     return bytes && Buffer.from(bytes).toString('utf8');
   });
   if (text === undefined) throw notPublished(name);
-  const { link, digest, version } = parseServedBundle(text);
-  if (link === undefined) {
-    const message = `StaticExport ${printable(name)} publishes no link; name an archive of the site with --bundle`;
-    throw new CliError('usage', 'NoLink', message);
-  }
-  return { link, digest, version };
+  const { link, ref, digest, version } = parseServedBundle(text);
+  if (link !== undefined) return { source: { link, digest }, version };
+  if (ref === undefined || digest === undefined) throw notPublished(name);
+  return { source: { ref, digest }, version };
 }
 
 const notPublished = (name: string): CliError =>

@@ -1,0 +1,98 @@
+// Bundles in a mirror, for commands: the flags that say how it is reached, and the index of a copy, read by the servers' own
+// thread. Private addresses are allowed, because the user names the mirror or the StaticExport that has it.
+
+import { BundleError } from '../../bundle/bundle-error.ts';
+import type { BundleIndex } from '../../bundle/bundle-index.ts';
+import type { MirrorErrorCode } from '../../mirror/mirror-error.ts';
+import { readMirrorSecret } from '../../mirror/mirror-secret.ts';
+import type { MirrorAccess } from '../../mirror/open-carrier.ts';
+import { restoreInWorker } from '../../mirror/restore.ts';
+import { openCaFile } from '../../runtime/http/ca-certificates.ts';
+import { userAgent } from '../../runtime/version.ts';
+import { CliError, failureOf } from '../cli-error.ts';
+import type { CliContext } from '../context.ts';
+import { counted, sizeWords } from '../output/amounts.ts';
+import { limitsOf, type SizeLimits } from './reading.ts';
+
+export interface MirrorValues {
+  readonly mirrorCredentials: string | undefined;
+  readonly mirrorEndpoint: string | undefined;
+  readonly mirrorRegion: string;
+  readonly mirrorPathStyle: boolean;
+  readonly allowHttpMirror: boolean;
+  readonly extraCaFile: string | undefined;
+}
+
+/** @throws {MirrorError} `InvalidCredentials` {PublishableError} `ExtraCaUnreadable`, `ExtraCaInvalid` */
+export async function readMirrorAccess(values: MirrorValues): Promise<MirrorAccess> {
+  const folder = values.mirrorCredentials;
+  return {
+    secret: folder === undefined ? undefined : await readMirrorSecret(folder),
+    endpoint: values.mirrorEndpoint,
+    region: values.mirrorRegion,
+    pathStyle: values.mirrorPathStyle,
+    allowPrivateAddresses: true,
+    isHttpAllowed: values.allowHttpMirror,
+    extraCaPem: await (await openCaFile(values.extraCaFile, () => {})).current(),
+    userAgent,
+  };
+}
+
+/** What the user can correct; anything else may pass. */
+const lasting: ReadonlySet<string> = new Set<MirrorErrorCode>([
+  'InvalidReference',
+  'InvalidCredentials',
+  'AddressNotAllowed',
+  'CertificateNotTrusted',
+  'Denied',
+  'RepositoryMissing',
+  'WrongRegion',
+  'ClockSkewed',
+  'NotARegistry',
+]);
+
+/**
+ * The index of a copy; nothing is kept.
+ *
+ * @param remedy what else the user may do, as a step
+ * @throws {CliError} with the code of the mirror's or the archive's error
+ */
+export async function readMirrored(
+  { ref, digest }: { readonly ref: string; readonly digest: string },
+  values: MirrorValues & SizeLimits,
+  remedy: string,
+  { mirrorWorker, clock, random, progress, signal }: CliContext,
+): Promise<BundleIndex> {
+  const access = await readMirrorAccess(values);
+  const indexes: BundleIndex[] = [];
+  progress.phase('Reading the copy in the mirror');
+  try {
+    await restoreInWorker(
+      mirrorWorker,
+      { ref, digest, access, storeDir: undefined, limits: limitsOf(values), keepsHiddenFiles: true },
+      {
+        signal,
+        clock,
+        random,
+        onProgress: ({ receivedBytes, files }) =>
+          progress.advance(undefined, `${sizeWords(receivedBytes)}, ${counted(files, 'file')}`),
+        handOver: { pause: async () => {}, take: (index) => void indexes.push(index) },
+      },
+    );
+  } catch (error) {
+    throw signal.aborted ? error : unreadable(error, remedy);
+  } finally {
+    progress.end();
+  }
+  const [index] = indexes;
+  if (index === undefined) throw new Error('the thread handed over no index');
+  return index;
+}
+
+function unreadable(cause: unknown, remedy: string): unknown {
+  if (!(cause instanceof BundleError)) return cause;
+  const { outcome, code, message } = failureOf(cause);
+  const next = ['Check --mirror-credentials, --mirror-endpoint and --mirror-path-style.', remedy];
+  const whose = lasting.has(code) ? 'usage' : outcome;
+  return new CliError(whose, code, message.replace(/ Retrying\.$/, ''), { cause, next });
+}

@@ -59,7 +59,8 @@ export const digestOfBytes = (bytes: Uint8Array): string => `sha256:${hash('sha2
  * @param digest of the content
  */
 export function formatImage(digest: string, version: string | undefined, layer: Layer): NewImage {
-  // Programs that mount images take one for their own platform only. A site has none, so the most common one is named.
+  // The format requires a platform, and a site has none. Runtimes compare it with their own only where an index offers
+  // several images. So there is no index: one image, named by its digest, is mounted on nodes of every architecture.
   const configBytes = jsonBytes({
     architecture: 'amd64',
     os: 'linux',

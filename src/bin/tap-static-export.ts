@@ -4,15 +4,23 @@
 try {
   // First, because other modules may not load on an old Node.
   await import('../runtime/supported-node.ts');
-  const { readTapInvocation, tapHelp } = await import('../cli/conversations/tap-arguments.ts');
+  const { readTapInvocation, tapAbout, tapHelp, tapVersion } = await import(
+    '../cli/conversations/tap-arguments.ts'
+  );
+  const { singerCatalog } = await import('../conversations/sinks/singer-catalog.ts');
+  const json = (value: object): string => `${JSON.stringify(value, undefined, 2)}\n`;
+  const answers = {
+    help: tapHelp,
+    version: tapVersion,
+    about: json(tapAbout),
+    discover: json(singerCatalog),
+  };
   const invocation = await readTapInvocation(process.argv.slice(2));
-  if (invocation.kind === 'help') process.stdout.write(tapHelp);
-  else if (invocation.kind === 'refuse') {
+  if (invocation.kind === 'refuse') {
     process.stderr.write(`tap-static-export: ${invocation.reason}\n`);
     process.exitCode = 2;
-  } else if (invocation.kind === 'discover') {
-    const { singerCatalog } = await import('../conversations/sinks/singer-sink.ts');
-    process.stdout.write(`${JSON.stringify(singerCatalog, undefined, 2)}\n`);
+  } else if (invocation.kind !== 'run') {
+    process.stdout.write(answers[invocation.kind]);
   } else {
     const { runCli } = await import('../cli/run-cli.ts');
     // The command reads them as if it had been started directly.

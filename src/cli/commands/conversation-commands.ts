@@ -116,6 +116,7 @@ export const conversationCommands: readonly Command[] = [
         state: path.optional(
           'Folder of what was exported, for the next run (default: below $XDG_STATE_HOME or ~/.local/state). With --format singer: file with the STATE of the last run',
         ),
+        catalog: path.optional('With --format singer: catalog with the fields that are selected'),
         s3Credentials: path.optional(
           'Folder with the files accessKeyId and secretAccessKey of a bucket (default: AWS_* variables)',
         ),
@@ -127,7 +128,8 @@ export const conversationCommands: readonly Command[] = [
         webhookSecretFile: path.optional('File with the secret that signs each request to https://'),
         extraCaFile: path.optional('PEM file of CA certificates to trust in addition to the system’s'),
       },
-      check: ({ keyFile, keyStdin, budget, reserve, redact, redactKeyFile }) => {
+      check: ({ keyFile, keyStdin, budget, reserve, redact, redactKeyFile, catalog, format }) => {
+        if (catalog !== undefined && format !== 'singer') return '--catalog needs --format singer';
         if (keyFile !== undefined && keyStdin) return '--key-file and --key-stdin exclude each other';
         if (redactKeyFile !== undefined && redact.length === 0) return '--redact-key-file needs --redact';
         return reserve >= budget.requests

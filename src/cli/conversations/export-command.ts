@@ -31,6 +31,7 @@ import { namedPath } from '../output/destination.ts';
 import { type DestinationValues, destinationPorts } from './destination-ports.ts';
 import { failedExport, reportingFaults, sinkFault } from './export-failure.ts';
 import { readRedactionKey } from './redaction-key.ts';
+import { readCatalogFields } from './singer-catalog-file.ts';
 import { openSingerState } from './singer-state.ts';
 import { defaultStatePath, type ExportPlace, placeOf, stateHome } from './state-place.ts';
 import { instantOf, type TimeBound } from './time-bound.ts';
@@ -48,6 +49,7 @@ export interface ConversationValues extends KeyFlags, DestinationValues, ExportP
   readonly redactKeyFile: string | undefined;
   readonly dropResponse: boolean;
   readonly state: string | undefined;
+  readonly catalog: string | undefined;
   readonly extraCaFile: string | undefined;
 }
 
@@ -179,7 +181,9 @@ async function withSink<T>(
   const isBucket = placeKind(values.to) === 'bucket';
   const name = isBucket ? namedPath('--state', dirname(scratch)) : namedPath('--to', values.to);
   try {
-    const opened = await openSink(values, { ...ports, ledger, scratch, writeOut, signal }).catch(
+    const fields = values.catalog === undefined ? undefined : await readCatalogFields(values.catalog);
+    const destination = { ...values, fields };
+    const opened = await openSink(destination, { ...ports, ledger, scratch, writeOut, signal }).catch(
       (error: unknown) => {
         throw sinkFault(error, name);
       },

@@ -1,15 +1,16 @@
-// The command line of a Singer tap as one of `conversations export`: `--config`, `--state`, `--catalog` and `--discover`. Pure,
-// except for reading the configuration. Owns the names of its fields. Refuses: a key on the command line of another process.
+// The command line of a Singer tap as one of `conversations export`, and what the tap says about itself. Pure, except for reading
+// the configuration. Owns the names of its fields. Refuses unknown options, and a key on the command line of another process.
 
+import { parseArgs } from 'node:util';
 import { readBounded } from '../../runtime/bounded-file.ts';
+import { version } from '../../runtime/version.ts';
 import { isRecord, readJson } from '../../wire/json-text.ts';
 import { publishableCode } from '../../wire/publishable-error.ts';
 import { keyVariable } from '../api-key.ts';
 
 export type TapInvocation =
   | { readonly kind: 'run'; readonly args: readonly string[]; readonly env: Readonly<Record<string, string>> }
-  | { readonly kind: 'discover' }
-  | { readonly kind: 'help' }
+  | { readonly kind: 'discover' | 'help' | 'version' | 'about' }
   | { readonly kind: 'refuse'; readonly reason: string };
 
 /** Fields of the configuration, and the flags that they are. */
@@ -31,28 +32,39 @@ const flagOf: Readonly<Record<string, string>> = {
   extra_ca_file: '--extra-ca-file',
 };
 
+const tapName = 'tap-static-export';
 const longestConfig = 1024 * 1024;
+
+const options = {
+  config: { type: 'string', short: 'c' },
+  state: { type: 'string', short: 's' },
+  catalog: { type: 'string' },
+  // The name of --catalog in Singer's first specification.
+  properties: { type: 'string', short: 'p' },
+  discover: { type: 'boolean', short: 'd' },
+  about: { type: 'boolean' },
+  format: { type: 'string' },
+  version: { type: 'boolean' },
+  help: { type: 'boolean', short: 'h' },
+} as const;
 
 /** @param argv after the program's name */
 export async function readTapInvocation(argv: readonly string[]): Promise<TapInvocation> {
-  if (argv.includes('--help') || argv.includes('-h')) return { kind: 'help' };
-  if (argv.includes('--discover') || argv.includes('-d')) return { kind: 'discover' };
-  const optionOf = (...names: readonly string[]): string | undefined => {
-    const given = argv.find((one) => names.some((name) => one.startsWith(`${name}=`)));
-    if (given !== undefined) return given.slice(given.indexOf('=') + 1);
-    const index = argv.findIndex((one) => names.includes(one));
-    return index < 0 ? undefined : argv[index + 1];
-  };
-  const path = optionOf('--config', '-c');
-  if (path === undefined) return { kind: 'refuse', reason: '--config FILE is required' };
-  const config = await readConfig(path);
+  const line = readLine(argv);
+  if (typeof line === 'string') return { kind: 'refuse', reason: line };
+  const asked = (['help', 'version', 'about', 'discover'] as const).find((name) => line[name] === true);
+  if (asked === 'about' && line.format !== undefined && line.format !== 'json')
+    return { kind: 'refuse', reason: '--format must be json' };
+  if (asked !== undefined) return { kind: asked };
+  if (line.config === undefined) return { kind: 'refuse', reason: '--config FILE is required' };
+  const config = await readConfig(line.config);
   if (typeof config === 'string') return { kind: 'refuse', reason: config };
-  const state = optionOf('--state', '-s');
   const flags = Object.entries(flagOf).flatMap(([field, flag]) => {
     const value = config[field];
     if (value === undefined || value === null || value === '') return [];
     return [flag, Array.isArray(value) ? value.join(',') : String(value)];
   });
+  const files = { '--state': line.state, '--catalog': line.catalog ?? line.properties };
   const key = config['api_key'];
   return {
     kind: 'run',
@@ -60,10 +72,19 @@ export async function readTapInvocation(argv: readonly string[]): Promise<TapInv
       ...['conversations', 'export', '--format', 'singer', '--to', '-'],
       ...flags,
       ...(config['drop_response'] === true ? ['--drop-response'] : []),
-      ...(state === undefined ? [] : ['--state', state]),
+      ...Object.entries(files).flatMap(([flag, path]) => (path === undefined ? [] : [flag, path])),
     ],
     env: typeof key === 'string' && key !== '' ? { [keyVariable]: key } : {},
   };
+}
+
+/** A misspelt --state would read everything again, so that unknown words are refused. */
+function readLine(argv: readonly string[]) {
+  try {
+    return parseArgs({ args: [...argv], options, strict: true }).values;
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
 }
 
 async function readConfig(path: string): Promise<Readonly<Record<string, unknown>> | string> {
@@ -75,13 +96,53 @@ async function readConfig(path: string): Promise<Readonly<Record<string, unknown
   }
 }
 
-export const tapHelp = `Usage: tap-static-export --config FILE [--state FILE] [--catalog FILE] [--discover]
+export const tapVersion = `${tapName} ${version}\n`;
+
+/** What Singer's SDK calls about: who this is, and its settings as JSON Schema. */
+export const tapAbout = {
+  name: tapName,
+  description: 'The turns of assistant conversations, as messages of Singer',
+  version,
+  capabilities: ['about', 'catalog', 'discover', 'state'],
+  settings: {
+    type: 'object',
+    properties: {
+      api_key: {
+        type: 'string',
+        secret: true,
+        description: `Admin API key. Without it: key_file or $${keyVariable}`,
+      },
+      ...Object.fromEntries(
+        Object.entries(flagOf).map(([field, flag]) => [
+          field,
+          {
+            type: ['string', 'integer', 'null'],
+            description: `${flag} of "static-export conversations export"`,
+          },
+        ]),
+      ),
+      drop_response: { type: 'boolean', description: 'Leave out the answers of the assistant' },
+    },
+    required: ['api_base_url', 'project'],
+  },
+};
+
+export const tapHelp = `Usage: ${tapName} --config FILE [--state FILE] [--catalog FILE]
+       ${tapName} --discover | --about | --version | --help
 
 A Singer tap: the turns of assistant conversations as SCHEMA, RECORD and STATE messages on standard output.
 
-Fields of the configuration (JSON):
+  -c, --config FILE   configuration (JSON)
+  -s, --state FILE    the last STATE of the target: the run goes on from there
+  --catalog FILE      catalog; fields that it does not select are left out
+  -d, --discover      print the catalog
+  --about             print settings and capabilities as JSON
+  --version           print the version
+
+Fields of the configuration:
   api_key or key_file, ${Object.keys(flagOf)
     .filter((field) => field !== 'key_file')
     .join(', ')}, drop_response
   Each is the flag of "static-export conversations export" with its name; start_date is --since.
+  Without api_key and key_file the key is in $${keyVariable}.
 `;

@@ -9,6 +9,7 @@ import type { PartLedger, Sink } from '../sink.ts';
 import type { BucketPlace } from './bucket-sink.ts';
 import { csv } from './csv.ts';
 import { type LineFormat, lineFileSink, lineFolderSink, lineStreamSink, ndjson } from './line-sink.ts';
+import type { Fields } from './singer-catalog.ts';
 import type { WebhookTarget } from './webhook-sink.ts';
 
 export const sinkFormats = ['ndjson', 'csv', 'parquet', 'sqlite', 'singer'] as const;
@@ -64,19 +65,27 @@ const fileEndings: Readonly<Record<'ndjson' | 'csv', RegExp>> = {
   csv: /\.csv$/,
 };
 
+export interface Destination {
+  readonly format: SinkFormat;
+  /** A folder, a file by its ending, `-`, `s3://` or `https://`. */
+  readonly to: string;
+  readonly project: string;
+  /** Of Singer: those that the catalog selects. */
+  readonly fields?: Fields | undefined;
+}
+
 /**
- * @param to a folder, a file by its ending, `-`, `s3://` or `https://`
  * @throws {ConversationError} `DestinationUnknown`
  */
 export async function openSink(
-  { format, to, project }: { readonly format: SinkFormat; readonly to: string; readonly project: string },
+  { format, to, project, fields }: Destination,
   dependencies: SinkDependencies,
 ): Promise<Sink> {
   const wrong = checkPlace(format, to);
   if (wrong !== undefined) throw new ConversationError('usage', 'DestinationUnknown', wrong);
   switch (format) {
     case 'singer':
-      return (await import('./singer-sink.ts')).singerSink(project, dependencies.writeOut);
+      return (await import('./singer-sink.ts')).singerSink(project, dependencies.writeOut, fields);
     case 'sqlite':
       return (await import('./sqlite-sink.ts')).openSqliteSink(resolve(to));
     case 'parquet':

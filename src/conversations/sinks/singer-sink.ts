@@ -4,58 +4,7 @@
 
 import * as z from 'zod/mini';
 import type { Bookmark, Sink } from '../sink.ts';
-
-export const singerStream = 'turns';
-
-const text = { type: ['null', 'string'] };
-const instant = { type: ['null', 'string'], format: 'date-time' };
-
-export const singerSchema = {
-  type: 'object',
-  properties: {
-    turn_key: { type: ['string'] },
-    project: { type: ['string'] },
-    conversation: text,
-    timestamp: instant,
-    timestamp_raw: text,
-    query: text,
-    response: text,
-    category: text,
-    resolution_status: text,
-    page_url: text,
-    sources: {
-      type: ['array'],
-      items: { type: 'object', properties: { title: { type: 'string' }, url: { type: 'string' } } },
-    },
-    content_hash: { type: ['string'] },
-    change: { type: ['string'] },
-    observed_at: { type: ['string'], format: 'date-time' },
-  },
-};
-const keyProperties = ['turn_key'];
-
-/** What `--discover` prints. */
-export const singerCatalog = {
-  streams: [
-    {
-      tap_stream_id: singerStream,
-      stream: singerStream,
-      key_properties: keyProperties,
-      schema: singerSchema,
-      metadata: [
-        {
-          breadcrumb: [],
-          metadata: {
-            inclusion: 'available',
-            selected: true,
-            'table-key-properties': keyProperties,
-            'forced-replication-method': 'INCREMENTAL',
-          },
-        },
-      ],
-    },
-  ],
-};
+import { allFields, type Fields, keyProperties, singerSchema, singerStream } from './singer-catalog.ts';
 
 const stateSchema = z.object({
   bookmarks: z.object({
@@ -81,8 +30,15 @@ export function readSingerState(value: unknown): SingerState | undefined {
   return { project, windows, stepMs, cycle };
 }
 
-/** @param write resolves when the stream has taken the text */
-export function singerSink(project: string, write: (text: string) => Promise<void>): Sink {
+/**
+ * @param write resolves when the stream has taken the text
+ * @param fields the catalog selects
+ */
+export function singerSink(
+  project: string,
+  write: (text: string) => Promise<void>,
+  fields: Fields = allFields,
+): Sink {
   let hasSchema = false;
   const send = (messages: readonly object[]): Promise<void> =>
     write(messages.map((message) => `${JSON.stringify(message)}\n`).join(''));
@@ -90,18 +46,18 @@ export function singerSink(project: string, write: (text: string) => Promise<voi
     if (hasSchema) return;
     hasSchema = true;
     await send([
-      { type: 'SCHEMA', stream: singerStream, schema: singerSchema, key_properties: keyProperties },
+      { type: 'SCHEMA', stream: singerStream, schema: singerSchema(fields), key_properties: keyProperties },
     ]);
   };
   return {
     write: async (turns) => {
       await begin();
       await send(
-        turns.map((record) => ({
+        turns.map((turn) => ({
           type: 'RECORD',
           stream: singerStream,
-          record,
-          time_extracted: record.observed_at,
+          record: Object.fromEntries(Object.entries(turn).filter(([name]) => fields.has(name))),
+          time_extracted: turn.observed_at,
         })),
       );
     },

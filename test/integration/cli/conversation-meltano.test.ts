@@ -37,16 +37,11 @@ describe('the tap in Meltano', { skip: maySkip('python', missing) }, () => {
         timeoutMs: 200_000,
       },
     );
-  const stored = async (): Promise<unknown> =>
-    JSON.parse(
-      await mustRun([
-        ...python,
-        '-c',
-        `
-import duckdb, json
-print(json.dumps(duckdb.connect('${database}').execute("SELECT query, category FROM turns ORDER BY timestamp DESC").fetchall()))`,
-      ]),
-    );
+  const ask = async (sql: string): Promise<unknown> => {
+    const program = `import duckdb, json; print(json.dumps(duckdb.connect('${database}').execute("${sql}").fetchall()))`;
+    return JSON.parse(await mustRun([...python, '-c', program]));
+  };
+  const stored = (): Promise<unknown> => ask('SELECT query, category FROM turns ORDER BY timestamp DESC');
 
   before(async () => {
     listing = await startListing(rows);
@@ -87,6 +82,18 @@ print(json.dumps(duckdb.connect('${database}').execute("SELECT query, category F
     for (const option of ['--discover', '--catalog', '--state']) assert.ok(called.includes(option), called);
   });
 
+  test('what the user does not select is not stored', async () => {
+    const columns = await ask(
+      "SELECT column_name FROM information_schema.columns WHERE table_name = 'turns'",
+    );
+    assert.ok(Array.isArray(columns));
+    const names: readonly unknown[] = columns.flat();
+    assert.deepEqual(
+      ['query', 'response'].filter((name) => names.includes(name)),
+      ['query'],
+    );
+  });
+
   test('its check of the configuration passes, and fails with a wrong key', async () => {
     const checked = await meltano('config', 'test', 'tap-static-export');
     assert.equal(checked.code, 0, checked.stderr);
@@ -111,6 +118,7 @@ const projectOf = (url: string, database: string): object => ({
         executable: './tap',
         capabilities: ['catalog', 'discover', 'state'],
         settings: [{ name: 'api_key', sensitive: true }],
+        select: ['turns.*', '!turns.response'],
         config: { api_base_url: url, project: 'docs', budget: '100000/h', start_date: '60d' },
       },
     ],

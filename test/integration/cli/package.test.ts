@@ -116,6 +116,10 @@ const inEmptyFolder = (...words: readonly string[]): Promise<CommandResult> =>
 test('the installed program runs from an empty folder', async () => {
   const shown = await inEmptyFolder('static-export', '--version');
   assert.deepEqual(shown, { code: 0, stdout: `static-export ${version}\n`, stderr: '' });
+  const tapVersion = await inEmptyFolder('tap-static-export', '--version');
+  assert.deepEqual(tapVersion, { code: 0, stdout: `tap-static-export ${version}\n`, stderr: '' });
+  const about = await inEmptyFolder('tap-static-export', '--about', '--format=json');
+  assert.equal(JSON.parse(about.stdout).name, 'tap-static-export');
   const discovered = await inEmptyFolder('tap-static-export', '--discover');
   assert.equal(discovered.code, 0, discovered.stderr);
   assert.equal(JSON.parse(discovered.stdout).streams[0].stream, 'turns');

@@ -1,7 +1,7 @@
 // A month of a million turns, exported by the command's own run in one process: its resident memory, its time, its requests
 // in any hour against the budget, and its estimates against what was needed. Time is virtual, files are real.
 //
-//   node test/bench/conversations/month.ts [--turns 1000000] [--format ndjson|parquet|sqlite]
+//   node test/bench/conversations/month.ts [--turns 1000000] [--format ndjson|csv|parquet|sqlite|singer]
 
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -91,17 +91,22 @@ const client = {
 };
 
 const folder = mkdtempSync(join(tmpdir(), 'conversation-month-'));
-const state = await openState(join(folder, 'state'), { project: 'p' });
+// Of Singer, the target has the state.
+const state = await openState(format === 'singer' ? undefined : join(folder, 'state'), { project: 'p' });
 const rule = { requests: 100, periodMs: hour, reserve: 0, maxWaitMs: hour };
 const budget = await openBudget(join(folder, 'budget.sqlite'), rule, clock);
-const to = join(folder, format === 'sqlite' ? 'turns.sqlite' : 'turns');
+const to = format === 'singer' ? '-' : join(folder, format === 'sqlite' ? 'turns.sqlite' : 'turns');
 const never = (): never => assert.fail('the bench opens no bucket and no webhook');
 const { signal } = new AbortController();
+let writtenBytes = 0;
+const writeOut = async (text: string): Promise<void> => {
+  writtenBytes += Buffer.byteLength(text);
+};
 const sink = await openSink(
   { format, to, project: 'p' },
   {
     ledger: state,
-    writeOut: never,
+    writeOut,
     openBucket: never,
     openWebhook: never,
     scratch: join(folder, 'scratch'),
@@ -110,7 +115,6 @@ const sink = await openSink(
 );
 const listing = createPacedListing({ client, budget, clock, onWait: () => {} });
 const atStart = process.memoryUsage().rss;
-let peak = 0;
 const estimates: (readonly [percent: number, requests: number])[] = [];
 const startedAt = process.hrtime.bigint();
 const counts = await runExport(
@@ -118,12 +122,12 @@ const counts = await runExport(
   {
     ...{ listing, state, sink, clock, dropsResponse: false, redact: (turn) => turn },
     onProgress: ({ estimate: { percent, requests } }) => {
-      peak = Math.max(peak, process.memoryUsage().rss);
       if (requests !== undefined) estimates.push([percent, requests]);
     },
   },
   signal,
 );
+const { userCPUTime, systemCPUTime, maxRSS } = process.resourceUsage();
 const seconds = Number(process.hrtime.bigint() - startedAt) / 1e9;
 await sink.close();
 state.close();
@@ -140,11 +144,11 @@ const offBy = estimates.map(([, requests]) => (100 * (requests - counts.requests
 const mib = (bytes: number): string => `${Math.round(bytes / 1024 / 1024)} MiB`;
 process.stdout.write(
   [
-    `${count} turns as ${format}: ${seconds.toFixed(1)} s, ${counts.requests} requests in ${counts.windows} windows`,
+    `${count} turns as ${format}: ${seconds.toFixed(1)} s, ${Math.round((userCPUTime + systemCPUTime) / 1e6)} s of CPU time, ${counts.requests} requests in ${counts.windows} windows`,
     `never more than ${rule.requests} requests in any hour; ${((sent.at(-1) ?? 0) - (sent[0] ?? 0)) / hour} h of virtual time`,
     `first estimate after ${early?.[0].toFixed(0)} % of the time: ${early?.[1]} requests, ${offBy[0]?.toFixed(1)} % off`,
     `later ones: ${Math.min(...offBy).toFixed(1)} % to ${Math.max(...offBy).toFixed(1)} % off`,
-    `resident memory: ${mib(atStart)} at the start, ${mib(peak)} at most`,
+    `resident memory: ${mib(atStart)} at the start, ${mib(maxRSS * 1024)} at most; ${mib(writtenBytes)} on standard output`,
     '',
   ].join('\n'),
 );

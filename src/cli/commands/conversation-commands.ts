@@ -19,6 +19,12 @@ import { readInstant } from '../../wire/instant.ts';
 import { type Command, defineCommand } from '../command.ts';
 import type { TimeBound } from '../conversations/time-bound.ts';
 
+/** JavaScript reads 2026-02-30 as the second of March. */
+const isOnCalendar = (date: string): boolean => {
+  const at = Date.parse(`${date}T00:00:00Z`);
+  return !Number.isNaN(at) && new Date(at).toISOString().startsWith(date);
+};
+
 const timeBound = kind<TimeBound>('60d|DATE', (value) => {
   const age = /^(\d{1,5})(h|d|w)$/.exec(value);
   if (age !== null) {
@@ -26,7 +32,7 @@ const timeBound = kind<TimeBound>('60d|DATE', (value) => {
     return { ageMs: Number(age[1]) * unitMs };
   }
   const isDate = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d)?(?:Z|[+-]\d\d:\d\d))?$/.test(value);
-  const at = isDate ? readInstant(value) : undefined;
+  const at = isDate && isOnCalendar(value.slice(0, 10)) ? readInstant(value) : undefined;
   if (at === undefined || at < 0)
     throw new FlagValueError(
       'must be an age such as 60d, or a date such as 2026-01-31 or 2026-01-31T12:00:00Z',

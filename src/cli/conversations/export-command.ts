@@ -75,7 +75,7 @@ export async function exportConversations(
   });
   try {
     return await withListing(values, home, key, context, async (listing, extraCaPem) => {
-      warnAboutClock(readUntil(state.windows, since), now, context);
+      warnAboutClock(state.windows.at(-1)?.until ?? 0, now, context);
       const { lag: lagMs, lookBack: lookBackMs, limit, project, dropResponse: dropsResponse } = values;
       const scratch = join(statePathOf(values, home), 'scratch');
       const done = await withSink(values, { state, scratch, extraCaPem }, context, (sink) =>
@@ -221,10 +221,13 @@ function connect(
   return { client, close: () => agent.end() };
 }
 
-/** A clock that was set back reads nothing new until it is where it was. */
-function warnAboutClock(readUntilMs: number, now: number, { progress }: CliContext): void {
-  if (readUntilMs <= now) return;
-  const time = formatInstant(readUntilMs);
+/**
+ * A clock that was set back reads nothing new until it is where it was.
+ * @param lastEnd of the last window, because an age as --since also moves back with the clock
+ */
+function warnAboutClock(lastEnd: number, now: number, { progress }: CliContext): void {
+  if (lastEnd <= now) return;
+  const time = formatInstant(lastEnd);
   progress.note(`The clock is behind the last run, which read until ${time}. Check the clock.`, 'warning');
 }
 

@@ -1,6 +1,7 @@
 # One image for every program: the base's Node, the bundled programs, nothing else. The first argument of a container
-# names the program: `operator`, `bundle-server`, `export-service`, `webhook-receiver`. No shell is needed at any point of its life, the
-# root file system may be read-only, and any user id will do.
+# names the program: `operator`, `bundle-server`, `export-service`, `webhook-receiver`, `static-export`,
+# `tap-static-export`. No shell is needed at any point of its life, the root file system may be read-only, and any
+# user id will do.
 #
 #   docker buildx build --platform linux/amd64,linux/arm64 --tag static-export-operator:0.1.0 .
 #

@@ -95,7 +95,10 @@ suite('our image on real nodes', () => {
   });
 
   test('every program starts in the image', async (t) => {
-    const programs = ['bundle-server', 'export-service', 'operator', 'static-export', 'webhook-receiver'];
+    const programs = [
+      ...['bundle-server', 'export-service', 'operator'],
+      ...['static-export', 'tap-static-export', 'webhook-receiver'],
+    ];
     await applyObjects(
       nodes,
       programs.map((name) => oneShot(name, images.product, { args: [name, '--version'] })),

@@ -13,6 +13,7 @@ try {
   const { runCli } = await import('../cli/run-cli.ts');
   await runCli(process, {
     bundleWorker,
+    pagesWorker: workerOf('pages'),
     valuesWorker: workerOf('values'),
     mirrorWorker: workerOf('mirror'),
     gitWorker: workerOf('git'),

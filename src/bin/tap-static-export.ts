@@ -28,7 +28,14 @@ try {
     Object.assign(process.env, invocation.env);
     const none = new URL('./', import.meta.url);
     await runCli(process, {
-      ...{ bundleWorker: none, valuesWorker: none, mirrorWorker: none, gitWorker: none, demoWorker: none },
+      ...{
+        bundleWorker: none,
+        pagesWorker: none,
+        valuesWorker: none,
+        mirrorWorker: none,
+        gitWorker: none,
+        demoWorker: none,
+      },
       serve: () => Promise.reject(new Error('the tap serves nothing')),
     });
   }

@@ -22,7 +22,7 @@ import { withoutWorkflowCommand } from './output/workflow-text.ts';
 /** What `bin` composes: the programs of worker threads, and servers. */
 export type CliParts = Pick<
   CliContext,
-  'bundleWorker' | 'valuesWorker' | 'mirrorWorker' | 'gitWorker' | 'demoWorker' | 'serve'
+  'bundleWorker' | 'pagesWorker' | 'valuesWorker' | 'mirrorWorker' | 'gitWorker' | 'demoWorker' | 'serve'
 >;
 
 /** The word with which scripts of shells, and of kubectl, ask what may follow. Not for people, and in no help. */

@@ -21,6 +21,7 @@ export const cliContext: CliContext = {
   writeOut: async () => {},
   readStdin: async () => '',
   bundleWorker: worker('bundle-worker'),
+  pagesWorker: worker('pages-worker'),
   mirrorWorker: worker('mirror-worker'),
   gitWorker: worker('git-worker'),
   valuesWorker: worker('values-worker'),

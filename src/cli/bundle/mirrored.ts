@@ -1,5 +1,5 @@
-// Bundles in a mirror, for commands: the flags that say how it is reached, and the index of a copy, read by the servers' own
-// thread. Private addresses are allowed, because the user names the mirror or the StaticExport that has it.
+// Bundles in a mirror, for commands: the flags that say how it is reached, and a copy, read by the servers' own thread.
+// Private addresses are allowed, because the user names the mirror or the StaticExport that has it.
 
 import { BundleError } from '../../bundle/bundle-error.ts';
 import type { BundleIndex } from '../../bundle/bundle-index.ts';
@@ -51,14 +51,21 @@ const lasting: ReadonlySet<string> = new Set<MirrorErrorCode>([
   'NotARegistry',
 ]);
 
+export interface MirroredCopy {
+  readonly ref: string;
+  readonly digest: string;
+  /** Gets the content. */
+  readonly storeDir: string;
+}
+
 /**
- * The index of a copy; nothing is kept.
+ * Reads a copy into a folder.
  *
  * @param remedy what else the user may do, as a step
  * @throws {CliError} with the code of the mirror's or the archive's error
  */
 export async function readMirrored(
-  { ref, digest }: { readonly ref: string; readonly digest: string },
+  { ref, digest, storeDir }: MirroredCopy,
   values: MirrorValues & SizeLimits,
   remedy: string,
   { mirrorWorker, clock, random, progress, signal }: CliContext,
@@ -69,7 +76,7 @@ export async function readMirrored(
   try {
     await restoreInWorker(
       mirrorWorker,
-      { ref, digest, access, storeDir: undefined, limits: limitsOf(values), keepsHiddenFiles: true },
+      { ref, digest, access, storeDir, limits: limitsOf(values), keepsHiddenFiles: true },
       {
         signal,
         clock,

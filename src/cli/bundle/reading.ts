@@ -34,14 +34,15 @@ type ReadingContext = Pick<CliContext, 'bundleWorker' | 'clock' | 'random' | 'si
 
 const defaultPhase = 'Reading the archive';
 
-/** The index alone; nothing is kept. @param phase as progress names it @throws {BundleError} {CliError} `ArchiveUnreadable`, `ArchiveIsFolder` */
+/** The index. @param phase as progress names it @param storeDir keeps the content; without it, nothing is kept @throws {BundleError} {CliError} `ArchiveUnreadable`, `ArchiveIsFolder` */
 export async function readIndex(
   path: string,
   sizes: SizeLimits,
   context: ReadingContext,
   phase = defaultPhase,
+  storeDir?: string,
 ): Promise<BundleIndex> {
-  return prepare(path, sizes, undefined, context, phase);
+  return prepare(path, sizes, storeDir, context, phase);
 }
 
 /**

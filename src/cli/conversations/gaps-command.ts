@@ -43,7 +43,8 @@ export async function findGaps(
   const before = values.to === undefined ? values.previous : await previousIn(values.to);
   const previous = before === undefined ? undefined : await readPrevious(before);
   const bundle = await readSiteBundle(values, context);
-  const pages = createPageMap(bundle?.index, values.basePath);
+  const mapped = bundle && { ...bundle.index, pageHashes: bundle.pageHashes };
+  const pages = createPageMap(mapped, values.basePath);
   const seen: SeenBundle | undefined = bundle &&
     pages.hashes && { ...bundle, digest: bundle.index.digest, hashes: pages.hashes };
   const known = versionsOf(previous);

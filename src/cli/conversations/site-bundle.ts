@@ -2,14 +2,20 @@
 // `--bundle` is read, and from when on its version was served. A StaticExport is read by its link, or without one from its
 // mirror. Refuses: printing a link, and loading the client of a cluster for anything but `sx/NAME`.
 
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import type { BundleIndex } from '../../bundle/bundle-index.ts';
+import { removeQuietly } from '../../bundle/store/store-disk.ts';
+import { bundleFolder, packName } from '../../bundle/store/store-layout.ts';
+import { type PageHashes, readPageHashes } from '../../conversations/page-hashes.ts';
 import { Link } from '../../wire/link.ts';
 import { printable } from '../../wire/printable-text.ts';
 import type { MirrorValues } from '../bundle/mirrored.ts';
-import { readContent, readIndex, type SizeLimits } from '../bundle/reading.ts';
+import { type ContentOptions, readContent, readIndex, type SizeLimits } from '../bundle/reading.ts';
 import { CliError } from '../cli-error.ts';
 import type { ClusterFlags } from '../cluster/client.ts';
 import type { CliContext } from '../context.ts';
+import { counted } from '../output/amounts.ts';
 
 export interface SiteBundleFlags extends ClusterFlags, MirrorValues, SizeLimits {
   readonly bundle: string | undefined;
@@ -22,26 +28,57 @@ export interface SiteBundle {
   /** Epoch ms, as the version's name says it. */
   readonly publishedAt: number | undefined;
   readonly index: BundleIndex;
+  readonly pageHashes: PageHashes;
 }
 
-/** @returns `undefined` without `--bundle`. @throws {CliError} {BundleError} {ClusterError} */
+interface NamedContent {
+  readonly version: string | undefined;
+  readonly index: BundleIndex;
+}
+
+/** @returns `undefined` without `--bundle`. @throws {CliError} {BundleError} {ClusterError} {TaskError} */
 export async function readSiteBundle(
   flags: SiteBundleFlags,
   context: CliContext,
 ): Promise<SiteBundle | undefined> {
-  const { bundle, bundleVersion } = flags;
-  if (bundle === undefined) return undefined;
-  const [, name] = /^(?:sx|staticexports?)\/(.+)$/.exec(bundle) ?? [];
-  if (name !== undefined) return readPublished(name, flags, context);
-  const index = /^https?:\/\//i.test(bundle)
-    ? await download(linkOf(bundle), undefined, true, flags, context)
-    : await readIndex(bundle, flags, context, 'Reading the bundle');
-  return named(index, bundleVersion);
+  if (flags.bundle === undefined) return undefined;
+  const storeDir = join(tmpdir(), `static-export-${context.random.uuid()}`);
+  try {
+    const { version, index } = await readContentOf(flags.bundle, flags, storeDir, context);
+    const packPath = join(bundleFolder(storeDir, index.digest), packName);
+    const pageHashes = await hashPagesOf(packPath, index, context);
+    const name = printable(version ?? index.digest.slice(0, 12), 100);
+    return { version: name, publishedAt: publicationTime(name), index, pageHashes };
+  } finally {
+    await removeQuietly(storeDir);
+  }
 }
 
-function named(index: BundleIndex, version: string | undefined): SiteBundle {
-  const name = version ?? index.digest.slice(0, 12);
-  return { version: printable(name, 100), publishedAt: publicationTime(name), index };
+async function readContentOf(
+  bundle: string,
+  flags: SiteBundleFlags,
+  storeDir: string,
+  context: CliContext,
+): Promise<NamedContent> {
+  const { bundleVersion: version } = flags;
+  const [, name] = /^(?:sx|staticexports?)\/(.+)$/.exec(bundle) ?? [];
+  if (name !== undefined) return readPublished(name, flags, storeDir, context);
+  if (!/^https?:\/\//i.test(bundle))
+    return { version, index: await readIndex(bundle, flags, context, 'Reading the bundle', storeDir) };
+  const options = { sizes: flags, storeDir, allowPrivateLinks: true };
+  return { version, index: await download(linkOf(bundle), options, context) };
+}
+
+async function hashPagesOf(packPath: string, index: BundleIndex, context: CliContext): Promise<PageHashes> {
+  const { pagesWorker, progress, signal } = context;
+  progress.phase('Reading the pages');
+  try {
+    const onProgress = ({ pages }: { readonly pages: number }): void =>
+      progress.advance(undefined, counted(pages, 'page'));
+    return await readPageHashes(pagesWorker, { packPath, index }, { signal, onProgress });
+  } finally {
+    progress.end();
+  }
 }
 
 /** A version's name begins with the time of its job: `20261126-144000-1f2e3d4c`. */
@@ -59,31 +96,30 @@ function linkOf(text: string): Link {
   return link;
 }
 
-async function download(
-  link: Link,
-  digest: string | undefined,
-  allowPrivateLinks: boolean,
-  sizes: SizeLimits,
-  context: CliContext,
-): Promise<BundleIndex> {
+async function download(link: Link, options: ContentOptions, context: CliContext): Promise<BundleIndex> {
   context.progress.phase('Downloading the bundle');
   try {
-    const options = { sizes, storeDir: undefined, digest, allowPrivateLinks };
     return await readContent(link, options, context, context.signal);
   } finally {
     context.progress.end();
   }
 }
 
-async function readPublished(name: string, flags: SiteBundleFlags, context: CliContext): Promise<SiteBundle> {
+async function readPublished(
+  name: string,
+  flags: SiteBundleFlags,
+  storeDir: string,
+  context: CliContext,
+): Promise<NamedContent> {
   // The client of a cluster takes longer to load than all the rest.
   const { readPublishedSite } = await import('./published-site.ts');
   const { source, version } = await readPublishedSite(name, flags, context);
   if (source.link !== undefined) {
     const { link, digest } = source;
-    return named(await download(link, digest, flags.allowPrivateLinks, flags, context), version);
+    const options = { sizes: flags, storeDir, digest, allowPrivateLinks: flags.allowPrivateLinks };
+    return { version, index: await download(link, options, context) };
   }
   const { readMirrored } = await import('../bundle/mirrored.ts');
   const remedy = 'Or name an archive of the site: --bundle FILE.';
-  return named(await readMirrored(source, flags, remedy, context), version);
+  return { version, index: await readMirrored({ ...source, storeDir }, flags, remedy, context) };
 }

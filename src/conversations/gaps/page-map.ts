@@ -17,20 +17,22 @@ export interface PageAddress {
 export interface PageMap {
   /** @returns `undefined` for a text that is not an address of a page on the web */
   find(address: string): PageAddress | undefined;
-  /** Short hash of each page of the bundle; `undefined` without a bundle. */
+  /** Short hash of each page of the bundle, by its text; `undefined` without a bundle. */
   readonly hashes: ReadonlyMap<string, string> | undefined;
 }
 
 const longestAddress = 2000;
 
+export interface MappedBundle extends Pick<BundleIndex, 'digest' | 'files'> {
+  /** Of each page, by the path of its file. */
+  readonly pageHashes: ReadonlyMap<string, string>;
+}
+
 /**
  * @param bundle `undefined`: addresses alone
  * @param servedPath under which the site is served: `/` or `/docs`
  */
-export function createPageMap(
-  bundle: Pick<BundleIndex, 'digest' | 'files'> | undefined,
-  servedPath: string,
-): PageMap {
+export function createPageMap(bundle: MappedBundle | undefined, servedPath: string): PageMap {
   const basePath = readBasePath(servedPath) ?? '';
   const routes = bundle && buildRouteTable(bundle);
   return {
@@ -43,7 +45,7 @@ export function createPageMap(
       if (read.outcome === 'path') return locate(routes, host, read.path);
       return { host, page: pageName(url.pathname), isInBundle: routes && false };
     },
-    hashes: bundle && new Map(pageHashes(bundle)),
+    hashes: bundle && new Map(shortHashes(bundle)),
   };
 }
 
@@ -74,9 +76,6 @@ export function pageName(path: string): string {
   return plain.slice(0, end) || '/';
 }
 
-/** Twelve digits of the hash of its bytes, for each page. */
-function* pageHashes({ files }: Pick<BundleIndex, 'files'>): Generator<readonly [string, string]> {
-  for (const { path, sha256 } of files) {
-    if (/\.html?$/i.test(path)) yield [pageName(`/${path}`), sha256.slice(0, 12)];
-  }
+function* shortHashes({ pageHashes }: MappedBundle): Generator<readonly [string, string]> {
+  for (const [path, hash] of pageHashes) yield [pageName(`/${path}`), hash.slice(0, 12)];
 }

@@ -81,6 +81,7 @@ test('the package holds the program, its workers, man pages and licences, and no
     'git-worker.mjs.LEGAL.txt',
     'kubectl_complete-static_export',
     'package.json',
+    'pages-worker.mjs',
     'static-export.mjs',
     'tap-static-export.mjs',
     'values-worker.mjs',

@@ -8,6 +8,9 @@ import { createPageMap } from '../../../../src/conversations/gaps/page-map.ts';
 const hash = 'a'.repeat(64);
 const bundle = {
   digest: hash,
+  pageHashes: new Map(
+    ['404.html', 'guide/index.html', 'guide/install.html', 'index.html'].map((path) => [path, hash]),
+  ),
   files: ['404.html', 'assets/app.js', 'guide/index.html', 'guide/install.html', 'index.html'].map(
     (path) => ({
       path,

@@ -104,6 +104,33 @@ test('without a changed page a gap stays open, however many turns are answered l
   assert.equal(stateOf(two, 'page')?.state, 'Open');
 });
 
+const builds: readonly (readonly [
+  change: string,
+  files: Readonly<Record<string, string>>,
+  isClosed: boolean,
+])[] = [
+  ['names of scripts alone', guideOf('b', 'Ask the owner of your organization.'), false],
+  ['a paragraph', guideOf('b', 'Choose Security, then Single sign-on.'), true],
+];
+function guideOf(asset: string, text: string): Readonly<Record<string, string>> {
+  const page = `<script src="/${asset}.js"></script><main><h1>SSO</h1><p>${text}</p></main>`;
+  return { [`${asset}.js`]: asset, 'guide/index.html': page, 'index.html': page };
+}
+for (const [change, files, isClosed] of builds) {
+  test(`a build that changes ${change} closes ${isClosed ? 'the gap of the page' : 'no gap'}`, () => {
+    const early = times(8, () => unanswered());
+    const before = { version: 'v-1', files: guideOf('a', 'Ask the owner of your organization.') };
+    const one = again(reportOf(early, { bundle: before, now: '2026-11-20T00:00:00Z' }));
+    const two = reportOf([...early, ...times(12, () => turn({ timestamp: later }))], {
+      bundle: { version: 'v-2', files },
+      previous: one,
+      now: '2026-11-27T00:00:00Z',
+    });
+    assert.equal(stateOf(two, 'page')?.state, isClosed ? 'Closed' : 'Open');
+    assert.equal(stateOf(two, 'page')?.closed?.version, isClosed ? 'v-2' : undefined);
+  });
+}
+
 test('a page that the bundle lacked and a later version has closes its gap', () => {
   const early = times(8, () => unanswered({ page_url: `${site}/new-page` }));
   const one = again(reportOf(early, { bundle: first, now: '2026-11-20T00:00:00Z' }));

@@ -1,6 +1,7 @@
 // A report made of turns that a test names in a few words. Owns the defaults; a test states what differs.
 
 import { createPageMap, type PageMap } from '../../../../src/conversations/gaps/page-map.ts';
+import { pageTextHash } from '../../../../src/conversations/gaps/page-text.ts';
 import { createReport, missingPages, versionsOf } from '../../../../src/conversations/gaps/report.ts';
 import { type GapReport, unpackWords } from '../../../../src/conversations/gaps/report-schema.ts';
 import { createSurvey, type SurveyedTurn } from '../../../../src/conversations/gaps/survey.ts';
@@ -56,6 +57,11 @@ export function reportOf(
       size: 1,
       sha256: hashOf(content),
     })),
+    pageHashes: new Map(
+      Object.entries(bundle.files)
+        .filter(([path]) => path.endsWith('.html'))
+        .map(([path, content]) => [path, pageTextHash(content) ?? hashOf(content)]),
+    ),
   };
   const pages: PageMap = createPageMap(index, '');
   const seen = bundle &&

@@ -10,6 +10,10 @@ import { judgeAnswer } from '../../src/bundle/fetch/link-answer.ts';
 import { defaultLimits } from '../../src/bundle/limits.ts';
 import { countPages } from '../../src/bundle/store/digest.ts';
 import { isHiddenFile } from '../../src/bundle/store/hidden-files.ts';
+import { pageTextHash } from '../../src/conversations/gaps/page-text.ts';
+import { questionWords } from '../../src/conversations/gaps/question-words.ts';
+import { shownQuestion } from '../../src/conversations/gaps/shown-question.ts';
+import { createTextRedaction, redactionKinds } from '../../src/conversations/redaction.ts';
 import { readInstant, readWordedDate } from '../../src/export-api/instants.ts';
 import { readJobId, readPercent } from '../../src/export-api/job-answers.ts';
 import { parseDateBound } from '../../src/export-service/conversations/listing-query.ts';
@@ -183,6 +187,19 @@ const readers: Readonly<Record<string, Reader>> = {
     read: (key) => findCredentials(JSON.stringify({ auths: { [key]: {} } }), readRepository('oci://a.b/c')),
     openings: ['', '*', '*.', 'https://', 'a.b/'],
   },
+  'a text that is redacted': {
+    read: createTextRedaction({ kinds: redactionKinds, key: 'k' }),
+    openings: ['', '-----BEGIN PRIVATE KEY-----', 'eyJ', 'Bearer ', 'sk-', 'a@', '1.1.1.', '::'],
+    most: 20_000,
+  },
+  "a visitor's question": {
+    read: (text) => [questionWords(text), shownQuestion(text)],
+    openings: ['', 'a@', 'https://a/?', 'key-', 'self ', 're-', '+1'],
+  },
+  'the text of a page': {
+    read: (text) => pageTextHash(text),
+    openings: ['', '<', '<img alt="', '<!--', '<main><nav>'],
+  },
   'a date of a query': { read: parseDateBound, openings: ['', '2026-01-01', '2026-01-01T10:00:00.'] },
   "an archive's link": {
     read: (text) => judgeLink(Buffer.from('secret'), 'GET', text, 0),
@@ -270,6 +287,11 @@ const fillings = [
     '<loc>',
     'bearer ',
     'svc_',
+    'eyJ',
+    'a@',
+    '@a.',
+    '1.',
+    '-----BEGIN A',
   ],
 ];
 

@@ -47,14 +47,22 @@ class BoundedTokenizer extends Tokenizer {
 
 /** Text without its white space, which differs between builds. */
 class Text {
-  letters = 0;
+  #letters = 0;
+  /** A call for each word would take longer than its hash. */
+  #pending = '';
   readonly #hash: Hash = createHash('sha256');
   add(chars: string): void {
-    this.letters += chars.length;
-    this.#hash.update(chars);
+    this.#letters += chars.length;
+    this.#pending += chars;
+    if (this.#pending.length >= usualPieceLength) this.#flush();
   }
   digest(): string | undefined {
-    return this.letters < leastLetters ? undefined : this.#hash.digest('hex');
+    this.#flush();
+    return this.#letters < leastLetters ? undefined : this.#hash.digest('hex');
+  }
+  #flush(): void {
+    this.#hash.update(this.#pending);
+    this.#pending = '';
   }
 }
 

@@ -83,8 +83,12 @@ function refusedRequest(
       return failed(`the export API refused the query of conversations${status}`, [
         'Check --since, --until and --limit. The turns that were read before are kept.',
       ]);
-    default:
-      return failed(message, addressSteps(error.code, '--api-base-url'));
+    default: {
+      // A page of long answers may be more than the client reads, and stays so until it has fewer turns.
+      const isWhole = error.code === 'UnexpectedAnswer' && error.status === 200;
+      const smaller = isWhole ? ['Where answers of the assistant are very long, lower --limit.'] : [];
+      return failed(message, [...addressSteps(error.code, '--api-base-url'), ...smaller]);
+    }
   }
 }
 

@@ -94,6 +94,21 @@ for (const status of [400, 404, 410]) {
   });
 }
 
+test('a page of more than 64 MiB exits with 5 and names --limit, and fewer turns are read', async (t) => {
+  const { listing, run, turns } = await workplace(t, usualRows.slice(-40));
+  const answer = 'x'.repeat(65 * 1024 * 1024);
+  listing.before = async (_request, query) =>
+    query.get('limit') === '10'
+      ? undefined
+      : { status: 200, body: `{"conversations":[{"response":"${answer}"}]}` };
+  const { code, stdout } = await run(...since, '-o', 'json');
+  const document = JSON.parse(stdout);
+  assert.deepEqual([code, document.code], [5, 'UnexpectedAnswer']);
+  assert.match(String(document.next), /lower --limit/);
+  assert.equal((await run(...since, '--limit', '10')).code, 0);
+  assert.deepEqual(queriesOf(turns()), expected(usualRows.slice(-40)));
+});
+
 test('pages that repeat, that are empty, or that come in any order give each turn once', async (t) => {
   const rows = usualRows.map((row, index) => usualRows[(index * 7919) % usualRows.length] ?? row);
   assert.equal(new Set(rows).size, usualRows.length);

@@ -144,7 +144,7 @@ export const conversationCommands: readonly Command[] = [
       },
       examples: [
         'conversations export --project docs --to turns --key-file key \\\n    --api-base-url https://export.example.com',
-        'conversations export --project docs --to s3://talks/docs --format parquet \\\n    --s3-credentials creds --key-file key --api-base-url https://export.example.com',
+        'conversations export --project docs --to s3://talks/docs \\\n    --format parquet --s3-credentials creds --key-file key \\\n    --api-base-url https://export.example.com',
       ],
       load: async () => (await import('../conversations/export-command.ts')).exportConversations,
     },

@@ -49,10 +49,10 @@ const schema: SchemaElement[] = [
 ];
 
 /** Rows that are in memory at once when a partition is merged. */
-const rowGroupSize = 2_000;
+const rowGroupSize = 1_000;
 /** A partition is written again for each flush, so that few are better. */
-const mostLength = 32 * 1024 * 1024;
-const mostTurns = 20_000;
+const mostLength = 16 * 1024 * 1024;
+const mostTurns = 10_000;
 
 /** @param store is closed with the sink */
 export function parquetSink(store: PartitionStore, ledger: PartLedger): Sink {

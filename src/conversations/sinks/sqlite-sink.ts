@@ -16,12 +16,13 @@ const formatVersion = 1;
 /** `sources` have a table of their own. */
 const columns = turnColumns.filter((name) => name !== 'sources');
 
+/** Turns have a rowid: without one, SQLite gives each turn of more than a kilobyte a page of its own. */
 const tables = `
   CREATE TABLE turns (
     turn_key TEXT PRIMARY KEY, project TEXT NOT NULL, conversation TEXT, timestamp TEXT, timestamp_raw TEXT, query TEXT,
     response TEXT, category TEXT, resolution_status TEXT, page_url TEXT, content_hash TEXT NOT NULL,
     change TEXT NOT NULL, observed_at TEXT NOT NULL
-  ) WITHOUT ROWID;
+  );
   CREATE INDEX turns_timestamp ON turns (project, timestamp);
   CREATE TABLE sources (
     turn_key TEXT NOT NULL REFERENCES turns (turn_key) ON DELETE CASCADE, position INTEGER NOT NULL,

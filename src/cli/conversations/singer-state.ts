@@ -23,7 +23,7 @@ export async function openSingerState({
   const state = await openState(undefined, { '--project': project });
   if (bookmark === undefined) return state;
   const { windows, stepMs = firstStepMs, cycle } = bookmark;
-  // Whoever wrote it, a step of a millisecond would spend the budget.
+  // A state of another program may name a step of a millisecond, which would spend the budget.
   state.closeWindow(windows, Math.min(longestStepMs, Math.max(shortestStepMs, stepMs)));
   if (cycle !== undefined) state.beginCycle(cycle);
   return state;

@@ -8,25 +8,11 @@ import { printable } from '../../wire/printable-text.ts';
 import { publishableCode } from '../../wire/publishable-error.ts';
 import { ConversationError } from '../conversation-error.ts';
 import type { PartLedger, Sink } from '../sink.ts';
-import type { Turn } from '../turn.ts';
+import { type Turn, turnColumns } from '../turn.ts';
 import { dayOf } from './line-sink.ts';
 import type { PartitionStore } from './partition-store.ts';
 
-const texts = [
-  'project',
-  'conversation',
-  'timestamp_raw',
-  'query',
-  'response',
-  'category',
-  'resolution_status',
-  'page_url',
-  'sources',
-  'content_hash',
-  'change',
-] as const;
-const instants = ['timestamp', 'observed_at'] as const;
-const names = ['turn_key', ...instants, ...texts] as const;
+const instants: readonly string[] = ['timestamp', 'observed_at'] satisfies (keyof Turn)[];
 type Row = Readonly<Record<string, string | Date | null>>;
 
 const textElement = (name: string): SchemaElement => ({
@@ -42,10 +28,9 @@ const instantElement = (name: string): SchemaElement => ({
   logical_type: { type: 'TIMESTAMP', isAdjustedToUTC: true, unit: 'MILLIS' },
   repetition_type: 'OPTIONAL',
 });
-const isInstant = (name: string): boolean => instants.some((one) => one === name);
 const schema: SchemaElement[] = [
-  { name: 'root', num_children: names.length },
-  ...names.map((name) => (isInstant(name) ? instantElement(name) : textElement(name))),
+  { name: 'root', num_children: turnColumns.length },
+  ...turnColumns.map((name) => (instants.includes(name) ? instantElement(name) : textElement(name))),
 ];
 
 /** Rows that are in memory at once when a partition is merged. */
@@ -112,7 +97,7 @@ async function replacePartition(
     await parquetWriteRows({
       writer: fileWriter(file),
       rows: mergedRows(stored, name, rows),
-      columns: names.map((column) => ({ name: column })),
+      columns: turnColumns.map((column) => ({ name: column })),
       schema,
       rowGroupSize,
     });

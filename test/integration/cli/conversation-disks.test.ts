@@ -94,7 +94,7 @@ test('a state on a full disk: exit 9 at the turn that has no room, and the next 
 }, async (t) => {
   const { folder, run, listing, turns } = await workplace(t, rows);
   listing.pageSize = 40;
-  await withDisk(join(folder, 'disk'), '96k', async (disk) => {
+  await withDisk(join(folder, 'disk'), '64k', async (disk) => {
     const flags = ['--state', join(disk.path, 'state'), '--since', '11d'];
     const full = await run(...flags, '-o', 'json');
     const document = JSON.parse(full.stdout);

@@ -50,12 +50,14 @@ function collectSecrets({ folder, child }: RunningDemo): {
   readonly end: Promise<unknown>;
 } {
   const found = new Set<string>();
+  // A file is empty before it is written, and every output includes an empty text.
+  const add = (secret: string): void => void (secret !== '' && found.add(secret));
   const look = (): void => {
     for (const name of readdirSync(folder)) {
       try {
-        found.add(readFileSync(join(folder, name, 'key'), 'utf8').trim());
+        add(readFileSync(join(folder, name, 'key'), 'utf8').trim());
         const { bundleUrl } = JSON.parse(readFileSync(join(folder, name, 'bundle.json'), 'utf8'));
-        found.add(new URL(bundleUrl).searchParams.get('signature') ?? '');
+        add(new URL(bundleUrl).searchParams.get('signature') ?? '');
       } catch {
         // Not written yet, or removed.
       }

@@ -2,7 +2,6 @@
 // would not see, that moves the text around it, or that starts a line. One property for each place where text is shown.
 
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { Registry } from 'prom-client';
@@ -12,7 +11,9 @@ import { readJobId, readJobReport } from '../../src/export-api/job-answers.ts';
 import { classify } from '../../src/reconcile/classify.ts';
 import { claimConditions } from '../../src/reconcile/status/conditions.ts';
 import { statusOfUnreadable } from '../../src/reconcile/status/status.ts';
+import { systemClock } from '../../src/runtime/clock.ts';
 import { adminApp } from '../../src/runtime/http/admin-port.ts';
+import { listenHttp } from '../../src/runtime/http/http-listener.ts';
 import { createLogger } from '../../src/runtime/logger.ts';
 import { parseStaticExport } from '../../src/staticexport/parse.ts';
 import { Link } from '../../src/wire/link.ts';
@@ -164,18 +165,14 @@ test('a document of the admin port, and what keeps a program from being ready', 
     registry: new Registry(),
     documents: { '/status': () => ({ published: { version: text }, notes: [{ example: text }] }) },
   });
-  const server = app.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  assert.ok(typeof address === 'object' && address !== null);
+  const listener = await listenHttp({ host: '127.0.0.1', port: 0 }, app, systemClock);
   try {
     for (const path of ['/status', '/readyz']) {
-      const body = await (await fetch(`http://127.0.0.1:${address.port}${path}`)).text();
+      const body = await (await fetch(`${listener.url}${path}`)).text();
       assertShown(body.trimEnd());
       assert.match(body, /a\\+u\{202e\}b\\+u\{2028\}c\\+u\{1b\}d\\+u\{d800\}/);
     }
   } finally {
-    server.close();
-    server.closeAllConnections();
+    await listener.close({ lingerMs: 0, graceMs: 1_000 });
   }
 });

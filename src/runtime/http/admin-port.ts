@@ -1,8 +1,9 @@
 // The port for the administrators of the program, never for its users: liveness, readiness, metrics and, where a
-// program has one, its status. It never returns a secret. All programs share this implementation.
+// program has one, its status. It never returns a secret. All programs share this implementation. It compares paths
+// itself: Express with its parsers of bodies is a third of the program text that the operator keeps in memory.
 
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { setImmediate as othersTurn } from 'node:timers/promises';
-import express, { type Express, type NextFunction, type Request, type Response } from 'express';
 import type { Registry } from 'prom-client';
 import { printable, printableValue } from '../../wire/printable-text.ts';
 import { type Clock, systemClock } from '../clock.ts';
@@ -28,34 +29,59 @@ export interface AdminPages {
   readonly documents?: Readonly<Record<string, () => unknown>>;
 }
 
-/** An express app with `/` (what there is), `/livez`, `/readyz`, `/metrics` and the given documents. */
-export function adminApp(pages: AdminPages): Express {
-  const app = express();
-  app.disable('x-powered-by');
-  app.get('/livez', (_request, response) => answerProbe(response, pages.liveness?.()));
-  app.get('/readyz', (_request, response) => answerProbe(response, pages.readiness()));
-  app.get('/metrics', async (request, response) => {
-    await sendMetrics(pages.registry, namesAsked(request.originalUrl), response, pages.clock ?? systemClock);
-  });
-  for (const [path, document] of Object.entries(pages.documents ?? {})) {
-    app.get(path, (_request, response) => {
-      response.json(printableValue(document()));
+type Page = (request: IncomingMessage, response: ServerResponse) => Promise<void> | void;
+
+/** Answers `/` (what there is), `/livez`, `/readyz`, `/metrics` and the given documents. */
+export function adminApp(pages: AdminPages): RequestListener {
+  const documents = Object.entries(pages.documents ?? {});
+  const contents = listPages(documents.map(([path]) => path));
+  const byPath = new Map<string, Page>([
+    ...documents.map(([path, document]): [string, Page] => [
+      path,
+      (_request, response) => {
+        const body = JSON.stringify(printableValue(document()));
+        response.setHeader('Content-Type', 'application/json; charset=utf-8').end(body);
+      },
+    ]),
+    ['/', (_request, response) => sendText(response, 200, contents)],
+    ['/livez', (_request, response) => answerProbe(response, pages.liveness?.())],
+    ['/readyz', (_request, response) => answerProbe(response, pages.readiness())],
+    [
+      '/metrics',
+      (request, response) =>
+        sendMetrics(pages.registry, namesAsked(request), response, pages.clock ?? systemClock),
+    ],
+  ]);
+  return (request, response) => {
+    answer(byPath.get(pathOf(request)), contents, request, response).catch((error: unknown) => {
+      pages.logger?.error({ error }, 'an admin page failed');
+      if (response.headersSent) response.destroy();
+      else sendText(response, 500, 'internal error\n');
     });
-  }
-  const contents = listPages(Object.keys(pages.documents ?? {}));
-  app.get('/', (_request, response) => {
-    response.type('text/plain').send(contents);
-  });
-  app.use((_request, response) => {
-    response.status(404).type('text/plain').send(`there is nothing here; ${contents}`);
-  });
-  // Express's own handler answers with a stack trace and prints plain text between the lines of JSON.
-  app.use((error: unknown, _request: Request, response: Response, next: NextFunction) => {
-    pages.logger?.error({ error }, 'an admin page failed');
-    if (response.headersSent) next(error);
-    else response.status(500).type('text/plain').send('internal error\n');
-  });
-  return app;
+  };
+}
+
+/** Asynchronous, so that a page that throws and one that rejects fail in the same way. */
+async function answer(
+  page: Page | undefined,
+  contents: string,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  if (page === undefined) sendText(response, 404, `there is nothing here; ${contents}`);
+  else await page(request, response);
+}
+
+/** Empty for what no page answers. A slash at the end and capitals make no difference. */
+function pathOf({ method, url = '' }: IncomingMessage): string {
+  if (method !== 'GET' && method !== 'HEAD') return '';
+  const [path = ''] = url.toLowerCase().split('?', 1);
+  return path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path;
+}
+
+function sendText(response: ServerResponse, status: number, text: string): void {
+  response.statusCode = status;
+  response.setHeader('Content-Type', 'text/plain; charset=utf-8').end(text);
 }
 
 /** For an administrator who knows only the port's number. */
@@ -79,10 +105,10 @@ function listPages(documents: readonly string[]): string {
 async function sendMetrics(
   registry: Registry,
   names: ReadonlySet<string>,
-  response: Response,
+  response: ServerResponse,
   clock: Clock,
 ): Promise<void> {
-  response.type(registry.contentType);
+  response.setHeader('Content-Type', registry.contentType);
   // One may be filled while another of its family is collected, as prom-client does with the heap's sizes.
   const families = new Set([...names].map(familyOf));
   for (const metric of registry.getMetricsAsArray()) {
@@ -103,13 +129,12 @@ async function sendMetrics(
 const familyOf = (name: string): string => name.slice(0, name.indexOf('_'));
 
 /** `?name[]=…`, as exporters of other languages have it: selects one metric among thousands of lines. */
-function namesAsked(url: string): ReadonlySet<string> {
+function namesAsked({ url = '' }: IncomingMessage): ReadonlySet<string> {
   return new Set(new URL(url, 'http://admin.invalid').searchParams.getAll('name[]'));
 }
 
-function answerProbe(response: Response, missing: string | undefined): void {
-  response.set('Cache-Control', 'no-store').type('text/plain');
-  response
-    .status(missing === undefined ? 200 : 503)
-    .send(`${missing === undefined ? 'ok' : printable(missing)}\n`);
+function answerProbe(response: ServerResponse, missing: string | undefined): void {
+  response.setHeader('Cache-Control', 'no-store');
+  const isHealthy = missing === undefined;
+  sendText(response, isHealthy ? 200 : 503, `${isHealthy ? 'ok' : printable(missing)}\n`);
 }

@@ -37,6 +37,23 @@ test('probes, metrics and documents answer what is true at the moment', async ()
   await listener.close({ lingerMs: 0, graceMs: 1_000 });
 });
 
+test('a page answers HEAD, any query, capitals and a slash at the end, and no other method', async () => {
+  const app = adminApp({ readiness: () => undefined, registry: new Registry() });
+  const listener = await listenHttp({ host: '127.0.0.1', port: 0 }, app, systemClock);
+  const statusOf = async (method: string, path: string): Promise<string> => {
+    const response = await fetch(`${listener.url}${path}`, { method });
+    return `${response.status} ${(await response.text()).slice(0, 5)}`.trimEnd();
+  };
+  assert.equal(await statusOf('HEAD', '/livez'), '200');
+  assert.equal(await statusOf('GET', '/livez?verbose'), '200 ok');
+  assert.equal(await statusOf('GET', '/Livez/'), '200 ok');
+  assert.equal(await statusOf('GET', '/?all'), '200 this');
+  for (const path of ['/livez', '/']) assert.equal(await statusOf('POST', path), '404 there');
+  for (const path of ['/livez//', '//livez', '/livezz'])
+    assert.equal(await statusOf('GET', path), '404 there');
+  await listener.close({ lingerMs: 0, graceMs: 1_000 });
+});
+
 test('metrics may be asked for by name, and a name that is none is an empty page', async () => {
   const registry = new Registry();
   for (const name of ['a_total', 'b_total', 'c_total']) {

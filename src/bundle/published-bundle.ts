@@ -3,7 +3,7 @@
 // `bundle.json` written by hand (or by the site's chart), which needs a link, or a reference and its digest. Refuses to be printed: after
 // parsing, `bundleUrl` is a Link.
 
-import { z } from 'zod';
+import * as z from 'zod';
 import { formatInstant } from '../wire/instant.ts';
 import { readJson } from '../wire/json-text.ts';
 import { Link } from '../wire/link.ts';

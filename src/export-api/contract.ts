@@ -2,7 +2,7 @@
 // the specification and, where that is silent, the vendor. The service answers in exactly these shapes. Refuses:
 // tolerance. job-answers.ts and conversation-answers.ts have the deviations that the client accepts.
 
-import { z } from 'zod';
+import * as z from 'zod';
 
 export const jobsPath = '/v1/static-export/jobs';
 export const jobPath = (jobId: string): string => `${jobsPath}/${encodeURIComponent(jobId)}`;

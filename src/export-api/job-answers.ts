@@ -2,7 +2,7 @@
 // open status, odd or missing progress and counts, unreadable expiry. Unknown fields of a job are kept in `raw`. Invariant:
 // returns `undefined` (never throws) when the answer lacks the requested value.
 
-import { z } from 'zod';
+import * as z from 'zod';
 import { Link } from '../wire/link.ts';
 import { isPrintable, printable } from '../wire/printable-text.ts';
 import type { IssuedLink, JobOutcome, JobReport } from './answers.ts';

@@ -1,7 +1,7 @@
 // The schema of a `git` target: which file of which repository gets the version. Invariant: no field can hold a
 // credential, because specs are read by everyone who may read the resource. Credentials are in the Secret.
 
-import { z } from 'zod';
+import * as z from 'zod';
 import { cel, formed, objectName, shownText } from './schema-texts.ts';
 
 /** Names of a branch, as far as hosts accept them; `..`, `//` and a trailing dot are not. */

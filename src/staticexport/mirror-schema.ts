@@ -1,7 +1,7 @@
 // The schema of `spec.mirror`: where checked bundles are copied, by digest. Refuses credentials in it, and a place of two
 // kinds. Invariant: its patterns accept only what `mirror/mirror-reference.ts` can write into a reference.
 
-import { z } from 'zod';
+import * as z from 'zod';
 import { cel, duration, formed, objectName, shownText } from './schema-texts.ts';
 
 /** As in the OCI distribution specification, after a host with an optional port. */

@@ -1,7 +1,7 @@
 // Bounded texts of the resource's schema, each with a CEL rule that means the same as its pattern here. Shared by the spec,
 // the status and the targets. Refuses: text without a bound, which would exceed the API server's cost limit.
 
-import { z } from 'zod';
+import * as z from 'zod';
 import { isPrintable } from '../wire/printable-text.ts';
 import { durationPattern } from './duration.ts';
 import { sizePattern } from './size.ts';

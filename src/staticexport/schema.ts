@@ -2,7 +2,7 @@
 // bounded, so that the CEL rules stay within the Kubernetes API server's cost limit. Refuses: defaults. `wanted.ts`
 // applies them, because nested CRD defaults keep Argo CD out of sync.
 
-import { z } from 'zod';
+import * as z from 'zod';
 import { mirrorSchema } from './mirror-schema.ts';
 import {
   cel,

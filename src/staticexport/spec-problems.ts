@@ -1,7 +1,7 @@
 // What is wrong with a spec, for its author: the field, and what is expected there. Pure. Refuses: quoting a value,
 // because it may be a secret in the wrong field.
 
-import type { z } from 'zod';
+import type * as z from 'zod';
 
 /** @param raw the spec as it came, to tell a missing field from one of another type */
 export function describeProblems({ issues }: z.ZodError, raw: unknown): readonly string[] {

@@ -1,7 +1,7 @@
 // The kinds of fields that all parts of the status share. Invariant: each has a bound, so that a status stays far below
 // the largest object that the Kubernetes API server stores.
 
-import { z } from 'zod';
+import * as z from 'zod';
 
 export const text = (maxLength: number) => z.string().max(maxLength);
 export const count = z.int().min(0);

@@ -1,7 +1,7 @@
 // The status of a StaticExport, field by field. Only the status keeps state across a restart of the operator.
 // Invariant: it holds no key and no link, and every time is whole seconds in UTC.
 
-import { z } from 'zod';
+import * as z from 'zod';
 import { namedList } from './schema-texts.ts';
 import { count, instant, text, versionText } from './status-fields.ts';
 import { targetStatusSchema, type writtenSchema } from './target-status-schema.ts';

@@ -1,7 +1,7 @@
 // The schema of one entry of `spec.targets`: a union by `type`, with the field of that type. Invariant: a link is written
 // into a Secret only.
 
-import { z } from 'zod';
+import * as z from 'zod';
 import { gitTarget } from './git-target-schema.ts';
 import { cel, dataKey, formed, namespaceName, objectName, shownText } from './schema-texts.ts';
 

@@ -1,7 +1,7 @@
 // The status of one target: what the operator wrote, what it found, and when it may write again. Invariant: it holds no
 // link, and of values only versions, digests and references.
 
-import { z } from 'zod';
+import * as z from 'zod';
 import { count, instant, text, versionText } from './status-fields.ts';
 
 export const writtenSchema = z

@@ -2,7 +2,7 @@
 // cluster for a request above a limit, and a word about why a request is not authorized. No body is ever logged.
 
 import express, { type ErrorRequestHandler, type Express, type RequestHandler, type Response } from 'express';
-import { z } from 'zod';
+import * as z from 'zod';
 import type { Clock } from '../runtime/clock.ts';
 import type { Logger } from '../runtime/logger.ts';
 import type { Random } from '../runtime/random.ts';

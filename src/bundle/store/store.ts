@@ -3,7 +3,7 @@
 // not verified byte by byte. A bad copy is removed like a bad download. One process writes to a store at a time.
 
 import { join } from 'node:path';
-import { z } from 'zod';
+import * as z from 'zod';
 import { readJson } from '../../wire/json-text.ts';
 import { BundleError } from '../bundle-error.ts';
 import type { CheckCopy } from './checking.ts';

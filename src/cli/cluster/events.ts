@@ -1,7 +1,7 @@
 // `events`: what the operator and others reported about one StaticExport, as the Kubernetes API server keeps it (an hour by
 // default). Refuses: events of an earlier object of that name, and text that is not printable.
 
-import { z } from 'zod';
+import * as z from 'zod';
 import { events } from '../../kube/transport/resource-path.ts';
 import { printable } from '../../wire/printable-text.ts';
 import type { CliContext, CommandResult } from '../context.ts';

@@ -1,7 +1,7 @@
 // A log line of this project's programs, as JSON, read and shown for a person. Pure. Refuses: text that is not printable,
 // and lines that are not JSON, such as those of Node.
 
-import { z } from 'zod';
+import * as z from 'zod';
 import { printable, printableValue } from '../../wire/printable-text.ts';
 
 const lineShape = z.looseObject({

@@ -2,7 +2,7 @@
 // (`pods/proxy`), because a user's machine cannot reach a pod. Refuses: any other path of a pod, and text of a pod that is
 // not printable.
 
-import { z } from 'zod';
+import * as z from 'zod';
 import { pods } from '../../kube/transport/resource-path.ts';
 import { ClusterError } from '../../wire/cluster-error.ts';
 import { printable } from '../../wire/printable-text.ts';

@@ -1,7 +1,7 @@
 // Pods and Deployments, as far as the commands read them. Tolerant: a field of another type counts as absent. Refuses:
 // values of their environment, which may be secrets; only the objects that it names are kept.
 
-import { z } from 'zod';
+import * as z from 'zod';
 import { createList } from '../../kube/objects/resource-list.ts';
 import { deployments, pods, type Resource } from '../../kube/transport/resource-path.ts';
 import type { ObjectMeta, StaticExportObject } from '../../wire/cluster.ts';

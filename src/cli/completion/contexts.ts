@@ -4,7 +4,7 @@
 import { readFile } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
 import { parse } from 'yaml';
-import { z } from 'zod';
+import * as z from 'zod';
 import { homePath, type SourceRequest } from './source-request.ts';
 
 const kubeconfigShape = z.object({ contexts: z.array(z.object({ name: z.string() })) });

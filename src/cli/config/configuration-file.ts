@@ -5,7 +5,7 @@
 import { lstatSync, realpathSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, isAbsolute, join, relative, resolve } from 'node:path';
-import { z } from 'zod';
+import * as z from 'zod';
 import { type Configured, type ConfiguredFlag, noneConfigured } from '../../runtime/flags/configured.ts';
 import { flagName, variableName } from '../../runtime/flags/flags.ts';
 import { nearest } from '../../runtime/flags/nearest.ts';

@@ -1,7 +1,7 @@
 // The fields of the custom resource as this program knows them, and as a stored CustomResourceDefinition has them. A CRD
 // has no version of its own; its fields say whether it is older or newer. Pure.
 
-import { z } from 'zod';
+import * as z from 'zod';
 import { specSchema } from '../../staticexport/schema.ts';
 import { statusSchema } from '../../staticexport/status-schema.ts';
 import { isRecord } from '../../wire/json-text.ts';

@@ -2,7 +2,7 @@
 // another kit with the same sequence. Invariant: the file is written before a target is, so that no later kit can be
 // followed by an older one unnoticed.
 
-import { z } from 'zod';
+import * as z from 'zod';
 import { KitError } from '../../mirror/kit/kit-error.ts';
 import type { KitHead } from '../../mirror/kit/kit-reader.ts';
 import { readBounded } from '../../runtime/bounded-file.ts';

@@ -5,7 +5,7 @@ import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { basename } from 'node:path';
-import { z } from 'zod';
+import * as z from 'zod';
 import type { StoredBundle } from '../../bundle/store/stored-bundle.ts';
 import type { Descriptor, OpenBytes } from '../../mirror/carrier.ts';
 import type { KitContents } from '../../mirror/kit/kit-contents.ts';

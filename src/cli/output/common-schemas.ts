@@ -1,7 +1,7 @@
 // Shapes that documents of several groups of commands share. Refuses use at run time, because a command's start would pay for
 // zod.
 
-import { z } from 'zod';
+import * as z from 'zod';
 
 export const count = z.int().min(0);
 export const digest = z

@@ -2,7 +2,7 @@
 // and tests check each document that a command prints. Refuses: use at run time, because a command's start would pay for
 // zod. Invariant: a later version adds fields and kinds, and changes none.
 
-import { z } from 'zod';
+import * as z from 'zod';
 import { reportFields } from '../../conversations/gaps/report-schema.ts';
 import { conditionSchema, versionSchema } from '../../staticexport/status-schema.ts';
 import { archive, count, digest, instant, pages, path } from './common-schemas.ts';

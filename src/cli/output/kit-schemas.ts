@@ -1,7 +1,7 @@
 // What `-o json` and `-o yaml` print about kits: the fields of each kind, in addition to `apiVersion` and `kind`. Refuses use at
 // run time, because a command's start would pay for zod.
 
-import { z } from 'zod';
+import * as z from 'zod';
 import { archive, count, digest, instant, pages, path } from './common-schemas.ts';
 
 const kitBundle = {

@@ -1,7 +1,7 @@
 // The report as JSON: what is printed, and what the next run reads as its former state. Owns the form. Refuses: text of
 // visitors except one masked question for each repeated one; words of leaders are kept as numbers.
 
-import { z } from 'zod';
+import * as z from 'zod';
 import { readJson } from '../../wire/json-text.ts';
 
 const count = z.int().nonnegative();

@@ -3,7 +3,7 @@
 // indexes conversations loads this file.
 
 import type { FileHandle } from 'node:fs/promises';
-import { z } from 'zod';
+import * as z from 'zod';
 import { conversationSchema } from '../../export-api/contract.ts';
 import { readLines } from '../../runtime/lines.ts';
 import { PublishableError, publishableCode } from '../../wire/publishable-error.ts';

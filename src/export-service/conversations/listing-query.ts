@@ -1,7 +1,7 @@
 // The query of the conversation listing: checks all parameters at once, so that a 400 names every error. Pure. A
 // repeated parameter is an error; a parameter that the specification does not name is ignored.
 
-import { z } from 'zod';
+import * as z from 'zod';
 import { pageLimits, ulidPattern } from '../../export-api/contract.ts';
 import { ApiRefusal } from '../api-refusal.ts';
 

@@ -2,7 +2,7 @@
 // value reaches a client or ends the process; a defect of the service is a 500 without its cause.
 
 import type { ErrorRequestHandler, RequestHandler } from 'express';
-import { z } from 'zod';
+import * as z from 'zod';
 import type { ErrorDocument } from '../../export-api/contract.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import { ApiRefusal } from '../api-refusal.ts';

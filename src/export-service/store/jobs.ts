@@ -2,7 +2,7 @@
 // → completed | failed; running → queued only by recovery or release. Refuses a transition from any other state than
 // the named one, so that a late worker changes nothing.
 
-import { z } from 'zod';
+import * as z from 'zod';
 import { jobStatuses } from '../../export-api/contract.ts';
 import type { Exported } from '../site-export.ts';
 import type { Database } from './database.ts';

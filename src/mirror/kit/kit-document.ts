@@ -2,7 +2,7 @@
 // kit needs, entries that are not an OCI image layout, and names that a file system or a terminal could misread. Invariant:
 // the same content gives the same bytes.
 
-import { z } from 'zod';
+import * as z from 'zod';
 import { readJson } from '../../wire/json-text.ts';
 import { isPrintable } from '../../wire/printable-text.ts';
 import { KitError, kitDamaged } from './kit-error.ts';

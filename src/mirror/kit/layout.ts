@@ -1,7 +1,7 @@
 // The OCI image layout inside a kit, pure: its two files, manifests of what is not an image of ours, and the blobs that one
 // manifest needs. Refuses manifests of another shape. Invariant: the same parts give the same bytes.
 
-import { z } from 'zod';
+import * as z from 'zod';
 import { readJson } from '../../wire/json-text.ts';
 import type { Descriptor } from '../carrier.ts';
 import { digestOfBytes, manifestType } from '../image.ts';

@@ -2,7 +2,7 @@
 // JSON. It names the content and the pack's hash, so that a restart can trust the pack or make it again.
 // Invariant: what is parsed is what was formatted; one changed byte anywhere returns `undefined`.
 
-import { z } from 'zod';
+import * as z from 'zod';
 import { readSealed, sealText } from '../../bundle/store/index-document.ts';
 import { readJson } from '../../wire/json-text.ts';
 import { contentEncodings } from '../http/content-encoding.ts';

@@ -1,7 +1,7 @@
 // Finds what a web app manifest loads: icons, screenshots, and the icons of its shortcuts (W3C Application Manifest).
 // Returns nothing for text that is not JSON, or does not have its shape.
 
-import { z } from 'zod';
+import * as z from 'zod';
 import { readJson } from '../../../wire/json-text.ts';
 import type { Reference } from './reference.ts';
 

@@ -1,8 +1,7 @@
-// Finds what an HTML or SVG document links to and loads. One pass over parse5's tokens, driven by tables of elements
-// and attributes. Builds no tree: the tree of a page of megabytes takes hundreds of them, and no link needs it. Never
-// throws and never recurses, because the document chooses its depth. Never changes the document.
+// Finds what an HTML or SVG document links to and loads. One pass over its tokens, driven by tables of elements and
+// attributes. Never throws and never recurses, because the document chooses its depth. Never changes the document.
 
-import { type Token, Tokenizer, TokenizerMode } from 'parse5';
+import { readHtmlTokens, type TagToken } from '../../../html/html-tokens.ts';
 import { readCssReferences } from './css-references.ts';
 import { addReferences, asHint, maxReferences, type Reference, type ReferenceUse } from './reference.ts';
 import { wholePage } from './script-references.ts';
@@ -20,7 +19,7 @@ export interface HtmlReferences {
   readonly isPartial: boolean;
 }
 
-type Element = Token.TagToken;
+type Element = TagToken;
 
 /** element.attribute → use, in lower case as tokens are; `*` is any element. */
 const attributeUses = usesOf({
@@ -50,50 +49,17 @@ const metaPictures =
 
 const maxMetaLength = 4096;
 
-/** Elements whose content is text to the tokenizer. The consumer of its tokens must set this mode. */
-const textModes: Readonly<Record<string, Tokenizer['state']>> = {
-  script: TokenizerMode.SCRIPT_DATA,
-  style: TokenizerMode.RAWTEXT,
-  iframe: TokenizerMode.RAWTEXT,
-  noembed: TokenizerMode.RAWTEXT,
-  noframes: TokenizerMode.RAWTEXT,
-  xmp: TokenizerMode.RAWTEXT,
-  title: TokenizerMode.RCDATA,
-  textarea: TokenizerMode.RCDATA,
-  plaintext: TokenizerMode.PLAINTEXT,
-};
-
-/** A tag is larger than this only to exhaust its reader: each attribute, each letter of a name takes memory. */
-const maxAttributes = 1000;
-const maxNameLength = 4096;
-/** The bounds of the open tag are checked between two pieces. */
-const usualPieceLength = 64 * 1024;
 /** A text of one word a token takes forty bytes for each until its pieces are joined. */
 const maxPieces = 1024;
 
-class BoundedTokenizer extends Tokenizer {
-  /** Whether the tag that is open has grown beyond its bounds. */
-  isTagEndless(): boolean {
-    const { currentToken: token, currentAttr } = this;
-    if (token === null || !('attrs' in token)) return false;
-    return (
-      token.attrs.length > maxAttributes ||
-      token.tagName.length > maxNameLength ||
-      currentAttr.name.length > maxNameLength
-    );
-  }
-}
-
 /** @param pieceLength how much is read at a time; it changes nothing of what is found */
-export function readHtmlReferences(html: string, pieceLength = usualPieceLength): HtmlReferences {
+export function readHtmlReferences(html: string, pieceLength?: number): HtmlReferences {
   const references: Reference[] = [];
   const inlineScripts: string[] = [];
   const scriptSources: string[] = [];
   let base: string | undefined;
   /** The style or script without `src` that is open. */
   let open: { readonly tagName: string; readonly pieces: string[]; text: string } | undefined;
-  /** Open SVG and MathML elements. Within them `<style/>` is complete, and CDATA is text. */
-  let foreignDepth = 0;
 
   const finish = (): void => {
     const text = open === undefined ? '' : open.text + open.pieces.join('');
@@ -101,57 +67,27 @@ export function readHtmlReferences(html: string, pieceLength = usualPieceLength)
     else if (text !== '') inlineScripts.push(text);
     open = undefined;
   };
-  const addText = ({ chars }: Token.CharacterToken): void => {
+  const addText = (chars: string): void => {
     if (open === undefined || open.pieces.push(chars) < maxPieces) return;
     open.text += open.pieces.join('');
     open.pieces.length = 0;
   };
-  const start = (element: Element): void => {
-    const { tagName, selfClosing } = element;
+  const start = (element: Element, isOpen: boolean): void => {
+    const { tagName } = element;
     addReferences(references, readElement(element));
     if (tagName === 'base') base ??= attribute(element, 'href');
     const source = tagName === 'script' ? attribute(element, 'src') : preloadSource(element);
     if (source !== undefined && scriptSources.length < maxReferences) scriptSources.push(source);
-    if (foreignDepth > 0 && selfClosing) return;
-    if (isForeignRoot(tagName) && !selfClosing) foreignDepth += 1;
     const isCode = tagName === 'style' || tagName === 'script';
-    if (isCode && source === undefined) open = { tagName, pieces: [], text: '' };
-    const mode = isCode || foreignDepth === 0 ? textModes[tagName] : undefined;
-    if (mode !== undefined) tokenizer.state = mode;
-    tokenizer.inForeignNode = foreignDepth > 0;
+    if (isOpen && isCode && source === undefined) open = { tagName, pieces: [], text: '' };
   };
   const end = ({ tagName }: Element): void => {
     if (tagName === open?.tagName) finish();
-    if (isForeignRoot(tagName)) foreignDepth = Math.max(0, foreignDepth - 1);
-    tokenizer.inForeignNode = foreignDepth > 0;
   };
-
-  const tokenizer = new BoundedTokenizer(
-    {},
-    {
-      onStartTag: start,
-      onEndTag: end,
-      onCharacter: addText,
-      onWhitespaceCharacter: addText,
-      onNullCharacter: () => {},
-      onComment: () => {},
-      onDoctype: () => {},
-      onEof: finish,
-    },
-  );
-  let at = 0;
-  do {
-    tokenizer.write(html.slice(at, at + pieceLength), at + pieceLength >= html.length);
-    at += pieceLength;
-  } while (at < html.length && !tokenizer.isTagEndless());
-  const isPartial = at < html.length;
-  if (isPartial) finish();
+  const isWhole = readHtmlTokens(html, { start, end, text: addText, space: addText }, pieceLength);
+  finish();
   addReferences(references, scriptSources.flatMap(wholePage).map(asHint));
-  return { base, references, inlineScripts, scriptSources, isPartial };
-}
-
-function isForeignRoot(tagName: string): boolean {
-  return tagName === 'svg' || tagName === 'math';
+  return { base, references, inlineScripts, scriptSources, isPartial: !isWhole };
 }
 
 function* readElement(element: Element): Generator<Reference> {

@@ -11,8 +11,7 @@ import { openCaFile } from '../../runtime/http/ca-certificates.ts';
 import { userAgent } from '../../runtime/version.ts';
 import { CliError, failureOf } from '../cli-error.ts';
 import type { CliContext } from '../context.ts';
-import { counted, sizeWords } from '../output/amounts.ts';
-import { limitsOf, type SizeLimits } from './reading.ts';
+import { indexOf, limitsOf, type SizeLimits } from './reading.ts';
 
 export interface MirrorValues {
   readonly mirrorCredentials: string | undefined;
@@ -68,32 +67,19 @@ export async function readMirrored(
   { ref, digest, storeDir }: MirroredCopy,
   values: MirrorValues & SizeLimits,
   remedy: string,
-  { mirrorWorker, clock, random, progress, signal }: CliContext,
+  context: CliContext,
 ): Promise<BundleIndex> {
+  const { mirrorWorker, progress, signal } = context;
   const access = await readMirrorAccess(values);
-  const indexes: BundleIndex[] = [];
+  const request = { ref, digest, access, storeDir, limits: limitsOf(values), keepsHiddenFiles: true };
   progress.phase('Reading the copy in the mirror');
   try {
-    await restoreInWorker(
-      mirrorWorker,
-      { ref, digest, access, storeDir, limits: limitsOf(values), keepsHiddenFiles: true },
-      {
-        signal,
-        clock,
-        random,
-        onProgress: ({ receivedBytes, files }) =>
-          progress.advance(undefined, `${sizeWords(receivedBytes)}, ${counted(files, 'file')}`),
-        handOver: { pause: async () => {}, take: (index) => void indexes.push(index) },
-      },
-    );
+    return await indexOf((options) => restoreInWorker(mirrorWorker, request, options), context, signal);
   } catch (error) {
     throw signal.aborted ? error : unreadable(error, remedy);
   } finally {
     progress.end();
   }
-  const [index] = indexes;
-  if (index === undefined) throw new Error('the thread handed over no index');
-  return index;
 }
 
 function unreadable(cause: unknown, remedy: string): unknown {

@@ -8,7 +8,7 @@ import { pathToFileURL } from 'node:url';
 import { BundleError } from '../../bundle/bundle-error.ts';
 import type { BundleIndex } from '../../bundle/bundle-index.ts';
 import { type BundleLimits, defaultLimits } from '../../bundle/limits.ts';
-import { prepareInWorker } from '../../bundle/prepare/preparation.ts';
+import { type PrepareOptions, prepareInWorker } from '../../bundle/prepare/preparation.ts';
 import { removeQuietly } from '../../bundle/store/store-disk.ts';
 import { bundleFolder, packName } from '../../bundle/store/store-layout.ts';
 import { openPack, type StoredBundle } from '../../bundle/store/stored-bundle.ts';
@@ -129,24 +129,36 @@ export interface ContentOptions {
 export async function readContent(
   link: Link,
   { sizes, storeDir, digest, allowFileLinks = false, allowPrivateLinks = false, extraCaPem }: ContentOptions,
-  { bundleWorker, clock, random, progress }: ReadingContext,
+  context: ReadingContext,
   signal: AbortSignal,
 ): Promise<BundleIndex> {
   const limits = limitsOf(sizes);
   const request = { link, storeDir, limits, allowPrivateLinks, allowFileLinks, extraCaPem, userAgent };
+  const named = { ...request, expectedDigest: digest, keepsHiddenFiles: true };
+  const read = (options: PrepareOptions) => prepareInWorker(context.bundleWorker, named, options);
+  return indexOf(read, context, signal);
+}
+
+/**
+ * The index that a thread hands over, with progress meanwhile.
+ *
+ * @param read starts the thread
+ * @throws what `read` throws
+ */
+export async function indexOf(
+  read: (options: PrepareOptions) => Promise<unknown>,
+  { clock, random, progress }: Pick<CliContext, 'clock' | 'random' | 'progress'>,
+  signal: AbortSignal,
+): Promise<BundleIndex> {
   const indexes: BundleIndex[] = [];
-  await prepareInWorker(
-    bundleWorker,
-    { ...request, expectedDigest: digest, keepsHiddenFiles: true },
-    {
-      signal,
-      clock,
-      random,
-      onProgress: ({ receivedBytes, files }) =>
-        progress.advance(undefined, `${sizeWords(receivedBytes)}, ${counted(files, 'file')}`),
-      handOver: { pause: async () => {}, take: (index) => void indexes.push(index) },
-    },
-  );
+  await read({
+    signal,
+    clock,
+    random,
+    onProgress: ({ receivedBytes, files }) =>
+      progress.advance(undefined, `${sizeWords(receivedBytes)}, ${counted(files, 'file')}`),
+    handOver: { pause: async () => {}, take: (index) => void indexes.push(index) },
+  });
   const [index] = indexes;
   if (index === undefined) throw new Error('the thread handed over no index');
   return index;

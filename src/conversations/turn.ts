@@ -44,22 +44,10 @@ export type Turn = Readonly<Omit<z.infer<typeof turnSchema>, 'sources'>> & {
 };
 
 /** In the order of every table. */
-export const turnColumns = [
-  'turn_key',
-  'project',
-  'conversation',
-  'timestamp',
-  'timestamp_raw',
-  'query',
-  'response',
-  'category',
-  'resolution_status',
-  'page_url',
-  'sources',
-  'content_hash',
-  'change',
-  'observed_at',
-] as const satisfies readonly (keyof Turn)[];
+export const turnColumns = z.keyof(turnSchema).options;
+export type TurnColumn = (typeof turnColumns)[number];
+/** Those that hold an instant. */
+export const instantColumns: ReadonlySet<TurnColumn> = new Set(['timestamp', 'observed_at']);
 
 /** A turn before it is known whether a sink has it. */
 export type ReadTurn = Omit<Turn, 'turn_key' | 'content_hash' | 'change' | 'observed_at'>;

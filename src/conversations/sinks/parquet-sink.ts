@@ -8,11 +8,10 @@ import { printable } from '../../wire/printable-text.ts';
 import { publishableCode } from '../../wire/publishable-error.ts';
 import { ConversationError } from '../conversation-error.ts';
 import type { PartLedger, Sink } from '../sink.ts';
-import { type Turn, turnColumns } from '../turn.ts';
+import { instantColumns, type Turn, turnColumns } from '../turn.ts';
 import { dayOf } from './line-sink.ts';
 import type { PartitionStore } from './partition-store.ts';
 
-const instants: readonly string[] = ['timestamp', 'observed_at'] satisfies (keyof Turn)[];
 type Row = Readonly<Record<string, string | Date | null>>;
 
 const textElement = (name: string): SchemaElement => ({
@@ -30,7 +29,7 @@ const instantElement = (name: string): SchemaElement => ({
 });
 const schema: SchemaElement[] = [
   { name: 'root', num_children: turnColumns.length },
-  ...turnColumns.map((name) => (instants.includes(name) ? instantElement(name) : textElement(name))),
+  ...turnColumns.map((name) => (instantColumns.has(name) ? instantElement(name) : textElement(name))),
 ];
 
 /** Rows that are in memory at once when a partition is merged. */

@@ -2,36 +2,26 @@
 // user selects. Pure. The key is always selected, because targets join on it.
 
 import * as z from 'zod/mini';
+import { instantColumns, type TurnColumn, turnColumns, turnSchema } from '../turn.ts';
 
 export const singerStream = 'turns';
 
-const text = { type: ['null', 'string'] };
-const instant = { type: ['null', 'string'], format: 'date-time' };
+const source = { type: 'object', properties: { title: { type: 'string' }, url: { type: 'string' } } };
 
-const properties: Readonly<Record<string, object>> = {
-  turn_key: { type: ['string'] },
-  project: { type: ['string'] },
-  conversation: text,
-  timestamp: instant,
-  timestamp_raw: text,
-  query: text,
-  response: text,
-  category: text,
-  resolution_status: text,
-  page_url: text,
-  sources: {
-    type: ['array'],
-    items: { type: 'object', properties: { title: { type: 'string' }, url: { type: 'string' } } },
-  },
-  content_hash: { type: ['string'] },
-  change: { type: ['string'] },
-  observed_at: { type: ['string'], format: 'date-time' },
-};
+function propertyOf(name: TurnColumn): object {
+  if (name === 'sources') return { type: ['array'], items: source };
+  const type = turnSchema.shape[name].safeParse(null).success ? ['null', 'string'] : ['string'];
+  return instantColumns.has(name) ? { type, format: 'date-time' } : { type };
+}
+
+const properties: Readonly<Record<string, object>> = Object.fromEntries(
+  turnColumns.map((name) => [name, propertyOf(name)]),
+);
 export const keyProperties: readonly string[] = ['turn_key'];
 
 /** Names of a turn's fields. */
 export type Fields = ReadonlySet<string>;
-export const allFields: Fields = new Set(Object.keys(properties));
+export const allFields: Fields = new Set(turnColumns);
 
 /** @param fields without those that are left out */
 export const singerSchema = (fields: Fields = allFields) => ({

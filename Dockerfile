@@ -24,7 +24,7 @@ COPY package.json package-lock.json ./
 RUN npm ci --ignore-scripts --no-audit --no-fund
 COPY tsconfig.json ./
 COPY test/support/assert-node.ts test/support/
-COPY .ci/third-party.ts .ci/ascii-programs.ts .ci/
+COPY .ci/third-party.ts .ci/bundle.ts .ci/ascii-programs.ts .ci/
 RUN node .ci/third-party.ts documents
 COPY src src
 RUN npm run build

@@ -1,4 +1,4 @@
-// In a bundle this replaces `undici` (see the build script): its connections and their requests, which is all that a
+// In a bundle this replaces `undici` (see .ci/bundle.ts): its connections and their requests, which is all that a
 // program calls. The package's own index loads fetch, web sockets, caches and mocks too: two thirds of the time that it
 // takes each thread to load. Invariant: what `src` imports from `undici` is here; a test says what is missing.
 

@@ -1,4 +1,4 @@
-// In a bundle this replaces `@aws-sdk/credential-provider-node` (see the build script): the library's default chain, which
+// In a bundle this replaces `@aws-sdk/credential-provider-node` (see .ci/bundle.ts): the library's default chain, which
 // reads files of a home folder and starts programs. No client here has credentials of that chain.
 
 module.exports = {

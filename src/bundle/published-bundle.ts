@@ -3,7 +3,7 @@
 // `bundle.json` written by hand (or by the site's chart), which needs a link, or a reference and its digest. Refuses to be printed: after
 // parsing, `bundleUrl` is a Link.
 
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import { formatInstant } from '../wire/instant.ts';
 import { readJson } from '../wire/json-text.ts';
 import { Link } from '../wire/link.ts';
@@ -33,42 +33,37 @@ export type ServedBundle = Pick<PublishedBundle, 'digest'> & {
 /** Thrown when the text is not a `bundle.json`. */
 export class PublishedBundleError extends PublishableError {}
 
-const instant = z.iso.datetime({ offset: true }).transform((text) => Date.parse(text));
+const instant = z.pipe(
+  z.iso.datetime({ offset: true }),
+  z.transform((text: string) => Date.parse(text)),
+);
 /** Longer than any reference. Its form is checked where it is used. */
 const maxRefLength = 2048;
+const printableUpTo = (length: number) => z.transform((text: string) => printable(text, length));
 const content = z.object({
-  version: z
-    .string()
-    .min(1)
-    .max(63)
-    .transform((text) => printable(text, 63)),
-  digest: z
-    .string()
-    .regex(/^[0-9a-f]{64}$/)
-    .optional(),
-  jobId: z
-    .string()
-    .min(1)
-    .transform((text) => printable(text, 512)),
-  pages: z.int().nonnegative().optional(),
-  sizeBytes: z.int().nonnegative().optional(),
-  ref: z
-    .string()
-    .regex(/^(oci|s3):\/\//)
-    .max(maxRefLength)
-    .optional(),
+  version: z.pipe(z.string().check(z.minLength(1), z.maxLength(63)), printableUpTo(63)),
+  digest: z.optional(z.string().check(z.regex(/^[0-9a-f]{64}$/))),
+  jobId: z.pipe(z.string().check(z.minLength(1)), printableUpTo(512)),
+  pages: z.optional(z.int().check(z.nonnegative())),
+  sizeBytes: z.optional(z.int().check(z.nonnegative())),
+  ref: z.optional(z.string().check(z.regex(/^(oci|s3):\/\//), z.maxLength(maxRefLength))),
 });
 const link = z.object({
-  bundleUrl: z.string().transform((text, context) => {
-    const url = Link.parse(text);
-    if (url === undefined) context.addIssue('not a URL');
-    return url ?? z.NEVER;
-  }),
+  bundleUrl: z.pipe(
+    z.string(),
+    z.transform((text: string, { issues }) => {
+      const url = Link.parse(text);
+      // Without the text, which a message could quote.
+      if (url === undefined) issues.push({ code: 'custom', input: undefined, message: 'not a URL' });
+      return url ?? z.NEVER;
+    }),
+  ),
   issuedAt: instant,
   expiresAt: instant,
 });
+
 type SourceFields = { readonly [field in 'bundleUrl' | 'ref' | 'digest']?: unknown };
-const needSource = ({ bundleUrl, ref, digest }: SourceFields, context: z.RefinementCtx): void => {
+const needSource = ({ bundleUrl, ref, digest }: SourceFields, context: z.core.$RefinementCtx): void => {
   if (bundleUrl === undefined && ref === undefined) {
     context.addIssue({ code: 'custom', path: ['bundleUrl'], message: 'missing' });
   }
@@ -76,15 +71,17 @@ const needSource = ({ bundleUrl, ref, digest }: SourceFields, context: z.Refinem
     context.addIssue({ code: 'custom', path: ['digest'], message: 'missing' });
   }
 };
-const servedSchema = content.extend(link.shape).partial().superRefine(needSource);
+const servedSchema = z.partial(z.extend(content, link.shape)).check(z.superRefine(needSource));
 /** A link has its times; without one there are none. */
-const publishedSchema = content.extend(link.partial().shape).superRefine((bundle, context) => {
-  needSource(bundle, context);
-  for (const time of ['issuedAt', 'expiresAt'] as const) {
-    if (bundle.bundleUrl === undefined || bundle[time] !== undefined) continue;
-    context.addIssue({ code: 'custom', path: [time], message: 'missing' });
-  }
-});
+const publishedSchema = z.extend(content, z.partial(link).shape).check(
+  z.superRefine((bundle, context) => {
+    needSource(bundle, context);
+    for (const time of ['issuedAt', 'expiresAt'] as const) {
+      if (bundle.bundleUrl === undefined || bundle[time] !== undefined) continue;
+      context.addIssue({ code: 'custom', path: [time], message: 'missing' });
+    }
+  }),
+);
 
 /** Whole, as the operator writes it. @throws {PublishedBundleError} naming the fields that are wrong, never their values */
 export function parsePublishedBundle(text: string): PublishedBundle {
@@ -111,7 +108,7 @@ export function parseServedBundle(text: string): ServedBundle {
 /** Twice the longest answer that a link comes in; a mebibyte of brackets would hold up every request of a server. */
 export const longestBundleJson = 256 * 1024;
 
-function parseBundleJson<T>(text: string, schema: z.ZodType<T>): T {
+function parseBundleJson<T>(text: string, schema: z.ZodMiniType<T>): T {
   if (text.length > longestBundleJson) {
     const bound = `${longestBundleJson} characters; write nothing into it but its own fields`;
     throw invalid(`bundle.json is longer than ${bound}`);

@@ -3,7 +3,7 @@
 // not verified byte by byte. A bad copy is removed like a bad download. One process writes to a store at a time.
 
 import { join } from 'node:path';
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import { readJson } from '../../wire/json-text.ts';
 import { BundleError } from '../bundle-error.ts';
 import type { CheckCopy } from './checking.ts';
@@ -40,8 +40,8 @@ export interface BundleStore {
 /** `current`: the activated bundles, the current one first. One file, so that a kill leaves the old or the new list. */
 const activationList = z.array(
   z.object({
-    digest: z.string().regex(digestPattern),
-    version: z.string().optional(),
+    digest: z.string().check(z.regex(digestPattern)),
+    version: z.optional(z.string()),
     activatedAt: z.number(),
   }),
 );

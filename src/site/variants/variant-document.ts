@@ -2,7 +2,7 @@
 // JSON. It names the content and the pack's hash, so that a restart can trust the pack or make it again.
 // Invariant: what is parsed is what was formatted; one changed byte anywhere returns `undefined`.
 
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import { readSealed, sealText } from '../../bundle/store/index-document.ts';
 import { readJson } from '../../wire/json-text.ts';
 import { contentEncodings } from '../http/content-encoding.ts';
@@ -10,8 +10,8 @@ import { contentEncodings } from '../http/content-encoding.ts';
 /** Changes with the levels of compression, so that older variants are made again. */
 const format = 'static-export-variants/2 br5 gzip6';
 
-const count = z.int().nonnegative();
-const hash = z.string().regex(/^[0-9a-f]{64}$/);
+const count = z.int().check(z.nonnegative());
+const hash = z.string().check(z.regex(/^[0-9a-f]{64}$/));
 const document = z.object({
   digest: hash,
   packBytes: count,

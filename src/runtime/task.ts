@@ -7,7 +7,7 @@
 
 import { parentPort, type ResourceLimits, Worker } from 'node:worker_threads';
 import { PublishableError, publishableCode, publishableMessage } from '../wire/publishable-error.ts';
-import type { Clock } from './clock.ts';
+import { type Clock, hasWaited } from './clock.ts';
 
 /**
  * `TaskFailed` (the thread ended unexpectedly, or could not be started), `TaskOutOfMemory`; of a {@link TaskQueue} also
@@ -90,8 +90,39 @@ export function serveTasks<Input, Output, Report = never>(
   });
 }
 
+/** Started before there was a task for them, by program. */
+const ahead = new Map<string, { readonly thread: Worker; readonly taken: AbortController }>();
+/** A thread that nobody has taken for so long is not needed. */
+const unusedMs = 10_000;
+
+/**
+ * Starts a thread for the next task of this program that sets no limits, so that it is there when the task comes. It
+ * keeps no process alive, and ends where no task takes it. Resolves when it is taken or has ended.
+ */
+export async function startAhead(program: URL, clock: Pick<Clock, 'after'>): Promise<void> {
+  const thread = startThread(program);
+  const taken = new AbortController();
+  thread.unref();
+  ahead.set(program.href, { thread, taken });
+  thread.once('exit', () => taken.abort());
+  const isUnused = await hasWaited(clock, unusedMs, taken.signal);
+  if (ahead.get(program.href)?.thread === thread) ahead.delete(program.href);
+  if (isUnused) await thread.terminate();
+}
+
+/** The listeners of whoever takes it are its only ones. */
+function takeAhead(program: URL): Worker | undefined {
+  const found = ahead.get(program.href);
+  ahead.delete(program.href);
+  found?.taken.abort();
+  found?.thread.ref();
+  return found?.thread;
+}
+
 function startThread(program: URL, resourceLimits: ResourceLimits = {}): Worker {
   try {
+    const started = Object.keys(resourceLimits).length === 0 ? takeAhead(program) : undefined;
+    if (started !== undefined) return started;
     const thread = new Worker(program, { resourceLimits });
     // Without a listener, an error between two tasks of a queue's thread would end the program.
     return thread.on('error', () => {});

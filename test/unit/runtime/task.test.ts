@@ -3,7 +3,13 @@
 import assert from 'node:assert/strict';
 import { afterEach, test } from 'node:test';
 import { systemClock } from '../../../src/runtime/clock.ts';
-import { runTask, TaskError, TaskQueue, type TaskQueueOptions } from '../../../src/runtime/task.ts';
+import {
+  runTask,
+  startAhead,
+  TaskError,
+  TaskQueue,
+  type TaskQueueOptions,
+} from '../../../src/runtime/task.ts';
 import { PublishableError } from '../../../src/wire/publishable-error.ts';
 
 const program = new URL('./task-program.ts', import.meta.url);
@@ -41,6 +47,36 @@ const foreign = (body: string): URL =>
 
 test('one task has a thread of its own', async () => {
   assert.notEqual(await runTask<string, number>(program, 'thread'), await runTask(program, 'thread'));
+});
+
+test('a thread that was started ahead does the next task without limits, and no other', async () => {
+  const ended = startAhead(program, systemClock);
+  const limited = await runTask<string, number>(program, 'thread', { limits: usual.limits });
+  const first = await runTask<string, number>(program, 'thread');
+  const second = await runTask<string, number>(program, 'thread');
+  await ended;
+  assert.ok(first < limited && limited < second, `${first}, ${limited}, ${second}`);
+});
+
+test('a thread that was started ahead and never taken ends', async () => {
+  const waits: number[] = [];
+  const clock = {
+    after: (ms: number) => {
+      waits.push(ms);
+      return Promise.resolve();
+    },
+  };
+  const before = await runTask<string, number>(program, 'thread');
+  await startAhead(program, clock);
+  const after = await runTask<string, number>(program, 'thread');
+  assert.deepEqual(waits, [10_000]);
+  assert.equal(after, before + 2, 'the task has another thread');
+});
+
+test('a thread that ended before it was taken is not taken', async () => {
+  const gone = foreign('process.exit(1)');
+  await startAhead(gone, systemClock);
+  assert.equal(await codeOf(runTask(gone, 'anything')), 'TaskFailed');
 });
 
 test('reports arrive in order, and a thread that awaits them waits for a slow reader', async () => {

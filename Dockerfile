@@ -31,8 +31,9 @@ RUN npm run build
 
 FROM scratch AS programs
 COPY --from=build /source/dist/*.mjs /source/dist/*.LEGAL.txt /
-# The command line is in pieces: each command loads its own.
+# The command line is in pieces: each command loads its own. So is the server: its first page needs few of them.
 COPY --from=build /source/dist/static-export/*.mjs /source/dist/static-export/*.LEGAL.txt /static-export/
+COPY --from=build /source/dist/bundle-server/*.mjs /source/dist/bundle-server/*.LEGAL.txt /bundle-server/
 
 # The packages in the programs: a bill of materials, and their notices.
 FROM scratch AS documents

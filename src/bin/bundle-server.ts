@@ -1,11 +1,13 @@
 // The program `bundle-server`: starts it with the process and with the workers that prepare bundles and compress their files.
-// Decides nothing; what it does is in src/site.
+// Decides nothing; what it does is in src/site. Starts the first thread before it loads the server, because both take as
+// long.
 
 import '../runtime/supported-node.ts';
 import '../runtime/v8/small-heap.ts';
 import { runProgram } from '../runtime/program.ts';
+import { startAhead } from '../runtime/task.ts';
 import { keepWasmPlain } from '../runtime/v8/plain-wasm.ts';
-import { runBundleServer } from '../site/bundle-server.ts';
+import { firstWorker } from '../site/first-worker.ts';
 import { bundleServer } from '../site/server-flags.ts';
 
 keepWasmPlain();
@@ -18,4 +20,8 @@ const workers = {
   variant: new URL(`./variant-worker.${extension}`, import.meta.url),
 };
 
-await runProgram(process, bundleServer, (flags, context) => runBundleServer(flags, context, workers));
+await runProgram(process, bundleServer, async (flags, context) => {
+  void startAhead(await firstWorker(flags, workers), context.clock);
+  const { runBundleServer } = await import('../site/bundle-server.ts');
+  await runBundleServer(flags, context, workers);
+});

@@ -2,6 +2,7 @@
 // can then run a year in a second. Only code here may use the platform's timers.
 
 import { performance } from 'node:perf_hooks';
+import { setImmediate as untilOthersRan } from 'node:timers/promises';
 
 /** Node fires a timer above 2^31-1 ms at once; longer waits are made of pieces. */
 const longestTimerMs = 2 ** 31 - 1;
@@ -33,6 +34,14 @@ export const systemClock: Clock = {
     return parent === undefined ? timeout : AbortSignal.any([timeout, parent]);
   },
 };
+
+/**
+ * Lets requests and messages that have arrived come first. For long work in slices: a wait of no milliseconds takes a
+ * whole one, and a large site has dozens of slices.
+ */
+export async function othersTurn(): Promise<void> {
+  await untilOthersRan();
+}
 
 /** @returns false where the signal aborted first */
 export function hasWaited(clock: Pick<Clock, 'after'>, ms: number, signal: AbortSignal): Promise<boolean> {

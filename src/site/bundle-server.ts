@@ -1,12 +1,14 @@
 // The bundle server: two ports, the store, the source watch, and their end.
-// Owns the order of start (ports first, so that probes are answered) and of stop (readiness first, the site port later,
-// the admin port last).
+// Owns the order of start and of stop. Start: ports first, so that probes are answered; then the thread that checks or
+// fetches the bundle; then, while it works, the admin port's pages. Stop: readiness first, the site port later, the admin
+// port last.
 
 import { once } from 'node:events';
+import type { RequestListener } from 'node:http';
 import { printableName } from '../bundle/refusal.ts';
 import { checkInWorker, rememberWritten } from '../bundle/store/checking.ts';
 import { openBundleStore } from '../bundle/store/store.ts';
-import { adminApp } from '../runtime/http/admin-port.ts';
+import { type Clock, othersTurn } from '../runtime/clock.ts';
 import { openCaFile } from '../runtime/http/ca-certificates.ts';
 import { listenHttp } from '../runtime/http/http-listener.ts';
 import { createSocketMemory, readSocketQueues } from '../runtime/http/socket-memory.ts';
@@ -24,7 +26,7 @@ import { createReadPace } from './content/read-pace.ts';
 import { fastPath } from './fast-path/plain-answer.ts';
 import { joinPeers } from './peers/peer-membership.ts';
 import type { BundleServerFlags } from './server-flags.ts';
-import { createSiteMetrics } from './site-metrics.ts';
+import { createSiteCounts } from './site-counts.ts';
 import { diskSource } from './source/bundle-source.ts';
 import { linkSource, openPreparation } from './source/link-source.ts';
 import { mirrorSource, openRestore } from './source/mirror-source.ts';
@@ -81,9 +83,8 @@ export async function runBundleServer(
 ): Promise<void> {
   const { clock, logger, shutdown } = context;
   const content = contentOf(flags);
-  const pause = (): Promise<void> => clock.after(0);
-  const written = rememberWritten(checkInWorker(workers.bundle, pause));
-  const reading = { workerUrl: workers.bundle, written, pause };
+  const written = rememberWritten(checkInWorker(workers.bundle, othersTurn));
+  const reading = { workerUrl: workers.bundle, written, pause: othersTurn };
   const certificates = await openCaFile(flags.extraCaFile, (error) => {
     logger.warn({ error }, 'could not reload --extra-ca-file; keeping the loaded CA certificates');
   });
@@ -97,7 +98,7 @@ export async function runBundleServer(
   });
   const cache = createBodyCache(flags.memoryBudget);
   const progress = (): SourceProgress => watch?.progress() ?? startingProgress;
-  const metrics = createSiteMetrics({ site, cachedBytes: cache.heldBytes, progress });
+  const counts = createSiteCounts();
   let watch: SourceWatch | undefined;
 
   const always = siteHeaders(flags.deploymentType, flags.header);
@@ -105,7 +106,7 @@ export async function runBundleServer(
     socketMemory: createSocketMemory(),
     socketQueues: readSocketQueues,
     clock,
-    onCut: metrics.countCutReaders,
+    onCut: counts.countCutReaders,
   });
   const serving = {
     site,
@@ -114,7 +115,7 @@ export async function runBundleServer(
     pace: createReadPace(clock),
     basePath: flags.basePath,
     always,
-    countReply: metrics.countReply,
+    countReply: counts.countReply,
     accessLog: flags.accessLog ? logger : undefined,
     clock,
     logger,
@@ -124,20 +125,21 @@ export async function runBundleServer(
   const isFast = flags.fastPath === 'true' && !flags.accessLog;
   const sitePort = await listenHttp(flags.listen, handler, clock, siteServerOptions, {
     first: isFast ? fastPath(serving, fastPathTimes) : undefined,
-    countRefusal: metrics.countRefusal,
+    countRefusal: counts.countRefusal,
     readOnlyMethods: 'GET, HEAD',
     unread,
   });
-  const admin = adminApp({
-    readiness: () => readinessOf(flags, content, site, progress(), shutdown),
-    registry: metrics.registry,
-    logger,
-    documents: {
-      '/status': () => statusDocument(site.view(), progress(), content.kind, site.swaps(), variants.state()),
-    },
+  const admin = openLater(clock, async () => {
+    const { adminPages } = await import('./admin-pages.ts');
+    return adminPages({
+      readiness: () => readinessOf(flags, content, site, progress(), shutdown),
+      metrics: { site, counts, cachedBytes: cache.heldBytes, progress, hasPeers: flags.peers.length > 0 },
+      status: () => statusDocument(site.view(), progress(), content.kind, site.swaps(), variants.state()),
+      logger,
+    });
   });
-  const copying = { worker: workers.bundle, note: written.note };
-  const membership = joinPeers(flags, context, metrics.registry, copying);
+  const copying = { worker: workers.bundle, note: written.note, countCopy: counts.countPeerCopy };
+  const membership = joinPeers(flags, context, copying);
   const adminPort = await listenHttp(flags.adminListen, membership.answer(admin), clock);
   const ports = { site: sitePort.url, admin: adminPort.url };
   logger.info({ ...ports, store: flags.store, source: content.kind, programVersion: version }, 'listening');
@@ -147,7 +149,7 @@ export async function runBundleServer(
     keep: flags.keep,
     check: written.check,
     onBadCopy: (digest) => {
-      metrics.countDamagedCopy();
+      counts.countDamagedCopy();
       logger.warn({ digest }, 'removed a damaged bundle from the store; check its volume');
     },
   });
@@ -156,7 +158,7 @@ export async function runBundleServer(
     diskSource,
     ...(peers === undefined ? [] : [peerSource(peers)]),
     mirrorSource(restore, logger),
-    linkSource(prepare, metrics.countDownload),
+    linkSource(prepare, counts.countDownload),
   ];
   const times = { pollMs: flags.pollInterval, startupTimeoutMs: flags.startupTimeout };
   watch = createSourceWatch({ ...context, ...times, content, sources, store, site });
@@ -166,6 +168,18 @@ export async function runBundleServer(
   await Promise.all([watching, drained, variants.stop()]);
   await membership.close();
   await adminPort.close({ lingerMs: 0, graceMs: 1000 });
+}
+
+/**
+ * The library of metrics takes this thread longer than all that comes before the store's thread has its task, which then
+ * works alone.
+ */
+const adminPagesAfterMs = 10;
+
+/** A handler that is opened a little later; requests that come before wait for it. */
+function openLater(clock: Pick<Clock, 'after'>, open: () => Promise<RequestListener>): RequestListener {
+  const opened = clock.after(adminPagesAfterMs).then(open);
+  return (request, response) => void opened.then((answer) => answer(request, response));
 }
 
 function contentOf({

@@ -1,42 +1,35 @@
-// The metrics of the bundle server. A request only adds to a number; everything else is read at a scrape.
-// Labels hold versions, codes and outcomes, never a link.
+// The metrics of the bundle server, as a registry that is read at a scrape. Loaded after the site port listens: the
+// library would delay the first page. Labels hold versions, codes and outcomes, never a link.
 
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
-import type { BundleErrorKind } from '../bundle/bundle-error.ts';
 import type { LiveBundle } from './content/live-bundle.ts';
 import type { LiveSite, ServedVersion } from './content/live-site.ts';
 import { contentEncodings } from './http/content-encoding.ts';
+import type { SiteCounts } from './site-counts.ts';
 import { type SourceProgress, sourceStates } from './source/source-progress.ts';
-
-export type DownloadOutcome = 'ok' | BundleErrorKind;
 
 /** Read at scrape time. */
 export interface MetricSources {
   readonly site: Pick<LiveSite, 'view' | 'swaps'>;
   readonly cachedBytes: () => number;
   readonly progress: () => SourceProgress;
-}
-
-export interface SiteMetrics {
-  readonly registry: Registry;
-  countReply(status: number, bodyBytes: number, tookMs: number): void;
-  /** An answer to what could not be read as a request. */
-  countRefusal(status: number): void;
-  countDownload(outcome: DownloadOutcome): void;
-  countDamagedCopy(): void;
-  countCutReaders(connections: number): void;
+  readonly counts: Pick<SiteCounts, 'numbers' | 'onDuration'>;
+  /** Whether copies from other servers are counted. */
+  readonly hasPeers: boolean;
 }
 
 const prefix = 'bundle_server_';
 
-export function createSiteMetrics({ site, cachedBytes, progress }: MetricSources): SiteMetrics {
+export function createSiteMetrics({
+  site,
+  cachedBytes,
+  progress,
+  counts,
+  hasPeers,
+}: MetricSources): Registry {
   const active = (): ServedVersion | undefined => site.view()?.active;
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
-  const replies = new Map<number, number>([200, 304, 404, 500].map((status) => [status, 0]));
-  let bodyBytes = 0;
-  let damagedCopies = 0;
-  let cutReaders = 0;
   const registers = [registry];
 
   const requests = new Counter({
@@ -46,18 +39,19 @@ export function createSiteMetrics({ site, cachedBytes, progress }: MetricSources
     registers,
     collect: () => {
       requests.reset();
-      for (const [status, value] of replies) {
+      for (const [status, value] of counts.numbers().repliesByStatus) {
         requests.inc({ code: `${Math.floor(status / 100)}xx`, status: `${status}` }, value);
       }
     },
   });
-  counter('response_body_bytes_total', 'Body bytes sent on the site port', () => bodyBytes);
+  counter('response_body_bytes_total', 'Body bytes sent on the site port', () => counts.numbers().bodyBytes);
   const durations = new Histogram({
     name: `${prefix}request_duration_seconds`,
     help: 'Time from reading a request to writing its answer to the connection',
     buckets: [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5, 30],
     registers,
   });
+  counts.onDuration((seconds) => durations.observe(seconds));
   collected(
     'variant_files',
     'Files of the active bundle with a variant in that content encoding',
@@ -80,13 +74,18 @@ export function createSiteMetrics({ site, cachedBytes, progress }: MetricSources
     'When the active version became active; absent while nothing is served',
     () => active()?.activatedAt,
   );
-  const downloads = new Counter({
-    name: `${prefix}downloads_total`,
-    help: 'Archives downloaded and prepared, by outcome',
-    labelNames: ['outcome'],
-    registers,
-  });
-  for (const outcome of ['ok', 'expired-link', 'transient', 'rejected']) downloads.inc({ outcome }, 0);
+  byOutcome(
+    'downloads_total',
+    'Archives downloaded and prepared, by outcome',
+    () => counts.numbers().downloads,
+  );
+  if (hasPeers) {
+    byOutcome(
+      'peer_copies_total',
+      'Copies of bundles from other servers of the site, by outcome',
+      () => counts.numbers().peerCopies,
+    );
+  }
   collected(
     'active_bundle_info',
     'The active bundle; the value is always 1',
@@ -101,12 +100,12 @@ export function createSiteMetrics({ site, cachedBytes, progress }: MetricSources
   counter(
     'damaged_copies_total',
     'Stored bundles removed because their content did not match their digest',
-    () => damagedCopies,
+    () => counts.numbers().damagedCopies,
   );
   counter(
     'cut_readers_total',
     'Connections reset because slow readers held too much memory in all',
-    () => cutReaders,
+    () => counts.numbers().cutReaders,
   );
   counter('swaps_total', 'Times that another bundle became active', site.swaps);
   gauge('cached_body_bytes', 'Body bytes cached in memory', cachedBytes);
@@ -145,6 +144,19 @@ export function createSiteMetrics({ site, cachedBytes, progress }: MetricSources
     });
   }
 
+  function byOutcome(name: string, help: string, read: () => ReadonlyMap<string, number>): void {
+    const made: Counter = new Counter({
+      name: prefix + name,
+      help,
+      labelNames: ['outcome'],
+      registers,
+      collect: () => {
+        made.reset();
+        for (const [outcome, count] of read()) made.inc({ outcome }, count);
+      },
+    });
+  }
+
   function gauge(name: string, help: string, read: () => number): void {
     collected(name, help, [], (made) => made.set(read()));
   }
@@ -169,26 +181,7 @@ export function createSiteMetrics({ site, cachedBytes, progress }: MetricSources
     });
   }
 
-  function countStatus(status: number): void {
-    replies.set(status, (replies.get(status) ?? 0) + 1);
-  }
-
-  return {
-    registry,
-    countRefusal: countStatus,
-    countReply: (status, bytes, tookMs) => {
-      countStatus(status);
-      bodyBytes += bytes;
-      durations.observe(tookMs / 1000);
-    },
-    countDamagedCopy: () => {
-      damagedCopies += 1;
-    },
-    countCutReaders: (connections) => {
-      cutReaders += connections;
-    },
-    countDownload: (outcome) => downloads.inc({ outcome }),
-  };
+  return registry;
 }
 
 function diskBytesOf(bundle: LiveBundle | undefined): number {

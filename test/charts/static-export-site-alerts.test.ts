@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { goLive } from '../../src/site/content/live-bundle.ts';
 import { createLiveSite } from '../../src/site/content/live-site.ts';
+import { createSiteCounts } from '../../src/site/site-counts.ts';
 import { createSiteMetrics } from '../../src/site/site-metrics.ts';
 import { startingProgress } from '../../src/site/source/source-progress.ts';
 import { storedBundle } from '../unit/site/fixtures.ts';
@@ -52,8 +53,9 @@ test('every metric and label of an alert exists in the program', async () => {
   });
   const published = { version: 'v', digest: undefined, jobId: undefined, issuedAt: 0, expiresAt: 0 };
   const progress = () => ({ ...startingProgress, published });
-  const metrics = createSiteMetrics({ site, cachedBytes: () => 0, progress });
-  const exposed = await metrics.registry.metrics();
+  const counts = createSiteCounts();
+  const registry = createSiteMetrics({ site, cachedBytes: () => 0, progress, counts, hasPeers: false });
+  const exposed = await registry.metrics();
   for (const { alert, expr } of await readAlerts()) {
     const used = [...expr.matchAll(/\bbundle_server_\w+/g)].map(([name]) => name);
     for (const name of used) assert.match(exposed, new RegExp(`^${name}[{ ]`, 'm'), `${alert}: ${name}`);

@@ -2,13 +2,14 @@
 // Without `--peers` it neither asks nor answers.
 
 import type { RequestListener } from 'node:http';
-import { Counter, type Registry } from 'prom-client';
 import { copyInWorker } from '../../bundle/peer/copying.ts';
 import { createPeerClient } from '../../bundle/peer/peer-request.ts';
 import type { WrittenCopies } from '../../bundle/store/checking.ts';
+import { othersTurn } from '../../runtime/clock.ts';
 import type { ProgramContext } from '../../runtime/program.ts';
 import { userAgent } from '../../runtime/version.ts';
 import { type BundleServerFlags, limitsOf } from '../server-flags.ts';
+import type { SiteCounts } from '../site-counts.ts';
 import { resolvePeers, trackPeers } from './peer-addresses.ts';
 import { type PeerIntent, peerPort } from './peer-port.ts';
 import { createPeers, type Peers } from './peers.ts';
@@ -21,19 +22,18 @@ export interface PeerMembership {
   close(): Promise<void>;
 }
 
-/** The thread that copies, and what records each copy. */
+/** The thread that copies, what records each copy, and what counts each attempt. */
 export interface CopyingPorts {
   /** Program of the thread, see copying.ts. */
   readonly worker: URL;
   readonly note: WrittenCopies['note'];
+  readonly countCopy: SiteCounts['countPeerCopy'];
 }
 
-/** @param registry where copies are counted */
 export function joinPeers(
   flags: BundleServerFlags,
   context: ProgramContext,
-  registry: Registry,
-  { worker, note }: CopyingPorts,
+  { worker, note, countCopy }: CopyingPorts,
 ): PeerMembership {
   if (flags.peers.length === 0) {
     return { peers: undefined, answer: (others) => others, close: async () => {} };
@@ -41,16 +41,8 @@ export function joinPeers(
   const { clock, random } = context;
   const id = random.uuid();
   let intent: PeerIntent | undefined;
-  const copies = new Counter({
-    name: 'bundle_server_peer_copies_total',
-    help: 'Copies of bundles from other servers of the site, by outcome',
-    labelNames: ['outcome'],
-    registers: [registry],
-  });
-  for (const outcome of ['ok', 'transient', 'rejected']) copies.inc({ outcome }, 0);
   const limits = limitsOf(flags);
-  const pause = (): Promise<void> => clock.after(0);
-  const take = copyInWorker(worker, { storeDir: flags.store, limits, userAgent, pause, note });
+  const take = copyInWorker(worker, { storeDir: flags.store, limits, userAgent, pause: othersTurn, note });
   const client = createPeerClient({ clock, userAgent });
   const known = trackPeers(() => resolvePeers(flags.peers, flags.adminListen.port), clock.monotonic);
   const peers = createPeers({
@@ -62,7 +54,7 @@ export function joinPeers(
     setIntent: (next) => {
       intent = next;
     },
-    countCopy: (outcome) => copies.inc({ outcome }),
+    countCopy,
   });
   const port = { id, storeDir: flags.store, intent: () => intent, isPeer: known.isPeer, clock };
   return { peers, answer: (others) => peerPort(port, others), close: () => client.close() };

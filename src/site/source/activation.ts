@@ -4,7 +4,7 @@
 import type { BundleStore } from '../../bundle/store/store.ts';
 import { storeFullCode } from '../../bundle/store/store-fault.ts';
 import type { StoredBundle } from '../../bundle/store/stored-bundle.ts';
-import type { Clock } from '../../runtime/clock.ts';
+import { type Clock, othersTurn } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import { publishableCode } from '../../wire/publishable-error.ts';
 import { goLiveInSlices } from '../content/live-bundle.ts';
@@ -19,7 +19,7 @@ export interface ActivationPorts {
 
 /** A bundle of the disk under the version it was activated as. No request waits for the routes of a large site. */
 export async function bringUp({ clock }: ActivationPorts, stored: StoredBundle): Promise<ServedVersion> {
-  const bundle = await goLiveInSlices(stored, () => clock.after(0));
+  const bundle = await goLiveInSlices(stored, othersTurn);
   const { version, activatedAt } = stored.activation ?? { version: undefined, activatedAt: clock.now() };
   return { bundle, version, activatedAt, provenance: 'disk' };
 }

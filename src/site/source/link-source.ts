@@ -12,7 +12,7 @@ import type { CaCertificates } from '../../runtime/http/ca-certificates.ts';
 import { userAgent } from '../../runtime/version.ts';
 import type { Link } from '../../wire/link.ts';
 import { type BundleServerFlags, limitsOf } from '../server-flags.ts';
-import type { DownloadOutcome } from '../site-metrics.ts';
+import type { DownloadOutcome } from '../site-counts.ts';
 import { type BundleSource, failureKind } from './bundle-source.ts';
 
 /** Content that a link leads to. */

@@ -12,7 +12,7 @@ import { publishableCode, publishableMessage } from '../../wire/publishable-erro
 import type { LiveBundle } from '../content/live-bundle.ts';
 import { readVariantTable } from '../content/variant-table.ts';
 import type { BundleServerFlags } from '../server-flags.ts';
-import { type PreparedVariants, VariantError, type VariantTask, variantPackName } from './variant-making.ts';
+import { type PreparedVariants, VariantError, type VariantTask, variantPackName } from './variant-task.ts';
 
 export type VariantSettings = Pick<
   BundleServerFlags,

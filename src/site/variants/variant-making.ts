@@ -21,30 +21,9 @@ import { type ContentEncoding, isWorthCompressing } from '../http/content-encodi
 import { contentTypeOf } from '../http/content-type.ts';
 import { fingerprintOf } from '../http/entity-tag.ts';
 import { formatVariants, parseVariants, type VariantDocument } from './variant-document.ts';
+import { type PreparedVariants, VariantError, type VariantTask, variantPackName } from './variant-task.ts';
 
-/** Crosses to the thread. */
-export interface VariantTask {
-  /** Folder of the committed bundle. */
-  readonly folder: string;
-  readonly digest: string;
-  readonly encodings: readonly ContentEncoding[];
-  /** Share of one core that compression may take, 1 to 100. */
-  readonly cpuPercent: number;
-  /** Limit on disk for variants, and for what the bundle takes in addition to its files' own size. */
-  readonly maxBytes: number;
-}
-
-/** Crosses back. */
-export interface PreparedVariants {
-  /** See `variant-table.ts`. */
-  readonly numbers: Float64Array;
-  readonly isPartial: boolean;
-  /** True when they were on disk already. */
-  readonly isFound: boolean;
-}
-
-/** Names in a bundle's folder: the bodies of the variants, their list, and both before they are complete. */
-export const variantPackName = 'variants';
+/** Names in a bundle's folder: the list of the variants, and it and their bodies before they are complete. */
 const documentName = 'variants-index';
 const nextPackName = '.variants-next';
 const nextDocumentName = '.variants-index-next';
@@ -52,9 +31,6 @@ const nextDocumentName = '.variants-index-next';
 const pieceBytes = 1024 * 1024;
 /** Short enough for a CPU quota's period. */
 const sliceMs = 20;
-
-/** Why a bundle has no variants. */
-export class VariantError extends PublishableError {}
 
 /** @throws {VariantError} after the removal of what was begun */
 export async function prepareVariants(task: VariantTask, clock: Clock): Promise<PreparedVariants> {

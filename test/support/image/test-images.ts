@@ -153,8 +153,8 @@ async function inFolder<T>(
   }
 }
 
-/** Of the programs, and of the command line, which is in pieces. */
-const metafileNames = ['programs.meta.json', 'static-export.meta.json'];
+/** Of the programs, and of the command line and the server, which are in pieces. */
+const metafileNames = ['programs.meta.json', 'static-export.meta.json', 'bundle-server.meta.json'];
 
 function metafilesOf(programs: string): readonly string[] {
   return metafileNames.map((name) => `${programs}.${name}`);

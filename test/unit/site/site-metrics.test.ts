@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { goLive } from '../../../src/site/content/live-bundle.ts';
 import { createLiveSite } from '../../../src/site/content/live-site.ts';
+import { createSiteCounts } from '../../../src/site/site-counts.ts';
 import { createSiteMetrics } from '../../../src/site/site-metrics.ts';
 import { startingProgress } from '../../../src/site/source/source-progress.ts';
 import { storedBundle } from './fixtures.ts';
@@ -14,9 +15,15 @@ test('a scrape shows replies by class, downloads by outcome, and the bundle bein
   const site = createLiveSite(2);
   let cachedBytes = 0;
   let progress = startingProgress;
-  const metrics = createSiteMetrics({ site, cachedBytes: () => cachedBytes, progress: () => progress });
+  const counts = createSiteCounts();
+  counts.countReply(200, 10, 3);
+  const registry = createSiteMetrics({
+    ...{ site, counts, hasPeers: true },
+    cachedBytes: () => cachedBytes,
+    progress: () => progress,
+  });
   const scrape = async (): Promise<readonly string[]> =>
-    (await metrics.registry.metrics()).split('\n').filter((line) => line.startsWith('bundle_server_'));
+    (await registry.metrics()).split('\n').filter((line) => line.startsWith('bundle_server_'));
 
   const serve = (content: Readonly<Record<string, string>>, version: string) => {
     const bundle = goLive(storedBundle(content));
@@ -35,13 +42,18 @@ test('a scrape shows replies by class, downloads by outcome, and the bundle bein
 
   const early = await scrape();
   assert.ok(early.includes('bundle_server_requests_total{code="5xx",status="500"} 0'));
+  assert.ok(
+    early.includes('bundle_server_request_duration_seconds_count 1'),
+    'a reply from before the registry',
+  );
   assert.ok(early.includes('bundle_server_downloads_total{outcome="expired-link"} 0'));
   assert.ok(!early.some((line) => line.includes('active_bundle_info{')));
   assert.ok(!early.some((line) => line.includes('timestamp_seconds')), 'a moment of which nothing is known');
   assert.ok(early.includes('bundle_server_source_state{state="starting"} 1'));
 
-  for (const status of [200, 206, 304, 404, 503]) metrics.countReply(status, 10, 3);
-  metrics.countDownload('ok');
+  for (const status of [206, 304, 404, 503]) counts.countReply(status, 10, 3);
+  counts.countDownload('ok');
+  counts.countPeerCopy('rejected');
   serve({ 'a.html': 'one' }, 'v1');
   const { digest } = serve({ 'a.html': 'two', 'b.html': 'three', '.env': 'hidden' }, 'v2');
   cachedBytes = 5;
@@ -64,6 +76,7 @@ test('a scrape shows replies by class, downloads by outcome, and the bundle bein
     'bundle_server_active_bundle_activation_timestamp_seconds 1700000001',
     'bundle_server_response_body_bytes_total 50',
     'bundle_server_downloads_total{outcome="ok"} 1',
+    'bundle_server_peer_copies_total{outcome="rejected"} 1',
     `bundle_server_active_bundle_info{version="v2",digest="${digest}"} 1`,
     'bundle_server_active_bundle_files 2',
     'bundle_server_swaps_total 1',
@@ -94,14 +107,22 @@ test('a scrape shows replies by class, downloads by outcome, and the bundle bein
 test('the README lists every metric, and no other', async () => {
   const readme = readFileSync(join(import.meta.dirname, '../../../src/site/README.md'), 'utf8');
   const listed = new Set(readme.match(/\bbundle_server_\w+/g));
-  const peers = 'bundle_server_peer_copies_total';
-  assert.ok(listed.delete(peers), 'that one is made where peers are joined');
-  const { registry } = createSiteMetrics({
+  const sources = {
     site: createLiveSite(1),
+    counts: createSiteCounts(),
     cachedBytes: () => 0,
     progress: () => startingProgress,
-  });
-  const made = registry.getMetricsAsArray().map(({ name }) => name);
-  const ours = made.filter((name) => name.startsWith('bundle_server_'));
-  assert.deepEqual([...listed].toSorted(), ours.toSorted());
+  };
+  const namesOf = (hasPeers: boolean): readonly string[] =>
+    createSiteMetrics({ ...sources, hasPeers })
+      .getMetricsAsArray()
+      .map(({ name }) => name)
+      .filter((name) => name.startsWith('bundle_server_'));
+  assert.deepEqual([...listed].toSorted(), namesOf(true).toSorted());
+  const peers = 'bundle_server_peer_copies_total';
+  assert.deepEqual(
+    namesOf(false),
+    namesOf(true).filter((name) => name !== peers),
+    'without --peers nothing is copied',
+  );
 });

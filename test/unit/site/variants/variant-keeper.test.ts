@@ -16,7 +16,7 @@ import {
   type MakeVariants,
   type VariantKeeper,
 } from '../../../../src/site/variants/variant-keeper.ts';
-import type { PreparedVariants, VariantTask } from '../../../../src/site/variants/variant-making.ts';
+import type { PreparedVariants, VariantTask } from '../../../../src/site/variants/variant-task.ts';
 import { PublishableError } from '../../../../src/wire/publishable-error.ts';
 import { readText } from '../../../support/store-builder.ts';
 import { storedBundle } from '../fixtures.ts';

@@ -14,12 +14,12 @@ import { formatIndex } from '../../../../src/bundle/store/index-document.ts';
 import { bundleFolder } from '../../../../src/bundle/store/store-layout.ts';
 import type { Clock } from '../../../../src/runtime/clock.ts';
 import { readVariantTable, type VariantTable } from '../../../../src/site/content/variant-table.ts';
+import { prepareVariants } from '../../../../src/site/variants/variant-making.ts';
 import {
   type PreparedVariants,
-  prepareVariants,
   type VariantTask,
   variantPackName,
-} from '../../../../src/site/variants/variant-making.ts';
+} from '../../../../src/site/variants/variant-task.ts';
 import { putBundle } from '../../../support/store-builder.ts';
 import { bundleOf } from '../fixtures.ts';
 

@@ -16,7 +16,7 @@ import { siteServerOptions } from '../../src/site/bundle-server.ts';
 import { createBodyCache } from '../../src/site/content/body-cache.ts';
 import { goLive } from '../../src/site/content/live-bundle.ts';
 import { createLiveSite } from '../../src/site/content/live-site.ts';
-import { createReadPace } from '../../src/site/content/read-pace.ts';
+import { createReadPace, type ReadPace } from '../../src/site/content/read-pace.ts';
 import { plainAnswerer } from '../../src/site/fast-path/plain-answer.ts';
 import { type AnswerPlainly, plainConnections } from '../../src/site/fast-path/plain-connections.ts';
 import { storedBundle } from '../unit/site/fixtures.ts';
@@ -33,6 +33,7 @@ const stored = storedBundle({
   'digits.bin': '0123456789',
   'large.bin': 'x'.repeat(3 * 1024 * 1024),
   'middle.bin': 'y'.repeat(100 * 1024),
+  'waited.bin': 'z'.repeat(300 * 1024),
   'folder/index.html': 'in a folder',
   'hash.0123abcd.js': 'hashed',
   '404.html': `nothing here. ${text}`,
@@ -48,7 +49,7 @@ export interface Side {
   readonly answeredPlainly: () => number;
 }
 
-async function serve(isPlain: boolean): Promise<Side> {
+async function serve(isPlain: boolean, pace: ReadPace): Promise<Side> {
   const site = createLiveSite(2);
   const bundle = goLive(stored);
   const variant = storedBundle({ 'page.html': compressedPage });
@@ -61,7 +62,7 @@ async function serve(isPlain: boolean): Promise<Side> {
   const serving = {
     site,
     cache: createBodyCache(4 * 1024 * 1024),
-    pace: createReadPace(systemClock),
+    pace,
     basePath: '',
     always: siteHeaders('Cloud'),
     countReply: (status: number, bytes: number) => counted.push(`${status} ${bytes}`),
@@ -71,9 +72,12 @@ async function serve(isPlain: boolean): Promise<Side> {
   let plainly = 0;
   const answerPlainly = plainAnswerer(serving, keepAliveTimeout);
   const answer: AnswerPlainly = (piece, send) => {
-    const isAnswered = answerPlainly(piece, send);
-    if (isAnswered) plainly += 1;
-    return isAnswered;
+    const answered = answerPlainly(piece, send);
+    const count = (isAnswered: boolean): boolean => {
+      if (isAnswered) plainly += 1;
+      return isAnswered;
+    };
+    return typeof answered === 'boolean' ? count(answered) : answered.then(count);
   };
   const times = { silentMs: 20_000, idleMs: keepAliveTimeout, stalledMs: 60_000 };
   const listener = await listenHttp(local, siteHandler(serving), systemClock, siteServerOptions, {
@@ -89,8 +93,9 @@ export interface TwinPorts {
   close(): Promise<void>;
 }
 
-export async function openTwinPorts(): Promise<TwinPorts> {
-  const [full, quick] = [await serve(false), await serve(true)];
+/** @param pace whether a body is read at once, or by a thread while its connection waits */
+export async function openTwinPorts(pace: ReadPace = createReadPace(systemClock)): Promise<TwinPorts> {
+  const [full, quick] = [await serve(false, pace), await serve(true, pace)];
   return {
     full,
     quick,

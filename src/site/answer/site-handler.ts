@@ -9,7 +9,7 @@ import type { UnreadBytes } from '../../runtime/http/unread-bytes.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import type { BodyCache, BodyPart } from '../content/body-cache.ts';
 import type { LiveBundle } from '../content/live-bundle.ts';
-import type { LiveSite, SiteView } from '../content/live-site.ts';
+import { bundleOf, type LiveSite, type SiteView } from '../content/live-site.ts';
 import { createPieces } from '../content/pieces.ts';
 import type { ReadPace } from '../content/read-pace.ts';
 import { isHostWellFormed } from '../http/host-field.ts';
@@ -44,7 +44,8 @@ export interface SiteServing {
   readonly logger: Logger;
 }
 
-type FileBody = Extract<ReplyBody, { kind: 'file' }>;
+/** What is read from a pack. */
+export type FileBody = Extract<ReplyBody, { kind: 'file' }>;
 
 /** One request on its way to an answer. */
 interface Exchange {
@@ -86,7 +87,7 @@ function answer(exchange: Exchange, request: IncomingMessage): void {
     sendWhole(exchange, reply, body.kind === 'text' ? body.text : '');
     return;
   }
-  const bundle = bundleOf(view, body);
+  const bundle = bundleOf(view, body.route);
   let atOnce: BodyPart | undefined;
   try {
     atOnce = bodyAtOnce(serving, view, body);
@@ -129,15 +130,9 @@ export function bodyAtOnce(
   const packed = body.variant ?? body.route.file;
   const isSmall = packed.size <= Math.min(cache.maxEntryBytes, largestAtOnce);
   if (!isSmall || !pace.isQuick() || !isRoom()) return undefined;
-  const pack = bundleOf(view, body).packOf(body.variant);
+  const pack = bundleOf(view, body.route).packOf(body.variant);
   const read = (into: Buffer): void => pace.measure(() => pack.readIntoSync(packed, into));
   return cache.loadAtOnce(body.contentKey, packed.size, read).toSend(body.start, body.endExclusive);
-}
-
-function bundleOf(view: SiteView | undefined, { route }: FileBody): LiveBundle {
-  const bundle = view?.bundleOf(route);
-  if (bundle === undefined) throw new Error('a route of this view has no bundle');
-  return bundle;
 }
 
 function requestFieldsOf({ method = '', headers }: IncomingMessage): RequestFields {

@@ -37,6 +37,13 @@ export interface SiteView extends SiteLookup {
   bundleOf(route: FileRoute): LiveBundle | undefined;
 }
 
+/** The bundle that a route of this view reads from. @throws where the view has none, which is a defect */
+export function bundleOf(view: SiteView | undefined, route: FileRoute): LiveBundle {
+  const bundle = view?.bundleOf(route);
+  if (bundle === undefined) throw new Error('a route of this view has no bundle');
+  return bundle;
+}
+
 export interface LiveSite {
   readonly view: () => SiteView | undefined;
   /** Serves `next` from now on. What is beyond `keep` is retired: it closes when its last request is done. */

@@ -1,13 +1,15 @@
 // Answers plain requests on the connection itself: the same plan as every other answer, in the same bytes as the full
-// server would send, without its objects. Refuses what cannot be answered at once: a large file, a slow or failing disk.
+// server would send, without its objects. A body that a thread has to read is waited for. Refuses what is for the full
+// server: a file that is sent in pieces, memory that slow readers hold, a failing disk.
 // Invariant: a client sees no difference between the two answers.
 
 import { STATUS_CODES } from 'node:http';
 import type { Clock } from '../../runtime/clock.ts';
 import type { OpenConnectionHandler } from '../../runtime/http/http-listener.ts';
-import { planReply } from '../answer/reply.ts';
-import { bodyAtOnce, type SiteServing } from '../answer/site-handler.ts';
-import type { HeldBytes } from '../content/body-cache.ts';
+import { planReply, type Reply } from '../answer/reply.ts';
+import { bodyAtOnce, type FileBody, type SiteServing } from '../answer/site-handler.ts';
+import type { BodyPart } from '../content/body-cache.ts';
+import { bundleOf, type SiteView } from '../content/live-site.ts';
 import { readRequestPath } from '../http/request-path.ts';
 import { type AnswerPlainly, type PlainTimes, plainConnections } from './plain-connections.ts';
 import { readPlainRequest } from './plain-request.ts';
@@ -24,44 +26,75 @@ export function plainAnswerer(serving: SiteServing, keepAliveMs: number): Answer
   const lastLines = `Connection: keep-alive\r\nKeep-Alive: timeout=${Math.floor(keepAliveMs / 1000)}\r\n\r\n`;
   return (piece, send) => {
     const beganMs = clock.monotonic();
-    const answer = tryAnswer(serving, piece);
-    if (answer === undefined) return false;
-    const { status, headers, body, held } = answer;
-    send(headOf(status, headers) + dateLine() + lastLines, body, held);
-    serving.countReply(status, body.length, clock.monotonic() - beganMs);
-    return true;
+    const sendReply: SendReply = ({ status, headers }, body) => {
+      const bytes = typeof body === 'string' ? body : body.part;
+      const held = typeof body === 'string' ? undefined : body.held;
+      const isSent = send(headOf(status, headers) + dateLine() + lastLines, bytes, held);
+      if (isSent) serving.countReply(status, bytes.length, clock.monotonic() - beganMs);
+      return isSent;
+    };
+    return tryAnswer(serving, piece, sendReply);
   };
 }
 
-interface PlainAnswer {
-  readonly status: number;
-  readonly headers: readonly string[];
-  readonly body: string | Buffer;
-  readonly held: HeldBytes | undefined;
-}
+/** @returns false if nothing was sent */
+type SendReply = (reply: Reply, body: string | BodyPart) => boolean;
 
-/** Nothing was sent yet: an error here happens again in the full server, which logs it. */
-function tryAnswer(serving: SiteServing, piece: Buffer): PlainAnswer | undefined {
+/** Nothing was sent where this is false: an error here happens again in the full server, which logs it. */
+function tryAnswer(serving: SiteServing, piece: Buffer, send: SendReply): boolean | Promise<boolean> {
   try {
-    return answerTo(serving, piece);
+    return answer(serving, piece, send);
   } catch {
-    return undefined;
+    return false;
   }
 }
 
-/** @returns `undefined` where the full server has to answer */
-function answerTo(serving: SiteServing, piece: Buffer): PlainAnswer | undefined {
+function answer(serving: SiteServing, piece: Buffer, send: SendReply): boolean | Promise<boolean> {
   const request = readPlainRequest(piece);
-  if (request === undefined) return undefined;
+  if (request === undefined) return false;
   const { site, basePath, always } = serving;
   const view = site.view();
   const path = readRequestPath(request.target, basePath);
-  const { status, headers, body } = planReply(request, path, view, always);
-  if (body.kind !== 'file') {
-    return { status, headers, body: body.kind === 'text' ? body.text : '', held: undefined };
-  }
+  const reply = planReply(request, path, view, always);
+  const { body } = reply;
+  if (body.kind !== 'file') return send(reply, body.kind === 'text' ? body.text : '');
   const atOnce = bodyAtOnce(serving, view, body);
-  return atOnce && { status, headers, body: atOnce.part, held: atOnce.held };
+  if (atOnce !== undefined) return send(reply, atOnce);
+  return isWorthWaiting(serving, body) && answerLater(serving, view, reply, body, send);
+}
+
+/** Takes the room for it. */
+function isWorthWaiting(
+  { cache, unread }: SiteServing,
+  { variant, route, start, endExclusive }: FileBody,
+): boolean {
+  const { size } = variant ?? route.file;
+  return size <= cache.maxEntryBytes && unread?.tryTake(endExclusive - start) !== false;
+}
+
+async function answerLater(
+  { cache }: SiteServing,
+  view: SiteView | undefined,
+  reply: Reply,
+  { route, variant, contentKey, start, endExclusive }: FileBody,
+  send: SendReply,
+): Promise<boolean> {
+  const packed = variant ?? route.file;
+  const bundle = bundleOf(view, route);
+  bundle.hold();
+  try {
+    const pack = bundle.packOf(variant);
+    const loaded = await cache.load(contentKey, packed.size, (into) => pack.readInto(packed, into));
+    try {
+      return send(reply, loaded.toSend(start, endExclusive));
+    } finally {
+      loaded.release();
+    }
+  } catch {
+    return false;
+  } finally {
+    bundle.release();
+  }
 }
 
 function headOf(status: number, headers: readonly string[]): string {

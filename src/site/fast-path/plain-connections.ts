@@ -1,5 +1,5 @@
-// Connections before Node's HTTP server has them. A piece that can be answered at once is answered here, without the
-// objects that Node makes of a request. The first other piece hands its connection over for good, from that piece on.
+// Connections before Node's HTTP server has them. A piece that is one plain request is answered here, without the objects
+// that Node makes of a request. The first other piece hands its connection over for good, from that piece on.
 // Owns such a connection: idle times, a stalled reader, its end. Refuses to parse HTTP and to answer ahead of a reader.
 // Invariant: one answer at a time; the next piece is read when the system has taken the answer before it.
 
@@ -13,11 +13,17 @@ import type {
 import { cutWhenStalled } from '../../runtime/http/stalled-reader.ts';
 import type { HeldBytes } from '../content/body-cache.ts';
 
-/** @param head ASCII. @param body `''` for none. @param held when the body is memory of the cache */
-export type SendPlainly = (head: string, body: string | Buffer, held?: HeldBytes) => void;
+/**
+ * @param head ASCII. @param body `''` for none. @param held when the body is memory of the cache
+ * @returns false if nothing was sent: the connection has closed, or its last answer is the HTTP server's, since a drain began
+ */
+export type SendPlainly = (head: string, body: string | Buffer, held?: HeldBytes) => boolean;
 
-/** Calls `send` once before it returns true; false leaves the piece to the HTTP server. Never throws. */
-export type AnswerPlainly = (piece: Buffer, send: SendPlainly) => boolean;
+/**
+ * Calls `send` at most once, and is true if that sent the answer; false leaves the piece to the HTTP server. A promise
+ * holds the connection until then: nothing more is read of it. Never throws or rejects.
+ */
+export type AnswerPlainly = (piece: Buffer, send: SendPlainly) => boolean | Promise<boolean>;
 
 export interface PlainTimes {
   /** Before the first request. */
@@ -67,6 +73,7 @@ interface Scratch {
 }
 
 const scratchBytes = 64 * 1024;
+const nothing = Buffer.alloc(0);
 
 function createScratch(): Scratch {
   let memory = Buffer.allocUnsafeSlow(scratchBytes);
@@ -103,6 +110,8 @@ function handleConnection(
   { full, clock, scratch, forget, isShut }: ConnectionContext,
 ): PlainConnection {
   let hasAsked = false;
+  /** An answer is being made, and was not sent yet. */
+  let isWaiting = false;
   /** There while the system has not taken the whole answer. */
   let sending: { readonly held: HeldBytes | undefined } | undefined;
 
@@ -110,6 +119,10 @@ function handleConnection(
     if (sending === undefined || socket.writableLength > 0) return;
     sending.held?.release();
     sending = undefined;
+    readOn();
+  };
+
+  const readOn = (): void => {
     if (isShut()) {
       ignoreInput();
       socket.end();
@@ -120,33 +133,51 @@ function handleConnection(
   };
 
   const send: SendPlainly = (head, body, held) => {
+    if (isWaiting && (socket.destroyed || full.isDraining())) return false;
     const isCopied = head.length + body.length <= scratch.length;
     if (isCopied) {
-      const bytes = scratch.fill(head, body);
-      socket.write(bytes, taken);
+      socket.write(scratch.fill(head, body));
       // The socket still sends from it; the next answer gets other memory.
       if (socket.writableLength > 0) scratch.renew();
     } else {
       socket.cork();
       socket.write(head, 'latin1');
-      socket.write(body, taken);
+      socket.write(body);
       socket.uncork();
     }
-    if (socket.writableLength === 0) return;
+    if (socket.writableLength === 0) return true;
     if (!isCopied) held?.hold();
     sending = { held: isCopied ? undefined : held };
     socket.pause();
     socket.setTimeout(0);
+    // Most answers are taken at once: a callback of theirs would cost a turn of the queue each.
+    socket.write(nothing, taken);
     cutWhenStalled(socket, stalledMs, clock);
+    return true;
   };
 
   const read = (piece: Buffer): void => {
-    if (full.isDraining() || !answer(piece, send)) {
+    const answered = !full.isDraining() && answer(piece, send);
+    if (typeof answered !== 'boolean') {
+      void wait(piece, answered);
+    } else if (!answered) {
       handOver(piece);
     } else if (!hasAsked) {
       hasAsked = true;
       if (sending === undefined) socket.setTimeout(idleMs);
     }
+  };
+
+  const wait = async (piece: Buffer, answered: Promise<boolean>): Promise<void> => {
+    isWaiting = true;
+    socket.pause();
+    socket.setTimeout(0);
+    const isAnswered = await answered;
+    isWaiting = false;
+    if (socket.destroyed) return;
+    hasAsked = true;
+    if (!isAnswered) handOver(piece);
+    else if (sending === undefined) readOn();
   };
 
   /** Further input is read and dropped: unread, its end would not be seen, and the connection would stay. */
@@ -183,5 +214,5 @@ function handleConnection(
 
   socket.setTimeout(silentMs);
   socket.on('data', read).on('end', end).on('timeout', timeout).on('error', ignore).on('close', close);
-  return { isSending: () => sending !== undefined };
+  return { isSending: () => isWaiting || sending !== undefined };
 }

@@ -33,8 +33,23 @@ const everything: readonly FileForm[] = ['br', 'gzip', 'identity'];
  */
 export function acceptedForms(header: string | undefined): readonly FileForm[] {
   if (header === undefined) return identityOnly;
-  // What every browser sends.
-  if (header === 'gzip, deflate, br, zstd' || header === 'gzip, deflate, br') return everything;
+  const known = knownForms.get(header);
+  if (known !== undefined) return known;
+  const forms = rankForms(header);
+  if (header.length <= longestKnown) {
+    // A client may send a new value each time; what usual clients send comes again at once.
+    if (knownForms.size >= mostKnown) knownForms.clear();
+    knownForms.set(header, forms);
+  }
+  return forms;
+}
+
+/** By header: clients of one kind all send the same. */
+const knownForms = new Map<string, readonly FileForm[]>();
+const mostKnown = 64;
+const longestKnown = 128;
+
+function rankForms(header: string): readonly FileForm[] {
   const weights = readWeights(header);
   const others = weights.get('*');
   const ranked = everything.map((form) => ({

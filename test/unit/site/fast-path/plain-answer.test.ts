@@ -6,20 +6,24 @@ import fc from 'fast-check';
 import { isAlike, openTwinPorts, pipelines, type TwinPorts, talk } from '../../../fuzz/twin-ports.ts';
 
 let twins: TwinPorts;
+/** Of a disk that is slow: a thread reads each body. */
+let slowTwins: TwinPorts;
 before(async () => {
   twins = await openTwinPorts();
+  slowTwins = await openTwinPorts({ isQuick: () => false, measure: () => assert.fail('read at once') });
 });
-after(() => twins.close());
+after(() => Promise.all([twins.close(), slowTwins.close()]));
 
 /** Sent again where a connection was reset: its client may have lost the end of the answers, or all of them. */
-async function assertAlike(pieces: readonly Buffer[], tries = 5): Promise<string> {
-  const { full, quick } = twins;
+async function assertAlike(pieces: readonly Buffer[], { of = twins, tries = 5 } = {}): Promise<string> {
+  const { full, quick } = of;
   full.counted.length = 0;
   quick.counted.length = 0;
   const [one, other] = [await talk(full, pieces), await talk(quick, pieces)];
   const counted = [full, quick].map((side) => side.counted.toSorted().join());
   const isSame = isAlike(one, other) && counted[0] === counted[1];
-  if (!isSame && (one.wasReset || other.wasReset) && tries > 1) return assertAlike(pieces, tries - 1);
+  if (!isSame && (one.wasReset || other.wasReset) && tries > 1)
+    return assertAlike(pieces, { of, tries: tries - 1 });
   if (!isAlike(one, other)) assert.equal(other.text, one.text);
   assert.equal(counted[1], counted[0]);
   return other.text;
@@ -28,20 +32,23 @@ async function assertAlike(pieces: readonly Buffer[], tries = 5): Promise<string
 const request = (target: string, ...fields: readonly string[]): Buffer =>
   Buffer.from(`${[`GET ${target} HTTP/1.1`, 'Host: a', ...fields].join('\r\n')}\r\n\r\n`);
 
+/** A request, and what its answer has. */
+const cases: readonly (readonly [Buffer, RegExp])[] = [
+  [request('/page'), /^HTTP\/1\.1 200 OK\r\n/],
+  [request('/page', 'Accept-Encoding: gzip, deflate, br, zstd'), /\r\nContent-Encoding: br\r\n/],
+  [request('/digits.bin', 'Range: bytes=2-5'), /^HTTP\/1\.1 206 .*\r\n\r\n2345HTTP/s],
+  [request('/digits.bin', 'Range: bytes=99-'), /^HTTP\/1\.1 416 /],
+  [request('/page', 'If-None-Match: *'), /^HTTP\/1\.1 304 /],
+  [request('/page', 'If-Match: "x"'), /^HTTP\/1\.1 412 /],
+  [request('/folder?x=1'), /^HTTP\/1\.1 301 .*\r\nLocation: \.\/folder\/\?x=1\r\n/s],
+  [request('/no'), /^HTTP\/1\.1 404 .*nothing here/s],
+  [request('/%00'), /^HTTP\/1\.1 400 .*malformed/s],
+  [request('/middle.bin'), /\r\nContent-Length: 102400\r\n/],
+  [request('/waited.bin'), /\r\nContent-Length: 307200\r\n/],
+  [Buffer.from('HEAD /page HTTP/1.1\r\nHost: a\r\n\r\n'), /\r\n\r\nHTTP/],
+];
+
 test('usual requests are answered on the fast path with the same bytes', async () => {
-  const cases: readonly (readonly [Buffer, RegExp])[] = [
-    [request('/page'), /^HTTP\/1\.1 200 OK\r\n/],
-    [request('/page', 'Accept-Encoding: gzip, deflate, br, zstd'), /\r\nContent-Encoding: br\r\n/],
-    [request('/digits.bin', 'Range: bytes=2-5'), /^HTTP\/1\.1 206 .*\r\n\r\n2345HTTP/s],
-    [request('/digits.bin', 'Range: bytes=99-'), /^HTTP\/1\.1 416 /],
-    [request('/page', 'If-None-Match: *'), /^HTTP\/1\.1 304 /],
-    [request('/page', 'If-Match: "x"'), /^HTTP\/1\.1 412 /],
-    [request('/folder?x=1'), /^HTTP\/1\.1 301 .*\r\nLocation: \.\/folder\/\?x=1\r\n/s],
-    [request('/no'), /^HTTP\/1\.1 404 .*nothing here/s],
-    [request('/%00'), /^HTTP\/1\.1 400 .*malformed/s],
-    [request('/middle.bin'), /\r\nContent-Length: 102400\r\n/],
-    [Buffer.from('HEAD /page HTTP/1.1\r\nHost: a\r\n\r\n'), /\r\n\r\nHTTP/],
-  ];
   for (const [bytes, expected] of cases) {
     const before = twins.quick.answeredPlainly();
     assert.match(await assertAlike([bytes]), expected);
@@ -49,7 +56,15 @@ test('usual requests are answered on the fast path with the same bytes', async (
   }
 });
 
-test('a request that cannot be answered at once goes to the full server, with all that follow', async () => {
+test('a body that a thread reads is waited for on the fast path, and is the same', async () => {
+  for (const [bytes, expected] of [...cases, ...cases]) {
+    const before = slowTwins.quick.answeredPlainly();
+    assert.match(await assertAlike([bytes], { of: slowTwins }), expected);
+    assert.equal(slowTwins.quick.answeredPlainly(), before + 1, `${bytes}`);
+  }
+});
+
+test('a file that is sent in pieces goes to the full server, with all that follows', async () => {
   const before = twins.quick.answeredPlainly();
   await assertAlike([request('/page'), request('/large.bin'), request('/page')]);
   assert.equal(twins.quick.answeredPlainly(), before + 1);
@@ -93,6 +108,13 @@ test('a byte behind a body that was announced is refused, after the answer and o
       assert.equal(statusesOf(await assertAlike([request('/page'), ...pieces])), `200,${statuses}`, line);
     }
   }
+});
+
+test('whatever is sent while a thread reads each body: the same bytes come back', async () => {
+  const property = fc.asyncProperty(pipelines, (pieces) =>
+    assertAlike(pieces, { of: slowTwins }).then(() => {}),
+  );
+  await fc.assert(property, { numRuns: 300 });
 });
 
 test('whatever is sent, in whatever pieces: the same bytes come back', async () => {

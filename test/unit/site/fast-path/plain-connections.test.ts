@@ -5,7 +5,11 @@ import { test } from 'node:test';
 import { type Clock, systemClock } from '../../../../src/runtime/clock.ts';
 import { type HttpListener, listenHttp } from '../../../../src/runtime/http/http-listener.ts';
 import type { HeldBytes } from '../../../../src/site/content/body-cache.ts';
-import { type PlainOptions, plainConnections } from '../../../../src/site/fast-path/plain-connections.ts';
+import {
+  type AnswerPlainly,
+  type PlainOptions,
+  plainConnections,
+} from '../../../../src/site/fast-path/plain-connections.ts';
 import { eventually } from '../../../support/eventually.ts';
 
 const local = { host: '127.0.0.1', port: 0 };
@@ -48,10 +52,9 @@ async function listen(
     answer: (piece, send) => {
       asked += 1;
       const text = piece.toString('latin1');
-      if (text === 'quick') send('quick', '|');
-      else if (text === 'large') send('', large, memory);
-      else return false;
-      return true;
+      if (text === 'quick') return send('quick', '|');
+      if (text === 'large') return send('', large, memory);
+      return false;
     },
     silentMs: never,
     idleMs: never,
@@ -67,6 +70,32 @@ async function listen(
     { first },
   );
   return { listener, held: () => held, holds: () => holds, asked: () => asked };
+}
+
+interface Waiting {
+  /** Leaves the piece to the full server. */
+  readonly leave: () => void;
+  /** @returns what sending returned */
+  readonly answer: () => boolean;
+}
+
+/** Each piece waits until the test says what becomes of it. */
+function waitingAnswers(): { readonly answer: AnswerPlainly; readonly next: () => Promise<Waiting> } {
+  const pieces: Waiting[] = [];
+  return {
+    answer: (piece, send) =>
+      new Promise((resolve) => {
+        pieces.push({
+          leave: () => resolve(false),
+          answer: () => {
+            const isSent = send(`${piece}`.slice(0, 5), '|');
+            resolve(isSent);
+            return isSent;
+          },
+        });
+      }),
+    next: () => eventually('a piece waits', async () => pieces.shift(), { everyMs: 1 }),
+  };
 }
 
 async function open({ port }: HttpListener): Promise<Socket> {
@@ -276,4 +305,61 @@ test('a reader that outlives the grace is cut, so that closing ends', async () =
   while (holds() === 0) await systemClock.after(1);
   await listener.close({ lingerMs: 0, graceMs: 20 });
   socket.destroy();
+});
+
+test('nothing more is read of a connection while its answer is made; then it goes on', async () => {
+  const { answer, next } = waitingAnswers();
+  const { listener } = await listen({ answer, idleMs: 20 });
+  const socket = await open(listener);
+  socket.write('first');
+  const first = await next();
+  socket.write('other');
+  await systemClock.after(60);
+  const read = once(socket, 'data');
+  assert.equal(first.answer(), true);
+  assert.equal(`${await read}`, 'first|');
+  const other = await next();
+  const readNext = once(socket, 'data');
+  assert.equal(other.answer(), true);
+  assert.equal(`${await readNext}`, 'other|');
+  await once(socket.resume(), 'close');
+  await listener.close(now);
+});
+
+test('a request that could not be answered after all is for the full server', async () => {
+  const { answer, next } = waitingAnswers();
+  const { listener } = await listen({ answer });
+  const socket = await open(listener);
+  const said = say(socket, request);
+  (await next()).leave();
+  assert.match(await said, /^HTTP\/1\.1 200 OK\r\n.*full$/s);
+  assert.match(await say(socket, request), /^HTTP\/1\.1 200 OK\r\n.*full$/s);
+  socket.destroy();
+  await listener.close(now);
+});
+
+test('a client that leaves while its answer is made gets none', async () => {
+  const { answer, next } = waitingAnswers();
+  const { listener } = await listen({ answer });
+  const [gone, other] = [await open(listener), await open(listener)];
+  gone.write('first');
+  const waiting = await next();
+  const closed = listener.close({ lingerMs: 0, graceMs: 20 });
+  await closed;
+  assert.equal(waiting.answer(), false);
+  gone.destroy();
+  other.destroy();
+});
+
+test('an answer that is made while a drain begins is left to the full server, and is the last', async () => {
+  const { answer, next } = waitingAnswers();
+  const { listener } = await listen({ answer }, endlessGrace);
+  const socket = await open(listener);
+  const said = say(socket, request);
+  const waiting = await next();
+  const closed = listener.close(now);
+  await systemClock.after(0);
+  assert.equal(waiting.answer(), false);
+  assert.match(await said, /\r\nConnection: close\r\n/);
+  await closed;
 });

@@ -1,10 +1,12 @@
 // The command line of a Singer tap as one of `conversations export`, and what the tap says about itself. Pure, except for reading
-// the configuration. Owns the names of its fields. Refuses unknown options, and a key on the command line of another process.
+// the configuration. Owns the names of its fields. Refuses unknown options and fields, because a misspelt "redact" would let
+// addresses of visitors through, and a key on the command line of another process.
 
 import { parseArgs } from 'node:util';
 import { readBounded } from '../../runtime/bounded-file.ts';
 import { version } from '../../runtime/version.ts';
 import { isRecord, readJson } from '../../wire/json-text.ts';
+import { printable } from '../../wire/printable-text.ts';
 import { publishableCode } from '../../wire/publishable-error.ts';
 import { keyVariable } from '../api-key.ts';
 
@@ -59,10 +61,11 @@ export async function readTapInvocation(argv: readonly string[]): Promise<TapInv
   if (line.config === undefined) return { kind: 'refuse', reason: '--config FILE is required' };
   const config = await readConfig(line.config);
   if (typeof config === 'string') return { kind: 'refuse', reason: config };
+  const wrong = wrongField(config);
+  if (wrong !== undefined) return { kind: 'refuse', reason: wrong };
   const flags = Object.entries(flagOf).flatMap(([field, flag]) => {
-    const value = config[field];
-    if (value === undefined || value === null || value === '') return [];
-    return [flag, Array.isArray(value) ? value.join(',') : String(value)];
+    const value = textOfField(config[field]);
+    return value === '' ? [] : [flag, value];
   });
   const files = { '--state': line.state, '--catalog': line.catalog ?? line.properties };
   const key = config['api_key'];
@@ -71,11 +74,28 @@ export async function readTapInvocation(argv: readonly string[]): Promise<TapInv
     args: [
       ...['conversations', 'export', '--format', 'singer', '--to', '-'],
       ...flags,
-      ...(config['drop_response'] === true ? ['--drop-response'] : []),
+      ...(textOfField(config['drop_response']) === 'true' ? ['--drop-response'] : []),
       ...Object.entries(files).flatMap(([flag, path]) => (path === undefined ? [] : [flag, path])),
     ],
     env: typeof key === 'string' && key !== '' ? { [keyVariable]: key } : {},
   };
+}
+
+const textOfField = (value: unknown): string =>
+  Array.isArray(value) ? value.join(',') : String(value ?? '');
+
+/** @returns what is wrong with a field */
+function wrongField(config: Readonly<Record<string, unknown>>): string | undefined {
+  const known = new Set([...Object.keys(flagOf), 'api_key', 'drop_response']);
+  const unknown = Object.keys(config).filter((field) => !known.has(field));
+  if (unknown.length > 0) {
+    const names = unknown.map((field) => printable(field, 40)).join(', ');
+    return `--config has unknown fields: ${names}. Correct or remove them; --about prints all fields`;
+  }
+  // A variable of Meltano is a text where its setting has no kind.
+  return ['', 'true', 'false'].includes(textOfField(config['drop_response']))
+    ? undefined
+    : 'drop_response of --config must be true or false';
 }
 
 /** A misspelt --state would read everything again, so that unknown words are refused. */
@@ -92,7 +112,7 @@ async function readConfig(path: string): Promise<Readonly<Record<string, unknown
     const config = readJson(await readBounded(path, longestConfig));
     return isRecord(config) ? config : '--config must be a JSON object';
   } catch (error) {
-    return `--config cannot be read (${publishableCode(error)})`;
+    return `--config cannot be read (${publishableCode(error)}); check its path and permissions`;
   }
 }
 
@@ -127,22 +147,40 @@ export const tapAbout = {
   },
 };
 
+const furtherFields = [
+  ...Object.keys(flagOf).filter((field) => !['api_base_url', 'project', 'key_file'].includes(field)),
+  'drop_response',
+];
+
+/** In lines that fit a terminal. */
+function folded(words: readonly string[]): string {
+  const lines = [' '];
+  for (const [at, word] of words.entries()) {
+    const next = at === words.length - 1 ? ` ${word}` : ` ${word},`;
+    const line = lines.at(-1) ?? '';
+    if (line.length + next.length <= 79) lines[lines.length - 1] = line + next;
+    else lines.push(` ${next}`);
+  }
+  return lines.join('\n');
+}
+
 export const tapHelp = `Usage: ${tapName} --config FILE [--state FILE] [--catalog FILE]
        ${tapName} --discover | --about | --version | --help
 
-A Singer tap: the turns of assistant conversations as SCHEMA, RECORD and STATE messages on standard output.
+A Singer tap: the turns of assistant conversations as SCHEMA, RECORD and STATE
+messages on standard output.
 
   -c, --config FILE   configuration (JSON)
-  -s, --state FILE    the last STATE of the target: the run goes on from there
+  -s, --state FILE    the last STATE of the target: the run goes on from there.
+                      Leave it out for the first run
   --catalog FILE      catalog; fields that it does not select are left out
   -d, --discover      print the catalog
   --about             print settings and capabilities as JSON
   --version           print the version
 
 Fields of the configuration:
-  api_key or key_file, ${Object.keys(flagOf)
-    .filter((field) => field !== 'key_file')
-    .join(', ')}, drop_response
-  Each is the flag of "static-export conversations export" with its name; start_date is --since.
-  Without api_key and key_file the key is in $${keyVariable}.
+${folded(['api_base_url and project (required)', 'api_key or key_file', ...furtherFields])}
+  Each is the flag of "static-export conversations export" with its name, which
+  explains it; start_date is --since, and end_date is --until. Without api_key
+  and key_file the key is in $${keyVariable}. Other fields are refused.
 `;

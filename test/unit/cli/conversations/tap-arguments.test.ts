@@ -5,7 +5,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import { readTapInvocation, tapAbout } from '../../../../src/cli/conversations/tap-arguments.ts';
+import { readTapInvocation, tapAbout, tapHelp } from '../../../../src/cli/conversations/tap-arguments.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'tap-arguments-'));
 after(() => rmSync(folder, { recursive: true }));
@@ -63,7 +63,7 @@ for (const [line, kind] of [
 
 for (const [line, reason] of [
   [[], /--config FILE is required/],
-  [['--config', 'absent'], /--config cannot be read \(ENOENT\)/],
+  [['--config', 'absent'], /--config cannot be read \(ENOENT\); check its path/],
   [['--config', config, '--stat', 's'], /--stat/],
   [['--config', config, 'state.json'], /state\.json/],
   [['--config'], /--config/],
@@ -78,4 +78,42 @@ for (const [line, reason] of [
 
 test('the key is a secret among the settings', () => {
   assert.equal(tapAbout.settings.properties.api_key.secret, true);
+});
+
+let files = 0;
+async function invocationWith(fields: object): Promise<Awaited<ReturnType<typeof readTapInvocation>>> {
+  files += 1;
+  const path = join(folder, `fields-${files}.json`);
+  writeFileSync(path, JSON.stringify({ project: 'docs', ...fields }));
+  return readTapInvocation(['--config', path]);
+}
+
+for (const [fields, reason] of [
+  [{ redacted: 'email' }, /^--config has unknown fields: redacted\./],
+  [{ stat_date: '3d', 'user\u001bagent': 'x' }, /^--config has unknown fields: stat_date, user\S*agent\./],
+  [{ drop_response: 'yes' }, /^drop_response of --config must be true or false$/],
+] as const) {
+  test(`a configuration with ${JSON.stringify(fields)} is refused`, async () => {
+    const found = await invocationWith(fields);
+    assert.match('reason' in found ? found.reason : '', reason);
+    assert.ok(!('reason' in found && found.reason.includes('\u001b')));
+  });
+}
+
+for (const [fields, more] of [
+  [{ drop_response: 'true' }, ['--project', 'docs', '--drop-response']],
+  [{ drop_response: true }, ['--project', 'docs', '--drop-response']],
+  [{ drop_response: 'false' }, ['--project', 'docs']],
+  [{ redact: [], since: undefined, limit: null, budget: '' }, ['--project', 'docs']],
+] as const) {
+  test(`a configuration with ${JSON.stringify(fields)} is ${more.join(' ')}`, async () => {
+    assert.deepEqual(await invocationWith(fields), { kind: 'run', args: [...start, ...more], env: {} });
+  });
+}
+
+test('the help fits a terminal of 80 columns, and names each field', () => {
+  const tooLong = tapHelp.split('\n').filter((line) => line.length > 80);
+  assert.deepEqual(tooLong, []);
+  for (const field of Object.keys(tapAbout.settings.properties))
+    assert.match(tapHelp, new RegExp(`\\b${field}\\b`));
 });

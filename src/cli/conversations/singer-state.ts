@@ -32,17 +32,29 @@ export async function openSingerState({
 async function readBookmark(path: string, project: string): Promise<Bookmark | undefined> {
   const { readSingerState } = await import('../../conversations/sinks/singer-sink.ts');
   const text = await readBounded(path, longestState).catch((cause: unknown) => {
-    const message = `--state cannot be read (${publishableCode(cause)}); check its path`;
-    throw new CliError('usage', 'StateUnusable', message, { cause });
+    throw unreadable(cause);
   });
   // Targets print a STATE for each window, one a line; the last one counts.
-  const value = readJson(text?.trim().split('\n').at(-1)) ?? readJson(text);
+  const last = readJson(text?.trim().split('\n').at(-1)) ?? readJson(text);
+  // Without a target, it is still the message of the tap.
+  const value = isRecord(last) && last['type'] === 'STATE' ? last['value'] : last;
   if (isRecord(value) && Object.keys(value).length === 0) return undefined;
   const read = readSingerState(value);
   if (read === undefined) {
-    const message = '--state is not a STATE of this tap; name the file with the last STATE of the target';
+    const problem = text?.trim() === '' ? 'is empty' : 'is not a STATE of this tap';
+    const message = `--state ${problem}; name the file with the last STATE of the target, or leave it out to read everything again`;
     throw new CliError('usage', 'StateInvalid', message);
   }
   if (read.project === project) return read;
   throw new CliError('usage', 'StateMismatch', '--state is of another --project; name that project’s file');
+}
+
+/** A run that took a missing file for a first one would read everything again for each misspelt path. */
+function unreadable(cause: unknown): CliError {
+  const code = publishableCode(cause);
+  const message =
+    code === 'ENOENT'
+      ? '--state does not exist; leave it out for the first run, or correct its path'
+      : `--state cannot be read (${code}); check its path and permissions`;
+  return new CliError('usage', 'StateUnusable', message, { cause });
 }

@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type TestContext, test } from 'node:test';
+import { after, type TestContext, test } from 'node:test';
 import { openSingerState } from '../../../../src/cli/conversations/singer-state.ts';
 import { runExport } from '../../../../src/conversations/run.ts';
 import { singerSink } from '../../../../src/conversations/sinks/singer-sink.ts';
@@ -155,3 +155,32 @@ for (const stepMs of [0.001, -5, 1e300])
     t.after(() => state.close());
     assert.ok(state.stepMs !== undefined && state.stepMs >= shortestStepMs && state.stepMs <= longestStepMs);
   });
+
+const folder = mkdtempSync(join(tmpdir(), 'singer-files-'));
+after(() => rmSync(folder, { recursive: true }));
+const bookmark = { project: 'p', windows: [{ from: 0, until: 60_000, readAt: null }] };
+
+for (const [name, text] of [
+  ['the state of a target', { bookmarks: { turns: bookmark } }],
+  ['the message of the tap itself', { type: 'STATE', value: { bookmarks: { turns: bookmark } } }],
+] as const) {
+  test(`${name} is read`, async (t) => {
+    const path = join(folder, 'state.json');
+    writeFileSync(path, `{"type":"RECORD"}\n${JSON.stringify(text)}\n`);
+    const state = await openSingerState({ state: path, project: 'p' });
+    t.after(() => state.close());
+    assert.deepEqual(state.windows, bookmark.windows);
+  });
+}
+
+for (const [name, text, code, message] of [
+  ['absent', undefined, 'StateUnusable', /does not exist; leave it out for the first run/],
+  ['empty', '', 'StateInvalid', /is empty; .* or leave it out/],
+  ['foreign', '{"bookmarks":{"orders":{}}}', 'StateInvalid', /is not a STATE of this tap/],
+] as const) {
+  test(`a file of state that is ${name} is refused with what to do`, async () => {
+    const path = join(folder, `${name}.json`);
+    if (text !== undefined) writeFileSync(path, text);
+    await assert.rejects(openSingerState({ state: path, project: 'p' }), { code, message });
+  });
+}

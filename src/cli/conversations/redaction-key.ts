@@ -1,13 +1,14 @@
 // The key of redaction: a file of the user's, or one that is made at the first use and kept. Refuses a short key, because
 // addresses could be guessed with it.
 
-import { open } from 'node:fs/promises';
+import { link, open, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { readBounded } from '../../runtime/bounded-file.ts';
-import { makeFolder } from '../../runtime/folder.ts';
+import { isThere, makeFolder, syncFolder } from '../../runtime/folder.ts';
 import type { Random } from '../../runtime/random.ts';
 import { publishableCode } from '../../wire/publishable-error.ts';
 import { CliError } from '../cli-error.ts';
+import { namedPath } from '../output/destination.ts';
 
 const shortestKey = 16;
 
@@ -19,22 +20,39 @@ export async function readRedactionKey(
 ): Promise<string> {
   const key = named === undefined ? await ownKey(own, random) : await readKeyFile(named);
   if (key.length >= shortestKey) return key;
-  const message = `the redaction key must have at least ${shortestKey} characters`;
+  const file = named === undefined ? namedPath('file', own) : namedPath('--redact-key-file', named);
+  const message = `the redaction key in ${file} must have at least ${shortestKey} characters`;
   throw new CliError('usage', 'RedactionKeyInvalid', message);
 }
 
 async function ownKey(path: string, random: Random): Promise<string> {
   try {
-    await makeFolder(dirname(path), 0o700);
-    const file = await open(path, 'wx', 0o600);
-    const key = Buffer.from(random.bytes(32)).toString('hex');
-    await file.writeFile(`${key}\n`);
-    await file.sync().finally(() => file.close());
-    return key;
+    if (!(await isThere(path))) await makeKey(path, random);
   } catch (error) {
-    const isThere = error instanceof Error && 'code' in error && error.code === 'EEXIST';
-    if (isThere) return await readKeyFile(path);
     throw unreadable(error);
+  }
+  return await readKeyFile(path);
+}
+
+/** The file has its name when it has its key: a process that ends before leaves none, and of two at once both get one key. */
+async function makeKey(path: string, random: Random): Promise<void> {
+  await makeFolder(dirname(path), 0o700);
+  const partial = `${path}.${random.uuid()}`;
+  try {
+    const file = await open(partial, 'wx', 0o600);
+    try {
+      await file.writeFile(`${Buffer.from(random.bytes(32)).toString('hex')}\n`);
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+    await link(partial, path).catch(async (error: unknown) => {
+      // Shares of Windows have no hard links.
+      if (publishableCode(error) !== 'EEXIST') await rename(partial, path);
+    });
+    await syncFolder(dirname(path));
+  } finally {
+    await rm(partial, { force: true });
   }
 }
 

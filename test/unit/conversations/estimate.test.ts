@@ -96,11 +96,8 @@ async function exported(
       return page;
     },
   };
-  const budget = await openBudget(
-    ':memory:',
-    { requests: 100, periodMs: hour, reserve: 0, maxWaitMs: day },
-    clock,
-  );
+  // A file of its own that ends with the connection.
+  const budget = await openBudget('', { requests: 100, periodMs: hour, reserve: 0, maxWaitMs: day }, clock);
   const state = await openState(undefined, { project: 'p' });
   const named: Named[] = [];
   try {

@@ -18,6 +18,8 @@ export interface ListingDependencies {
   readonly clock: Clock;
   /** Gets the length of a wait before it. */
   readonly onWait: (ms: number) => void;
+  /** Gets why a request is repeated, and the length of the wait before it. */
+  readonly onRetry?: (code: string, ms: number) => void;
 }
 
 const temporary: ReadonlySet<ExportApiErrorCode> = new Set(['ServerError', 'NetworkError', 'RequestTimeout']);
@@ -26,7 +28,14 @@ const firstPauseMs = 2_000;
 /** Where a 429 has no Retry-After; it doubles each time. */
 const firstRatePauseMs = 60_000;
 
-export function createPacedListing({ client, budget, clock, onWait }: ListingDependencies): PacedListing {
+/** @param before how many 429 came before without another answer. Only the first one may say "at once" */
+const ratePause = (askedMs: number | undefined, before: number): number =>
+  askedMs === undefined
+    ? firstRatePauseMs * 2 ** before
+    : Math.max(askedMs, before === 0 ? 0 : firstPauseMs * 2 ** before);
+
+export function createPacedListing(dependencies: ListingDependencies): PacedListing {
+  const { client, budget, clock, onWait, onRetry } = dependencies;
   let requests = 0;
   const send = async (query: ConversationQuery, signal: AbortSignal): Promise<ConversationPage> => {
     const answered = await budget.take(signal, onWait);
@@ -50,13 +59,15 @@ export function createPacedListing({ client, budget, clock, onWait }: ListingDep
           if (!(error instanceof ExportApiError) || signal.aborted) throw error;
           if (error.code === 'RateLimited') {
             // Its rule wins over the budget. The next attempt waits for it, or ends the run with the time.
-            budget.pause(error.retryAfterMs ?? firstRatePauseMs * 2 ** rateLimits);
+            budget.pause(ratePause(error.retryAfterMs, rateLimits));
             rateLimits = Math.min(rateLimits + 1, 10);
             attempt -= 1;
             continue;
           }
           if (!temporary.has(error.code) || attempt >= mostAttempts) throw error;
-          await clock.after(Math.max(firstPauseMs * 2 ** (attempt - 1), error.retryAfterMs ?? 0), signal);
+          const pauseMs = Math.max(firstPauseMs * 2 ** (attempt - 1), error.retryAfterMs ?? 0);
+          onRetry?.(error.code, pauseMs);
+          await clock.after(pauseMs, signal);
         }
       }
     },

@@ -7,6 +7,7 @@ import { dirname, join, resolve } from 'node:path';
 import { syncFolder } from '../runtime/folder.ts';
 import { ConversationError } from './conversation-error.ts';
 import { placeKind, type SinkFormat } from './sinks/open-sink.ts';
+import { partialName } from './sinks/partition-store.ts';
 import type { ConversationState } from './state.ts';
 
 export interface PruneRequest {
@@ -36,7 +37,7 @@ const partNames: Readonly<Partial<Record<SinkFormat, RegExp>>> = {
 /** @returns what is wrong with pruning this destination */
 export function checkPrunable(format: SinkFormat, to: string): string | undefined {
   const isTable = format === 'sqlite';
-  const isFile = /\.(?:ndjson|jsonl|csv)$/.test(to) && format !== 'parquet';
+  const isFile = /\.(?:ndjson|jsonl|csv)$/i.test(to) && format !== 'parquet';
   if (placeKind(to) === 'path' && (isTable || (partNames[format] !== undefined && !isFile))) return undefined;
   return 'only a folder with a part for each day, and SQLite, can be pruned; remove turns elsewhere with the means of that place';
 }
@@ -87,6 +88,8 @@ async function pruneParts(
     if (day === undefined || state.partSize(part) === undefined) continue;
     if (Date.parse(day) >= limit) continue;
     await rm(join(folder, part), { force: true });
+    // What a killed run was writing.
+    if (format === 'parquet') await rm(join(folder, name, partialName), { force: true });
     // A folder with files of others stays.
     if (format === 'parquet') await rmdir(dirname(join(folder, part))).catch(() => {});
     removed += 1;

@@ -21,6 +21,9 @@ export interface PartitionStore {
   close(): Promise<void>;
 }
 
+/** Beside a partition, while it is written. */
+export const partialName = '.turns.parquet.partial';
+
 /** @param folder created if absent */
 export function folderPartitions(folder: string): PartitionStore {
   const pathOf = (name: string): string => join(folder, name);
@@ -31,7 +34,7 @@ export function folderPartitions(folder: string): PartitionStore {
     newFile: async (name) => {
       await makeFolder(dirname(pathOf(name)), 0o700);
       // Of one run at a time, because the state has a lock.
-      return await emptyFile(join(dirname(pathOf(name)), '.turns.parquet.partial'));
+      return await emptyFile(join(dirname(pathOf(name)), partialName));
     },
     replace: async (name, file) => {
       const path = pathOf(name);

@@ -114,6 +114,15 @@ for (const format of ['ndjson', 'csv', 'parquet', 'sqlite'] as const) {
   });
 }
 
+test('a partition that a killed run was writing goes with its day', async (t) => {
+  const { to, run, prune } = await workplace(t, 'parquet');
+  await run();
+  const day = readdirSync(to).find((name) => name === 'day=2026-11-12') ?? assert.fail('no such day');
+  writeFileSync(join(to, day, '.turns.parquet.partial'), 'words of a visitor');
+  await prune(limit);
+  assert.ok(!existsSync(join(to, day)));
+});
+
 test('parts that this state did not write stay', async (t) => {
   const { to, run, prune } = await workplace(t, 'ndjson');
   await run();

@@ -51,19 +51,30 @@ const placeNames: Readonly<Record<PlaceKind, string>> = {
   webhook: 'https://…',
 };
 
+/** Formats by the ending of a file's name. */
+const endings: readonly (readonly [SinkFormat, RegExp])[] = [
+  ['ndjson', /\.(?:ndjson|jsonl)$/i],
+  ['csv', /\.csv$/i],
+  ['parquet', /\.parquet$/i],
+  ['sqlite', /\.(?:sqlite3?|db)$/i],
+];
+const formatByName = (to: string): SinkFormat | undefined =>
+  endings.find(([, ending]) => ending.test(to))?.[0];
+
 /** @returns what is wrong with the combination */
 export function checkPlace(format: SinkFormat, to: string): string | undefined {
   const kind = placeKind(to);
   const places = placesOf[format];
-  if (kind !== undefined && places.includes(kind)) return undefined;
+  if (kind !== undefined && places.includes(kind)) {
+    // Without its --format, turns.csv would become a folder of NDJSON.
+    const named = kind === 'path' ? formatByName(to) : undefined;
+    if (named === undefined || named === format) return undefined;
+    return `--to has the ending of ${named}, and --format is ${format}; add --format ${named}, or name a path with another ending`;
+  }
   return `--format ${format} needs --to with ${places.map((place) => placeNames[place]).join(', ')}`;
 }
 
 const lineFormats: Readonly<Record<'ndjson' | 'csv', LineFormat>> = { ndjson, csv };
-const fileEndings: Readonly<Record<'ndjson' | 'csv', RegExp>> = {
-  ndjson: /\.(?:ndjson|jsonl)$/,
-  csv: /\.csv$/,
-};
 
 export interface Destination {
   readonly format: SinkFormat;
@@ -132,7 +143,7 @@ async function openLineSink(
     }
     default: {
       const path = resolve(to);
-      return fileEndings[format].test(to)
+      return formatByName(to) === format
         ? lineFileSink(dirname(path), basename(path), lines, ledger)
         : lineFolderSink(path, lines, ledger);
     }

@@ -89,7 +89,8 @@ function lock(database: DatabaseSync): void {
 function requireIdentity(database: DatabaseSync, identity: StateIdentity, known: 'all' | 'part'): void {
   const facts = factsIn(database);
   const stored = facts.read('identity');
-  if (stored === undefined) {
+  // A run that ended before its first turn, for example with a wrong key, decides nothing.
+  if (stored === undefined || (known === 'all' && isUnused(database, facts))) {
     inTransaction(database, () => {
       facts.write('format', String(format));
       facts.write('identity', JSON.stringify(identity));
@@ -101,9 +102,17 @@ function requireIdentity(database: DatabaseSync, identity: StateIdentity, known:
   const names = new Set([...Object.keys(identity), ...(known === 'all' ? Object.keys(read.data) : [])]);
   const different = [...names].filter((name) => identity[name] !== read.data[name]);
   if (different.length === 0) return;
-  const message = `the state is of another ${different.join(', ')}; name another folder with --state, or use the settings of the first run`;
+  // What only one of both has follows from the rest: a key of redaction from --redact.
+  const inBoth = different.filter((name) => name in identity && name in read.data);
+  const named = (inBoth.length > 0 ? inBoth : different).join(', ');
+  const message = `the state is of another ${named}; use the settings of the first run, or name another --to and another folder with --state`;
   throw new ConversationError('usage', 'StateMismatch', message);
 }
+
+const isUnused = (database: DatabaseSync, facts: Facts): boolean =>
+  facts.read('windows') === undefined &&
+  facts.read('prunedBefore') === undefined &&
+  ['turn', 'part'].every((table) => database.prepare(`SELECT 1 FROM ${table} LIMIT 1`).get() === undefined);
 
 const invalid = (): ConversationError =>
   new ConversationError(
@@ -123,6 +132,8 @@ function factsIn(database: DatabaseSync) {
     write: (name: string, value: string): void => void upsert.run(name, value),
   };
 }
+
+type Facts = ReturnType<typeof factsIn>;
 
 function stateIn(database: DatabaseSync): ConversationState {
   const facts = factsIn(database);

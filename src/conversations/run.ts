@@ -46,6 +46,8 @@ export interface RunDependencies {
   readonly redact: (turn: ReadTurn) => ReadTurn;
   readonly dropsResponse: boolean;
   readonly onProgress: (progress: RunProgress) => void;
+  /** After each page: a window may have hundreds. */
+  readonly onPage?: (counts: RunCounts) => void;
 }
 
 export interface RunCounts {
@@ -68,6 +70,8 @@ export interface RunProgress extends RunCounts {
 /** `dateFrom` may be exclusive, and a service may cut an instant to seconds. */
 const earlierMs = 1_000;
 const mostRestarts = 3;
+/** A sink that gets nothing new is never full, and the hashes of a long window would fill the memory. */
+const mostUncommitted = 20_000;
 
 /**
  * @throws {ExportApiError} {ConversationError} the signal's reason; what was committed stays
@@ -102,7 +106,8 @@ class Run {
   readonly #counts = { inserted: 0, updated: 0, unchanged: 0, outside: 0, undated: 0, windows: 0 };
   #stepMs: number;
   #batch: TurnBatch;
-  #hasUncommitted = false;
+  /** Rows, those that the sink has already included. */
+  #uncommitted = 0;
   /** Of the window that is read. */
   #pages = 0;
 
@@ -177,7 +182,8 @@ class Run {
       rows += page.rows.length;
       this.#pages += 1;
       await this.#takePage(page, reading);
-      if (sink.isFull()) await this.#commit();
+      if (sink.isFull() || this.#uncommitted >= mostUncommitted) await this.#commit();
+      this.#dependencies.onPage?.(this.counts);
     }
     await this.#commit();
     return rows;
@@ -188,7 +194,7 @@ class Run {
     const observedAt = utcText(clock.now()) ?? '';
     const turns: Turn[] = [];
     this.#batch.nextPage();
-    this.#hasUncommitted ||= page.rows.length > 0;
+    this.#uncommitted += page.rows.length;
     for (const row of page.rows) {
       const read = redact(readTurn(row, this.#request.project));
       if (!this.#isAskedFor(read)) continue;
@@ -225,11 +231,11 @@ class Run {
 
   async #commit(): Promise<void> {
     const { sink, state } = this.#dependencies;
-    if (!this.#hasUncommitted) return;
+    if (this.#uncommitted === 0) return;
     const parts = await sink.flush();
     state.commit(this.#batch, parts);
     this.#batch = state.known.newBatch();
-    this.#hasUncommitted = false;
+    this.#uncommitted = 0;
   }
 
   async #close(window: Span, rows: number, requests: number): Promise<void> {

@@ -86,6 +86,8 @@ interface Workplace {
   readonly model: ConversationModel;
   run(killer?: Killer): Promise<RunCounts | undefined>;
   turns(): readonly Turn[];
+  /** Requests so far, as the user hears of them. */
+  readonly heard: number[];
 }
 
 async function withWorkplace(
@@ -99,6 +101,7 @@ async function withWorkplace(
   const clock = leapingClock(start);
   const rows = modelRows(random, { from: since - day, until: start + 2 * day }, count);
   const model = new ConversationModel(rows, clock, { random, ...options });
+  const heard: number[] = [];
   const run: Workplace['run'] = async (killer = new Killer(0)) => {
     const budget = await openBudget(
       join(folder, 'budget.sqlite'),
@@ -127,6 +130,7 @@ async function withWorkplace(
           dropsResponse: false,
           redact: (turn) => turn,
           onProgress: () => {},
+          onPage: ({ requests }) => void heard.push(requests),
         },
         signal,
       );
@@ -149,7 +153,7 @@ async function withWorkplace(
     );
   };
   try {
-    await use({ folder, clock, model, run, turns });
+    await use({ folder, clock, model, run, turns, heard });
   } finally {
     rmSync(folder, { recursive: true });
   }
@@ -270,6 +274,72 @@ test('a cursor that expires within a run makes shorter windows, and loses nothin
     await workplace.run();
     assertComplete(workplace);
   });
+});
+
+test('the user hears of each page, also within a window of many', async () => {
+  await withWorkplace(5, 200, {}, async ({ run, heard }) => {
+    const counts = await run();
+    assert.deepEqual(
+      heard,
+      Array.from({ length: counts?.requests ?? 0 }, (_, index) => index + 1),
+    );
+    assert.ok(heard.length > (counts?.windows ?? 0));
+  });
+});
+
+test('rows that the sink has already are committed before a long window ends', async (t) => {
+  const state = await openState(undefined, { project: 'p' });
+  t.after(() => state.close());
+  let pages = 0;
+  let commits = 0;
+  const rowsOf = (page: number) =>
+    Array.from({ length: 1000 }, (_, index) => ({
+      id: `${page}-${index}`,
+      timestamp: new Date(since).toISOString(),
+      query: 'q',
+      response: undefined,
+      resolutionStatus: undefined,
+      queryCategory: null,
+      pageUrl: null,
+      sources: [],
+      raw: {},
+    }));
+  await runExport(
+    { project: 'p', since, until: since + 1000, lagMs: 0, lookBackMs: 0, limit: 1000 },
+    {
+      listing: {
+        requests: 0,
+        listConversations: async () => {
+          pages += 1;
+          const following =
+            pages < 45 ? ({ kind: 'more', cursor: String(pages) } as const) : ({ kind: 'end' } as const);
+          return { rows: rowsOf(pages), following, raw: {} };
+        },
+      },
+      state: {
+        ...state,
+        commit: () => {
+          commits += 1;
+        },
+        windows: [],
+        cycle: undefined,
+        stepMs: undefined,
+        prunedBefore: 0,
+      },
+      sink: {
+        write: async () => {},
+        isFull: () => false,
+        flush: async () => new Map(),
+        close: async () => {},
+      },
+      clock: leapingClock(start),
+      dropsResponse: false,
+      redact: (turn) => turn,
+      onProgress: () => {},
+    },
+    signal,
+  );
+  assert.equal(commits, 3);
 });
 
 test('no period of an hour has more requests than the budget', async () => {

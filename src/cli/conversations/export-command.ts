@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path';
 import { readProxySettings } from '../../bundle/fetch/proxy-settings.ts';
 import { RenewedAgent } from '../../bundle/fetch/renewed-agent.ts';
 import { type Budget, budgetPath, openBudget } from '../../conversations/budget.ts';
+import type { Estimate } from '../../conversations/estimate.ts';
 import { createPacedListing, type PacedListing } from '../../conversations/paced-listing.ts';
 import {
   createRedaction,
@@ -69,7 +70,7 @@ export async function exportConversations(
     throw new CliError('usage', 'WrongUsage', '--until must be later than --since');
   const home = stateHome(context.env);
   const redaction = await redactionOf(values, home, context);
-  const progress: { last: RunCounts | undefined } = { last: undefined };
+  const progress: { last: RunProgress | undefined } = { last: undefined };
   const state = await openRunState(values, home, redaction).catch((error: unknown) => {
     throw failedExport(error, values, undefined);
   });
@@ -86,13 +87,17 @@ export async function exportConversations(
             redact: createRedaction(redaction),
             onProgress: (at) => {
               progress.last = at;
-              context.progress.advance(at.estimate.percent, progressWords(at));
+              context.progress.advance(at.estimate.percent, progressWords(at, at.estimate));
+            },
+            onPage: (counts) => {
+              const estimate = progress.last?.estimate ?? { percent: 0, requests: undefined };
+              context.progress.advance(estimate.percent, progressWords(counts, estimate));
             },
           },
           context.signal,
         ),
       );
-      return resultOf(values, done, readUntil(state.windows, since));
+      return resultOf(values, done, readUntil(state.windows, since), context);
     });
   } catch (error) {
     context.signal.throwIfAborted();
@@ -156,8 +161,10 @@ async function withListing<T>(
   const { client, close } = connect(values, key, extraCaPem, context);
   const onWait = (ms: number): void =>
     progress.note(`Waiting ${Math.ceil(ms / 1000)} s for the budget of requests`);
+  const onRetry = (code: string, ms: number): void =>
+    progress.note(`The request failed (${code}). Repeating it in ${Math.ceil(ms / 1000)} s`);
   try {
-    return await use(createPacedListing({ client, budget, clock, onWait }), extraCaPem);
+    return await use(createPacedListing({ client, budget, clock, onWait, onRetry }), extraCaPem);
   } finally {
     budget.close();
     await close();
@@ -231,11 +238,10 @@ function warnAboutClock(lastEnd: number, now: number, { progress }: CliContext):
   progress.note(`The clock is behind the last run, which read until ${time}. Check the clock.`, 'warning');
 }
 
-function progressWords({ inserted, updated, requests, estimate }: RunProgress): string {
+/** Without an estimate it is too early for one. */
+function progressWords({ inserted, updated, requests }: RunCounts, estimate: Estimate): string {
   const about =
-    estimate.requests === undefined
-      ? ', too early to estimate their number'
-      : ` of about ${estimate.requests}`;
+    estimate.requests === undefined || estimate.requests < requests ? '' : ` of about ${estimate.requests}`;
   return `${counted(inserted + updated, 'turn')}, request ${requests}${about}`;
 }
 
@@ -243,18 +249,23 @@ function resultOf(
   { project, to }: ConversationValues,
   counts: RunCounts,
   readUntilMs: number,
+  { progress }: CliContext,
 ): CommandResult {
   const readUntilTime = formatInstant(readUntilMs);
   const { inserted, updated, unchanged, undated, requests } = counts;
-  return {
+  const lines = [
+    `Exported ${counted(inserted, 'new turn')} and ${counted(updated, 'changed turn')} of ${printable(project)}`,
+    `Read until ${readUntilTime} with ${counted(requests, 'request')}; ${counted(unchanged, 'turn')} unchanged`,
+    ...(undated === 0 ? [] : [`${counted(undated, 'turn')} with a timestamp that is not an instant`]),
+  ];
+  const result: CommandResult = {
     outcome: 'done',
     kind: 'ConversationExport',
     fields: { project, path: to, ...counts, readUntilTime },
-    ...(to === '-' && { script: '' }),
-    lines: [
-      `Exported ${counted(inserted, 'new turn')} and ${counted(updated, 'changed turn')} of ${printable(project)}`,
-      `Read until ${readUntilTime} with ${counted(requests, 'request')}; ${counted(unchanged, 'turn')} unchanged`,
-      ...(undated === 0 ? [] : [`${counted(undated, 'turn')} with a timestamp that is not an instant`]),
-    ],
+    lines,
   };
+  if (to !== '-') return result;
+  // Standard output has the turns.
+  for (const line of lines) progress.note(line);
+  return { ...result, script: '' };
 }

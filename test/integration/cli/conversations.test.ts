@@ -192,7 +192,7 @@ test('a state of another project is refused, and so is one that another run uses
   assert.equal((await run(...state)).code, 0);
   const other = await run(...state, '--project', 'other');
   assert.equal(other.code, 2);
-  assert.match(other.stderr, /another --project.*StateMismatch/);
+  assert.match(other.stderr, /another --project;.*StateMismatch/);
   let release = (): void => {};
   listing.requests = 0;
   const isHeld = new Promise<void>((resolve) => {
@@ -254,6 +254,16 @@ test('standard output has turns alone, and redaction comes before it', async (t)
       file.name,
     );
   }
+});
+
+test('with turns on standard output, retries and counts are on standard error', async (t) => {
+  const { listing, args, env } = await workplace(t);
+  listing.before = async (request) => (request === 1 ? { status: 503, body: '{}' } : undefined);
+  const loud = args('--to', '-').filter((one) => one !== '--quiet');
+  const { stdout, stderr } = await runCommand([process.execPath, ...loud], { env });
+  assert.equal(stdout.trim().split('\n').length, expectedQueries(usualRows, Date.now() - hour / 4).length);
+  assert.match(stderr, /^The request failed \(ServerError\)\. Repeating it in 2 s$/m);
+  assert.match(stderr, /^Exported \d+ new turns and 0 changed turns of docs$/m);
 });
 
 test('the tap goes on from the STATE of its target', async (t) => {

@@ -41,6 +41,8 @@ const fixes: ReadonlyMap<string, { readonly problem: string; readonly step: stri
     },
   ],
   ['ENOTDIR', { problem: 'it is below a file', step: 'Name a path in a folder.' }],
+  ['EEXIST', { problem: 'it is a file, and a folder is needed', step: 'Name a folder.' }],
+  ['EISDIR', { problem: 'it is a folder, and a file is needed', step: 'Name a file.' }],
 ]);
 
 /** Who writes a destination, and whether what is there may be replaced. */

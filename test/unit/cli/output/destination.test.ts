@@ -6,7 +6,13 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSyn
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { isUnfinished, newPartialName, oldName, writeWhole } from '../../../../src/cli/output/destination.ts';
+import {
+  isUnfinished,
+  newPartialName,
+  notWritten,
+  oldName,
+  writeWhole,
+} from '../../../../src/cli/output/destination.ts';
 
 function folderFor(t: TestContext): string {
   const folder = mkdtempSync(join(tmpdir(), 'destination-'));
@@ -32,6 +38,30 @@ test("a file of the user's beside the one that is written stays", async (t) => {
   assert.deepEqual(readdirSync(folder).sort(), [...theirs, 'values.yaml']);
   for (const name of theirs) assert.equal(readFileSync(join(folder, name), 'utf8'), 'mine');
 });
+
+for (const [code, message, next] of [
+  [
+    'EEXIST',
+    /^--to turns could not be written \(EEXIST\): it is a file, and a folder is needed$/,
+    'Name a folder.',
+  ],
+  [
+    'EISDIR',
+    /^--to turns could not be written \(EISDIR\): it is a folder, and a file is needed$/,
+    'Name a file.',
+  ],
+  [
+    'EACCES',
+    /^--to turns could not be written \(EACCES\); check its path, permissions and free space$/,
+    undefined,
+  ],
+] as const) {
+  test(`${code} is reported with what to do`, () => {
+    const error = notWritten('--to turns', Object.assign(new Error('no'), { code }));
+    assert.match(error.message, message);
+    assert.equal(error.next?.[0], next);
+  });
+}
 
 test('a write that fails leaves nothing', async (t) => {
   const folder = folderFor(t);

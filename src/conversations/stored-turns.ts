@@ -37,6 +37,8 @@ const storedTurn = z.pick(turnSchema, {
   sources: true,
 });
 
+const readable = 'name what "conversations export" wrote with --format ndjson or sqlite';
+
 /** Of one turn, its answer included. */
 const longestLine = 16 * 1024 * 1024;
 
@@ -48,7 +50,7 @@ export async function* readStoredTurns(path: string): AsyncGenerator<StoredTurn>
       .filter((name) => /\.(?:ndjson|jsonl)$/.test(name))
       .sort();
     if (names.length === 0) {
-      const message = '--from is a folder without an .ndjson file; name what "conversations export" wrote';
+      const message = `--from is a folder without an .ndjson file; ${readable}`;
       throw new ConversationError('usage', 'StoreEmpty', message);
     }
     for (const name of names) yield* readLineFile(join(path, name), name);
@@ -121,7 +123,7 @@ const invalid = (name: string, line: number): ConversationError =>
   new ConversationError(
     'usage',
     'StoreInvalid',
-    `line ${line} of ${printable(name)} is not a turn; name what "conversations export" wrote`,
+    `line ${line} of ${printable(name)} is not a turn; ${readable}`,
   );
 
 function unreadable(cause: unknown): never {

@@ -14,7 +14,7 @@ export const gapsCommands: readonly Command[] = [
       words: 'conversations gaps',
       summary: 'reports what the docs leave unanswered, and since when',
       flags: {
-        from: path.required('What "conversations export" wrote: a folder, an NDJSON file or a SQLite file'),
+        from: path.required('What "conversations export" wrote with --format ndjson or sqlite'),
         bundle: text.optional(
           'The site that is served: an archive, a link to one, or sx/NAME for a StaticExport of the cluster',
         ),
@@ -24,7 +24,10 @@ export const gapsCommands: readonly Command[] = [
         to: path.optional(
           'Folder that gets gaps.html and gaps.json, instead of a report on standard output; its gaps.json of the run before is the --previous',
         ),
-        format: oneOf(['md', 'html', 'csv', 'json']).withDefault('md', 'Format of the report'),
+        format: oneOf(['md', 'html', 'csv', 'json']).withDefault(
+          'md',
+          'Format of the report on standard output',
+        ),
         failOnNew: positiveCount.optional(
           'Exit with 11 at this many new or reopened gaps; needs --previous or --to',
         ),
@@ -38,7 +41,9 @@ export const gapsCommands: readonly Command[] = [
         ...clusterFlags,
         ...sizeFlags,
       },
-      check: ({ failOnNew, previous, to, bundle, bundleVersion }) => {
+      check: ({ failOnNew, previous, to, format, bundle, bundleVersion }) => {
+        if (to !== undefined && format !== 'md')
+          return '--to writes gaps.html and gaps.json; leave out --format';
         if (to !== undefined && previous !== undefined)
           return '--to reads gaps.json of its own folder; leave out --previous';
         if (failOnNew !== undefined && previous === undefined && to === undefined)

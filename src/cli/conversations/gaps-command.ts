@@ -150,7 +150,8 @@ async function resultOf(
       ? { ...result, script: await textOf(result, report, format) }
       : await writeGapsFolder(to, report, await textOf(result, report, 'json'));
   if (failOnNew === undefined || report.newGaps < failOnNew) return shown;
-  const found = `${counted(report.newGaps, 'gap')} are new since the report before; --fail-on-new is ${failOnNew}`;
+  const are = report.newGaps === 1 ? 'is' : 'are';
+  const found = `${counted(report.newGaps, 'gap')} ${are} new or reopened since the report before; --fail-on-new is ${failOnNew}`;
   progress.note(found);
   return {
     ...shown,

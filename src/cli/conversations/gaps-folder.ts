@@ -35,15 +35,19 @@ export async function writeGapsFolder(
   } catch (error) {
     throw notWritten(namedPath('--to', folder), error);
   }
-  const { newGaps, generatedTime } = report;
+  const { newGaps, previousTime, generatedTime } = report;
   const { turns } = report.turns;
   const open = report.gaps.filter(({ state }) => state === 'Open' || state === 'Reopened').length;
+  const news =
+    previousTime === undefined
+      ? '; the next report says which are new'
+      : `, ${newGaps} of them new or reopened since ${previousTime.slice(0, 10)}`;
   return {
     outcome: 'done',
     kind: 'GapsWritten',
     fields: { path: folder, turns, open, newGaps, generatedTime },
     lines: [
-      `${counted(turns, 'turn')}: ${counted(open, 'open gap')}, ${newGaps} of them new or reopened`,
+      `${counted(turns, 'turn')}: ${counted(open, 'open gap')}${news}`,
       `written: ${pageName} and ${previousName}`,
     ],
   };

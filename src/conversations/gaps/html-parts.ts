@@ -153,7 +153,9 @@ const heatRows = 12;
 /** Unanswered share of each category in each of the last weeks. */
 export function heatTable({ cells, weeks }: GapReport): Html {
   const shownWeeks = wholeWeeks(weeks, heatWeeks).map(({ week }) => week);
-  const rows = byCategory(cells).slice(0, heatRows);
+  const rows = byCategory(cells)
+    .filter(({ byWeek }) => shownWeeks.some((week) => (byWeek.get(week)?.turns ?? 0) > 0))
+    .slice(0, heatRows);
   const head = shownWeeks.map((week) => `<th scope="col">${week.slice(5)}</th>`).join('');
   const body = rows.map(({ category, byWeek }) => {
     const data = shownWeeks.map((week) => heatCell(byWeek.get(week)));
@@ -162,10 +164,15 @@ export function heatTable({ cells, weeks }: GapReport): Html {
   return `<div class="scroll"><table><thead><tr><th></th>${head}</tr></thead><tbody>\n${body.join('')}</tbody></table></div>\n`;
 }
 
+/** From here on, dark text is the easier one to read on the dark page, and white text on the light page. */
+const deepHeat = 60;
+const fullHeat = 90;
+
 function heatCell(outcomes: Outcomes | undefined): Html {
   if (outcomes === undefined || outcomes.turns === 0) return '<td class="none">·</td>';
   const heat = Math.round(rateOf(outcomes) * 100);
-  const classes = heat === 0 ? '' : ` class="heat${heat >= 60 ? ' deep' : ''}" style="--h:${heat}"`;
+  const depth = heat >= fullHeat ? ' deep full' : heat >= deepHeat ? ' deep' : '';
+  const classes = heat === 0 ? '' : ` class="heat${depth}" style="--h:${heat}"`;
   const title = `${grouped(outcomes.unanswered)} of ${grouped(outcomes.turns)} unanswered`;
   return `<td${classes} title="${title}">${heat}</td>`;
 }

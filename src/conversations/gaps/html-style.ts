@@ -87,7 +87,7 @@ th{font-weight:500;color:var(--soft);text-align:center;font-size:12px;white-spac
 tbody th{text-align:left;color:var(--ink);font-size:13.5px;padding-right:12px;white-space:normal;overflow-wrap:anywhere;max-width:240px;min-width:110px}
 td{height:32px;min-width:34px;text-align:center;border-radius:6px;background:var(--track);color:var(--soft)}
 td.heat{background:color-mix(in oklab,var(--hot) calc(var(--h)*1%),var(--track));color:var(--ink)}
-td.deep{color:#fff;font-weight:600}
+td.deep{font-weight:600}td.full{color:#fff}
 @media (prefers-color-scheme:dark){td.deep{color:#14161a}}
 td.none{background:none;color:var(--line)}
 footer{color:var(--soft);font-size:13px;padding:6px 4px}

@@ -51,7 +51,7 @@ export function markdownReport(report: GapReport): readonly string[] {
   ];
 }
 
-function headLines({ period, turns, bundle, newGaps, project }: GapReport): readonly string[] {
+function headLines({ period, turns, bundle, previousTime, newGaps, project }: GapReport): readonly string[] {
   const when = period === undefined ? '' : `, ${day(period.from)} to ${day(period.to)}`;
   const { undated, citedYetUnanswered, unsourced } = turns;
   return [
@@ -63,7 +63,7 @@ function headLines({ period, turns, bundle, newGaps, project }: GapReport): read
     ...(turns.judged < turns.turns ? [`- without a status: ${grouped(turns.turns - turns.judged)}`] : []),
     ...(undated > 0 ? [`- without a readable time: ${grouped(undated)}`] : []),
     ...(bundle === undefined ? [] : [`- version of the site: ${code(bundle.version)}`]),
-    `- new gaps: ${newGaps}`,
+    ...(previousTime === undefined ? [] : [`- new or reopened gaps since ${day(previousTime)}: ${newGaps}`]),
   ];
 }
 

@@ -104,6 +104,7 @@ export const reportFields = {
   bundle: z.strictObject({ version: z.string(), digest: z.string() }).optional(),
   versions: z.array(version).max(50),
   weeks: z.array(week),
+  previousTime: instant.describe('When the report before was made. Absent in a first report.').optional(),
   newGaps: count,
   gaps: z.array(gap),
   questions: z.array(question).describe('Repeated most often.'),

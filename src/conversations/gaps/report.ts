@@ -51,7 +51,7 @@ export interface ReportInput {
 }
 
 export function createReport(input: ReportInput): GapReport {
-  const { survey, versions, bundle, project, now } = input;
+  const { survey, versions, bundle, previous, project, now } = input;
   const { total, seen, undated, citedYetUnanswered, weeks, left } = survey;
   const gaps = gapsOf(input);
   const cells = survey.cells.map(cellRow).sort(worstFirst);
@@ -66,6 +66,7 @@ export function createReport(input: ReportInput): GapReport {
     ...(bundle !== undefined && { bundle }),
     versions: versions.map(versionRow),
     weeks: [...weeks.list()],
+    ...(previous !== undefined && { previousTime: previous.generatedTime }),
     newGaps: gaps.filter(({ isNew }) => isNew).length,
     gaps: gaps.slice(0, listed.gaps),
     questions: questions.slice(0, listed.questions),

@@ -1,5 +1,5 @@
 // A visitor's question as a report shows it: one line, short, printable, and without what names a person or opens a door.
-// Refuses: e-mail addresses, long numbers, keys, and what follows a "?" in an address. Masks are a net, not a proof.
+// Refuses: e-mail and IP addresses, long numbers, keys, and what follows a "?" in an address. Masks are a net, not a proof.
 
 import { printable } from '../../wire/printable-text.ts';
 
@@ -13,6 +13,8 @@ const masks: readonly (readonly [RegExp, string])[] = [
   [/\b(?:sk|pk|svc|ghp|gho|xox[a-z]|key|token|secret|bearer)[_-][\w-]{8,200}/gi, '[key]'],
   // Letters with digits, too long for a word or a version.
   [/\b(?=[\w-]{0,200}\d)(?=[\w-]{0,200}[a-z])[\w-]{24,200}/gi, '[key]'],
+  [/(?<![\w.])\d{1,3}(?:\.\d{1,3}){3}(?![\w]|\.\d)/g, '[address]'],
+  [/(?<![\w:])(?:[\da-f]{1,4}(?::[\da-f]{0,4}){3,7}|[\da-f]{1,4}::[\da-f]{1,4})(?![\w:])/gi, '[address]'],
   [/\+?\d(?:[\s().-]?\d){6,30}/g, '[number]'],
 ];
 

@@ -57,7 +57,7 @@ export function ruleWords(): readonly string[] {
   const { minTurns, minUnanswered, minRate, laterTurns, closingShare } = gapRules;
   return [
     `A category on a page, or a repeated question, is a gap from ${minTurns} turns on, with at least ${minUnanswered} of them and ${share(minRate)} unanswered. Turns without a status count in no rate.`,
-    `A gap is closed in a version in which one of its pages changed, if at least ${laterTurns} turns came since and at most ${share(closingShare)} of the former rate stays, also at the upper bound of its 95 % confidence interval below that rate.`,
+    `A gap is closed in a version in which one of its pages changed, if the unanswered share then fell to ${share(closingShare)} of the former one or less. At least ${laterTurns} later turns must say so, beyond chance: the upper bound of the 95 % confidence interval is below the former share.`,
     'A closed gap is reopened when as many turns say the opposite.',
   ];
 }

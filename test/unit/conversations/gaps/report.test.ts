@@ -4,6 +4,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { csvReport } from '../../../../src/conversations/gaps/csv-report.ts';
+import { htmlReport } from '../../../../src/conversations/gaps/html.ts';
+import { markdownReport } from '../../../../src/conversations/gaps/markdown.ts';
 import { type GapReport, parseReport, reportKind } from '../../../../src/conversations/gaps/report-schema.ts';
 import { reportOf, site, times, turn } from './sample-report.ts';
 
@@ -76,6 +78,29 @@ test('a gap is closed in the version that changed its page, and reopened when it
     now: '2026-12-25T00:00:00Z',
   });
   assert.equal(five.newGaps, 0);
+});
+
+test('a first report names no gap as new, and the next one says since when', () => {
+  const one = again(reportOf(times(8, () => unanswered())));
+  assert.doesNotMatch(markdownReport(one).join('\n'), /new or reopened/);
+  const two = reportOf(
+    times(8, () => unanswered()),
+    { previous: one },
+  );
+  assert.match(markdownReport(two).join('\n'), /^- new or reopened gaps since 2026-11-26: 0$/m);
+});
+
+test('the table of weeks leaves out a category without a status', () => {
+  const html = htmlReport(
+    reportOf([
+      ...times(6, () => unanswered({ category: 'Security' })),
+      turn({ category: 'Nameless', resolution_status: null }),
+    ]),
+  );
+  const table = html.slice(html.indexOf('Categories by week'));
+  assert.ok(
+    table.includes('<th scope="row">Security</th>') && !table.includes('<th scope="row">Nameless</th>'),
+  );
 });
 
 test('a gap that the report before did not have is new', () => {
@@ -204,13 +229,16 @@ test('a page of another host is not one that the bundle lacks', () => {
 
 test('a report shows no question of one conversation, and masks what names a person or opens a door', () => {
   const text =
-    'My mail is ann@example.com, phone +49 170 1234567, key svc_live_0123456789abcdef, see https://x.example/a?token=1';
+    'My mail is ann@example.com, phone +49 170 1234567, host 10.1.2.3 or 2001:db8::7 since 10:30:45 with 1.2.3, key svc_live_0123456789abcdef, see https://x.example/a?token=1';
   const lonely = reportOf(times(6, () => unanswered({ query: text, conversation: 'one' })));
   assert.ok(!JSON.stringify(lonely).includes('mail'));
   const report = JSON.stringify(reportOf(times(6, () => unanswered({ query: text }))));
-  for (const secret of ['ann@', '1234567', '0123456789abcdef', 'token=1'])
+  for (const secret of ['ann@', '1234567', '0123456789abcdef', 'token=1', '10.1.2.3', 'db8'])
     assert.ok(!report.includes(secret), secret);
-  assert.match(report, /My mail is \[e-mail\], phone \[number\], key \[key\], see https:\/\/x\.example\/a/);
+  assert.match(
+    report,
+    /My mail is \[e-mail\], phone \[number\], host \[address\] or \[address\] since 10:30:45 with 1\.2\.3, key \[key\], see https:\/\/x\.example\/a/,
+  );
 });
 
 test('a report of thousands of different texts is bounded', () => {

@@ -13,11 +13,11 @@ import { CliError } from '../cli-error.ts';
 import { type ClusterFlags, withCluster } from '../cluster/client.ts';
 import type { CliContext } from '../context.ts';
 
-/** With a link, or with the copy in a mirror where `spec.output.link` is `Never`. */
+/** With a link, a copy in a mirror, or both; `spec.output.link` may be `Never`. */
 export interface PublishedSite {
-  readonly source:
-    | { readonly link: Link; readonly digest: string | undefined }
-    | { readonly link?: undefined; readonly ref: string; readonly digest: string };
+  readonly link: Link | undefined;
+  readonly copy: { readonly ref: string; readonly digest: string } | undefined;
+  readonly digest: string | undefined;
   readonly version: string | undefined;
 }
 
@@ -41,9 +41,9 @@ export async function readPublishedSite(
   });
   if (text === undefined) throw notPublished(name);
   const { link, ref, digest, version } = parseServedBundle(text);
-  if (link !== undefined) return { source: { link, digest }, version };
-  if (ref === undefined || digest === undefined) throw notPublished(name);
-  return { source: { ref, digest }, version };
+  const copy = ref === undefined || digest === undefined ? undefined : { ref, digest };
+  if (link === undefined && copy === undefined) throw notPublished(name);
+  return { link, copy, digest, version };
 }
 
 const notPublished = (name: string): CliError =>

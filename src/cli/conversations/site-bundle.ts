@@ -1,13 +1,15 @@
 // The site that visitors see, for `conversations gaps`: an archive, a link to one, or what a StaticExport publishes. Owns how
-// `--bundle` is read, and from when on its version was served. A StaticExport is read by its link, or without one from its
-// mirror. Refuses: printing a link, and loading the client of a cluster for anything but `sx/NAME`.
+// `--bundle` is read, and from when on its version was served. A StaticExport is read by its link, or from its mirror where
+// that fails. Refuses: printing a link, and loading the client of a cluster for anything but `sx/NAME`.
 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { BundleError } from '../../bundle/bundle-error.ts';
 import type { BundleIndex } from '../../bundle/bundle-index.ts';
 import { removeQuietly } from '../../bundle/store/store-disk.ts';
 import { bundleFolder, packName } from '../../bundle/store/store-layout.ts';
 import { type PageHashes, readPageHashes } from '../../conversations/page-hashes.ts';
+import { openCaFile } from '../../runtime/http/ca-certificates.ts';
 import { Link } from '../../wire/link.ts';
 import { printable } from '../../wire/printable-text.ts';
 import type { MirrorValues } from '../bundle/mirrored.ts';
@@ -65,7 +67,7 @@ async function readContentOf(
   if (name !== undefined) return readPublished(name, flags, storeDir, context);
   if (!/^https?:\/\//i.test(bundle))
     return { version, index: await readIndex(bundle, flags, context, 'Reading the bundle', storeDir) };
-  const options = { sizes: flags, storeDir, allowPrivateLinks: true };
+  const options = { sizes: flags, storeDir, allowPrivateLinks: true, extraCaPem: await extraCaOf(flags) };
   return { version, index: await download(linkOf(bundle), options, context) };
 }
 
@@ -113,13 +115,24 @@ async function readPublished(
 ): Promise<NamedContent> {
   // The client of a cluster takes longer to load than all the rest.
   const { readPublishedSite } = await import('./published-site.ts');
-  const { source, version } = await readPublishedSite(name, flags, context);
-  if (source.link !== undefined) {
-    const { link, digest } = source;
-    const options = { sizes: flags, storeDir, digest, allowPrivateLinks: flags.allowPrivateLinks };
-    return { version, index: await download(link, options, context) };
+  const { link, copy, digest, version } = await readPublishedSite(name, flags, context);
+  if (link !== undefined) {
+    const { allowPrivateLinks } = flags;
+    const extraCaPem = await extraCaOf(flags);
+    const options = { sizes: flags, storeDir, digest, allowPrivateLinks, extraCaPem };
+    try {
+      return { version, index: await download(link, options, context) };
+    } catch (error) {
+      context.signal.throwIfAborted();
+      if (copy === undefined || !(error instanceof BundleError)) throw error;
+      context.progress.note(`The link cannot be read (${error.code}). Reading the copy in the mirror`);
+    }
   }
+  if (copy === undefined) throw new Error('a published site has a link or a copy');
   const { readMirrored } = await import('../bundle/mirrored.ts');
   const remedy = 'Or name an archive of the site: --bundle FILE.';
-  return { version, index: await readMirrored({ ...source, storeDir }, flags, remedy, context) };
+  return { version, index: await readMirrored({ ...copy, storeDir }, flags, remedy, context) };
 }
+
+const extraCaOf = async ({ extraCaFile }: SiteBundleFlags): Promise<string | undefined> =>
+  (await openCaFile(extraCaFile, () => {})).current();

@@ -92,7 +92,8 @@ suite('gaps of a site that a cluster publishes', { skip: noRegistry || noS3 }, (
       startVersitygw(),
     ]);
     await s3.createBucket('docs');
-    for (const name of ['docs', 'linkless', 'bucket']) vendor.script(`${name}.example.com`, { content });
+    for (const name of ['docs', 'linkless', 'bucket', 'both'])
+      vendor.script(`${name}.example.com`, { content });
     world = await startChartedCluster({ namespaces: [namespace], watchNamespaces: [namespace] });
     const { accessKeyId, secretAccessKey } = s3.rootKey;
     const secret = (name: string, stringData: Readonly<Record<string, string>>) => ({
@@ -107,6 +108,9 @@ suite('gaps of a site that a cluster publishes', { skip: noRegistry || noS3 }, (
       staticExport('linkless', {
         mirror: { oci: { repository: `${registry.host}/docs/site`, secretRef: { name: 'mirror' } } },
         output: { link: 'Never' },
+      }),
+      staticExport('both', {
+        mirror: { oci: { repository: `${registry.host}/docs/both`, secretRef: { name: 'mirror' } } },
       }),
       staticExport('bucket', {
         mirror: {
@@ -127,7 +131,7 @@ suite('gaps of a site that a cluster publishes', { skip: noRegistry || noS3 }, (
       `--allowed-mirror-hosts=http://${registry.host},http://${new URL(s3.origin).host}`,
       ...['--allow-private-mirror-hosts', '--lease-duration=6s'],
     ]);
-    for (const name of ['docs', 'linkless', 'bucket'])
+    for (const name of ['docs', 'linkless', 'bucket', 'both'])
       await reader.awaitCondition(name, 'Ready', 'True', 'Published');
     kubeconfig = join(folder, 'admin');
     writeFileSync(kubeconfig, (await world.kubectl(['config', 'view', '--raw'])).stdout, { mode: 0o600 });
@@ -203,6 +207,12 @@ suite('gaps of a site that a cluster publishes', { skip: noRegistry || noS3 }, (
     await assertMapped(
       'linkless',
       await report('sx/linkless', '--mirror-credentials', login, '--allow-http-mirror'),
+    );
+    const both = ['sx/both', '--allow-private-links', '--mirror-credentials', login] as const;
+    await assertMapped('both', await report(...both, '--allow-http-mirror'));
+    assert.match(
+      (await gaps(...both, '--allow-http-mirror')).stderr,
+      /The link cannot be read \(\w+\)\. Reading the copy in the mirror/,
     );
   });
 });

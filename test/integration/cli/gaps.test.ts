@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -12,7 +12,10 @@ import { type GapReport, parseReport } from '../../../src/conversations/gaps/rep
 import { noBrowser, startBrowser } from '../../support/browser.ts';
 import { startProgram } from '../../support/child-program.ts';
 import { type CommandResult, runCommand } from '../../support/command.ts';
+import { createAuthority } from '../../support/pki.ts';
 import { programFile } from '../../support/program-file.ts';
+import { sampleTurn } from '../../support/sample-turn.ts';
+import { signature, startStorage } from '../../support/storage-server.ts';
 
 const key = 'svc_gaps_test';
 const dayMs = 86_400_000;
@@ -209,7 +212,7 @@ test('a page that is edited closes its gap in the version that holds the edit, a
   const failing = await gaps('two.tar.gz', second, '--previous', at('two.json'), '--fail-on-new', '3');
   assert.equal(failing.code, 11, failing.stderr);
   assert.match(failing.stdout, /^\| Reopened, new \|/m);
-  assert.match(failing.stderr, /4 gaps are new/);
+  assert.match(failing.stderr, /4 gaps are new or reopened/);
   assert.equal(
     (await gaps('two.tar.gz', second, '--previous', at('two.json'), '--fail-on-new', '5')).code,
     0,
@@ -220,7 +223,7 @@ test('a page that is edited closes its gap in the version that holds the edit, a
   const kept = readFileSync(join(reports, 'gaps.json'), 'utf8');
   assert.match(readFileSync(join(reports, 'gaps.html'), 'utf8'), /audit log/);
   const again = await succeed('conversations', 'gaps', '--from', at('turns'), '--to', reports);
-  assert.match(again, /open gaps, 0 of them new or reopened/);
+  assert.match(again, /open gaps, 0 of them new or reopened since \d{4}-/);
   assert.doesNotMatch(again, /audit|SSO/i);
   assert.equal(parseReport(readFileSync(join(reports, 'gaps.json'), 'utf8'))?.newGaps, 0);
   assert.ok((parseReport(kept)?.gaps.length ?? 0) > 0);
@@ -277,5 +280,30 @@ test('what cannot be compared is refused with a code of its own', async (t) => {
   assert.deepEqual(await refused(...from, '--previous', join(folder, 'text.json')), [2, 'PreviousInvalid']);
   assert.deepEqual(await refused(...from, '--bundle', join(folder, 'nowhere')), [2, 'ArchiveUnreadable']);
   assert.equal((await refused(...from, '--fail-on-new', '1'))[0], 2);
+  assert.equal((await refused(...from, '--to', join(folder, 'reports'), '--format', 'csv'))[0], 2);
   assert.equal((await refused(...from, '--project', 'one'))[0], 0);
+});
+
+test('--extra-ca-file is for the download of a link too, and no link is in an error', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'cli-gaps-'));
+  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  const at = (name: string): string => join(folder, name);
+  writeFileSync(at('turns.ndjson'), `${JSON.stringify(sampleTurn())}\n`);
+  mkdirSync(at('site'));
+  writeFileSync(at('site/index.html'), '<h1>home</h1>');
+  const run = (...args: readonly string[]): Promise<CommandResult> =>
+    runCommand([process.execPath, programFile('static-export'), ...args]);
+  assert.equal((await run('bundle', 'pack', at('site'), at('site.tar.gz'))).code, 0);
+  const authority = await createAuthority();
+  writeFileSync(at('ca.pem'), authority.certificatePem);
+  const { certificatePem: cert, keyPem: key } = await authority.issueServer({ dns: [], ips: ['127.0.0.1'] });
+  const archive = readFileSync(at('site.tar.gz'));
+  const storage = await startStorage((_request, response) => void response.end(archive), { cert, key });
+  t.after(() => storage.close());
+  const gaps = ['conversations', 'gaps', '--from', at('turns.ndjson'), '--bundle', storage.link().reveal()];
+  const untrusted = await run(...gaps);
+  assert.notEqual(untrusted.code, 0);
+  assert.ok(!(untrusted.stdout + untrusted.stderr).includes(signature));
+  const trusted = await run(...gaps, '--extra-ca-file', at('ca.pem'));
+  assert.equal(trusted.code, 0, trusted.stderr);
 });

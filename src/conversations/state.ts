@@ -105,7 +105,7 @@ function requireIdentity(database: DatabaseSync, identity: StateIdentity, known:
   // What only one of both has follows from the rest: a key of redaction from --redact.
   const inBoth = different.filter((name) => name in identity && name in read.data);
   const named = (inBoth.length > 0 ? inBoth : different).join(', ');
-  const message = `the state is of another ${named}; use the settings of the first run, or name another --to and another folder with --state`;
+  const message = `the state is of another ${named}; use the settings of the first run, or ${another}`;
   throw new ConversationError('usage', 'StateMismatch', message);
 }
 
@@ -114,11 +114,14 @@ const isUnused = (database: DatabaseSync, facts: Facts): boolean =>
   facts.read('prunedBefore') === undefined &&
   ['turn', 'part'].every((table) => database.prepare(`SELECT 1 FROM ${table} LIMIT 1`).get() === undefined);
 
+/** Another state alone would find files that it did not write. */
+const another = 'name another --to and another folder with --state';
+
 const invalid = (): ConversationError =>
   new ConversationError(
     'usage',
     'StateInvalid',
-    'the state is not one of this version of the program; name another folder with --state',
+    `the state is damaged, or of another version of the program; ${another}`,
   );
 
 function factsIn(database: DatabaseSync) {
@@ -210,7 +213,7 @@ function stateFault(cause: unknown): ConversationError {
   const text = cause instanceof Error && !(cause instanceof PublishableError) ? cause.message : '';
   if (/not a database|malformed/.test(text)) return invalid();
   if (/database is locked/.test(text)) {
-    const message = 'another run uses this state folder; wait for it, or name another folder with --state';
+    const message = 'another run uses this state folder; run the command again when it has ended';
     return new ConversationError('temporary', 'StateBusy', message, { cause });
   }
   const isFull = isDiskFull(cause);

@@ -10,6 +10,7 @@ import { ConversationError } from '../conversation-error.ts';
 import type { PartLedger, Sink } from '../sink.ts';
 import { instantColumns, type Turn, turnColumns } from '../turn.ts';
 import { dayOf } from './line-sink.ts';
+import { foreignPart } from './part-files.ts';
 import type { PartitionStore } from './partition-store.ts';
 
 type Row = Readonly<Record<string, string | Date | null>>;
@@ -87,7 +88,7 @@ async function replacePartition(
   ledger: PartLedger,
 ): Promise<number> {
   if (ledger.partSize(name) === undefined) {
-    if (await store.has(name)) throw foreign(name);
+    if (await store.has(name)) throw foreignPart(name);
     ledger.registerPart(name);
   }
   const stored = await store.read(name);
@@ -135,10 +136,3 @@ async function* readRows(path: string, name: string): AsyncGenerator<Record<stri
     throw new ConversationError('sink', 'PartChanged', message, { cause });
   }
 }
-
-const foreign = (name: string): ConversationError =>
-  new ConversationError(
-    'usage',
-    'DestinationExists',
-    `${printable(name)} exists, and was not written with this state; move it away, or name the state or another destination`,
-  );

@@ -69,7 +69,7 @@ export class PartFiles {
     if (known === undefined) {
       if (present !== undefined && (await present.stat()).size > 0) {
         await present.close();
-        throw foreign(name);
+        throw foreignPart(name);
       }
       this.#ledger.registerPart(name);
     }
@@ -108,7 +108,8 @@ async function openPresent(path: string): Promise<FileHandle | undefined> {
   }
 }
 
-const foreign = (name: string): ConversationError =>
+/** A part that this state did not write. */
+export const foreignPart = (name: string): ConversationError =>
   new ConversationError(
     'usage',
     'DestinationExists',

@@ -23,14 +23,17 @@ export interface BudgetRule {
   readonly maxWaitMs: number;
 }
 
+/** @param isPaused whether the export API asked for the wait, or else the budget needs it */
+export type OnWait = (ms: number, isPaused: boolean) => void;
+
 export interface Budget {
   /**
    * Waits until a request may be sent, and counts it.
-   * @param onWait gets the length of a wait before it
+   * @param onWait is called before a wait
    * @returns to be called when it is answered
    * @throws {ConversationError} `BudgetSpent`, `RateLimited` when the wait is longer than the rule allows; `BudgetFull`
    */
-  take(signal: AbortSignal, onWait?: (ms: number) => void): Promise<() => void>;
+  take(signal: AbortSignal, onWait?: OnWait): Promise<() => void>;
   /** The export API asks for a pause, which all processes keep. */
   pause(ms: number): void;
   close(): void;
@@ -136,7 +139,7 @@ function budgetOver(database: DatabaseSync, rule: BudgetRule, clock: Clock): Bud
         if (answer.kind === 'taken') return () => attempt(() => void move.run(clock.now(), answer.id));
         const ms = answer.until - clock.now();
         if (ms > rule.maxWaitMs) throw spent(answer.isPaused, answer.until, rule);
-        onWait?.(ms);
+        onWait?.(ms, answer.isPaused);
         await clock.after(ms, signal);
       }
     },

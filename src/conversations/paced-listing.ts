@@ -5,7 +5,7 @@ import { ExportApiError, type ExportApiErrorCode } from '../export-api/answers.t
 import type { ExportApiClient } from '../export-api/client.ts';
 import type { ConversationPage, ConversationQuery } from '../export-api/conversation-answers.ts';
 import type { Clock } from '../runtime/clock.ts';
-import type { Budget } from './budget.ts';
+import type { Budget, OnWait } from './budget.ts';
 
 export interface PacedListing extends Pick<ExportApiClient, 'listConversations'> {
   /** Sent so far. */
@@ -16,8 +16,7 @@ export interface ListingDependencies {
   readonly client: Pick<ExportApiClient, 'listConversations'>;
   readonly budget: Budget;
   readonly clock: Clock;
-  /** Gets the length of a wait before it. */
-  readonly onWait: (ms: number) => void;
+  readonly onWait: OnWait;
   /** Gets why a request is repeated, and the length of the wait before it. */
   readonly onRetry?: (code: string, ms: number) => void;
 }

@@ -4,7 +4,7 @@
 import { dirname, join } from 'node:path';
 import { readProxySettings } from '../../bundle/fetch/proxy-settings.ts';
 import { RenewedAgent } from '../../bundle/fetch/renewed-agent.ts';
-import { type Budget, budgetPath, openBudget } from '../../conversations/budget.ts';
+import { type Budget, budgetPath, type OnWait, openBudget } from '../../conversations/budget.ts';
 import type { Estimate } from '../../conversations/estimate.ts';
 import { createPacedListing, type PacedListing } from '../../conversations/paced-listing.ts';
 import {
@@ -159,8 +159,10 @@ async function withListing<T>(
   const extraCaPem = await (await openCaFile(values.extraCaFile, () => {})).current();
   const budget = await openKeyBudget(values, home, key, context);
   const { client, close } = connect(values, key, extraCaPem, context);
-  const onWait = (ms: number): void =>
-    progress.note(`Waiting ${Math.ceil(ms / 1000)} s for the budget of requests`);
+  const onWait: OnWait = (ms, isPaused) =>
+    progress.note(
+      `Waiting ${Math.ceil(ms / 1000)} s ${isPaused ? 'because the export API asks for it' : 'for the budget of requests'}`,
+    );
   const onRetry = (code: string, ms: number): void =>
     progress.note(`The request failed (${code}). Repeating it in ${Math.ceil(ms / 1000)} s`);
   try {

@@ -68,9 +68,13 @@ test('a pause that the export API asks for holds all processes', async (t) => {
   ];
   one.pause(30_000);
   await assert.rejects(other.take(signal), { code: 'RateLimited' });
-  const waits: number[] = [];
-  await one.take(signal, (ms) => waits.push(ms));
-  assert.deepEqual(waits, [30_000]);
+  const waits: (readonly [number, boolean])[] = [];
+  for (let count = 0; count < 11; count += 1)
+    await one.take(signal, (ms, isPaused) => waits.push([ms, isPaused]));
+  assert.deepEqual(waits, [
+    [30_000, true],
+    [hour, false],
+  ]);
   one.close();
   other.close();
 });

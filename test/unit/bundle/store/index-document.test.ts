@@ -62,6 +62,10 @@ test('an index with a right hash and wrong sums is refused', () => {
     { packBytes: 0, files: [['a', 0, 5, 'ab'.repeat(32)]] },
     { files: [['a', -1, 5, 'ab'.repeat(32)]] },
     { files: [['a', 0, 5, 'AB']] },
+    { files: [['a', 0, 0.5, 'ab'.repeat(32)]] },
+    { files: [['a', 0, 5, 'ab'.repeat(32), 1]] },
+    { files: [[1, 0, 5, 'ab'.repeat(32)]] },
+    { files: [{ path: 'a' }] },
     { files: 'none' },
   ]) {
     assert.equal(

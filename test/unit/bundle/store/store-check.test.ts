@@ -1,0 +1,128 @@
+// The check of a stored bundle over packs of several blocks: files that end, begin or lie across the borders of what is
+// read at a time, disks that give less than was asked for, and names that share their bytes.
+
+import assert from 'node:assert/strict';
+import { hash } from 'node:crypto';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, test } from 'node:test';
+import fc from 'fast-check';
+import type { BundleFile } from '../../../../src/bundle/bundle-index.ts';
+import { countPages, digestOf, sizeOf } from '../../../../src/bundle/store/digest.ts';
+import { holdsPack } from '../../../../src/bundle/store/store-check.ts';
+import { type StoreDisk, systemDisk } from '../../../../src/bundle/store/store-disk.ts';
+
+let folder: string;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'store-check-'));
+});
+afterEach(() => rm(folder, { recursive: true, force: true }));
+
+/** Gives at most so many bytes for one read, and knows whether a read was under way when the file was closed. */
+function shortReads(most: number): StoreDisk & { readonly closedEarly: () => boolean } {
+  let underWay = 0;
+  let isEarly = false;
+  return {
+    ...systemDisk,
+    closedEarly: () => isEarly,
+    openFile: async (path) => {
+      const file = await systemDisk.openFile(path);
+      return {
+        stat: () => file.stat(),
+        read: async (into, offset, length, position) => {
+          underWay += 1;
+          const read = await file.read(into, offset, Math.min(length, most), position);
+          underWay -= 1;
+          return read;
+        },
+        close: () => {
+          isEarly ||= underWay > 0;
+          return file.close();
+        },
+      };
+    },
+  };
+}
+
+/** Files of these sizes one after another, and with `linked` a second name for each. */
+function packOf(sizes: readonly number[], linked: boolean) {
+  const bytes = Buffer.alloc(
+    sizes.reduce((sum, size) => sum + size, 0),
+    'the bytes of a pack, which differ from block to block;',
+  );
+  let offset = 0;
+  const files = sizes.flatMap((size, at): readonly BundleFile[] => {
+    const file = { offset, size, sha256: hash('sha256', bytes.subarray(offset, offset + size), 'hex') };
+    offset += size;
+    const names = linked ? [`a${at}.html`, `b${at}.html`] : [`a${at}.html`];
+    return names.map((path) => ({ path, ...file }));
+  });
+  const sums = { digest: digestOf(files), pages: countPages(files), sizeBytes: sizeOf(files), notes: [] };
+  return { bytes, document: { index: { ...sums, files }, packBytes: bytes.length } };
+}
+
+const mebibyte = 1024 * 1024;
+const sizes = fc.array(
+  fc.oneof(
+    fc.nat(2000),
+    fc.integer({ min: mebibyte - 2, max: mebibyte + 2 }),
+    fc.nat(Math.floor(2.5 * mebibyte)),
+  ),
+  { minLength: 1, maxLength: 5 },
+);
+
+test('a pack is accepted as it is, and refused with one byte changed anywhere', async () => {
+  const mosts = fc.constantFrom(100_000, mebibyte - 1, mebibyte);
+  await fc.assert(
+    fc.asyncProperty(sizes, fc.boolean(), mosts, fc.nat(), async (list, linked, most, seed) => {
+      const { bytes, document } = packOf(list, linked);
+      const disk = shortReads(most);
+      await writeFile(join(folder, 'pack'), bytes);
+      assert.ok(await holdsPack(folder, document, disk));
+      if (bytes.length > 0) {
+        const at = seed % bytes.length;
+        bytes.writeUInt8(bytes.readUInt8(at) ^ 1, at);
+        await writeFile(join(folder, 'pack'), bytes);
+        assert.ok(!(await holdsPack(folder, document, disk)), `byte ${at}`);
+      }
+      assert.ok(!disk.closedEarly(), 'the file is closed after the last read');
+    }),
+    { numRuns: 40 },
+  );
+});
+
+test('two names at one place with different hashes are refused, in whatever order', async () => {
+  const { bytes, document } = packOf([mebibyte + 7], true);
+  await writeFile(join(folder, 'pack'), bytes);
+  const [first = assert.fail(), second = assert.fail()] = document.index.files;
+  const wrong = { ...second, sha256: hash('sha256', 'other bytes', 'hex') };
+  for (const files of [
+    [first, wrong],
+    [wrong, first],
+  ]) {
+    const changed = { ...document, index: { ...document.index, files } };
+    assert.ok(!(await holdsPack(folder, changed, systemDisk)));
+  }
+});
+
+test('a read ahead that fails is the check’s failure where its bytes are needed', async () => {
+  const { bytes, document } = packOf([mebibyte, mebibyte], false);
+  await writeFile(join(folder, 'pack'), bytes);
+  const failing: StoreDisk = {
+    ...systemDisk,
+    openFile: async (path) => {
+      const file = await systemDisk.openFile(path);
+      const fail = (): never => {
+        throw Object.assign(new Error('EIO'), { code: 'EIO' });
+      };
+      return {
+        stat: () => file.stat(),
+        close: () => file.close(),
+        read: async (into, offset, length, position) =>
+          position === 0 ? file.read(into, offset, length, position) : fail(),
+      };
+    },
+  };
+  await assert.rejects(holdsPack(folder, document, failing), { code: 'EIO' });
+});

@@ -3,14 +3,11 @@
 // long.
 
 import '../runtime/supported-node.ts';
-import '../runtime/v8/small-heap.ts';
 import { runProgram } from '../runtime/program.ts';
 import { startAhead } from '../runtime/task.ts';
-import { keepWasmPlain } from '../runtime/v8/plain-wasm.ts';
+import { keepHeapSmall } from '../runtime/v8/heap-growth.ts';
 import { firstWorker } from '../site/first-worker.ts';
 import { bundleServer } from '../site/server-flags.ts';
-
-keepWasmPlain();
 
 // The workers are in the folder of this file, in the sources and in the build.
 const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'mjs';
@@ -23,5 +20,7 @@ const workers = {
 await runProgram(process, bundleServer, async (flags, context) => {
   void startAhead(await firstWorker(flags, workers), context.clock);
   const { runBundleServer } = await import('../site/bundle-server.ts');
-  await runBundleServer(flags, context, workers);
+  // Not before. With other flags, V8 compiles again what Node and the compile cache hold compiled: a thread takes twice as
+  // long to start.
+  await runBundleServer(flags, context, workers, undefined, () => keepHeapSmall());
 });

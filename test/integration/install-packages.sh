@@ -4,6 +4,6 @@
 # docker-registry with htpasswd (what a mirror writes and reads), minisign (whether it accepts the signature of a
 # kit), and LibreOffice Calc (whether a visitor's question in CSV becomes a formula; 55 s, 500 MB). Without it those tests are skipped and say so. With `bench` as argument, what the benchmarks need too.
 packages='nginx-light caddy chromium iproute2 util-linux bsdutils bash-completion zsh fish man-db groff-base docker-registry apache2-utils minisign libreoffice-calc'
-[ "${1:-}" = bench ] && packages="$packages wrk"
+[ "${1:-}" = bench ] && packages="$packages wrk time"
 # shellcheck disable=SC2086 # a list of words
 exec sh "$(dirname "$0")/../support/install-packages.sh" $packages

@@ -4,17 +4,7 @@
 //
 //   node test/bench/export-service/listing.ts [--programs FOLDER] [--turns COUNT] [--requests COUNT]
 
-import {
-  appendFileSync,
-  closeSync,
-  mkdtempSync,
-  openSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-  writeSync,
-} from 'node:fs';
+import { appendFileSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -22,6 +12,7 @@ import { parseArgs } from 'node:util';
 import { z } from 'zod';
 import { startProgram } from '../../support/child-program.ts';
 import { findFreePort } from '../../support/free-port.ts';
+import { timeOfTurn as iso, madeTurn, queryOfTurn, writeTurns } from './made-turns.ts';
 
 const { values } = parseArgs({
   options: {
@@ -32,41 +23,6 @@ const { values } = parseArgs({
 });
 const turns = Number(values.turns);
 const requests = Number(values.requests);
-
-const start = Date.UTC(2025, 0, 1);
-/** One turn every 30 s: a million turns are a year. */
-const stepMs = 30_000;
-const words =
-  'the export of a page needs its job id and a key that may read the project so check both first'.split(' ');
-
-/** About 1.2 KB. Every fiftieth turn is a late one: its time lies three days before its neighbours'. */
-function turn(at: number, edition: string): string {
-  const answer = Array.from({ length: 150 }, (_, word) => words[(at * 7 + word * 3) % words.length]).join(
-    ' ',
-  );
-  return JSON.stringify({
-    id: `conversation-${Math.floor(at / 3)}`,
-    timestamp: new Date(start + at * stepMs - (at % 50 === 0 ? 3 * 86_400_000 : 0)).toISOString(),
-    query: `How do I ${words[at % words.length]} number ${at}?`,
-    response: `${answer} (${edition})`,
-    sources: [{ title: 'Export', url: `https://docs.example.com/export/${at % 900}` }],
-    queryCategory: at % 4 === 0 ? null : 'setup',
-    pageUrl: `https://docs.example.com/page/${at % 700}`,
-    resolutionStatus: at % 9 === 0 ? 'unanswered' : 'answered',
-  });
-}
-
-function writeTurns(path: string, edition: string): number {
-  const file = openSync(path, 'w', 0o600);
-  let bytes = 0;
-  for (let at = 0; at < turns; at += 1000) {
-    const count = Math.min(1000, turns - at);
-    const text = Array.from({ length: count }, (_, index) => turn(at + index, edition)).join('\n');
-    bytes += writeSync(file, `${text}\n`);
-  }
-  closeSync(file);
-  return bytes;
-}
 
 const work = mkdtempSync(join(tmpdir(), 'listing-bench-'));
 const path = join(work, 'turns.ndjson');
@@ -94,8 +50,6 @@ const read = async (query: Readonly<Record<string, string>>) =>
 const quantile = (sorted: readonly number[], share: number): number =>
   sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
 
-const iso = (at: number): string => new Date(start + at * stepMs).toISOString();
-
 /** The main thread's longest turn since, and the highest resident memory so far. */
 async function costs(pid: number | undefined, since: number): Promise<string> {
   await sleep(600);
@@ -109,7 +63,7 @@ async function costs(pid: number | undefined, since: number): Promise<string> {
   return `${longest.toFixed(1)} | ${(Number(peak) / 1024).toFixed(0)}`;
 }
 
-const bytes = writeTurns(path, 'first');
+const bytes = writeTurns(path, turns, 'first');
 console.log(`${turns} turns, ${(bytes / 1e6).toFixed(0)} MB`);
 writeFileSync(join(work, 'keys.txt'), 'svc_bench\n');
 const startedAt = Date.now();
@@ -183,7 +137,7 @@ try {
   const seen: number[] = [];
   for (let round = 0; round < 50; round += 1) {
     const at = turns + round;
-    appendFileSync(path, `${turn(at, 'appended')}\n`);
+    appendFileSync(path, `${madeTurn(at, 'appended')}\n`);
     const began = performance.now();
     while (performance.now() - began < 120_000) {
       const { conversations } = await read({
@@ -192,8 +146,7 @@ try {
       });
       if (
         conversations.some(
-          ({ response, query }) =>
-            response.includes('appended') && query === `How do I ${words[at % words.length]} number ${at}?`,
+          ({ response, query }) => response.includes('appended') && query === queryOfTurn(at),
         )
       )
         break;
@@ -206,7 +159,7 @@ try {
     `appended turn is listed after ms: p50 ${quantile(sorted, 0.5).toFixed(1)}, p99 ${quantile(sorted, 0.99).toFixed(1)} | ${await costs(program.pid, since)}`,
   );
 
-  writeTurns(`${path}.new`, 'second');
+  writeTurns(`${path}.new`, turns, 'second');
   renameSync(`${path}.new`, path);
   const replacedAt = Date.now();
   const during: number[] = [];

@@ -38,8 +38,9 @@ const rules: Readonly<Record<RedactionKind, readonly Rule[]>> = {
   ],
   email: [
     {
+      // %40 is the sign in an address of the web, where forms put what a visitor wrote.
       pattern:
-        /(?<![\p{L}\p{N}._%+-])[\p{L}\p{N}._%+-]{1,64}@[\p{L}\p{N}-]{1,63}(?:\.[\p{L}\p{N}-]{1,63}){1,8}/gu,
+        /(?<![\p{L}\p{N}._%+-])[\p{L}\p{N}._%+-]+(?:@|%40)[\p{L}\p{N}-]{1,63}(?:\.[\p{L}\p{N}-]{1,63}){1,8}/gu,
       isMatch: always,
     },
   ],

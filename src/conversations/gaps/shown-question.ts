@@ -8,7 +8,7 @@ const longestQuestion = 160;
 const longestRead = 400;
 
 const masks: readonly (readonly [RegExp, string])[] = [
-  [/[^\s@<>()"']{1,64}@[^\s@<>()"',]{1,255}/g, '[e-mail]'],
+  [/[^\s@<>()"']{1,64}(?:@|%40)[^\s@<>()"',]{1,255}/g, '[e-mail]'],
   [/(https?:\/\/[^\s?#]{1,200})[?#]\S{0,400}/gi, '$1'],
   [/\b(?:sk|pk|svc|ghp|gho|xox[a-z]|key|token|secret|bearer)[_-][\w-]{8,200}/gi, '[key]'],
   // Letters with digits, too long for a word or a version.

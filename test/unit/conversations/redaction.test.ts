@@ -17,6 +17,8 @@ const redact = createTextRedaction({ kinds: redactionKinds, key });
 for (const [kind, text] of [
   ['email', 'anna.b+docs@mail.example.com'],
   ['email', 'jürgen@exämple.de'],
+  ['email', 'anna.b%40mail.example.com'],
+  ['email', `${'anna.'.repeat(20)}b@mail.example.com`],
   ['ip', '192.168.10.254'],
   ['ip', '2001:db8::8a2e:370:7334'],
   ['ip', '::1'],
@@ -92,6 +94,9 @@ test('a long text is redacted to its end, whatever it repeats', () => {
     '@',
     'a@',
     'a@b.',
+    '%40',
+    'a%40b.',
+    `%40${'a'.repeat(63)}`,
     'eyJ',
     'Bearer ',
     'svc_',

@@ -229,15 +229,15 @@ test('a page of another host is not one that the bundle lacks', () => {
 
 test('a report shows no question of one conversation, and masks what names a person or opens a door', () => {
   const text =
-    'My mail is ann@example.com, phone +49 170 1234567, host 10.1.2.3 or 2001:db8::7 since 10:30:45 with 1.2.3, key svc_live_0123456789abcdef, see https://x.example/a?token=1';
+    'My mail is ann@example.com or bob%40example.com, phone +49 170 1234567, host 10.1.2.3 or 2001:db8::7 since 10:30:45 with 1.2.3, key svc_live_0123456789abcdef, see https://x.example/a?token=1';
   const lonely = reportOf(times(6, () => unanswered({ query: text, conversation: 'one' })));
   assert.ok(!JSON.stringify(lonely).includes('mail'));
   const report = JSON.stringify(reportOf(times(6, () => unanswered({ query: text }))));
-  for (const secret of ['ann@', '1234567', '0123456789abcdef', 'token=1', '10.1.2.3', 'db8'])
+  for (const secret of ['ann@', 'bob%', '1234567', '0123456789abcdef', 'token=1', '10.1.2.3', 'db8'])
     assert.ok(!report.includes(secret), secret);
   assert.match(
     report,
-    /My mail is \[e-mail\], phone \[number\], host \[address\] or \[address\] since 10:30:45 with 1\.2\.3, key \[key\], see https:\/\/x\.example\/a/,
+    /My mail is \[e-mail\] or \[e-mail\], phone \[number\], host \[address\] or \[address\] since 10:30:45 with 1\.2\.3, key \[key\], see https:\/\/x\.example\/a/,
   );
 });
 

@@ -30,7 +30,7 @@ import type { CliContext, CommandResult } from '../context.ts';
 import { counted } from '../output/amounts.ts';
 import { namedPath } from '../output/destination.ts';
 import { type DestinationValues, destinationPorts } from './destination-ports.ts';
-import { failedExport, reportingFaults, sinkFault } from './export-failure.ts';
+import { failedExport, reportingFaults, sinkFault, stoppedExport } from './export-failure.ts';
 import { readRedactionKey } from './redaction-key.ts';
 import { readCatalogFields } from './singer-catalog-file.ts';
 import { openSingerState } from './singer-state.ts';
@@ -100,8 +100,10 @@ export async function exportConversations(
       return resultOf(values, done, readUntil(state.windows, since), context);
     });
   } catch (error) {
-    context.signal.throwIfAborted();
-    throw failedExport(error, values, describeKeyPrefix(key), progress.last);
+    const { aborted, reason } = context.signal;
+    throw aborted
+      ? stoppedExport(reason, progress.last)
+      : failedExport(error, values, describeKeyPrefix(key), progress.last);
   } finally {
     state.close();
   }

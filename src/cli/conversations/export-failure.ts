@@ -57,6 +57,14 @@ export function failedExport(
   return error instanceof CliError ? error.knowing({ ...known, ...error.known }) : error;
 }
 
+/** @param reason of the signal */
+export function stoppedExport(reason: unknown, counts: RunCounts | undefined): unknown {
+  if (!(reason instanceof CliError)) return reason;
+  const { outcome, code, message } = reason;
+  const next = ['Run the same command again: it goes on where it stopped.'];
+  return new CliError(outcome, code, message, { cause: reason, next, known: { ...counts } });
+}
+
 function refusedRequest(
   error: ExportApiError,
   project: string,

@@ -266,6 +266,22 @@ test('with turns on standard output, retries and counts are on standard error', 
   assert.match(stderr, /^Exported \d+ new turns and 0 changed turns of docs$/m);
 });
 
+test('a run that is stopped says how to go on, and the next one does', async (t) => {
+  const { listing, run, args, env, turns } = await workplace(t);
+  listing.pageSize = 40;
+  listing.before = async (request) => {
+    if (request === 8) process.kill(child.pid, 'SIGTERM');
+    await sleep(request === 8 ? 500 : 0);
+    return undefined;
+  };
+  const child = startProgram(process.execPath, { args: args(), env });
+  await child.exited;
+  assert.match(child.tail(), /stopped by SIGTERM \(Stopped\)\s+Run the same command again: it goes on/);
+  listing.before = async () => undefined;
+  assert.equal((await run()).code, 0);
+  assert.deepEqual(queriesOf(turns()), expectedQueries(usualRows, Date.now() - hour / 4));
+});
+
 test('the tap goes on from the STATE of its target', async (t) => {
   const { folder, listing } = await workplace(t);
   const config = join(folder, 'config.json');

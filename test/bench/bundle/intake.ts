@@ -53,9 +53,11 @@ function printGoals(measured: readonly Measured[]): void {
     console.log(`  ${isMet ? 'met    ' : 'NOT MET'} ${goal}: ${figure.toFixed(2)}`);
   const [toGzip, toZlib] = [ready / clockOf(names.gzip), ready / clockOf(names.zlib)];
   const faster = clockOf(names.tar) / ready;
-  const startS = clockOf(names.start) / 1000;
+  const startMs = clockOf(names.start);
+  const coldToGzip = clockOf(names.cold) / clockOf(names.gzip);
   say('archive → ready ≤ 1.3 × gzip -dc', toGzip, toGzip <= 1.3);
   say('archive → ready ≤ 1.3 × Node’s gunzip alone', toZlib, toZlib <= 1.3);
   say('archive → ready ≥ 3.5 × faster than tar xzf', faster, faster >= 3.5);
-  say('start from disk to first 200 ≤ 0.5 s', startS, startS <= 0.5);
+  say('start from disk to first 200 ≤ 250 ms', startMs, startMs <= 250);
+  say('archive → first 200 ≤ 1.2 × gzip -dc', coldToGzip, coldToGzip <= 1.2);
 }

@@ -23,10 +23,8 @@ async function work(
     onProgress: (progress: BundleReport): void => void report(progress),
   };
   switch (task.task) {
-    case 'check': {
-      const index = await runCheck(task);
-      return index && handOver(index, report);
-    }
+    case 'check':
+      return runCheck(task, report);
     case 'copy': {
       const { runCopy } = await import('../bundle/peer/copy-run.ts');
       return handOver(await runCopy(task, context), report);

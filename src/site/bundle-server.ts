@@ -174,7 +174,7 @@ export async function runBundleServer(
  * The library of metrics takes this thread longer than all that comes before the store's thread has its task, which then
  * works alone.
  */
-const adminPagesAfterMs = 10;
+const adminPagesAfterMs = 30;
 
 /** A handler that is opened a little later; requests that come before wait for it. */
 function openLater(clock: Pick<Clock, 'after'>, open: () => Promise<RequestListener>): RequestListener {

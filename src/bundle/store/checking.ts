@@ -2,8 +2,9 @@
 // of this process has just written and hashed, so that it is not read again. Invariant: a check returns the whole
 // index, or that the copy is damaged; a failed thread returns neither.
 
+import type { SendReport } from '../../runtime/task.ts';
 import type { BundleIndex } from '../bundle-index.ts';
-import { runBundleTask } from '../bundle-task.ts';
+import { type BundleReport, type BundleSummary, handOver, runBundleTask, summaryOf } from '../bundle-task.ts';
 import { checkBundle } from './store-check.ts';
 import { systemDisk } from './store-disk.ts';
 import { storeFault } from './store-fault.ts';
@@ -37,10 +38,19 @@ export function checkInWorker(program: URL, pause: () => Promise<void>): CheckCo
   };
 }
 
-/** The thread's side: every file of the pack is hashed before it resolves. @throws {BundleError} of the disk */
-export async function runCheck({ folder, digest }: CheckTask): Promise<BundleIndex | undefined> {
+/**
+ * The thread's side: every file of the pack is hashed before it resolves. The index goes ahead, so that its starter has
+ * read it by then.
+ *
+ * @throws {BundleError} of the disk
+ */
+export async function runCheck(
+  { folder, digest }: CheckTask,
+  report: SendReport<BundleReport>,
+): Promise<BundleSummary | undefined> {
   try {
-    return (await checkBundle(folder, digest, systemDisk))?.index;
+    const document = await checkBundle(folder, digest, systemDisk, (index) => handOver(index, report));
+    return document && summaryOf(document.index);
   } catch (error) {
     throw storeFault(error);
   }

@@ -5,7 +5,7 @@
 import { createHash, type Hash, hash } from 'node:crypto';
 import { join } from 'node:path';
 import { publishableCode } from '../../wire/publishable-error.ts';
-import type { BundleFile } from '../bundle-index.ts';
+import type { BundleFile, BundleIndex } from '../bundle-index.ts';
 import { shownFiles } from './hidden-files.ts';
 import { type IndexDocument, parseIndex } from './index-document.ts';
 import type { ReadableFile, StoreDisk } from './store-disk.ts';
@@ -22,6 +22,7 @@ export function isOfCopy(error: unknown): boolean {
 }
 
 /**
+ * @param onIndex receives the index while the files are hashed: for work that is of no use where the copy proves damaged
  * @returns the index, or `undefined` where anything is missing, damaged, unreadable or not of this digest
  * @throws what the disk throws where that says nothing of the copy: no descriptors, no memory, no permission
  */
@@ -29,12 +30,14 @@ export async function checkBundle(
   folder: string,
   digest: string,
   disk: StoreDisk,
+  onIndex: (index: BundleIndex) => Promise<unknown> = async () => {},
 ): Promise<IndexDocument | undefined> {
   try {
     const text = await disk.readText(join(folder, indexName));
     const document = text === undefined ? undefined : parseIndex(text);
     if (document === undefined || document.index.digest !== digest) return undefined;
-    return (await holdsPack(folder, document, disk)) ? document : undefined;
+    const [isWhole] = await Promise.all([holdsPack(folder, document, disk), onIndex(document.index)]);
+    return isWhole ? document : undefined;
   } catch (error) {
     if (isOfCopy(error)) return undefined;
     throw error;

@@ -2,7 +2,7 @@
 // thread that is lost means.
 
 import assert from 'node:assert/strict';
-import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
@@ -34,6 +34,20 @@ test('the whole index comes over, a slice at a time, and others may run after ea
   });
   assert.deepEqual(await check(bundleFolder(dir, index.digest), index.digest), index);
   assert.equal(pauses, 3);
+});
+
+test('nothing of a damaged copy is handed out, although its index came before the damage was found', async () => {
+  const index = await putBundle(dir, manyFiles(sliceRows + 1));
+  const pack = join(bundleFolder(dir, index.digest), 'pack');
+  const bytes = await readFile(pack);
+  bytes.writeUInt8(bytes.readUInt8(bytes.length - 1) ^ 1, bytes.length - 1);
+  await writeFile(pack, bytes);
+  let slices = 0;
+  const check = checkInWorker(worker, async () => {
+    slices += 1;
+  });
+  assert.equal(await check(bundleFolder(dir, index.digest), index.digest), undefined);
+  assert.equal(slices, 2);
 });
 
 test('a store loads through it, and removes what it found damaged', async () => {

@@ -37,7 +37,9 @@ export function throttleProgress({ clock, onProgress }: ProgressContext): Progre
 }
 
 /** What the thread sends before its result: how far it is, then the index. */
-export type BundleReport = BundleProgress | { readonly rows: readonly BundleFile[] };
+export type BundleReport =
+  | BundleProgress
+  | { readonly rows: readonly BundleFile[]; readonly isLast: boolean };
 
 /** A bundle that was read, without its files. */
 export type BundleSummary = Omit<BundleIndex, 'files'>;
@@ -48,6 +50,8 @@ export interface BundleTaskOptions {
   readonly onProgress?: ((progress: BundleProgress) => void) | undefined;
   /** Awaited after each slice of the index, and lets others run. */
   readonly pause?: (() => Promise<void>) | undefined;
+  /** Receives the files of the index, maybe long before the result, which may say that they are not there. */
+  readonly onFiles?: ((files: readonly BundleFile[]) => void) | undefined;
   readonly signal?: AbortSignal | undefined;
   readonly limits?: ResourceLimits;
 }
@@ -61,13 +65,14 @@ export interface BundleTaskOptions {
 export async function runBundleTask<Task>(
   program: URL,
   task: Task,
-  { failure, onProgress, pause, signal, limits = {} }: BundleTaskOptions,
+  { failure, onProgress, pause, onFiles, signal, limits = {} }: BundleTaskOptions,
 ): Promise<BundleIndex | undefined> {
   const files: BundleFile[] = [];
   const onReport = async (report: BundleReport): Promise<void> => {
     if (!('rows' in report)) return onProgress?.(report);
     files.push(...report.rows);
     await pause?.();
+    if (report.isLast) onFiles?.(files);
   };
   const options = { failure, limits, signal, onReport };
   const summary = await runThreadTask<Task, BundleSummary | undefined, BundleReport>(program, task, options);
@@ -108,7 +113,8 @@ function bundleErrorOf(cause: unknown, { code, work }: BundleTaskOptions['failur
 /** The thread's side: sends the files, each slice when the one before was taken. */
 export async function handOver(index: BundleIndex, report: SendReport<BundleReport>): Promise<BundleSummary> {
   for (let at = 0; at < index.files.length; at += sliceRows) {
-    await report({ rows: index.files.slice(at, at + sliceRows) });
+    const isLast = at + sliceRows >= index.files.length;
+    await report({ rows: index.files.slice(at, at + sliceRows), isLast });
   }
   return summaryOf(index);
 }

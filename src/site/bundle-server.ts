@@ -23,6 +23,7 @@ import { findMisplacedName } from './content/home-page.ts';
 import type { LiveBundle } from './content/live-bundle.ts';
 import { createLiveSite, type LiveSite } from './content/live-site.ts';
 import { createReadPace } from './content/read-pace.ts';
+import { createRoutesAhead } from './content/routes-ahead.ts';
 import { fastPath } from './fast-path/plain-answer.ts';
 import { joinPeers } from './peers/peer-membership.ts';
 import type { BundleServerFlags } from './server-flags.ts';
@@ -83,7 +84,8 @@ export async function runBundleServer(
 ): Promise<void> {
   const { clock, logger, shutdown } = context;
   const content = contentOf(flags);
-  const written = rememberWritten(checkInWorker(workers.bundle, othersTurn));
+  const routes = createRoutesAhead(othersTurn);
+  const written = rememberWritten(checkInWorker(workers.bundle, othersTurn, routes.begin));
   const reading = { workerUrl: workers.bundle, written, pause: othersTurn };
   const certificates = await openCaFile(flags.extraCaFile, (error) => {
     logger.warn({ error }, 'could not reload --extra-ca-file; keeping the loaded CA certificates');
@@ -161,7 +163,7 @@ export async function runBundleServer(
     linkSource(prepare, counts.countDownload),
   ];
   const times = { pollMs: flags.pollInterval, startupTimeoutMs: flags.startupTimeout };
-  watch = createSourceWatch({ ...context, ...times, content, sources, store, site });
+  watch = createSourceWatch({ ...context, ...times, content, sources, store, site, routes });
   const watching = watch.run(shutdown);
   if (!shutdown.aborted) await once(shutdown, 'abort');
   const drained = sitePort.close({ lingerMs: flags.drainLinger, graceMs: flags.drainGrace });

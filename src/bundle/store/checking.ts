@@ -29,12 +29,18 @@ const failure = { code: 'CheckFailed', work: 'checking the stored bundle' };
 /**
  * @param program of the thread (`src/bin/bundle-worker.ts`, or where the build put it)
  * @param pause is awaited after each slice of the index, and lets others run
+ * @param onIndex receives what the index says while the files are hashed, so that work on it is done by then. Nothing of it
+ *   may be used unless the check returns the same files
  * @returns a check that throws a transient BundleError where the disk or the thread failed
  */
-export function checkInWorker(program: URL, pause: () => Promise<void>): CheckCopy {
+export function checkInWorker(
+  program: URL,
+  pause: () => Promise<void>,
+  onIndex: (unverified: Pick<BundleIndex, 'digest' | 'files'>) => void = () => {},
+): CheckCopy {
   return (folder, digest) => {
     const task: CheckTask = { task: 'check', folder, digest };
-    return runBundleTask(program, task, { failure, pause });
+    return runBundleTask(program, task, { failure, pause, onFiles: (files) => onIndex({ digest, files }) });
   };
 }
 

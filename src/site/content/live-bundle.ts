@@ -3,7 +3,7 @@
 
 import type { StoredBundle } from '../../bundle/store/stored-bundle.ts';
 import type { ContentEncoding } from '../http/content-encoding.ts';
-import { buildRouteTable, buildRouteTableInSlices, type FileRoute, type RouteTable } from './route-table.ts';
+import { buildRouteTable, type FileRoute, type RouteTable } from './route-table.ts';
 import type { Variant, VariantTable } from './variant-table.ts';
 
 export interface LiveBundle {
@@ -25,11 +25,6 @@ export interface LiveBundle {
   readonly isUnreadable: () => boolean;
   /** Closes the pack once it has no holder, and resolves then. Idempotent. */
   retire(): Promise<void>;
-}
-
-/** As {@link goLive}, for bundles of any size: requests are answered while the routes are decided. */
-export async function goLiveInSlices(stored: StoredBundle, pause: () => Promise<void>): Promise<LiveBundle> {
-  return goLive(stored, await buildRouteTableInSlices(stored.index, pause));
 }
 
 /** Takes over the stored bundle: closing it is this one's business from here on. */

@@ -4,22 +4,27 @@
 import type { BundleStore } from '../../bundle/store/store.ts';
 import { storeFullCode } from '../../bundle/store/store-fault.ts';
 import type { StoredBundle } from '../../bundle/store/stored-bundle.ts';
-import { type Clock, othersTurn } from '../../runtime/clock.ts';
+import type { Clock } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import { publishableCode } from '../../wire/publishable-error.ts';
-import { goLiveInSlices } from '../content/live-bundle.ts';
+import { goLive } from '../content/live-bundle.ts';
 import type { LiveSite, Provenance, ServedVersion } from '../content/live-site.ts';
+import type { RoutesAhead } from '../content/routes-ahead.ts';
 
 export interface ActivationPorts {
   readonly store: BundleStore;
   readonly site: LiveSite;
+  readonly routes: Pick<RoutesAhead, 'take'>;
   readonly clock: Clock;
   readonly logger: Logger;
 }
 
 /** A bundle of the disk under the version it was activated as. No request waits for the routes of a large site. */
-export async function bringUp({ clock }: ActivationPorts, stored: StoredBundle): Promise<ServedVersion> {
-  const bundle = await goLiveInSlices(stored, othersTurn);
+export async function bringUp(
+  { clock, routes }: ActivationPorts,
+  stored: StoredBundle,
+): Promise<ServedVersion> {
+  const bundle = goLive(stored, await routes.take(stored.index));
   const { version, activatedAt } = stored.activation ?? { version: undefined, activatedAt: clock.now() };
   return { bundle, version, activatedAt, provenance: 'disk' };
 }

@@ -12,6 +12,7 @@ import type { Activation } from '../../../../src/bundle/store/stored-bundle.ts';
 import { silentLogger } from '../../../../src/runtime/logger.ts';
 import { createLiveSite, type LiveSite } from '../../../../src/site/content/live-site.ts';
 import { pathsPerSlice } from '../../../../src/site/content/route-table.ts';
+import { createRoutesAhead } from '../../../../src/site/content/routes-ahead.ts';
 import type { Peers } from '../../../../src/site/peers/peers.ts';
 import { diskSource } from '../../../../src/site/source/bundle-source.ts';
 import { linkSource, type PrepareBundle } from '../../../../src/site/source/link-source.ts';
@@ -118,6 +119,7 @@ async function start(): Promise<void> {
     content: { kind: 'bundle-file', read: async () => reading },
     sources: [diskSource, ...(peers === undefined ? [] : [peerSource(peers)]), link],
     store,
+    routes: createRoutesAhead(async () => {}),
     site,
     clock,
     random: { uuid: () => '', bytes: () => new Uint8Array(), fraction: () => 0.5 },

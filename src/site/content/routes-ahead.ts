@@ -1,0 +1,31 @@
+// Route tables that are decided while their bundle is still being checked. Invariant: a table is handed out for the very
+// list of files that it was made of, which its asker has only from a check that succeeded; any other list gets its own.
+
+import type { BundleFile, BundleIndex } from '../../bundle/bundle-index.ts';
+import { buildRouteTableInSlices, type RouteTable } from './route-table.ts';
+
+type TableIndex = Pick<BundleIndex, 'digest' | 'files'>;
+
+export interface RoutesAhead {
+  /** Begins a table in slices. The one before, if nobody has taken it, is of no use any more. */
+  begin(unverified: TableIndex): void;
+  /** The table that was begun with these files, or a new one. */
+  take(verified: TableIndex): Promise<RouteTable>;
+}
+
+/** @param pause after each slice of a table */
+export function createRoutesAhead(pause: () => Promise<void>): RoutesAhead {
+  let begun: { readonly files: readonly BundleFile[]; readonly table: Promise<RouteTable> } | undefined;
+  return {
+    begin: (unverified) => {
+      const table = buildRouteTableInSlices(unverified, pause);
+      table.catch(() => {}); // who takes it gets the error
+      begun = { files: unverified.files, table };
+    },
+    take: (verified) => {
+      const found = begun?.files === verified.files ? begun.table : undefined;
+      begun = undefined;
+      return found ?? buildRouteTableInSlices(verified, pause);
+    },
+  };
+}

@@ -8,10 +8,10 @@ import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { sinkFormats } from '../../../src/conversations/sinks/open-sink.ts';
 import { startProgram } from '../../support/child-program.ts';
+import { eventually } from '../../support/eventually.ts';
 import { findFreePort } from '../../support/free-port.ts';
 import { writeTurns } from '../export-service/made-turns.ts';
 
@@ -80,15 +80,13 @@ function measure(name: string, args: readonly string[], output: string): void {
 }
 
 try {
-  for (;;) {
-    const isUp = await fetch(`http://127.0.0.1:${adminPort}/readyz`).then(
-      ({ ok }) => ok,
-      () => false,
-    );
-    if (isUp) break;
-    if (service.hasExited()) throw new Error(`the export service ended:\n${service.tail()}`);
-    await sleep(200);
-  }
+  const look = async (): Promise<boolean | undefined> => {
+    if (service.hasExited()) return false;
+    const answer = await fetch(`http://127.0.0.1:${adminPort}/readyz`).catch(() => undefined);
+    return answer?.ok === true ? true : undefined;
+  };
+  const isUp = await eventually('the export service has read its turns', look, { timeoutMs: 600_000 });
+  assert.ok(isUp, `the export service ended:\n${service.tail()}`);
   console.log('| command | resident at most | by the clock | CPU time |\n|---|---|---|---|');
   mkdirSync(join(work, 'home'));
   const placeOf = (format: string): string =>

@@ -92,7 +92,7 @@ export function serveTasks<Input, Output, Report = never>(
 
 /** Started before there was a task for them, by program. */
 const ahead = new Map<string, { readonly thread: Worker; readonly taken: AbortController }>();
-/** A thread that nobody has taken for so long is not needed. */
+/** A thread that no task has taken for so long is not needed. */
 const unusedMs = 10_000;
 
 /**
@@ -110,7 +110,7 @@ export async function startAhead(program: URL, clock: Pick<Clock, 'after'>): Pro
   if (isUnused) await thread.terminate();
 }
 
-/** The listeners of whoever takes it are its only ones. */
+/** @returns a thread that no task was sent to yet */
 function takeAhead(program: URL): Worker | undefined {
   const found = ahead.get(program.href);
   ahead.delete(program.href);

@@ -7,7 +7,7 @@ import { buildRouteTableInSlices, type RouteTable } from './route-table.ts';
 type TableIndex = Pick<BundleIndex, 'digest' | 'files'>;
 
 export interface RoutesAhead {
-  /** Begins a table in slices. The one before, if nobody has taken it, is of no use any more. */
+  /** Begins a table in slices. An earlier table that was not taken is dropped. */
   begin(unverified: TableIndex): void;
   /** The table that was begun with these files, or a new one. */
   take(verified: TableIndex): Promise<RouteTable>;
@@ -19,7 +19,7 @@ export function createRoutesAhead(pause: () => Promise<void>): RoutesAhead {
   return {
     begin: (unverified) => {
       const table = buildRouteTableInSlices(unverified, pause);
-      table.catch(() => {}); // who takes it gets the error
+      table.catch(() => {}); // the caller of take gets the error
       begun = { files: unverified.files, table };
     },
     take: (verified) => {

@@ -74,8 +74,9 @@ const leastCopyBytes = 64 * 1024;
 const mostForOneFile = 1024 * 1024;
 const mostForOneBlock = 2 * 1024 * 1024;
 const leastBlocks = 16;
-/** Files that are remembered as asked for once: as many again may come before it is forgotten. */
-const rememberedOnce = 2048;
+/** While there is room, so many files asked for once are remembered: as many again may come before one is forgotten. */
+const rememberedOnce = 16_384;
+const leastRememberedOnce = 64;
 
 /** @param budgetBytes 0 holds nothing */
 export function createBodyCache(budgetBytes: number): BodyCache {
@@ -119,7 +120,11 @@ export function createBodyCache(budgetBytes: number): BodyCache {
   };
 
   let passage = blockOf(empty);
-  const wasAskedBefore = createRecollection();
+  // What comes into full memory drives out something. Files of a large site that are asked for in turn would drive out
+  // each other, and none would be there when it comes again.
+  const wasAskedBefore = createRecollection(() =>
+    ring.length < mostBlocks ? rememberedOnce : Math.max(leastRememberedOnce, held.size / 4),
+  );
   let heldBytes = 0;
 
   const remember = (entry: Entry): void => {
@@ -248,14 +253,21 @@ export function createBodyCache(budgetBytes: number): BodyCache {
   };
 }
 
-/** True for a key that came before, unless too many others have come since. */
-function createRecollection(): (key: string) => boolean {
+/**
+ * True for a key that came once before, unless too many others have come since.
+ *
+ * @param mostKeys that may come; where it has fallen by more than half, what came before is forgotten
+ */
+function createRecollection(mostKeys: () => number): (key: string) => boolean {
   let recent = new Set<string>();
   let older = new Set<string>();
   return (key) => {
-    if (recent.has(key) || older.has(key)) return true;
+    const most = mostKeys();
+    if (recent.size > 2 * most) recent = new Set();
+    if (older.size > 2 * most) older = new Set();
+    if (recent.delete(key) || older.delete(key)) return true;
     recent.add(key);
-    if (recent.size >= rememberedOnce) {
+    if (recent.size >= most) {
       older = recent;
       recent = new Set();
     }

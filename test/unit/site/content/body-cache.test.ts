@@ -76,6 +76,28 @@ test('a crawler of the whole site evicts nothing', () => {
   assert.ok(cache.get('hot')?.bytes.equals(Buffer.alloc(1000, 'h')));
 });
 
+/** Requests each file once. @returns how many were in memory */
+function requestAll(cache: BodyCache, files: number): number {
+  let hits = 0;
+  for (let at = 0; at < files; at += 1) {
+    if (cache.get(`${at}`) === undefined) cache.loadAtOnce(`${at}`, 1000, (into) => into.fill('2'));
+    else hits += 1;
+  }
+  return hits;
+}
+
+test('a large site that has room is kept whole, although no file comes again before all others', () => {
+  const cache = createBodyCache(64 * mib);
+  const hits = [1, 2, 3].map(() => requestAll(cache, 10_000));
+  assert.deepEqual(hits, [0, 0, 10_000]);
+});
+
+test('of a site that has no room, requested in turn, a part stays instead of each file driving out the next', () => {
+  const cache = createBodyCache(4 * mib);
+  for (const _ of [1, 2, 3, 4]) requestAll(cache, 10_000);
+  assert.ok(requestAll(cache, 10_000) > 3000);
+});
+
 test('a body that passes does not change while it is held', () => {
   const cache = createBodyCache(mib);
   const body = cache.loadAtOnce('a', 10, (into) => into.fill('a'));

@@ -11,8 +11,9 @@ import { bodyAtOnce, type FileBody, type SiteServing } from '../answer/site-hand
 import type { BodyPart } from '../content/body-cache.ts';
 import { bundleOf, type SiteView } from '../content/live-site.ts';
 import { readRequestPath } from '../http/request-path.ts';
+import { createKnownAnswers, type KnownAnswer, type KnownAnswers } from './known-answers.ts';
 import { type AnswerPlainly, type PlainTimes, plainConnections } from './plain-connections.ts';
-import { readPlainRequest } from './plain-request.ts';
+import { longestPlainHead, readPlainRequest } from './plain-request.ts';
 
 /** `--fast-path`: what `listenHttp` takes to answer plain requests before Node's HTTP server. */
 export function fastPath(serving: SiteServing, times: PlainTimes): OpenConnectionHandler {
@@ -22,45 +23,71 @@ export function fastPath(serving: SiteServing, times: PlainTimes): OpenConnectio
 /** @param keepAliveMs what the full server's `keepAliveTimeout` is */
 export function plainAnswerer(serving: SiteServing, keepAliveMs: number): AnswerPlainly {
   const { clock } = serving;
-  const dateLine = createDateLine(clock);
-  const lastLines = `Connection: keep-alive\r\nKeep-Alive: timeout=${Math.floor(keepAliveMs / 1000)}\r\n\r\n`;
+  const known = createKnownAnswers();
+  const lastFields = createLastFields(clock, keepAliveMs);
   return (piece, send) => {
     const beganMs = clock.monotonic();
-    const sendReply: SendReply = ({ status, headers }, body) => {
+    const sendReply: SendReply = (status, head, body) => {
       const bytes = typeof body === 'string' ? body : body.part;
       const held = typeof body === 'string' ? undefined : body.held;
-      const isSent = send(headOf(status, headers) + dateLine() + lastLines, bytes, held);
+      const isSent = send(head, lastFields(), bytes, held);
       if (isSent) serving.countReply(status, bytes.length, clock.monotonic() - beganMs);
       return isSent;
     };
-    return tryAnswer(serving, piece, sendReply);
+    return tryAnswer(serving, known, piece, sendReply);
   };
 }
 
-/** @returns false if nothing was sent */
-type SendReply = (reply: Reply, body: string | BodyPart) => boolean;
+/** @param head without its last fields. @returns false if nothing was sent */
+type SendReply = (status: number, head: string, body: string | BodyPart) => boolean;
 
 /** Nothing was sent where this is false: an error here happens again in the full server, which logs it. */
-function tryAnswer(serving: SiteServing, piece: Buffer, send: SendReply): boolean | Promise<boolean> {
+function tryAnswer(
+  serving: SiteServing,
+  known: KnownAnswers,
+  piece: Buffer,
+  send: SendReply,
+): boolean | Promise<boolean> {
   try {
-    return answer(serving, piece, send);
+    return answer(serving, known, piece, send);
   } catch {
     return false;
   }
 }
 
-function answer(serving: SiteServing, piece: Buffer, send: SendReply): boolean | Promise<boolean> {
-  const request = readPlainRequest(piece);
+function answer(
+  serving: SiteServing,
+  known: KnownAnswers,
+  piece: Buffer,
+  send: SendReply,
+): boolean | Promise<boolean> {
+  if (piece.length > longestPlainHead) return false;
+  const text = piece.toString('latin1');
+  const view = serving.site.view();
+  const former = known.find(text, view);
+  if (former !== undefined) return sendFile(serving, view, 200, former, send);
+  const request = readPlainRequest(text);
   if (request === undefined) return false;
-  const { site, basePath, always } = serving;
-  const view = site.view();
-  const path = readRequestPath(request.target, basePath);
-  const reply = planReply(request, path, view, always);
-  const { body } = reply;
-  if (body.kind !== 'file') return send(reply, body.kind === 'text' ? body.text : '');
+  const path = readRequestPath(request.target, serving.basePath);
+  const reply = planReply(request, path, view, serving.always);
+  const { status, body } = reply;
+  const head = headOf(reply);
+  if (body.kind !== 'file') return send(status, head, body.kind === 'text' ? body.text : '');
+  if (status === 200) known.remember(text, request, { head, body });
+  return sendFile(serving, view, status, { head, body }, send);
+}
+
+function sendFile(
+  serving: SiteServing,
+  view: SiteView | undefined,
+  status: number,
+  { head, body }: KnownAnswer,
+  send: SendReply,
+): boolean | Promise<boolean> {
   const atOnce = bodyAtOnce(serving, view, body);
-  if (atOnce !== undefined) return send(reply, atOnce);
-  return isWorthWaiting(serving, body) && answerLater(serving, view, reply, body, send);
+  if (atOnce !== undefined) return send(status, head, atOnce);
+  if (!isWorthWaiting(serving, body)) return false;
+  return answerLater(serving, view, body, (loaded) => send(status, head, loaded));
 }
 
 /** Takes the room for it. */
@@ -75,9 +102,8 @@ function isWorthWaiting(
 async function answerLater(
   { cache }: SiteServing,
   view: SiteView | undefined,
-  reply: Reply,
   { route, variant, contentKey, start, endExclusive }: FileBody,
-  send: SendReply,
+  send: (body: BodyPart) => boolean,
 ): Promise<boolean> {
   const packed = variant ?? route.file;
   const bundle = bundleOf(view, route);
@@ -86,7 +112,7 @@ async function answerLater(
     const pack = bundle.packOf(variant);
     const loaded = await cache.load(contentKey, packed.size, (into) => pack.readInto(packed, into));
     try {
-      return send(reply, loaded.toSend(start, endExclusive));
+      return send(loaded.toSend(start, endExclusive));
     } finally {
       loaded.release();
     }
@@ -97,22 +123,24 @@ async function answerLater(
   }
 }
 
-function headOf(status: number, headers: readonly string[]): string {
+/** All but the last fields. */
+function headOf({ status, headers }: Reply): string {
   let head = `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n`;
   for (let at = 0; at < headers.length; at += 2) head += `${headers[at]}: ${headers[at + 1]}\r\n`;
   return head;
 }
 
-/** Made once a second. */
-function createDateLine({ now }: Pick<Clock, 'now'>): () => string {
+/** Fields that every answer ends with. Made once a second. */
+function createLastFields({ now }: Pick<Clock, 'now'>, keepAliveMs: number): () => string {
+  const connection = `Connection: keep-alive\r\nKeep-Alive: timeout=${Math.floor(keepAliveMs / 1000)}\r\n\r\n`;
   let second = Number.NaN;
-  let line = '';
+  let fields = '';
   return () => {
     const current = Math.floor(now() / 1000);
     if (current !== second) {
       second = current;
-      line = `Date: ${new Date(current * 1000).toUTCString()}\r\n`;
+      fields = `Date: ${new Date(current * 1000).toUTCString()}\r\n${connection}`;
     }
-    return line;
+    return fields;
   };
 }

@@ -14,10 +14,16 @@ import { cutWhenStalled } from '../../runtime/http/stalled-reader.ts';
 import type { HeldBytes } from '../content/body-cache.ts';
 
 /**
- * @param head ASCII. @param body `''` for none. @param held when the body is memory of the cache
+ * @param head ASCII, without its last fields. @param lastFields of the head, with the empty line
+ * @param body `''` for none. @param held when the body is memory of the cache
  * @returns false if nothing was sent: the connection has closed, or its last answer is the HTTP server's, since a drain began
  */
-export type SendPlainly = (head: string, body: string | Buffer, held?: HeldBytes) => boolean;
+export type SendPlainly = (
+  head: string,
+  lastFields: string,
+  body: string | Buffer,
+  held?: HeldBytes,
+) => boolean;
 
 /**
  * Calls `send` at most once, and is true if that sent the answer; false leaves the piece to the HTTP server. A promise
@@ -67,7 +73,7 @@ function createPlainConnections(options: PlainOptions, full: FullServer, clock: 
 /** Memory that joins head and body: one write costs less than two, and copying next to nothing. */
 interface Scratch {
   readonly length: number;
-  fill(head: string, body: string | Buffer): Buffer;
+  fill(head: string, lastFields: string, body: string | Buffer): Buffer;
   /** What was filled last stays as it is. */
   renew(): void;
 }
@@ -79,8 +85,8 @@ function createScratch(): Scratch {
   let memory = Buffer.allocUnsafeSlow(scratchBytes);
   return {
     length: scratchBytes,
-    fill: (head, body) => {
-      const headBytes = memory.write(head, 0, 'latin1');
+    fill: (head, lastFields, body) => {
+      const headBytes = memory.write(head, 0, 'latin1') + memory.write(lastFields, head.length, 'latin1');
       if (typeof body === 'string')
         return memory.subarray(0, headBytes + memory.write(body, headBytes, 'latin1'));
       memory.set(body, headBytes);
@@ -132,16 +138,16 @@ function handleConnection(
     socket.resume();
   };
 
-  const send: SendPlainly = (head, body, held) => {
+  const send: SendPlainly = (head, lastFields, body, held) => {
     if (isWaiting && (socket.destroyed || full.isDraining())) return false;
-    const isCopied = head.length + body.length <= scratch.length;
+    const isCopied = head.length + lastFields.length + body.length <= scratch.length;
     if (isCopied) {
-      socket.write(scratch.fill(head, body));
+      socket.write(scratch.fill(head, lastFields, body));
       // The socket still sends from it; the next answer gets other memory.
       if (socket.writableLength > 0) scratch.renew();
     } else {
       socket.cork();
-      socket.write(head, 'latin1');
+      socket.write(head + lastFields, 'latin1');
       socket.write(body);
       socket.uncork();
     }

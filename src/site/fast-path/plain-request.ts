@@ -62,10 +62,12 @@ function suspicion(firstCode: number, length: number): number {
   return length < 32 ? ((firstCode & 0x1f) << 5) | length : isSuspect.length;
 }
 
-/** @returns `undefined` for input that is not exactly one plain request */
-export function readPlainRequest(piece: Buffer): PlainRequest | undefined {
-  if (piece.length > longestPlainHead) return undefined;
-  const text = piece.toString('latin1');
+/**
+ * @param text one character for each byte of a piece
+ * @returns `undefined` for input that is not exactly one plain request
+ */
+export function readPlainRequest(text: string): PlainRequest | undefined {
+  if (text.length > longestPlainHead) return undefined;
   const line = requestLine.exec(text);
   if (line === null) return undefined;
   const [{ length: fieldsAt }, method, target = ''] = line;

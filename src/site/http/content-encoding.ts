@@ -56,11 +56,18 @@ function rankForms(header: string): readonly FileForm[] {
     form,
     weight: weights.get(form) ?? others ?? (form === 'identity' ? lastResort : 0),
   }));
-  return ranked
+  const forms = ranked
     .filter(({ weight }) => weight > 0)
     .sort((a, b) => b.weight - a.weight)
     .map(({ form }) => form);
+  const key = forms.join();
+  const ranking = rankings.get(key) ?? forms;
+  rankings.set(key, ranking);
+  return ranking;
 }
+
+/** One object for each order of forms, whatever header led to it; there are sixteen. */
+const rankings = new Map<string, readonly FileForm[]>();
 
 /** `identity` is acceptable unless refused (§12.5.3), after everything that was named. */
 const lastResort = 0.0001;

@@ -52,8 +52,8 @@ async function listen(
     answer: (piece, send) => {
       asked += 1;
       const text = piece.toString('latin1');
-      if (text === 'quick') return send('quick', '|');
-      if (text === 'large') return send('', large, memory);
+      if (text === 'quick') return send('qui', 'ck', '|');
+      if (text === 'large') return send('', '', large, memory);
       return false;
     },
     silentMs: never,
@@ -88,7 +88,7 @@ function waitingAnswers(): { readonly answer: AnswerPlainly; readonly next: () =
         pieces.push({
           leave: () => resolve(false),
           answer: () => {
-            const isSent = send(`${piece}`.slice(0, 5), '|');
+            const isSent = send(`${piece}`.slice(0, 5), '', '|');
             resolve(isSent);
             return isSent;
           },

@@ -47,6 +47,21 @@ const clientNodeWithoutEffects: Plugin = {
   },
 };
 
+/**
+ * Loading yaml does nothing, but the package does not say so. A program that imports one function of a module which edits
+ * documents would load all of yaml.
+ */
+const yamlWithoutEffects: Plugin = {
+  name: 'yaml-without-effects',
+  setup: ({ onResolve, resolve }) => {
+    onResolve({ filter: /^yaml$/ }, async ({ path, kind, importer, resolveDir, pluginData }) => {
+      if (pluginData === 'asked') return undefined;
+      const found = await resolve(path, { kind, importer, resolveDir, pluginData: 'asked' });
+      return { ...found, sideEffects: false };
+    });
+  },
+};
+
 /** undici's second HTTP parser, which only an environment variable of its own turns on: 0.15 MB. */
 const withoutMilo: Plugin = {
   name: 'without-milo',
@@ -63,7 +78,7 @@ const built = await build({
   outdir,
   bundle: true,
   alias,
-  plugins: [clientNodeWithoutEffects, withoutMilo],
+  plugins: [clientNodeWithoutEffects, yamlWithoutEffects, withoutMilo],
   external: ['bufferutil', 'utf-8-validate', 'supports-color'],
   platform: 'node',
   format: 'esm',

@@ -2,7 +2,6 @@
 // with it. The ConfigMap holds no link and changes with the content only. The Secret is written first; both only on
 // change, and never over another owner's object.
 
-import { stringify } from 'yaml';
 import { formatPublishedBundle, type PublishedBundle } from '../../bundle/published-bundle.ts';
 import { clusterPolicies } from '../../reconcile/failure-policy.ts';
 import type { OutputState } from '../../reconcile/observation.ts';
@@ -14,6 +13,7 @@ import type { ClusterContext } from '../context.ts';
 import type { Handles } from '../gather.ts';
 import { resourceId } from '../memory.ts';
 import { readPublished, seePublished } from './found-outputs.ts';
+import { formatValues } from './values-text.ts';
 
 export interface OutputsWritten {
   readonly state: OutputState;
@@ -146,9 +146,7 @@ function configMapOf(
 
 /** For `helm upgrade -f`: the group that the vendor's chart reads. A reference is used with its digest only. */
 function valuesText({ version, digest, ref }: PublishedBundle, bundleUrl: string | undefined): string {
-  const copy = ref === undefined ? {} : { ref, digest };
-  const staticExport = { enabled: true, ...(bundleUrl !== undefined && { bundleUrl }), version, ...copy };
-  return stringify({ staticExport }, { lineWidth: 0 });
+  return formatValues({ bundleUrl, version, ...(ref !== undefined && { ref, digest }) });
 }
 
 function ownedBy(owner: ObjectMeta, name: string): Omit<AppliedObject['metadata'], 'labels'> {

@@ -17,6 +17,9 @@ import {
 } from './transport/resource-path.ts';
 import { callUnlessAbsent, type Transport } from './transport/transport.ts';
 
+/** A version that no object has. An apply with it creates the object, and is a conflict where there is one. */
+const neverStored = '1';
+
 /** Every method rejects with {@link ClusterError} only. */
 export function createCluster(transport: Transport): Cluster {
   const reader =
@@ -38,13 +41,11 @@ export function createCluster(transport: Transport): Cluster {
       },
       signal,
     );
-  // Only the version that was read is replaced: a writer that missed a change must not undo it. An apply cannot require
-  // absence, so a new object is created bare first, and its fields are then applied like any other's. A version alone does
+  // Only the version that was read is replaced: a writer that missed a change must not undo it. A version alone does
   // not require presence: over a deleted object it creates one; the uid prevents that.
-  const apply = async (resource: Resource, object: AppliedObject, data: object, signal: AbortSignal) => {
+  const applyOver = (resource: Resource, object: AppliedObject, data: object, signal: AbortSignal) => {
     const { namespace, name } = object.metadata;
-    const typed = { apiVersion: apiVersionOf(resource), kind: resource.kind };
-    const resourceVersion = object.readVersion ?? (await createBare(resource, object, typed, signal));
+    const metadata = { ...object.metadata, resourceVersion: object.readVersion ?? neverStored };
     return transport.call(
       {
         verb: 'patch',
@@ -52,15 +53,25 @@ export function createCluster(transport: Transport): Cluster {
         address: { resource, namespace, name },
         query: { fieldManager, force: 'true' },
         contentType: 'application/apply-patch+yaml',
-        body: { ...typed, metadata: { ...object.metadata, resourceVersion }, ...data },
+        body: { ...typeOf(resource), metadata, ...data },
       },
       signal,
     );
   };
+  const apply = async (resource: Resource, object: AppliedObject, data: object, signal: AbortSignal) => {
+    try {
+      return await applyOver(resource, object, data, signal);
+    } catch (error) {
+      const isRefused = error instanceof ClusterError && error.code === 'Conflict';
+      if (!isRefused || object.readVersion !== undefined) throw error;
+    }
+    // Another client was first, or this server demands that an object with a version exists. A create decides.
+    const readVersion = await createBare(resource, object, signal);
+    return applyOver(resource, { ...object, readVersion }, data, signal);
+  };
   const createBare = async (
     resource: Resource,
     { metadata: { namespace, name, ownerReferences } }: AppliedObject,
-    typed: object,
     signal: AbortSignal,
   ): Promise<string> => {
     try {
@@ -71,7 +82,7 @@ export function createCluster(transport: Transport): Cluster {
           address: { resource, namespace },
           query: { fieldManager },
           contentType: 'application/json',
-          body: { ...typed, metadata: { namespace, name, ownerReferences } },
+          body: { ...typeOf(resource), metadata: { namespace, name, ownerReferences } },
         },
         signal,
       );
@@ -111,6 +122,8 @@ export function createCluster(transport: Transport): Cluster {
     },
   };
 }
+
+const typeOf = (resource: Resource): object => ({ apiVersion: apiVersionOf(resource), kind: resource.kind });
 
 const encode = (text: string): string => Buffer.from(text, 'utf8').toString('base64');
 

@@ -113,6 +113,23 @@ test('a Secret applied as it was read is unchanged, and a deleted Secret is not 
   assert.deepEqual(await cluster.readSecret(key, signal), second);
 });
 
+test('a new output is created and filled by one request, and an apply owns all its fields', async () => {
+  const methods: string[] = [];
+  const observe = ({ method, code }: { readonly method: string; readonly code: string }): void => {
+    methods.push(`${method} ${code}`);
+  };
+  const counted = createTransport(connection, { clock: systemClock, timeoutMs: 10_000, observe });
+  await createCluster(counted).applySecret(owned('one-request', { version: 'v1' }), signal);
+  await counted.close();
+  assert.deepEqual(methods, ['PATCH 201']);
+  const { stdout } = await world.kubectl([
+    ...['get', 'secret', 'one-request', '-n', namespace, '-o'],
+    'jsonpath={range .metadata.managedFields[*]}{.manager} {.operation};{end}',
+    '--show-managed-fields',
+  ]);
+  assert.equal(stdout, 'static-export-operator Apply;');
+});
+
 test('applying leaves the fields of other managers alone', async () => {
   await cluster.applyConfigMap(owned('shared', { version: 'v1' }), signal);
   await world.kubectl([

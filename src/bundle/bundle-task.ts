@@ -36,10 +36,11 @@ export function throttleProgress({ clock, onProgress }: ProgressContext): Progre
   };
 }
 
-/** What the thread sends before its result: how far it is, then the index. */
+/** What the thread sends before its result: how far it is, and the index. The last rows come with the summary. */
 export type BundleReport =
   | BundleProgress
-  | { readonly rows: readonly BundleFile[]; readonly isLast: boolean };
+  | { readonly rows: readonly BundleFile[]; readonly summary: BundleSummary | undefined }
+  | { readonly provenTo: number };
 
 /** A bundle that was read, without its files. */
 export type BundleSummary = Omit<BundleIndex, 'files'>;
@@ -50,8 +51,10 @@ export interface BundleTaskOptions {
   readonly onProgress?: ((progress: BundleProgress) => void) | undefined;
   /** Awaited after each slice of the index, and lets others run. */
   readonly pause?: (() => Promise<void>) | undefined;
-  /** Receives the files of the index, maybe long before the result, which may say that they are not there. */
-  readonly onFiles?: ((files: readonly BundleFile[]) => void) | undefined;
+  /** Receives the index, maybe long before the result, which may say that its files are not there. */
+  readonly onIndex?: ((index: BundleIndex) => void) | undefined;
+  /** Every file that begins before this byte of the pack is what its hash says. */
+  readonly onProven?: ((position: number) => void) | undefined;
   readonly signal?: AbortSignal | undefined;
   readonly limits?: ResourceLimits;
 }
@@ -65,14 +68,15 @@ export interface BundleTaskOptions {
 export async function runBundleTask<Task>(
   program: URL,
   task: Task,
-  { failure, onProgress, pause, onFiles, signal, limits = {} }: BundleTaskOptions,
+  { failure, onProgress, pause, onIndex, onProven, signal, limits = {} }: BundleTaskOptions,
 ): Promise<BundleIndex | undefined> {
   const files: BundleFile[] = [];
   const onReport = async (report: BundleReport): Promise<void> => {
+    if ('provenTo' in report) return onProven?.(report.provenTo);
     if (!('rows' in report)) return onProgress?.(report);
     files.push(...report.rows);
     await pause?.();
-    if (report.isLast) onFiles?.(files);
+    if (report.summary !== undefined) onIndex?.({ ...report.summary, files });
   };
   const options = { failure, limits, signal, onReport };
   const summary = await runThreadTask<Task, BundleSummary | undefined, BundleReport>(program, task, options);
@@ -112,11 +116,12 @@ function bundleErrorOf(cause: unknown, { code, work }: BundleTaskOptions['failur
 
 /** The thread's side: sends the files, each slice when the one before was taken. */
 export async function handOver(index: BundleIndex, report: SendReport<BundleReport>): Promise<BundleSummary> {
+  const summary = summaryOf(index);
   for (let at = 0; at < index.files.length; at += sliceRows) {
     const isLast = at + sliceRows >= index.files.length;
-    await report({ rows: index.files.slice(at, at + sliceRows), isLast });
+    await report({ rows: index.files.slice(at, at + sliceRows), summary: isLast ? summary : undefined });
   }
-  return summaryOf(index);
+  return summary;
 }
 
 export function summaryOf({ digest, pages, sizeBytes, notes }: BundleIndex): BundleSummary {

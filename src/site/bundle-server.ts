@@ -6,7 +6,7 @@
 import { once } from 'node:events';
 import type { RequestListener } from 'node:http';
 import { printableName } from '../bundle/refusal.ts';
-import { checkInWorker, rememberWritten } from '../bundle/store/checking.ts';
+import { beginCheckInWorker, checkInWorker, rememberWritten } from '../bundle/store/checking.ts';
 import { openBundleStore } from '../bundle/store/store.ts';
 import { type Clock, othersTurn } from '../runtime/clock.ts';
 import { openCaFile } from '../runtime/http/ca-certificates.ts';
@@ -147,9 +147,11 @@ export async function runBundleServer(
   logger.info({ ...ports, store: flags.store, source: content.kind, programVersion: version }, 'listening');
   onListening(sitePort.url, adminPort.url);
 
+  const checking = new AbortController();
   const store = await openBundleStore(flags.store, {
     keep: flags.keep,
     check: written.check,
+    begin: beginCheckInWorker(workers.bundle, othersTurn, routes.begin, checking.signal),
     onBadCopy: (digest) => {
       counts.countDamagedCopy();
       logger.warn({ digest }, 'removed a damaged bundle from the store; check its volume');
@@ -168,6 +170,7 @@ export async function runBundleServer(
   if (!shutdown.aborted) await once(shutdown, 'abort');
   const drained = sitePort.close({ lingerMs: flags.drainLinger, graceMs: flags.drainGrace });
   await Promise.all([watching, drained, variants.stop()]);
+  checking.abort();
   await membership.close();
   await adminPort.close({ lingerMs: 0, graceMs: 1000 });
 }

@@ -34,6 +34,8 @@ export function memoryBundle(site: MemorySite): StoredBundle {
     index,
     activation: undefined,
     readIntoSync,
+    proven: async () => {},
+    untilProven: () => undefined,
     readInto: async (file, into) => readIntoSync(file, into),
     close: async () => {},
   };

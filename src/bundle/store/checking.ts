@@ -1,10 +1,12 @@
-// Both sides of checking a stored bundle in a thread, so that hashing delays no request. Remembers which copy a thread
-// of this process has just written and hashed, so that it is not read again. Invariant: a check returns the whole
-// index, or that the copy is damaged; a failed thread returns neither.
+// Both sides of checking a stored bundle in a thread, so that hashing delays no request: to its end, or begun, so that
+// the bundle can be served meanwhile. Remembers which copy a thread of this process has just written and hashed, so that
+// it is not read again. Invariant: a check returns the whole index, or that the copy is damaged; a failed thread returns
+// neither.
 
 import type { SendReport } from '../../runtime/task.ts';
 import type { BundleIndex } from '../bundle-index.ts';
 import { type BundleReport, type BundleSummary, handOver, runBundleTask, summaryOf } from '../bundle-task.ts';
+import { bundleDamaged, createRunningCheck, type PendingCheck } from './pending-check.ts';
 import { checkBundle } from './store-check.ts';
 import { systemDisk } from './store-disk.ts';
 import { storeFault } from './store-fault.ts';
@@ -16,6 +18,16 @@ import { bundleFolder } from './store-layout.ts';
  * @returns its index, or `undefined` where anything is missing, damaged or not of this digest
  */
 export type CheckCopy = (folder: string, digest: string) => Promise<BundleIndex | undefined>;
+
+/**
+ * Checks the index of a copy and the size of its pack, and begins to check its files.
+ *
+ * @returns `undefined` where the copy is known to be bad already
+ */
+export type BeginCheck = (
+  folder: string,
+  digest: string,
+) => Promise<{ readonly index: BundleIndex; readonly check: PendingCheck } | undefined>;
 
 /** Crosses to the thread. */
 export interface CheckTask {
@@ -36,11 +48,46 @@ const failure = { code: 'CheckFailed', work: 'checking the stored bundle' };
 export function checkInWorker(
   program: URL,
   pause: () => Promise<void>,
-  onIndex: (unverified: Pick<BundleIndex, 'digest' | 'files'>) => void = () => {},
+  onIndex: (unverified: BundleIndex) => void = () => {},
 ): CheckCopy {
   return (folder, digest) => {
     const task: CheckTask = { task: 'check', folder, digest };
-    return runBundleTask(program, task, { failure, pause, onFiles: (files) => onIndex({ digest, files }) });
+    return runBundleTask(program, task, { failure, pause, onIndex });
+  };
+}
+
+/**
+ * As {@link checkInWorker}, for a copy that is served meanwhile.
+ *
+ * @param onIndex as there, and a little before the check has begun for its caller
+ * @param signal ends the thread
+ */
+export function beginCheckInWorker(
+  program: URL,
+  pause: () => Promise<void>,
+  onIndex: (unverified: BundleIndex) => void,
+  signal: AbortSignal,
+): BeginCheck {
+  return (folder, digest) => {
+    const task: CheckTask = { task: 'check', folder, digest };
+    const check = createRunningCheck();
+    const { promise, resolve, reject } = Promise.withResolvers<Awaited<ReturnType<BeginCheck>>>();
+    const begun = (index: BundleIndex): void => {
+      onIndex(index);
+      resolve({ index, check });
+    };
+    const end = (index: BundleIndex | undefined): void => {
+      if (index === undefined) check.fail(bundleDamaged());
+      else check.finish();
+      resolve(index && { index, check });
+    };
+    const fail = (error: unknown): void => {
+      check.fail(error);
+      reject(error);
+    };
+    const options = { failure, pause, signal, onIndex: begun, onProven: check.advance };
+    runBundleTask(program, task, options).then(end, fail);
+    return promise;
   };
 }
 
@@ -55,7 +102,10 @@ export async function runCheck(
   report: SendReport<BundleReport>,
 ): Promise<BundleSummary | undefined> {
   try {
-    const document = await checkBundle(folder, digest, systemDisk, (index) => handOver(index, report));
+    const document = await checkBundle(folder, digest, systemDisk, {
+      onIndex: (index) => handOver(index, report),
+      onProven: (provenTo) => void report({ provenTo }),
+    });
     return document && summaryOf(document.index);
   } catch (error) {
     throw storeFault(error);

@@ -21,8 +21,17 @@ export function isOfCopy(error: unknown): boolean {
   return badCopyCodes.has(publishableCode(error));
 }
 
+export interface CheckSteps {
+  /**
+   * Receives the index when the pack has its size, before any file is hashed: for work that is of no use where the copy
+   * proves damaged.
+   */
+  readonly onIndex?: (index: BundleIndex) => Promise<unknown>;
+  /** Every file that begins before this byte of the pack is what its hash says. Called every few megabytes. */
+  readonly onProven?: (position: number) => void;
+}
+
 /**
- * @param onIndex receives the index while the files are hashed: for work that is of no use where the copy proves damaged
  * @returns the index, or `undefined` where anything is missing, damaged, unreadable or not of this digest
  * @throws what the disk throws where that says nothing of the copy: no descriptors, no memory, no permission
  */
@@ -30,14 +39,13 @@ export async function checkBundle(
   folder: string,
   digest: string,
   disk: StoreDisk,
-  onIndex: (index: BundleIndex) => Promise<unknown> = async () => {},
+  steps: CheckSteps = {},
 ): Promise<IndexDocument | undefined> {
   try {
     const text = await disk.readText(join(folder, indexName));
     const document = text === undefined ? undefined : parseIndex(text);
     if (document === undefined || document.index.digest !== digest) return undefined;
-    const [isWhole] = await Promise.all([holdsPack(folder, document, disk), onIndex(document.index)]);
-    return isWhole ? document : undefined;
+    return (await holdsPack(folder, document, disk, steps)) ? document : undefined;
   } catch (error) {
     if (isOfCopy(error)) return undefined;
     throw error;
@@ -49,21 +57,40 @@ export async function checkBundle(
  *
  * @throws what the disk throws, also where there is no pack
  */
-export async function holdsPack(folder: string, document: IndexDocument, disk: StoreDisk): Promise<boolean> {
+export async function holdsPack(
+  folder: string,
+  document: IndexDocument,
+  disk: StoreDisk,
+  { onIndex, onProven }: CheckSteps = {},
+): Promise<boolean> {
   const pack = await disk.openFile(join(folder, packName));
   try {
     const { size } = await pack.stat();
-    return size === document.packBytes && (await holdsAll(pack, shownFiles(document.index.files)));
+    if (size !== document.packBytes) return false;
+    await onIndex?.(document.index);
+    return await holdsAll(pack, shownFiles(document.index.files), onProven);
   } finally {
     await pack.close();
   }
 }
 
-async function holdsAll(pack: ReadableFile, files: readonly BundleFile[]): Promise<boolean> {
+/** Bytes between two calls of `onProven`. */
+const reportedBytes = 4 * 1024 * 1024;
+
+async function holdsAll(
+  pack: ReadableFile,
+  files: readonly BundleFile[],
+  onProven: CheckSteps['onProven'],
+): Promise<boolean> {
   const blocks = createBlocks(pack);
   try {
     let before: BundleFile | undefined;
+    let reported = 0;
     for (const file of [...files].sort((a, b) => a.offset - b.offset)) {
+      if (file.offset - reported >= reportedBytes) {
+        reported = file.offset;
+        onProven?.(reported);
+      }
       // Names of one content (hard links) lie at one place, which is read once.
       const isRead = before !== undefined && before.offset === file.offset && before.size === file.size;
       const sha256 = isRead ? before?.sha256 : await hashFile(file, blocks.at);

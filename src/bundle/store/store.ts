@@ -1,12 +1,15 @@
 // The bundles on this machine's disk: which are whole, which one is current, which may be removed. Owns the order of
-// writes: a kill at any instant leaves the old or the new bundle, never neither. Refuses to hand out a copy that was
-// not verified byte by byte. A bad copy is removed like a bad download. One process writes to a store at a time.
+// writes: a kill at any instant leaves the old or the new bundle, never neither. Refuses to hand out a copy whose bytes
+// are neither verified nor verified as they are read. A bad copy is removed like a bad download. One process writes to a
+// store at a time.
 
 import { join } from 'node:path';
 import * as z from 'zod/mini';
 import { readJson } from '../../wire/json-text.ts';
 import { BundleError } from '../bundle-error.ts';
-import type { CheckCopy } from './checking.ts';
+import type { BundleIndex } from '../bundle-index.ts';
+import type { BeginCheck, CheckCopy } from './checking.ts';
+import type { PendingCheck } from './pending-check.ts';
 import { checkBundle, isOfCopy } from './store-check.ts';
 import { type StoreDisk, systemDisk } from './store-disk.ts';
 import { inStore } from './store-fault.ts';
@@ -25,6 +28,11 @@ import { type Activation, openPack, type StoredBundle } from './stored-bundle.ts
 export interface BundleStore {
   /** The first of `current` that is whole; any whole bundle where `current` is damaged. */
   lastGood(): Promise<StoredBundle | undefined>;
+  /**
+   * The same at a start. Of the first whose index is good the files are still being checked: see `StoredBundle.proven`. A
+   * copy that proves damaged stays until it is checked again.
+   */
+  lastGoodAtStart(): Promise<StoredBundle | undefined>;
   /** A bad copy is removed and answers `undefined`. */
   open(digest: string): Promise<StoredBundle | undefined>;
   /** Digests of the other activated bundles, newest first. */
@@ -36,6 +44,12 @@ export interface BundleStore {
   /** Removes all but the current bundle and the most recently activated others, `keep` in all. */
   sweep(): Promise<void>;
 }
+
+/** A check that went to its end, or one that goes on. */
+type OpenCheck = (
+  folder: string,
+  digest: string,
+) => Promise<{ readonly index: BundleIndex; readonly check: PendingCheck | undefined } | undefined>;
 
 /** `current`: the activated bundles, the current one first. One file, so that a kill leaves the old or the new list. */
 const activationList = z.array(
@@ -53,6 +67,7 @@ type ActivationList = z.infer<typeof activationList>;
  *
  * @param options.keep bundles that stay at a sweep, the current one included
  * @param options.check of a copy, before it is handed out; in this thread by default
+ * @param options.begin of a copy that is handed out at a start; without it, each is checked before
  * @param options.onBadCopy receives each copy that was removed because it does not match its digest
  * @throws {BundleError} `StoreUnavailable` when the folder cannot be made or written
  */
@@ -62,27 +77,29 @@ export async function openBundleStore(
     readonly keep: number;
     readonly disk?: StoreDisk;
     readonly check?: CheckCopy;
+    readonly begin?: BeginCheck;
     readonly onBadCopy?: (digest: string) => void;
   },
 ): Promise<BundleStore> {
   const disk = options.disk ?? systemDisk;
   const check: CheckCopy =
     options.check ?? (async (folder, digest) => (await checkBundle(folder, digest, disk))?.index);
+  const toTheEnd: OpenCheck = async (folder, digest) => {
+    const index = await check(folder, digest);
+    return index && { index, check: undefined };
+  };
   await inStore(disk.makeFolder(bundlesFolder(dir)).then(() => removeLeftovers(dir, disk)));
   const removeBundle = (digest: string): Promise<void> => withdraw(dir, digest, disk);
 
-  const open = async (digest: string): Promise<StoredBundle | undefined> => {
+  const open = async (digest: string, begin = toTheEnd): Promise<StoredBundle | undefined> => {
     if (!digestPattern.test(digest)) return undefined;
     const folder = bundleFolder(dir, digest);
     if ((await disk.list(folder)).length === 0) return undefined;
-    const index = await check(folder, digest);
-    if (index !== undefined) {
+    const found = await begin(folder, digest);
+    if (found !== undefined) {
       const known = (await activations()).find((one) => one.digest === digest);
-      return openPack(
-        join(folder, packName),
-        index,
-        known && { version: known.version, activatedAt: known.activatedAt },
-      );
+      const activation = known && { version: known.version, activatedAt: known.activatedAt };
+      return openPack(join(folder, packName), found.index, activation, found.check);
     }
     await removeBundle(digest);
     options.onBadCopy?.(digest);
@@ -96,10 +113,10 @@ export async function openBundleStore(
   };
 
   const activations = async (): Promise<ActivationList> => (await readActivations(dir, disk)) ?? [];
-  const lastGood = async (): Promise<StoredBundle | undefined> => {
+  const lastGood = async (begin?: OpenCheck): Promise<StoredBundle | undefined> => {
     const listed = (await readActivations(dir, disk))?.map(({ digest }) => digest);
     for (const digest of listed ?? (await disk.list(bundlesFolder(dir)))) {
-      const bundle = await open(digest);
+      const bundle = await open(digest, begin);
       // Where the list is lost, an archive without pages may lie here that was never activated.
       if (bundle !== undefined && (listed !== undefined || bundle.index.pages > 0)) return bundle;
       await bundle?.close();
@@ -115,6 +132,7 @@ export async function openBundleStore(
   return {
     open: (digest) => inStore(open(digest)),
     lastGood: () => inStore(lastGood()),
+    lastGoodAtStart: () => inStore(lastGood(options.begin)),
     former: async () => (await inStore(activatedDigests()))?.slice(1) ?? [],
     activate: (digest, activation) => inStore(activate(dir, { digest, ...activation }, disk)),
     dropFormer: async (servedDigest) => {

@@ -1,9 +1,12 @@
 // A committed bundle of the store, open for reading: its index, and its pack behind one file descriptor. Refuses to
-// read outside the pack, or after close, because the system reuses a closed descriptor's number.
+// read outside the pack, or after close, because the system reuses a closed descriptor's number. While the check of its
+// files goes on, it hashes each file that is read before the check has come there, and holds back parts of files.
 
+import { hash } from 'node:crypto';
 import { close as closeFile, open as openFile, read as readFile, readSync } from 'node:fs';
 import { promisify } from 'node:util';
 import type { BundleFile, BundleIndex } from '../bundle-index.ts';
+import { bundleDamaged, type PendingCheck } from './pending-check.ts';
 
 /** What is known of a bundle in addition to its content. */
 export interface Activation {
@@ -12,14 +15,23 @@ export interface Activation {
   readonly activatedAt: number;
 }
 
-/** Where bytes lie in a pack. */
-export type PackedBytes = Pick<BundleFile, 'offset' | 'size'>;
+/** Where bytes lie in a pack. A whole file has its hash; a part of one has none. */
+export type PackedBytes = Pick<BundleFile, 'offset' | 'size'> & Partial<Pick<BundleFile, 'sha256'>>;
 
 export interface StoredBundle {
   readonly index: BundleIndex;
   /** `undefined` for a bundle that was prepared and never activated. */
   readonly activation: Activation | undefined;
-  /** Fills `into` with the whole file. @throws {RangeError} where it is not of the file's size */
+  /** Resolves when every file is proven. Rejects as {@link PendingCheck.end}. */
+  proven(): Promise<void>;
+  /** What a part of the file has to wait for; `undefined` where it can be read at once. Rejects as {@link proven}. */
+  untilProven(file: PackedBytes): Promise<void> | undefined;
+  /**
+   * Fills `into` with the whole file.
+   *
+   * @throws {RangeError} where it is not of the file's size
+   * @throws {BundleError} `BundleDamaged`
+   */
   readInto(file: PackedBytes, into: Buffer): Promise<void>;
   /** The same without a wait; cheap while the pack is in the page cache. */
   readIntoSync(file: PackedBytes, into: Buffer): void;
@@ -31,15 +43,25 @@ const open = promisify(openFile);
 const close = promisify(closeFile);
 const read = promisify(readFile);
 
-/** @throws what opening the file throws */
+/**
+ * @param check of the files, which goes on; without one they are trusted
+ * @throws what opening the file throws
+ */
 export async function openPack(
   packPath: string,
   index: BundleIndex,
   activation: Activation | undefined,
+  check?: PendingCheck,
 ): Promise<StoredBundle> {
   const fd = await open(packPath, 'r');
   const underWay = new Set<Promise<void>>();
   let isClosed = false;
+  /** Stays where the check fails. */
+  let pending = check;
+  const forget = (): void => {
+    pending = undefined;
+  };
+  check?.end.then(forget, () => {});
 
   const requireRoom = (file: PackedBytes, into: Buffer): void => {
     if (isClosed) throw new Error('the bundle is closed');
@@ -48,18 +70,29 @@ export async function openPack(
     }
   };
 
+  const requireIntact = ({ offset, sha256 }: PackedBytes, bytes: Buffer): void => {
+    if (pending === undefined || pending.isProven(offset)) return;
+    if (sha256 === undefined || hash('sha256', bytes, 'hex') !== sha256) throw bundleDamaged();
+  };
+
   return {
     index,
     activation,
+    proven: async () => pending?.end,
+    untilProven: ({ offset }) =>
+      pending === undefined || pending.isProven(offset) ? undefined : pending.untilProven(offset),
     readInto: async (file, into) => {
+      if (pending !== undefined && file.sha256 === undefined) await pending.untilProven(file.offset);
       requireRoom(file, into);
       const reading = readFully(fd, into, file.offset);
       underWay.add(reading);
       await reading.finally(() => underWay.delete(reading));
+      requireIntact(file, into);
     },
     readIntoSync: (file, into) => {
       requireRoom(file, into);
       readFullySync(fd, into, file.offset);
+      requireIntact(file, into);
     },
     close: async () => {
       if (isClosed) return;

@@ -11,6 +11,7 @@ import type { BodyCache, BodyPart } from '../content/body-cache.ts';
 import type { LiveBundle } from '../content/live-bundle.ts';
 import { bundleOf, type LiveSite, type SiteView } from '../content/live-site.ts';
 import { createPieces } from '../content/pieces.ts';
+import { isProvenInTime } from '../content/proven-file.ts';
 import type { ReadPace } from '../content/read-pace.ts';
 import { isHostWellFormed } from '../http/host-field.ts';
 import { readRequestPath } from '../http/request-path.ts';
@@ -84,7 +85,7 @@ function answer(exchange: Exchange, request: IncomingMessage): void {
     planReply(requestFieldsOf(request), readRequestPath(request.url ?? '', basePath), view, always);
   const { body } = reply;
   if (body.kind !== 'file') {
-    sendWhole(exchange, reply, body.kind === 'text' ? body.text : '');
+    sendText(exchange, reply);
     return;
   }
   const bundle = bundleOf(view, body.route);
@@ -155,6 +156,13 @@ function sendCached(exchange: Exchange, reply: Reply, { part, held }: BodyPart):
   response.once('close', held.release);
 }
 
+function sendText(exchange: Exchange, reply: Reply): void {
+  sendWhole(exchange, reply, reply.body.kind === 'text' ? reply.body.text : '');
+}
+
+const retryLater = (sentence: string, { always }: SiteServing): Reply =>
+  plainReply(503, `${sentence} Try again soon.`, always, ['Retry-After', '5']);
+
 function sendWhole(exchange: Exchange, reply: Reply, body: string | Buffer): void {
   const { response } = exchange;
   response.writeHead(reply.status, [...reply.headers]);
@@ -168,9 +176,7 @@ function end({ response, serving }: Exchange, body: string | Buffer): void {
   cutStalledReader(response, stalledMsOf(serving), serving.clock);
 }
 
-function stalledMsOf({ stalledReaderMs = defaultStalledReaderMs }: SiteServing): number {
-  return stalledReaderMs;
-}
+const stalledMsOf = ({ stalledReaderMs = defaultStalledReaderMs }: SiteServing): number => stalledReaderMs;
 
 function count({ serving, beganMs }: Exchange, status: number, bodyBytes: number): void {
   serving.countReply(status, bodyBytes, serving.clock.monotonic() - beganMs);
@@ -228,11 +234,7 @@ async function isRoom(exchange: Exchange, bytes: number): Promise<boolean> {
   while (unread !== undefined && !(await unread.take(bytes))) {
     if (response.destroyed) return false;
     if (response.headersSent) continue;
-    const reply = plainReply(503, 'Too many slow readers hold this server. Try again soon.', serving.always, [
-      'Retry-After',
-      '5',
-    ]);
-    sendWhole(exchange, reply, reply.body.kind === 'text' ? reply.body.text : '');
+    sendText(exchange, retryLater('Too many slow readers hold this server.', serving));
     return false;
   }
   if (response.destroyed) unread?.settle(bytes);
@@ -248,6 +250,10 @@ async function sendInPieces(
 ): Promise<void> {
   const { response, serving } = exchange;
   const pack = bundle.packOf(variant);
+  if (!(await isProvenInTime(pack, variant ?? route.file, serving.clock))) {
+    if (!response.destroyed) sendText(exchange, retryLater('This file is still being checked.', serving));
+    return;
+  }
   let at = start;
   try {
     while (at < endExclusive && !response.destroyed) {
@@ -307,8 +313,7 @@ function refuse(exchange: Exchange): void {
     return;
   }
   try {
-    const reply = plainReply(500, 'This page cannot be read right now.', serving.always);
-    sendWhole(exchange, reply, reply.body.kind === 'text' ? reply.body.text : '');
+    sendText(exchange, plainReply(500, 'This page cannot be read right now.', serving.always));
   } catch {
     response.destroy();
   }

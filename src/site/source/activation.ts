@@ -1,11 +1,13 @@
 // Puts a stored bundle into service and records it for a restart: first the swap, then `current` on disk, then the
 // removal of bundles beyond --keep. A disk that fails here affects the next start only, so it is logged and no more.
 
+import { bundleDamagedCode } from '../../bundle/store/pending-check.ts';
 import type { BundleStore } from '../../bundle/store/store.ts';
 import { storeFullCode } from '../../bundle/store/store-fault.ts';
 import type { StoredBundle } from '../../bundle/store/stored-bundle.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/logger.ts';
+import { unlessAborted } from '../../runtime/time-limit.ts';
 import { publishableCode } from '../../wire/publishable-error.ts';
 import { goLive } from '../content/live-bundle.ts';
 import type { LiveSite, Provenance, ServedVersion } from '../content/live-site.ts';
@@ -51,8 +53,9 @@ export async function activate(
  * decided, it goes behind that one.
  */
 export async function activateCurrent(ports: ActivationPorts, stored: StoredBundle): Promise<void> {
+  const before = ports.site.view()?.active.bundle;
   const served = await bringUp(ports, stored);
-  if (ports.site.view() !== undefined) {
+  if (ports.site.view()?.active.bundle !== before) {
     ports.site.addPrevious(served);
     return;
   }
@@ -62,6 +65,28 @@ export async function activateCurrent(ports: ActivationPorts, stored: StoredBund
     { version: served.version, digest, files: files.length, pages, provenance: 'disk' },
     'serving',
   );
+}
+
+/**
+ * Waits until the check of its files has ended. A damaged copy is logged when the disk is checked again, which removes it.
+ *
+ * @returns false too when the signal has aborted
+ */
+export async function isProven(
+  { logger }: Pick<ActivationPorts, 'logger'>,
+  stored: StoredBundle,
+  signal: AbortSignal,
+): Promise<boolean> {
+  try {
+    signal.throwIfAborted();
+    await unlessAborted(stored.proven(), signal);
+    return true;
+  } catch (error) {
+    if (!signal.aborted && publishableCode(error) !== bundleDamagedCode) {
+      logger.warn({ error }, 'could not check the stored bundle to its end; checking it again');
+    }
+    return false;
+  }
 }
 
 /** The active content is published under another version from now on. */
@@ -108,8 +133,18 @@ export function isStoreFull(error: unknown): boolean {
   return publishableCode(error) === storeFullCode;
 }
 
-/** Former versions' assets matter less than the wanted version. @returns whether there is more room */
-export async function makeRoom({ store, site, logger }: ActivationPorts): Promise<boolean> {
+/**
+ * Former versions' assets matter less than the wanted version.
+ *
+ * @param lastGood that is not served yet: if it proves damaged, a former version is the last good one
+ * @returns whether there is more room
+ */
+export async function makeRoom(
+  { store, site, logger }: ActivationPorts,
+  lastGood: StoredBundle | undefined,
+  signal: AbortSignal,
+): Promise<boolean> {
+  if (lastGood !== undefined && !(await isProven({ logger }, lastGood, signal))) return false;
   site.dropPrevious();
   try {
     const gone = await store.dropFormer(site.view()?.active.bundle.digest);

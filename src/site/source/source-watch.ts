@@ -15,6 +15,7 @@ import {
   activate,
   activateCurrent,
   bringUp,
+  isProven,
   isStoreFull,
   makeRoom,
   relabel,
@@ -56,7 +57,7 @@ interface Memory {
   readonly log: LogProgress;
   failed: FailedAttempt | undefined;
   settledLink: Link | undefined;
-  /** On disk, verified, open, and not served yet. */
+  /** On disk, open, and not served yet. Its files may still be in a check. */
   lastGood: StoredBundle | undefined;
   /** True after the disk could not be read, until it could. */
   isLastGoodUnknown: boolean;
@@ -79,7 +80,7 @@ export function createSourceWatch(ports: SourceWatchPorts): SourceWatch {
   return {
     progress: () => memory.progress,
     run: async (signal) => {
-      await findLastGood(ports, memory);
+      await findLastGood(ports, memory, () => ports.store.lastGoodAtStart());
       for (let immediate = 0; !signal.aborted; ) {
         const waitMs = await checkOnce(ports, memory, signal).catch((error: unknown) => {
           if (!signal.aborted) ports.logger.error({ error }, 'checking the source failed');
@@ -97,12 +98,16 @@ export function createSourceWatch(ports: SourceWatchPorts): SourceWatch {
 const maxImmediateChecks = 5;
 
 /** A disk that cannot be read now may hold the only version, so it is checked again. */
-async function findLastGood({ store, site, logger }: SourceWatchPorts, memory: Memory): Promise<void> {
+async function findLastGood(
+  { site, logger }: SourceWatchPorts,
+  memory: Memory,
+  find: () => Promise<StoredBundle | undefined>,
+): Promise<void> {
   const isFirst = !memory.isLastGoodUnknown;
   memory.isLastGoodUnknown = false;
-  if (site.view() !== undefined) return;
+  if (site.view() !== undefined && !isUnreadable(site)) return;
   try {
-    memory.lastGood = await store.lastGood();
+    memory.lastGood = await find();
   } catch (error) {
     memory.isLastGoodUnknown = true;
     if (isFirst) logger.warn({ error }, 'could not open the stored bundle; retrying, or downloading it');
@@ -111,7 +116,7 @@ async function findLastGood({ store, site, logger }: SourceWatchPorts, memory: M
 
 /** One check and its action. Returns how long to wait before the next. */
 async function checkOnce(ports: SourceWatchPorts, memory: Memory, signal: AbortSignal): Promise<number> {
-  if (memory.isLastGoodUnknown) await findLastGood(ports, memory);
+  if (memory.isLastGoodUnknown) await findLastGood(ports, memory, () => ports.store.lastGood());
   const decision = await check(ports, memory);
   switch (decision.action) {
     case 'rest':
@@ -123,7 +128,7 @@ async function checkOnce(ports: SourceWatchPorts, memory: Memory, signal: AbortS
       await relabel(ports, decision.version);
       return 0;
     case 'serve-last-good':
-      await serveLastGood(ports, memory);
+      await serveLastGood(ports, memory, signal);
       return 0;
     case 'obtain':
       await obtain(ports, memory, decision.published, signal);
@@ -189,12 +194,17 @@ function noteObtained({ site, clock }: SourceWatchPorts, memory: Memory): void {
   if (isUnreadable(site)) memory.renewedAt = clock.monotonic();
 }
 
-async function serveLastGood(ports: SourceWatchPorts, memory: Memory): Promise<void> {
+async function serveLastGood(ports: SourceWatchPorts, memory: Memory, signal: AbortSignal): Promise<void> {
   const { lastGood } = memory;
-  if (lastGood === undefined || ports.site.view() !== undefined) return;
+  if (lastGood === undefined || (ports.site.view() !== undefined && !isUnreadable(ports.site))) return;
   memory.lastGood = undefined;
   await activateCurrent(ports, lastGood);
-  await serveFormer(ports, memory);
+  if (await isProven(ports, lastGood, signal)) return serveFormer(ports, memory, signal);
+  if (signal.aborted) return;
+  // Its intact files are served until another bundle is there.
+  const active = ports.site.view()?.active.bundle;
+  if (active?.stored === lastGood) active.reportUnreadable();
+  memory.isLastGoodUnknown = true;
 }
 
 /** Brings the content in and serves it. @returns whether it did */
@@ -213,7 +223,9 @@ async function bringIn(
   const meanwhile = AbortSignal.any([signal, done.signal]);
   const ignore = (): void => {};
   const onTheSide = Promise.all([
-    ports.clock.after(ports.startupTimeoutMs, meanwhile).then(() => serveLastGood(ports, memory), ignore),
+    ports.clock
+      .after(ports.startupTimeoutMs, meanwhile)
+      .then(() => serveLastGood(ports, memory, signal), ignore),
     untilOtherIsWanted(ports, memory, published, meanwhile).then(() => superseded.abort(), ignore),
   ]);
   try {
@@ -221,7 +233,7 @@ async function bringIn(
       memory.progress = { ...memory.progress, download };
     });
     if (!isHere) return false;
-    await serveFormer(ports, memory);
+    await serveFormer(ports, memory, signal);
     memory.failed = undefined;
     memory.settledLink = published.link;
     return true;
@@ -229,7 +241,7 @@ async function bringIn(
     if (signal.aborted) throw error;
     if (!superseded.signal.aborted) {
       noteFailure(ports, memory, published, error);
-      if (isStoreFull(error) && (await makeRoom(ports))) memory.failed = undefined;
+      if (isStoreFull(error) && (await makeRoom(ports, memory.lastGood, signal))) memory.failed = undefined;
     }
     return false;
   } finally {
@@ -278,10 +290,13 @@ function obtain(
 }
 
 /** After the first activation: adds what was served before this start, for the assets of open pages. */
-async function serveFormer(ports: SourceWatchPorts, memory: Memory): Promise<void> {
+async function serveFormer(ports: SourceWatchPorts, memory: Memory, signal: AbortSignal): Promise<void> {
   const { lastGood } = memory;
   memory.lastGood = undefined;
-  if (lastGood !== undefined) ports.site.addPrevious(await bringUp(ports, lastGood));
+  if (lastGood !== undefined) {
+    if (await isProven(ports, lastGood, signal)) ports.site.addPrevious(await bringUp(ports, lastGood));
+    else await lastGood.close();
+  }
   if (memory.hasReopenedFormer) return;
   memory.hasReopenedFormer = true;
   await reopenFormer(ports);

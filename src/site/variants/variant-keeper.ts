@@ -8,6 +8,7 @@ import { openPack } from '../../bundle/store/stored-bundle.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import { runTask } from '../../runtime/task.ts';
+import { unlessAborted } from '../../runtime/time-limit.ts';
 import { publishableCode, publishableMessage } from '../../wire/publishable-error.ts';
 import type { LiveBundle } from '../content/live-bundle.ts';
 import { readVariantTable } from '../content/variant-table.ts';
@@ -83,6 +84,8 @@ async function attachVariants(
   const began = clock.monotonic();
   try {
     signal.throwIfAborted();
+    // The check of its files comes first: it proves what large files wait for.
+    await unlessAborted(bundle.stored.proven(), signal);
     const task = { folder, digest, encodings, cpuPercent: encodingCpu, maxBytes };
     const { numbers, isPartial, isFound } = await make(task, signal);
     const table = readVariantTable(numbers, index.files);

@@ -2,6 +2,7 @@
 
 import { createHash } from 'node:crypto';
 import type { BundleFile, BundleIndex } from '../../../src/bundle/bundle-index.ts';
+import type { PendingCheck } from '../../../src/bundle/store/pending-check.ts';
 import type { Activation, PackedBytes, StoredBundle } from '../../../src/bundle/store/stored-bundle.ts';
 
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
@@ -36,6 +37,7 @@ export interface MemoryBundle extends StoredBundle {
 export function storedBundle(
   content: Readonly<Record<string, string>>,
   activation?: Activation,
+  check?: PendingCheck,
 ): MemoryBundle {
   const index = bundleOf(Object.keys(content), (path) => content[path] ?? '');
   let reads = 0;
@@ -51,6 +53,9 @@ export function storedBundle(
   return {
     index,
     activation,
+    proven: async () => check?.end,
+    untilProven: ({ offset }) =>
+      check === undefined || check.isProven(offset) ? undefined : check.untilProven(offset),
     readInto: async (file, into) => void bytesOf(file).copy(into),
     readIntoSync: (file, into) => void bytesOf(file).copy(into),
     close: async () => {

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
 import { BundleError } from '../../../../src/bundle/bundle-error.ts';
 import { sliceRows } from '../../../../src/bundle/bundle-task.ts';
-import { checkInWorker, rememberWritten } from '../../../../src/bundle/store/checking.ts';
+import { beginCheckInWorker, checkInWorker, rememberWritten } from '../../../../src/bundle/store/checking.ts';
 import { openBundleStore } from '../../../../src/bundle/store/store.ts';
 import { bundleFolder } from '../../../../src/bundle/store/store-layout.ts';
 import { putBundle } from '../../../support/store-builder.ts';
@@ -60,6 +60,58 @@ test('a store loads through it, and removes what it found damaged', async () => 
   await writeFile(join(bundleFolder(dir, index.digest), 'pack'), 'other bytes');
   assert.equal(await store.open(index.digest), undefined);
   assert.deepEqual(await readdir(join(dir, 'bundles')), []);
+});
+
+test('a check that is begun hands the index out first, and says later what the files are', async () => {
+  const index = await putBundle(dir, manyFiles(sliceRows + 1));
+  const ahead: unknown[] = [];
+  const { signal } = new AbortController();
+  const begin = beginCheckInWorker(
+    worker,
+    async () => {},
+    (one) => void ahead.push(one),
+    signal,
+  );
+  const folder = bundleFolder(dir, index.digest);
+  const begun = (await begin(folder, index.digest)) ?? assert.fail();
+  assert.deepEqual(begun.index, index);
+  assert.equal(ahead[0], begun.index);
+  await begun.check.end;
+  assert.ok(begun.check.isProven(index.sizeBytes - 1));
+
+  const pack = join(folder, 'pack');
+  const bytes = await readFile(pack);
+  bytes.writeUInt8(bytes.readUInt8(bytes.length - 1) ^ 1, bytes.length - 1);
+  await writeFile(pack, bytes);
+  const damaged = (await begin(folder, index.digest)) ?? assert.fail();
+  await assert.rejects(damaged.check.end, { code: 'BundleDamaged', kind: 'transient' });
+
+  await writeFile(pack, bytes.subarray(1));
+  assert.equal(await begin(folder, index.digest), undefined, 'a pack of another size is bad at once');
+  await writeFile(join(folder, 'index'), 'no index');
+  assert.equal(await begin(folder, index.digest), undefined);
+});
+
+test('a check that is begun fails as one to the end where its thread is lost, and ends with its signal', async () => {
+  const program = join(dir, 'lost.mjs');
+  await writeFile(program, 'process.exit(1)');
+  const { digest } = await putBundle(dir, manyFiles(3));
+  const stop = new AbortController();
+  const lost = beginCheckInWorker(
+    new URL(`file://${program}`),
+    async () => {},
+    () => {},
+    stop.signal,
+  );
+  await assert.rejects(lost(bundleFolder(dir, digest), digest), isCheckFailed);
+  const begun = beginCheckInWorker(
+    worker,
+    async () => {},
+    () => {},
+    stop.signal,
+  )(bundleFolder(dir, digest), digest);
+  stop.abort(new Error('stopped'));
+  await assert.rejects(begun, { message: 'stopped' });
 });
 
 test('a thread that ended unexpectedly is a fault of the machine, and the copy stays', async () => {

@@ -92,6 +92,22 @@ test('a pack is accepted as it is, and refused with one byte changed anywhere', 
   );
 });
 
+test('what is called proven lies before the first file that is damaged, in steps of some megabytes', async () => {
+  const { bytes, document } = packOf(
+    Array.from({ length: 20 }, () => mebibyte),
+    false,
+  );
+  const proven: number[] = [];
+  const onProven = (position: number): void => void proven.push(position / mebibyte);
+  await writeFile(join(folder, 'pack'), bytes);
+  assert.ok(await holdsPack(folder, document, systemDisk, { onProven }));
+  assert.deepEqual(proven.splice(0), [4, 8, 12, 16]);
+  bytes.writeUInt8(bytes.readUInt8(9 * mebibyte) ^ 1, 9 * mebibyte);
+  await writeFile(join(folder, 'pack'), bytes);
+  assert.ok(!(await holdsPack(folder, document, systemDisk, { onProven })));
+  assert.deepEqual(proven, [4, 8]);
+});
+
 test('two names at one place with different hashes are refused, in whatever order', async () => {
   const { bytes, document } = packOf([mebibyte + 7], true);
   await writeFile(join(folder, 'pack'), bytes);

@@ -6,6 +6,11 @@ import { afterEach, beforeEach, test } from 'node:test';
 import { BundleError } from '../../../../src/bundle/bundle-error.ts';
 import type { ServedBundle } from '../../../../src/bundle/published-bundle.ts';
 import { oddAnswer } from '../../../../src/bundle/refusal.ts';
+import {
+  bundleDamaged,
+  createRunningCheck,
+  type RunningCheck,
+} from '../../../../src/bundle/store/pending-check.ts';
 import type { BundleStore } from '../../../../src/bundle/store/store.ts';
 import { storeFull } from '../../../../src/bundle/store/store-fault.ts';
 import type { Activation } from '../../../../src/bundle/store/stored-bundle.ts';
@@ -35,6 +40,8 @@ class FakeStore implements BundleStore {
   facts: Activation | undefined;
   failure: Error | undefined;
   readFailure: Error | undefined;
+  /** Of the files of what is served at the start. */
+  check: RunningCheck | undefined;
 
   put(version: string): string {
     const make = (): MemoryBundle => storedBundle({ 'index.html': version }, this.facts);
@@ -48,13 +55,17 @@ class FakeStore implements BundleStore {
     return this.pointer === undefined ? undefined : this.open(this.pointer);
   }
 
+  async lastGoodAtStart(): Promise<MemoryBundle | undefined> {
+    const { check } = this;
+    const found = await this.lastGood();
+    return found && check ? { ...found, proven: () => check.end } : found;
+  }
+
   async open(digest: string): Promise<MemoryBundle | undefined> {
     return this.bundles.get(digest)?.();
   }
 
-  async former(): Promise<readonly string[]> {
-    return [];
-  }
+  former: () => Promise<readonly string[]> = async () => [];
 
   async activate(digest: string, facts: Activation): Promise<void> {
     if (this.failure !== undefined) throw this.failure;
@@ -235,6 +246,108 @@ test('a disk that is unreadable for a moment at start is read again, and its las
   store.readFailure = undefined;
   await clock.pass(pollMs);
   assert.equal(servedVersion(), 'v1');
+});
+
+/** What is served at the start, while its files are being checked; a former version lies behind it. */
+async function startInCheck(): Promise<RunningCheck> {
+  store.former = async () => [...store.bundles.keys()].filter((digest) => digest !== store.pointer);
+  store.put('v0');
+  store.pointer = store.put('v1');
+  store.facts = { version: 'v1', activatedAt: 1 };
+  const check = createRunningCheck();
+  store.check = check;
+  await start();
+  return check;
+}
+
+/** As the store does: the damaged copy goes at its next check, and the one before it is the last good one. */
+function damage(): void {
+  store.bundles.delete(store.pointer ?? '');
+  store.pointer = [...store.bundles.keys()][0];
+  store.facts = { version: 'v0', activatedAt: 0 };
+}
+
+test('a stored bundle is served while its files are checked; former ones come when they are', async () => {
+  publish('v1');
+  const check = await startInCheck();
+  assert.equal(servedVersion(), 'v1');
+  assert.equal(watch.progress().state, 'starting');
+  assert.equal(site.view()?.previous.length, 0);
+  check.finish();
+  await clock.pass(0);
+  assert.equal(watch.progress().state, 'in-sync');
+  assert.equal(site.view()?.previous.length, 1);
+  assert.deepEqual([fetches.length, warnings], [0, []]);
+});
+
+test('a stored bundle that proves damaged is fetched again, and answers what it can until then', async () => {
+  publish('v1');
+  const { promise, resolve } = Promise.withResolvers<{ digest: string }>();
+  answer = () => promise;
+  const check = await startInCheck();
+  const damaged = site.view()?.active.bundle ?? assert.fail();
+  damage();
+  check.fail(bundleDamaged());
+  await clock.pass(1000);
+  assert.equal(site.view()?.active.bundle, damaged);
+  assert.equal(watch.progress().state, 'preparing');
+  resolve({ digest: store.put('v1') });
+  await clock.pass(0);
+  assert.notEqual(site.view()?.active.bundle, damaged);
+  assert.deepEqual([servedVersion(), site.swaps(), fetches.length], ['v1', 0, 1]);
+  assert.equal(site.view()?.active.bundle.isUnreadable(), false);
+});
+
+const withoutVendor: readonly { readonly name: string; readonly publish: () => void }[] = [
+  { name: 'with an expired link', publish: () => publish('v1') },
+  { name: 'without bundle.json', publish: () => {} },
+];
+for (const { name, publish } of withoutVendor) {
+  test(`${name}, the version before one that proves damaged is served`, async () => {
+    publish();
+    answer = fails(expired);
+    const check = await startInCheck();
+    assert.equal(servedVersion(), 'v1');
+    damage();
+    check.fail(bundleDamaged());
+    await clock.pass(0);
+    assert.equal(servedVersion(), 'v0');
+    assert.equal(site.view()?.active.bundle.isUnreadable(), false);
+  });
+}
+
+test('a check that the machine could not do to its end is done again, and the bundle stays served', async () => {
+  publish('v1');
+  const check = await startInCheck();
+  const failure = new BundleError('transient', 'StoreUnavailable', 'too many open files');
+  store.readFailure = failure;
+  check.fail(failure);
+  answer = fails(expired);
+  await clock.pass(pollMs);
+  assert.equal(servedVersion(), 'v1');
+  assert.equal(warnings.filter((one) => /^could not check the stored bundle/.test(one)).length, 1);
+  store.readFailure = undefined;
+  await clock.pass(pollMs);
+  assert.deepEqual([servedVersion(), site.view()?.active.bundle.isUnreadable()], ['v1', false]);
+});
+
+test('a full store keeps the former versions until the last good one has proven whole', async () => {
+  publish('v2');
+  answer = fails(full);
+  const check = await startInCheck();
+  const drops = (): number => store.log.filter((line) => line.startsWith('drop')).length;
+  assert.equal(drops(), 0);
+  check.fail(bundleDamaged());
+  await clock.pass(0);
+  assert.equal(drops(), 0);
+});
+
+test('a stop does not wait for the check of what is served', async () => {
+  publish('v1');
+  await startInCheck();
+  stop.abort(new Error('stopped'));
+  await running;
+  assert.deepEqual(warnings, []);
 });
 
 /** Another server of the site, as far as it is asked here. */

@@ -1,0 +1,226 @@
+// One damaged byte in the store at a start, with the real program: the server serves before it has checked every file, and
+// no answer ever holds the damaged byte. Each test sends requests from before the port is open until the end.
+
+import assert from 'node:assert/strict';
+import { createCipheriv, hash } from 'node:crypto';
+import { open, readFile } from 'node:fs/promises';
+import http from 'node:http';
+import { join } from 'node:path';
+import { afterEach, beforeEach, test } from 'node:test';
+import { setTimeout as wait } from 'node:timers/promises';
+import { parseIndex } from '../../../src/bundle/store/index-document.ts';
+import { bundleDocument, makeArchive, makeSite, type SiteContent } from './archive.ts';
+import { type LinkServer, signature, startLinkServer } from './link-server.ts';
+import { prepareSite, type ServedSite } from './served-site.ts';
+
+/** Larger than what is hashed as it is read. */
+const largeBytes = 3 * 1024 * 1024;
+/** Enough for a check that takes longer than the first answers. */
+const filling = 24;
+
+let links: LinkServer;
+let served: ServedSite;
+let visiting: Visit;
+
+beforeEach(async () => {
+  links = await startLinkServer();
+  served = await prepareSite();
+  visiting = visit();
+});
+afterEach(async () => {
+  await visiting.end();
+  assert.ok(!served.output().includes(signature), 'the link is in the output');
+  await served.remove();
+  await links.close();
+});
+
+function siteOf(version: string): SiteContent {
+  // Bytes that no compression makes small: an archive that unpacks to many times its size is rejected.
+  const block = (name: string, size: number): Buffer =>
+    createCipheriv('aes-256-ctr', hash('sha256', `${name} of ${version}`, 'buffer'), Buffer.alloc(16)).update(
+      Buffer.alloc(size),
+    );
+  return {
+    ...makeSite(version),
+    ...Object.fromEntries(
+      Array.from({ length: filling }, (_, at) => [`pictures/${at}.png`, block(`${at}`, 1024 * 1024)]),
+    ),
+    'downloads/large.pdf': block('large', largeBytes),
+    'zz/last.html': `<!doctype html><title>last</title><p>version ${version}</p>\n`,
+  };
+}
+
+/** By version; made once, because compressing takes a second. */
+const archives = new Map<string, Promise<Buffer>>();
+
+async function publish(version: string): Promise<SiteContent> {
+  const site = siteOf(version);
+  const archive = archives.get(version) ?? makeArchive(site);
+  archives.set(version, archive);
+  links.put(version, await archive);
+  await served.mount(bundleDocument({ version, link: links.link(version) }));
+  return site;
+}
+
+const serves = (version: string): Promise<unknown> =>
+  served.until(
+    `${version} is served and checked`,
+    ({ active, source }) => active?.version === version && source.state !== 'starting',
+  );
+
+/** Flips one bit in the middle of a file, or of any other file of the bundle's folder. */
+async function damage(path: string, name = 'pack'): Promise<void> {
+  const { active } = await served.status();
+  await served.kill();
+  const folder = join(served.store, 'bundles', active?.digest ?? '');
+  const document = parseIndex(await readFile(join(folder, 'index'), 'utf8')) ?? assert.fail();
+  const file = document.index.files.find((one) => one.path === path) ?? assert.fail();
+  const at = name === 'pack' ? file.offset + Math.floor(file.size / 2) : 10;
+  const handle = await open(join(folder, name), 'r+');
+  const byte = Buffer.alloc(1);
+  await handle.read(byte, 0, 1, at);
+  await handle.write(Buffer.from([byte.readUInt8(0) ^ 1]), 0, 1, at);
+  await handle.close();
+}
+
+interface Visit {
+  /** Requests these paths again and again; every 200 has to be one of these contents. */
+  begin(paths: readonly string[], contents: readonly SiteContent[], encoding?: string): void;
+  /** How often each path was answered with each status. */
+  readonly counts: () => ReadonlyMap<string, number>;
+  end(): Promise<void>;
+}
+
+function visit(): Visit {
+  const counts = new Map<string, number>();
+  const wrong: string[] = [];
+  const running: Promise<void>[] = [];
+  let isOver = false;
+  const request = (
+    path: string,
+    headers: http.OutgoingHttpHeaders,
+  ): Promise<readonly [number, Buffer] | undefined> =>
+    new Promise((resolve) => {
+      const { port } = served;
+      http
+        .get({ host: '127.0.0.1', port, path: `/${path}`, headers, agent: false }, (response) => {
+          const chunks: Buffer[] = [];
+          response.on('data', (chunk: Buffer) => chunks.push(chunk));
+          response.on('close', () => {
+            const { complete, statusCode = 0 } = response;
+            resolve(complete ? [statusCode, Buffer.concat(chunks)] : undefined);
+          });
+        })
+        .on('error', () => resolve(undefined));
+    });
+  const follow = async (path: string, contents: readonly SiteContent[], encoding: string): Promise<void> => {
+    while (!isOver) {
+      const [status, body] = (await request(path, { 'accept-encoding': encoding })) ?? [];
+      const isRight = contents.some((site) => body?.equals(Buffer.from(site[path] ?? '')) === true);
+      if (status === 200 && encoding === 'identity' && !isRight) wrong.push(path);
+      counts.set(`${path} ${status}`, (counts.get(`${path} ${status}`) ?? 0) + 1);
+      await wait(status === undefined ? 1 : 5);
+    }
+  };
+  return {
+    begin: (paths, contents, encoding = 'identity') => {
+      running.push(...paths.map((path) => follow(path, contents, encoding)));
+    },
+    counts: () => counts,
+    end: async () => {
+      isOver = true;
+      await Promise.all(running);
+      assert.deepEqual(wrong, []);
+    },
+  };
+}
+
+const damaged: readonly { readonly name: string; readonly path: string }[] = [
+  { name: 'a page', path: 'guides/page-7.html' },
+  { name: 'the last page', path: 'zz/last.html' },
+  { name: 'a picture', path: `pictures/${filling - 1}.png` },
+  { name: 'a file that is sent in parts', path: 'downloads/large.pdf' },
+];
+for (const { name, path } of damaged) {
+  test(`${name} that is damaged on disk is never sent, the intact files are, and the bundle is fetched again`, async () => {
+    const site = await publish('v1');
+    await served.start('--encodings', 'none');
+    await serves('v1');
+    await damage(path);
+    // Requests begin before the port is open: the damaged file is asked for in the first moments too.
+    const others = ['index.html', 'guides/page-1.html', 'downloads/large.pdf', 'zz/last.html'];
+    visiting.begin([path, ...others.filter((one) => one !== path)], [site]);
+    await served.start('--encodings', 'none');
+    await serves('v1');
+    await served.until('it is fetched', ({ source }) => source.kind === 'link' && source.state === 'in-sync');
+    await wait(50);
+    await visiting.end();
+    assert.equal(links.requests(), 2);
+    for (const one of [path, ...others]) assert.ok((visiting.counts().get(`${one} 200`) ?? 0) > 0, one);
+    assert.match(served.output(), /removed a damaged bundle from the store/);
+    const metrics = await (await fetch(`${served.admin}/metrics`)).text();
+    assert.match(metrics, /^bundle_server_damaged_copies_total 1$/m);
+  });
+}
+
+test('while the vendor is down, the version before a damaged one is served, and no answer is wrong', async () => {
+  const sites = [await publish('v1')];
+  await served.start('--encodings', 'none');
+  await serves('v1');
+  sites.push(await publish('v2'));
+  await serves('v2');
+  await damage('guides/page-7.html');
+  links.misbehave((response) => response.writeHead(403).end());
+  visiting.begin(['index.html', 'guides/page-7.html', 'downloads/large.pdf'], sites);
+  await served.start('--encodings', 'none');
+  await serves('v1');
+  await wait(50);
+  await visiting.end();
+  assert.equal(await (await fetch(`${served.site}/guides/page-7`)).text(), sites[0]?.['guides/page-7.html']);
+  assert.equal((await served.status()).source.state, 'waiting-for-link');
+  assert.match(served.output(), /removed a damaged bundle from the store/);
+  // Killed now, it starts from what it serves.
+  await served.child().stop('SIGKILL');
+  await served.start('--encodings', 'none');
+  await serves('v1');
+});
+
+test('killed before the check has found the damage, the next start finds it', async () => {
+  const site = await publish('v1');
+  await served.start('--encodings', 'none');
+  await serves('v1');
+  await damage('zz/last.html');
+  links.misbehave((response) => response.writeHead(403).end());
+  visiting.begin(['index.html', 'zz/last.html'], [site]);
+  for (let kills = 0; kills < 3; kills += 1) {
+    await served.start('--encodings', 'none');
+    await wait(kills * 30);
+    await served.child().stop('SIGKILL');
+  }
+  assert.equal(visiting.counts().get('zz/last.html 200'), undefined);
+  links.misbehave(undefined);
+  await served.start('--encodings', 'none');
+  await served.until('it is fetched', ({ source }) => source.kind === 'link' && source.state === 'in-sync');
+  await wait(50);
+  await visiting.end();
+  assert.ok((visiting.counts().get('zz/last.html 200') ?? 0) > 0);
+});
+
+test('damaged variants are never sent: the files go out as they are until the variants are made again', async () => {
+  const ready = (): Promise<unknown> =>
+    served.until('variants are served', () => /precompressed variants are served/.test(served.output()));
+  const site = await publish('v1');
+  await served.start();
+  await serves('v1');
+  await ready();
+  await damage('index.html', 'variants');
+  const decoded = { 'index.html': site['index.html'] ?? '' };
+  await served.start();
+  for (let again = 0; again < 20; again += 1) {
+    // fetch decodes it, and fails where the compressed bytes are damaged.
+    const text = await (await fetch(`${served.site}/index.html`)).text();
+    if (text !== 'No content is ready yet. Try again soon.\n') assert.equal(text, decoded['index.html']);
+    await wait(10);
+  }
+  await served.until('made again', () => /"isFound":false.*"isFound":false/s.test(served.output()));
+});

@@ -44,27 +44,48 @@ function isProgramUnderHexNumber(name: string): boolean {
 /** With so many hashed names in one build folder, a likely one is hashed too. */
 const decisiveSiblings = 3;
 
+/** More neighbours of one folder are not looked at: that would take longer than a request may. */
+const mostSiblings = 10_000;
+
 /**
- * The naming of all files of a bundle: {@link assetNaming} of each, and what their neighbours say. VitePress' own
+ * The naming of the files of a bundle: {@link assetNaming} of each, and what its neighbours say. VitePress' own
  * `app.BnvtSGpd.js` could be words; forty `….md.CjJX0B9x.js` in the same folder show that a build tool named it.
- * Yields after each path, so that others can be let run.
+ *
+ * @param paths of all files, in the order of the index
  */
-export function* nameAssets(paths: readonly string[]): Generator<void, readonly AssetNaming[]> {
-  const alone: AssetNaming[] = [];
-  const hashedIn = new Map<string, number>();
-  for (const path of paths) {
-    yield;
+export function createAssetNames(paths: readonly string[]): (path: string) => AssetNaming {
+  /** By folder that only build tools write to. */
+  const decisive = new Map<string, boolean>();
+  return (path) => {
     const naming = assetNaming(path);
-    alone.push(naming);
-    const root = naming === 'hashed' ? buildRoot(path) : undefined;
-    if (root !== undefined) hashedIn.set(root, (hashedIn.get(root) ?? 0) + 1);
-  }
-  return paths.map((path, at) => {
-    const naming = alone[at] ?? 'plain';
     if (naming !== 'likely' || isWrittenByPerson(path)) return naming;
-    const hashed = hashedIn.get(buildRoot(path) ?? '') ?? 0;
-    return hashed >= decisiveSiblings ? 'hashed' : 'likely';
-  });
+    const root = buildRoot(path) ?? '';
+    const isDecisive = decisive.get(root) ?? isNamedByTool(root, paths);
+    decisive.set(root, isDecisive);
+    return isDecisive ? 'hashed' : 'likely';
+  };
+}
+
+function isNamedByTool(root: string, paths: readonly string[]): boolean {
+  let hashed = 0;
+  const first = firstFrom(root, paths);
+  for (let at = first; at < first + mostSiblings && hashed < decisiveSiblings; at += 1) {
+    const path = paths[at];
+    if (path?.startsWith(root) !== true) break;
+    if (assetNaming(path) === 'hashed') hashed += 1;
+  }
+  return hashed >= decisiveSiblings;
+}
+
+/** The place of the first path that does not come before this text. */
+function firstFrom(text: string, paths: readonly string[]): number {
+  let [low, high] = [0, paths.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((paths[middle] ?? text) < text) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }
 
 /** Among a build tool's files too: pictures and documents, `MyModule`, and dates. */

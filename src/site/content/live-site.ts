@@ -108,7 +108,7 @@ function createView(active: ServedVersion, previous: readonly ServedVersion[]): 
   // Asked one after another, latest first: joining their tables would take as long as they are large.
   const findRetained = (path: string): FileRoute | undefined => {
     for (const { bundle } of previous) {
-      const route = bundle.routes.hashedAssets.get(path);
+      const route = bundle.routes.findHashedAsset(path);
       if (route !== undefined) return route;
     }
     return undefined;

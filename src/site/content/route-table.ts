@@ -1,5 +1,6 @@
-// Request path → what is answered, decided once per bundle when it is loaded. The mapping is GitHub Pages':
-// nothing redirects that need not, and only a folder's own name does, so that relative links work.
+// Request path → what is answered. The mapping is GitHub Pages': nothing redirects that need not, and only a folder's own
+// name does, so that relative links work. When a bundle is loaded, only its paths are entered, because a start waits for
+// that; a route is decided when its path is first found, and kept.
 // Invariant: a redirect leads to a path of this table that is a file, so that no redirect is ever chained.
 
 import type { BundleFile, BundleIndex } from '../../bundle/bundle-index.ts';
@@ -8,7 +9,7 @@ import { isWorthCompressing } from '../http/content-encoding.ts';
 import { contentTypeOf } from '../http/content-type.ts';
 import { entityTagOf } from '../http/entity-tag.ts';
 import { folderLocation } from '../http/request-path.ts';
-import { type AssetNaming, nameAssets } from './asset-name.ts';
+import { type AssetNaming, createAssetNames } from './asset-name.ts';
 
 /** A file ready to be answered: everything about it that does not depend on the request. */
 export interface FileRoute {
@@ -42,8 +43,8 @@ export interface RouteTable {
   find(path: string): Route | undefined;
   /** The page of the nearest `404.html`, from the path's own folder upwards. */
   findNotFoundPage(path: string): FileRoute | undefined;
-  /** The files whose names hold a hash of their content, or seem to, by request path. */
-  readonly hashedAssets: ReadonlyMap<string, FileRoute>;
+  /** A file whose name holds a hash of its content, or seems to. */
+  findHashedAsset(path: string): FileRoute | undefined;
   /** Number of files that can be asked for. */
   readonly size: number;
 }
@@ -78,44 +79,78 @@ export async function buildRouteTableInSlices(
 
 /** Yields after each path. */
 function* buildStepwise(bundle: TableBundle): Generator<void, RouteTable> {
-  const exact = new Map<string, FileRoute>();
-  const routes = new Map<string, Route>();
-  const hashedAssets = new Map<string, FileRoute>();
-  const notFoundPages = new Map<string, FileRoute>();
-  const namings = yield* nameAssets(bundle.files.map(({ path }) => path));
-  for (const [ordinal, file] of bundle.files.entries()) {
+  const ordinals = new Map<string, number>();
+  const notFoundPages = new Map<string, string>();
+  for (const [ordinal, { path }] of bundle.files.entries()) {
     yield;
-    if (isHiddenFile(file.path)) continue;
-    const path = `/${file.path}`;
-    const route = routeOf(file, ordinal, bundle.digest, namings[ordinal] ?? 'plain');
-    exact.set(path, route);
-    routes.set(path, route);
-    if (path.endsWith(notFoundPage)) notFoundPages.set(path.slice(0, -notFoundPage.length), route);
-    if (route.naming !== 'plain') hashedAssets.set(path, route);
-  }
-  for (const [path, route] of exact) {
-    yield;
-    if (path.endsWith(`/${index}`)) routes.set(path.slice(0, -index.length), route);
-  }
-  for (const [path, route] of exact) {
-    yield;
-    const clean = path.slice(0, -extension.length);
-    if (path.endsWith(extension) && !clean.endsWith('/') && !exact.has(clean)) routes.set(clean, route);
-  }
-  // Last, so that a file of the folder's name (`both`, `both.html`) keeps it.
-  for (const path of exact.keys()) {
-    yield;
-    if (!path.endsWith(`/${index}`)) continue;
-    const folder = path.slice(0, -index.length - 1);
-    if (folder !== '' && !routes.has(folder)) {
-      routes.set(folder, { kind: 'redirect', location: folderLocation(folder) });
+    if (isHiddenFile(path)) continue;
+    const requested = `/${path}`;
+    ordinals.set(requested, ordinal);
+    if (requested.endsWith(notFoundPage)) {
+      notFoundPages.set(requested.slice(0, -notFoundPage.length), requested);
     }
   }
+  return createRouteTable(bundle, ordinals, notFoundPages);
+}
+
+/** @param ordinals of the files that can be asked for, by path. @param notFoundPages their paths by folder */
+function createRouteTable(
+  { digest, files }: TableBundle,
+  ordinals: ReadonlyMap<string, number>,
+  notFoundPages: ReadonlyMap<string, string>,
+): RouteTable {
+  const namingOf = lazily(() => createAssetNames(files.map(({ path }) => path)));
+  const made = new Map<number, FileRoute>();
+  /** One for each name that led somewhere. */
+  const found = new Map<string, Route>();
+
+  const fileAt = (path: string): FileRoute | undefined => {
+    const ordinal = ordinals.get(path);
+    const file = ordinal === undefined ? undefined : files[ordinal];
+    if (ordinal === undefined || file === undefined) return undefined;
+    const known = made.get(ordinal);
+    if (known !== undefined) return known;
+    const route = routeOf(file, ordinal, digest, namingOf()(file.path));
+    made.set(ordinal, route);
+    return route;
+  };
+  const decide = (path: string): Route | undefined => {
+    const exact = fileAt(path);
+    if (exact !== undefined) return exact;
+    if (path.endsWith('/')) return fileAt(path + index);
+    const isFolder = path !== '' && ordinals.has(`${path}/${index}`);
+    // A file of the folder's name (`both`, `both.html`) keeps it.
+    return (
+      fileAt(path + extension) ??
+      (isFolder ? { kind: 'redirect', location: folderLocation(path) } : undefined)
+    );
+  };
+  const nearestNotFoundPage = notFoundPageFinder(notFoundPages);
   return {
-    find: (path) => routes.get(path),
-    findNotFoundPage: notFoundPageFinder(notFoundPages),
-    hashedAssets,
-    size: exact.size,
+    find: (path) => {
+      const known = found.get(path);
+      if (known !== undefined) return known;
+      const route = decide(path);
+      if (route !== undefined) found.set(path, route);
+      return route;
+    },
+    findNotFoundPage: (path) => {
+      const page = nearestNotFoundPage(path);
+      return page === undefined ? undefined : fileAt(page);
+    },
+    findHashedAsset: (path) => {
+      const route = fileAt(path);
+      return route?.naming === 'plain' ? undefined : route;
+    },
+    size: ordinals.size,
+  };
+}
+
+function lazily<T>(make: () => T): () => T {
+  let made: { readonly value: T } | undefined;
+  return () => {
+    made ??= { value: make() };
+    return made.value;
   };
 }
 
@@ -126,11 +161,11 @@ const notFoundPage = '/404.html';
  *
  * @param pages by folder, without trailing slash
  */
-function notFoundPageFinder(pages: ReadonlyMap<string, FileRoute>): RouteTable['findNotFoundPage'] {
+function notFoundPageFinder(pages: ReadonlyMap<string, string>): (path: string) => string | undefined {
   let deepest = 0;
   for (const folder of pages.keys()) deepest = Math.max(deepest, folder.split('/').length);
   return (path) => {
-    let nearest: FileRoute | undefined;
+    let nearest: string | undefined;
     for (let depth = 1, slash = 0; slash >= 0 && depth <= deepest; depth += 1) {
       nearest = pages.get(path.slice(0, slash)) ?? nearest;
       slash = path.indexOf('/', slash + 1);

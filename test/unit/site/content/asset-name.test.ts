@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { assetNaming, nameAssets } from '../../../../src/site/content/asset-name.ts';
+import { assetNaming, createAssetNames } from '../../../../src/site/content/asset-name.ts';
 
 const hashed = [
   'assets/app.BxYz12_Q.js',
@@ -65,8 +65,7 @@ test('an ambiguous name is kept after a swap and not cached for ever', () => {
 });
 
 const beside = (path: string, ...siblings: readonly string[]): string | undefined => {
-  const naming = nameAssets([path, ...siblings]);
-  for (let step = naming.next(); ; step = naming.next()) if (step.done) return step.value[0];
+  return createAssetNames([path, ...siblings, 'index.html'].sort())(path);
 };
 
 const ofVitePress = [

@@ -149,7 +149,20 @@ test('a table made in slices is the same, and lets others run after every slice 
   for (const path of ['/both', '/both/', '/folder-7', '/folder-7/', '/assets/app.BxYz1234.js', '/none']) {
     assert.deepEqual(sliced.find(path), whole.find(path), path);
   }
-  assert.deepEqual([...sliced.hashedAssets], [...whole.hashedAssets]);
-  // Each file is looked at once to be entered, and three times for its other names.
-  assert.equal(pauses, Math.floor((5 * bundle.files.length) / pathsPerSlice));
+  for (const [path, isAsset] of [
+    ['/assets/app.BxYz1234.js', true],
+    ['/both.html', false],
+    ['/folder-7/', false],
+  ] as const) {
+    assert.equal(sliced.findHashedAsset(path) !== undefined, isAsset, path);
+    assert.deepEqual(sliced.findHashedAsset(path), whole.findHashedAsset(path), path);
+  }
+  assert.equal(pauses, Math.floor(bundle.files.length / pathsPerSlice));
+});
+
+test('a path has one route, which every name of its file shares', () => {
+  const routes = buildRouteTable(bundleOf(['guide/index.html', 'page.html']));
+  assert.equal(routes.find('/page'), routes.find('/page.html'));
+  assert.equal(routes.find('/guide/'), routes.find('/guide/index.html'));
+  assert.equal(routes.find('/guide'), routes.find('/guide'));
 });

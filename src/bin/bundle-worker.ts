@@ -3,7 +3,14 @@
 // for an HTTP client. Of the environment it reads only the usual proxy variables.
 
 import process from 'node:process';
-import { type BundleReport, type BundleSummary, handOver, summaryOf } from '../bundle/bundle-task.ts';
+import {
+  type BundleReport,
+  type BundleSummary,
+  handOver,
+  type OnWritten,
+  offerWritten,
+  summaryOf,
+} from '../bundle/bundle-task.ts';
 import { readProxySettings } from '../bundle/fetch/proxy-settings.ts';
 import type { CopyTask } from '../bundle/peer/copying.ts';
 import type { PrepareTask } from '../bundle/prepare/preparation.ts';
@@ -31,8 +38,13 @@ async function work(
     }
     case 'prepare': {
       const { runPreparation } = await import('../bundle/prepare/preparation-run.ts');
-      const index = await runPreparation(task, context);
-      return task.wantsFiles ? handOver(index, report) : summaryOf(index);
+      let isOffered = false;
+      const offer: OnWritten = (index, packPath) => {
+        isOffered = true;
+        return offerWritten(index, packPath, report);
+      };
+      const index = await runPreparation(task, task.wantsFiles ? { ...context, offer } : context);
+      return task.wantsFiles && !isOffered ? handOver(index, report) : summaryOf(index);
     }
   }
 }

@@ -36,14 +36,24 @@ export function throttleProgress({ clock, onProgress }: ProgressContext): Progre
   };
 }
 
-/** What the thread sends before its result: how far it is, and the index. The last rows come with the summary. */
+/**
+ * What the thread sends before its result: how far it is, the index, and maybe that its pack can be read already. The
+ * last rows come with the summary.
+ */
 export type BundleReport =
   | BundleProgress
   | { readonly rows: readonly BundleFile[]; readonly summary: BundleSummary | undefined }
-  | { readonly provenTo: number };
+  | { readonly provenTo: number }
+  | { readonly writtenPack: string; readonly summary: BundleSummary };
 
 /** A bundle that was read, without its files. */
 export type BundleSummary = Omit<BundleIndex, 'files'>;
+
+/**
+ * Receives a bundle that was read whole and verified, while it is being stored. Its pack is written and not synced, and
+ * lies at this path until the promise resolves. It must not reject.
+ */
+export type OnWritten = (index: BundleIndex, packPath: string) => Promise<void>;
 
 export interface BundleTaskOptions {
   /** Of an unexpected end: the error's code, and what failed. */
@@ -55,6 +65,7 @@ export interface BundleTaskOptions {
   readonly onIndex?: ((index: BundleIndex) => void) | undefined;
   /** Every file that begins before this byte of the pack is what its hash says. */
   readonly onProven?: ((position: number) => void) | undefined;
+  readonly onWritten?: OnWritten | undefined;
   readonly signal?: AbortSignal | undefined;
   readonly limits?: ResourceLimits;
 }
@@ -68,11 +79,12 @@ export interface BundleTaskOptions {
 export async function runBundleTask<Task>(
   program: URL,
   task: Task,
-  { failure, onProgress, pause, onIndex, onProven, signal, limits = {} }: BundleTaskOptions,
+  { failure, onProgress, pause, onIndex, onProven, onWritten, signal, limits = {} }: BundleTaskOptions,
 ): Promise<BundleIndex | undefined> {
   const files: BundleFile[] = [];
   const onReport = async (report: BundleReport): Promise<void> => {
     if ('provenTo' in report) return onProven?.(report.provenTo);
+    if ('writtenPack' in report) return onWritten?.({ ...report.summary, files }, report.writtenPack);
     if (!('rows' in report)) return onProgress?.(report);
     files.push(...report.rows);
     await pause?.();
@@ -122,6 +134,16 @@ export async function handOver(index: BundleIndex, report: SendReport<BundleRepo
     await report({ rows: index.files.slice(at, at + sliceRows), summary: isLast ? summary : undefined });
   }
   return summary;
+}
+
+/** The thread's side of {@link OnWritten}: the index, then where its pack lies. */
+export async function offerWritten(
+  index: BundleIndex,
+  writtenPack: string,
+  report: SendReport<BundleReport>,
+): Promise<void> {
+  const summary = await handOver(index, report);
+  await report({ writtenPack, summary });
 }
 
 export function summaryOf({ digest, pages, sizeBytes, notes }: BundleIndex): BundleSummary {

@@ -1,6 +1,6 @@
 // The thread's side of a preparation: download → read → check the digest → write pack and index to the store. Owns:
 // restarts after an interrupted download, and the removal of its work folder when it ends by itself. Invariant: when it
-// resolves with a store, the bundle is committed there.
+// resolves with a store, the bundle is committed there. What is offered before was verified, and may yet not be stored.
 
 import { join } from 'node:path';
 import { makeFolder } from '../../runtime/folder.ts';
@@ -9,7 +9,7 @@ import { readArchive } from '../archive/archive-reader.ts';
 import { type Assembly, createAssembly } from '../archive/assembly.ts';
 import { BundleError } from '../bundle-error.ts';
 import type { BundleIndex } from '../bundle-index.ts';
-import { type ProgressContext, throttleProgress } from '../bundle-task.ts';
+import { type OnWritten, type ProgressContext, throttleProgress } from '../bundle-task.ts';
 import { watch } from '../byte-stream.ts';
 import { fetchArchive } from '../fetch/fetching.ts';
 import type { ProxySettings } from '../fetch/proxy-settings.ts';
@@ -19,6 +19,7 @@ import { shownFiles } from '../store/hidden-files.ts';
 import { createCountingSink, createPackWriter, type PackSink } from '../store/pack.ts';
 import { freeBytesOf, removeQuietly, type StoreDisk, systemDisk } from '../store/store-disk.ts';
 import { inStore, storeFull } from '../store/store-fault.ts';
+import { bundleFolder, packName } from '../store/store-layout.ts';
 import type { PrepareTask, StoringTask } from './preparation.ts';
 
 export interface PrepareContext extends ProgressContext {
@@ -26,14 +27,18 @@ export interface PrepareContext extends ProgressContext {
   readonly disk?: StoreDisk;
   /** Of the store's file system, see `freeBytesOf`. */
   readonly freeBytes?: (folder: string) => Promise<number | undefined>;
+  /** Receives what was read and verified while the disk syncs it, unless the store had the content before. */
+  readonly offer?: OnWritten | undefined;
 }
+
+type StoreContext = Pick<PrepareContext, 'disk' | 'offer'>;
 
 const maxStarts = 3;
 
 /** Gives a pack to what reads the content. The work folder is removed afterwards. */
 export type KeepContent = (
   task: StoringTask,
-  context: Pick<PrepareContext, 'disk'>,
+  context: StoreContext,
   readInto: (pack: PackSink) => Promise<BundleIndex>,
 ) => Promise<BundleIndex>;
 
@@ -67,19 +72,23 @@ export async function runPreparation(
  */
 export async function storeContent(
   task: StoringTask,
-  { disk = systemDisk }: Pick<PrepareContext, 'disk'>,
+  { disk = systemDisk, offer = async () => {} }: StoreContext,
   readInto: (pack: PackSink) => Promise<BundleIndex>,
 ): Promise<BundleIndex> {
   const { storeDir } = task;
   if (storeDir === undefined) return readInto(createCountingSink());
   const staged = join(task.workDir, 'bundle');
   await inStore(makeFolder(staged));
-  const pack = createPackWriter(join(staged, 'pack'));
+  const packPath = join(staged, packName);
+  const pack = createPackWriter(packPath);
   try {
     const index = await readInto(pack);
     const kept = task.keepsHiddenFiles === true ? index.files : shownFiles(index.files);
     const compacted = pack.compact(index, kept);
-    await pack.commit();
+    pack.flush();
+    const isNew = (await inStore(disk.list(bundleFolder(storeDir, index.digest)))).length === 0;
+    // The pack moves with its folder, so it must be open by then.
+    await Promise.all([pack.commit(), isNew ? offer(compacted, packPath) : undefined]);
     return await inStore(commitBundle(storeDir, staged, compacted, pack.position, disk));
   } finally {
     pack.abandon();

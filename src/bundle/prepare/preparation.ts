@@ -9,7 +9,7 @@ import { type Random, systemRandom } from '../../runtime/random.ts';
 import type { Link } from '../../wire/link.ts';
 import { BundleError } from '../bundle-error.ts';
 import type { BundleIndex } from '../bundle-index.ts';
-import { type BundleProgress, type BundleSummary, runBundleTask } from '../bundle-task.ts';
+import { type BundleProgress, type BundleSummary, type OnWritten, runBundleTask } from '../bundle-task.ts';
 import type { BundleLimits } from '../limits.ts';
 import { removeQuietly } from '../store/store-disk.ts';
 
@@ -32,7 +32,7 @@ export interface StoreRequest {
 export interface ThreadsOwn {
   /** A folder of this task alone; the thread makes it when it needs one, the starter removes it. */
   readonly workDir: string;
-  /** Whether the index is handed over once the bundle is committed. */
+  /** Whether the index is handed over: once the bundle is verified, or once it is committed. */
   readonly wantsFiles: boolean;
 }
 
@@ -63,6 +63,8 @@ export interface PrepareOptions {
     readonly pause: () => Promise<void>;
     /** What lies in the store now under that digest, verified. Called before the promise resolves. */
     readonly take: (index: BundleIndex) => void;
+    /** May be called before, with what was verified and is being stored, so that it can be served meanwhile. */
+    readonly offer?: OnWritten | undefined;
   };
   readonly clock?: Clock;
   readonly random?: Random;
@@ -110,7 +112,9 @@ export async function storeInWorker<Task>(
   const { handOver } = options;
   return inWorkFolder(storeDir ?? tmpdir(), options, async ({ workDir, signal, onProgress }) => {
     const task = taskOf({ workDir, wantsFiles: handOver !== undefined });
-    const index = await runBundleTask(program, task, { failure, signal, onProgress, pause: handOver?.pause });
+    const index = await runBundleTask(program, task, {
+      ...{ failure, signal, onProgress, pause: handOver?.pause, onWritten: handOver?.offer },
+    });
     if (index === undefined) throw new Error('only a check finds a bundle damaged');
     handOver?.take(index);
     return index;

@@ -22,6 +22,8 @@ export interface PackWriter extends PackSink {
    * @returns the index of the pack as it is then
    */
   compact(index: BundleIndex, kept: readonly BundleFile[]): BundleIndex;
+  /** Writes what is left, so that every byte can be read from the file. @throws as `append` */
+  flush(): void;
   /** Writes what is left, syncs, closes. */
   commit(): Promise<void>;
   /** Writes what is left and closes, without a sync: for a pack that ends with its process. @throws as `append` */
@@ -86,6 +88,7 @@ export function createPackWriter(path: string): PackWriter {
       attempt(() => ftruncateSync(fd, position));
       return { ...index, files: index.files.map((file) => ({ ...file, offset: layout.of(file) })) };
     },
+    flush,
     commit: async () => {
       flush();
       await sync(fd).catch((error: unknown) => {

@@ -10,6 +10,8 @@ export interface LiveBundle {
   readonly digest: string;
   readonly stored: StoredBundle;
   readonly routes: RouteTable;
+  /** Resolves when the bundle is in the store; rejects when it could not be stored. */
+  readonly committed: Promise<unknown>;
   /** `undefined` until precompressed variants are attached. */
   readonly variants: () => VariantTable | undefined;
   readonly findVariant: (route: FileRoute, encoding: ContentEncoding) => Variant | undefined;
@@ -28,7 +30,11 @@ export interface LiveBundle {
 }
 
 /** Takes over the stored bundle: closing it is this one's business from here on. */
-export function goLive(stored: StoredBundle, routes = buildRouteTable(stored.index)): LiveBundle {
+export function goLive(
+  stored: StoredBundle,
+  routes = buildRouteTable(stored.index),
+  committed: Promise<unknown> = Promise.resolve(),
+): LiveBundle {
   let holders = 0;
   let isRetired = false;
   let isUnreadable = false;
@@ -45,6 +51,7 @@ export function goLive(stored: StoredBundle, routes = buildRouteTable(stored.ind
     digest: stored.index.digest,
     stored,
     routes,
+    committed,
     variants: () => variant?.table,
     findVariant: ({ ordinal }, encoding) => variant?.table.find(ordinal, encoding),
     attach: (table, pack) => {

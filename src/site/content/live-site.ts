@@ -44,6 +44,11 @@ export function bundleOf(view: SiteView | undefined, route: FileRoute): LiveBund
   return bundle;
 }
 
+/** The disk no longer gives what is served. */
+export function isUnreadable(site: Pick<LiveSite, 'view'>): boolean {
+  return site.view()?.active.bundle.isUnreadable() ?? false;
+}
+
 export interface LiveSite {
   readonly view: () => SiteView | undefined;
   /** Serves `next` from now on. What is beyond `keep` is retired: it closes when its last request is done. */

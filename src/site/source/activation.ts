@@ -1,5 +1,6 @@
-// Puts a stored bundle into service and records it for a restart: first the swap, then `current` on disk, then the
-// removal of bundles beyond --keep. A disk that fails here affects the next start only, so it is logged and no more.
+// Puts a verified bundle into service and records it for a restart: first the swap, then `current` on disk once the bundle
+// is in the store, then the removal of bundles beyond --keep. A disk that fails at `current` affects the next start only,
+// so it is logged and no more. A bundle that could not be stored counts as unreadable: it is obtained again.
 
 import { bundleDamagedCode } from '../../bundle/store/pending-check.ts';
 import type { BundleStore } from '../../bundle/store/store.ts';
@@ -21,30 +22,49 @@ export interface ActivationPorts {
   readonly logger: Logger;
 }
 
+/** An open bundle, from whatever source it came. */
+export interface VerifiedBundle {
+  readonly stored: StoredBundle;
+  readonly provenance: Provenance;
+  /** `undefined`: it is in the store. */
+  readonly committed?: Promise<string> | undefined;
+}
+
 /** A bundle of the disk under the version it was activated as. No request waits for the routes of a large site. */
 export async function bringUp(
   { clock, routes }: ActivationPorts,
   stored: StoredBundle,
+  committed?: Promise<unknown>,
 ): Promise<ServedVersion> {
-  const bundle = goLive(stored, await routes.take(stored.index));
+  const bundle = goLive(stored, await routes.take(stored.index), committed);
   const { version, activatedAt } = stored.activation ?? { version: undefined, activatedAt: clock.now() };
   return { bundle, version, activatedAt, provenance: 'disk' };
 }
 
-/** Serves the bundle under that version. Takes over `stored`. */
+/**
+ * Serves the bundle under that version. Takes over `stored`.
+ *
+ * @param verified `committed`: see `WrittenBundle`
+ * @throws what kept a served bundle out of the store. After a failed sync the disk may give other bytes than were written
+ */
 export async function activate(
   ports: ActivationPorts,
-  stored: StoredBundle,
+  { stored, provenance, committed }: VerifiedBundle,
   version: string | undefined,
-  provenance: Provenance,
 ): Promise<void> {
   const { digest, files, pages } = stored.index;
-  const { bundle } = await bringUp(ports, stored);
+  const { bundle } = await bringUp(ports, stored, committed);
   const before = ports.site.view()?.active;
   const isSame = before?.bundle.digest === digest && before.version === version;
   const activatedAt = isSame ? before.activatedAt : ports.clock.now();
   ports.site.swap({ bundle, version, activatedAt, provenance });
   ports.logger.info({ version, digest, files: files.length, pages, provenance }, 'serving');
+  try {
+    await committed;
+  } catch (error) {
+    bundle.reportUnreadable();
+    throw error;
+  }
   await remember(ports, digest, version, activatedAt);
 }
 

@@ -8,6 +8,7 @@ import type { ServedBundle } from '../../bundle/published-bundle.ts';
 import type { BundleStore } from '../../bundle/store/store.ts';
 import type { StoredBundle } from '../../bundle/store/stored-bundle.ts';
 import type { Provenance } from '../content/live-site.ts';
+import type { VerifiedBundle } from './activation.ts';
 
 export interface BundleRequest {
   readonly published: ServedBundle;
@@ -16,16 +17,23 @@ export interface BundleRequest {
   readonly lostDigest?: string | undefined;
 }
 
+/** Content that was verified byte by byte and is being stored. Its receiver closes it. */
+export interface WrittenBundle {
+  readonly stored: StoredBundle;
+  /** Its digest once it is in the store; rejects with what kept it out. */
+  readonly committed: Promise<string>;
+}
+
 export interface BundleSource {
   /** Shown as `source.kind` in `/status`. */
   readonly name: Provenance;
   /**
    * Puts the content into the store.
    *
-   * @returns its digest; `undefined` when the next source is to be asked
+   * @returns its digest, or the content before it is there; `undefined` when the next source is to be asked
    * @throws {BundleError} which ends the attempt; the signal's reason
    */
-  obtain(request: BundleRequest, signal: AbortSignal): Promise<string | undefined>;
+  obtain(request: BundleRequest, signal: AbortSignal): Promise<string | WrittenBundle | undefined>;
   /** The same without waiting for anything, asked at every poll while the link or its archive fails. */
   obtainNow?(request: BundleRequest, signal: AbortSignal): Promise<string | undefined>;
   /** How far any source of the list has come. */
@@ -34,13 +42,23 @@ export interface BundleSource {
   release?(): void;
 }
 
+/**
+ * Brings the content in and serves it. @returns whether it did
+ * @param onVerified other content waits from then on: what is served is stored first, so that the site can go back to it
+ */
+export type BringIn = (
+  signal: AbortSignal,
+  onProgress: BundleRequest['onProgress'],
+  onVerified: () => void,
+) => Promise<boolean>;
+
 export interface BundleSourcesPorts {
   readonly store: BundleStore;
   readonly sources: readonly BundleSource[];
 }
 
 export type Obtained =
-  | { readonly kind: 'bundle'; readonly stored: StoredBundle; readonly provenance: Provenance }
+  | ({ readonly kind: 'bundle' } & VerifiedBundle)
   /** The link led to the content that is served already. */
   | { readonly kind: 'same-content' };
 
@@ -61,23 +79,48 @@ export async function obtainBundle(
     request.onProgress(progress);
     for (const source of sources) source.report?.(progress.receivedBytes);
   };
+  let committed: WrittenBundle['committed'] | undefined;
   try {
     for (const source of sources) {
-      const digest = await source.obtain({ ...request, onProgress }, signal);
-      if (digest === undefined) continue;
+      const found = await source.obtain({ ...request, onProgress }, signal);
+      if (found === undefined) continue;
+      if (typeof found === 'object' && isServable(request.published, found.stored, activeDigest)) {
+        committed = found.committed;
+        return { kind: 'bundle', stored: found.stored, provenance: source.name, committed };
+      }
+      const digest = typeof found === 'string' ? found : await untilCommitted(found);
       const isUnnamed = request.published.digest === undefined;
       if (isUnnamed && digest === activeDigest) return { kind: 'same-content' };
       const stored = await openPublished(request.published, digest, store);
       if (stored !== undefined) return { kind: 'bundle', stored, provenance: source.name };
     }
   } finally {
-    for (const source of sources) source.release?.();
+    // Servers that wait for this one ask for a copy next, which they get from the store.
+    const release = (): void => {
+      for (const source of sources) source.release?.();
+    };
+    if (committed === undefined) release();
+    else committed.then(release, release);
   }
   throw new BundleError(
     'transient',
     'StoreUnreliable',
     'the store lost or damaged the bundle that was just written; check its volume',
   );
+}
+
+/** Everything else is judged once it is in the store. */
+function isServable(
+  published: ServedBundle,
+  { index: { digest, pages } }: StoredBundle,
+  activeDigest: string | undefined,
+): boolean {
+  return published.digest === undefined ? pages > 0 && digest !== activeDigest : digest === published.digest;
+}
+
+async function untilCommitted({ stored, committed }: WrittenBundle): Promise<string> {
+  await stored.close();
+  return committed;
 }
 
 /** What a source offers while the link fails. @throws {BundleError} the store's own faults */

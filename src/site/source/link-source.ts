@@ -1,29 +1,32 @@
-// The published link as a source: downloads, verifies and stores its archive in a worker. A refusal that a flag could
-// change names the flag; the archive's readers know limits and no flags, because the operator uses them too.
+// The published link as a source: downloads, verifies and stores its archive in a worker. New content is offered while it
+// is being stored. A refusal that a flag could change names the flag; the archive's readers know limits and no flags,
+// because the operator uses them too.
 
 import { BundleError } from '../../bundle/bundle-error.ts';
-import type { BundleProgress } from '../../bundle/bundle-task.ts';
+import type { BundleIndex } from '../../bundle/bundle-index.ts';
+import type { BundleProgress, OnWritten } from '../../bundle/bundle-task.ts';
 import { defaultLimits } from '../../bundle/limits.ts';
 import { prepareInWorker } from '../../bundle/prepare/preparation.ts';
 import type { ServedBundle } from '../../bundle/published-bundle.ts';
 import type { WrittenCopies } from '../../bundle/store/checking.ts';
+import { openPack, type StoredBundle } from '../../bundle/store/stored-bundle.ts';
 import { sizeText } from '../../runtime/flags/flag-kinds.ts';
 import type { CaCertificates } from '../../runtime/http/ca-certificates.ts';
 import { userAgent } from '../../runtime/version.ts';
 import type { Link } from '../../wire/link.ts';
 import { type BundleServerFlags, limitsOf } from '../server-flags.ts';
 import type { DownloadOutcome } from '../site-counts.ts';
-import { type BundleSource, failureKind } from './bundle-source.ts';
+import { type BundleSource, failureKind, type WrittenBundle } from './bundle-source.ts';
 
 /** Content that a link leads to. */
 export type LinkedBundle = ServedBundle & { readonly link: Link };
 
-/** Downloads a link's archive into the store. @throws {BundleError} */
+/** Downloads a link's archive into the store. Content that is new to it comes before it is stored. @throws {BundleError} */
 export type PrepareBundle = (
   published: LinkedBundle,
   onProgress: (progress: BundleProgress) => void,
   signal: AbortSignal,
-) => Promise<{ readonly digest: string }>;
+) => Promise<{ readonly digest: string } | WrittenBundle>;
 
 /** The last of a list: it has the content or throws, unless there is no link. */
 export function linkSource(
@@ -35,14 +38,21 @@ export function linkSource(
     obtain: async ({ published, onProgress }, signal) => {
       const { link } = published;
       if (link === undefined) return undefined;
-      try {
-        const { digest } = await prepare({ ...published, link }, onProgress, signal);
-        countDownload('ok');
-        return digest;
-      } catch (error) {
+      const fail = (error: unknown): never => {
         if (!signal.aborted) countDownload(failureKind(error));
         throw error;
+      };
+      const prepared = await prepare({ ...published, link }, onProgress, signal).catch(fail);
+      if ('digest' in prepared) {
+        countDownload('ok');
+        return prepared.digest;
       }
+      const committed = prepared.committed.then((digest) => {
+        countDownload('ok');
+        return digest;
+      }, fail);
+      committed.catch(() => {}); // the one who serves it gets the error
+      return { ...prepared, committed };
     },
   };
 }
@@ -59,24 +69,51 @@ export function openPreparation(
   { workerUrl, written, pause }: PreparationPorts,
 ): PrepareBundle {
   const limits = limitsOf(flags);
-  return async (published, onProgress, signal) =>
-    prepareInWorker(
-      workerUrl,
-      {
-        link: published.link,
-        storeDir: flags.store,
-        expectedDigest: published.digest,
-        limits,
-        allowPrivateLinks: flags.allowPrivateLinks,
-        // A link on the command line is its user's own; one in bundle.json may be another person's text.
-        allowFileLinks: flags.allowFileLinks || flags.bundleUrl !== undefined,
-        extraCaPem: await certificates.current(),
-        userAgent,
-      },
-      { signal, onProgress, handOver: { pause, take: (index) => written.note(flags.store, index) } },
-    ).catch((error: unknown) => {
-      throw nameFlag(error, flags);
+  return async (published, onProgress, signal) => {
+    const request = {
+      link: published.link,
+      storeDir: flags.store,
+      expectedDigest: published.digest,
+      limits,
+      allowPrivateLinks: flags.allowPrivateLinks,
+      // A link on the command line is its user's own; one in bundle.json may be another person's text.
+      allowFileLinks: flags.allowFileLinks || flags.bundleUrl !== undefined,
+      extraCaPem: await certificates.current(),
+      userAgent,
+    };
+    return untilWritten((offer, isOffered) => {
+      // Only a check that follows at once may trust the copy, and what is served already is not checked.
+      const take = (index: BundleIndex): void => {
+        if (!isOffered()) written.note(flags.store, index);
+      };
+      const options = { signal, onProgress, handOver: { pause, take, offer } };
+      return prepareInWorker(workerUrl, request, options).catch((error: unknown) => {
+        throw nameFlag(error, flags);
+      });
     });
+  };
+}
+
+/** What `prepare` resolves with, or what it offers before. */
+async function untilWritten<Prepared extends { readonly digest: string }>(
+  prepare: (offer: OnWritten, isOffered: () => boolean) => Promise<Prepared>,
+): Promise<Prepared | WrittenBundle> {
+  const { promise: offered, resolve } = Promise.withResolvers<StoredBundle>();
+  let state: 'preparing' | 'offered' | 'ended' = 'preparing';
+  const offer: OnWritten = async (index, packPath) => {
+    // A pack that cannot be opened now is opened once it is in the store.
+    const stored = await openPack(packPath, index, undefined).catch(() => undefined);
+    if (stored === undefined) return;
+    if (state === 'ended') return stored.close();
+    state = 'offered';
+    resolve(stored);
+  };
+  const prepared = prepare(offer, () => state === 'offered').finally(() => {
+    if (state === 'preparing') state = 'ended';
+  });
+  const committed = prepared.then(({ digest }) => digest);
+  committed.catch(() => {}); // its receiver, or the caller, gets the error
+  return Promise.race([prepared, offered.then((stored) => ({ stored, committed }))]);
 }
 
 type Limits = Pick<BundleServerFlags, 'maxArchiveSize' | 'maxBundleSize' | 'maxFileSize' | 'maxFiles'>;

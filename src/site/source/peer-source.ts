@@ -6,7 +6,7 @@ import type { BundleSource } from './bundle-source.ts';
 
 export function peerSource({ bring, copy, report, release }: Peers): BundleSource {
   const from =
-    (take: Peers['copy']): BundleSource['obtain'] =>
+    (take: Peers['copy']): NonNullable<BundleSource['obtainNow']> =>
     async ({ published: { digest }, onProgress }, signal) =>
       digest !== undefined && (await take(digest, onProgress, signal)) ? digest : undefined;
   return { name: 'peer', obtain: from(bring), obtainNow: from(copy), report, release };

@@ -3,13 +3,12 @@
 // Invariant: the old version is served until the new one is whole, verified and open. A failure is kept as progress and
 // retried; nothing here ends the process.
 
-import type { BundleProgress } from '../../bundle/bundle-task.ts';
 import type { ServedBundle } from '../../bundle/published-bundle.ts';
 import type { StoredBundle } from '../../bundle/store/stored-bundle.ts';
 import type { Random } from '../../runtime/random.ts';
 import type { Link } from '../../wire/link.ts';
 import { publishableCode, publishableMessage } from '../../wire/publishable-error.ts';
-import type { LiveSite } from '../content/live-site.ts';
+import { isUnreadable } from '../content/live-site.ts';
 import {
   type ActivationPorts,
   activate,
@@ -21,7 +20,14 @@ import {
   relabel,
   reopenFormer,
 } from './activation.ts';
-import { type BundleSourcesPorts, failureKind, obtainBundle, obtainOffered } from './bundle-source.ts';
+import {
+  type BringIn,
+  type BundleRequest,
+  type BundleSourcesPorts,
+  failureKind,
+  obtainBundle,
+  obtainOffered,
+} from './bundle-source.ts';
 import type { PublishedContent } from './published-content.ts';
 import {
   decideSource,
@@ -155,7 +161,7 @@ async function obtainMeanwhile(
     const offered = await obtainOffered(ports, { published, onProgress }, whileWanted);
     if (offered === undefined) return false;
     noteObtained(ports, memory);
-    await activate(ports, offered.stored, published.version, offered.provenance);
+    await activate(ports, offered, published.version);
     return true;
   });
 }
@@ -186,10 +192,6 @@ function isLost({ site, clock }: SourceWatchPorts, { renewedAt }: Memory): boole
   return isUnreadable(site) && clock.monotonic() - renewedAt >= renewalPauseMs;
 }
 
-function isUnreadable(site: LiveSite): boolean {
-  return site.view()?.active.bundle.isUnreadable() ?? false;
-}
-
 function noteObtained({ site, clock }: SourceWatchPorts, memory: Memory): void {
   if (isUnreadable(site)) memory.renewedAt = clock.monotonic();
 }
@@ -206,9 +208,6 @@ async function serveLastGood(ports: SourceWatchPorts, memory: Memory, signal: Ab
   if (active?.stored === lastGood) active.reportUnreadable();
   memory.isLastGoodUnknown = true;
 }
-
-/** Brings the content in and serves it. @returns whether it did */
-type BringIn = (signal: AbortSignal, onProgress: (progress: BundleProgress) => void) => Promise<boolean>;
 
 /** Meanwhile serves the last good bundle after the startup timeout, and stops when other content is published. */
 async function bringIn(
@@ -229,9 +228,10 @@ async function bringIn(
     untilOtherIsWanted(ports, memory, published, meanwhile).then(() => superseded.abort(), ignore),
   ]);
   try {
-    const isHere = await work(AbortSignal.any([signal, superseded.signal]), (download) => {
+    const noteProgress: BundleRequest['onProgress'] = (download) => {
       memory.progress = { ...memory.progress, download };
-    });
+    };
+    const isHere = await work(AbortSignal.any([signal, superseded.signal]), noteProgress, () => done.abort());
     if (!isHere) return false;
     await serveFormer(ports, memory, signal);
     memory.failed = undefined;
@@ -239,6 +239,8 @@ async function bringIn(
     return true;
   } catch (error) {
     if (signal.aborted) throw error;
+    // What is served could not be stored: this attempt has a wait of its own.
+    if (isUnreadable(ports.site)) memory.renewedAt = Number.NEGATIVE_INFINITY;
     if (!superseded.signal.aborted) {
       noteFailure(ports, memory, published, error);
       if (isStoreFull(error) && (await makeRoom(ports, memory.lastGood, signal))) memory.failed = undefined;
@@ -272,7 +274,7 @@ function obtain(
   published: ServedBundle,
   signal: AbortSignal,
 ): Promise<boolean> {
-  return bringIn(ports, memory, published, signal, async (whileWanted, onProgress) => {
+  return bringIn(ports, memory, published, signal, async (whileWanted, onProgress, onVerified) => {
     const { active } = ports.site.view() ?? {};
     const [activeDigest, lost] = isLost(ports, memory)
       ? [undefined, active]
@@ -280,10 +282,10 @@ function obtain(
     const isWanted = published.version !== undefined && lost?.version === published.version;
     const request = { published, onProgress, lostDigest: isWanted ? lost.bundle.digest : undefined };
     const obtained = await obtainBundle(ports, request, activeDigest, whileWanted);
+    onVerified();
     noteObtained(ports, memory);
     // Content without a version keeps the one it had; a new version is recorded.
-    if (obtained.kind === 'bundle')
-      await activate(ports, obtained.stored, published.version, obtained.provenance);
+    if (obtained.kind === 'bundle') await activate(ports, obtained, published.version);
     else if (published.version !== undefined) await relabel(ports, published.version);
     return true;
   });

@@ -83,6 +83,8 @@ async function attachVariants(
   const maxBytes = Math.max(0, maxBundleSize - index.sizeBytes);
   const began = clock.monotonic();
   try {
+    // The thread reads the files where they are stored.
+    await bundle.committed;
     signal.throwIfAborted();
     // The check of its files comes first: it proves what large files wait for.
     await unlessAborted(bundle.stored.proven(), signal);

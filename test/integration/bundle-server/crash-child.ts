@@ -9,7 +9,9 @@ import { defaultLimits } from '../../../src/bundle/limits.ts';
 import { runPreparation } from '../../../src/bundle/prepare/preparation-run.ts';
 import { openBundleStore } from '../../../src/bundle/store/store.ts';
 import { type StoreDisk, systemDisk } from '../../../src/bundle/store/store-disk.ts';
+import { openPack } from '../../../src/bundle/store/stored-bundle.ts';
 import { systemClock } from '../../../src/runtime/clock.ts';
+import { readText } from '../../support/store-builder.ts';
 import { step, stepsTaken } from './kill-steps.ts';
 
 const [store = '', archive = ''] = process.argv.slice(2);
@@ -49,6 +51,12 @@ const { digest } = await runPreparation(
     proxy: { httpProxy: undefined, httpsProxy: undefined, noProxy: undefined },
     disk,
     onProgress: () => {},
+    // As the server does: what is offered is open while it is being stored.
+    offer: async (index, packPath) => {
+      const bundle = await openPack(packPath, index, undefined);
+      for (const file of index.files.filter(({ path }) => path === 'index.html')) readText(bundle, file);
+      await bundle.close();
+    },
   },
 );
 const stored = await opened.open(digest);

@@ -15,6 +15,7 @@ import { openBundleStore } from '../../../src/bundle/store/store.ts';
 import { bundleFolder } from '../../../src/bundle/store/store-layout.ts';
 import { systemClock } from '../../../src/runtime/clock.ts';
 import { prepareVariants } from '../../../src/site/variants/variant-making.ts';
+import { eventually } from '../../support/eventually.ts';
 import { putBundle, readText } from '../../support/store-builder.ts';
 import { entry, tar } from '../../support/tar-builder.ts';
 import { bundleDocument, makeArchive, makeSite } from './archive.ts';
@@ -170,6 +171,49 @@ test('killed at any step of making precompressed variants: the bundle is whole, 
     assert.deepEqual([...new Set(found)].sort(), [false, true], 'some kills come after the forms were kept');
   } finally {
     await rm(folder, { recursive: true, force: true });
+  }
+});
+
+test('the program killed while it stores what it serves leaves no half copy that is served', async () => {
+  const links = await startLinkServer();
+  const served = await prepareSite();
+  try {
+    links.put('v1', await makeArchive({ ...makeSite('v1'), 'large.bin': randomBytes(30_000_000) }));
+    await served.mount(bundleDocument({ version: 'v1', link: links.link('v1') }));
+    const home = (): Promise<string> =>
+      fetch(served.site).then(
+        async (answer) => (answer.status === 200 ? answer.text() : ''),
+        () => '',
+      );
+    for (const ms of [0, 5, 10, 20, 40, 80, 160]) {
+      await rm(served.store, { recursive: true, force: true });
+      await served.start();
+      await eventually('v1 is served', async () => ((await home()).includes('v1') ? true : undefined));
+      await sleep(ms);
+      await served.child().stop('SIGKILL');
+      links.misbehave((response) => response.writeHead(403).end());
+      await served.start();
+      const { active, source } = await served.until(
+        'the disk and the link were read',
+        (status) => status.active !== null || status.source.lastError !== null,
+      );
+      assert.equal(active === null, (await home()) === '', `${source.state} ${ms} ms later`);
+      const names = await readdir(served.store);
+      assert.deepEqual(
+        names.filter((name) => name.startsWith('.')),
+        [],
+        'what was half done is removed',
+      );
+      if (active !== null) {
+        const large = Buffer.from(await (await fetch(`${served.site}/large.bin`)).arrayBuffer());
+        assert.equal(large.length, 30_000_000);
+      }
+      links.misbehave(undefined);
+      await served.child().stop('SIGKILL');
+    }
+  } finally {
+    await served.remove();
+    await links.close();
   }
 });
 

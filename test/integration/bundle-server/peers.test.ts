@@ -239,7 +239,10 @@ test('what the admin port says to peers: only digests open anything, and only fo
   await startAll([server]);
   await isServed(server);
   const ask = (path: string, method = 'GET') => fetch(`${server.admin}${path}`, { method });
-  const word = await (await ask(`/peers/${digest}`)).text();
+  const word = await eventually('what is served is stored', async () => {
+    const answer = await (await ask(`/peers/${digest}`)).text();
+    return answer.includes('"fetching"') ? undefined : answer;
+  });
   assert.match(word, /^\{"id":"[0-9a-f-]{36}","state":"have","receivedBytes":0\}$/);
   assert.match(await (await ask(`/peers/${'0'.repeat(64)}`)).text(), /"state":"none"/);
   const statuses = {

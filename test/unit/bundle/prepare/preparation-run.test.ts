@@ -6,14 +6,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
-import type { BundleProgress } from '../../../../src/bundle/bundle-task.ts';
+import type { BundleProgress, OnWritten } from '../../../../src/bundle/bundle-task.ts';
 import { defaultLimits } from '../../../../src/bundle/limits.ts';
 import type { PrepareTask } from '../../../../src/bundle/prepare/preparation.ts';
 import { type PrepareContext, runPreparation } from '../../../../src/bundle/prepare/preparation-run.ts';
 import { createCountingSink, createPackWriter } from '../../../../src/bundle/store/pack.ts';
 import { type StoreDisk, systemDisk } from '../../../../src/bundle/store/store-disk.ts';
 import { storeFault } from '../../../../src/bundle/store/store-fault.ts';
+import { openPack } from '../../../../src/bundle/store/stored-bundle.ts';
 import { systemClock } from '../../../../src/runtime/clock.ts';
+import { readText } from '../../../support/store-builder.ts';
 import { tarOf } from '../../../support/tar-builder.ts';
 import { zip } from '../../../support/zip-builder.ts';
 
@@ -30,6 +32,7 @@ async function run(
   context: Partial<PrepareContext> = {},
   reports: BundleProgress[] = [],
   bytes = tarOf({ 'index.html': 'home' }),
+  expectedDigest?: string,
 ) {
   const archive = join(dir, 'site.archive');
   await writeFile(archive, bytes);
@@ -38,7 +41,7 @@ async function run(
     link: pathToFileURL(archive).href,
     storeDir: join(dir, 'store'),
     workDir: join(dir, 'store', '.incoming-1'),
-    expectedDigest: undefined,
+    expectedDigest,
     limits: defaultLimits,
     allowPrivateLinks: false,
     allowFileLinks: true,
@@ -81,6 +84,69 @@ for (const step of ['writeText', 'rename', 'syncFolder', 'makeFolder'] as const)
     );
   });
 }
+
+/** What an offer saw: the pack, and the names in the store at that moment. */
+function watchOffers() {
+  const offers: { pack: string; names: readonly string[] }[] = [];
+  const offer: OnWritten = async (index, packPath) => {
+    const bundle = await openPack(packPath, index, undefined);
+    const pack = index.files.map((file) => readText(bundle, file)).join();
+    await bundle.close();
+    offers.push({ pack, names: await readdir(join(dir, 'store'), { recursive: true }) });
+  };
+  return { offers, offer };
+}
+
+test('what was read and verified is offered once, before it is in the store', async () => {
+  const { offers, offer } = watchOffers();
+  await run({ offer }, [], tarOf({ 'index.html': 'home', 'a.css': 'a' }));
+  assert.deepEqual(
+    offers.map(({ pack }) => pack),
+    ['a,home'],
+  );
+  assert.deepEqual(
+    offers[0]?.names.filter((name) => name.startsWith('bundles')),
+    [],
+  );
+});
+
+test('a bundle is not moved while its offer is being taken', async () => {
+  const { promise: taken, resolve: take } = Promise.withResolvers<void>();
+  const { promise: synced, resolve: noteSync } = Promise.withResolvers<void>();
+  const moves: string[] = [];
+  const disk: StoreDisk = {
+    ...systemDisk,
+    rename: async (from, to) => {
+      moves.push(to);
+      await systemDisk.rename(from, to);
+    },
+  };
+  const offer: OnWritten = () => {
+    noteSync();
+    return taken;
+  };
+  const running = run({ disk, offer });
+  await synced;
+  for (let turn = 0; turn < 20; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+  assert.deepEqual(moves, []);
+  take();
+  await running;
+  assert.equal(moves.length, 1);
+});
+
+test('content that the store has, or that is not the wanted one, is not offered', async () => {
+  const { offers, offer } = watchOffers();
+  await run();
+  await run({ offer });
+  assert.equal(offers.length, 0, 'it is in the store');
+  await assert.rejects(run({ offer }, [], tarOf({ 'index.html': 'other' }), 'a'.repeat(64)), {
+    code: 'DigestMismatch',
+  });
+  await assert.rejects(run({ offer }, [], tarOf({ 'index.html': 'cut' }).subarray(0, -1024)), {
+    code: 'NoEndMark',
+  });
+  assert.equal(offers.length, 0, 'it was refused');
+});
 
 test('a pack overwrites nothing, and takes nothing once it is abandoned', () => {
   const path = join(dir, 'pack');

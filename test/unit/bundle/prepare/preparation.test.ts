@@ -16,6 +16,7 @@ import {
   prepareInWorker,
 } from '../../../../src/bundle/prepare/preparation.ts';
 import { openBundleStore } from '../../../../src/bundle/store/store.ts';
+import { openPack } from '../../../../src/bundle/store/stored-bundle.ts';
 import { systemClock } from '../../../../src/runtime/clock.ts';
 import { type Storage, type StorageAnswer, startStorage } from '../../../support/storage-server.ts';
 import { readText } from '../../../support/store-builder.ts';
@@ -83,6 +84,22 @@ test('a caller that serves the bundle gets the index of the stored copy', async 
   const again = await requestOf((_request, response) => response.end(other));
   assert.equal((await prepare(again, { handOver })).digest, digest);
   assert.deepEqual(taken[1], taken[0]);
+});
+
+test('a caller that serves the bundle may open it before the promise resolves', async () => {
+  const offered: string[] = [];
+  const handOver = {
+    pause: async () => {},
+    take: () => offered.push('taken'),
+    offer: async (index: BundleIndex, packPath: string) => {
+      const bundle = await openPack(packPath, index, undefined);
+      for (const file of index.files) offered.push(readText(bundle, file));
+      await bundle.close();
+    },
+  };
+  const request = await requestOf((_request, response) => response.end(archive));
+  await prepare(request, { handOver });
+  assert.deepEqual(offered, ['a'.repeat(5000), 'home', 'x', 'taken']);
 });
 
 test('a bundle is in the store, verified, when the promise resolves', async () => {

@@ -19,7 +19,7 @@ import { createLiveSite, type LiveSite } from '../../../../src/site/content/live
 import { pathsPerSlice } from '../../../../src/site/content/route-table.ts';
 import { createRoutesAhead } from '../../../../src/site/content/routes-ahead.ts';
 import type { Peers } from '../../../../src/site/peers/peers.ts';
-import { diskSource } from '../../../../src/site/source/bundle-source.ts';
+import { diskSource, type WrittenBundle } from '../../../../src/site/source/bundle-source.ts';
 import { linkSource, type PrepareBundle } from '../../../../src/site/source/link-source.ts';
 import { peerSource } from '../../../../src/site/source/peer-source.ts';
 import type { SourceReading } from '../../../../src/site/source/source-decision.ts';
@@ -96,7 +96,10 @@ let fetches: ServedBundle[];
 let outcomes: string[];
 let warnings: string[];
 /** What the next fetches do; the last one stays. */
-let answer: (published: ServedBundle, signal: AbortSignal) => Promise<{ readonly digest: string }>;
+let answer: (
+  published: ServedBundle,
+  signal: AbortSignal,
+) => Promise<{ readonly digest: string } | WrittenBundle>;
 let stop: AbortController;
 let running: Promise<void>;
 let peers: Peers | undefined;
@@ -182,6 +185,102 @@ test('a first start waits for bundle.json, downloads, serves, and only then reco
   assert.deepEqual(store.log, ['activate v1', 'sweep']);
   assert.equal(watch.progress().state, 'in-sync');
   assert.deepEqual(outcomes, ['ok']);
+});
+
+/** Content that can be read while it is being stored. @param committed settles when it is stored, or could not be */
+function writtenBundle(
+  version: string,
+  committed: Promise<void>,
+): WrittenBundle & { readonly stored: MemoryBundle } {
+  const stored = storedBundle({ 'index.html': version });
+  return { stored, committed: committed.then(() => store.put(version)) };
+}
+
+test('new content is served while it is being stored, and recorded once it is there', async () => {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  publish('v1');
+  answer = async () => writtenBundle('v1', promise);
+  await start();
+  assert.equal(servedVersion(), 'v1');
+  assert.deepEqual(await readAll(), ['v1']);
+  assert.deepEqual([store.log, outcomes, watch.progress().state], [[], [], 'preparing']);
+  resolve();
+  await clock.pass(0);
+  assert.deepEqual([store.log, outcomes], [['activate v1', 'sweep'], ['ok']]);
+  assert.equal(watch.progress().state, 'in-sync');
+});
+
+for (const [what, error, kind, waitMs] of [
+  ['a disk that fails', transient, 'transient', 60_000],
+  ['a full disk', full, 'transient', 20 * 60_000],
+] as const) {
+  test(`${what} after content is served is reported, and the content is obtained again after its wait`, async () => {
+    publish('v1');
+    answer = async () => writtenBundle('v1', Promise.reject(error));
+    await start();
+    assert.equal(servedVersion(), 'v1');
+    assert.deepEqual(await readAll(), ['v1'], 'what can be read is served meanwhile');
+    assert.deepEqual(store.log, what === 'a full disk' ? ['drop 0'] : []);
+    assert.deepEqual(outcomes, [kind]);
+    assert.equal(watch.progress().state, 'backing-off');
+    assert.equal(watch.progress().lastError?.code, error.code);
+    await clock.pass(10 * waitMs);
+    assert.equal(watch.progress().lastError?.code, error.code);
+    assert.ok(fetches.length > 1 && fetches.length <= 20, `${fetches.length} downloads`);
+    answer = async () => ({ digest: store.put('v1') });
+    await clock.pass(waitMs * 2);
+    assert.equal(watch.progress().state, 'in-sync');
+    assert.equal(site.view()?.active.bundle.isUnreadable(), false);
+    assert.equal(store.log.at(-1), 'sweep');
+  });
+}
+
+test('where new content could not be stored, the last good version is served until it is obtained again', async () => {
+  store.pointer = store.put('v1');
+  store.facts = { version: 'v1', activatedAt: 1 };
+  publish('v2');
+  answer = async () => writtenBundle('v2', Promise.reject(transient));
+  await start();
+  assert.equal(servedVersion(), 'v1');
+  const { length } = fetches;
+  answer = async () => ({ digest: store.put('v2') });
+  await clock.pass(60_000);
+  assert.ok(fetches.length > length, 'it is obtained again');
+  assert.equal(servedVersion(), 'v2');
+});
+
+test('other content that is published meanwhile waits until what is served is stored', async () => {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const signals: AbortSignal[] = [];
+  publish('v1');
+  answer = async (published, signal) => {
+    signals.push(signal);
+    return published.version === 'v1' ? writtenBundle('v1', promise) : { digest: store.put('v2') };
+  };
+  await start();
+  publish('v2');
+  await clock.pass(2 * pollMs);
+  assert.equal(servedVersion(), 'v1');
+  assert.equal(signals[0]?.aborted, false, 'it goes on being stored');
+  resolve();
+  await clock.pass(0);
+  assert.equal(servedVersion(), 'v2');
+  assert.deepEqual(store.log, ['activate v1', 'sweep', 'activate v2', 'sweep']);
+});
+
+test('content without a name and without pages is refused, although it can be read before it is stored', async () => {
+  publish('v1');
+  const stored = storedBundle({ 'a.css': 'a' });
+  let isStored = false;
+  answer = async () => {
+    isStored = true;
+    store.bundles.set(stored.index.digest, () => storedBundle({ 'a.css': 'a' }));
+    return { stored, committed: Promise.resolve(stored.index.digest) };
+  };
+  await start();
+  assert.ok(isStored);
+  assert.equal(servedVersion(), undefined);
+  assert.equal(watch.progress().lastError?.code, 'NoPages');
 });
 
 test('a new link for the same version costs only the check', async () => {

@@ -27,12 +27,12 @@ beforeEach(async () => {
 });
 afterEach(() => rm(storeDir, { recursive: true, force: true }));
 
-async function bundle(text: string): Promise<LiveBundle> {
+async function bundle(text: string, committed?: Promise<unknown>): Promise<LiveBundle> {
   const stored = storedBundle({ 'index.html': text.repeat(600) });
   const folder = bundleFolder(storeDir, stored.index.digest);
   await mkdir(folder, { recursive: true });
   await writeFile(join(folder, 'variants'), 'the small body');
-  return goLive(stored);
+  return goLive(stored, undefined, committed);
 }
 
 interface Job {
@@ -97,6 +97,22 @@ test('ready once attached: the variant is found, its bytes come from the pack of
   assert.equal(jobs.length, 1, 'what it has is not made again');
   await live.retire();
   assert.throws(() => readText(live.packOf(form), form), /closed/);
+});
+
+test('variants wait for a bundle that is still being stored, and are not made of one that could not be', async () => {
+  for (const isStored of [true, false]) {
+    const { jobs, keeper: one } = keeper();
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    one.prepareFor(await bundle('a', promise));
+    await settled();
+    assert.equal(jobs.length, 0);
+    if (isStored) resolve();
+    else reject(new Error('the disk is full'));
+    await settled();
+    assert.equal(jobs.length, isStored ? 1 : 0);
+    if (!isStored) assert.equal(one.state(), 'failed');
+    await Promise.all([jobs[0]?.end(done()), one.stop()]);
+  }
 });
 
 test('a swap gives up the former job before the next begins', async () => {

@@ -1,5 +1,6 @@
 // The same job done the usual way: a controller-runtime operator that reads a StaticExport, its key Secret and
-// its output, starts a job, polls it, issues a link, probes it, and writes Secret, ConfigMap and status.
+// its output, starts a job, polls it, issues a link, probes it, and writes Secret, ConfigMap and status, with the fields
+// that this project's operator gives them.
 // It stands beside ours in the benchmarks and is no product: no back-off in status, no inspection, no refresh.
 package main
 
@@ -145,7 +146,7 @@ func (r *reconciler) advance(ctx context.Context, object *unstructured.Unstructu
 	case job == "":
 		// The start record that makes a lost answer harmless is written before the job is requested.
 		record := map[string]any{
-			"key": string(object.GetUID()), "lastAttemptTime": time.Now().UTC().Format(time.RFC3339),
+			"key": string(object.GetUID()), "lastAttemptTime": now(),
 			"inputHash": domain, "cause": "First", "attempts": int64(1),
 		}
 		if err := r.status(ctx, object, "start", record); err != nil {
@@ -158,7 +159,7 @@ func (r *reconciler) advance(ctx context.Context, object *unstructured.Unstructu
 			return ctrl.Result{}, err
 		}
 		r.tell(object, "ExportStarted", "Export started. Job "+started.JobID+".")
-		return ctrl.Result{RequeueAfter: pollEvery}, r.status(ctx, object, "job", map[string]any{"id": started.JobID})
+		return ctrl.Result{RequeueAfter: pollEvery}, r.status(ctx, object, "job", r.job(started.JobID, ""))
 	case state != "completed":
 		var polled struct {
 			Status string `json:"status"`
@@ -170,7 +171,7 @@ func (r *reconciler) advance(ctx context.Context, object *unstructured.Unstructu
 		if polled.Status == "completed" {
 			next = time.Millisecond
 		}
-		return ctrl.Result{RequeueAfter: next}, r.status(ctx, object, "job", map[string]any{"id": job, "state": polled.Status})
+		return ctrl.Result{RequeueAfter: next}, r.status(ctx, object, "job", r.job(job, polled.Status))
 	default:
 		var issued struct {
 			BundleURL string `json:"bundleUrl"`
@@ -182,11 +183,11 @@ func (r *reconciler) advance(ctx context.Context, object *unstructured.Unstructu
 		if err := probe(ctx, issued.BundleURL); err != nil {
 			return ctrl.Result{}, err
 		}
-		if err := r.publish(ctx, object, issued.BundleURL, issued.ExpiresAt); err != nil {
+		if err := r.publish(ctx, object, job, issued.BundleURL, issued.ExpiresAt); err != nil {
 			return ctrl.Result{}, err
 		}
 		r.tell(object, "Promoted", "Version "+issued.ExpiresAt+" is published.")
-		return ctrl.Result{RequeueAfter: time.Hour}, r.status(ctx, object, "job", map[string]any{"id": job, "state": state})
+		return ctrl.Result{RequeueAfter: time.Hour}, r.status(ctx, object, "job", r.job(job, state), r.active(job, issued.ExpiresAt))
 	}
 }
 
@@ -194,45 +195,90 @@ func (r *reconciler) tell(object *unstructured.Unstructured, reason, note string
 	r.recorder.Eventf(object, nil, corev1.EventTypeNormal, reason, "Reconcile", "%s", note)
 }
 
-func (r *reconciler) publish(ctx context.Context, object *unstructured.Unstructured, link, expires string) error {
-	output := client.ObjectKey{Namespace: object.GetNamespace(), Name: object.GetName() + "-bundle"}
-	bare := func(kind string) *unstructured.Unstructured {
-		return &unstructured.Unstructured{Object: map[string]any{
+func (r *reconciler) publish(ctx context.Context, object *unstructured.Unstructured, job, link, expires string) error {
+	// One request: an apply with a version that no object has creates it, and is a conflict where there is one.
+	apply := func(kind string, labels map[string]any, data map[string]any) error {
+		target := &unstructured.Unstructured{Object: map[string]any{
 			"apiVersion": "v1", "kind": kind,
 			"metadata": map[string]any{
-				"namespace": output.Namespace, "name": output.Name,
+				"namespace": object.GetNamespace(), "name": object.GetName() + "-bundle", "resourceVersion": "1",
+				"labels": labels,
 				"ownerReferences": []any{map[string]any{
 					"apiVersion": object.GetAPIVersion(), "kind": object.GetKind(),
 					"name": object.GetName(), "uid": string(object.GetUID()), "controller": true,
 				}},
 			},
 		}}
-	}
-	// Created bare, then applied to exactly that: another owner's object is never taken over.
-	apply := func(kind string, data map[string]any) error {
-		created := bare(kind)
-		if err := r.Create(ctx, created, client.FieldOwner("bench-peer")); err != nil {
-			return err
-		}
-		target := bare(kind)
-		target.SetResourceVersion(created.GetResourceVersion())
 		for field, value := range data {
 			target.Object[field] = value
 		}
 		return r.Apply(ctx, client.ApplyConfigurationFromUnstructured(target), client.FieldOwner("bench-peer"), client.ForceOwnership)
 	}
-	if err := apply("Secret", map[string]any{"stringData": map[string]any{"bundleUrl": link, "expiresAt": expires}}); err != nil {
+	bundle, err := json.Marshal(map[string]any{
+		"version": version(job), "jobId": job, "bundleUrl": link, "issuedAt": now(), "expiresAt": expires, "pages": 7,
+	})
+	if err != nil {
 		return err
 	}
-	return apply("ConfigMap", map[string]any{"data": map[string]any{"version": expires}})
+	labels := map[string]any{"app.kubernetes.io/managed-by": "bench-peer"}
+	values := "staticExport:\n  enabled: true\n  bundleUrl: " + link + "\n  version: " + version(job) + "\n"
+	if err := apply("Secret", labels, map[string]any{"type": "Opaque", "stringData": map[string]any{
+		"bundle.json": string(bundle), "bundleUrl": link, "version": version(job), "values.yaml": values,
+	}}); err != nil {
+		return err
+	}
+	watched := map[string]any{"app.kubernetes.io/managed-by": "bench-peer", "reconcile.fluxcd.io/watch": "Enabled"}
+	return apply("ConfigMap", watched, map[string]any{"data": map[string]any{
+		"version": version(job), "values.yaml": "staticExport:\n  enabled: true\n  version: " + version(job) + "\n",
+	}})
+}
+
+func now() string { return time.Now().UTC().Format(time.RFC3339) }
+
+// As long as a version of this project's operator.
+func version(job string) string { return fmt.Sprintf("20261127-030405-%08x", len(job)) }
+
+// The job with the fields that this project's operator keeps of it.
+func (r *reconciler) job(id, state string) map[string]any {
+	job := map[string]any{
+		"id": id, "baseUrl": r.api, "cause": "First", "inputHash": "d667d35d2e5f4300", "requestTime": now(), "startTime": now(),
+	}
+	if state != "" {
+		job["state"], job["completionTime"] = state, now()
+		job["progress"], job["pageCount"] = int64(100), int64(7)
+	}
+	return job
+}
+
+// What is published, and the history of it.
+func (r *reconciler) active(job, expires string) map[string]any {
+	past := map[string]any{
+		"baseUrl": r.api, "exportTime": now(), "inputHash": "d667d35d2e5f4300", "jobId": job, "publishTime": now(),
+		"version": version(job),
+	}
+	active := map[string]any{"linkExpirationTime": expires, "linkIssueTime": now()}
+	for field, value := range past {
+		active[field] = value
+	}
+	return map[string]any{
+		"active": active, "history": []any{past}, "nextRefreshTime": now(),
+		"operatorLease": "default/bench-peer-operator", "pages": int64(7),
+	}
 }
 
 // A job replaces its start record.
-func (r *reconciler) status(ctx context.Context, object *unstructured.Unstructured, field string, value map[string]any) error {
+func (r *reconciler) status(ctx context.Context, object *unstructured.Unstructured, field string, value map[string]any, more ...map[string]any) error {
 	before := object.DeepCopy()
-	condition := map[string]any{
-		"type": "Ready", "status": "True", "reason": "Published", "message": "",
-		"lastTransitionTime": time.Now().UTC().Format(time.RFC3339),
+	condition := func(name, reason, message string) any {
+		return map[string]any{
+			"type": name, "status": "True", "reason": reason, "message": message,
+			"observedGeneration": object.GetGeneration(), "lastTransitionTime": now(),
+		}
+	}
+	conditions := []any{
+		condition("Ready", "Published", "The wanted version is published with a valid link. Version 20261127-030405-026ab639."),
+		condition("Exported", "Promoted", "The last export was published."),
+		condition("LinkFresh", "Fresh", "Link is valid until 2026-12-04T03:04:05Z and is not due for refresh."),
 	}
 	if err := unstructured.SetNestedField(object.Object, object.GetGeneration(), "status", "observedGeneration"); err != nil {
 		return err
@@ -241,7 +287,14 @@ func (r *reconciler) status(ctx context.Context, object *unstructured.Unstructur
 	if err := unstructured.SetNestedMap(object.Object, value, "status", field); err != nil {
 		return err
 	}
-	if err := unstructured.SetNestedSlice(object.Object, []any{condition}, "status", "conditions"); err != nil {
+	for _, fields := range more {
+		for name, value := range fields {
+			if err := unstructured.SetNestedField(object.Object, value, "status", name); err != nil {
+				return err
+			}
+		}
+	}
+	if err := unstructured.SetNestedSlice(object.Object, conditions, "status", "conditions"); err != nil {
 		return err
 	}
 	return r.Status().Patch(ctx, object, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}))

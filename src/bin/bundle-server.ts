@@ -1,6 +1,6 @@
-// The program `bundle-server`: starts it with the process and with the workers that prepare bundles and compress their files.
-// Decides nothing; what it does is in src/site. Starts the first thread before it loads the server, because both take as
-// long.
+// The program `bundle-server`: starts it with the process and with the workers that check bundles, prepare them and compress
+// their files. Decides nothing; what it does is in src/site. Starts the first thread before it loads the server, because
+// both take as long.
 
 import '../runtime/supported-node.ts';
 import { runProgram } from '../runtime/program.ts';
@@ -12,6 +12,7 @@ import { bundleServer } from '../site/server-flags.ts';
 // The workers are in the folder of this file, in the sources and in the build.
 const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'mjs';
 const workers = {
+  check: new URL(`./check-worker.${extension}`, import.meta.url),
   bundle: new URL(`./bundle-worker.${extension}`, import.meta.url),
   mirror: new URL(`./mirror-worker.${extension}`, import.meta.url),
   variant: new URL(`./variant-worker.${extension}`, import.meta.url),

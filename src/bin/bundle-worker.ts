@@ -1,6 +1,6 @@
-// Composition root of the thread that prepares bundles, checks one that is stored, or copies one from a peer. Started
-// by src/bundle (preparation.ts, checking.ts, copying.ts). Each task loads only what it needs: a check must not wait
-// for an HTTP client. Of the environment it reads only the usual proxy variables.
+// Composition root of the thread that prepares bundles, or copies one from a peer. Started by src/bundle (preparation.ts,
+// copying.ts). Each task loads only what it needs: a file on disk needs no HTTP client. Of the environment it reads only
+// the usual proxy variables.
 
 import process from 'node:process';
 import {
@@ -14,24 +14,18 @@ import {
 import { readProxySettings } from '../bundle/fetch/proxy-settings.ts';
 import type { CopyTask } from '../bundle/peer/copying.ts';
 import type { PrepareTask } from '../bundle/prepare/preparation.ts';
-import { type CheckTask, runCheck } from '../bundle/store/checking.ts';
 import { systemClock } from '../runtime/clock.ts';
 import { type SendReport, serveTasks } from '../runtime/task.ts';
 
 serveTasks(work);
 
-async function work(
-  task: PrepareTask | CheckTask | CopyTask,
-  report: SendReport<BundleReport>,
-): Promise<BundleSummary | undefined> {
+async function work(task: PrepareTask | CopyTask, report: SendReport<BundleReport>): Promise<BundleSummary> {
   const context = {
     clock: systemClock,
     proxy: readProxySettings(process.env),
     onProgress: (progress: BundleReport): void => void report(progress),
   };
   switch (task.task) {
-    case 'check':
-      return runCheck(task, report);
     case 'copy': {
       const { runCopy } = await import('../bundle/peer/copy-run.ts');
       return handOver(await runCopy(task, context), report);

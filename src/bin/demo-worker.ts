@@ -27,6 +27,7 @@ if (name === 'export-service') {
   const { bundleServer } = await import('../site/server-flags.ts');
   const { runBundleServer } = await import('../site/bundle-server.ts');
   const workers = {
+    check: workerNamed('check'),
     bundle: workerNamed('bundle'),
     mirror: workerNamed('mirror'),
     variant: workerNamed('variant'),

@@ -29,7 +29,10 @@ try {
       if (invocation.outcome === 'refuse') throw new CliError('usage', 'WrongUsage', invocation.reason);
       if (invocation.outcome === 'print') throw new Error('the flags of the server asked for its help');
       const context = { clock: systemClock, random: systemRandom, logger, shutdown };
-      const workers = { bundle: bundleWorker, mirror: workerOf('mirror'), variant: workerOf('variant') };
+      const workers = {
+        ...{ check: workerOf('check'), bundle: bundleWorker },
+        ...{ mirror: workerOf('mirror'), variant: workerOf('variant') },
+      };
       await runBundleServer(invocation.values, context, workers, undefined, onServing);
     },
   });

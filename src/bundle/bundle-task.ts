@@ -71,7 +71,7 @@ export interface BundleTaskOptions {
 }
 
 /**
- * Does a task of `src/bin/bundle-worker.ts`.
+ * Does a task of `src/bin/bundle-worker.ts` or `src/bin/check-worker.ts`.
  *
  * @returns the index, without files where the thread handed none over; `undefined` when a check found damage
  * @throws {BundleError} the thread's, or a transient one of an unexpected end; the signal's reason

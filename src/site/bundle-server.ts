@@ -62,8 +62,9 @@ const fastPathTimes = {
   stalledMs: defaultStalledReaderMs,
 };
 
-/** The programs of the threads: one prepares bundles, one brings them from a mirror, one compresses their files. */
+/** The programs of the threads: they check, prepare, bring from a mirror and compress. */
 export interface WorkerPrograms {
+  readonly check: URL;
   readonly bundle: URL;
   readonly mirror: URL;
   readonly variant: URL;
@@ -85,7 +86,7 @@ export async function runBundleServer(
   const { clock, logger, shutdown } = context;
   const content = contentOf(flags);
   const routes = createRoutesAhead(othersTurn);
-  const written = rememberWritten(checkInWorker(workers.bundle, othersTurn, routes.begin));
+  const written = rememberWritten(checkInWorker(workers.check, othersTurn, routes.begin));
   const reading = { workerUrl: workers.bundle, written, pause: othersTurn };
   const certificates = await openCaFile(flags.extraCaFile, (error) => {
     logger.warn({ error }, 'could not reload --extra-ca-file; keeping the loaded CA certificates');
@@ -151,7 +152,7 @@ export async function runBundleServer(
   const store = await openBundleStore(flags.store, {
     keep: flags.keep,
     check: written.check,
-    begin: beginCheckInWorker(workers.bundle, othersTurn, routes.begin, checking.signal),
+    begin: beginCheckInWorker(workers.check, othersTurn, routes.begin, checking.signal),
     onBadCopy: (digest) => {
       counts.countDamagedCopy();
       logger.warn({ digest }, 'removed a damaged bundle from the store; check its volume');

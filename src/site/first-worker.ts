@@ -12,9 +12,10 @@ export type FirstWorkerFlags = Pick<BundleServerFlags, 'store' | 'peers' | 'bund
 /** In the order of the sources: disk, peers, mirror, link. */
 export async function firstWorker<Program>(
   { store, peers, bundleRef, bundleFile }: FirstWorkerFlags,
-  { bundle, mirror }: { readonly bundle: Program; readonly mirror: Program },
+  { check, bundle, mirror }: Readonly<Record<'check' | 'bundle' | 'mirror', Program>>,
 ): Promise<Program> {
-  if (activationFiles(store).some((file) => existsSync(file)) || peers.length > 0) return bundle;
+  if (activationFiles(store).some((file) => existsSync(file))) return check;
+  if (peers.length > 0) return bundle;
   const isMirrored = bundleRef !== undefined || (bundleFile !== undefined && (await namesMirror(bundleFile)));
   return isMirrored ? mirror : bundle;
 }

@@ -31,7 +31,6 @@ export type BeginCheck = (
 
 /** Crosses to the thread. */
 export interface CheckTask {
-  readonly task: 'check';
   readonly folder: string;
   readonly digest: string;
 }
@@ -39,7 +38,7 @@ export interface CheckTask {
 const failure = { code: 'CheckFailed', work: 'checking the stored bundle' };
 
 /**
- * @param program of the thread (`src/bin/bundle-worker.ts`, or where the build put it)
+ * @param program of the thread (`src/bin/check-worker.ts`, or where the build put it)
  * @param pause is awaited after each slice of the index, and lets others run
  * @param onIndex receives what the index says while the files are hashed, so that work on it is done by then. Nothing of it
  *   may be used unless the check returns the same files
@@ -51,7 +50,7 @@ export function checkInWorker(
   onIndex: (unverified: BundleIndex) => void = () => {},
 ): CheckCopy {
   return (folder, digest) => {
-    const task: CheckTask = { task: 'check', folder, digest };
+    const task: CheckTask = { folder, digest };
     return runBundleTask(program, task, { failure, pause, onIndex });
   };
 }
@@ -69,7 +68,7 @@ export function beginCheckInWorker(
   signal: AbortSignal,
 ): BeginCheck {
   return (folder, digest) => {
-    const task: CheckTask = { task: 'check', folder, digest };
+    const task: CheckTask = { folder, digest };
     const check = createRunningCheck();
     const { promise, resolve, reject } = Promise.withResolvers<Awaited<ReturnType<BeginCheck>>>();
     const begun = (index: BundleIndex): void => {

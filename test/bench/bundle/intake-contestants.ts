@@ -109,7 +109,7 @@ function prepare(worker: URL, archive: string, storeDir: string | undefined, han
 /** Until it is open and recorded as the current one, as the program does it. */
 async function timeReady(field: Field, worker: URL, archive: string, store: string): Promise<Spent> {
   const pause = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 0));
-  const { check, note } = rememberWritten(checkInWorker(worker, pause));
+  const { check, note } = rememberWritten(checkInWorker(new URL('check-worker.mjs', worker), pause));
   const opened = await openBundleStore(store, { keep: 1, check });
   return timed(async () => {
     const { digest } = await prepare(worker, archive, store, { pause, take: (index) => note(store, index) });

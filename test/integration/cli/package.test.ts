@@ -73,6 +73,7 @@ test('the package holds the program, its workers, man pages and licences, and no
     'THIRD-PARTY-NOTICES.txt',
     'bundle-worker.mjs',
     'bundle-worker.mjs.LEGAL.txt',
+    'check-worker.mjs',
     'conversations-worker.mjs',
     'crawl-worker.mjs',
     'crawl-worker.mjs.LEGAL.txt',

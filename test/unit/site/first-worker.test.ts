@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
 import { type FirstWorkerFlags, firstWorker } from '../../../src/site/first-worker.ts';
 
-const workers = { bundle: 'bundle', mirror: 'mirror' };
+const workers = { check: 'check', bundle: 'bundle', mirror: 'mirror' };
 const peer = { host: 'docs-peers', port: undefined };
 const ref = 'oci://registry.example.com/docs@sha256:0a';
 let folder: string;
@@ -26,8 +26,8 @@ type Row = readonly [
 const rows: readonly Row[] = [
   ['a link', {}, {}, 'bundle'],
   ['a mirror by flag', {}, { bundleRef: ref }, 'mirror'],
-  ['a mirror, and a bundle on disk', { current: '[]' }, { bundleRef: ref }, 'bundle'],
-  ['a mirror, and only the copy of the list on disk', { 'current.copy': '' }, { bundleRef: ref }, 'bundle'],
+  ['a mirror, and a bundle on disk', { current: '[]' }, { bundleRef: ref }, 'check'],
+  ['a mirror, and only the copy of the list on disk', { 'current.copy': '' }, { bundleRef: ref }, 'check'],
   ['a mirror, and other servers', {}, { bundleRef: ref, peers: [peer] }, 'bundle'],
   ['bundle.json with a reference', { json: `{"ref":"${ref}"}` }, { bundleFile: 'json' }, 'mirror'],
   [

@@ -13,7 +13,7 @@ import { openBundleStore } from '../../../../src/bundle/store/store.ts';
 import { bundleFolder } from '../../../../src/bundle/store/store-layout.ts';
 import { putBundle } from '../../../support/store-builder.ts';
 
-const worker = new URL('../../../../src/bin/bundle-worker.ts', import.meta.url);
+const worker = new URL('../../../../src/bin/check-worker.ts', import.meta.url);
 
 let dir = '';
 beforeEach(async () => {

@@ -62,10 +62,12 @@ export function createCluster(transport: Transport): Cluster {
     try {
       return await applyOver(resource, object, data, signal);
     } catch (error) {
-      const isRefused = error instanceof ClusterError && error.code === 'Conflict';
+      const isRefused =
+        error instanceof ClusterError && (error.code === 'Conflict' || error.code === 'Forbidden');
       if (!isRefused || object.readVersion !== undefined) throw error;
     }
-    // Another client was first, or this server demands that an object with a version exists. A create decides.
+    // Another client was first, or this server demands that an object with a version exists, or the role lacks one of
+    // two rights. A create decides, and says which.
     const readVersion = await createBare(resource, object, signal);
     return applyOver(resource, { ...object, readVersion }, data, signal);
   };

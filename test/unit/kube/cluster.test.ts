@@ -65,8 +65,17 @@ test('a server that demands an object for each version gets a bare one first', a
   assert.deepEqual(calls, ['PATCH 1', 'POST none', 'PATCH 7']);
 });
 
+test('where one of two rights is missing, a create shows which', async () => {
+  const noCreate = server('Forbidden', 'Forbidden');
+  await assert.rejects(noCreate.cluster.applyConfigMap(output, never), refused('Forbidden'));
+  assert.deepEqual(noCreate.calls, ['PATCH 1', 'POST none']);
+  const noPatch = server('Forbidden', undefined, 'Forbidden');
+  await assert.rejects(noPatch.cluster.applyConfigMap(output, never), refused('Forbidden'));
+  assert.deepEqual(noPatch.calls, ['PATCH 1', 'POST none', 'PATCH 7']);
+});
+
 test('a refusal for another reason creates nothing', async () => {
-  const { calls, cluster } = server('Forbidden');
-  await assert.rejects(cluster.applyConfigMap(output, never), refused('Forbidden'));
+  const { calls, cluster } = server('Unavailable');
+  await assert.rejects(cluster.applyConfigMap(output, never), refused('Unavailable'));
   assert.deepEqual(calls, ['PATCH 1']);
 });

@@ -24,7 +24,7 @@ export interface RunningCheck extends PendingCheck {
 
 export function createRunningCheck(): RunningCheck {
   const { promise: end, resolve, reject } = Promise.withResolvers<void>();
-  end.catch(() => {}); // whoever opens the bundle handles it
+  end.catch(() => {}); // the one who opens the bundle gets it
   const waiting = new Set<{ readonly offset: number; readonly resolve: () => void }>();
   let position = 0;
   const isProven = (offset: number): boolean => offset < position;

@@ -28,7 +28,11 @@ export interface OwnServer extends Contestant {
 export async function buildOurs(work: string, source: readonly string[]): Promise<OwnBuild> {
   const own = { program: buildServer(join(work, 'dist')), store: join(work, 'store') };
   const server = await startOurs(own, [...source, '--encodings', 'none']);
-  const { digest } = (await server.status()).active;
+  // A page is answered before the disk has stored what it is of.
+  const { digest } = await eventually('the bundle is in the store', async () => {
+    const { source, active } = await server.status();
+    return source.state === 'in-sync' ? active : undefined;
+  });
   await server.program.stop();
   const folder = bundleFolder(own.store, digest);
   const task = { folder, digest, encodings: ['br', 'gzip'] as const, cpuPercent: 100, maxBytes: 2 ** 33 };
@@ -38,6 +42,7 @@ export async function buildOurs(work: string, source: readonly string[]): Promis
 
 const statusShape = z.object({
   active: z.object({ digest: z.string() }),
+  source: z.object({ state: z.string() }),
   swaps: z.number(),
   encodings: z.object({ state: z.string() }),
 });

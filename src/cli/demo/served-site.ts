@@ -13,12 +13,14 @@ interface ServedContext {
   readonly signal: AbortSignal;
 }
 
+/** Until the version is served and stored: its download counts, and a restart finds it, only then. */
 export function untilServed(version: string, { demo, clock, signal }: ServedContext): Promise<ServerStatus> {
   return until(
     `version ${version} in the bundle server’s status`,
     async () => {
       const status = await demo.readServerStatus();
-      return status.active?.version === version ? status : undefined;
+      const isStored = status.source.state === 'in-sync';
+      return isStored && status.active?.version === version ? status : undefined;
     },
     { clock, signal },
   );

@@ -195,7 +195,7 @@ async function copyOfHonestPeer(): Promise<HonestCopy> {
   assert.ok(honest !== undefined);
   await mountAll([honest], digest);
   await startAll([honest]);
-  await isServed(honest);
+  await honest.until('what is served is stored', ({ source }) => source.state === 'in-sync');
   const part = (name: string): Promise<Response> => fetch(`${honest.admin}/peers/${digest}/${name}`);
   const index = await (await part('index')).text();
   const pack = Buffer.from(await (await part('pack')).arrayBuffer());

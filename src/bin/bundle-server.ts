@@ -1,13 +1,11 @@
 // The program `bundle-server`: starts it with the process and with the workers that check bundles, prepare them and compress
-// their files. Decides nothing; what it does is in src/site. Starts the first thread before it loads the server, because
+// their files. Decides nothing; what it does is in src/site. Starts the first thread before it loads anything else, because
 // both take as long.
 
 import '../runtime/supported-node.ts';
-import { runProgram } from '../runtime/program.ts';
+import { systemClock } from '../runtime/clock.ts';
 import { startAhead } from '../runtime/task.ts';
-import { keepHeapSmall } from '../runtime/v8/heap-growth.ts';
 import { firstWorker } from '../site/first-worker.ts';
-import { bundleServer } from '../site/server-flags.ts';
 
 // The workers are in the folder of this file, in the sources and in the build.
 const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'mjs';
@@ -18,9 +16,16 @@ const workers = {
   variant: new URL(`./variant-worker.${extension}`, import.meta.url),
 };
 
+const first = await firstWorker({ args: process.argv.slice(2), env: process.env }, workers);
+// Where it cannot start, the task starts one itself and reports why not.
+if (first !== undefined) startAhead(first, systemClock).catch(() => {});
+
+const { runProgram } = await import('../runtime/program.ts');
+const { bundleServer } = await import('../site/server-flags.ts');
+
 await runProgram(process, bundleServer, async (flags, context) => {
-  void startAhead(await firstWorker(flags, workers), context.clock);
   const { runBundleServer } = await import('../site/bundle-server.ts');
+  const { keepHeapSmall } = await import('../runtime/v8/heap-growth.ts');
   // Not before. With other flags, V8 compiles again what Node and the compile cache hold compiled: a thread takes twice as
   // long to start.
   await runBundleServer(flags, context, workers, undefined, () => keepHeapSmall());

@@ -1,23 +1,44 @@
-// Which thread a server needs first, guessed from what is on disk, so that the thread starts while the server is loaded.
-// Refuses to decide anything else: a wrong guess costs a thread that ends unused.
+// Which thread a server needs first, guessed from its command line, its environment and its disk, so that the thread
+// starts before the rest of the program is loaded. Refuses to check or to decide anything else: a wrong guess costs a
+// thread that ends unused.
 
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { activationFiles } from '../bundle/store/store-layout.ts';
 import { isRecord, readJson } from '../wire/json-text.ts';
-import type { BundleServerFlags } from './server-flags.ts';
 
-export type FirstWorkerFlags = Pick<BundleServerFlags, 'store' | 'peers' | 'bundleRef' | 'bundleFile'>;
+export interface GivenValues {
+  /** Without the program. */
+  readonly args: readonly string[];
+  readonly env: Readonly<Record<string, string | undefined>>;
+}
 
-/** In the order of the sources: disk, peers, mirror, link. */
+/**
+ * In the order of the sources: disk, peers, mirror, link.
+ *
+ * @returns `undefined` where no store is named, because such a server serves nothing
+ */
 export async function firstWorker<Program>(
-  { store, peers, bundleRef, bundleFile }: FirstWorkerFlags,
+  given: GivenValues,
   { check, bundle, mirror }: Readonly<Record<'check' | 'bundle' | 'mirror', Program>>,
-): Promise<Program> {
+): Promise<Program | undefined> {
+  const store = writtenValue('store', given);
+  if (store === undefined) return undefined;
   if (activationFiles(store).some((file) => existsSync(file))) return check;
-  if (peers.length > 0) return bundle;
-  const isMirrored = bundleRef !== undefined || (bundleFile !== undefined && (await namesMirror(bundleFile)));
+  if (writtenValue('peers', given) !== undefined) return bundle;
+  const bundleFile = writtenValue('bundle-file', given);
+  const isMirrored =
+    writtenValue('bundle-ref', given) !== undefined ||
+    (bundleFile !== undefined && (await namesMirror(bundleFile)));
   return isMirrored ? mirror : bundle;
+}
+
+/** As it is written. The reader of flags is not loaded yet. */
+function writtenValue(name: string, { args, env }: GivenValues): string | undefined {
+  const flag = `--${name}`;
+  const at = args.findLastIndex((arg) => arg === flag || arg.startsWith(`${flag}=`));
+  const variable = env[`BUNDLE_SERVER_${name.toUpperCase().replaceAll('-', '_')}`];
+  return (args[at] === flag ? args[at + 1] : args[at]?.slice(flag.length + 1)) || variable || undefined;
 }
 
 async function namesMirror(file: string): Promise<boolean> {

@@ -18,7 +18,8 @@ const workers = {
 
 const first = await firstWorker({ args: process.argv.slice(2), env: process.env }, workers);
 // Where it cannot start, the task starts one itself and reports why not.
-if (first !== undefined) startAhead(first, systemClock).catch(() => {});
+const refused = new AbortController();
+if (first !== undefined) startAhead(first, systemClock, refused.signal).catch(() => {});
 
 const { runProgram } = await import('../runtime/program.ts');
 const { bundleServer } = await import('../site/server-flags.ts');
@@ -30,3 +31,5 @@ await runProgram(process, bundleServer, async (flags, context) => {
   // long to start.
   await runBundleServer(flags, context, workers, undefined, () => keepHeapSmall());
 });
+// Nothing was to be run: the flags are wrong, or a question was answered.
+refused.abort();

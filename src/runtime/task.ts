@@ -96,16 +96,20 @@ const ahead = new Map<string, { readonly thread: Worker; readonly taken: AbortCo
 const unusedMs = 10_000;
 
 /**
- * Starts a thread for the next task of this program that sets no limits, so that it is there when the task comes. It
- * keeps no process alive, and ends where no task takes it. Resolves when it is taken or has ended.
+ * Starts a thread for the next task of this program that sets no limits. Resolves when it is taken or has ended. Until
+ * then the process stays, unless the signal says that no task will come.
  */
-export async function startAhead(program: URL, clock: Pick<Clock, 'after'>): Promise<void> {
+export async function startAhead(
+  program: URL,
+  clock: Pick<Clock, 'after'>,
+  signal?: AbortSignal,
+): Promise<void> {
   const thread = startThread(program);
   const taken = new AbortController();
   thread.unref();
   ahead.set(program.href, { thread, taken });
   thread.once('exit', () => taken.abort());
-  const isUnused = await hasWaited(clock, unusedMs, taken.signal);
+  const isUnused = await hasWaited(clock, unusedMs, AbortSignal.any([taken.signal, signal ?? taken.signal]));
   if (ahead.get(program.href)?.thread === thread) ahead.delete(program.href);
   if (isUnused) await thread.terminate();
 }

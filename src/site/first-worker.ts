@@ -3,7 +3,7 @@
 // thread that ends unused.
 
 import { existsSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
+import { readFile, stat } from 'node:fs/promises';
 import { activationFiles } from '../bundle/store/store-layout.ts';
 import { isRecord, readJson } from '../wire/json-text.ts';
 
@@ -42,6 +42,8 @@ function writtenValue(name: string, { args, env }: GivenValues): string | undefi
 }
 
 async function namesMirror(file: string): Promise<boolean> {
-  const json = readJson(await readFile(file, 'utf8').catch(() => undefined));
+  const found = await stat(file).catch(() => undefined);
+  const json =
+    found?.isFile() === true ? readJson(await readFile(file, 'utf8').catch(() => undefined)) : undefined;
   return isRecord(json) && typeof json['ref'] === 'string';
 }

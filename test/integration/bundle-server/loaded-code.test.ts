@@ -8,6 +8,8 @@ import { build, type Metafile, stop } from 'esbuild';
 
 const root = resolve(import.meta.dirname, '../../..');
 const program = 'src/bin/bundle-server.ts';
+/** The reader of flags, and the flags. */
+const frame = ['src/runtime/program.ts', 'src/site/server-flags.ts'];
 const server = 'src/site/bundle-server.ts';
 
 let outputs: Metafile['outputs'];
@@ -42,12 +44,18 @@ const packagesOf = (sources: Iterable<string>): readonly string[] => [
   ...new Set([...sources].map((path) => /node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(path)?.[1] ?? '')),
 ];
 
-test('the flags are read before the server is loaded', () => {
-  assert.ok(!loadedBy(program).has(server));
+test('the first thread is started before the flags are read, and these are read before the server is loaded', () => {
+  const first = loadedBy(program);
+  assert.ok(first.has('src/site/first-worker.ts') && first.has('src/runtime/task.ts'));
+  assert.deepEqual(
+    packagesOf(first).filter((name) => name !== ''),
+    [],
+  );
+  assert.ok(![...first, ...frame.flatMap((part) => [...loadedBy(part)])].includes(server));
 });
 
 test('the server loads no library of metrics and no HTTP client before its first page', () => {
-  const sources = new Set([...loadedBy(program), ...loadedBy(server)]);
+  const sources = new Set([program, ...frame, server].flatMap((part) => [...loadedBy(part)]));
   assert.ok(sources.has('src/bundle/store/store.ts') && sources.has('src/site/answer/site-handler.ts'));
   const packages = packagesOf(sources);
   assert.ok(packages.includes('zod') && packages.includes('commander'));

@@ -34,6 +34,18 @@ test('a wrong flag is still the program’s own to refuse', async () => {
   assert.match(ended.stderr, /--listen/);
 });
 
+for (const [args, code] of [
+  [['--help'], 0],
+  [['--lisen=127.0.0.1:0'], 2],
+] as const) {
+  test(`the server that has started a thread ahead ends at once, given ${args.join()}`, async () => {
+    const before = performance.now();
+    const ended = await start(['bundle-server', '--store', '/nowhere', ...args]);
+    assert.equal(ended.code, code);
+    assert.ok(performance.now() - before < 8000, 'a thread is waited for at most 10 s');
+  });
+}
+
 test('asked for help, it lists the programs and nothing that is not one', async () => {
   const ended = await start(['--help']);
   assert.equal(ended.code, 0);

@@ -73,6 +73,15 @@ test('a thread that was started ahead and never taken ends', async () => {
   assert.equal(after, before + 2, 'the task has another thread');
 });
 
+test('where no task will come, the thread that was started ahead is waited for no longer', async () => {
+  const needless = new AbortController();
+  const ended = startAhead(program, systemClock, needless.signal);
+  const before = performance.now();
+  needless.abort();
+  await ended;
+  assert.ok(performance.now() - before < 5000, 'the wait is 10 s');
+});
+
 test('a thread that ended before it was taken is not taken', async () => {
   const gone = foreign('process.exit(1)');
   await startAhead(gone, systemClock);

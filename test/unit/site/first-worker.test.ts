@@ -1,6 +1,7 @@
 // Which thread is started before the server is loaded: that of the first source that can have the bundle.
 
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -76,6 +77,13 @@ for (const [way, give] of Object.entries(ways)) {
     });
   }
 }
+
+test('a bundle.json that gives nothing is not waited for', async () => {
+  const pipe = join(folder, 'pipe');
+  execFileSync('mkfifo', [pipe]);
+  const args = ['--store', folder, '--bundle-file', pipe];
+  assert.equal(await firstWorker({ args, env: {} }, workers), 'bundle');
+});
 
 test('a flag wins over its variable, and the last of two flags over the first', async () => {
   await writeFile(join(folder, 'current'), '[]');

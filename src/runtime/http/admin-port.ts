@@ -119,8 +119,8 @@ async function sendMetrics(
     if (families.size > 0 && !families.has(familyOf(name))) continue;
     for await (const text of textsOf(registry, metric)) {
       if (response.destroyed) return;
-      if (names.size > 0 && !names.has(name)) continue;
-      if (!response.write(text)) await waitForReader(response, stalledMs, clock);
+      const isAsked = names.size === 0 || names.has(name);
+      if (isAsked && !response.write(text)) await waitForReader(response, stalledMs, clock);
       if (clock.monotonic() - begunAt < sliceMs) continue;
       await othersTurn();
       begunAt = clock.monotonic();

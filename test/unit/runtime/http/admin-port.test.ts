@@ -77,11 +77,12 @@ test('metrics may be asked for by name, and a name that is none is an empty page
 });
 
 const paces = [
-  ['small metrics are one piece of work, however busy the program is', 0, (turns: number) => turns === 0],
-  ['metrics that take long leave others their turns', 1, (turns: number) => turns >= 10],
+  ['small metrics are one piece of work, however busy the program is', '', 0, (turns: number) => turns === 0],
+  ['metrics that take long leave others their turns', '', 1, (turns: number) => turns >= 10],
+  ['so do those that are looked through for one', '?name[]=g_99', 1, (turns: number) => turns >= 10],
 ] as const;
 
-for (const [name, msForEachReading, isRight] of paces) {
+for (const [name, query, msForEachReading, isRight] of paces) {
   test(name, async (t) => {
     let now = 0;
     const clock: Clock = { ...systemClock, monotonic: () => (now += msForEachReading) };
@@ -95,15 +96,15 @@ for (const [name, msForEachReading, isRight] of paces) {
     const registry = new Registry();
     for (let index = 0; index < 100; index += 1) {
       const collect = (): void => void collectedAt.push(turn);
-      new Gauge({ name: `g${index}`, help: 'x', registers: [registry], collect });
+      new Gauge({ name: `g_${index}`, help: 'x', registers: [registry], collect });
     }
     const app = adminApp({ readiness: () => undefined, registry, clock });
     const listener = await listenHttp({ host: '127.0.0.1', port: 0 }, app, systemClock);
     t.after(() => listener.close({ lingerMs: 0, graceMs: 1_000 }));
     t.after(() => turns.abort());
     takeTurns();
-    const text = await (await fetch(`${listener.url}/metrics`)).text();
-    assert.equal(text.match(/^g\d+ 0$/gm)?.length, 100);
+    const text = await (await fetch(`${listener.url}/metrics${query}`)).text();
+    assert.equal(text.match(/^g_\d+ 0$/gm)?.length, query === '' ? 100 : 1);
     const taken = (collectedAt.at(-1) ?? 0) - (collectedAt[0] ?? 0);
     assert.ok(isRight(taken), `${taken} turns between the first metric and the last`);
   });

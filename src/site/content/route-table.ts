@@ -101,8 +101,6 @@ function createRouteTable(
 ): RouteTable {
   const namingOf = lazily(() => createAssetNames(files.map(({ path }) => path)));
   const made = new Map<number, FileRoute>();
-  /** One for each name that led somewhere. */
-  const found = new Map<string, Route>();
 
   const fileAt = (path: string): FileRoute | undefined => {
     const ordinal = ordinals.get(path);
@@ -127,13 +125,8 @@ function createRouteTable(
   };
   const nearestNotFoundPage = notFoundPageFinder(notFoundPages);
   return {
-    find: (path) => {
-      const known = found.get(path);
-      if (known !== undefined) return known;
-      const route = decide(path);
-      if (route !== undefined) found.set(path, route);
-      return route;
-    },
+    // Nothing is kept by its path: that is cut from the text of a request, and all of this text would stay in memory.
+    find: decide,
     findNotFoundPage: (path) => {
       const page = nearestNotFoundPage(path);
       return page === undefined ? undefined : fileAt(page);

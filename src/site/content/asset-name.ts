@@ -45,7 +45,9 @@ function isProgramUnderHexNumber(name: string): boolean {
 const decisiveSiblings = 3;
 
 /** More neighbours of one folder are not looked at: that would take longer than a request may. */
-const mostSiblings = 10_000;
+const mostSiblings = 5_000;
+/** Of their paths. */
+const mostCharacters = 131_072;
 
 /**
  * The naming of the files of a bundle: {@link assetNaming} of each, and what its neighbours say. VitePress' own
@@ -67,11 +69,13 @@ export function createAssetNames(paths: readonly string[]): (path: string) => As
 }
 
 function isNamedByTool(root: string, paths: readonly string[]): boolean {
-  let hashed = 0;
+  let [hashed, characters] = [0, 0];
   const first = firstFrom(root, paths);
   for (let at = first; at < first + mostSiblings && hashed < decisiveSiblings; at += 1) {
     const path = paths[at];
     if (path?.startsWith(root) !== true) break;
+    characters += path.length;
+    if (characters > mostCharacters) break;
     if (assetNaming(path) === 'hashed') hashed += 1;
   }
   return hashed >= decisiveSiblings;

@@ -9,6 +9,7 @@ import { runTask, type SendReport, type TaskOptions } from '../runtime/task.ts';
 import { PublishableError, publishableCode } from '../wire/publishable-error.ts';
 import { BundleError, bundleErrorKinds } from './bundle-error.ts';
 import type { BundleFile, BundleIndex } from './bundle-index.ts';
+import type { DamagedBytes } from './store/pending-check.ts';
 
 /** Rows of one message. */
 export const sliceRows = 500;
@@ -44,6 +45,7 @@ export type BundleReport =
   | BundleProgress
   | { readonly rows: readonly BundleFile[]; readonly summary: BundleSummary | undefined }
   | { readonly provenTo: number }
+  | { readonly damaged: DamagedBytes }
   | { readonly writtenPack: string; readonly summary: BundleSummary };
 
 /** A bundle that was read, without its files. */
@@ -65,6 +67,8 @@ export interface BundleTaskOptions {
   readonly onIndex?: ((index: BundleIndex) => void) | undefined;
   /** Every file that begins before this byte of the pack is what its hash says. */
   readonly onProven?: ((position: number) => void) | undefined;
+  /** The file of these bytes is not what its hash says. */
+  readonly onDamaged?: ((bytes: DamagedBytes) => void) | undefined;
   readonly onWritten?: OnWritten | undefined;
   readonly signal?: AbortSignal | undefined;
   readonly limits?: ResourceLimits;
@@ -79,16 +83,17 @@ export interface BundleTaskOptions {
 export async function runBundleTask<Task>(
   program: URL,
   task: Task,
-  { failure, onProgress, pause, onIndex, onProven, onWritten, signal, limits = {} }: BundleTaskOptions,
+  { failure, onProgress, pause, signal, limits = {}, ...on }: BundleTaskOptions,
 ): Promise<BundleIndex | undefined> {
   const files: BundleFile[] = [];
   const onReport = async (report: BundleReport): Promise<void> => {
-    if ('provenTo' in report) return onProven?.(report.provenTo);
-    if ('writtenPack' in report) return onWritten?.({ ...report.summary, files }, report.writtenPack);
+    if ('provenTo' in report) return on.onProven?.(report.provenTo);
+    if ('damaged' in report) return on.onDamaged?.(report.damaged);
+    if ('writtenPack' in report) return on.onWritten?.({ ...report.summary, files }, report.writtenPack);
     if (!('rows' in report)) return onProgress?.(report);
     files.push(...report.rows);
     await pause?.();
-    if (report.summary !== undefined) onIndex?.({ ...report.summary, files });
+    if (report.summary !== undefined) on.onIndex?.({ ...report.summary, files });
   };
   const options = { failure, limits, signal, onReport };
   const summary = await runThreadTask<Task, BundleSummary | undefined, BundleReport>(program, task, options);

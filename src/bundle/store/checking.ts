@@ -33,6 +33,8 @@ export type BeginCheck = (
 export interface CheckTask {
   readonly folder: string;
   readonly digest: string;
+  /** Meanwhile: the check goes on behind a damaged file, because the intact ones are served. */
+  readonly isServed: boolean;
 }
 
 const failure = { code: 'CheckFailed', work: 'checking the stored bundle' };
@@ -50,7 +52,7 @@ export function checkInWorker(
   onIndex: (unverified: BundleIndex) => void = () => {},
 ): CheckCopy {
   return (folder, digest) => {
-    const task: CheckTask = { folder, digest };
+    const task: CheckTask = { folder, digest, isServed: false };
     return runBundleTask(program, task, { failure, pause, onIndex });
   };
 }
@@ -68,7 +70,7 @@ export function beginCheckInWorker(
   signal: AbortSignal,
 ): BeginCheck {
   return (folder, digest) => {
-    const task: CheckTask = { folder, digest };
+    const task: CheckTask = { folder, digest, isServed: true };
     const check = createRunningCheck();
     const { promise, resolve, reject } = Promise.withResolvers<Awaited<ReturnType<BeginCheck>>>();
     const begun = (index: BundleIndex): void => {
@@ -84,26 +86,28 @@ export function beginCheckInWorker(
       check.fail(error);
       reject(error);
     };
-    const options = { failure, pause, signal, onIndex: begun, onProven: check.advance };
+    const steps = { onIndex: begun, onProven: check.advance, onDamaged: check.damage };
+    const options = { failure, pause, signal, ...steps };
     runBundleTask(program, task, options).then(end, fail);
     return promise;
   };
 }
 
 /**
- * The thread's side: every file of the pack is hashed before it resolves. The index goes ahead, so that its starter has
+ * The thread's side: every file of the pack is hashed before it resolves, or those up to the first damaged one. The index goes ahead, so that its starter has
  * read it by then.
  *
  * @throws {BundleError} of the disk
  */
 export async function runCheck(
-  { folder, digest }: CheckTask,
+  { folder, digest, isServed }: CheckTask,
   report: SendReport<BundleReport>,
 ): Promise<BundleSummary | undefined> {
   try {
     const document = await checkBundle(folder, digest, systemDisk, {
       onIndex: (index) => handOver(index, report),
       onProven: (provenTo) => void report({ provenTo }),
+      ...(isServed && { onDamaged: (damaged) => void report({ damaged }) }),
     });
     return document && summaryOf(document.index);
   } catch (error) {

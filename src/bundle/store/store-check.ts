@@ -8,6 +8,7 @@ import { publishableCode } from '../../wire/publishable-error.ts';
 import type { BundleFile, BundleIndex } from '../bundle-index.ts';
 import { shownFiles } from './hidden-files.ts';
 import { type IndexDocument, parseIndex } from './index-document.ts';
+import type { DamagedBytes } from './pending-check.ts';
 import type { ReadableFile, StoreDisk } from './store-disk.ts';
 import { indexName, packName } from './store-layout.ts';
 
@@ -27,8 +28,13 @@ export interface CheckSteps {
    * proves damaged.
    */
   readonly onIndex?: (index: BundleIndex) => Promise<unknown>;
-  /** Every file that begins before this byte of the pack is what its hash says. Called every few megabytes. */
+  /**
+   * Every file that begins before this byte of the pack is what its hash says, but for those that `onDamaged` received.
+   * Called every few megabytes, and behind the last file where some are damaged.
+   */
   readonly onProven?: (position: number) => void;
+  /** Receives where each damaged file lies; the check then goes on. Without it, the check ends there. */
+  readonly onDamaged?: (bytes: DamagedBytes) => void;
 }
 
 /**
@@ -61,14 +67,14 @@ export async function holdsPack(
   folder: string,
   document: IndexDocument,
   disk: StoreDisk,
-  { onIndex, onProven }: CheckSteps = {},
+  steps: CheckSteps = {},
 ): Promise<boolean> {
   const pack = await disk.openFile(join(folder, packName));
   try {
     const { size } = await pack.stat();
     if (size !== document.packBytes) return false;
-    await onIndex?.(document.index);
-    return await holdsAll(pack, shownFiles(document.index.files), onProven);
+    await steps.onIndex?.(document.index);
+    return await holdsAll(pack, shownFiles(document.index.files), steps);
   } finally {
     await pack.close();
   }
@@ -80,9 +86,10 @@ const reportedBytes = 4 * 1024 * 1024;
 async function holdsAll(
   pack: ReadableFile,
   files: readonly BundleFile[],
-  onProven: CheckSteps['onProven'],
+  { onProven, onDamaged }: CheckSteps,
 ): Promise<boolean> {
   const blocks = createBlocks(pack);
+  let isWhole = true;
   try {
     let before: BundleFile | undefined;
     let reported = 0;
@@ -94,10 +101,15 @@ async function holdsAll(
       // Names of one content (hard links) lie at one place, which is read once.
       const isRead = before !== undefined && before.offset === file.offset && before.size === file.size;
       const sha256 = isRead ? before?.sha256 : await hashFile(file, blocks.at);
-      if (sha256 !== file.sha256) return false;
+      if (sha256 !== file.sha256) {
+        if (onDamaged === undefined) return false;
+        onDamaged({ offset: file.offset, size: file.size });
+        isWhole = false;
+      }
       before = file;
     }
-    return true;
+    if (!isWhole && before !== undefined) onProven?.(before.offset + before.size);
+    return isWhole;
   } finally {
     await blocks.end();
   }

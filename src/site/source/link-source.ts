@@ -9,6 +9,7 @@ import { defaultLimits } from '../../bundle/limits.ts';
 import { prepareInWorker } from '../../bundle/prepare/preparation.ts';
 import type { ServedBundle } from '../../bundle/published-bundle.ts';
 import type { WrittenCopies } from '../../bundle/store/checking.ts';
+import { trustUnlessLost } from '../../bundle/store/pending-check.ts';
 import { openPack, type StoredBundle } from '../../bundle/store/stored-bundle.ts';
 import { sizeText } from '../../runtime/flags/flag-kinds.ts';
 import type { CaCertificates } from '../../runtime/http/ca-certificates.ts';
@@ -102,7 +103,9 @@ async function untilWritten<Prepared extends { readonly digest: string }>(
   let state: 'preparing' | 'offered' | 'ended' = 'preparing';
   const offer: OnWritten = async (index, packPath) => {
     // A pack that cannot be opened now is opened once it is in the store.
-    const stored = await openPack(packPath, index, undefined).catch(() => undefined);
+    const stored = await openPack(packPath, index, undefined, trustUnlessLost(committed)).catch(
+      () => undefined,
+    );
     if (stored === undefined) return;
     if (state === 'ended') return stored.close();
     state = 'offered';

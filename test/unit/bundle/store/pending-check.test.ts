@@ -6,6 +6,7 @@ import {
   bundleDamaged,
   createRunningCheck,
   type RunningCheck,
+  trustUnlessLost,
 } from '../../../../src/bundle/store/pending-check.ts';
 import { publishableMessage } from '../../../../src/wire/publishable-error.ts';
 
@@ -57,6 +58,36 @@ test('a byte is proven when every file that begins before it was hashed, and tho
   }
   await check.end;
   await check.untilProven(1e15);
+});
+
+test('a damaged file fails those who wait for it, and no other, while the check goes on', async () => {
+  const check = createRunningCheck();
+  const states = await waits(check, [9, 10, 20]);
+  check.damage({ offset: 10, size: 4 });
+  check.advance(15);
+  await settled();
+  const { message } = bundleDamaged();
+  assert.deepEqual(states(), ['proven', message, 'waits']);
+  check.advance(21);
+  check.fail(bundleDamaged());
+  await settled();
+  assert.deepEqual(states(), ['proven', message, 'proven']);
+  assert.deepEqual([9, 10, 13, 14, 20].map(check.isProven), [true, false, false, true, true]);
+  await assert.rejects(check.untilProven(10), { code: 'BundleDamaged' });
+  await check.untilProven(20);
+});
+
+test('a pack that is being stored is trusted until the disk fails to store it', async () => {
+  const { promise, resolve } = Promise.withResolvers<string>();
+  const kept = trustUnlessLost(promise);
+  assert.equal(kept.isProven(7), true);
+  resolve('a digest');
+  await kept.end;
+  assert.equal(kept.isProven(7), true);
+  const lost = trustUnlessLost(Promise.reject(new Error('EIO')));
+  await assert.rejects(lost.end, /EIO/);
+  assert.equal(lost.isProven(7), false);
+  await assert.rejects(lost.untilProven(7), /EIO/);
 });
 
 test('where the check fails, what it proved stays proven and the rest never is', async () => {

@@ -10,6 +10,7 @@ import { afterEach, beforeEach, test } from 'node:test';
 import fc from 'fast-check';
 import type { BundleFile } from '../../../../src/bundle/bundle-index.ts';
 import { countPages, digestOf, sizeOf } from '../../../../src/bundle/store/digest.ts';
+import type { DamagedBytes } from '../../../../src/bundle/store/pending-check.ts';
 import { holdsPack } from '../../../../src/bundle/store/store-check.ts';
 import { type StoreDisk, systemDisk } from '../../../../src/bundle/store/store-disk.ts';
 
@@ -106,6 +107,25 @@ test('what is called proven lies before the first file that is damaged, in steps
   await writeFile(join(folder, 'pack'), bytes);
   assert.ok(!(await holdsPack(folder, document, systemDisk, { onProven })));
   assert.deepEqual(proven, [4, 8]);
+});
+
+test('a check of what is served goes on behind damaged files, and names each', async () => {
+  const { bytes, document } = packOf(
+    Array.from({ length: 20 }, () => mebibyte),
+    false,
+  );
+  for (const at of [9 * mebibyte, 13 * mebibyte + 5]) bytes.writeUInt8(bytes.readUInt8(at) ^ 1, at);
+  await writeFile(join(folder, 'pack'), bytes);
+  const steps: string[] = [];
+  const onProven = (position: number): void => void steps.push(`proven to ${position / mebibyte}`);
+  const onDamaged = ({ offset, size }: DamagedBytes): void =>
+    void steps.push(`damaged at ${offset / mebibyte}: ${size / mebibyte}`);
+  assert.ok(!(await holdsPack(folder, document, systemDisk, { onProven, onDamaged })));
+  const [last = '', ...before] = steps.toReversed();
+  assert.deepEqual(before.toReversed(), [
+    ...['proven to 4', 'proven to 8', 'damaged at 9: 1', 'proven to 12', 'damaged at 13: 1', 'proven to 16'],
+  ]);
+  assert.equal(last, 'proven to 20');
 });
 
 test('two names at one place with different hashes are refused, in whatever order', async () => {

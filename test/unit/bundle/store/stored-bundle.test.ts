@@ -11,6 +11,7 @@ import {
   bundleDamaged,
   createRunningCheck,
   type RunningCheck,
+  trustUnlessLost,
 } from '../../../../src/bundle/store/pending-check.ts';
 import { bundleFolder } from '../../../../src/bundle/store/store-layout.ts';
 import { openPack, type PackedBytes, type StoredBundle } from '../../../../src/bundle/store/stored-bundle.ts';
@@ -91,6 +92,26 @@ test('after damage was found, intact files are read and the damaged one and its 
     ['the first', 'BundleDamaged', 'the third', 'BundleDamaged'],
   );
   await assert.rejects(bundle.untilProven(fileAt(2)) ?? assert.fail(), { code: 'BundleDamaged' });
+});
+
+test('a check that goes on behind damage gives back the intact files and their parts', async () => {
+  check.damage(fileAt(1));
+  check.advance(fileAt(2).offset + fileAt(2).size);
+  check.fail(bundleDamaged());
+  const parts = [0, 1, 2].map((at) => partOf(fileAt(at)));
+  assert.deepEqual(await Promise.all(parts.map(read)), ['he first', 'BundleDamaged', 'he third']);
+  assert.equal(await read(fileAt(1)), 'BundleDamaged');
+  assert.equal(bundle.untilProven(fileAt(2)), undefined);
+});
+
+test('what the disk failed to store is hashed at each read', async () => {
+  await bundle.close();
+  const { promise, reject } = Promise.withResolvers<never>();
+  bundle = await openPack(pack, index, undefined, trustUnlessLost(promise));
+  assert.equal(await read(fileAt(1)), 'the s?cond');
+  reject(bundleDamaged());
+  await assert.rejects(bundle.proven(), { code: 'BundleDamaged' });
+  assert.deepEqual([await read(fileAt(0)), await read(fileAt(1))], ['the first', 'BundleDamaged']);
 });
 
 test('what the check has proven is not hashed again', async () => {

@@ -81,7 +81,7 @@ export const bundleServerFlags = {
   version: text.optional(
     'Version of the content at --bundle-url or --bundle-ref; without a value prints this program’s own',
   ),
-  store: path.required('Folder for verified bundles; the site starts from it when no other source answers'),
+  store: path.required('Folder for verified bundles; a start looks there before it asks another source'),
   keep: positiveCount.withDefault('2', 'Versions kept on disk, including the active one'),
   listen: hostPort.withDefault('0.0.0.0:8080', 'Address of the site'),
   adminListen: hostPort.withDefault('0.0.0.0:9090', 'Address of health, metrics and status'),

@@ -27,7 +27,7 @@ export function statusDocument(
       kind: view?.active.provenance ?? null,
       from: sourceKind,
       state: progress.state,
-      reason: reasonOf(progress.state, sourceKind),
+      reason: servedMeanwhile(view, progress) ?? reasonOf(progress.state, sourceKind),
       published: published === undefined ? null : describePublished(published),
       download:
         download === undefined ? null : { receivedBytes: download.receivedBytes, files: download.files },
@@ -39,6 +39,20 @@ export function statusDocument(
     },
     lastCheckedAt: instant(progress.lastCheckedAt),
   };
+}
+
+/** Where a bundle is served before all is done that the state names. */
+function servedMeanwhile(
+  view: SiteView | undefined,
+  { state, published }: SourceProgress,
+): string | undefined {
+  const active = view?.active;
+  if (active === undefined) return undefined;
+  if (state === 'starting') return 'the stored bundle is served while its files are being checked';
+  const isWanted = active.version === published?.version && active.provenance === 'link';
+  return state === 'preparing' && isWanted && !active.bundle.isUnreadable()
+    ? 'the published bundle is served while the disk stores it; a restart now may lose it'
+    : undefined;
 }
 
 function describePublished({ version, digest, jobId, issuedAt, expiresAt }: PublishedSummary): object {

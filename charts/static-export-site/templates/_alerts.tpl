@@ -104,7 +104,8 @@
     runbook: >-
       Read the logs by pod. bundle_server_cut_readers_total rises: slow readers use all the memory that they may hold;
       limit slow clients in the proxy, or add replicas. 503: slow readers use all memory (add replicas), or a server has
-      no bundle (see StaticExportSiteWithoutBundle). 500: a server cannot read its disk; check the volume of the store.
+      no bundle (see StaticExportSiteWithoutBundle). 500: a server cannot read its disk, or its copy is
+      damaged; check the volume of the store, and restart the pod only after its state is in-sync.
 {{- end -}}
 
 {{- /* From kube-state-metrics, because a pod that has ended has no metrics. A CronJob that never succeeded has no such time, so

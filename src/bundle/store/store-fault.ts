@@ -14,7 +14,7 @@ export function storeFault(cause: unknown): BundleError {
     : new BundleError(
         'transient',
         'StoreUnavailable',
-        `the store cannot be read or written (${code}); check its volume and its rights`,
+        `the store cannot be read or written (${code}); check its volume and permissions`,
         { cause },
       );
 }
@@ -30,7 +30,7 @@ export async function inStore<T>(work: Promise<T>): Promise<T> {
 
 /** Found out by writing, or by asking before the archive is fetched. */
 export function storeFull(cause?: unknown): BundleError {
-  const message = 'the store has no room for the bundle; give its volume more';
+  const message = 'the store has no room for the bundle; enlarge its volume';
   return new BundleError('transient', storeFullCode, message, { cause });
 }
 

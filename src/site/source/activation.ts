@@ -109,6 +109,15 @@ export async function isProven(
   }
 }
 
+/** The check of what is served did not prove it. Its intact files are served until another bundle is there. */
+export function reportUnproven({ site, logger }: ActivationPorts, stored: StoredBundle): void {
+  const active = site.view()?.active.bundle;
+  if (active?.stored !== stored || !active.reportUnreadable()) return;
+  const message = 'some files of the served bundle may be damaged; requests for damaged files get 500. ';
+  const step = 'Check the volume of the store, and restart the server only after its state is in-sync';
+  logger.error({ digest: active.digest }, message + step);
+}
+
 /** The active content is published under another version from now on. */
 export async function relabel(ports: ActivationPorts, version: string | undefined): Promise<void> {
   const active = ports.site.view()?.active;
@@ -154,9 +163,10 @@ export function isStoreFull(error: unknown): boolean {
 }
 
 /**
- * Former versions' assets matter less than the wanted version.
+ * Former versions' assets matter less than the wanted version. If the bundle of the disk proves damaged, served or not, a
+ * former version is the last good one.
  *
- * @param lastGood that is not served yet: if it proves damaged, a former version is the last good one
+ * @param lastGood that is not served yet
  * @returns whether there is more room
  */
 export async function makeRoom(
@@ -164,7 +174,11 @@ export async function makeRoom(
   lastGood: StoredBundle | undefined,
   signal: AbortSignal,
 ): Promise<boolean> {
-  if (lastGood !== undefined && !(await isProven({ logger }, lastGood, signal))) return false;
+  const active = site.view()?.active;
+  const served = active?.provenance === 'disk' ? active.bundle.stored : undefined;
+  for (const stored of [lastGood, served]) {
+    if (stored !== undefined && !(await isProven({ logger }, stored, signal))) return false;
+  }
   site.dropPrevious();
   try {
     const gone = await store.dropFormer(site.view()?.active.bundle.digest);

@@ -19,6 +19,7 @@ import {
   makeRoom,
   relabel,
   reopenFormer,
+  reportUnproven,
 } from './activation.ts';
 import {
   type BringIn,
@@ -203,9 +204,7 @@ async function serveLastGood(ports: SourceWatchPorts, memory: Memory, signal: Ab
   await activateCurrent(ports, lastGood);
   if (await isProven(ports, lastGood, signal)) return serveFormer(ports, memory, signal);
   if (signal.aborted) return;
-  // Its intact files are served until another bundle is there.
-  const active = ports.site.view()?.active.bundle;
-  if (active?.stored === lastGood) active.reportUnreadable();
+  reportUnproven(ports, lastGood);
   memory.isLastGoodUnknown = true;
 }
 

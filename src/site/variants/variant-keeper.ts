@@ -102,7 +102,7 @@ async function attachVariants(
   } catch (error) {
     if (!signal.aborted) {
       const reason = { code: publishableCode(error), reason: publishableMessage(error) };
-      logger.warn({ digest, ...reason }, 'no precompressed variants; files are sent as they are');
+      logger.warn({ digest, ...reason }, 'could not precompress files; they are sent uncompressed');
     }
     return 'failed';
   }

@@ -42,6 +42,36 @@ test('before a bundle is served /status says what the server waits for', () => {
   });
 });
 
+const reasonShape = z.object({ source: z.object({ reason: z.string() }) });
+
+test('a bundle that is served before its check, or before the disk has stored it, has a reason of its own', () => {
+  const site = createLiveSite(2);
+  const bundle = goLive(storedBundle({ 'index.html': '1' }));
+  const reasonIn = (state: SourceProgress['state'], provenance: 'disk' | 'link', version = 'v1'): string => {
+    site.swap({ bundle, version, activatedAt: at, provenance });
+    const published = {
+      version: 'v1',
+      digest: undefined,
+      jobId: undefined,
+      issuedAt: undefined,
+      expiresAt: undefined,
+    };
+    const progress: SourceProgress = { ...startingProgress, state, published };
+    return reasonShape.parse(statusDocument(site.view(), progress, 'bundle-file', 0, 'idle')).source.reason;
+  };
+  assert.match(
+    reasonIn('starting', 'disk'),
+    /^the stored bundle is served while its files are being checked$/,
+  );
+  assert.match(reasonIn('preparing', 'link'), /^the published bundle is served while the disk stores it;/);
+  const obtaining = reasonOf('preparing', 'bundle-file');
+  assert.equal(reasonIn('preparing', 'link', 'v0'), obtaining);
+  assert.equal(reasonIn('preparing', 'disk'), obtaining);
+  assert.equal(reasonIn('in-sync', 'link'), reasonOf('in-sync', 'bundle-file'));
+  bundle.reportUnreadable();
+  assert.equal(reasonIn('preparing', 'link'), obtaining);
+});
+
 test('while a version is served /status has it, the former ones, and the state of the source', () => {
   const site = createLiveSite(2);
   const [one, two] = [storedBundle({ 'index.html': '1' }), storedBundle({ 'index.html': '2', 'a.js': '' })];

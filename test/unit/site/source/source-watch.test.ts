@@ -441,6 +441,22 @@ test('a full store keeps the former versions until the last good one has proven 
   assert.equal(drops(), 0);
 });
 
+test('a full store keeps the former versions too while the last good one is served and not proven', async () => {
+  publish('v2');
+  const { promise, reject } = Promise.withResolvers<never>();
+  answer = () => promise;
+  const check = await startInCheck();
+  await clock.pass(startupTimeoutMs);
+  assert.equal(servedVersion(), 'v1');
+  const drops = (): number => store.log.filter((line) => line.startsWith('drop')).length;
+  reject(full);
+  await clock.pass(0);
+  assert.equal(drops(), 0);
+  check.fail(bundleDamaged());
+  await clock.pass(0);
+  assert.equal(drops(), 0);
+});
+
 test('a stop does not wait for the check of what is served', async () => {
   publish('v1');
   await startInCheck();

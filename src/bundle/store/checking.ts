@@ -94,8 +94,8 @@ export function beginCheckInWorker(
 }
 
 /**
- * The thread's side: every file of the pack is hashed before it resolves, or those up to the first damaged one. The index goes ahead, so that its starter has
- * read it by then.
+ * The thread's side: every file of the pack is hashed before it resolves, or those up to the first damaged one. The index
+ * goes ahead, so that its starter has read it by then.
  *
  * @throws {BundleError} of the disk
  */

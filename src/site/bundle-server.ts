@@ -153,9 +153,10 @@ export async function runBundleServer(
     keep: flags.keep,
     check: written.check,
     begin: beginCheckInWorker(workers.check, othersTurn, routes.begin, checking.signal),
-    onBadCopy: (digest) => {
+    isNeeded: (digest) => (site.view()?.active.bundle.digest ?? digest) === digest,
+    onBadCopy: (digest, outcome) => {
       counts.countDamagedCopy();
-      logger.warn({ digest }, 'removed a damaged bundle from the store; check its volume');
+      logger.warn({ digest }, badCopyMessages[outcome]);
     },
   });
   const { peers } = membership;
@@ -175,6 +176,11 @@ export async function runBundleServer(
   await membership.close();
   await adminPort.close({ lingerMs: 0, graceMs: 1000 });
 }
+
+const badCopyMessages = {
+  kept: 'set a damaged bundle of the store aside, because it may be the last one; check the volume of the store',
+  removed: 'removed a damaged bundle from the store; check the volume of the store',
+};
 
 /**
  * The library of metrics takes this thread longer than all that comes before the store's thread has its task, which then

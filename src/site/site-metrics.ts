@@ -99,7 +99,7 @@ export function createSiteMetrics({
   gauge('active_bundle_files', 'Files of the active bundle', () => active()?.bundle.routes.size ?? 0);
   counter(
     'damaged_copies_total',
-    'Stored bundles removed because their content did not match their digest',
+    'Stored bundles whose content did not match their digest',
     () => counts.numbers().damagedCopies,
   );
   counter(

@@ -1,5 +1,5 @@
 // Turns a written pack and its index into a bundle of the store, by one rename of a synced folder. Invariant:
-// `bundles/<digest>` is absent or whole. A whole copy that exists stays; a bad copy is removed first.
+// `bundles/<digest>` is absent or whole. A whole copy that exists stays; a bad copy makes way.
 
 import { dirname, join } from 'node:path';
 import type { BundleIndex } from '../bundle-index.ts';
@@ -30,9 +30,11 @@ export async function commitBundle(
     const outgoing = join(storeDir, `${outgoingPrefix}${index.digest}`);
     await disk.remove(outgoing);
     await disk.rename(target, outgoing);
+    await disk.rename(staged, target);
     await disk.remove(outgoing);
+  } else {
+    await disk.rename(staged, target);
   }
-  await disk.rename(staged, target);
   await disk.syncFolder(dirname(target));
   await disk.syncFolder(dirname(staged));
   return index;

@@ -89,6 +89,10 @@ async function holdsAll(
   { onProven, onDamaged }: CheckSteps,
 ): Promise<boolean> {
   const blocks = createBlocks(pack);
+  // A part of the disk that cannot be read costs the files in it; the others are served.
+  const unreadable = (error: unknown): undefined => {
+    if (onDamaged === undefined || !isOfCopy(error)) throw error;
+  };
   let isWhole = true;
   try {
     let before: BundleFile | undefined;
@@ -100,7 +104,7 @@ async function holdsAll(
       }
       // Names of one content (hard links) lie at one place, which is read once.
       const isRead = before !== undefined && before.offset === file.offset && before.size === file.size;
-      const sha256 = isRead ? before?.sha256 : await hashFile(file, blocks.at);
+      const sha256 = isRead ? before?.sha256 : await hashFile(file, blocks.at).catch(unreadable);
       if (sha256 !== file.sha256) {
         if (onDamaged === undefined) return false;
         onDamaged({ offset: file.offset, size: file.size });

@@ -1,7 +1,7 @@
 // The bundles on this machine's disk: which are whole, which one is current, which may be removed. Owns the order of
 // writes: a kill at any instant leaves the old or the new bundle, never neither. Refuses to hand out a copy whose bytes
-// are neither verified nor verified as they are read. A bad copy is removed like a bad download. One process writes to a
-// store at a time.
+// are neither verified nor verified as they are read. A bad copy is removed like a bad download, but one that may be the
+// last stays until another bundle is current. One process writes to a store at a time.
 
 import { join } from 'node:path';
 import * as z from 'zod/mini';
@@ -9,6 +9,7 @@ import { readJson } from '../../wire/json-text.ts';
 import { BundleError } from '../bundle-error.ts';
 import type { BundleIndex } from '../bundle-index.ts';
 import type { BeginCheck, CheckCopy } from './checking.ts';
+import { listSetAside, putBack, removeCopy, setAside } from './copy-moves.ts';
 import type { PendingCheck } from './pending-check.ts';
 import { checkBundle, isOfCopy } from './store-check.ts';
 import { type StoreDisk, systemDisk } from './store-disk.ts';
@@ -17,6 +18,7 @@ import {
   activationFiles,
   bundleFolder,
   bundlesFolder,
+  damagedFolder,
   digestPattern,
   incomingPrefix,
   nextCurrentName,
@@ -30,18 +32,19 @@ export interface BundleStore {
   lastGood(): Promise<StoredBundle | undefined>;
   /**
    * The same at a start. Of the first whose index is good the files are still being checked: see `StoredBundle.proven`. A
-   * copy that proves damaged stays until it is checked again.
+   * copy that proves damaged stays until it is checked again. If there is no other, a copy that was set aside is put
+   * back and returned.
    */
   lastGoodAtStart(): Promise<StoredBundle | undefined>;
-  /** A bad copy is removed and answers `undefined`. */
+  /** Returns `undefined` for a bad copy. Removes it, or sets it aside if it may be the last. */
   open(digest: string): Promise<StoredBundle | undefined>;
   /** Digests of the other activated bundles, newest first. */
   former(): Promise<readonly string[]>;
   /** Makes a stored bundle the current one. @throws {BundleError} `NotStored` */
   activate(digest: string, activation: Activation): Promise<void>;
-  /** Makes room: removes all but the current bundle and the one being served. @returns how many went */
+  /** Makes room: removes all but the current bundle and the one that is served. @returns how many went */
   dropFormer(servedDigest: string | undefined): Promise<number>;
-  /** Removes all but the current bundle and the most recently activated others, `keep` in all. */
+  /** Removes all but the current bundle and the most recently activated others, `keep` in all, and what was set aside. */
   sweep(): Promise<void>;
 }
 
@@ -68,7 +71,8 @@ type ActivationList = z.infer<typeof activationList>;
  * @param options.keep bundles that stay at a sweep, the current one included
  * @param options.check of a copy, before it is handed out; in this thread by default
  * @param options.begin of a copy that is handed out at a start; without it, each is checked before
- * @param options.onBadCopy receives each copy that was removed because it does not match its digest
+ * @param options.onBadCopy receives each copy that does not match its digest, and what became of it
+ * @param options.isNeeded whether a bad copy may be the last one; none is by default
  * @throws {BundleError} `StoreUnavailable` when the folder cannot be made or written
  */
 export async function openBundleStore(
@@ -78,7 +82,8 @@ export async function openBundleStore(
     readonly disk?: StoreDisk;
     readonly check?: CheckCopy;
     readonly begin?: BeginCheck;
-    readonly onBadCopy?: (digest: string) => void;
+    readonly onBadCopy?: (digest: string, outcome: 'kept' | 'removed') => void;
+    readonly isNeeded?: (digest: string) => boolean;
   },
 ): Promise<BundleStore> {
   const disk = options.disk ?? systemDisk;
@@ -89,7 +94,8 @@ export async function openBundleStore(
     return index && { index, check: undefined };
   };
   await inStore(disk.makeFolder(bundlesFolder(dir)).then(() => removeLeftovers(dir, disk)));
-  const removeBundle = (digest: string): Promise<void> => withdraw(dir, digest, disk);
+  const removeBundle = (digest: string): Promise<void> =>
+    removeCopy(dir, bundleFolder(dir, digest), digest, disk);
 
   const open = async (digest: string, begin = toTheEnd): Promise<StoredBundle | undefined> => {
     if (!digestPattern.test(digest)) return undefined;
@@ -101,9 +107,39 @@ export async function openBundleStore(
       const activation = known && { version: known.version, activatedAt: known.activatedAt };
       return openPack(join(folder, packName), found.index, activation, found.check);
     }
-    await removeBundle(digest);
-    options.onBadCopy?.(digest);
+    const isKept = options.isNeeded?.(digest) ?? false;
+    // Where the disk refuses that too, the copy stays where it is, and another one is obtained all the same.
+    if (isKept) await setAside(dir, digest, disk).catch(() => {});
+    else await removeBundle(digest);
+    options.onBadCopy?.(digest, isKept ? 'kept' : 'removed');
     return undefined;
+  };
+
+  /** The one that was activated last comes first. */
+  const setAsideInOrder = async (): Promise<readonly string[]> => {
+    const digests = await listSetAside(dir, disk);
+    const listed = digests.length === 0 ? [] : (await activations()).map(({ digest }) => digest);
+    return [
+      ...listed.filter((digest) => digests.includes(digest)),
+      ...digests.filter((digest) => !listed.includes(digest)),
+    ];
+  };
+  const lastGoodAtStart = async (): Promise<StoredBundle | undefined> => {
+    // Before the search below may set others aside.
+    const damaged = await setAsideInOrder();
+    const good = await lastGood(options.begin);
+    if (good !== undefined) return good;
+    for (const digest of damaged) {
+      await putBack(dir, digest, disk);
+      const bundle = await open(digest, options.begin);
+      if (bundle !== undefined) return bundle;
+    }
+    return undefined;
+  };
+  const removeSetAside = async (servedDigest?: string): Promise<number> => {
+    const gone = (await listSetAside(dir, disk)).filter((digest) => digest !== servedDigest);
+    for (const digest of gone) await removeCopy(dir, damagedFolder(dir, digest), digest, disk);
+    return gone.length;
   };
 
   const removeAllBut = async (kept: ReadonlySet<string | undefined>): Promise<number> => {
@@ -132,17 +168,19 @@ export async function openBundleStore(
   return {
     open: (digest) => inStore(open(digest)),
     lastGood: () => inStore(lastGood()),
-    lastGoodAtStart: () => inStore(lastGood(options.begin)),
+    lastGoodAtStart: () => inStore(lastGoodAtStart()),
     former: async () => (await inStore(activatedDigests()))?.slice(1) ?? [],
     activate: (digest, activation) => inStore(activate(dir, { digest, ...activation }, disk)),
     dropFormer: async (servedDigest) => {
       const digests = await inStore(activatedDigests());
       // Without the list, any bundle may be the last good one.
-      return digests === undefined ? 0 : inStore(removeAllBut(new Set([digests[0], servedDigest])));
+      if (digests === undefined) return 0;
+      const gone = await inStore(removeAllBut(new Set([digests[0], servedDigest])));
+      return digests[0] === undefined ? gone : gone + (await inStore(removeSetAside(servedDigest)));
     },
     sweep: async () => {
       const kept = (await inStore(activatedDigests()))?.slice(0, Math.max(1, options.keep));
-      if (kept !== undefined) await inStore(removeAllBut(new Set(kept)));
+      if (kept !== undefined) await inStore(removeAllBut(new Set(kept)).then(() => removeSetAside()));
     },
   };
 }
@@ -178,13 +216,6 @@ async function removeLeftovers(dir: string, disk: StoreDisk): Promise<void> {
   for (const name of await disk.list(bundlesFolder(dir))) {
     if (!digestPattern.test(name)) await disk.remove(join(bundlesFolder(dir), name));
   }
-}
-
-async function withdraw(dir: string, digest: string, disk: StoreDisk): Promise<void> {
-  const outgoing = join(dir, `${outgoingPrefix}${digest}`);
-  await disk.remove(outgoing);
-  await disk.rename(bundleFolder(dir, digest), outgoing);
-  await disk.remove(outgoing);
 }
 
 /** @returns `undefined` where the list and its copy are damaged: whole bundles are served all the same */

@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { createCipheriv, hash } from 'node:crypto';
-import { open, readFile } from 'node:fs/promises';
+import { open, readdir, readFile } from 'node:fs/promises';
 import http from 'node:http';
 import { join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
@@ -157,7 +157,7 @@ for (const { name, path } of damaged) {
     await visiting.end();
     assert.equal(links.requests(), 2);
     for (const one of [path, ...others]) assert.ok((visiting.counts().get(`${one} 200`) ?? 0) > 0, one);
-    assert.match(served.output(), /removed a damaged bundle from the store/);
+    assert.match(served.output(), /set a damaged bundle of the store aside/);
     const metrics = await (await fetch(`${served.admin}/metrics`)).text();
     assert.match(metrics, /^bundle_server_damaged_copies_total 1$/m);
   });
@@ -178,11 +178,41 @@ test('while the vendor is down, the version before a damaged one is served, and 
   await visiting.end();
   assert.equal(await (await fetch(`${served.site}/guides/page-7`)).text(), sites[0]?.['guides/page-7.html']);
   assert.equal((await served.status()).source.state, 'waiting-for-link');
-  assert.match(served.output(), /removed a damaged bundle from the store/);
+  assert.match(served.output(), /set a damaged bundle of the store aside/);
   // Killed now, it starts from what it serves.
   await served.child().stop('SIGKILL');
   await served.start('--encodings', 'none');
   await serves('v1');
+});
+
+test('while the vendor is down, the intact files of the only copy are served after each restart', async () => {
+  const site = await publish('v1');
+  await served.start('--encodings', 'none');
+  await serves('v1');
+  const { active } = await served.status();
+  await damage('guides/page-7.html');
+  links.misbehave((response) => response.writeHead(403).end());
+  visiting.begin(['index.html', 'guides/page-7.html', 'downloads/large.pdf'], [site]);
+  for (let starts = 0; starts < 3; starts += 1) {
+    await served.start('--encodings', 'none');
+    await served.until('the damage is found', ({ source }) => source.state === 'waiting-for-link');
+    const statuses = ['/', '/downloads/large.pdf', '/guides/page-7'].map(
+      async (path) => (await fetch(served.site + path)).status,
+    );
+    assert.deepEqual(await Promise.all(statuses), [200, 200, 500]);
+    const metrics = await (await fetch(`${served.admin}/metrics`)).text();
+    assert.match(metrics, /^bundle_server_damaged_copies_total 1$/m);
+    assert.ok((await readdir(served.store)).includes(`damaged-${active?.digest}`));
+    await served.child().stop('SIGKILL');
+  }
+  links.misbehave(undefined);
+  await served.start('--encodings', 'none');
+  await served.until('it is fetched', ({ source }) => source.kind === 'link' && source.state === 'in-sync');
+  await wait(50);
+  await visiting.end();
+  assert.ok((visiting.counts().get('guides/page-7.html 200') ?? 0) > 0);
+  assert.ok(!(await readdir(served.store)).includes(`damaged-${active?.digest}`));
+  assert.deepEqual(await readdir(join(served.store, 'bundles')), [active?.digest]);
 });
 
 test('killed before the check has found the damage, the next start finds it', async () => {

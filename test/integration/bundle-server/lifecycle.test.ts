@@ -288,7 +288,7 @@ test('with the last good version damaged and its link expired, the one before it
   await served.start();
   await serves('v1');
   assert.match(await (await get('/')).text(), /version v1/);
-  assert.match(served.output(), /removed a damaged bundle from the store/);
+  assert.match(served.output(), /set a damaged bundle of the store aside/);
   const metrics = await (await fetch(`${served.admin}/metrics`)).text();
   assert.match(metrics, /^bundle_server_damaged_copies_total 1$/m);
 });

@@ -128,6 +128,39 @@ test('a check of what is served goes on behind damaged files, and names each', a
   assert.equal(last, 'proven to 20');
 });
 
+test('a part of the disk that cannot be read costs the files in it, and the others of what is served are proven', async () => {
+  const { bytes, document } = packOf(
+    Array.from({ length: 12 }, () => mebibyte / 2),
+    false,
+  );
+  await writeFile(join(folder, 'pack'), bytes);
+  const bad = 2 * mebibyte + 5;
+  const failing: StoreDisk = {
+    ...systemDisk,
+    openFile: async (path) => {
+      const file = await systemDisk.openFile(path);
+      return {
+        stat: () => file.stat(),
+        close: () => file.close(),
+        read: async (into, offset, length, position) => {
+          if (position <= bad && bad < position + length)
+            throw Object.assign(new Error('EIO'), { code: 'EIO' });
+          return file.read(into, offset, length, position);
+        },
+      };
+    },
+  };
+  const damaged: number[] = [];
+  const proven: number[] = [];
+  const steps = {
+    onDamaged: ({ offset }: DamagedBytes) => void damaged.push(offset / mebibyte),
+    onProven: (position: number) => void proven.push(position / mebibyte),
+  };
+  assert.ok(!(await holdsPack(folder, document, failing, steps)));
+  assert.deepEqual([damaged, proven.at(-1)], [[2], 6]);
+  await assert.rejects(holdsPack(folder, document, failing), { code: 'EIO' });
+});
+
 test('two names at one place with different hashes are refused, in whatever order', async () => {
   const { bytes, document } = packOf([mebibyte + 7], true);
   await writeFile(join(folder, 'pack'), bytes);

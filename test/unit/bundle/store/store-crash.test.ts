@@ -2,11 +2,15 @@
 // Whatever the step: the next process finds the old bundle or the new one as current, whole, and no leftovers.
 
 import assert from 'node:assert/strict';
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import type { BundleIndex } from '../../../../src/bundle/bundle-index.ts';
+import type { BeginCheck } from '../../../../src/bundle/store/checking.ts';
+import { createRunningCheck } from '../../../../src/bundle/store/pending-check.ts';
 import { openBundleStore } from '../../../../src/bundle/store/store.ts';
+import { checkBundle } from '../../../../src/bundle/store/store-check.ts';
 import { type StoreDisk, systemDisk } from '../../../../src/bundle/store/store-disk.ts';
 import { putBundle, readText } from '../../../support/store-builder.ts';
 
@@ -62,6 +66,16 @@ async function changeVersion(dir: string, disk: StoreDisk): Promise<void> {
   await store.sweep();
 }
 
+/** As a server begins: it serves before the files are proven, if the index and the size are good. */
+const begin: BeginCheck = async (folder, digest) => {
+  let begun: Awaited<ReturnType<BeginCheck>>;
+  const onIndex = async (index: BundleIndex): Promise<void> => {
+    begun = { index, check: createRunningCheck() };
+  };
+  await checkBundle(folder, digest, systemDisk, { onIndex });
+  return begun;
+};
+
 async function prepareOld(): Promise<{ readonly dir: string; readonly digest: string }> {
   const dir = await mkdtemp(join(tmpdir(), 'store-crash-'));
   const store = await openBundleStore(dir, { keep: 1 });
@@ -104,4 +118,38 @@ test('a stop at any step leaves the old or the new bundle, whole, and the next s
     }
   }
   assert.deepEqual([...outcomes].sort(), ['new', 'old']);
+});
+
+test('a stop at any step of replacing a damaged copy leaves that copy or the new bundle', async () => {
+  const outcomes = new Set<string | undefined>();
+  for (const moment of ['before', 'amid', 'after'] as const) {
+    for (let steps = 0, isDone = false; !isDone; steps += 1) {
+      const { dir, digest } = await prepareOld();
+      const path = join(dir, 'bundles', digest, 'pack');
+      await writeFile(path, Buffer.alloc((await stat(path)).size));
+      const disk = stoppingDisk(steps, moment);
+      try {
+        const store = await openBundleStore(dir, { keep: 2, disk, isNeeded: (one) => one === digest });
+        assert.equal(await store.open(digest), undefined);
+        const next = await putBundle(dir, site('new'), disk);
+        await store.activate(next.digest, { version: 'new', activatedAt: 2 });
+        await store.sweep();
+        isDone = true;
+      } catch (error) {
+        const isStop = error instanceof Stopped || (error instanceof Error && error.cause instanceof Stopped);
+        assert.ok(isStop, String(error));
+      }
+      const where = `${moment} step ${steps + 1}`;
+      const store = await openBundleStore(dir, { keep: 2, begin });
+      const found = await store.lastGoodAtStart();
+      const current = found?.index.digest === digest ? 'damaged' : found?.activation?.version;
+      outcomes.add(current);
+      assert.match(current ?? '', /^(damaged|new)$/, where);
+      await found?.close();
+      if (isDone) assert.deepEqual((await readdir(dir)).sort(), ['bundles', 'current', 'current.copy']);
+      await rm(dir, { recursive: true });
+      assert.ok(steps < 100, 'the change never ends');
+    }
+  }
+  assert.deepEqual([...outcomes].sort(), ['damaged', 'new']);
 });

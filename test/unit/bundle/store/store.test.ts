@@ -1,13 +1,17 @@
 // The store on a real disk: what is committed, what is current, what is kept, and that every load proves it.
 
 import assert from 'node:assert/strict';
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
 import fc from 'fast-check';
 import { BundleError } from '../../../../src/bundle/bundle-error.ts';
+import type { BundleIndex } from '../../../../src/bundle/bundle-index.ts';
+import type { BeginCheck } from '../../../../src/bundle/store/checking.ts';
+import { bundleDamaged, createRunningCheck } from '../../../../src/bundle/store/pending-check.ts';
 import { openBundleStore } from '../../../../src/bundle/store/store.ts';
+import { checkBundle } from '../../../../src/bundle/store/store-check.ts';
 import { type StoreDisk, systemDisk } from '../../../../src/bundle/store/store-disk.ts';
 import { putBundle, readText } from '../../../support/store-builder.ts';
 
@@ -126,6 +130,129 @@ test('where the current bundle is damaged, the newest of the others that is whol
   assert.deepEqual(removed, [three, two]);
   await writeFile(join(dir, 'bundles', one, 'pack'), 'damaged');
   assert.equal(await lastGood(), undefined, 'a bundle that was never activated is not served');
+});
+
+/** Flips one bit. */
+async function damage(digest: string): Promise<void> {
+  const path = join(dir, 'bundles', digest, 'pack');
+  const pack = await readFile(path);
+  pack.writeUInt8(pack.readUInt8(2) ^ 1, 2);
+  await writeFile(path, pack);
+}
+
+/** As a server begins: it is served when the index and the size are good. */
+const begin: BeginCheck = async (folder, digest) => {
+  const { promise, resolve } = Promise.withResolvers<Awaited<ReturnType<BeginCheck>>>();
+  const check = createRunningCheck();
+  const onIndex = async (index: BundleIndex): Promise<void> => resolve({ index, check });
+  const steps = { onIndex, onProven: check.advance, onDamaged: check.damage };
+  const found = await checkBundle(folder, digest, systemDisk, steps);
+  if (found === undefined) check.fail(bundleDamaged());
+  else check.finish();
+  resolve(undefined);
+  return promise;
+};
+
+const names = async (prefix: string): Promise<readonly string[]> =>
+  (await readdir(dir)).filter((name) => name.startsWith(prefix));
+
+test('a damaged copy that may be the last one is set aside, and a start without another bundle serves it', async () => {
+  const bad: string[] = [];
+  const reopen = () =>
+    openBundleStore(dir, {
+      keep: 2,
+      begin,
+      isNeeded: () => true,
+      onBadCopy: (digest, outcome) => bad.push(`${outcome} ${digest}`),
+    });
+  const { digest } = await putBundle(dir, site('one'));
+  const first = await reopen();
+  await first.activate(digest, activation(1));
+  await damage(digest);
+  assert.equal(await first.open(digest), undefined);
+  assert.equal(await first.open(digest), undefined, 'nothing is left to check');
+  assert.deepEqual(bad, [`kept ${digest}`]);
+  assert.deepEqual(await readdir(join(dir, 'bundles')), [], 'no other server is offered it');
+  assert.equal(await first.dropFormer(undefined), 0, 'it may be the last one');
+
+  const second = await reopen();
+  assert.equal(await second.lastGood(), undefined, 'it is not good');
+  const kept = await second.lastGoodAtStart();
+  assert.deepEqual([kept?.index.digest, kept?.activation], [digest, activation(1)]);
+  await assert.rejects(kept?.proven() ?? assert.fail(), { code: 'BundleDamaged' });
+  await kept?.close();
+  assert.equal(await second.lastGood(), undefined);
+  assert.deepEqual(bad, [`kept ${digest}`, `kept ${digest}`]);
+
+  const next = await putBundle(dir, site('two'));
+  await second.activate(next.digest, activation(2));
+  const good = await second.lastGoodAtStart();
+  assert.equal(good?.index.digest, next.digest, 'a good one comes first');
+  await good?.close();
+  await second.sweep();
+  assert.deepEqual(await names('damaged-'), []);
+});
+
+test('a copy that could not be read for a while is whole again at the next start', async () => {
+  const { digest } = await putBundle(dir, site('one'));
+  const first = await openBundleStore(dir, { keep: 2, isNeeded: () => true, check: async () => undefined });
+  await first.activate(digest, activation(1));
+  assert.equal(await first.open(digest), undefined);
+  assert.deepEqual(await names('damaged-'), [`damaged-${digest}`]);
+  const second = await openBundleStore(dir, { keep: 2 });
+  const found = await second.lastGoodAtStart();
+  assert.deepEqual([found?.index.digest, found?.activation], [digest, activation(1)]);
+  await found?.close();
+  assert.deepEqual(await names('damaged-'), []);
+  assert.deepEqual(await readdir(join(dir, 'bundles')), [digest]);
+});
+
+test('of two copies that were set aside, the one that was activated last is put back', async () => {
+  const store = await openBundleStore(dir, { keep: 2, begin, isNeeded: () => true });
+  const digests = await Promise.all(
+    ['one', 'two'].map(async (word) => (await putBundle(dir, site(word))).digest),
+  );
+  for (const current of digests) {
+    await store.activate(current, activation(1));
+    for (const digest of digests) await damage(digest);
+    assert.equal(await store.lastGood(), undefined);
+    const found = await store.lastGoodAtStart();
+    assert.equal(found?.index.digest, current);
+    await found?.close();
+    for (const digest of digests) await putBundle(dir, site(digest === digests[0] ? 'one' : 'two'));
+  }
+});
+
+test('a disk that refuses to set a copy aside is no fault of the search for another one', async () => {
+  const refusing: StoreDisk = {
+    ...systemDisk,
+    rename: (from, to) => (to.includes('damaged-') ? Promise.reject(new Error('EROFS')) : rename(from, to)),
+  };
+  const store = await openBundleStore(dir, { keep: 2, disk: refusing, isNeeded: () => true });
+  const digests: string[] = [];
+  for (const [at, word] of ['one', 'two'].entries()) {
+    const { digest } = await putBundle(dir, site(word));
+    await store.activate(digest, activation(at));
+    digests.push(digest);
+  }
+  const [one = '', two = ''] = digests;
+  await damage(two);
+  const found = await store.lastGood();
+  assert.equal(found?.index.digest, one);
+  await found?.close();
+});
+
+test('a full store gives up what was set aside, if another bundle is current', async () => {
+  const store = await openBundleStore(dir, { keep: 2, isNeeded: () => true });
+  const { digest } = await putBundle(dir, site('one'));
+  await damage(digest);
+  assert.equal(await store.open(digest), undefined);
+  const other = await putBundle(dir, site('two'));
+  await mkdir(join(dir, 'damaged-by a person'));
+  assert.equal(await store.dropFormer(other.digest), 0, 'nothing is current yet');
+  await store.activate(other.digest, activation(1));
+  assert.equal(await store.dropFormer(other.digest), 1);
+  assert.deepEqual(await names('damaged-'), ['damaged-by a person']);
 });
 
 test('dropFormer removes all bundles but the current one and the served one', async () => {

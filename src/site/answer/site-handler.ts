@@ -250,7 +250,7 @@ async function sendInPieces(
 ): Promise<void> {
   const { response, serving } = exchange;
   const pack = bundle.packOf(variant);
-  if (!(await isProvenInTime(pack, variant ?? route.file, serving.clock))) {
+  if (!(await isProvenInTime(pack, variant ?? route.file, serving.clock, response))) {
     if (!response.destroyed) sendText(exchange, retryLater('This file is still being checked.', serving));
     return;
   }
@@ -294,7 +294,7 @@ function failToRead(exchange: Exchange, bundle: LiveBundle, error: unknown): voi
   const { logger } = exchange.serving;
   const fields = { error, code: 'StoreUnreadable', digest: bundle.digest };
   if (bundle.reportUnreadable()) {
-    logger.error(fields, 'cannot read the served bundle from the store; check its volume');
+    logger.error(fields, 'cannot read a file of the served bundle; check the volume of its store');
   } else {
     logger.debug(fields, 'could not read a file from the store');
   }

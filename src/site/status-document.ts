@@ -27,7 +27,7 @@ export function statusDocument(
       kind: view?.active.provenance ?? null,
       from: sourceKind,
       state: progress.state,
-      reason: servedMeanwhile(view, progress) ?? reasonOf(progress.state, sourceKind),
+      reason: reasonNow(view, progress, sourceKind),
       published: published === undefined ? null : describePublished(published),
       download:
         download === undefined ? null : { receivedBytes: download.receivedBytes, files: download.files },
@@ -41,18 +41,16 @@ export function statusDocument(
   };
 }
 
-/** Where a bundle is served before all is done that the state names. */
-function servedMeanwhile(
-  view: SiteView | undefined,
-  { state, published }: SourceProgress,
-): string | undefined {
-  const active = view?.active;
-  if (active === undefined) return undefined;
+/** The state does not say what visitors get meanwhile. */
+function reasonNow(view: SiteView | undefined, { state }: SourceProgress, sourceKind: SourceKind): string {
+  const bundle = view?.active.bundle;
+  const reason = reasonOf(state, sourceKind);
+  if (bundle === undefined) return reason;
+  if (bundle.isUnreadable())
+    return `${reason}; some files of the served bundle get 500: check the volume of the store`;
   if (state === 'starting') return 'the stored bundle is served while its files are being checked';
-  const isWanted = active.version === published?.version && active.provenance === 'link';
-  return state === 'preparing' && isWanted && !active.bundle.isUnreadable()
-    ? 'the published bundle is served while the disk stores it; a restart now may lose it'
-    : undefined;
+  if (state !== 'preparing' || bundle.isStored()) return reason;
+  return 'the published bundle is served while the disk stores it; a restart now may lose it';
 }
 
 function describePublished({ version, digest, jobId, issuedAt, expiresAt }: PublishedSummary): object {

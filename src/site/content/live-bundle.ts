@@ -12,6 +12,8 @@ export interface LiveBundle {
   readonly routes: RouteTable;
   /** Resolves when the bundle is in the store; rejects when it could not be stored. */
   readonly committed: Promise<unknown>;
+  /** Whether `committed` has resolved. */
+  readonly isStored: () => boolean;
   /** `undefined` until precompressed variants are attached. */
   readonly variants: () => VariantTable | undefined;
   readonly findVariant: (route: FileRoute, encoding: ContentEncoding) => Variant | undefined;
@@ -29,15 +31,24 @@ export interface LiveBundle {
   retire(): Promise<void>;
 }
 
-/** Takes over the stored bundle: closing it is this one's business from here on. */
+/**
+ * Takes over the stored bundle: closing it is this one's business from here on.
+ *
+ * @param committed `undefined`: it is in the store
+ */
 export function goLive(
   stored: StoredBundle,
   routes = buildRouteTable(stored.index),
-  committed: Promise<unknown> = Promise.resolve(),
+  committed?: Promise<unknown>,
 ): LiveBundle {
   let holders = 0;
   let isRetired = false;
   let isUnreadable = false;
+  let isStored = committed === undefined;
+  const noteStored = (): void => {
+    isStored = true;
+  };
+  committed?.then(noteStored, () => {});
   let variant: { readonly table: VariantTable; readonly pack: StoredBundle } | undefined;
   const { promise: idle, resolve: letClose } = Promise.withResolvers<void>();
   // A failing close leaves nothing that could be done better by failing somewhere else.
@@ -51,7 +62,8 @@ export function goLive(
     digest: stored.index.digest,
     stored,
     routes,
-    committed,
+    committed: committed ?? Promise.resolve(),
+    isStored: () => isStored,
     variants: () => variant?.table,
     findVariant: ({ ordinal }, encoding) => variant?.table.find(ordinal, encoding),
     attach: (table, pack) => {

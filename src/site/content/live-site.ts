@@ -49,6 +49,11 @@ export function isUnreadable(site: Pick<LiveSite, 'view'>): boolean {
   return site.view()?.active.bundle.isUnreadable() ?? false;
 }
 
+/** Whether visitors get nothing, or only what can still be read of the bundle. */
+export function isMissingOrUnreadable(site: Pick<LiveSite, 'view'>): boolean {
+  return site.view() === undefined || isUnreadable(site);
+}
+
 export interface LiveSite {
   readonly view: () => SiteView | undefined;
   /** Serves `next` from now on. What is beyond `keep` is retired: it closes when its last request is done. */

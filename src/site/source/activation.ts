@@ -88,7 +88,7 @@ export async function activateCurrent(ports: ActivationPorts, stored: StoredBund
 }
 
 /**
- * Waits until the check of its files has ended. A damaged copy is logged when the disk is checked again, which removes it.
+ * Waits until the check of its files has ended. A damaged copy is logged when the disk is checked again.
  *
  * @returns false too when the signal has aborted
  */
@@ -113,8 +113,10 @@ export async function isProven(
 export function reportUnproven({ site, logger }: ActivationPorts, stored: StoredBundle): void {
   const active = site.view()?.active.bundle;
   if (active?.stored !== stored || !active.reportUnreadable()) return;
-  const message = 'some files of the served bundle may be damaged; requests for damaged files get 500. ';
-  const step = 'Check the volume of the store, and restart the server only after its state is in-sync';
+  const message =
+    'some files of the served bundle may be damaged; requests for damaged or unchecked files get 500. ';
+  const step =
+    'Check the volume of the store; keep the volume, or a pod without one, until the state is in-sync';
   logger.error({ digest: active.digest }, message + step);
 }
 
@@ -154,7 +156,10 @@ async function remember(
     await store.activate(digest, { version, activatedAt });
     await store.sweep();
   } catch (error) {
-    logger.warn({ error, digest }, 'could not record the active bundle; a restart may download it again');
+    logger.warn(
+      { error, digest },
+      'could not record the active bundle; a restart may download it again: check the volume of the store',
+    );
   }
 }
 
@@ -182,7 +187,7 @@ export async function makeRoom(
   site.dropPrevious();
   try {
     const gone = await store.dropFormer(site.view()?.active.bundle.digest);
-    if (gone > 0) logger.warn({ gone }, 'removed former bundles to free space');
+    if (gone > 0) logger.warn({ gone }, 'removed former or damaged bundles to free space');
     return gone > 0;
   } catch (error) {
     logger.warn({ error }, 'could not remove former bundles to free space');

@@ -13,6 +13,11 @@ import type { VerifiedBundle } from './activation.ts';
 export interface BundleRequest {
   readonly published: ServedBundle;
   readonly onProgress: (progress: BundleProgress) => void;
+  /**
+   * Whether content is served before it is stored. Only if the server serves nothing else, or cannot read what it serves: a
+   * disk that fails must not cost the old version.
+   */
+  readonly isWantedUnstored: () => boolean;
   /** What was served under that version until the disk failed. */
   readonly lostDigest?: string | undefined;
 }
@@ -65,7 +70,7 @@ export type Obtained =
 /**
  * Inspected content is trusted. An archive without an inspection replaces a site only if it has pages.
  *
- * @param activeDigest what is being served
+ * @param activeDigest what is being served, unless the disk has lost it
  * @throws {BundleError}
  */
 export async function obtainBundle(
@@ -84,7 +89,7 @@ export async function obtainBundle(
     for (const source of sources) {
       const found = await source.obtain({ ...request, onProgress }, signal);
       if (found === undefined) continue;
-      if (typeof found === 'object' && isServable(request.published, found.stored, activeDigest)) {
+      if (typeof found === 'object' && isServable(request, found.stored, activeDigest)) {
         committed = found.committed;
         return { kind: 'bundle', stored: found.stored, provenance: source.name, committed };
       }
@@ -111,10 +116,11 @@ export async function obtainBundle(
 
 /** Everything else is judged once it is in the store. */
 function isServable(
-  published: ServedBundle,
+  { published, isWantedUnstored }: BundleRequest,
   { index: { digest, pages } }: StoredBundle,
   activeDigest: string | undefined,
 ): boolean {
+  if (!isWantedUnstored()) return false;
   return published.digest === undefined ? pages > 0 && digest !== activeDigest : digest === published.digest;
 }
 

@@ -4,7 +4,7 @@
 
 import { BundleError } from '../../bundle/bundle-error.ts';
 import type { BundleIndex } from '../../bundle/bundle-index.ts';
-import type { BundleProgress, OnWritten } from '../../bundle/bundle-task.ts';
+import type { OnWritten } from '../../bundle/bundle-task.ts';
 import { defaultLimits } from '../../bundle/limits.ts';
 import { prepareInWorker } from '../../bundle/prepare/preparation.ts';
 import type { ServedBundle } from '../../bundle/published-bundle.ts';
@@ -17,7 +17,7 @@ import { userAgent } from '../../runtime/version.ts';
 import type { Link } from '../../wire/link.ts';
 import { type BundleServerFlags, limitsOf } from '../server-flags.ts';
 import type { DownloadOutcome } from '../site-counts.ts';
-import { type BundleSource, failureKind, type WrittenBundle } from './bundle-source.ts';
+import { type BundleRequest, type BundleSource, failureKind, type WrittenBundle } from './bundle-source.ts';
 
 /** Content that a link leads to. */
 export type LinkedBundle = ServedBundle & { readonly link: Link };
@@ -25,7 +25,7 @@ export type LinkedBundle = ServedBundle & { readonly link: Link };
 /** Downloads a link's archive into the store. Content that is new to it comes before it is stored. @throws {BundleError} */
 export type PrepareBundle = (
   published: LinkedBundle,
-  onProgress: (progress: BundleProgress) => void,
+  request: Pick<BundleRequest, 'onProgress' | 'isWantedUnstored'>,
   signal: AbortSignal,
 ) => Promise<{ readonly digest: string } | WrittenBundle>;
 
@@ -36,14 +36,15 @@ export function linkSource(
 ): BundleSource {
   return {
     name: 'link',
-    obtain: async ({ published, onProgress }, signal) => {
+    obtain: async (request, signal) => {
+      const { published } = request;
       const { link } = published;
       if (link === undefined) return undefined;
       const fail = (error: unknown): never => {
         if (!signal.aborted) countDownload(failureKind(error));
         throw error;
       };
-      const prepared = await prepare({ ...published, link }, onProgress, signal).catch(fail);
+      const prepared = await prepare({ ...published, link }, request, signal).catch(fail);
       if ('digest' in prepared) {
         countDownload('ok');
         return prepared.digest;
@@ -70,7 +71,7 @@ export function openPreparation(
   { workerUrl, written, pause }: PreparationPorts,
 ): PrepareBundle {
   const limits = limitsOf(flags);
-  return async (published, onProgress, signal) => {
+  return async (published, { onProgress, isWantedUnstored }, signal) => {
     const request = {
       link: published.link,
       storeDir: flags.store,
@@ -82,8 +83,8 @@ export function openPreparation(
       extraCaPem: await certificates.current(),
       userAgent,
     };
-    return untilWritten((offer, isOffered) => {
-      // Only a check that follows at once may trust the copy, and what is served already is not checked.
+    return untilWritten(isWantedUnstored, (offer, isOffered) => {
+      // Only a check that follows at once may trust the copy, and what is offered is not checked.
       const take = (index: BundleIndex): void => {
         if (!isOffered()) written.note(flags.store, index);
       };
@@ -95,13 +96,15 @@ export function openPreparation(
   };
 }
 
-/** What `prepare` resolves with, or what it offers before. */
+/** What `prepare` resolves with, or what it offers before, if that is wanted then. */
 async function untilWritten<Prepared extends { readonly digest: string }>(
+  isWanted: () => boolean,
   prepare: (offer: OnWritten, isOffered: () => boolean) => Promise<Prepared>,
 ): Promise<Prepared | WrittenBundle> {
   const { promise: offered, resolve } = Promise.withResolvers<StoredBundle>();
   let state: 'preparing' | 'offered' | 'ended' = 'preparing';
   const offer: OnWritten = async (index, packPath) => {
+    if (!isWanted()) return;
     // A pack that cannot be opened now is opened once it is in the store.
     const stored = await openPack(packPath, index, undefined, trustUnlessLost(committed)).catch(
       () => undefined,

@@ -8,7 +8,7 @@ import type { StoredBundle } from '../../bundle/store/stored-bundle.ts';
 import type { Random } from '../../runtime/random.ts';
 import type { Link } from '../../wire/link.ts';
 import { publishableCode, publishableMessage } from '../../wire/publishable-error.ts';
-import { isUnreadable } from '../content/live-site.ts';
+import { isMissingOrUnreadable, isUnreadable } from '../content/live-site.ts';
 import {
   type ActivationPorts,
   activate,
@@ -66,8 +66,8 @@ interface Memory {
   settledLink: Link | undefined;
   /** On disk, open, and not served yet. Its files may still be in a check. */
   lastGood: StoredBundle | undefined;
-  /** True after the disk could not be read, until it could. */
-  isLastGoodUnknown: boolean;
+  /** It is to be opened: at the start, after the disk could not be read, and after what is served proved damaged. */
+  opening: { readonly find: () => Promise<StoredBundle | undefined>; readonly isRetry: boolean } | undefined;
   hasReopenedFormer: boolean;
   /** Monotonic ms; when content that the disk had lost was obtained again. */
   renewedAt: number;
@@ -80,14 +80,14 @@ export function createSourceWatch(ports: SourceWatchPorts): SourceWatch {
     failed: undefined,
     settledLink: undefined,
     lastGood: undefined,
-    isLastGoodUnknown: false,
+    opening: { find: () => ports.store.lastGoodAtStart(), isRetry: false },
     hasReopenedFormer: false,
     renewedAt: Number.NEGATIVE_INFINITY,
   };
   return {
     progress: () => memory.progress,
     run: async (signal) => {
-      await findLastGood(ports, memory, () => ports.store.lastGoodAtStart());
+      await findLastGood(ports, memory);
       for (let immediate = 0; !signal.aborted; ) {
         const waitMs = await checkOnce(ports, memory, signal).catch((error: unknown) => {
           if (!signal.aborted) ports.logger.error({ error }, 'checking the source failed');
@@ -105,25 +105,22 @@ export function createSourceWatch(ports: SourceWatchPorts): SourceWatch {
 const maxImmediateChecks = 5;
 
 /** A disk that cannot be read now may hold the only version, so it is checked again. */
-async function findLastGood(
-  { site, logger }: SourceWatchPorts,
-  memory: Memory,
-  find: () => Promise<StoredBundle | undefined>,
-): Promise<void> {
-  const isFirst = !memory.isLastGoodUnknown;
-  memory.isLastGoodUnknown = false;
-  if (site.view() !== undefined && !isUnreadable(site)) return;
+async function findLastGood({ site, logger }: SourceWatchPorts, memory: Memory): Promise<void> {
+  const { opening } = memory;
+  memory.opening = undefined;
+  if (opening === undefined || !isMissingOrUnreadable(site)) return;
   try {
-    memory.lastGood = await find();
+    memory.lastGood = await opening.find();
   } catch (error) {
-    memory.isLastGoodUnknown = true;
-    if (isFirst) logger.warn({ error }, 'could not open the stored bundle; retrying, or downloading it');
+    memory.opening = { ...opening, isRetry: true };
+    if (opening.isRetry) return;
+    logger.warn({ error }, 'could not open the stored bundle; retrying, or downloading it');
   }
 }
 
 /** One check and its action. Returns how long to wait before the next. */
 async function checkOnce(ports: SourceWatchPorts, memory: Memory, signal: AbortSignal): Promise<number> {
-  if (memory.isLastGoodUnknown) await findLastGood(ports, memory, () => ports.store.lastGood());
+  await findLastGood(ports, memory);
   const decision = await check(ports, memory);
   switch (decision.action) {
     case 'rest':
@@ -159,7 +156,8 @@ async function obtainMeanwhile(
   if (!ports.sources.some(({ obtainNow }) => obtainNow !== undefined)) return false;
   const published = { ...progress.published, link: failed.link };
   return bringIn(ports, memory, published, signal, async (whileWanted, onProgress) => {
-    const offered = await obtainOffered(ports, { published, onProgress }, whileWanted);
+    const request = { published, onProgress, isWantedUnstored: () => false };
+    const offered = await obtainOffered(ports, request, whileWanted);
     if (offered === undefined) return false;
     noteObtained(ports, memory);
     await activate(ports, offered, published.version);
@@ -199,13 +197,13 @@ function noteObtained({ site, clock }: SourceWatchPorts, memory: Memory): void {
 
 async function serveLastGood(ports: SourceWatchPorts, memory: Memory, signal: AbortSignal): Promise<void> {
   const { lastGood } = memory;
-  if (lastGood === undefined || (ports.site.view() !== undefined && !isUnreadable(ports.site))) return;
+  if (lastGood === undefined || !isMissingOrUnreadable(ports.site)) return;
   memory.lastGood = undefined;
   await activateCurrent(ports, lastGood);
   if (await isProven(ports, lastGood, signal)) return serveFormer(ports, memory, signal);
   if (signal.aborted) return;
   reportUnproven(ports, lastGood);
-  memory.isLastGoodUnknown = true;
+  memory.opening = { find: () => ports.store.lastGood(), isRetry: false };
 }
 
 /** Meanwhile serves the last good bundle after the startup timeout, and stops when other content is published. */
@@ -275,12 +273,12 @@ function obtain(
 ): Promise<boolean> {
   return bringIn(ports, memory, published, signal, async (whileWanted, onProgress, onVerified) => {
     const { active } = ports.site.view() ?? {};
-    const [activeDigest, lost] = isLost(ports, memory)
-      ? [undefined, active]
-      : [active?.bundle.digest, undefined];
+    const [digest, lost] = isLost(ports, memory) ? [undefined, active] : [active?.bundle.digest, undefined];
     const isWanted = published.version !== undefined && lost?.version === published.version;
-    const request = { published, onProgress, lostDigest: isWanted ? lost.bundle.digest : undefined };
-    const obtained = await obtainBundle(ports, request, activeDigest, whileWanted);
+    const lostDigest = isWanted ? lost.bundle.digest : undefined;
+    const isWantedUnstored = (): boolean => isMissingOrUnreadable(ports.site);
+    const request = { published, onProgress, lostDigest, isWantedUnstored };
+    const obtained = await obtainBundle(ports, request, digest, whileWanted);
     onVerified();
     noteObtained(ports, memory);
     // Content without a version keeps the one it had; a new version is recorded.

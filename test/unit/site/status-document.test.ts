@@ -44,32 +44,25 @@ test('before a bundle is served /status says what the server waits for', () => {
 
 const reasonShape = z.object({ source: z.object({ reason: z.string() }) });
 
-test('a bundle that is served before its check, or before the disk has stored it, has a reason of its own', () => {
+test('what visitors get before a check, before the disk has stored it, and of a damaged bundle has a reason of its own', async () => {
+  const { promise, resolve } = Promise.withResolvers<void>();
   const site = createLiveSite(2);
-  const bundle = goLive(storedBundle({ 'index.html': '1' }));
-  const reasonIn = (state: SourceProgress['state'], provenance: 'disk' | 'link', version = 'v1'): string => {
-    site.swap({ bundle, version, activatedAt: at, provenance });
-    const published = {
-      version: 'v1',
-      digest: undefined,
-      jobId: undefined,
-      issuedAt: undefined,
-      expiresAt: undefined,
-    };
-    const progress: SourceProgress = { ...startingProgress, state, published };
-    return reasonShape.parse(statusDocument(site.view(), progress, 'bundle-file', 0, 'idle')).source.reason;
-  };
-  assert.match(
-    reasonIn('starting', 'disk'),
-    /^the stored bundle is served while its files are being checked$/,
-  );
-  assert.match(reasonIn('preparing', 'link'), /^the published bundle is served while the disk stores it;/);
-  const obtaining = reasonOf('preparing', 'bundle-file');
-  assert.equal(reasonIn('preparing', 'link', 'v0'), obtaining);
-  assert.equal(reasonIn('preparing', 'disk'), obtaining);
-  assert.equal(reasonIn('in-sync', 'link'), reasonOf('in-sync', 'bundle-file'));
+  const bundle = goLive(storedBundle({ 'index.html': '1' }), undefined, promise);
+  site.swap({ bundle, version: 'v1', activatedAt: at, provenance: 'link' });
+  const reasonIn = (state: SourceProgress['state']): string =>
+    reasonShape.parse(statusDocument(site.view(), { ...startingProgress, state }, 'bundle-file', 0, 'idle'))
+      .source.reason;
+  assert.equal(reasonIn('starting'), 'the stored bundle is served while its files are being checked');
+  assert.match(reasonIn('preparing'), /^the published bundle is served while the disk stores it;/);
+  resolve();
+  await promise;
+  for (const state of ['preparing', 'in-sync'] as const)
+    assert.equal(reasonIn(state), reasonOf(state, 'bundle-file'));
   bundle.reportUnreadable();
-  assert.equal(reasonIn('preparing', 'link'), obtaining);
+  assert.equal(
+    reasonIn('waiting-for-link'),
+    'link expired; waiting for a new one; some files of the served bundle get 500: check the volume of the store',
+  );
 });
 
 test('while a version is served /status has it, the former ones, and the state of the source', () => {

@@ -40,6 +40,8 @@ class FakeStore implements BundleStore {
   facts: Activation | undefined;
   failure: Error | undefined;
   readFailure: Error | undefined;
+  /** A damaged copy that only a start serves. */
+  setAside: string | undefined;
   /** Of the files of what is served at the start. */
   check: RunningCheck | undefined;
 
@@ -57,7 +59,7 @@ class FakeStore implements BundleStore {
 
   async lastGoodAtStart(): Promise<MemoryBundle | undefined> {
     const { check } = this;
-    const found = await this.lastGood();
+    const found = (await this.lastGood()) ?? (await this.open(this.setAside ?? ''));
     return found && check ? { ...found, proven: () => check.end } : found;
   }
 
@@ -124,9 +126,10 @@ afterEach(async () => {
 });
 
 async function start(): Promise<void> {
-  const prepare: PrepareBundle = (published, _onProgress, signal) => {
+  const prepare: PrepareBundle = async (published, { isWantedUnstored }, signal) => {
     fetches.push(published);
-    return answer(published, signal);
+    const prepared = await answer(published, signal);
+    return 'digest' in prepared || isWantedUnstored() ? prepared : { digest: await prepared.committed };
   };
   const link = linkSource(prepare, (outcome) => outcomes.push(outcome));
   watch = createSourceWatch({
@@ -196,7 +199,7 @@ function writtenBundle(
   return { stored, committed: committed.then(() => store.put(version)) };
 }
 
-test('new content is served while it is being stored, and recorded once it is there', async () => {
+test('the first content is served while it is being stored, and recorded once it is there', async () => {
   const { promise, resolve } = Promise.withResolvers<void>();
   publish('v1');
   answer = async () => writtenBundle('v1', promise);
@@ -234,6 +237,23 @@ for (const [what, error, kind, waitMs] of [
     assert.equal(store.log.at(-1), 'sweep');
   });
 }
+
+test('new content for a site that is up is served once it is stored, and costs nothing if it cannot be', async () => {
+  publish('v1');
+  await start();
+  answer = async () => writtenBundle('v2', Promise.reject(transient));
+  publish('v2');
+  await clock.pass(pollMs);
+  assert.deepEqual([servedVersion(), await readAll(), site.swaps()], ['v1', ['v1'], 0]);
+  assert.equal(watch.progress().lastError?.code, transient.code);
+  const { promise, resolve } = Promise.withResolvers<void>();
+  answer = async () => writtenBundle('v2', promise);
+  await clock.pass(60_000);
+  assert.equal(servedVersion(), 'v1', 'it waits for the disk');
+  resolve();
+  await clock.pass(0);
+  assert.deepEqual([servedVersion(), watch.progress().state], ['v2', 'in-sync']);
+});
 
 test('where new content could not be stored, the last good version is served until it is obtained again', async () => {
   store.pointer = store.put('v1');
@@ -332,20 +352,21 @@ test('after a restart with an expired link the last good version is served until
   assert.equal(servedVersion(), 'v2');
 });
 
-test('a disk that is unreadable for a moment at start is read again, and its last good version is served', async () => {
-  store.pointer = store.put('v1');
-  store.facts = { version: 'v1', activatedAt: 1 };
-  store.readFailure = new BundleError('transient', 'StoreUnavailable', 'too many open files');
-  publish('v2');
-  answer = fails(expired);
-  await start();
-  await clock.pass(3 * pollMs);
-  assert.equal(servedVersion(), undefined);
-  assert.equal(warnings.filter((words) => words.startsWith('could not open the stored bundle')).length, 1);
-  store.readFailure = undefined;
-  await clock.pass(pollMs);
-  assert.equal(servedVersion(), 'v1');
-});
+for (const place of ['pointer', 'setAside'] as const)
+  test(`a disk that is unreadable for a moment at start is read again, and its last version is served: ${place}`, async () => {
+    store[place] = store.put('v1');
+    store.facts = { version: 'v1', activatedAt: 1 };
+    store.readFailure = new BundleError('transient', 'StoreUnavailable', 'too many open files');
+    publish('v2');
+    answer = fails(expired);
+    await start();
+    await clock.pass(3 * pollMs);
+    assert.equal(servedVersion(), undefined);
+    assert.equal(warnings.filter((words) => words.startsWith('could not open the stored bundle')).length, 1);
+    store.readFailure = undefined;
+    await clock.pass(pollMs);
+    assert.equal(servedVersion(), 'v1');
+  });
 
 /** What is served at the start, while its files are being checked; a former version lies behind it. */
 async function startInCheck(): Promise<RunningCheck> {

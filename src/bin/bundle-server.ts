@@ -26,10 +26,10 @@ const { bundleServer } = await import('../site/server-flags.ts');
 
 await runProgram(process, bundleServer, async (flags, context) => {
   const { runBundleServer } = await import('../site/bundle-server.ts');
-  const { keepHeapSmall } = await import('../runtime/v8/heap-growth.ts');
+  const { keepCollectionsRare } = await import('../runtime/v8/heap-growth.ts');
   // Not before. With other flags, V8 compiles again what Node and the compile cache hold compiled: a thread takes twice as
   // long to start.
-  await runBundleServer(flags, context, workers, undefined, () => keepHeapSmall());
+  await runBundleServer(flags, context, workers, undefined, () => keepCollectionsRare());
 });
 // Nothing was to be run: the flags are wrong, or a question was answered.
 refused.abort();

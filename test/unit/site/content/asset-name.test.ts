@@ -101,3 +101,25 @@ test('what a person may have put among them is not', () => {
     assert.notEqual(beside(path, ...ofVitePress, ...ofWebpack), 'hashed', path);
   }
 });
+
+for (const [what, count, length] of [
+  ['5,000 neighbours', 20_000, 8],
+  ['128 KiB of their paths', 2_000, 4_000],
+] as const) {
+  test(`a name costs its request a look at ${what} at most`, () => {
+    const likely = 'assets/main.30945721.js';
+    const others = Array.from({ length: count }, (_, at) => `assets/a${at}`.padEnd(length, 'a'));
+    let [looks, characters] = [0, 0];
+    const paths = new Proxy([...others, likely].sort(), {
+      get: (target, name, receiver) => {
+        const value: unknown = Reflect.get(target, name, receiver);
+        if (typeof value === 'string') [looks, characters] = [looks + 1, characters + value.length];
+        return value;
+      },
+    });
+    assert.equal(createAssetNames(paths)(likely), 'likely');
+    // Besides, the search for the folder's first path.
+    assert.ok(looks <= 5_100, `${looks} looks`);
+    assert.ok(characters <= 131_072 + 20 * length, `${characters} characters`);
+  });
+}

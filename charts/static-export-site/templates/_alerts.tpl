@@ -49,18 +49,19 @@
       Its status names the cause: {{ $ask }}. The link has expired: with an operator, check LinkFresh of the
       StaticExport (kubectl get sx); without one, set a new staticExport.bundleUrl. The mirror refuses or has no copy:
       follow source.lastError; server.mirror has its credentials. bundle.json is missing: create the
-      Secret {{ include "static-export-site.sourceSecret" . }}, or its key bundle.json.
+      Secret {{ include "static-export-site.sourceSecret" . }}, or its key bundle.json. StoreFull or StoreUnavailable:
+      enlarge or repair the volume.
 - alert: StaticExportSiteBehind
   expr: {{ $of }} (max_over_time(bundle_server_is_current{ {{- $these -}} }[5m])) == 0 and {{ $served }}
   for: 30m
   labels: { severity: warning }
   annotations:
     summary: A server of {{ $where }} does not serve the published bundle.
-    description: {{ "Pod {{ $labels.pod }} serves its last good bundle. It could not obtain the published bundle for 30 minutes." | quote }}
+    description: {{ "Pod {{ $labels.pod }} serves its last good bundle, or a damaged one. It could not obtain the published bundle for 30 minutes." | quote }}
     runbook: >-
       The status has the last error and the time of the retry: {{ $ask }}. The archive is rejected: export again, or
       pin the previous version; waiting does not help. The download fails: check the network path to the
-      storage, or to the mirror.
+      storage, or to the mirror. StoreFull, StoreUnavailable or damaged copies: enlarge or check the volume.
 - alert: StaticExportSiteServersDisagree
   expr: count by (namespace, job) (count by (namespace, job, digest) (bundle_server_active_bundle_info{ {{- $these -}} })) > 1
   for: {{ .Values.monitoring.prometheusRule.disagreementFor }}
@@ -105,7 +106,8 @@
       Read the logs by pod. bundle_server_cut_readers_total rises: slow readers use all the memory that they may hold;
       limit slow clients in the proxy, or add replicas. 503: slow readers use all memory (add replicas), or a server has
       no bundle (see StaticExportSiteWithoutBundle). 500: a server cannot read its disk, or its copy is
-      damaged; check the volume of the store, and restart the pod only after its state is in-sync.
+      damaged; check the volume of the store. Until the state is in-sync, keep the volume, and do not delete a pod
+      without one.
 {{- end -}}
 
 {{- /* From kube-state-metrics, because a pod that has ended has no metrics. A CronJob that never succeeded has no such time, so

@@ -21,7 +21,7 @@ import { defaultStalledReaderMs, siteHandler } from './answer/site-handler.ts';
 import { createBodyCache } from './content/body-cache.ts';
 import { findMisplacedName } from './content/home-page.ts';
 import type { LiveBundle } from './content/live-bundle.ts';
-import { createLiveSite, type LiveSite } from './content/live-site.ts';
+import { createLiveSite, type LiveSite, mayBeLast } from './content/live-site.ts';
 import { createReadPace } from './content/read-pace.ts';
 import { createRoutesAhead } from './content/routes-ahead.ts';
 import { fastPath } from './fast-path/plain-answer.ts';
@@ -153,7 +153,7 @@ export async function runBundleServer(
     keep: flags.keep,
     check: written.check,
     begin: beginCheckInWorker(workers.check, othersTurn, routes.begin, checking.signal),
-    isNeeded: (digest) => (site.view()?.active.bundle.digest ?? digest) === digest,
+    isNeeded: (digest) => mayBeLast(site, digest),
     onBadCopy: (digest, outcome) => {
       counts.countDamagedCopy();
       logger.warn({ digest }, badCopyMessages[outcome]);

@@ -1,12 +1,14 @@
 // Turns a written pack and its index into a bundle of the store, by one rename of a synced folder. Invariant:
-// `bundles/<digest>` is absent or whole. A whole copy that exists stays; a bad copy makes way.
+// `bundles/<digest>` is absent or whole. A whole copy that exists stays; a bad copy is set
+// aside until the new one is there.
 
 import { dirname, join } from 'node:path';
 import type { BundleIndex } from '../bundle-index.ts';
+import { removeCopy, setAside } from './copy-moves.ts';
 import { formatIndex } from './index-document.ts';
 import { checkBundle } from './store-check.ts';
 import type { StoreDisk } from './store-disk.ts';
-import { bundleFolder, bundlesFolder, indexName, outgoingPrefix } from './store-layout.ts';
+import { bundleFolder, bundlesFolder, damagedFolder, indexName } from './store-layout.ts';
 
 /**
  * @param staged a folder in the store that holds the synced pack and nothing else
@@ -27,11 +29,9 @@ export async function commitBundle(
   if ((await disk.list(target)).length > 0) {
     const earlier = await checkBundle(target, index.digest, disk);
     if (earlier !== undefined) return earlier.index;
-    const outgoing = join(storeDir, `${outgoingPrefix}${index.digest}`);
-    await disk.remove(outgoing);
-    await disk.rename(target, outgoing);
+    await setAside(storeDir, index.digest, disk);
     await disk.rename(staged, target);
-    await disk.remove(outgoing);
+    await removeCopy(storeDir, damagedFolder(storeDir, index.digest), index.digest, disk);
   } else {
     await disk.rename(staged, target);
   }

@@ -83,15 +83,20 @@ export async function holdsPack(
 /** Bytes between two calls of `onProven`. */
 const reportedBytes = 4 * 1024 * 1024;
 
+/** Each may take the disk seconds, and another copy is obtained only after the check. */
+const mostReadErrors = 8;
+
 async function holdsAll(
   pack: ReadableFile,
   files: readonly BundleFile[],
   { onProven, onDamaged }: CheckSteps,
 ): Promise<boolean> {
   const blocks = createBlocks(pack);
+  let readErrors = 0;
   // A part of the disk that cannot be read costs the files in it; the others are served.
   const unreadable = (error: unknown): undefined => {
-    if (onDamaged === undefined || !isOfCopy(error)) throw error;
+    readErrors += 1;
+    if (onDamaged === undefined || !isOfCopy(error) || readErrors > mostReadErrors) throw error;
   };
   let isWhole = true;
   try {

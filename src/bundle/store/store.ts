@@ -44,6 +44,8 @@ export interface BundleStore {
   activate(digest: string, activation: Activation): Promise<void>;
   /** Makes room: removes all but the current bundle and the one that is served. @returns how many went */
   dropFormer(servedDigest: string | undefined): Promise<number>;
+  /** Removes what was set aside, once another bundle is proven. */
+  forgetDamaged(): Promise<void>;
   /** Removes all but the current bundle and the most recently activated others, `keep` in all, and what was set aside. */
   sweep(): Promise<void>;
 }
@@ -178,6 +180,7 @@ export async function openBundleStore(
       const gone = await inStore(removeAllBut(new Set([digests[0], servedDigest])));
       return digests[0] === undefined ? gone : gone + (await inStore(removeSetAside(servedDigest)));
     },
+    forgetDamaged: async () => void (await inStore(removeSetAside())),
     sweep: async () => {
       const kept = (await inStore(activatedDigests()))?.slice(0, Math.max(1, options.keep));
       if (kept !== undefined) await inStore(removeAllBut(new Set(kept)).then(() => removeSetAside()));

@@ -54,6 +54,12 @@ export function isMissingOrUnreadable(site: Pick<LiveSite, 'view'>): boolean {
   return site.view() === undefined || isUnreadable(site);
 }
 
+/** Whether a damaged copy of that content may be the last one: nothing else is served that the store has. */
+export function mayBeLast({ view }: Pick<LiveSite, 'view'>, digest: string): boolean {
+  const bundle = view()?.active.bundle;
+  return bundle === undefined || bundle.digest === digest || !bundle.isStored();
+}
+
 export interface LiveSite {
   readonly view: () => SiteView | undefined;
   /** Serves `next` from now on. What is beyond `keep` is retired: it closes when its last request is done. */

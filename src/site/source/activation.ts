@@ -133,7 +133,10 @@ export async function relabel(ports: ActivationPorts, version: string | undefine
   await remember(ports, active.bundle.digest, version, activatedAt);
 }
 
-/** Former bundles that are still on disk, so that pages opened before a restart find their assets. */
+/**
+ * Former bundles that are still on disk, so that pages opened before a restart find their assets. To be called once what
+ * is served is proven: what was set aside is then of no use.
+ */
 export async function reopenFormer(ports: ActivationPorts): Promise<void> {
   try {
     for (const digest of await ports.store.former()) {
@@ -143,6 +146,9 @@ export async function reopenFormer(ports: ActivationPorts): Promise<void> {
   } catch (error) {
     ports.logger.warn({ error }, 'could not open former bundles; their assets are not served');
   }
+  await ports.store.forgetDamaged().catch((error: unknown) => {
+    ports.logger.warn({ error }, 'could not remove a damaged bundle; check the volume of the store');
+  });
 }
 
 /** The sweep comes only after `current` has moved: else it could remove the very bundle being served. */
@@ -179,7 +185,10 @@ export async function makeRoom(
   lastGood: StoredBundle | undefined,
   signal: AbortSignal,
 ): Promise<boolean> {
-  const active = site.view()?.active;
+  const view = site.view();
+  const bundles = [view?.active, ...(view?.previous ?? [])].map((one) => one?.bundle);
+  if (bundles.some((bundle) => bundle?.isUnreadable() && bundle.isStored())) return false;
+  const active = view?.active;
   const served = active?.provenance === 'disk' ? active.bundle.stored : undefined;
   for (const stored of [lastGood, served]) {
     if (stored !== undefined && !(await isProven({ logger }, stored, signal))) return false;

@@ -240,7 +240,10 @@ async function bringIn(
     if (isUnreadable(ports.site)) memory.renewedAt = Number.NEGATIVE_INFINITY;
     if (!superseded.signal.aborted) {
       noteFailure(ports, memory, published, error);
-      if (isStoreFull(error) && (await makeRoom(ports, memory.lastGood, signal))) memory.failed = undefined;
+      const isLastGoodKnown = memory.opening === undefined;
+      if (isLastGoodKnown && isStoreFull(error) && (await makeRoom(ports, memory.lastGood, signal))) {
+        memory.failed = undefined;
+      }
     }
     return false;
   } finally {

@@ -134,7 +134,7 @@ test('a part of the disk that cannot be read costs the files in it, and the othe
     false,
   );
   await writeFile(join(folder, 'pack'), bytes);
-  const bad = 2 * mebibyte + 5;
+  let bad: number | undefined = 2 * mebibyte + 5;
   const failing: StoreDisk = {
     ...systemDisk,
     openFile: async (path) => {
@@ -143,7 +143,7 @@ test('a part of the disk that cannot be read costs the files in it, and the othe
         stat: () => file.stat(),
         close: () => file.close(),
         read: async (into, offset, length, position) => {
-          if (position <= bad && bad < position + length)
+          if (bad === undefined || (position <= bad && bad < position + length))
             throw Object.assign(new Error('EIO'), { code: 'EIO' });
           return file.read(into, offset, length, position);
         },
@@ -158,6 +158,9 @@ test('a part of the disk that cannot be read costs the files in it, and the othe
   };
   assert.ok(!(await holdsPack(folder, document, failing, steps)));
   assert.deepEqual([damaged, proven.at(-1)], [[2], 6]);
+  bad = undefined;
+  await assert.rejects(holdsPack(folder, document, failing, steps), { code: 'EIO' });
+  assert.equal(damaged.length, 9, 'a disk that fails everywhere is not tried for each file');
   await assert.rejects(holdsPack(folder, document, failing), { code: 'EIO' });
 });
 

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { goLive } from '../../../../src/site/content/live-bundle.ts';
-import { createLiveSite, type ServedVersion } from '../../../../src/site/content/live-site.ts';
+import { createLiveSite, mayBeLast, type ServedVersion } from '../../../../src/site/content/live-site.ts';
 import { type MemoryBundle, storedBundle } from '../fixtures.ts';
 
 const asset = (version: string): string => `assets/app.BxYz12_${version}.js`;
@@ -118,4 +118,19 @@ test('former versions are dropped on demand, and closed after their last reader'
   assert.equal(a.stored.isClosed(), true);
   assert.equal(pathFound(site, '/'), b.bundle.digest);
   assert.equal(pathFound(site, `/${asset('1')}`), undefined);
+});
+
+test('a damaged copy may be the last one until other content is served that the store has', async () => {
+  const site = createLiveSite(2);
+  const [a, b] = [served('1'), served('2')];
+  const mayBe = (): readonly boolean[] => [a, b].map(({ bundle }) => mayBeLast(site, bundle.digest));
+  assert.deepEqual(mayBe(), [true, true], 'nothing is served');
+  site.swap(a);
+  assert.deepEqual(mayBe(), [true, false]);
+  for (const isStored of [false, true]) {
+    const committed = isStored ? Promise.resolve() : Promise.reject(new Error('no space'));
+    site.swap({ ...b, bundle: goLive(storedBundle({ 'index.html': '2' }), undefined, committed) });
+    await committed.catch(() => {});
+    assert.deepEqual(mayBe()[0], !isStored, 'served while it is stored, or after that failed');
+  }
 });

@@ -84,6 +84,10 @@ class FakeStore implements BundleStore {
     return gone.length;
   }
 
+  async forgetDamaged(): Promise<void> {
+    this.setAside = undefined;
+  }
+
   async sweep(): Promise<void> {
     this.log.push('sweep');
   }
@@ -476,6 +480,34 @@ test('a full store keeps the former versions too while the last good one is serv
   check.fail(bundleDamaged());
   await clock.pass(0);
   assert.equal(drops(), 0);
+});
+
+test('a full store keeps the former versions while what is served, or is behind it, proved damaged', async () => {
+  publish('v1');
+  await start();
+  store.put('v0');
+  const isDamaged = site.view()?.active.bundle.reportUnreadable();
+  assert.ok(isDamaged);
+  publish('v2');
+  for (const isOffered of [false, true]) {
+    answer = isOffered ? async () => writtenBundle('v2', Promise.reject(full)) : fails(full);
+    await clock.pass(30 * 60_000);
+    assert.equal(servedVersion(), isOffered ? 'v2' : 'v1');
+    assert.deepEqual(
+      store.log.filter((line) => line.startsWith('drop')),
+      [],
+    );
+  }
+});
+
+test('what was set aside goes once another bundle of the disk is proven', async () => {
+  store.setAside = store.put('v0');
+  const check = await startInCheck();
+  await clock.pass(startupTimeoutMs);
+  assert.ok(store.setAside !== undefined);
+  check.finish();
+  await clock.pass(0);
+  assert.equal(store.setAside, undefined);
 });
 
 test('a stop does not wait for the check of what is served', async () => {

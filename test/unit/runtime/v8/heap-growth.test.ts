@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { test } from 'node:test';
+import { growingPercent } from '../../../../src/runtime/v8/heap-growth.ts';
 
 const smallHeap = new URL('../../../../src/runtime/v8/small-heap.ts', import.meta.url).href;
 const keepSmall = `await import(${JSON.stringify(smallHeap)});`;
@@ -52,4 +53,10 @@ test("garbage of the old generation is collected earlier than by V8's default", 
   const young = "(await import('node:v8')).setFlagsFromString('--semi-space-growth-factor=1');";
   const [left, kept] = [largestOf(young, load), largestOf(keepSmall, load)];
   assert.ok(left >= 2 * kept, `${left} left alone, ${kept} kept small`);
+});
+
+test('the larger a heap, the less it may grow before it is collected', () => {
+  const megabytes = [4, 12, 24, 48, 200];
+  const grown = megabytes.map((used) => growingPercent(used * 1024 * 1024));
+  assert.deepEqual(grown, [200, 200, 100, 50, 25]);
 });

@@ -179,6 +179,7 @@ export async function runBundleServer(
 
 const badCopyMessages = {
   kept: 'set a damaged bundle of the store aside, because it may be the last one; check the volume of the store',
+  stuck: 'cannot set a damaged bundle of the store aside; check whether its volume can be written',
   removed: 'removed a damaged bundle from the store; check the volume of the store',
 };
 

@@ -50,6 +50,9 @@ export interface BundleStore {
   sweep(): Promise<void>;
 }
 
+/** A bad copy was set aside, was removed, or could not be moved. */
+export type BadCopyOutcome = 'kept' | 'removed' | 'stuck';
+
 /** A check that went to its end, or one that goes on. */
 type OpenCheck = (
   folder: string,
@@ -84,7 +87,7 @@ export async function openBundleStore(
     readonly disk?: StoreDisk;
     readonly check?: CheckCopy;
     readonly begin?: BeginCheck;
-    readonly onBadCopy?: (digest: string, outcome: 'kept' | 'removed') => void;
+    readonly onBadCopy?: (digest: string, outcome: BadCopyOutcome) => void;
     readonly isNeeded?: (digest: string) => boolean;
   },
 ): Promise<BundleStore> {
@@ -99,6 +102,15 @@ export async function openBundleStore(
   const removeBundle = (digest: string): Promise<void> =>
     removeCopy(dir, bundleFolder(dir, digest), digest, disk);
 
+  const putAway = async (digest: string): Promise<BadCopyOutcome> => {
+    if (options.isNeeded?.(digest) !== true) return removeBundle(digest).then(() => 'removed');
+    // Where the disk refuses that, the copy stays where it is, and another one is looked for all the same.
+    return setAside(dir, digest, disk).then(
+      () => 'kept',
+      () => 'stuck',
+    );
+  };
+
   const open = async (digest: string, begin = toTheEnd): Promise<StoredBundle | undefined> => {
     if (!digestPattern.test(digest)) return undefined;
     const folder = bundleFolder(dir, digest);
@@ -109,11 +121,8 @@ export async function openBundleStore(
       const activation = known && { version: known.version, activatedAt: known.activatedAt };
       return openPack(join(folder, packName), found.index, activation, found.check);
     }
-    const isKept = options.isNeeded?.(digest) ?? false;
-    // Where the disk refuses that too, the copy stays where it is, and another one is obtained all the same.
-    if (isKept) await setAside(dir, digest, disk).catch(() => {});
-    else await removeBundle(digest);
-    options.onBadCopy?.(digest, isKept ? 'kept' : 'removed');
+    const outcome = await putAway(digest);
+    options.onBadCopy?.(digest, outcome);
     return undefined;
   };
 

@@ -228,7 +228,9 @@ test('a disk that refuses to set a copy aside is no fault of the search for anot
     ...systemDisk,
     rename: (from, to) => (to.includes('damaged-') ? Promise.reject(new Error('EROFS')) : rename(from, to)),
   };
-  const store = await openBundleStore(dir, { keep: 2, disk: refusing, isNeeded: () => true });
+  const bad: string[] = [];
+  const onBadCopy = (digest: string, outcome: string) => void bad.push(`${outcome} ${digest}`);
+  const store = await openBundleStore(dir, { keep: 2, disk: refusing, isNeeded: () => true, onBadCopy });
   const digests: string[] = [];
   for (const [at, word] of ['one', 'two'].entries()) {
     const { digest } = await putBundle(dir, site(word));
@@ -239,6 +241,7 @@ test('a disk that refuses to set a copy aside is no fault of the search for anot
   await damage(two);
   const found = await store.lastGood();
   assert.equal(found?.index.digest, one);
+  assert.deepEqual(bad, [`stuck ${two}`]);
   await found?.close();
 });
 

@@ -116,7 +116,7 @@ export function reportUnproven({ site, logger }: ActivationPorts, stored: Stored
   const message =
     'some files of the served bundle may be damaged; requests for damaged or unchecked files get 500. ';
   const step =
-    'Check the volume of the store; keep the volume, or a pod without one, until the state is in-sync';
+    'Check the volume of the store. Until the state is in-sync, do not delete it, nor a pod without a volume';
   logger.error({ digest: active.digest }, message + step);
 }
 

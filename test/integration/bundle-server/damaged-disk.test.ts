@@ -157,7 +157,7 @@ for (const { name, path } of damaged) {
     await visiting.end();
     assert.equal(links.requests(), 2);
     for (const one of [path, ...others]) assert.ok((visiting.counts().get(`${one} 200`) ?? 0) > 0, one);
-    assert.match(served.output(), /set a damaged bundle of the store aside/);
+    await served.said(/set a damaged bundle of the store aside/);
     const metrics = await (await fetch(`${served.admin}/metrics`)).text();
     assert.match(metrics, /^bundle_server_damaged_copies_total 1$/m);
   });
@@ -178,7 +178,7 @@ test('while the vendor is down, the version before a damaged one is served, and 
   await visiting.end();
   assert.equal(await (await fetch(`${served.site}/guides/page-7`)).text(), sites[0]?.['guides/page-7.html']);
   assert.equal((await served.status()).source.state, 'waiting-for-link');
-  assert.match(served.output(), /set a damaged bundle of the store aside/);
+  await served.said(/set a damaged bundle of the store aside/);
   // Killed now, it starts from what it serves.
   await served.child().stop('SIGKILL');
   await served.start('--encodings', 'none');
@@ -237,12 +237,10 @@ test('killed before the check has found the damage, the next start finds it', as
 });
 
 test('damaged variants are never sent: the files go out as they are until the variants are made again', async () => {
-  const ready = (): Promise<unknown> =>
-    served.until('variants are served', () => /precompressed variants are served/.test(served.output()));
   const site = await publish('v1');
   await served.start();
   await serves('v1');
-  await ready();
+  await served.said(/precompressed variants are served/);
   await damage('index.html', 'variants');
   const decoded = { 'index.html': site['index.html'] ?? '' };
   await served.start();
@@ -252,5 +250,5 @@ test('damaged variants are never sent: the files go out as they are until the va
     if (text !== 'No content is ready yet. Try again soon.\n') assert.equal(text, decoded['index.html']);
     await wait(10);
   }
-  await served.until('made again', () => /"isFound":false.*"isFound":false/s.test(served.output()));
+  await served.said(/"isFound":false.*"isFound":false/s);
 });

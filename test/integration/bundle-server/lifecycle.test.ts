@@ -288,7 +288,7 @@ test('with the last good version damaged and its link expired, the one before it
   await served.start();
   await serves('v1');
   assert.match(await (await get('/')).text(), /version v1/);
-  assert.match(served.output(), /set a damaged bundle of the store aside/);
+  await served.said(/set a damaged bundle of the store aside/);
   const metrics = await (await fetch(`${served.admin}/metrics`)).text();
   assert.match(metrics, /^bundle_server_damaged_copies_total 1$/m);
 });
@@ -341,7 +341,7 @@ test('a plain link and a version: file links too, and nothing is fetched again a
     assert.equal(headers.get('strict-transport-security'), 'max-age=63072000', path);
   }
   assert.match(page.headers.get('content-security-policy') ?? '', /^default-src 'self'/);
-  assert.match(served.output(), /loads .*app\.BxYz12_plain\.js.*build the site for --base-path \/docs/);
+  await served.said(/loads .*app\.BxYz12_plain\.js.*build the site for --base-path \/docs/);
   const redirect = await get('/docs', { redirect: 'manual' });
   assert.deepEqual([redirect.status, redirect.headers.get('location')], [301, './docs/']);
   await served.kill();
@@ -393,11 +393,9 @@ test('signals that other servers know: HUP changes nothing, QUIT drains like TER
   await served.start();
   await serves('v1');
   process.kill(served.child().pid, 'SIGHUP');
-  await eventually('a line about SIGHUP', () =>
-    served.output().includes('SIGHUP has no effect') ? true : undefined,
-  );
+  await served.said(/SIGHUP has no effect/);
   assert.equal((await get('/')).status, 200);
   await served.child().stop('SIGQUIT');
   assert.equal(await served.child().exited, 0);
-  assert.match(served.output(), /SIGQUIT.*stopping/);
+  await served.said(/SIGQUIT.*stopping/);
 });

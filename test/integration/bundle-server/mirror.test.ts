@@ -112,7 +112,7 @@ suite('a server and a registry', { skip: noRegistry }, () => {
       await served.start('--mirror-credentials', secret, '--allow-file-links', ...reach);
       const status = await served.until('the archive is served', ({ active }) => active !== null);
       assert.deepEqual([status.active?.digest, status.source.kind], [damaged.digest, 'link']);
-      assert.match(served.output(), /could not read the mirror/);
+      await served.said(/could not read the mirror/);
     } finally {
       await served.remove();
     }

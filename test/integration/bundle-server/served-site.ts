@@ -23,6 +23,7 @@ const statusShape = z.object({
     .nullable(),
   previous: z.array(z.object({ version: z.string().nullable() })),
   swaps: z.number(),
+  encodings: z.object({ state: z.string() }),
   source: z.object({
     kind: z.enum(['disk', 'peer', 'mirror', 'link']).nullable(),
     state: z.string(),
@@ -56,6 +57,8 @@ export interface ServedSite {
   status(): Promise<Status>;
   /** Waits until the status is as wanted. */
   until(what: string, isWanted: (status: Status) => boolean): Promise<Status>;
+  /** Waits for a line of the log: it may come after what it tells, and through another pipe than an answer. */
+  said(line: RegExp): Promise<void>;
   /** Waits until what is served is written down: before, a restart would rightly fetch it again. */
   settle(): Promise<void>;
   /** Kills it, once what it serves is written down. */
@@ -138,6 +141,9 @@ export async function prepareSite(store?: string): Promise<ServedSite> {
         if (isWanted(seen)) return seen;
         throw new Error(JSON.stringify(seen));
       }),
+    said: async (line) => {
+      await eventually(`the log says ${line}`, () => (line.test(lines.join('\n')) ? true : undefined));
+    },
     settle,
     kill: async () => {
       await settle();

@@ -154,6 +154,9 @@ export async function runBundleServer(
     check: written.check,
     begin: beginCheckInWorker(workers.check, othersTurn, routes.begin, checking.signal),
     isNeeded: (digest) => mayBeLast(site, digest),
+    onLeftover: (error) => {
+      logger.warn({ error }, 'could not remove what an earlier run left in the store; check its volume');
+    },
     onBadCopy: (digest, outcome) => {
       counts.countDamagedCopy();
       logger.warn({ digest }, badCopyMessages[outcome]);
@@ -179,7 +182,7 @@ export async function runBundleServer(
 
 const badCopyMessages = {
   kept: 'set a damaged bundle of the store aside, because it may be the last one; check the volume of the store',
-  stuck: 'cannot set a damaged bundle of the store aside; check whether its volume can be written',
+  stuck: 'cannot move a damaged bundle out of the store; check whether its volume can be written',
   removed: 'removed a damaged bundle from the store; check the volume of the store',
 };
 

@@ -26,16 +26,18 @@ export async function commitBundle(
   await disk.syncFolder(staged);
   const target = bundleFolder(storeDir, index.digest);
   await disk.makeFolder(bundlesFolder(storeDir));
-  if ((await disk.list(target)).length > 0) {
+  const replacesBadCopy = (await disk.list(target)).length > 0;
+  if (replacesBadCopy) {
     const earlier = await checkBundle(target, index.digest, disk);
     if (earlier !== undefined) return earlier.index;
-    await setAside(storeDir, index.digest, disk);
-    await disk.rename(staged, target);
-    await removeCopy(storeDir, damagedFolder(storeDir, index.digest), index.digest, disk);
-  } else {
-    await disk.rename(staged, target);
+    await setAside(storeDir, target, index.digest, disk);
   }
+  await disk.rename(staged, target);
   await disk.syncFolder(dirname(target));
   await disk.syncFolder(dirname(staged));
+  if (replacesBadCopy) {
+    // A volume that keeps the bad copy is no fault of the new one; the next sweep tries again.
+    await removeCopy(storeDir, damagedFolder(storeDir, index.digest), index.digest, disk).catch(() => {});
+  }
   return index;
 }

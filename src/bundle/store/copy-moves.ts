@@ -22,9 +22,14 @@ export async function removeCopy(
  * In `bundles`, a preparation of the same content would remove the copy, and other servers would be offered it. The first
  * copy that is set aside stays: what came later from a failing disk is no better.
  */
-export async function setAside(storeDir: string, digest: string, disk: StoreDisk): Promise<void> {
-  const folder = bundleFolder(storeDir, digest);
+export async function setAside(
+  storeDir: string,
+  folder: string,
+  digest: string,
+  disk: StoreDisk,
+): Promise<void> {
   const target = damagedFolder(storeDir, digest);
+  if (folder === target) return;
   if ((await disk.list(target)).length > 0) await removeCopy(storeDir, folder, digest, disk);
   else await disk.rename(folder, target);
 }
@@ -37,8 +42,16 @@ export async function listSetAside(storeDir: string, disk: StoreDisk): Promise<r
     .filter((digest) => digestPattern.test(digest));
 }
 
-/** Does nothing where `bundles` has a copy of that content. */
-export async function putBack(storeDir: string, digest: string, disk: StoreDisk): Promise<void> {
-  const folder = bundleFolder(storeDir, digest);
-  if ((await disk.list(folder)).length === 0) await disk.rename(damagedFolder(storeDir, digest), folder);
+/**
+ * Does nothing where `bundles` has a copy of that content.
+ *
+ * @returns the folder of the copy to read: where it was set aside, if the volume can only be read
+ */
+export async function putBack(storeDir: string, digest: string, disk: StoreDisk): Promise<string> {
+  const [folder, kept] = [bundleFolder(storeDir, digest), damagedFolder(storeDir, digest)];
+  if ((await disk.list(folder)).length > 0) return folder;
+  return disk.rename(kept, folder).then(
+    () => folder,
+    () => kept,
+  );
 }

@@ -13,7 +13,7 @@ import { listSetAside, putBack, removeCopy, setAside } from './copy-moves.ts';
 import type { PendingCheck } from './pending-check.ts';
 import { checkBundle, isOfCopy } from './store-check.ts';
 import { type StoreDisk, systemDisk } from './store-disk.ts';
-import { inStore } from './store-fault.ts';
+import { inStore, storeFault } from './store-fault.ts';
 import {
   activationFiles,
   bundleFolder,
@@ -44,8 +44,8 @@ export interface BundleStore {
   activate(digest: string, activation: Activation): Promise<void>;
   /** Makes room: removes all but the current bundle and the one that is served. @returns how many went */
   dropFormer(servedDigest: string | undefined): Promise<number>;
-  /** Removes what was set aside, once another bundle is proven. */
-  forgetDamaged(): Promise<void>;
+  /** Removes what was set aside, once this bundle is proven and the next start will find it. */
+  forgetDamaged(provenDigest: string): Promise<void>;
   /** Removes all but the current bundle and the most recently activated others, `keep` in all, and what was set aside. */
   sweep(): Promise<void>;
 }
@@ -77,8 +77,9 @@ type ActivationList = z.infer<typeof activationList>;
  * @param options.check of a copy, before it is handed out; in this thread by default
  * @param options.begin of a copy that is handed out at a start; without it, each is checked before
  * @param options.onBadCopy receives each copy that does not match its digest, and what became of it
+ * @param options.onLeftover receives why something that a killed process left cannot be removed; the copies may be good
  * @param options.isNeeded whether a bad copy may be the last one; none is by default
- * @throws {BundleError} `StoreUnavailable` when the folder cannot be made or written
+ * @throws {BundleError} `StoreUnavailable` when the folder cannot be made or read
  */
 export async function openBundleStore(
   dir: string,
@@ -88,6 +89,7 @@ export async function openBundleStore(
     readonly check?: CheckCopy;
     readonly begin?: BeginCheck;
     readonly onBadCopy?: (digest: string, outcome: BadCopyOutcome) => void;
+    readonly onLeftover?: (error: unknown) => void;
     readonly isNeeded?: (digest: string) => boolean;
   },
 ): Promise<BundleStore> {
@@ -98,37 +100,43 @@ export async function openBundleStore(
     const index = await check(folder, digest);
     return index && { index, check: undefined };
   };
-  await inStore(disk.makeFolder(bundlesFolder(dir)).then(() => removeLeftovers(dir, disk)));
-  const removeBundle = (digest: string): Promise<void> =>
-    removeCopy(dir, bundleFolder(dir, digest), digest, disk);
+  await inStore(disk.makeFolder(bundlesFolder(dir)));
+  await inStore(removeLeftovers(dir, disk, options.onLeftover));
 
-  const putAway = async (digest: string): Promise<BadCopyOutcome> => {
-    if (options.isNeeded?.(digest) !== true) return removeBundle(digest).then(() => 'removed');
+  const putAway = async (folder: string, digest: string): Promise<BadCopyOutcome> => {
+    const [outcome, move] =
+      options.isNeeded?.(digest) === true
+        ? (['kept', setAside(dir, folder, digest, disk)] as const)
+        : (['removed', removeCopy(dir, folder, digest, disk)] as const);
     // Where the disk refuses that, the copy stays where it is, and another one is looked for all the same.
-    return setAside(dir, digest, disk).then(
-      () => 'kept',
+    return move.then(
+      () => outcome,
       () => 'stuck',
     );
   };
 
-  const open = async (digest: string, begin = toTheEnd): Promise<StoredBundle | undefined> => {
+  const open = async (
+    digest: string,
+    begin = toTheEnd,
+    folder = bundleFolder(dir, digest),
+  ): Promise<StoredBundle | undefined> => {
     if (!digestPattern.test(digest)) return undefined;
-    const folder = bundleFolder(dir, digest);
-    if ((await disk.list(folder)).length === 0) return undefined;
-    const found = await begin(folder, digest);
+    const names = await ifReadable(disk.list(folder));
+    if (names?.length === 0) return undefined;
+    const found = names && (await begin(folder, digest));
     if (found !== undefined) {
       const known = (await activations()).find((one) => one.digest === digest);
       const activation = known && { version: known.version, activatedAt: known.activatedAt };
       return openPack(join(folder, packName), found.index, activation, found.check);
     }
-    const outcome = await putAway(digest);
+    const outcome = await putAway(folder, digest);
     options.onBadCopy?.(digest, outcome);
     return undefined;
   };
 
   /** The one that was activated last comes first. */
   const setAsideInOrder = async (): Promise<readonly string[]> => {
-    const digests = await listSetAside(dir, disk);
+    const digests = (await ifReadable(listSetAside(dir, disk))) ?? [];
     const listed = digests.length === 0 ? [] : (await activations()).map(({ digest }) => digest);
     return [
       ...listed.filter((digest) => digests.includes(digest)),
@@ -138,37 +146,52 @@ export async function openBundleStore(
   const lastGoodAtStart = async (): Promise<StoredBundle | undefined> => {
     // Before the search below may set others aside.
     const damaged = await setAsideInOrder();
-    const good = await lastGood(options.begin);
-    if (good !== undefined) return good;
-    for (const digest of damaged) {
-      await putBack(dir, digest, disk);
-      const bundle = await open(digest, options.begin);
-      if (bundle !== undefined) return bundle;
-    }
-    return undefined;
-  };
-  const removeSetAside = async (servedDigest?: string): Promise<number> => {
-    const gone = (await listSetAside(dir, disk)).filter((digest) => digest !== servedDigest);
-    for (const digest of gone) await removeCopy(dir, damagedFolder(dir, digest), digest, disk);
-    return gone.length;
+    const putBackAndOpen = async (digest: string): Promise<StoredBundle | undefined> =>
+      open(digest, options.begin, await putBack(dir, digest, disk));
+    return firstGood([
+      () => lastGood(options.begin),
+      ...damaged.map((digest) => () => putBackAndOpen(digest)),
+    ]);
   };
 
-  const removeAllBut = async (kept: ReadonlySet<string | undefined>): Promise<number> => {
-    const gone = (await disk.list(bundlesFolder(dir))).filter((digest) => !kept.has(digest));
-    for (const digest of gone) await removeBundle(digest);
-    return gone.length;
+  const copiesBut = async (kept: ReadonlySet<string | undefined>): Promise<readonly Copy[]> =>
+    (await disk.list(bundlesFolder(dir)))
+      .filter((digest) => !kept.has(digest))
+      .map((digest) => ({ digest, folder: bundleFolder(dir, digest) }));
+  const copiesSetAside = async (servedDigest?: string): Promise<readonly Copy[]> =>
+    (await listSetAside(dir, disk))
+      .filter((digest) => digest !== servedDigest)
+      .map((digest) => ({ digest, folder: damagedFolder(dir, digest) }));
+  /** One that cannot be removed keeps no other one. */
+  const removeCopies = async (copies: readonly Copy[]): Promise<{ gone: number; fault: unknown }> => {
+    const faults: unknown[] = [];
+    for (const { folder, digest } of copies) {
+      await removeCopy(dir, folder, digest, disk).catch((error: unknown) => faults.push(error));
+    }
+    return { gone: copies.length - faults.length, fault: faults[0] };
+  };
+  const removeAll = async (copies: readonly Copy[]): Promise<void> => {
+    const { fault } = await removeCopies(copies);
+    if (fault !== undefined) throw fault;
+  };
+  const sweep = async (): Promise<void> => {
+    const kept = (await activatedDigests())?.slice(0, Math.max(1, options.keep));
+    if (kept !== undefined)
+      await removeAll([...(await copiesBut(new Set(kept))), ...(await copiesSetAside())]);
   };
 
   const activations = async (): Promise<ActivationList> => (await readActivations(dir, disk)) ?? [];
   const lastGood = async (begin?: OpenCheck): Promise<StoredBundle | undefined> => {
     const listed = (await readActivations(dir, disk))?.map(({ digest }) => digest);
-    for (const digest of listed ?? (await disk.list(bundlesFolder(dir)))) {
+    const openListed = async (digest: string): Promise<StoredBundle | undefined> => {
       const bundle = await open(digest, begin);
       // Where the list is lost, an archive without pages may lie here that was never activated.
-      if (bundle !== undefined && (listed !== undefined || bundle.index.pages > 0)) return bundle;
-      await bundle?.close();
-    }
-    return undefined;
+      if (bundle === undefined || listed !== undefined || bundle.index.pages > 0) return bundle;
+      await bundle.close();
+      return undefined;
+    };
+    const digests = listed ?? (await disk.list(bundlesFolder(dir)));
+    return firstGood(digests.map((digest) => () => openListed(digest)));
   };
   const activatedDigests = async (): Promise<readonly string[] | undefined> => {
     const stored = await disk.list(bundlesFolder(dir));
@@ -186,15 +209,46 @@ export async function openBundleStore(
       const digests = await inStore(activatedDigests());
       // Without the list, any bundle may be the last good one.
       if (digests === undefined) return 0;
-      const gone = await inStore(removeAllBut(new Set([digests[0], servedDigest])));
-      return digests[0] === undefined ? gone : gone + (await inStore(removeSetAside(servedDigest)));
+      const former = await inStore(copiesBut(new Set([digests[0], servedDigest])));
+      const damaged = digests[0] === undefined ? [] : await inStore(copiesSetAside(servedDigest));
+      const { gone, fault } = await removeCopies([...former, ...damaged]);
+      if (gone === 0 && fault !== undefined) throw storeFault(fault);
+      return gone;
     },
-    forgetDamaged: async () => void (await inStore(removeSetAside())),
-    sweep: async () => {
-      const kept = (await inStore(activatedDigests()))?.slice(0, Math.max(1, options.keep));
-      if (kept !== undefined) await inStore(removeAllBut(new Set(kept)).then(() => removeSetAside()));
+    forgetDamaged: async (provenDigest) => {
+      const isFoundAgain = (await inStore(activatedDigests()))?.includes(provenDigest);
+      if (isFoundAgain === true) await inStore(copiesSetAside().then(removeAll));
     },
+    sweep: () => inStore(sweep()),
   };
+}
+
+interface Copy {
+  readonly digest: string;
+  readonly folder: string;
+}
+
+/** @throws the first fault of the disk, if none is good: a good one may be behind it */
+async function firstGood(
+  searches: readonly (() => Promise<StoredBundle | undefined>)[],
+): Promise<StoredBundle | undefined> {
+  const faults: unknown[] = [];
+  for (const search of searches) {
+    const found = await search().catch((error: unknown) => void faults.push(error));
+    if (found !== undefined) return found;
+  }
+  if (faults.length > 0) throw faults[0];
+  return undefined;
+}
+
+/** @returns `undefined` where it can never be read again */
+async function ifReadable<T>(reading: Promise<T>): Promise<T | undefined> {
+  try {
+    return await reading;
+  } catch (error) {
+    if (isOfCopy(error)) return undefined;
+    throw error;
+  }
 }
 
 /** Each list is written under another name, synced, renamed, and its folder synced. */
@@ -221,13 +275,21 @@ async function activate(
   }
 }
 
-async function removeLeftovers(dir: string, disk: StoreDisk): Promise<void> {
+/** What stays costs only room, so that a volume which can only be read is served from. */
+async function removeLeftovers(
+  dir: string,
+  disk: StoreDisk,
+  onLeftover: (error: unknown) => void = () => {},
+): Promise<void> {
   const isOurs = (name: string): boolean =>
     name.startsWith(incomingPrefix) || name.startsWith(outgoingPrefix) || name === nextCurrentName;
-  for (const name of (await disk.list(dir)).filter(isOurs)) await disk.remove(join(dir, name));
-  for (const name of await disk.list(bundlesFolder(dir))) {
-    if (!digestPattern.test(name)) await disk.remove(join(bundlesFolder(dir), name));
-  }
+  const bundles = bundlesFolder(dir);
+  const [others = [], stored = []] = [await ifReadable(disk.list(dir)), await ifReadable(disk.list(bundles))];
+  const leftovers = [
+    ...others.filter(isOurs).map((name) => join(dir, name)),
+    ...stored.filter((name) => !digestPattern.test(name)).map((name) => join(bundles, name)),
+  ];
+  for (const path of leftovers) await disk.remove(path).catch(onLeftover);
 }
 
 /** @returns `undefined` where the list and its copy are damaged: whole bundles are served all the same */

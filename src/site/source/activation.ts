@@ -146,7 +146,9 @@ export async function reopenFormer(ports: ActivationPorts): Promise<void> {
   } catch (error) {
     ports.logger.warn({ error }, 'could not open former bundles; their assets are not served');
   }
-  await ports.store.forgetDamaged().catch((error: unknown) => {
+  const active = ports.site.view()?.active.bundle;
+  if (active === undefined) return;
+  await ports.store.forgetDamaged(active.digest).catch((error: unknown) => {
     ports.logger.warn({ error }, 'could not remove a damaged bundle; check the volume of the store');
   });
 }

@@ -84,8 +84,8 @@ class FakeStore implements BundleStore {
     return gone.length;
   }
 
-  async forgetDamaged(): Promise<void> {
-    this.setAside = undefined;
+  async forgetDamaged(provenDigest: string): Promise<void> {
+    if (provenDigest === this.pointer) this.setAside = undefined;
   }
 
   async sweep(): Promise<void> {

@@ -1,0 +1,149 @@
+// The store on a volume that fails in parts: what can only be read, cannot be listed or cannot be removed hides no copy
+// that can be served, and costs no other one.
+
+import assert from 'node:assert/strict';
+import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, test } from 'node:test';
+import { type BundleStore, openBundleStore } from '../../../../src/bundle/store/store.ts';
+import { type StoreDisk, systemDisk } from '../../../../src/bundle/store/store-disk.ts';
+import { putBundle } from '../../../support/store-builder.ts';
+
+let dir = '';
+/** Digests of three bundles, activated one after another. */
+let digests: readonly string[] = [];
+beforeEach(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'store-'));
+  const store = await openBundleStore(dir, { keep: 4 });
+  const put: string[] = [];
+  for (const version of ['v0', 'v1', 'v2']) {
+    const { digest } = await putBundle(dir, { 'index.html': version });
+    await store.activate(digest, { version, activatedAt: put.length });
+    put.push(digest);
+  }
+  digests = put;
+});
+afterEach(() => rm(dir, { recursive: true, force: true }));
+
+const failing = (code: string): Promise<never> => Promise.reject(Object.assign(new Error(code), { code }));
+
+/** A disk where these operations fail on paths that hold this text. */
+function faulty(names: readonly (keyof StoreDisk)[], text: string, code: string): StoreDisk {
+  const fails = (name: keyof StoreDisk, path: string): boolean => names.includes(name) && path.includes(text);
+  return {
+    ...systemDisk,
+    list: (path) => (fails('list', path) ? failing(code) : systemDisk.list(path)),
+    readText: (path) => (fails('readText', path) ? failing(code) : systemDisk.readText(path)),
+    rename: (from, to) => (fails('rename', from) ? failing(code) : systemDisk.rename(from, to)),
+    remove: (path) => (fails('remove', path) ? failing(code) : systemDisk.remove(path)),
+  };
+}
+
+async function versionOf(found: ReturnType<BundleStore['lastGood']>): Promise<string | undefined> {
+  const bundle = await found;
+  await bundle?.close();
+  return bundle?.activation?.version;
+}
+
+test('a leftover that cannot be removed is told, and the store opens', async () => {
+  await mkdir(join(dir, '.incoming-of a killed run'));
+  await mkdir(join(dir, '.outgoing-y'));
+  const told: unknown[] = [];
+  const store = await openBundleStore(dir, {
+    keep: 2,
+    disk: faulty(['remove'], 'of a killed run', 'EROFS'),
+    onLeftover: (error) => told.push(error),
+  });
+  assert.equal(told.length, 1);
+  assert.equal(await versionOf(store.lastGood()), 'v2');
+  assert.deepEqual(
+    (await readdir(dir)).filter((name) => name.startsWith('.')),
+    ['.incoming-of a killed run'],
+  );
+});
+
+const faults: readonly {
+  readonly name: string;
+  readonly operation: keyof StoreDisk;
+  readonly code: string;
+}[] = [
+  { name: 'whose folder cannot be listed', operation: 'list', code: 'EIO' },
+  { name: 'that the file system calls broken', operation: 'readText', code: 'EUCLEAN' },
+];
+for (const { name, operation, code } of faults) {
+  for (const search of ['lastGood', 'lastGoodAtStart'] as const) {
+    test(`the version before a copy ${name} is found: ${search}`, async () => {
+      const disk = faulty([operation], digests[2] ?? '', code);
+      const store = await openBundleStore(dir, { keep: 4, disk, isNeeded: () => true });
+      assert.equal(await versionOf(store[search]()), 'v1');
+    });
+  }
+}
+
+test('bad copies that cannot be removed are told, and the version before them is found', async () => {
+  const bad: string[] = [];
+  const damaged = digests.slice(1);
+  const store = await openBundleStore(dir, {
+    keep: 4,
+    disk: faulty(['rename'], 'bundles', 'EROFS'),
+    check: async (_folder, digest) => {
+      if (damaged.includes(digest)) return undefined;
+      const own = await (await openBundleStore(dir, { keep: 4 })).open(digest);
+      await own?.close();
+      return own?.index;
+    },
+    isNeeded: (digest) => digest === digests[2],
+    onBadCopy: (_digest, outcome) => bad.push(outcome),
+  });
+  assert.equal(await versionOf(store.lastGood()), 'v0');
+  assert.deepEqual(bad, ['stuck', 'stuck']);
+});
+
+test('where no copy is good, the fault of the disk is reported', async () => {
+  const store = await openBundleStore(dir, { keep: 4, disk: faulty(['readText'], 'bundles', 'EUCLEAN') });
+  await assert.rejects(store.lastGood(), { code: 'StoreUnavailable' });
+  await assert.rejects(store.lastGoodAtStart(), { code: 'StoreUnavailable' });
+});
+
+test('what was set aside is served from where it is, if the volume can only be read', async () => {
+  const first = await openBundleStore(dir, { keep: 4, isNeeded: () => true, check: async () => undefined });
+  assert.equal(await first.lastGood(), undefined);
+  const second = await openBundleStore(dir, { keep: 4, disk: faulty(['rename'], 'damaged-', 'EROFS') });
+  assert.equal(await versionOf(second.lastGoodAtStart()), 'v2');
+  assert.deepEqual(await readdir(join(dir, 'bundles')), []);
+});
+
+test('what was set aside stays until a start would find the proven bundle', async () => {
+  const store = await openBundleStore(dir, {
+    keep: 4,
+    isNeeded: () => true,
+    check: async () => undefined,
+  });
+  assert.equal(await store.lastGood(), undefined);
+  const aside = async (): Promise<number> =>
+    (await readdir(dir)).filter((name) => name.startsWith('damaged-')).length;
+  const { digest } = await putBundle(dir, { 'index.html': 'v3' });
+  await store.forgetDamaged(digest);
+  assert.equal(await aside(), 3, 'it is not recorded');
+  await store.activate(digest, { version: 'v3', activatedAt: 9 });
+  await store.forgetDamaged(digest);
+  assert.equal(await aside(), 0);
+});
+
+test('a copy that cannot be removed keeps no other one in a full store', async () => {
+  const disk = faulty(['rename'], digests[0] ?? '', 'EIO');
+  const store = await openBundleStore(dir, { keep: 1, disk });
+  assert.equal(await store.dropFormer(digests[2]), 1);
+  await assert.rejects(store.dropFormer(digests[2]), { code: 'StoreUnavailable' });
+  await assert.rejects(store.sweep(), { code: 'StoreUnavailable' });
+  assert.deepEqual((await readdir(join(dir, 'bundles'))).sort(), [digests[0], digests[2]].sort());
+});
+
+test('new content is committed although the bad copy of it cannot be removed', async () => {
+  const [digest = ''] = digests;
+  await rm(join(dir, 'bundles', digest, 'pack'));
+  await putBundle(dir, { 'index.html': 'v0' }, faulty(['rename', 'remove'], 'damaged-', 'EIO'));
+  const store = await openBundleStore(dir, { keep: 4 });
+  assert.equal(await versionOf(store.open(digest)), 'v0');
+});

@@ -38,6 +38,7 @@ import {
   readFromFlags,
   readFromReference,
 } from './source/published-content.ts';
+import { createServedRecord } from './source/served-record.ts';
 import { reasonOf, type SourceProgress, startingProgress } from './source/source-progress.ts';
 import { createSourceWatch, type SourceWatch } from './source/source-watch.ts';
 import { statusDocument } from './status-document.ts';
@@ -170,7 +171,8 @@ export async function runBundleServer(
     linkSource(prepare, counts.countDownload),
   ];
   const times = { pollMs: flags.pollInterval, startupTimeoutMs: flags.startupTimeout };
-  watch = createSourceWatch({ ...context, ...times, content, sources, store, site, routes });
+  const record = createServedRecord(store, site, context);
+  watch = createSourceWatch({ ...context, ...times, content, sources, store, record, site, routes });
   const watching = watch.run(shutdown);
   if (!shutdown.aborted) await once(shutdown, 'abort');
   const drained = sitePort.close({ lingerMs: flags.drainLinger, graceMs: flags.drainGrace });

@@ -1,6 +1,5 @@
-// Puts a verified bundle into service and records it for a restart: first the swap, then `current` on disk once the bundle
-// is in the store, then the removal of bundles beyond --keep. A disk that fails at `current` affects the next start only,
-// so it is logged and no more. A bundle that could not be stored counts as unreadable: it is obtained again.
+// Puts a verified bundle into service: first the swap, then its record for a restart, once the bundle is in the store. A
+// bundle that could not be stored counts as unreadable: it is obtained again.
 
 import { bundleDamagedCode } from '../../bundle/store/pending-check.ts';
 import type { BundleStore } from '../../bundle/store/store.ts';
@@ -13,9 +12,11 @@ import { publishableCode } from '../../wire/publishable-error.ts';
 import { goLive } from '../content/live-bundle.ts';
 import type { LiveSite, Provenance, ServedVersion } from '../content/live-site.ts';
 import type { RoutesAhead } from '../content/routes-ahead.ts';
+import type { ServedRecord } from './served-record.ts';
 
 export interface ActivationPorts {
   readonly store: BundleStore;
+  readonly record: ServedRecord;
   readonly site: LiveSite;
   readonly routes: Pick<RoutesAhead, 'take'>;
   readonly clock: Clock;
@@ -65,7 +66,7 @@ export async function activate(
     bundle.reportUnreadable();
     throw error;
   }
-  await remember(ports, digest, version, activatedAt);
+  await ports.record.write({ digest, version, activatedAt });
 }
 
 /**
@@ -130,7 +131,7 @@ export async function relabel(ports: ActivationPorts, version: string | undefine
     { version, digest: active.bundle.digest },
     'same content published under another version',
   );
-  await remember(ports, active.bundle.digest, version, activatedAt);
+  await ports.record.write({ digest: active.bundle.digest, version, activatedAt });
 }
 
 /**
@@ -153,24 +154,6 @@ export async function reopenFormer(ports: ActivationPorts): Promise<void> {
   });
 }
 
-/** The sweep comes only after `current` has moved: else it could remove the very bundle being served. */
-async function remember(
-  { store, logger }: ActivationPorts,
-  digest: string,
-  version: string | undefined,
-  activatedAt: number,
-): Promise<void> {
-  try {
-    await store.activate(digest, { version, activatedAt });
-    await store.sweep();
-  } catch (error) {
-    logger.warn(
-      { error, digest },
-      'could not record the active bundle; a restart may download it again: check the volume of the store',
-    );
-  }
-}
-
 export function isStoreFull(error: unknown): boolean {
   return publishableCode(error) === storeFullCode;
 }
@@ -188,9 +171,10 @@ export async function makeRoom(
   signal: AbortSignal,
 ): Promise<boolean> {
   const view = site.view();
-  const bundles = [view?.active, ...(view?.previous ?? [])].map((one) => one?.bundle);
-  if (bundles.some((bundle) => bundle?.isUnreadable() && bundle.isStored())) return false;
   const active = view?.active;
+  const isWhole = active?.bundle.isStored() === true && !active.bundle.isUnreadable();
+  const bundles = [active, ...(view?.previous ?? [])].map((one) => one?.bundle);
+  if (!isWhole && bundles.some((bundle) => bundle?.isUnreadable() && bundle.isStored())) return false;
   const served = active?.provenance === 'disk' ? active.bundle.stored : undefined;
   for (const stored of [lastGood, served]) {
     if (stored !== undefined && !(await isProven({ logger }, stored, signal))) return false;

@@ -85,6 +85,7 @@ export async function obtainBundle(
     for (const source of sources) source.report?.(progress.receivedBytes);
   };
   let committed: WrittenBundle['committed'] | undefined;
+  let fault: unknown;
   try {
     for (const source of sources) {
       const found = await source.obtain({ ...request, onProgress }, signal);
@@ -95,8 +96,16 @@ export async function obtainBundle(
       }
       const digest = typeof found === 'string' ? found : await untilCommitted(found);
       const isUnnamed = request.published.digest === undefined;
-      if (isUnnamed && digest === activeDigest) return { kind: 'same-content' };
-      const stored = await openPublished(request.published, digest, store);
+      if (isUnnamed && digest === activeDigest) {
+        // What was just written is trusted at the check that follows it, which must be this one.
+        await (await store.open(digest))?.close();
+        return { kind: 'same-content' };
+      }
+      const stored = await openPublished(request.published, digest, store).catch((error: unknown) => {
+        // What this disk cannot give now may still come from elsewhere.
+        if (source !== diskSource) throw error;
+        fault = error;
+      });
       if (stored !== undefined) return { kind: 'bundle', stored, provenance: source.name };
     }
   } finally {
@@ -107,6 +116,7 @@ export async function obtainBundle(
     if (committed === undefined) release();
     else committed.then(release, release);
   }
+  if (fault !== undefined) throw fault;
   throw new BundleError(
     'transient',
     'StoreUnreliable',

@@ -1,26 +1,14 @@
 // Keeps the site on what is published: check, decide, act, sleep. Owns the memory between two checks: the failed attempt,
-// the link whose content is served, and the last good bundle while it is not served.
+// the link whose content is served, and when lost content was obtained again.
 // Invariant: the old version is served until the new one is whole, verified and open. A failure is kept as progress and
 // retried; nothing here ends the process.
 
 import type { ServedBundle } from '../../bundle/published-bundle.ts';
-import type { StoredBundle } from '../../bundle/store/stored-bundle.ts';
 import type { Random } from '../../runtime/random.ts';
 import type { Link } from '../../wire/link.ts';
 import { publishableCode, publishableMessage } from '../../wire/publishable-error.ts';
 import { isMissingOrUnreadable, isUnreadable } from '../content/live-site.ts';
-import {
-  type ActivationPorts,
-  activate,
-  activateCurrent,
-  bringUp,
-  isProven,
-  isStoreFull,
-  makeRoom,
-  relabel,
-  reopenFormer,
-  reportUnproven,
-} from './activation.ts';
+import { type ActivationPorts, activate, isStoreFull, makeRoom, relabel } from './activation.ts';
 import {
   type BringIn,
   type BundleRequest,
@@ -29,6 +17,7 @@ import {
   obtainBundle,
   obtainOffered,
 } from './bundle-source.ts';
+import { findLastGood, type LastGoodMemory, lastGoodOf, serveFormer, serveLastGood } from './last-good.ts';
 import type { PublishedContent } from './published-content.ts';
 import {
   decideSource,
@@ -59,16 +48,11 @@ export interface SourceWatch {
   run(signal: AbortSignal): Promise<void>;
 }
 
-interface Memory {
+interface Memory extends LastGoodMemory {
   progress: SourceProgress;
   readonly log: LogProgress;
   failed: FailedAttempt | undefined;
   settledLink: Link | undefined;
-  /** On disk, open, and not served yet. Its files may still be in a check. */
-  lastGood: StoredBundle | undefined;
-  /** It is to be opened: at the start, after the disk could not be read, and after what is served proved damaged. */
-  opening: { readonly find: () => Promise<StoredBundle | undefined>; readonly isRetry: boolean } | undefined;
-  hasReopenedFormer: boolean;
   /** Monotonic ms; when content that the disk had lost was obtained again. */
   renewedAt: number;
 }
@@ -79,9 +63,7 @@ export function createSourceWatch(ports: SourceWatchPorts): SourceWatch {
     log: progressLogger(ports.logger, ports.content.kind),
     failed: undefined,
     settledLink: undefined,
-    lastGood: undefined,
-    opening: { find: () => ports.store.lastGoodAtStart(), isRetry: false },
-    hasReopenedFormer: false,
+    ...lastGoodOf(ports.store),
     renewedAt: Number.NEGATIVE_INFINITY,
   };
   return {
@@ -104,22 +86,9 @@ export function createSourceWatch(ports: SourceWatchPorts): SourceWatch {
 /** Each action is followed by another check at once; a file that is still being written must not cause a hot loop. */
 const maxImmediateChecks = 5;
 
-/** A disk that cannot be read now may hold the only version, so it is checked again. */
-async function findLastGood({ site, logger }: SourceWatchPorts, memory: Memory): Promise<void> {
-  const { opening } = memory;
-  memory.opening = undefined;
-  if (opening === undefined || !isMissingOrUnreadable(site)) return;
-  try {
-    memory.lastGood = await opening.find();
-  } catch (error) {
-    memory.opening = { ...opening, isRetry: true };
-    if (opening.isRetry) return;
-    logger.warn({ error }, 'could not open the stored bundle; retrying, or downloading it');
-  }
-}
-
 /** One check and its action. Returns how long to wait before the next. */
 async function checkOnce(ports: SourceWatchPorts, memory: Memory, signal: AbortSignal): Promise<number> {
+  await ports.record.retry();
   await findLastGood(ports, memory);
   const decision = await check(ports, memory);
   switch (decision.action) {
@@ -195,17 +164,6 @@ function noteObtained({ site, clock }: SourceWatchPorts, memory: Memory): void {
   if (isUnreadable(site)) memory.renewedAt = clock.monotonic();
 }
 
-async function serveLastGood(ports: SourceWatchPorts, memory: Memory, signal: AbortSignal): Promise<void> {
-  const { lastGood } = memory;
-  if (lastGood === undefined || !isMissingOrUnreadable(ports.site)) return;
-  memory.lastGood = undefined;
-  await activateCurrent(ports, lastGood);
-  if (await isProven(ports, lastGood, signal)) return serveFormer(ports, memory, signal);
-  if (signal.aborted) return;
-  reportUnproven(ports, lastGood);
-  memory.opening = { find: () => ports.store.lastGood(), isRetry: false };
-}
-
 /** Meanwhile serves the last good bundle after the startup timeout, and stops when other content is published. */
 async function bringIn(
   ports: SourceWatchPorts,
@@ -263,6 +221,7 @@ async function untilOtherIsWanted(
   for (;;) {
     await ports.clock.after(ports.pollMs, signal);
     const reading = await ports.content.read();
+    signal.throwIfAborted();
     memory.progress = { ...memory.progress, lastCheckedAt: ports.clock.now() };
     if (reading.kind === 'published' && !isSameContent(reading.published, published)) return;
   }
@@ -289,19 +248,6 @@ function obtain(
     else if (published.version !== undefined) await relabel(ports, published.version);
     return true;
   });
-}
-
-/** After the first activation: adds what was served before this start, for the assets of open pages. */
-async function serveFormer(ports: SourceWatchPorts, memory: Memory, signal: AbortSignal): Promise<void> {
-  const { lastGood } = memory;
-  memory.lastGood = undefined;
-  if (lastGood !== undefined) {
-    if (await isProven(ports, lastGood, signal)) ports.site.addPrevious(await bringUp(ports, lastGood));
-    else await lastGood.close();
-  }
-  if (memory.hasReopenedFormer) return;
-  memory.hasReopenedFormer = true;
-  await reopenFormer(ports);
 }
 
 function noteFailure(

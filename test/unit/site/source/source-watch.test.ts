@@ -22,6 +22,7 @@ import type { Peers } from '../../../../src/site/peers/peers.ts';
 import { diskSource, type WrittenBundle } from '../../../../src/site/source/bundle-source.ts';
 import { linkSource, type PrepareBundle } from '../../../../src/site/source/link-source.ts';
 import { peerSource } from '../../../../src/site/source/peer-source.ts';
+import { createServedRecord } from '../../../../src/site/source/served-record.ts';
 import type { SourceReading } from '../../../../src/site/source/source-decision.ts';
 import { createSourceWatch, type SourceWatch } from '../../../../src/site/source/source-watch.ts';
 import { Link } from '../../../../src/wire/link.ts';
@@ -40,6 +41,7 @@ class FakeStore implements BundleStore {
   facts: Activation | undefined;
   failure: Error | undefined;
   readFailure: Error | undefined;
+  openFailure: Error | undefined;
   /** A damaged copy that only a start serves. */
   setAside: string | undefined;
   /** Of the files of what is served at the start. */
@@ -64,6 +66,7 @@ class FakeStore implements BundleStore {
   }
 
   async open(digest: string): Promise<MemoryBundle | undefined> {
+    if (this.openFailure !== undefined) throw this.openFailure;
     return this.bundles.get(digest)?.();
   }
 
@@ -136,15 +139,17 @@ async function start(): Promise<void> {
     return 'digest' in prepared || isWantedUnstored() ? prepared : { digest: await prepared.committed };
   };
   const link = linkSource(prepare, (outcome) => outcomes.push(outcome));
+  const logger = { ...silentLogger, warn: (_fields: object, words: string) => warnings.push(words) };
   watch = createSourceWatch({
     content: { kind: 'bundle-file', read: async () => reading },
     sources: [diskSource, ...(peers === undefined ? [] : [peerSource(peers)]), link],
     store,
+    record: createServedRecord(store, site, { clock, logger }),
     routes: createRoutesAhead(async () => {}),
     site,
     clock,
     random: { uuid: () => '', bytes: () => new Uint8Array(), fraction: () => 0.5 },
-    logger: { ...silentLogger, warn: (_fields, words) => warnings.push(words) },
+    logger,
     pollMs,
     startupTimeoutMs,
   });
@@ -271,6 +276,31 @@ test('where new content could not be stored, the last good version is served unt
   await clock.pass(60_000);
   assert.ok(fetches.length > length, 'it is obtained again');
   assert.equal(servedVersion(), 'v2');
+});
+
+test('new content that could not be stored is served until the version of the disk has proven better', async () => {
+  publish('v2');
+  answer = async () => writtenBundle('v2', Promise.reject(transient));
+  const check = await startInCheck();
+  assert.equal(servedVersion(), 'v2');
+  damage();
+  answer = fails(expired);
+  check.fail(bundleDamaged());
+  await clock.pass(0);
+  assert.equal(servedVersion(), 'v0', 'v1 is damaged and never takes its place');
+  assert.equal(site.view()?.active.bundle.isUnreadable(), false);
+});
+
+test('what was set aside stays while what is served could not be recorded, which is tried again', async () => {
+  store.setAside = store.put('v0');
+  store.failure = new Error('disk');
+  publish('v1');
+  await start();
+  assert.equal(servedVersion(), 'v1');
+  assert.ok(store.setAside !== undefined);
+  store.failure = undefined;
+  await clock.pass(60_000 + pollMs);
+  assert.deepEqual(store.log, ['activate v1', 'sweep']);
 });
 
 test('other content that is published meanwhile waits until what is served is stored', async () => {
@@ -500,6 +530,18 @@ test('a full store keeps the former versions while what is served, or is behind 
   }
 });
 
+test('a full store drops a former version that cannot be read, if what is served is whole and stored', async () => {
+  publish('v1');
+  await start();
+  publish('v2');
+  await clock.pass(pollMs);
+  site.view()?.previous[0]?.bundle.reportUnreadable();
+  answer = fails(full);
+  publish('v3');
+  await clock.pass(pollMs);
+  assert.ok(store.log.includes('drop 1'), store.log.join());
+});
+
 test('what was set aside goes once another bundle of the disk is proven', async () => {
   store.setAside = store.put('v0');
   const check = await startInCheck();
@@ -508,6 +550,17 @@ test('what was set aside goes once another bundle of the disk is proven', async 
   check.finish();
   await clock.pass(0);
   assert.equal(store.setAside, undefined);
+});
+
+test('published content that the disk cannot give is asked of the other sources', async () => {
+  publish('v1', 'first', store.put('v1'));
+  store.openFailure = new BundleError('transient', 'StoreUnavailable', 'the file system is broken');
+  answer = async () => {
+    store.openFailure = undefined;
+    return { digest: store.put('v1') };
+  };
+  await start();
+  assert.deepEqual([servedVersion(), fetches.length], ['v1', 1]);
 });
 
 test('a stop does not wait for the check of what is served', async () => {

@@ -42,16 +42,9 @@ export async function listSetAside(storeDir: string, disk: StoreDisk): Promise<r
     .filter((digest) => digestPattern.test(digest));
 }
 
-/**
- * Does nothing where `bundles` has a copy of that content.
- *
- * @returns the folder of the copy to read: where it was set aside, if the volume can only be read
- */
-export async function putBack(storeDir: string, digest: string, disk: StoreDisk): Promise<string> {
-  const [folder, kept] = [bundleFolder(storeDir, digest), damagedFolder(storeDir, digest)];
-  if ((await disk.list(folder)).length > 0) return folder;
-  return disk.rename(kept, folder).then(
-    () => folder,
-    () => kept,
-  );
+/** It stays where it is if `bundles` has a copy of that content, or the volume can only be read. */
+export async function putBack(storeDir: string, digest: string, disk: StoreDisk): Promise<void> {
+  // The system renames no folder over another one that has files.
+  const moved = disk.rename(damagedFolder(storeDir, digest), bundleFolder(storeDir, digest));
+  await moved.catch(() => {});
 }

@@ -28,14 +28,19 @@ import {
 import { type Activation, openPack, type StoredBundle } from './stored-bundle.ts';
 
 export interface BundleStore {
-  /** The first of `current` that is whole; any whole bundle where `current` is damaged. */
-  lastGood(): Promise<StoredBundle | undefined>;
+  /**
+   * The first of `current` that is whole; any whole bundle where `current` is damaged.
+   *
+   * @param passesFaults whether one behind a fault of the disk is taken; by default the fault is thrown, for it may pass
+   * @throws {BundleError} the first fault of the disk, if nothing is returned
+   */
+  lastGood(passesFaults?: boolean): Promise<StoredBundle | undefined>;
   /**
    * The same at a start. Of the first whose index is good the files are still being checked: see `StoredBundle.proven`. A
    * copy that proves damaged stays until it is checked again. If there is no other, a copy that was set aside is put
    * back and returned.
    */
-  lastGoodAtStart(): Promise<StoredBundle | undefined>;
+  lastGoodAtStart(passesFaults?: boolean): Promise<StoredBundle | undefined>;
   /** Returns `undefined` for a bad copy. Removes it, or sets it aside if it may be the last. */
   open(digest: string): Promise<StoredBundle | undefined>;
   /** Digests of the other activated bundles, newest first. */
@@ -143,14 +148,16 @@ export async function openBundleStore(
       ...digests.filter((digest) => !listed.includes(digest)),
     ];
   };
-  const lastGoodAtStart = async (): Promise<StoredBundle | undefined> => {
+  const lastGoodAtStart = async (passesFaults: boolean): Promise<StoredBundle | undefined> => {
     // Before the search below may set others aside.
     const damaged = await setAsideInOrder();
-    const putBackAndOpen = async (digest: string): Promise<StoredBundle | undefined> =>
-      open(digest, options.begin, await putBack(dir, digest, disk));
-    return firstGood([
-      () => lastGood(options.begin),
-      ...damaged.map((digest) => () => putBackAndOpen(digest)),
+    const openSetAside = async (digest: string): Promise<StoredBundle | undefined> => {
+      await putBack(dir, digest, disk);
+      return (await open(digest, options.begin)) ?? open(digest, options.begin, damagedFolder(dir, digest));
+    };
+    return firstGood(passesFaults, [
+      () => lastGood(passesFaults, options.begin),
+      ...damaged.map((digest) => () => openSetAside(digest)),
     ]);
   };
 
@@ -181,7 +188,7 @@ export async function openBundleStore(
   };
 
   const activations = async (): Promise<ActivationList> => (await readActivations(dir, disk)) ?? [];
-  const lastGood = async (begin?: OpenCheck): Promise<StoredBundle | undefined> => {
+  const lastGood = async (passesFaults: boolean, begin?: OpenCheck): Promise<StoredBundle | undefined> => {
     const listed = (await readActivations(dir, disk))?.map(({ digest }) => digest);
     const openListed = async (digest: string): Promise<StoredBundle | undefined> => {
       const bundle = await open(digest, begin);
@@ -191,7 +198,10 @@ export async function openBundleStore(
       return undefined;
     };
     const digests = listed ?? (await disk.list(bundlesFolder(dir)));
-    return firstGood(digests.map((digest) => () => openListed(digest)));
+    return firstGood(
+      passesFaults,
+      digests.map((digest) => () => openListed(digest)),
+    );
   };
   const activatedDigests = async (): Promise<readonly string[] | undefined> => {
     const stored = await disk.list(bundlesFolder(dir));
@@ -201,8 +211,8 @@ export async function openBundleStore(
 
   return {
     open: (digest) => inStore(open(digest)),
-    lastGood: () => inStore(lastGood()),
-    lastGoodAtStart: () => inStore(lastGoodAtStart()),
+    lastGood: (passesFaults = false) => inStore(lastGood(passesFaults)),
+    lastGoodAtStart: (passesFaults = false) => inStore(lastGoodAtStart(passesFaults)),
     former: async () => (await inStore(activatedDigests()))?.slice(1) ?? [],
     activate: (digest, activation) => inStore(activate(dir, { digest, ...activation }, disk)),
     dropFormer: async (servedDigest) => {
@@ -228,13 +238,17 @@ interface Copy {
   readonly folder: string;
 }
 
-/** @throws the first fault of the disk, if none is good: a good one may be behind it */
+/** See `BundleStore.lastGood`. */
 async function firstGood(
+  passesFaults: boolean,
   searches: readonly (() => Promise<StoredBundle | undefined>)[],
 ): Promise<StoredBundle | undefined> {
   const faults: unknown[] = [];
   for (const search of searches) {
-    const found = await search().catch((error: unknown) => void faults.push(error));
+    const found = await search().catch((error: unknown) => {
+      if (!passesFaults) throw error;
+      faults.push(error);
+    });
     if (found !== undefined) return found;
   }
   if (faults.length > 0) throw faults[0];

@@ -166,13 +166,13 @@ export function isStoreFull(error: unknown): boolean {
  * @returns whether there is more room
  */
 export async function makeRoom(
-  { store, site, logger }: ActivationPorts,
+  { store, record, site, logger }: ActivationPorts,
   lastGood: StoredBundle | undefined,
   signal: AbortSignal,
 ): Promise<boolean> {
   const view = site.view();
   const active = view?.active;
-  const isWhole = active?.bundle.isStored() === true && !active.bundle.isUnreadable();
+  const isWhole = active?.bundle.isStored() === true && !active.bundle.isUnreadable() && record.isWritten();
   const bundles = [active, ...(view?.previous ?? [])].map((one) => one?.bundle);
   if (!isWhole && bundles.some((bundle) => bundle?.isUnreadable() && bundle.isStored())) return false;
   const served = active?.provenance === 'disk' ? active.bundle.stored : undefined;

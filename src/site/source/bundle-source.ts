@@ -7,6 +7,7 @@ import type { BundleProgress } from '../../bundle/bundle-task.ts';
 import type { ServedBundle } from '../../bundle/published-bundle.ts';
 import type { BundleStore } from '../../bundle/store/store.ts';
 import type { StoredBundle } from '../../bundle/store/stored-bundle.ts';
+import type { Logger } from '../../runtime/logger.ts';
 import type { Provenance } from '../content/live-site.ts';
 import type { VerifiedBundle } from './activation.ts';
 
@@ -59,6 +60,7 @@ export type BringIn = (
 
 export interface BundleSourcesPorts {
   readonly store: BundleStore;
+  readonly logger: Logger;
   readonly sources: readonly BundleSource[];
 }
 
@@ -79,7 +81,7 @@ export async function obtainBundle(
   activeDigest: string | undefined,
   signal: AbortSignal,
 ): Promise<Obtained> {
-  const { sources, store } = ports;
+  const { sources, store, logger } = ports;
   const onProgress = (progress: BundleProgress): void => {
     request.onProgress(progress);
     for (const source of sources) source.report?.(progress.receivedBytes);
@@ -98,16 +100,27 @@ export async function obtainBundle(
       const isUnnamed = request.published.digest === undefined;
       if (isUnnamed && digest === activeDigest) {
         // What was just written is trusted at the check that follows it, which must be this one.
-        await (await store.open(digest))?.close();
+        await store.open(digest).then(
+          (one) => one?.close(),
+          () => {}, // it is not needed now
+        );
         return { kind: 'same-content' };
       }
       const stored = await openPublished(request.published, digest, store).catch((error: unknown) => {
         // What this disk cannot give now may still come from elsewhere.
         if (source !== diskSource) throw error;
         fault = error;
+        logger.warn(
+          { error, digest },
+          'could not open the published bundle of the store; asking other sources',
+        );
       });
       if (stored !== undefined) return { kind: 'bundle', stored, provenance: source.name };
     }
+  } catch (error) {
+    // The disk may give it sooner than there is a new link.
+    const isLasting = fault !== undefined && !signal.aborted && failureKind(error) !== 'transient';
+    throw isLasting ? fault : error;
   } finally {
     // Servers that wait for this one ask for a copy next, which they get from the store.
     const release = (): void => {

@@ -3,7 +3,7 @@
 
 import type { BundleStore } from '../../bundle/store/store.ts';
 import type { StoredBundle } from '../../bundle/store/stored-bundle.ts';
-import { isMissingOrUnreadable } from '../content/live-site.ts';
+import { isMissingOrUnreadable, isUnreadable } from '../content/live-site.ts';
 import {
   type ActivationPorts,
   activateCurrent,
@@ -13,18 +13,27 @@ import {
   reportUnproven,
 } from './activation.ts';
 
+interface Search {
+  readonly find: BundleStore['lastGood'];
+  readonly isRetry: boolean;
+}
+
 export interface LastGoodMemory {
   /** On disk, open, and not served yet. Its files may still be in a check. */
   lastGood: StoredBundle | undefined;
   /** It is to be opened: at the start, after the disk could not be read, and after what is served proved damaged. */
-  opening: { readonly find: () => Promise<StoredBundle | undefined>; readonly isRetry: boolean } | undefined;
+  opening: Search | undefined;
   hasReopenedFormer: boolean;
 }
 
 /** At a start. */
 export function lastGoodOf(store: BundleStore): LastGoodMemory {
-  const opening = { find: () => store.lastGoodAtStart(), isRetry: false };
-  return { lastGood: undefined, opening, hasReopenedFormer: false };
+  const find: Search['find'] = (passesFaults) => store.lastGoodAtStart(passesFaults);
+  return { lastGood: undefined, opening: { find, isRetry: false }, hasReopenedFormer: false };
+}
+
+function searchIn(store: BundleStore): Search {
+  return { find: (passesFaults) => store.lastGood(passesFaults), isRetry: false };
 }
 
 /** A disk that cannot be read now may hold the only version, so it is checked again. */
@@ -33,7 +42,8 @@ export async function findLastGood({ site, logger }: ActivationPorts, memory: La
   memory.opening = undefined;
   if (opening === undefined || !isMissingOrUnreadable(site)) return;
   try {
-    memory.lastGood = await opening.find();
+    // A fault may pass. One that does not pass must not hide the version before.
+    memory.lastGood = await opening.find(opening.isRetry);
   } catch (error) {
     memory.opening = { ...opening, isRetry: true };
     if (opening.isRetry) return;
@@ -41,7 +51,6 @@ export async function findLastGood({ site, logger }: ActivationPorts, memory: La
   }
 }
 
-/** What is served answers what it can, until the copy of the disk has proven better. */
 export async function serveLastGood(
   ports: ActivationPorts,
   memory: LastGoodMemory,
@@ -49,16 +58,32 @@ export async function serveLastGood(
 ): Promise<void> {
   const { lastGood } = memory;
   if (lastGood === undefined || !isMissingOrUnreadable(ports.site)) return;
+  if (ports.site.view() !== undefined) return replaceUnreadable(ports, memory, lastGood, signal);
   memory.lastGood = undefined;
-  const replaces = ports.site.view() !== undefined;
-  if (!replaces) await activateCurrent(ports, lastGood);
-  const isGood = await isProven(ports, lastGood, signal);
-  if (replaces && isGood) await activateCurrent(ports, lastGood);
-  if (isGood) return serveFormer(ports, memory, signal);
-  if (replaces) await lastGood.close();
+  await activateCurrent(ports, lastGood);
+  if (await isProven(ports, lastGood, signal)) return serveFormer(ports, memory, signal);
   if (signal.aborted) return;
   reportUnproven(ports, lastGood);
-  memory.opening = { find: () => ports.store.lastGood(), isRetry: false };
+  memory.opening = searchIn(ports.store);
+}
+
+/** What is served answers what it can, until the copy of the disk has proven better. */
+async function replaceUnreadable(
+  ports: ActivationPorts,
+  memory: LastGoodMemory,
+  lastGood: StoredBundle,
+  signal: AbortSignal,
+): Promise<void> {
+  const isGood = await isProven(ports, lastGood, signal);
+  // Meanwhile it stayed in memory, for those who make room. Another bundle may have come, and this one is behind it.
+  if (signal.aborted || memory.lastGood !== lastGood || !isUnreadable(ports.site)) return;
+  memory.lastGood = undefined;
+  if (isGood) {
+    await activateCurrent(ports, lastGood);
+    return serveFormer(ports, memory, signal);
+  }
+  await lastGood.close();
+  memory.opening = searchIn(ports.store);
 }
 
 /** After the first activation: adds what was served before this start, for the assets of open pages. */

@@ -9,6 +9,8 @@ import type { Logger } from '../../runtime/logger.ts';
 import type { LiveSite } from '../content/live-site.ts';
 
 export interface ServedRecord {
+  /** Whether the next start begins with what is served. */
+  readonly isWritten: () => boolean;
   /** Never throws. */
   write(served: RecordedBundle): Promise<void>;
   /** Writes again what could not be written, at most once a minute. To be called at every check. Never throws. */
@@ -41,6 +43,7 @@ export function createServedRecord(
     return undefined;
   };
   return {
+    isWritten: () => refused === undefined,
     write: async (served) => {
       const error = await write(served);
       if (error === undefined) return;
@@ -51,9 +54,14 @@ export function createServedRecord(
     retry: async () => {
       if (refused === undefined || clock.monotonic() - refused.at < retryMs) return;
       const { served } = refused;
-      refused = undefined;
+      const active = site.view()?.active.bundle;
       // A bundle of the disk may have taken its place, which is recorded already.
-      if (site.view()?.active.bundle.digest !== served.digest) return;
+      if (active?.digest !== served.digest) {
+        refused = undefined;
+        return;
+      }
+      // The bundle of the former record may be better.
+      if (active.isUnreadable()) return;
       if ((await write(served)) !== undefined) return;
       logger.info({ digest: served.digest }, 'recorded the active bundle; a restart serves it');
     },

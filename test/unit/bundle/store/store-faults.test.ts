@@ -76,7 +76,8 @@ for (const { name, operation, code } of faults) {
     test(`the version before a copy ${name} is found: ${search}`, async () => {
       const disk = faulty([operation], digests[2] ?? '', code);
       const store = await openBundleStore(dir, { keep: 4, disk, isNeeded: () => true });
-      assert.equal(await versionOf(store[search]()), 'v1');
+      if (code === 'EUCLEAN') await assert.rejects(store[search](), { code: 'StoreUnavailable' });
+      assert.equal(await versionOf(store[search](true)), 'v1');
     });
   }
 }
@@ -102,8 +103,8 @@ test('bad copies that cannot be removed are told, and the version before them is
 
 test('where no copy is good, the fault of the disk is reported', async () => {
   const store = await openBundleStore(dir, { keep: 4, disk: faulty(['readText'], 'bundles', 'EUCLEAN') });
-  await assert.rejects(store.lastGood(), { code: 'StoreUnavailable' });
-  await assert.rejects(store.lastGoodAtStart(), { code: 'StoreUnavailable' });
+  await assert.rejects(store.lastGood(true), { code: 'StoreUnavailable' });
+  await assert.rejects(store.lastGoodAtStart(true), { code: 'StoreUnavailable' });
 });
 
 test('what was set aside is served from where it is, if the volume can only be read', async () => {
@@ -112,6 +113,17 @@ test('what was set aside is served from where it is, if the volume can only be r
   const second = await openBundleStore(dir, { keep: 4, disk: faulty(['rename'], 'damaged-', 'EROFS') });
   assert.equal(await versionOf(second.lastGoodAtStart()), 'v2');
   assert.deepEqual(await readdir(join(dir, 'bundles')), []);
+});
+
+test('a bad copy that cannot be moved does not hide one of the same content that was set aside', async () => {
+  const first = await openBundleStore(dir, { keep: 4, isNeeded: () => true, check: async () => undefined });
+  const [digest = ''] = digests;
+  assert.equal(await first.open(digest), undefined);
+  await putBundle(dir, { 'index.html': 'v0' });
+  for (const one of digests) await rm(join(dir, 'bundles', one, 'pack'));
+  const disk = faulty(['rename'], 'bundles', 'EROFS');
+  const second = await openBundleStore(dir, { keep: 4, disk, isNeeded: () => true });
+  assert.equal(await versionOf(second.lastGoodAtStart()), 'v0');
 });
 
 test('what was set aside stays until a start would find the proven bundle', async () => {

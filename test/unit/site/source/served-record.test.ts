@@ -14,6 +14,7 @@ let clock: ManualClock;
 let site: LiveSite;
 let log: string[];
 let refusals: Record<'activate' | 'sweep', boolean>;
+let writes: number;
 let record: ServedRecord;
 
 beforeEach(() => {
@@ -21,8 +22,10 @@ beforeEach(() => {
   site = createLiveSite(2);
   log = [];
   refusals = { activate: false, sweep: false };
+  writes = 0;
   const store = {
     activate: async (_digest: string, { version }: { readonly version: string | undefined }) => {
+      writes += 1;
       if (refusals.activate) throw new Error('no room');
       log.push(`activate ${version}`);
     },
@@ -49,12 +52,12 @@ test('what could not be recorded is recorded later, tried once a minute and told
     await clock.pass(30_000);
     await record.retry();
   }
-  assert.deepEqual(log, ['could not record']);
+  assert.deepEqual([writes, log, record.isWritten()], [3, ['could not record'], false]);
   refusals.activate = false;
   await clock.pass(60_000);
   await record.retry();
   await record.retry();
-  assert.deepEqual(log.slice(1), ['activate v1', 'sweep']);
+  assert.deepEqual([log.slice(1), record.isWritten()], [['activate v1', 'sweep'], true]);
 });
 
 test('a later record takes the place of one that was refused', async () => {
@@ -76,6 +79,19 @@ test('what is no longer served is not recorded', async () => {
   await clock.pass(60_000);
   await record.retry();
   assert.deepEqual(log, ['could not record']);
+});
+
+test('a bundle that proved damaged is not recorded over the former one, until it can be read', async () => {
+  refusals.activate = true;
+  await record.write(await serve('v1'));
+  refusals.activate = false;
+  site.view()?.active.bundle.reportUnreadable();
+  await clock.pass(60_000);
+  await record.retry();
+  assert.deepEqual(log, ['could not record']);
+  await serve('v1');
+  await record.retry();
+  assert.deepEqual(log.slice(1), ['activate v1', 'sweep']);
 });
 
 test('a failed removal is not told as a failed record', async () => {

@@ -291,6 +291,71 @@ test('new content that could not be stored is served until the version of the di
   assert.equal(site.view()?.active.bundle.isUnreadable(), false);
 });
 
+/** v2 is served and could not be stored, v3 is published and being obtained, and v1 of the disk is in its check. */
+async function startWithLostBundle(obtained: Promise<{ readonly digest: string }>): Promise<RunningCheck> {
+  const { promise, reject } = Promise.withResolvers<never>();
+  answer = async () => writtenBundle('v2', promise);
+  publish('v2');
+  const check = await startInCheck();
+  publish('v3');
+  await clock.pass(pollMs);
+  answer = () => obtained;
+  reject(transient);
+  await clock.pass(startupTimeoutMs);
+  assert.deepEqual([servedVersion(), fetches.length], ['v2', 2]);
+  return check;
+}
+
+test('a copy of the disk that proves good after other content has come does not take its place', async () => {
+  const { promise, resolve } = Promise.withResolvers<{ readonly digest: string }>();
+  const check = await startWithLostBundle(promise);
+  resolve({ digest: store.put('v3') });
+  await clock.pass(0);
+  assert.equal(servedVersion(), 'v3');
+  check.finish();
+  await clock.pass(0);
+  assert.deepEqual([servedVersion(), site.swaps(), fetches.length], ['v3', 1, 2]);
+});
+
+test('a full store keeps what may be the last one while the copy of the disk is not proven', async () => {
+  const { promise, reject } = Promise.withResolvers<{ readonly digest: string }>();
+  const check = await startWithLostBundle(promise);
+  reject(full);
+  answer = fails(full);
+  await clock.pass(0);
+  damage();
+  check.fail(bundleDamaged());
+  await clock.pass(0);
+  assert.equal(servedVersion(), 'v0');
+});
+
+test('a full store keeps the former versions while what is served is not recorded', async () => {
+  publish('v1');
+  await start();
+  store.failure = new Error('disk');
+  publish('v2');
+  await clock.pass(pollMs);
+  site.view()?.previous[0]?.bundle.reportUnreadable();
+  answer = fails(full);
+  publish('v3');
+  await clock.pass(pollMs);
+  assert.ok(!store.log.some((line) => line.startsWith('drop')), store.log.join());
+});
+
+test('a disk that cannot give the published content is asked again before a link that has expired', async () => {
+  publish('v1', 'first', store.put('v1'));
+  store.openFailure = new BundleError('transient', 'StoreUnavailable', 'too many open files');
+  answer = fails(expired);
+  await start();
+  assert.deepEqual(
+    [watch.progress().state, watch.progress().lastError?.code],
+    ['backing-off', 'StoreUnavailable'],
+  );
+  store.openFailure = undefined;
+  await clock.pass(2000);
+  assert.deepEqual([servedVersion(), fetches.length], ['v1', 1]);
+});
+
 test('what was set aside stays while what is served could not be recorded, which is tried again', async () => {
   store.setAside = store.put('v0');
   store.failure = new Error('disk');

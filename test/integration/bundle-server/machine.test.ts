@@ -32,12 +32,12 @@ test('SIGTERM: not ready at once, accepting for a while, closing connections, ex
   const program = await prepareSite();
   try {
     await program.mount(bundleDocument({ version: 'v1', link: links.link('v1') }));
-    await program.start('--drain-linger', '1500ms');
+    await program.start('--drain-linger', '6s');
     await program.until('v1 is served', ({ active }) => active?.version === 'v1');
     const idle = connect(program.port, '127.0.0.1');
     await once(idle, 'connect');
 
-    const stopped = program.child().stop('SIGTERM');
+    const stopped = program.child().stop('SIGTERM', 30_000);
     await eventually('not ready', async () =>
       (await fetch(`${program.admin}/readyz`)).status === 503 ? true : undefined,
     );
@@ -189,7 +189,7 @@ test('a reader that takes nothing is cut, whether its body came from the pack or
   const cache = createBodyCache(4 * 1024 * 1024);
   const page = 'x'.repeat(cache.maxEntryBytes);
   site.swap(served(storedBundle({ 'page.html': page, 'tiny.html': 'tiny' })));
-  const listener = await serveAlone(site, systemClock, { cache, stalledReaderMs: 50 });
+  const listener = await serveAlone(site, systemClock, { cache, stalledReaderMs: 2_000 });
   const request = (path: string): string => `GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`;
   try {
     for (const from of ['the pack', 'memory']) {

@@ -50,7 +50,7 @@ describe('refusals that last', { concurrency: 4 }, () => {
     test(`${name}: exit 124 with ${code}; nothing is written`, async (t) => {
       const { to, vendor, run } = await runWorkplace(t);
       vendor.answers = answers;
-      const { code: exitCode, stdout, stderr } = await run('--timeout', '8s');
+      const { code: exitCode, stdout, stderr } = await run('--timeout', '15s');
       const error = JSON.parse(stdout);
       assert.deepEqual(
         [exitCode, error.code, error.lastFailure.code],

@@ -19,7 +19,7 @@ import { findFreePort } from '../../support/free-port.ts';
 import { type ChartedCluster, startChartedCluster } from '../operator/charted-cluster.ts';
 
 const namespace = 'team-a';
-const signal = AbortSignal.timeout(120_000);
+const { signal } = new AbortController();
 let world: ChartedCluster;
 let connection: Connection;
 let transport: Transport;

@@ -137,7 +137,9 @@ test('a reflector lists all large objects, and its watch reports an edit of one'
   });
   const running = reflector.run(stop.signal);
   try {
-    await eventually('all in the cache', () => (reflector.isSynced() ? true : undefined));
+    await eventually('all in the cache', () => (reflector.isSynced() ? true : undefined), {
+      timeoutMs: 120_000,
+    });
     assert.ok(reflector.cache.size >= 774);
     assert.equal(wakes.length, reflector.cache.size);
     wakes.length = 0;
@@ -179,7 +181,9 @@ test('an object with 40,000 labels is left out of lists, watches and reads, and 
   });
   const running = reflector.run(stop.signal);
   try {
-    await eventually('all in the cache', () => (reflector.isSynced() ? true : undefined));
+    await eventually('all in the cache', () => (reflector.isSynced() ? true : undefined), {
+      timeoutMs: 120_000,
+    });
     const { size } = reflector.cache;
     // It is stored; the answer is read no more than any other.
     await assert.rejects(create(['c-labels'], {}, labels), { code: 'Unavailable' });

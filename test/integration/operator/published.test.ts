@@ -50,6 +50,16 @@ after(async () => {
   await world?.stop();
 });
 
+// First, because after three attempts the condition has another reason.
+test('an export API that answers HTML or nothing leaves a start unconfirmed, and gets few calls', async () => {
+  for (const name of ['html', 'empty']) {
+    await reader.awaitCondition(name, 'Ready', 'False', 'StartUnconfirmed');
+    const starts = vendor.starts(`${name}.example.com`);
+    // Once; on a slow machine twice again, each half a minute later, with the same key.
+    assert.ok(starts.length <= 3 && new Set(starts).size === 1, `${starts}`);
+  }
+});
+
 test('a refused key and a missing key are named, and cause no calls', async () => {
   await reader.awaitCondition('wrongkey', 'Stalled', 'True', 'KeyRefused');
   await reader.awaitCondition('latekey', 'Ready', 'False', 'KeyMissing');
@@ -138,15 +148,6 @@ test('a failed job, an endless job and a job of unknown status keep the publishe
   assert.equal(odd.job.progress, 40);
   assert.equal((await reader.condition('odd', 'Ready'))?.status, 'False');
   assert.equal(vendor.jobs('odd.example.com').length, 1);
-});
-
-test('an export API that answers HTML or nothing leaves a start unconfirmed, and gets few calls', async () => {
-  for (const name of ['html', 'empty']) {
-    await reader.awaitCondition(name, 'Ready', 'False', 'StartUnconfirmed');
-    const starts = vendor.starts(`${name}.example.com`);
-    // Once, and on a slow machine once more half a minute later, with the same key.
-    assert.ok(starts.length <= 2 && new Set(starts).size === 1, `${starts}`);
-  }
 });
 
 test('the operator waits for an export API that is down', async () => {

@@ -29,7 +29,7 @@ export interface Script {
   /** Instead of an archive of the content. */
   archive?: Buffer;
   lifetimeMs: number;
-  /** Awaited before an archive is sent; one byte of it is sent at once. */
+  /** Awaited before the whole archive is sent. Until then a byte of it is sent every five seconds. */
   beforeArchive?: () => Promise<void>;
   /** Links answer 403 from the start, whatever their date says. */
   isExpiredOnArrival?: boolean;
@@ -197,7 +197,17 @@ async function sendFile(
       .writeHead(206, { 'content-range': `bytes 0-0/${link.archive.length}` })
       .end(link.archive.subarray(0, 1));
   } else {
-    await link.beforeArchive?.();
-    response.writeHead(200, { 'content-type': 'application/gzip' }).end(link.archive);
+    response.writeHead(200, { 'content-type': 'application/gzip' });
+    const { archive, beforeArchive } = link;
+    let sent = 0;
+    // Without any byte for 30 seconds the operator would give up the download.
+    const drip = setInterval(() => {
+      response.write(archive.subarray(sent, sent + 1));
+      sent += 1;
+    }, 5_000);
+    response.once('close', () => clearInterval(drip));
+    await beforeArchive?.();
+    clearInterval(drip);
+    response.end(archive.subarray(sent));
   }
 }

@@ -56,6 +56,7 @@ test('the access log has a line for every request, without its query', async () 
     'X-Forwarded-For: 203.0.113.7, 10.0.0.1',
     'Connection: close',
   ]);
+  await site.served.said(new RegExp(marker));
   const line = site.served
     .output()
     .split('\n')

@@ -52,7 +52,6 @@ before(async () => {
     `--api-base-url=${vendor.url}`,
     '--allow-private-links',
     `--watch-namespaces=${namespace}`,
-    '--lease-duration=6s',
   ]);
   await reader.awaitCondition('docs', 'Ready', 'True', 'Published');
   await reader.awaitCondition('held', 'Exported', 'False', 'AwaitingPromotion');

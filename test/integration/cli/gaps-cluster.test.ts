@@ -129,7 +129,7 @@ suite('gaps of a site that a cluster publishes', { skip: noRegistry || noS3 }, (
     operator = await startOperator(world, [
       ...[`--api-base-url=${vendor.url}`, '--allow-private-links', `--watch-namespaces=${namespace}`],
       `--allowed-mirror-hosts=http://${registry.host},http://${new URL(s3.origin).host}`,
-      ...['--allow-private-mirror-hosts', '--lease-duration=6s'],
+      '--allow-private-mirror-hosts',
     ]);
     for (const name of ['docs', 'linkless', 'bucket', 'both'])
       await reader.awaitCondition(name, 'Ready', 'True', 'Published');

@@ -57,7 +57,6 @@ before(async () => {
     `--api-base-url=${vendor.url}`,
     '--allow-private-links',
     `--watch-namespaces=${namespace},${doomed}`,
-    '--lease-duration=5s',
     '--request-timeout=5s',
   ]);
 });

@@ -48,7 +48,7 @@ const start = (kubeconfig: string) =>
     `--api-base-url=${toVendor.url}/api`,
     '--allow-private-links',
     `--watch-namespaces=${namespace}`,
-    '--lease-duration=5s',
+    '--lease-duration=9s',
     // The awaited requests have not timed out when it wakes.
     '--cluster-timeout=60s',
   ]);

@@ -97,7 +97,6 @@ before(async () => {
     `--allowed-git-hosts=127.0.0.1:${port}`,
     '--allow-private-git-hosts',
     `--watch-namespaces=${namespace}`,
-    '--lease-duration=6s',
     '--request-timeout=5s',
     '--workers=16',
   ]);
@@ -139,8 +138,8 @@ const held = (text: string | undefined): string => parse(text ?? '').staticExpor
 
 test('two resources of one repository share one commit, and comments stay', async () => {
   const fleet = repositoryOf('shared');
-  await reader.awaitCondition('one', 'TargetsSynced', 'True', 'Synced');
-  await reader.awaitCondition('two', 'TargetsSynced', 'True', 'Synced');
+  await reader.awaitCondition('one', 'TargetsSynced', 'True', 'Synced', 90_000);
+  await reader.awaitCondition('two', 'TargetsSynced', 'True', 'Synced', 90_000);
   const { active, targets } = await statusOf('one');
   const text = await fleet.read('one.yaml');
   assert.equal(text, values.replace('none', `"${active.version}"`));
@@ -156,7 +155,7 @@ test('two resources of one repository share one commit, and comments stay', asyn
 
 test('a changed site is one more commit; an unchanged one is none', async () => {
   const fleet = repositoryOf('again');
-  await reader.awaitCondition('again', 'TargetsSynced', 'True', 'Synced');
+  await reader.awaitCondition('again', 'TargetsSynced', 'True', 'Synced', 90_000);
   const first = (await statusOf('again')).active.version;
   await reader.request('again', 'unchanged');
   await eventually('an unchanged export', async () =>
@@ -174,7 +173,7 @@ test('a changed site is one more commit; an unchanged one is none', async () => 
 
 test('a pull-request branch is pushed, and the branch stays as it is', async () => {
   const fleet = repositoryOf('reviewed');
-  await reader.awaitCondition('reviewed', 'TargetsSynced', 'Unknown', 'AwaitingMerge');
+  await reader.awaitCondition('reviewed', 'TargetsSynced', 'Unknown', 'AwaitingMerge', 90_000);
   const { active } = await statusOf('reviewed');
   assert.equal(await fleet.read('reviewed.yaml'), values);
   assert.equal(held(await fleet.read('reviewed.yaml', 'static-export/docs')), active.version);
@@ -182,7 +181,7 @@ test('a pull-request branch is pushed, and the branch stays as it is', async () 
 
 for (const [name, , reason, message] of refusals) {
   test(`${name}: ${reason} with the remedy, and nothing pushed`, async () => {
-    await reader.awaitCondition(name, 'TargetsSynced', 'False', reason);
+    await reader.awaitCondition(name, 'TargetsSynced', 'False', reason, 90_000);
     assert.match((await statusOf(name)).targets[0].message, message);
     assert.equal(await reader.condition(name, 'Ready').then((found) => found?.status), 'True');
     assert.equal((await repositoryOf(name).log()).length, 1);
@@ -223,8 +222,8 @@ test('a git server that hangs delays no status', async () => {
     const found = await reader.awaitCondition('prompt', 'Ready', 'True', 'Published');
     assert.equal(found.status, 'True');
     answer.resolve('cut');
-    await reader.awaitCondition('hanging', 'TargetsSynced', 'False', 'PushFailed');
-    await reader.awaitCondition('prompt', 'TargetsSynced', 'True', 'Synced');
+    await reader.awaitCondition('hanging', 'TargetsSynced', 'False', 'PushFailed', 90_000);
+    await reader.awaitCondition('prompt', 'TargetsSynced', 'True', 'Synced', 90_000);
   } finally {
     answer.resolve('cut');
     server.onRequest = () => 'serve';
@@ -365,7 +364,7 @@ test('the page about git: every YAML of it is applied, and the version arrives',
       .replaceAll('token: REPLACE_ME', `token: ${password}\n  ca.crt: ${JSON.stringify(caPem)}`),
   );
   await cluster.kubectl(['apply', '--server-side', '-f', '-'], { input: filled.join('\n---\n') });
-  await reader.awaitCondition('docs', 'TargetsSynced', 'True', 'Synced');
+  await reader.awaitCondition('docs', 'TargetsSynced', 'True', 'Synced', 90_000);
   await eventually('the other StaticExport is pushed for review, or finds the version', async () =>
     /AwaitingMerge|Synced/.test((await reader.condition('docs-reviewed', 'TargetsSynced'))?.reason ?? '')
       ? true

@@ -115,7 +115,6 @@ suite('targets with the reference of a copy', { skip: noRegistry }, () => {
       `--allowed-git-hosts=127.0.0.1:${new URL(server.origin).port}`,
       '--allow-private-git-hosts',
       `--watch-namespaces=${namespace}`,
-      '--lease-duration=6s',
       '--request-timeout=5s',
     ]);
     const git = { url: fleet.url, path: 'docs.yaml', secretRef: { name: 'fleet' } };

@@ -65,7 +65,6 @@ suite('an operator and mirrors', { skip: noRegistry || noS3 }, () => {
       `--allowed-mirror-hosts=http://${registry.host},http://${new URL(s3.origin).host}`,
       '--allow-private-mirror-hosts',
       `--watch-namespaces=${namespace}`,
-      '--lease-duration=6s',
       '--request-timeout=5s',
     ]);
     await world.apply(

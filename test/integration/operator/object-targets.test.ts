@@ -141,7 +141,6 @@ before(async () => {
     `--api-base-url=${vendor.url}`,
     '--allow-private-links',
     `--watch-namespaces=${namespace}`,
-    '--lease-duration=6s',
     '--request-timeout=5s',
   ]);
 });

@@ -27,7 +27,8 @@ const flags = (): readonly string[] => [
   `--allowed-api-hosts=http://127.0.0.1:${latePort}`,
   '--allow-private-links',
   `--watch-namespaces=${namespace}`,
-  '--lease-duration=6s',
+  // A test waits until it expires; a leader that pauses for three seconds keeps it.
+  '--lease-duration=9s',
   '--request-timeout=5s',
 ];
 

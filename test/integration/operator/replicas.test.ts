@@ -55,7 +55,7 @@ before(async () => {
       '--admin-listen=127.0.0.1:0',
     ],
   });
-  flags = [`--api-base-url=${url}`, '--allow-private-links', '--lease-duration=5s'];
+  flags = [`--api-base-url=${url}`, '--allow-private-links', '--lease-duration=9s'];
   await world.apply({
     apiVersion: 'v1',
     kind: 'Secret',

@@ -65,12 +65,7 @@ before(async () => {
     staticExport('named', instance('blue')),
     staticExport('orphan', instance('nobody')),
   );
-  const flags = [
-    `--api-base-url=${vendor.url}`,
-    '--allow-private-links',
-    `--watch-namespaces=${namespace}`,
-    '--lease-duration=3s',
-  ];
+  const flags = [`--api-base-url=${vendor.url}`, '--allow-private-links', `--watch-namespaces=${namespace}`];
   [plain, blue] = await Promise.all([
     startOperator(world, flags),
     startOperator({ ...world, leaseName: 'blue' }, [...flags, '--instance=blue']),

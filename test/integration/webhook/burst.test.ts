@@ -81,7 +81,6 @@ before(async () => {
   [operator, receiver] = await Promise.all([
     startOperator(world, [
       ...[`--api-base-url=${url}`, '--allow-private-links', `--watch-namespaces=${namespace}`],
-      '--lease-duration=6s',
     ]),
     startReceiver(await receiverKubeconfig(world)),
   ]);

@@ -91,7 +91,8 @@ export async function startServedCluster(): Promise<ServedCluster> {
       `--api-base-url=${vendor.url}`,
       '--allow-private-links',
       `--watch-namespaces=${namespace},${targetNamespace}`,
-      '--lease-duration=6s',
+      // A test waits until it expires.
+      '--lease-duration=9s',
     ]);
     await reader.awaitCondition('docs', 'Ready', 'True', 'Published');
     const addServer = async (name: string): Promise<void> => {

@@ -86,7 +86,10 @@ export async function storeContent(
     const kept = task.keepsHiddenFiles === true ? index.files : shownFiles(index.files);
     const compacted = pack.compact(index, kept);
     pack.flush();
-    const isNew = (await inStore(disk.list(bundleFolder(storeDir, index.digest)))).length === 0;
+    const isNew = await disk.list(bundleFolder(storeDir, index.digest)).then(
+      (names) => names.length === 0,
+      () => false,
+    );
     // The pack moves with its folder, so it must be open by then.
     await Promise.all([pack.commit(), isNew ? offer(compacted, packPath) : undefined]);
     return await inStore(commitBundle(storeDir, staged, compacted, pack.position, disk));

@@ -26,16 +26,18 @@ export async function commitBundle(
   await disk.syncFolder(staged);
   const target = bundleFolder(storeDir, index.digest);
   await disk.makeFolder(bundlesFolder(storeDir));
-  const replacesBadCopy = (await disk.list(target)).length > 0;
-  if (replacesBadCopy) {
-    const earlier = await checkBundle(target, index.digest, disk);
+  // What the disk cannot give now does not stay in place of what was just verified.
+  const names = await disk.list(target).catch(() => undefined);
+  const isFree = names?.length === 0;
+  if (!isFree) {
+    const earlier = names && (await checkBundle(target, index.digest, disk).catch(() => undefined));
     if (earlier !== undefined) return earlier.index;
     await setAside(storeDir, target, index.digest, disk);
   }
   await disk.rename(staged, target);
   await disk.syncFolder(dirname(target));
   await disk.syncFolder(dirname(staged));
-  if (replacesBadCopy) {
+  if (!isFree) {
     // A volume that keeps the bad copy is no fault of the new one; the next sweep tries again.
     await removeCopy(storeDir, damagedFolder(storeDir, index.digest), index.digest, disk).catch(() => {});
   }

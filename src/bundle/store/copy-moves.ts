@@ -42,9 +42,12 @@ export async function listSetAside(storeDir: string, disk: StoreDisk): Promise<r
     .filter((digest) => digestPattern.test(digest));
 }
 
-/** It stays where it is if `bundles` has a copy of that content, or the volume can only be read. */
-export async function putBack(storeDir: string, digest: string, disk: StoreDisk): Promise<void> {
+/** @returns false where it stays: `bundles` has a copy of that content, or the volume can only be read */
+export function putBack(storeDir: string, digest: string, disk: StoreDisk): Promise<boolean> {
   // The system renames no folder over another one that has files.
   const moved = disk.rename(damagedFolder(storeDir, digest), bundleFolder(storeDir, digest));
-  await moved.catch(() => {});
+  return moved.then(
+    () => true,
+    () => false,
+  );
 }

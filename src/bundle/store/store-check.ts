@@ -22,6 +22,16 @@ export function isOfCopy(error: unknown): boolean {
   return badCopyCodes.has(publishableCode(error));
 }
 
+/** @returns `undefined` where it can never be read again */
+export async function ifReadable<T>(reading: Promise<T>): Promise<T | undefined> {
+  try {
+    return await reading;
+  } catch (error) {
+    if (isOfCopy(error)) return undefined;
+    throw error;
+  }
+}
+
 export interface CheckSteps {
   /**
    * Receives the index when the pack has its size, before any file is hashed: for work that is of no use where the copy

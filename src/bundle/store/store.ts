@@ -11,7 +11,7 @@ import type { BundleIndex } from '../bundle-index.ts';
 import type { BeginCheck, CheckCopy } from './checking.ts';
 import { listSetAside, putBack, removeCopy, setAside } from './copy-moves.ts';
 import type { PendingCheck } from './pending-check.ts';
-import { checkBundle, isOfCopy } from './store-check.ts';
+import { checkBundle, ifReadable, isOfCopy } from './store-check.ts';
 import { type StoreDisk, systemDisk } from './store-disk.ts';
 import { inStore, storeFault } from './store-fault.ts';
 import {
@@ -47,8 +47,8 @@ export interface BundleStore {
   former(): Promise<readonly string[]>;
   /** Makes a stored bundle the current one. @throws {BundleError} `NotStored` */
   activate(digest: string, activation: Activation): Promise<void>;
-  /** Makes room: removes all but the current bundle and the one that is served. @returns how many went */
-  dropFormer(servedDigest: string | undefined): Promise<number>;
+  /** Makes room: removes all but the current bundle and those that are needed. @returns how many went */
+  dropFormer(neededDigests: readonly string[]): Promise<number>;
   /** Removes what was set aside, once this bundle is proven and the next start will find it. */
   forgetDamaged(provenDigest: string): Promise<void>;
   /** Removes all but the current bundle and the most recently activated others, `keep` in all, and what was set aside. */
@@ -151,23 +151,29 @@ export async function openBundleStore(
   const lastGoodAtStart = async (passesFaults: boolean): Promise<StoredBundle | undefined> => {
     // Before the search below may set others aside.
     const damaged = await setAsideInOrder();
-    const openSetAside = async (digest: string): Promise<StoredBundle | undefined> => {
-      await putBack(dir, digest, disk);
-      return (await open(digest, options.begin)) ?? open(digest, options.begin, damagedFolder(dir, digest));
+    const searchesOf = (digest: string): readonly Search[] => {
+      let isPutBack = false;
+      const openPutBack: Search = async () => {
+        isPutBack = await putBack(dir, digest, disk);
+        return open(digest, options.begin);
+      };
+      const openThere: Search = async () =>
+        isPutBack ? undefined : open(digest, options.begin, damagedFolder(dir, digest));
+      return [openPutBack, openThere];
     };
     return firstGood(passesFaults, [
       () => lastGood(passesFaults, options.begin),
-      ...damaged.map((digest) => () => openSetAside(digest)),
+      ...damaged.flatMap(searchesOf),
     ]);
   };
 
-  const copiesBut = async (kept: ReadonlySet<string | undefined>): Promise<readonly Copy[]> =>
+  const copiesBut = async (kept: readonly string[]): Promise<readonly Copy[]> =>
     (await disk.list(bundlesFolder(dir)))
-      .filter((digest) => !kept.has(digest))
+      .filter((digest) => !kept.includes(digest))
       .map((digest) => ({ digest, folder: bundleFolder(dir, digest) }));
-  const copiesSetAside = async (servedDigest?: string): Promise<readonly Copy[]> =>
+  const copiesSetAside = async (kept: readonly string[] = []): Promise<readonly Copy[]> =>
     (await listSetAside(dir, disk))
-      .filter((digest) => digest !== servedDigest)
+      .filter((digest) => !kept.includes(digest))
       .map((digest) => ({ digest, folder: damagedFolder(dir, digest) }));
   /** One that cannot be removed keeps no other one. */
   const removeCopies = async (copies: readonly Copy[]): Promise<{ gone: number; fault: unknown }> => {
@@ -183,8 +189,7 @@ export async function openBundleStore(
   };
   const sweep = async (): Promise<void> => {
     const kept = (await activatedDigests())?.slice(0, Math.max(1, options.keep));
-    if (kept !== undefined)
-      await removeAll([...(await copiesBut(new Set(kept))), ...(await copiesSetAside())]);
+    if (kept !== undefined) await removeAll([...(await copiesBut(kept)), ...(await copiesSetAside())]);
   };
 
   const activations = async (): Promise<ActivationList> => (await readActivations(dir, disk)) ?? [];
@@ -215,12 +220,12 @@ export async function openBundleStore(
     lastGoodAtStart: (passesFaults = false) => inStore(lastGoodAtStart(passesFaults)),
     former: async () => (await inStore(activatedDigests()))?.slice(1) ?? [],
     activate: (digest, activation) => inStore(activate(dir, { digest, ...activation }, disk)),
-    dropFormer: async (servedDigest) => {
+    dropFormer: async (neededDigests) => {
       const digests = await inStore(activatedDigests());
       // Without the list, any bundle may be the last good one.
       if (digests === undefined) return 0;
-      const former = await inStore(copiesBut(new Set([digests[0], servedDigest])));
-      const damaged = digests[0] === undefined ? [] : await inStore(copiesSetAside(servedDigest));
+      const former = await inStore(copiesBut([...digests.slice(0, 1), ...neededDigests]));
+      const damaged = digests.length === 0 ? [] : await inStore(copiesSetAside(neededDigests));
       const { gone, fault } = await removeCopies([...former, ...damaged]);
       if (gone === 0 && fault !== undefined) throw storeFault(fault);
       return gone;
@@ -238,10 +243,12 @@ interface Copy {
   readonly folder: string;
 }
 
+type Search = () => Promise<StoredBundle | undefined>;
+
 /** See `BundleStore.lastGood`. */
 async function firstGood(
   passesFaults: boolean,
-  searches: readonly (() => Promise<StoredBundle | undefined>)[],
+  searches: readonly Search[],
 ): Promise<StoredBundle | undefined> {
   const faults: unknown[] = [];
   for (const search of searches) {
@@ -253,16 +260,6 @@ async function firstGood(
   }
   if (faults.length > 0) throw faults[0];
   return undefined;
-}
-
-/** @returns `undefined` where it can never be read again */
-async function ifReadable<T>(reading: Promise<T>): Promise<T | undefined> {
-  try {
-    return await reading;
-  } catch (error) {
-    if (isOfCopy(error)) return undefined;
-    throw error;
-  }
 }
 
 /** Each list is written under another name, synced, renamed, and its folder synced. */

@@ -70,7 +70,7 @@ export async function activate(
 }
 
 /**
- * Serves what `current` names already, so nothing is written. If another bundle became active while its routes were
+ * Serves what `current` lists already, so nothing is written. If another bundle became active while its routes were
  * decided, it goes behind that one.
  */
 export async function activateCurrent(ports: ActivationPorts, stored: StoredBundle): Promise<void> {
@@ -170,9 +170,11 @@ export async function makeRoom(
   lastGood: StoredBundle | undefined,
   signal: AbortSignal,
 ): Promise<boolean> {
+  await record.retry(true);
+  if (!record.isWritten()) return false;
   const view = site.view();
   const active = view?.active;
-  const isWhole = active?.bundle.isStored() === true && !active.bundle.isUnreadable() && record.isWritten();
+  const isWhole = active?.bundle.isStored() === true && !active.bundle.isUnreadable();
   const bundles = [active, ...(view?.previous ?? [])].map((one) => one?.bundle);
   if (!isWhole && bundles.some((bundle) => bundle?.isUnreadable() && bundle.isStored())) return false;
   const served = active?.provenance === 'disk' ? active.bundle.stored : undefined;
@@ -181,7 +183,8 @@ export async function makeRoom(
   }
   site.dropPrevious();
   try {
-    const gone = await store.dropFormer(site.view()?.active.bundle.digest);
+    const needed = [site.view()?.active.bundle.digest, lastGood?.index.digest];
+    const gone = await store.dropFormer(needed.filter((digest) => digest !== undefined));
     if (gone > 0) logger.warn({ gone }, 'removed former or damaged bundles to free space');
     return gone > 0;
   } catch (error) {

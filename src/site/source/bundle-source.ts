@@ -87,7 +87,7 @@ export async function obtainBundle(
     for (const source of sources) source.report?.(progress.receivedBytes);
   };
   let committed: WrittenBundle['committed'] | undefined;
-  let fault: unknown;
+  let fault: BundleError | undefined;
   try {
     for (const source of sources) {
       const found = await source.obtain({ ...request, onProgress }, signal);
@@ -100,15 +100,13 @@ export async function obtainBundle(
       const isUnnamed = request.published.digest === undefined;
       if (isUnnamed && digest === activeDigest) {
         // What was just written is trusted at the check that follows it, which must be this one.
-        await store.open(digest).then(
-          (one) => one?.close(),
-          () => {}, // it is not needed now
-        );
+        const unused = store.open(digest).then((one) => one?.close());
+        await unused.catch(() => {}); // its fault matters once it is needed
         return { kind: 'same-content' };
       }
       const stored = await openPublished(request.published, digest, store).catch((error: unknown) => {
         // What this disk cannot give now may still come from elsewhere.
-        if (source !== diskSource) throw error;
+        if (source !== diskSource || !(error instanceof BundleError)) throw error;
         fault = error;
         logger.warn(
           { error, digest },
@@ -118,9 +116,9 @@ export async function obtainBundle(
       if (stored !== undefined) return { kind: 'bundle', stored, provenance: source.name };
     }
   } catch (error) {
+    if (fault === undefined || failureKind(error) !== 'expired-link') throw error;
     // The disk may give it sooner than there is a new link.
-    const isLasting = fault !== undefined && !signal.aborted && failureKind(error) !== 'transient';
-    throw isLasting ? fault : error;
+    throw new BundleError('transient', fault.code, fault.message, { cause: error });
   } finally {
     // Servers that wait for this one ask for a copy next, which they get from the store.
     const release = (): void => {

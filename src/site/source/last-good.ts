@@ -15,8 +15,12 @@ import {
 
 interface Search {
   readonly find: BundleStore['lastGood'];
-  readonly isRetry: boolean;
+  /** Monotonic ms; when it first met a fault of the disk. */
+  readonly failedAt: number | undefined;
 }
+
+/** A fault may pass. One that lasts must not hide the version behind it. */
+const passingFaultMs = 10_000;
 
 export interface LastGoodMemory {
   /** On disk, open, and not served yet. Its files may still be in a check. */
@@ -29,24 +33,27 @@ export interface LastGoodMemory {
 /** At a start. */
 export function lastGoodOf(store: BundleStore): LastGoodMemory {
   const find: Search['find'] = (passesFaults) => store.lastGoodAtStart(passesFaults);
-  return { lastGood: undefined, opening: { find, isRetry: false }, hasReopenedFormer: false };
+  return { lastGood: undefined, opening: { find, failedAt: undefined }, hasReopenedFormer: false };
 }
 
 function searchIn(store: BundleStore): Search {
-  return { find: (passesFaults) => store.lastGood(passesFaults), isRetry: false };
+  return { find: (passesFaults) => store.lastGood(passesFaults), failedAt: undefined };
 }
 
 /** A disk that cannot be read now may hold the only version, so it is checked again. */
-export async function findLastGood({ site, logger }: ActivationPorts, memory: LastGoodMemory): Promise<void> {
+export async function findLastGood(
+  { site, clock, logger }: ActivationPorts,
+  memory: LastGoodMemory,
+): Promise<void> {
   const { opening } = memory;
   memory.opening = undefined;
   if (opening === undefined || !isMissingOrUnreadable(site)) return;
+  const { failedAt = clock.monotonic() } = opening;
   try {
-    // A fault may pass. One that does not pass must not hide the version before.
-    memory.lastGood = await opening.find(opening.isRetry);
+    memory.lastGood = await opening.find(clock.monotonic() - failedAt >= passingFaultMs);
   } catch (error) {
-    memory.opening = { ...opening, isRetry: true };
-    if (opening.isRetry) return;
+    memory.opening = { ...opening, failedAt };
+    if (opening.failedAt !== undefined) return;
     logger.warn({ error }, 'could not open the stored bundle; retrying, or downloading it');
   }
 }

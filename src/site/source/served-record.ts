@@ -9,12 +9,12 @@ import type { Logger } from '../../runtime/logger.ts';
 import type { LiveSite } from '../content/live-site.ts';
 
 export interface ServedRecord {
-  /** Whether the next start begins with what is served. */
+  /** False while the disk refuses to record what is served: the next start begins with another bundle, if it has one. */
   readonly isWritten: () => boolean;
   /** Never throws. */
   write(served: RecordedBundle): Promise<void>;
-  /** Writes again what could not be written, at most once a minute. To be called at every check. Never throws. */
-  retry(): Promise<void>;
+  /** Writes again what could not be written, by default a minute later. To be called at every check. Never throws. */
+  retry(isDue?: boolean): Promise<void>;
 }
 
 export interface RecordedBundle extends Activation {
@@ -51,8 +51,8 @@ export function createServedRecord(
         'could not record the active bundle; a restart may download it again: check the volume of the store';
       logger.warn({ error, digest: served.digest }, message);
     },
-    retry: async () => {
-      if (refused === undefined || clock.monotonic() - refused.at < retryMs) return;
+    retry: async (isDue = refused !== undefined && clock.monotonic() - refused.at >= retryMs) => {
+      if (refused === undefined || !isDue) return;
       const { served } = refused;
       const active = site.view()?.active.bundle;
       // A bundle of the disk may have taken its place, which is recorded already.

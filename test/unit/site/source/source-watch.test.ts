@@ -54,14 +54,17 @@ class FakeStore implements BundleStore {
     return digest;
   }
 
-  async lastGood(): Promise<MemoryBundle | undefined> {
+  readonly searches: boolean[] = [];
+
+  async lastGood(passesFaults = false): Promise<MemoryBundle | undefined> {
+    this.searches.push(passesFaults);
     if (this.readFailure !== undefined) throw this.readFailure;
     return this.pointer === undefined ? undefined : this.open(this.pointer);
   }
 
-  async lastGoodAtStart(): Promise<MemoryBundle | undefined> {
+  async lastGoodAtStart(passesFaults = false): Promise<MemoryBundle | undefined> {
     const { check } = this;
-    const found = (await this.lastGood()) ?? (await this.open(this.setAside ?? ''));
+    const found = (await this.lastGood(passesFaults)) ?? (await this.open(this.setAside ?? ''));
     return found && check ? { ...found, proven: () => check.end } : found;
   }
 
@@ -78,9 +81,9 @@ class FakeStore implements BundleStore {
     this.pointer = digest;
   }
 
-  async dropFormer(servedDigest: string | undefined): Promise<number> {
+  async dropFormer(neededDigests: readonly string[]): Promise<number> {
     const gone = [...this.bundles.keys()].filter(
-      (digest) => digest !== this.pointer && digest !== servedDigest,
+      (digest) => digest !== this.pointer && !neededDigests.includes(digest),
     );
     for (const digest of gone) this.bundles.delete(digest);
     this.log.push(`drop ${gone.length}`);
@@ -626,6 +629,25 @@ test('published content that the disk cannot give is asked of the other sources'
   };
   await start();
   assert.deepEqual([servedVersion(), fetches.length], ['v1', 1]);
+});
+
+test('a fault of the disk that lasts ten seconds no longer hides the version behind it', async () => {
+  store.readFailure = new BundleError('transient', 'StoreUnavailable', 'the file system is broken');
+  await start();
+  await clock.pass(2 * pollMs);
+  assert.equal(store.searches.at(-1), true);
+  assert.ok(!store.searches.slice(0, -1).includes(true), store.searches.join());
+});
+
+test('a full store keeps the last good version, also behind one that the disk cannot give', async () => {
+  const [former, current] = [store.put('v0'), store.put('v1')];
+  store.pointer = current;
+  store.lastGood = async () => store.bundles.get(former)?.();
+  publish('v2');
+  answer = fails(full);
+  await start();
+  assert.ok(store.log.some((line) => line.startsWith('drop')));
+  assert.ok(store.bundles.has(former));
 });
 
 test('a stop does not wait for the check of what is served', async () => {

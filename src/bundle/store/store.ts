@@ -10,6 +10,7 @@ import { BundleError } from '../bundle-error.ts';
 import type { BundleIndex } from '../bundle-index.ts';
 import type { BeginCheck, CheckCopy } from './checking.ts';
 import { listSetAside, putBack, removeCopy, setAside } from './copy-moves.ts';
+import { firstGood, type Search } from './good-copy.ts';
 import type { PendingCheck } from './pending-check.ts';
 import { checkBundle, ifReadable, isOfCopy } from './store-check.ts';
 import { type StoreDisk, systemDisk } from './store-disk.ts';
@@ -49,9 +50,12 @@ export interface BundleStore {
   activate(digest: string, activation: Activation): Promise<void>;
   /** Makes room: removes all but the current bundle and those that are needed. @returns how many went */
   dropFormer(neededDigests: readonly string[]): Promise<number>;
-  /** Removes what was set aside, once this bundle is proven and the next start will find it. */
+  /** Removes what was set aside of other content, once this bundle is proven and the next start will find it. */
   forgetDamaged(provenDigest: string): Promise<void>;
-  /** Removes all but the current bundle and the most recently activated others, `keep` in all, and what was set aside. */
+  /**
+   * Removes all but the current bundle and the most recently activated others, `keep` in all, and what was set aside of
+   * other content than the current one.
+   */
   sweep(): Promise<void>;
 }
 
@@ -130,7 +134,8 @@ export async function openBundleStore(
     if (names?.length === 0) return undefined;
     const found = names && (await begin(folder, digest));
     if (found !== undefined) {
-      const known = (await activations()).find((one) => one.digest === digest);
+      // A list that cannot be read is no fault of the copy.
+      const known = (await activations().catch(() => [])).find((one) => one.digest === digest);
       const activation = known && { version: known.version, activatedAt: known.activatedAt };
       return openPack(join(folder, packName), found.index, activation, found.check);
     }
@@ -171,7 +176,8 @@ export async function openBundleStore(
     (await disk.list(bundlesFolder(dir)))
       .filter((digest) => !kept.includes(digest))
       .map((digest) => ({ digest, folder: bundleFolder(dir, digest) }));
-  const copiesSetAside = async (kept: readonly string[] = []): Promise<readonly Copy[]> =>
+  /** Of the current content too, one may be served from there. */
+  const copiesSetAside = async (kept: readonly string[]): Promise<readonly Copy[]> =>
     (await listSetAside(dir, disk))
       .filter((digest) => !kept.includes(digest))
       .map((digest) => ({ digest, folder: damagedFolder(dir, digest) }));
@@ -189,7 +195,8 @@ export async function openBundleStore(
   };
   const sweep = async (): Promise<void> => {
     const kept = (await activatedDigests())?.slice(0, Math.max(1, options.keep));
-    if (kept !== undefined) await removeAll([...(await copiesBut(kept)), ...(await copiesSetAside())]);
+    if (kept === undefined) return;
+    await removeAll([...(await copiesBut(kept)), ...(await copiesSetAside(kept.slice(0, 1)))]);
   };
 
   const activations = async (): Promise<ActivationList> => (await readActivations(dir, disk)) ?? [];
@@ -232,7 +239,7 @@ export async function openBundleStore(
     },
     forgetDamaged: async (provenDigest) => {
       const isFoundAgain = (await inStore(activatedDigests()))?.includes(provenDigest);
-      if (isFoundAgain === true) await inStore(copiesSetAside().then(removeAll));
+      if (isFoundAgain === true) await inStore(copiesSetAside([provenDigest]).then(removeAll));
     },
     sweep: () => inStore(sweep()),
   };
@@ -241,25 +248,6 @@ export async function openBundleStore(
 interface Copy {
   readonly digest: string;
   readonly folder: string;
-}
-
-type Search = () => Promise<StoredBundle | undefined>;
-
-/** See `BundleStore.lastGood`. */
-async function firstGood(
-  passesFaults: boolean,
-  searches: readonly Search[],
-): Promise<StoredBundle | undefined> {
-  const faults: unknown[] = [];
-  for (const search of searches) {
-    const found = await search().catch((error: unknown) => {
-      if (!passesFaults) throw error;
-      faults.push(error);
-    });
-    if (found !== undefined) return found;
-  }
-  if (faults.length > 0) throw faults[0];
-  return undefined;
 }
 
 /** Each list is written under another name, synced, renamed, and its folder synced. */

@@ -54,7 +54,7 @@ export function isMissingOrUnreadable(site: Pick<LiveSite, 'view'>): boolean {
   return site.view() === undefined || isUnreadable(site);
 }
 
-/** Whether a damaged copy of that content may be the last one: nothing else is served that the store has, undamaged. */
+/** Whether a damaged copy of that content may be the last one: no other bundle is served that is stored and undamaged. */
 export function mayBeLast({ view }: Pick<LiveSite, 'view'>, digest: string): boolean {
   const bundle = view()?.active.bundle;
   return bundle === undefined || bundle.digest === digest || !bundle.isStored() || bundle.isUnreadable();

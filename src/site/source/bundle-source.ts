@@ -19,6 +19,8 @@ export interface BundleRequest {
    * disk that fails must not cost the old version.
    */
   readonly isWantedUnstored: () => boolean;
+  /** Whether an attempt for this content has failed before. */
+  readonly isRetry: boolean;
   /** What was served under that version until the disk failed. */
   readonly lostDigest?: string | undefined;
 }
@@ -116,8 +118,8 @@ export async function obtainBundle(
       if (stored !== undefined) return { kind: 'bundle', stored, provenance: source.name };
     }
   } catch (error) {
-    if (fault === undefined || failureKind(error) !== 'expired-link') throw error;
-    // The disk may give it sooner than there is a new link.
+    if (fault === undefined || (request.isRetry && failureKind(error) !== 'expired-link')) throw error;
+    // The disk may give it a second later, and sooner than there is a new link.
     throw new BundleError('transient', fault.code, fault.message, { cause: error });
   } finally {
     // Servers that wait for this one ask for a copy next, which they get from the store.

@@ -125,7 +125,7 @@ async function obtainMeanwhile(
   if (!ports.sources.some(({ obtainNow }) => obtainNow !== undefined)) return false;
   const published = { ...progress.published, link: failed.link };
   return bringIn(ports, memory, published, signal, async (whileWanted, onProgress) => {
-    const request = { published, onProgress, isWantedUnstored: () => false };
+    const request = { published, onProgress, isWantedUnstored: () => false, isRetry: true };
     const offered = await obtainOffered(ports, request, whileWanted);
     if (offered === undefined) return false;
     noteObtained(ports, memory);
@@ -239,7 +239,8 @@ function obtain(
     const isWanted = published.version !== undefined && lost?.version === published.version;
     const lostDigest = isWanted ? lost.bundle.digest : undefined;
     const isWantedUnstored = (): boolean => isMissingOrUnreadable(ports.site);
-    const request = { published, onProgress, lostDigest, isWantedUnstored };
+    const isRetry = memory.failed !== undefined;
+    const request = { published, onProgress, lostDigest, isWantedUnstored, isRetry };
     const obtained = await obtainBundle(ports, request, digest, whileWanted);
     onVerified();
     noteObtained(ports, memory);

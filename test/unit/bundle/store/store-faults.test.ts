@@ -123,7 +123,21 @@ test('a bad copy that cannot be moved does not hide one of the same content that
   for (const one of digests) await rm(join(dir, 'bundles', one, 'pack'));
   const disk = faulty(['rename'], 'bundles', 'EROFS');
   const second = await openBundleStore(dir, { keep: 4, disk, isNeeded: () => true });
-  assert.equal(await versionOf(second.lastGoodAtStart()), 'v0');
+  const served = await second.lastGoodAtStart();
+  assert.equal(served?.activation?.version, 'v0');
+  await second.forgetDamaged(digest);
+  await second.activate(digest, { version: 'v0', activatedAt: 9 });
+  await second.sweep();
+  await served?.close();
+  assert.equal(await versionOf(second.lastGoodAtStart()), 'v0', 'it is still there');
+});
+
+test('a copy is opened although the list of activations cannot be read', async () => {
+  const store = await openBundleStore(dir, { keep: 4, disk: faulty(['readText'], 'current', 'EUCLEAN') });
+  const [digest = ''] = digests;
+  const bundle = await store.open(digest);
+  assert.equal(bundle?.index.digest, digest);
+  await bundle.close();
 });
 
 test('what was set aside stays until a start would find the proven bundle', async () => {

@@ -24,7 +24,7 @@ async function obtain(published: ServedBundle, fault?: Error) {
   };
   const logger = pino({ level: 'warn' }, { write: (line: string) => void warnings.push(line) });
   const source = mirrorSource(restore, logger);
-  const request = { published, onProgress: () => {}, isWantedUnstored: () => false };
+  const request = { published, onProgress: () => {}, isRetry: false, isWantedUnstored: () => false };
   const found = await source.obtain(request, new AbortController().signal).catch((error: unknown) => error);
   return { asked, found, warnings };
 }

@@ -345,18 +345,29 @@ test('a full store keeps the former versions while what is served is not recorde
   assert.ok(!store.log.some((line) => line.startsWith('drop')), store.log.join());
 });
 
-test('a disk that cannot give the published content is asked again before a link that has expired', async () => {
+for (const failure of [expired, full, refused]) {
+  test(`a disk that cannot give the published content for a moment is asked again, also after ${failure.code}`, async () => {
+    publish('v1', 'first', store.put('v1'));
+    store.openFailure = new BundleError('transient', 'StoreUnavailable', 'too many open files');
+    answer = fails(failure);
+    await start();
+    assert.deepEqual(
+      [watch.progress().state, watch.progress().lastError?.code],
+      ['backing-off', 'StoreUnavailable'],
+    );
+    store.openFailure = undefined;
+    await clock.pass(2000);
+    assert.deepEqual([servedVersion(), fetches.length], ['v1', 1]);
+  });
+}
+
+test('an archive that is refused while the disk cannot give the content is not fetched again and again', async () => {
   publish('v1', 'first', store.put('v1'));
-  store.openFailure = new BundleError('transient', 'StoreUnavailable', 'too many open files');
-  answer = fails(expired);
+  store.openFailure = new BundleError('transient', 'StoreUnavailable', 'the file system is broken');
+  answer = fails(refused);
   await start();
-  assert.deepEqual(
-    [watch.progress().state, watch.progress().lastError?.code],
-    ['backing-off', 'StoreUnavailable'],
-  );
-  store.openFailure = undefined;
-  await clock.pass(2000);
-  assert.deepEqual([servedVersion(), fetches.length], ['v1', 1]);
+  await clock.pass(5 * 60_000);
+  assert.deepEqual([watch.progress().state, fetches.length], ['rejected', 2]);
 });
 
 test('what was set aside stays while what is served could not be recorded, which is tried again', async () => {

@@ -50,12 +50,9 @@ export interface BundleStore {
   activate(digest: string, activation: Activation): Promise<void>;
   /** Makes room: removes all but the current bundle and those that are needed. @returns how many went */
   dropFormer(neededDigests: readonly string[]): Promise<number>;
-  /** Removes what was set aside of other content, once this bundle is proven and the next start will find it. */
+  /** Removes what was set aside, once this bundle is proven and the next start will find it. */
   forgetDamaged(provenDigest: string): Promise<void>;
-  /**
-   * Removes all but the current bundle and the most recently activated others, `keep` in all, and what was set aside of
-   * other content than the current one.
-   */
+  /** Removes all but the current bundle and the most recently activated others, `keep` in all, and what was set aside. */
   sweep(): Promise<void>;
 }
 
@@ -144,6 +141,8 @@ export async function openBundleStore(
     return undefined;
   };
 
+  /** Copies that are read where they were set aside. */
+  const openedThere = new Set<string>();
   /** The one that was activated last comes first. */
   const setAsideInOrder = async (): Promise<readonly string[]> => {
     const digests = (await ifReadable(listSetAside(dir, disk))) ?? [];
@@ -162,8 +161,11 @@ export async function openBundleStore(
         isPutBack = await putBack(dir, digest, disk);
         return open(digest, options.begin);
       };
-      const openThere: Search = async () =>
-        isPutBack ? undefined : open(digest, options.begin, damagedFolder(dir, digest));
+      const openThere: Search = async () => {
+        const bundle = isPutBack ? undefined : await open(digest, options.begin, damagedFolder(dir, digest));
+        if (bundle !== undefined) openedThere.add(digest);
+        return bundle;
+      };
       return [openPutBack, openThere];
     };
     return firstGood(passesFaults, [
@@ -176,10 +178,9 @@ export async function openBundleStore(
     (await disk.list(bundlesFolder(dir)))
       .filter((digest) => !kept.includes(digest))
       .map((digest) => ({ digest, folder: bundleFolder(dir, digest) }));
-  /** Of the current content too, one may be served from there. */
-  const copiesSetAside = async (kept: readonly string[]): Promise<readonly Copy[]> =>
+  const copiesSetAside = async (kept: readonly string[] = []): Promise<readonly Copy[]> =>
     (await listSetAside(dir, disk))
-      .filter((digest) => !kept.includes(digest))
+      .filter((digest) => !kept.includes(digest) && !openedThere.has(digest))
       .map((digest) => ({ digest, folder: damagedFolder(dir, digest) }));
   /** One that cannot be removed keeps no other one. */
   const removeCopies = async (copies: readonly Copy[]): Promise<{ gone: number; fault: unknown }> => {
@@ -195,8 +196,7 @@ export async function openBundleStore(
   };
   const sweep = async (): Promise<void> => {
     const kept = (await activatedDigests())?.slice(0, Math.max(1, options.keep));
-    if (kept === undefined) return;
-    await removeAll([...(await copiesBut(kept)), ...(await copiesSetAside(kept.slice(0, 1)))]);
+    if (kept !== undefined) await removeAll([...(await copiesBut(kept)), ...(await copiesSetAside())]);
   };
 
   const activations = async (): Promise<ActivationList> => (await readActivations(dir, disk)) ?? [];
@@ -239,7 +239,7 @@ export async function openBundleStore(
     },
     forgetDamaged: async (provenDigest) => {
       const isFoundAgain = (await inStore(activatedDigests()))?.includes(provenDigest);
-      if (isFoundAgain === true) await inStore(copiesSetAside([provenDigest]).then(removeAll));
+      if (isFoundAgain === true) await inStore(copiesSetAside().then(removeAll));
     },
     sweep: () => inStore(sweep()),
   };

@@ -38,7 +38,7 @@ export async function commitBundle(
   await disk.syncFolder(dirname(target));
   await disk.syncFolder(dirname(staged));
   if (!isFree) {
-    // A volume that keeps the bad copy is no fault of the new one; the next sweep tries again.
+    // The new copy is whole, also where the volume keeps the bad one; the next sweep tries again.
     await removeCopy(storeDir, damagedFolder(storeDir, index.digest), index.digest, disk).catch(() => {});
   }
   return index;

@@ -131,7 +131,7 @@ export async function openBundleStore(
     if (names?.length === 0) return undefined;
     const found = names && (await begin(folder, digest));
     if (found !== undefined) {
-      // A list that cannot be read is no fault of the copy.
+      // The copy is whole, also where the list cannot be read.
       const known = (await activations().catch(() => [])).find((one) => one.digest === digest);
       const activation = known && { version: known.version, activatedAt: known.activatedAt };
       return openPack(join(folder, packName), found.index, activation, found.check);

@@ -177,7 +177,7 @@ test('while the vendor is down, the version before a damaged one is served, and 
   await wait(50);
   await visiting.end();
   assert.equal(await (await fetch(`${served.site}/guides/page-7`)).text(), sites[0]?.['guides/page-7.html']);
-  assert.equal((await served.status()).source.state, 'waiting-for-link');
+  await served.until('a new link is waited for', ({ source }) => source.state === 'waiting-for-link');
   await served.said(/set a damaged bundle of the store aside/);
   // Killed now, it starts from what it serves.
   await served.child().stop('SIGKILL');

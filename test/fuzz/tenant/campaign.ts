@@ -8,7 +8,6 @@ import { eventually } from '../../support/eventually.ts';
 import { diceOf } from '../mutation.ts';
 import { Tally } from './choice.ts';
 import { setUp, type TenantEnvironment } from './environment.ts';
-import { isOwnFault, type MeterReading } from './failed-probes.ts';
 import { slowArchive } from './hostile-archives.ts';
 import { makeInput } from './inputs.ts';
 import { findTenantLeaks } from './leaks.ts';
@@ -61,6 +60,8 @@ export interface CampaignReport {
 
 /** What the operator's main thread may do in one go. */
 const mostBusyMs = 1_000;
+/** Probes that fail in a row before a kubelet acts. */
+const mostFailedInRow = 3;
 /** Until an archive of the hostile tenant waits for a slot, at most. */
 const mostFillMs = 15_000;
 /** A new export of the served tenant takes some ten seconds when it is alone. */
@@ -75,7 +76,7 @@ const publishedShape = z.object({
     targets: z.array(z.object({ reason: z.string(), message: z.string().optional() })).optional(),
   }),
 });
-const meterShape = z.object({ at: z.number(), pauseMs: z.number(), busyMs: z.number(), cpuMs: z.number() });
+const meterShape = z.object({ at: z.number(), pauseMs: z.number(), busyMs: z.number() });
 
 /** @throws Error when the test environment does not start; a broken rule is in the report */
 export async function runTenantCampaign(options: CampaignOptions): Promise<CampaignReport> {
@@ -163,9 +164,10 @@ async function run(
       isExported();
     while (isAlive() && !isDone() && performance.now() - settledAt < mostMs) await sleep(200);
     const leaks = isAlive() ? await findTenantLeaks(environment) : [];
-    const probed = await probes.report();
-    const { readings, ...longest } = await readMeter(environment.meterFile, startedAt);
-    const measured = { probes: probed, ...longest };
+    const measured = {
+      probes: await probes.report(),
+      ...(await readMeter(environment.meterFile, startedAt)),
+    };
     const after = await readLease(environment);
     const documents = new Tally();
     for (const { targets } of isAlive() ? await readPublished(environment) : []) {
@@ -177,7 +179,7 @@ async function run(
       ...(after === lease ? [] : [`the lease changed hands: ${lease}, then ${after}`]),
       ...judgeServed(watch.figures(), options.minRefreshes),
       ...(options.slowArchives === undefined ? [] : judgeExports(watch.figures())),
-      ...judgeMeasured(measured, readings, environment.limitBytes),
+      ...judgeMeasured(measured, environment.limitBytes),
       ...leaks,
       ...environment.hostileVendors.flatMap(({ strayKeys }) => [...strayKeys]),
     ];
@@ -237,15 +239,13 @@ async function readLease({ cluster }: TenantEnvironment): Promise<string> {
   return `${spec.holderIdentity}, ${spec.leaseTransitions} changes`;
 }
 
-interface MainThreadFigures extends Pick<CampaignReport, 'longestPauseMs' | 'longestBusyMs'> {
-  readonly readings: readonly MeterReading[];
-}
-
-async function readMeter(file: string, since: number): Promise<MainThreadFigures> {
+async function readMeter(
+  file: string,
+  since: number,
+): Promise<Pick<CampaignReport, 'longestPauseMs' | 'longestBusyMs'>> {
   const lines = (await readFile(file, 'utf8')).split('\n').filter((line) => line.endsWith('}'));
   const all = lines.map((line) => meterShape.parse(JSON.parse(line))).filter(({ at }) => at > since);
   return {
-    readings: all,
     longestPauseMs: Math.max(0, ...all.map(({ pauseMs }) => pauseMs)),
     longestBusyMs: Math.max(0, ...all.map(({ busyMs }) => busyMs)),
   };
@@ -268,14 +268,13 @@ function judgeExports(figures: readonly ServedFigures[]): readonly string[] {
 
 function judgeMeasured(
   { probes, longestBusyMs }: Pick<CampaignReport, 'probes' | 'longestBusyMs'>,
-  readings: readonly MeterReading[],
   limitBytes: number,
 ): readonly string[] {
+  const late = probes.probes.filter((one) => one.mostFailedInRow >= mostFailedInRow);
   return [
-    ...probes.probes.flatMap(({ path, failedRows }) =>
-      failedRows
-        .filter((row) => isOwnFault(row, readings))
-        .map(({ from, to, failed }) => `${path} failed ${failed} times in a row, for ${to - from} ms`),
+    ...late.map(
+      ({ path, mostFailedInRow, longestOutageMs }) =>
+        `${path} failed ${mostFailedInRow} times in a row (silent for ${Math.round(longestOutageMs)} ms)`,
     ),
     ...(longestBusyMs > mostBusyMs
       ? [`the main thread was busy for ${Math.round(longestBusyMs)} ms of processor time in one go`]

@@ -5,7 +5,6 @@ import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
 import { z } from 'zod';
-import { type FailedRow, failedRowShape } from './failed-probes.ts';
 
 /** The longest that an answer may take: a probe's by the rule, a scrape's as Prometheus waits for it. */
 const timeoutsMs = { '/livez': 1_000, '/readyz': 1_000, '/metrics': 10_000 } as const;
@@ -21,7 +20,6 @@ const figuresShape = z.object({
   /** From a good answer to the next one, or to the report. */
   longestOutageMs: z.number(),
   p99Ms: z.number(),
-  failedRows: z.array(failedRowShape),
 });
 const reportShape = z.object({
   probes: z.array(figuresShape),
@@ -57,42 +55,30 @@ interface Series {
   readonly path: string;
   readonly timeoutMs: number;
   readonly durationsMs: number[];
-  readonly failedRows: FailedRow[];
-  /** Whether the last probe failed. */
-  isFailing: boolean;
+  failed: number;
+  inRow: number;
+  mostInRow: number;
   goodAt: number;
   longestOutageMs: number;
 }
 
 async function probe(port: number, series: Series): Promise<void> {
   const start = performance.now();
-  const startedAt = Date.now();
   let isGood = false;
-  let isSilent = false;
   try {
     const response = await fetch(`http://127.0.0.1:${port}${series.path}`, {
       signal: AbortSignal.timeout(series.timeoutMs),
     });
     await response.arrayBuffer();
     isGood = response.status === 200;
-  } catch (error) {
+  } catch {
     // Late, or refused: not good.
-    isSilent = error instanceof DOMException && error.name === 'TimeoutError';
   }
   series.durationsMs.push(performance.now() - start);
   if (isGood) noteOutage(series);
-  if (!isGood) noteFailure(series, startedAt, isSilent);
-  series.isFailing = !isGood;
-}
-
-function noteFailure({ failedRows, isFailing }: Series, from: number, isSilent: boolean): void {
-  const to = Date.now();
-  const last = isFailing ? failedRows.pop() : undefined;
-  failedRows.push(
-    last === undefined
-      ? { from, to, failed: 1, isSilent }
-      : { from: last.from, to, failed: last.failed + 1, isSilent: last.isSilent && isSilent },
-  );
+  series.inRow = isGood ? 0 : series.inRow + 1;
+  if (!isGood) series.failed += 1;
+  series.mostInRow = Math.max(series.mostInRow, series.inRow);
 }
 
 function noteOutage(series: Series): void {
@@ -118,8 +104,9 @@ async function run(): Promise<void> {
       path,
       timeoutMs,
       durationsMs: [],
-      failedRows: [],
-      isFailing: false,
+      failed: 0,
+      inRow: 0,
+      mostInRow: 0,
       goodAt: performance.now(),
       longestOutageMs: 0,
     }),
@@ -131,18 +118,17 @@ async function run(): Promise<void> {
   parentPort?.on('message', () => {
     look();
     const now = performance.now();
-    const probes = all.map(({ path, durationsMs, failedRows, goodAt, longestOutageMs }) => {
+    const probes = all.map(({ path, durationsMs, failed, mostInRow, goodAt, longestOutageMs }) => {
       const sorted = durationsMs.toSorted((a, b) => a - b);
       const p99Ms = sorted[Math.floor(sorted.length * 0.99)] ?? 0;
       return {
         path,
         asked: sorted.length,
-        failed: failedRows.reduce((sum, row) => sum + row.failed, 0),
-        mostFailedInRow: Math.max(0, ...failedRows.map((row) => row.failed)),
+        failed,
+        mostFailedInRow: mostInRow,
         longestMs: sorted.at(-1) ?? 0,
         longestOutageMs: Math.max(longestOutageMs, now - goodAt - everyMs),
         p99Ms,
-        failedRows,
       };
     });
     parentPort?.postMessage({ probes, mostResidentBytes });

@@ -156,7 +156,7 @@ export async function runBundleServer(
     begin: beginCheckInWorker(workers.check, othersTurn, routes.begin, checking.signal),
     isNeeded: (digest) => mayBeLast(site, digest),
     onLeftover: (error) => {
-      logger.warn({ error }, 'could not remove what an earlier run left in the store; check its volume');
+      logger.warn({ error }, 'could not remove leftovers of an earlier run from the store; check its volume');
     },
     onBadCopy: (digest, outcome) => {
       counts.countDamagedCopy();

@@ -8,12 +8,12 @@ import { after, before, suite, test } from 'node:test';
 import { stringify } from 'yaml';
 import { keySecret } from '../integration/operator/resources.ts';
 import { wrongKey } from '../integration/operator/scripted-vendor.ts';
-import { eventually } from '../support/eventually.ts';
 import { type ArgoCd, startArgoCd } from '../support/gitops/argocd.ts';
 import { applyDefinitions } from '../support/gitops/definitions.ts';
 import type { GitRepository } from '../support/gitops/git-repository.ts';
 import { type GitServer, startGitServer } from '../support/gitops/git-server.ts';
 import { noGitOps } from '../support/gitops/programs.ts';
+import { eventually } from './eventually.ts';
 import { namespace, type OperatorWorld, startOperatorWorld } from './operator-world.ts';
 
 const docs = join(import.meta.dirname, '../../charts/static-export-operator/docs');
@@ -66,12 +66,11 @@ suite('health of a StaticExport in Argo CD', { skip: noGitOps }, () => {
     });
     await argo.refresh(name);
   };
-  const awaitHealth = (name: string, expected: string, timeoutMs = 60_000): Promise<true> =>
+  const awaitHealth = (name: string, expected: string): Promise<true> =>
     argo.awaitApplication(
       name,
       expected,
       ({ status }) => (status?.sync?.status === 'Synced' && status.health?.status === expected) || undefined,
-      timeoutMs,
     );
   /** Every health that the Application shows from now on. */
   const noteHealth = (name: string): ReadonlySet<string> => {
@@ -111,7 +110,7 @@ suite('health of a StaticExport in Argo CD', { skip: noGitOps }, () => {
     const read = async () => (await world.reader.read('sx', 'nightly')).status;
     const before = (await read()).active.version;
     const awaitJob = (what: string, look: (status: Awaited<ReturnType<typeof read>>) => boolean) =>
-      eventually(what, async () => look(await read()) || undefined, { timeoutMs: 90_000 });
+      eventually(what, async () => look(await read()) || undefined);
     const release = hold('nightly.example.com');
     await awaitJob('a running job', ({ job }) => job.cause === 'Schedule' && job.state === 'running');
     await argo.refresh('nightly', 'hard');
@@ -121,7 +120,13 @@ suite('health of a StaticExport in Argo CD', { skip: noGitOps }, () => {
     await awaitJob('a published export', ({ active }) => active.version !== before);
     world.vendor.script('nightly.example.com', { status: () => 'failed' });
     await awaitJob('a failed export', ({ job }) => job.verdict === 'JobFailed');
+    const { reconciledAt } = (await argo.application('nightly')).status ?? {};
     await argo.refresh('nightly', 'hard');
+    await argo.awaitApplication(
+      'nightly',
+      'compared again',
+      ({ status }) => status?.reconciledAt !== reconciledAt || undefined,
+    );
     await awaitHealth('nightly', 'Healthy');
     t.diagnostic(`health was ${[...seen].join(', ')}`);
     assert.deepEqual([...seen], ['Healthy']);

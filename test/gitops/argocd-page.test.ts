@@ -9,11 +9,11 @@ import { after, before, suite, test } from 'node:test';
 import { parse, parseDocument } from 'yaml';
 import { goodKey } from '../integration/operator/scripted-vendor.ts';
 import { runCommand } from '../support/command.ts';
-import { eventually } from '../support/eventually.ts';
 import { type ArgoCd, startArgoCd } from '../support/gitops/argocd.ts';
 import type { GitRepository } from '../support/gitops/git-repository.ts';
 import { type GitServer, startGitServer } from '../support/gitops/git-server.ts';
 import { noGitOps } from '../support/gitops/programs.ts';
+import { eventually } from './eventually.ts';
 import { type Page, readPage } from './page.ts';
 import { type PageWorld, startPageWorld } from './page-world.ts';
 
@@ -53,8 +53,15 @@ suite('the repository of the page for Argo CD', { skip: noGitOps }, () => {
 
   /** Git holds these files, and Argo CD compares every Application of the page with it. */
   const commit = async (changes: Readonly<Record<string, string>>): Promise<void> => {
-    await repository.commit(changes);
-    for (const name of ['docs-platform', 'docs-export']) await argo.refresh(name, 'hard');
+    const revision = await repository.commit(changes);
+    for (const name of ['docs-platform', 'docs-export']) {
+      await argo.refresh(name, 'hard');
+      await argo.awaitApplication(
+        name,
+        `compared with ${revision}`,
+        ({ status }) => status?.sync?.revision === revision || undefined,
+      );
+    }
   };
   const edited = async (path: string, field: readonly string[], value: unknown): Promise<string> => {
     const document = parseDocument((await repository.read(path)) ?? '');
@@ -67,7 +74,6 @@ suite('the repository of the page for Argo CD', { skip: noGitOps }, () => {
       name,
       health,
       ({ status }) => (status?.sync?.status === 'Synced' && status.health?.status === health) || undefined,
-      90_000,
     );
   const names = async (): Promise<readonly string[]> =>
     (await world.kubectl(['get', kind, '-n', 'argocd', '-o', 'name'])).stdout
@@ -82,12 +88,10 @@ suite('the repository of the page for Argo CD', { skip: noGitOps }, () => {
   };
   /** The version is in the Application, then in the pods, and the target follows them to Healthy. */
   const awaitRolledOut = async (version: string): Promise<void> => {
-    await eventually(`${version} in the pods`, async () => (await versionOfPods()) === version || undefined, {
-      timeoutMs: 90_000,
-    });
+    await eventually(`${version} in the pods`, async () => (await versionOfPods()) === version || undefined);
     assert.equal((await site()).spec.source.helm.valuesObject.staticExport.version, version);
     await world.rollOut('docs', 'docs-static-export-site');
-    await world.reader.awaitCondition('docs', 'TargetsSynced', 'True', 'Synced', 90_000);
+    await world.reader.awaitCondition('docs', 'TargetsSynced', 'True', 'Synced');
   };
 
   test('the waves are applied in order, and every Application becomes Synced and Healthy', async () => {
@@ -97,9 +101,7 @@ suite('the repository of the page for Argo CD', { skip: noGitOps }, () => {
     assert.deepEqual(await names(), ['docs-platform', 'static-export-operator']);
     await world.startOperator();
     await world.rollOut('static-export', 'static-export-operator');
-    await eventually('the second wave', async () => (await names()).length === 4 || undefined, {
-      timeoutMs: 60_000,
-    });
+    await eventually('the second wave', async () => (await names()).length === 4 || undefined);
     await awaitHealth('docs-export', 'Healthy');
     await awaitRolledOut(await world.activeVersion());
     for (const name of ['static-export-operator', 'docs-export', 'docs', 'docs-platform'])
@@ -133,8 +135,9 @@ suite('the repository of the page for Argo CD', { skip: noGitOps }, () => {
           spec.template.spec.volumes;
         return volumes.some((volume) => volume.secret?.secretName === secret) || undefined;
       });
+      // Argo CD ends no sync before the pods of the one before are there.
+      await awaitRolledOut(version);
     }
-    await awaitRolledOut(version);
   });
 
   test('a version that git declares is kept by the operator, because the parent ignores the key', async () => {
@@ -185,7 +188,7 @@ suite('the repository of the page for Argo CD', { skip: noGitOps }, () => {
       async () => (await site()).spec.syncPolicy === undefined || undefined,
     );
     await world.publishNext();
-    await world.reader.awaitCondition('docs', 'TargetsSynced', 'Unknown', 'AwaitingSync', 90_000);
+    await world.reader.awaitCondition('docs', 'TargetsSynced', 'Unknown', 'AwaitingSync');
     await commit(page.replacements);
     await eventually('the request', async () => {
       const { spec } = await world.reader.read('sx', 'docs');

@@ -4,12 +4,12 @@
 import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';
 import { parse } from 'yaml';
-import { eventually } from '../support/eventually.ts';
 import { type ArgoCd, startArgoCd } from '../support/gitops/argocd.ts';
 import { applyDefinitions } from '../support/gitops/definitions.ts';
 import type { GitRepository } from '../support/gitops/git-repository.ts';
 import { type GitServer, startGitServer } from '../support/gitops/git-server.ts';
 import { noGitOps } from '../support/gitops/programs.ts';
+import { eventually } from './eventually.ts';
 import { consent, type OperatorWorld, startOperatorWorld } from './operator-world.ts';
 import { siteChart } from './site-chart.ts';
 
@@ -67,7 +67,6 @@ suite('the Application target with Argo CD', { skip: noGitOps }, () => {
     eventually(
       `${version} live in ${name}`,
       async () => (await liveValues(name)).version === version || undefined,
-      { timeoutMs: 60_000, everyMs: 250 },
     );
   const isOurs = ({ manager }: { readonly manager: string }): boolean => manager === 'static-export-operator';
   /** An Application that applies `children` from git and reverts what differs. */
@@ -139,7 +138,7 @@ suite('the Application target with Argo CD', { skip: noGitOps }, () => {
     const shown = sorted.map((one) => one.toFixed(2)).join(' ');
     const median = ((sorted[2] ?? 0) + (sorted[3] ?? 0)) / 2;
     t.diagnostic(`written to live, seconds: median ${median.toFixed(2)} of ${shown}`);
-    await world.reader.awaitCondition('fast', 'TargetsSynced', 'True', 'Synced', 70_000);
+    await world.reader.awaitCondition('fast', 'TargetsSynced', 'True', 'Synced');
     assert.equal((await liveValues('fast')).values.replicas, 2);
   });
 
@@ -151,7 +150,7 @@ suite('the Application target with Argo CD', { skip: noGitOps }, () => {
     await argo.apply(application('second', { sources }));
     await toApplication('second');
     await awaitLive('second', await world.activeVersion('second'));
-    await world.reader.awaitCondition('second', 'TargetsSynced', 'True', 'Synced', 70_000);
+    await world.reader.awaitCondition('second', 'TargetsSynced', 'True', 'Synced');
   });
 
   test('values in a text are edited there, and its comments stay', async () => {
@@ -164,7 +163,7 @@ suite('the Application target with Argo CD', { skip: noGitOps }, () => {
     const { spec } = await world.get(kind, 'argocd', 'commented');
     assert.equal(spec.source.helm.values, `${values}staticExport:\n  version: "${version}"\n`);
     assert.equal((await liveValues('commented')).values.replicas, 3);
-    await world.reader.awaitCondition('commented', 'TargetsSynced', 'True', 'Synced', 70_000);
+    await world.reader.awaitCondition('commented', 'TargetsSynced', 'True', 'Synced');
   });
 
   test('a key that an owner declares is never written, over twenty of its sync intervals', async (t) => {
@@ -191,7 +190,7 @@ suite('the Application target with Argo CD', { skip: noGitOps }, () => {
         reconciled.add((await argo.application('parent-declared')).status?.reconciledAt ?? '');
         return reconciled.size > 20 || undefined;
       },
-      { timeoutMs: 180_000, everyMs: 500 },
+      { timeoutMs: 600_000, everyMs: 500 },
     );
     // Meanwhile a new version, which is not written either.
     await world.publishNext('declared');
@@ -235,20 +234,14 @@ suite('the Application target with Argo CD', { skip: noGitOps }, () => {
     }
     t.diagnostic(`kept over ${kept} of 10 syncs`);
     assert.equal(kept, 10);
-    await world.reader.awaitCondition('ignored', 'TargetsSynced', 'True', 'Synced', 70_000);
+    await world.reader.awaitCondition('ignored', 'TargetsSynced', 'True', 'Synced');
   });
 
   test('without automated sync the version is written and waits for a person, who syncs', async () => {
     await argo.apply(application('manual', { source: chartSource() }, false));
     await toApplication('manual');
     const version = await world.activeVersion('manual');
-    const found = await world.reader.awaitCondition(
-      'manual',
-      'TargetsSynced',
-      'Unknown',
-      'AwaitingSync',
-      70_000,
-    );
+    const found = await world.reader.awaitCondition('manual', 'TargetsSynced', 'Unknown', 'AwaitingSync');
     assert.match(found.message, /automated sync is off; sync the Application, or set sync: Request/);
     const operation = { operation: { initiatedBy: { username: 'a-person' }, sync: {} } };
     await world.cluster.kubectl([
@@ -256,14 +249,14 @@ suite('the Application target with Argo CD', { skip: noGitOps }, () => {
       ...['-p', JSON.stringify(operation)],
     ]);
     await awaitLive('manual', version);
-    await world.reader.awaitCondition('manual', 'TargetsSynced', 'True', 'Synced', 70_000);
+    await world.reader.awaitCondition('manual', 'TargetsSynced', 'True', 'Synced');
   });
 
   test('sync: Request starts the sync of an Application without automated sync', async () => {
     await argo.apply(application('asked', { source: chartSource() }, false));
     await toApplication('asked', { sync: 'Request' });
     await awaitLive('asked', await world.activeVersion('asked'));
-    await world.reader.awaitCondition('asked', 'TargetsSynced', 'True', 'Synced', 70_000);
+    await world.reader.awaitCondition('asked', 'TargetsSynced', 'True', 'Synced');
     await awaitLive('asked', await world.publishNext('asked'));
     const { status } = await world.get(kind, 'argocd', 'asked');
     assert.equal(status.operationState.operation.initiatedBy.username, 'static-export-operator');

@@ -6,7 +6,6 @@ import { after, before, suite, test } from 'node:test';
 import { stringify } from 'yaml';
 import { keySecret } from '../integration/operator/resources.ts';
 import { wrongKey } from '../integration/operator/scripted-vendor.ts';
-import { eventually } from '../support/eventually.ts';
 import { applyDefinitions } from '../support/gitops/definitions.ts';
 import {
   type KustomizeController,
@@ -14,6 +13,7 @@ import {
 } from '../support/gitops/kustomize-controller.ts';
 import { type PlayedSource, playSource } from '../support/gitops/played-source.ts';
 import { noGitOps } from '../support/gitops/programs.ts';
+import { eventually } from './eventually.ts';
 import { namespace, type OperatorWorld, startOperatorWorld } from './operator-world.ts';
 
 const staticExport = (name: string, spec: object = {}) => ({
@@ -93,15 +93,11 @@ suite('health of a StaticExport', { skip: noGitOps }, () => {
     return conditions.find(({ type }) => type === 'Ready');
   };
   const awaitReady = (name: string, status: string, reason: string): Promise<Condition> =>
-    eventually(
-      `Kustomization ${name} with Ready=${status}/${reason}`,
-      async () => {
-        const ready = await readyOf(name);
-        if (ready?.status === status && ready.reason === reason) return ready;
-        throw new Error(JSON.stringify(ready));
-      },
-      { timeoutMs: 90_000 },
-    );
+    eventually(`Kustomization ${name} with Ready=${status}/${reason}`, async () => {
+      const ready = await readyOf(name);
+      if (ready?.status === status && ready.reason === reason) return ready;
+      throw new Error(JSON.stringify(ready));
+    });
   const hasMap = async (name: string): Promise<boolean> => {
     const { stdout } = await world.cluster.kubectl(['get', 'configmap', '-n', namespace, '-o', 'name']);
     return stdout.split('\n').includes(`configmap/${name}`);
@@ -166,21 +162,17 @@ suite('health of a StaticExport', { skip: noGitOps }, () => {
       (line) => seen.add(line),
     );
     const job = async () => (await world.reader.read('sx', 'nightly')).status.job;
-    await eventually(
-      'a scheduled job',
-      async () => {
-        const { cause, state } = await job();
-        return (cause === 'Schedule' && state === 'running') || undefined;
-      },
-      { timeoutMs: 90_000 },
-    );
+    await eventually('a scheduled job', async () => {
+      const { cause, state } = await job();
+      return (cause === 'Schedule' && state === 'running') || undefined;
+    });
     const checks = async (): Promise<number> => {
       const { status } = await world.get('kustomization', namespace, 'nightly');
       return status?.history?.[0]?.totalReconciliations ?? 0;
     };
     const first = await checks();
     await eventually('ten checks', async () => (await checks()) >= first + 10 || undefined, {
-      timeoutMs: 90_000,
+      timeoutMs: 300_000,
     });
     assert.equal((await job()).state, 'running');
     world.vendor.script('nightly.example.com', { content: { 'index.html': '<h1>next</h1>' } });
@@ -193,7 +185,7 @@ suite('health of a StaticExport', { skip: noGitOps }, () => {
         const { status } = await world.reader.read('sx', 'nightly');
         return status.active.version !== before || undefined;
       },
-      { timeoutMs: 130_000 },
+      { timeoutMs: 300_000 },
     );
     // Flux shows 'Reconciliation in progress' at the start of every reconcile, whatever it applies.
     const outcomes = [...seen].filter((line) => line !== 'Unknown|Progressing|Reconciliation in progress');

@@ -7,7 +7,6 @@ import { join } from 'node:path';
 import { after, before, suite, test } from 'node:test';
 import { parse, parseDocument, stringify } from 'yaml';
 import { goodKey } from '../integration/operator/scripted-vendor.ts';
-import { eventually } from '../support/eventually.ts';
 import { applyDefinitions } from '../support/gitops/definitions.ts';
 import { helmValues } from '../support/gitops/helm-values.ts';
 import {
@@ -16,6 +15,7 @@ import {
 } from '../support/gitops/kustomize-controller.ts';
 import { type PlayedSource, playSource } from '../support/gitops/played-source.ts';
 import { noGitOps } from '../support/gitops/programs.ts';
+import { eventually } from './eventually.ts';
 import { type Page, readPage } from './page.ts';
 import { type PageWorld, startPageWorld } from './page-world.ts';
 
@@ -68,14 +68,10 @@ suite('the repository of the page for Flux', { skip: noGitOps }, () => {
     }
     const revision = await repository.publish(files);
     for (const name of [system, 'operator', 'docs-export', 'docs-site']) {
-      await eventually(
-        `${name} applied`,
-        async () => {
-          const { status } = await world.get('kustomization', system, name);
-          return status.lastAppliedRevision === revision || undefined;
-        },
-        { timeoutMs: 60_000 },
-      );
+      await eventually(`${name} applied`, async () => {
+        const { status } = await world.get('kustomization', system, name);
+        return status.lastAppliedRevision === revision || undefined;
+      });
     }
   };
   /** A file of the repository with one change. */
@@ -86,19 +82,15 @@ suite('the repository of the page for Flux', { skip: noGitOps }, () => {
     return String(document);
   };
   const awaitReady = (name: string): Promise<true> =>
-    eventually(
-      `Kustomization ${name}, ready`,
-      async () => {
-        const { status } = await world.get('kustomization', system, name);
-        const isReady: boolean = status?.conditions?.some(
-          ({ type, status }: { readonly type: string; readonly status: string }) =>
-            type === 'Ready' && status === 'True',
-        );
-        if (isReady) return true as const;
-        throw new Error(JSON.stringify(status));
-      },
-      { timeoutMs: 90_000 },
-    );
+    eventually(`Kustomization ${name}, ready`, async () => {
+      const { status } = await world.get('kustomization', system, name);
+      const isReady: boolean = status?.conditions?.some(
+        ({ type, status }: { readonly type: string; readonly status: string }) =>
+          type === 'Ready' && status === 'True',
+      );
+      if (isReady) return true as const;
+      throw new Error(JSON.stringify(status));
+    });
   /** Plays helm-controller: installs or upgrades with the values of Flux's library, and reports it. */
   const playRelease = async (namespace: string, name: string): Promise<void> => {
     const { metadata, spec } = await eventually(`HelmRelease ${name}`, () =>
@@ -128,14 +120,13 @@ suite('the repository of the page for Flux', { skip: noGitOps }, () => {
     eventually(
       `${version} in the HelmRelease`,
       async () => (await site()).spec.values.staticExport.version === version || undefined,
-      { timeoutMs: 90_000 },
     );
   const awaitRolledOut = async (version: string): Promise<void> => {
     await awaitVersion(version);
     await playRelease('docs', 'docs');
     const { spec } = await world.get('deployment', 'docs', 'docs-static-export-site');
     assert.equal(spec.template.metadata.annotations['staticexport.dev/version'], version);
-    await world.reader.awaitCondition('docs', 'TargetsSynced', 'True', 'Synced', 70_000);
+    await world.reader.awaitCondition('docs', 'TargetsSynced', 'True', 'Synced');
   };
 
   test('everything is applied in the order of dependsOn, and each Kustomization becomes ready', async () => {
@@ -214,7 +205,7 @@ suite('the repository of the page for Flux', { skip: noGitOps }, () => {
   test('a version that git declares is left alone, until Flux ignores it and the key is handed over', async () => {
     const path = 'docs-site/release.yaml';
     await commit({ [path]: edited(path, ['spec', 'values', 'staticExport', 'version'], 'from-git') });
-    await world.reader.awaitCondition('docs', 'TargetsSynced', 'False', 'OwnedElsewhere', 130_000);
+    await world.reader.awaitCondition('docs', 'TargetsSynced', 'False', 'OwnedElsewhere', 300_000);
     await commit(page.replacements);
     const handOver = page.commands.find((block) => block.includes('--force-conflicts'));
     const { code, stderr } = await world.runShell(handOver ?? 'false');

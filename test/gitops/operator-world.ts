@@ -7,7 +7,7 @@ import { startOperator } from '../integration/operator/operator-process.ts';
 import { createReader } from '../integration/operator/resource-reader.ts';
 import { keySecret, namespace } from '../integration/operator/resources.ts';
 import { goodKey, signature, startVendor } from '../integration/operator/scripted-vendor.ts';
-import { eventually } from '../support/eventually.ts';
+import { eventually, patienceMs } from './eventually.ts';
 
 export { namespace };
 
@@ -38,10 +38,10 @@ export async function startOperatorWorld(options: {
     `--api-base-url=${vendor.url}`,
     '--allow-private-links',
     `--watch-namespaces=${namespace}`,
-    '--lease-duration=6s',
+    '--lease-duration=120s',
     '--request-timeout=5s',
   ]);
-  const reader = createReader(cluster.kubectl, namespace);
+  const reader = createReader(cluster.kubectl, namespace, patienceMs);
 
   const activeVersion = (name: string, after = ''): Promise<string> =>
     eventually(`a version of ${name}`, async () => {

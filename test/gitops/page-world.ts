@@ -10,8 +10,8 @@ import { createStatusJudge } from '../integration/operator/status-judge.ts';
 import { type CommandOptions, type CommandResult, startControlPlane } from '../support/cluster.ts';
 import { findClusterTools } from '../support/cluster-tools.ts';
 import { runCommand } from '../support/command.ts';
-import { eventually } from '../support/eventually.ts';
 import { programFile } from '../support/program-file.ts';
+import { eventually, patienceMs } from './eventually.ts';
 
 export type PageWorld = Awaited<ReturnType<typeof startPageWorld>>;
 
@@ -31,7 +31,7 @@ export async function startPageWorld() {
   };
   const get = async (kind: string, namespace: string, name: string) =>
     JSON.parse((await kubectl(['get', kind, name, '-n', namespace, '-o', 'json'])).stdout);
-  const reader = createReader(kubectl, 'docs');
+  const reader = createReader(kubectl, 'docs', patienceMs);
   const activeVersion = (after = ''): Promise<string> =>
     eventually('a version', async () => {
       const { status } = await reader.read('sx', 'docs');
@@ -73,7 +73,7 @@ export async function startPageWorld() {
         [
           ...args.filter((flag) => !isOfPod(flag)),
           // The export API of the test is on loopback.
-          ...['--allow-private-links', '--lease-duration=6s', '--request-timeout=5s'],
+          ...['--allow-private-links', '--lease-duration=120s', '--request-timeout=5s'],
         ],
       );
     },

@@ -7,7 +7,6 @@ import { z } from 'zod';
 import { readHelmRelease } from '../../src/targets/helm-release.ts';
 import { startControlPlane, type TestCluster } from '../support/cluster.ts';
 import { runCommand } from '../support/command.ts';
-import { eventually } from '../support/eventually.ts';
 import { startArgoCd } from '../support/gitops/argocd.ts';
 import { applyDefinitions } from '../support/gitops/definitions.ts';
 import { type GitServer, startGitServer } from '../support/gitops/git-server.ts';
@@ -16,6 +15,7 @@ import { startKustomizeController } from '../support/gitops/kustomize-controller
 import { playSource } from '../support/gitops/played-source.ts';
 import { noGitOps } from '../support/gitops/programs.ts';
 import { createAuthority } from '../support/pki.ts';
+import { eventually } from './eventually.ts';
 
 const configMap = (value: string): string =>
   JSON.stringify({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'site' }, data: { value } });

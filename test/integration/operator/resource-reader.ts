@@ -22,7 +22,8 @@ export function requirePublishedLink({ version, link }: PublishedBundle): Publis
   return link ?? assert.fail(`version ${version} is published without a link`);
 }
 
-export function createReader(kubectl: ChartedCluster['kubectl'], namespace: string) {
+/** @param limitMs of each wait that names none */
+export function createReader(kubectl: ChartedCluster['kubectl'], namespace: string, limitMs = 40_000) {
   let seen = 0;
   const broken = new Set<string>();
 
@@ -37,17 +38,17 @@ export function createReader(kubectl: ChartedCluster['kubectl'], namespace: stri
   }
 
   async function condition(name: string, type: string): Promise<Condition | undefined> {
-    const conditions: readonly Condition[] = (await read('sx', name)).status?.conditions ?? [];
-    return conditions.find((one) => one.type === type);
+    return conditionIn((await read('sx', name)).status, type);
   }
 
-  const awaitCondition = (name: string, type: string, status: string, reason: string, timeoutMs = 40_000) =>
+  const awaitCondition = (name: string, type: string, status: string, reason: string, timeoutMs = limitMs) =>
     eventually(
       `${name} with ${type}=${status}/${reason}`,
       async () => {
-        const found = await condition(name, type);
+        const { status: seenStatus } = await read('sx', name);
+        const found = conditionIn(seenStatus, type);
         if (found?.status === status && found.reason === reason) return found;
-        throw new Error(JSON.stringify((await read('sx', name)).status));
+        throw new Error(JSON.stringify(seenStatus));
       },
       { timeoutMs, everyMs: 250 },
     );
@@ -83,4 +84,11 @@ export function createReader(kubectl: ChartedCluster['kubectl'], namespace: stri
   };
 
   return { read, condition, awaitCondition, request, eventsOf, readOutput, assertRulesKept };
+}
+
+function conditionIn(
+  status: { readonly conditions?: readonly Condition[] } | undefined,
+  type: string,
+): Condition | undefined {
+  return status?.conditions?.find((one) => one.type === type);
 }

@@ -134,7 +134,7 @@ export async function startArgoCd(
         annotation,
       ]);
     },
-    awaitApplication: (name, what, look, timeoutMs = 60_000) =>
+    awaitApplication: (name, what, look, timeoutMs = 180_000) =>
       eventually(
         `Application ${name}: ${what}`,
         async () => {
@@ -265,7 +265,7 @@ async function awaitHealth(what: string, child: ChildProgram, port: number | und
   await eventually(
     `${what}, ready`,
     async () => child.hasExited() || (await fetch(`http://127.0.0.1:${port}/healthz`)).ok || undefined,
-    { timeoutMs: 90_000 },
+    { timeoutMs: 180_000 },
   );
   assert.equal(child.hasExited(), false, child.tail());
 }

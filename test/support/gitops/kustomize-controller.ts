@@ -49,7 +49,7 @@ export async function startKustomizeController(
       if (child.hasExited()) return true;
       return (await fetch(`http://${health}/readyz`)).ok || undefined;
     },
-    { timeoutMs: 60_000 },
+    { timeoutMs: 180_000 },
   );
   assert.equal(child.hasExited(), false, child.tail());
   return { child, logFile, stop: () => child.stop() };

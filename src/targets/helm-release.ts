@@ -95,8 +95,9 @@ function foreignOwners(object: Fields, wanted: WantedKeys): readonly string[] {
 const longestRemedy = 960;
 
 /**
- * The message has two remedies, unless names and values are so long that the second is cut. Flux adopts the value of an ignored key that it alone owns, and keeps owning it. So a
- * person must hand the key over once; an operator that did so itself would take keys by force.
+ * The message has two remedies, unless names and values are so long that the second is cut. Flux adopts the value of an
+ * ignored key that it alone owns, and keeps owning it. So a person must hand the key over once; an operator that did so
+ * itself would take keys by force. A reconcile that began before the ignore takes the key back.
  *
  * @param managers of the keys, as managed fields or a refused apply name them
  */
@@ -117,7 +118,7 @@ export function ownedBy(object: Fields, managers: readonly string[], wanted: Wan
   const handOver =
     `. Or add to Kustomization ${owner}: ` +
     `spec: {ignore: [{paths: [${pointers}], target: {kind: HelmRelease, namespace: ${namespace}, name: ${name}}}]} ` +
-    'and then hand over once: ' +
+    'and, once Flux has applied that, hand over once: ' +
     `echo '{apiVersion: helm.toolkit.fluxcd.io/v2, kind: HelmRelease, metadata: {name: ${name}, namespace: ${namespace}}, ` +
     `spec: {values: {staticExport: {${values.join(', ')}}}}}' | ` +
     `kubectl apply --server-side --force-conflicts --field-manager=${fieldManager} -f -`;

@@ -52,7 +52,7 @@ RUN ["/nodejs/bin/node", "/app/entrypoint.mjs", "export-service", "--version"]
 RUN ["/nodejs/bin/node", "/app/entrypoint.mjs", "webhook-receiver", "--version"]
 RUN ["/nodejs/bin/node", "/app/entrypoint.mjs", "static-export", "--version"]
 # The server loads its pieces when it starts, and its first thread is as important: it runs until its time is over.
-RUN ["/nodejs/bin/node", "--eval", "child_process.spawnSync(process.execPath, ['/app/entrypoint.mjs', 'bundle-server', '--bundle-url=file:///none', '--store=/tmp/store', '--listen=127.0.0.1:0', '--admin-listen=127.0.0.1:0', '--drain-linger=0s'], { stdio: 'inherit', timeout: 5000 })"]
+RUN ["/nodejs/bin/node", "--eval", "child_process.spawnSync(process.execPath, ['/app/entrypoint.mjs', 'bundle-server', '--bundle-url=file:///none', '--store=/tmp/store', '--listen=127.0.0.1:0', '--admin-listen=127.0.0.1:0', '--drain-linger=0s'], { stdio: 'inherit', timeout: 10000 })"]
 # The other threads, each until it has refused an empty task.
 RUN ["/nodejs/bin/node", "--eval", "for (const [name, task] of Object.entries({ check: '', bundle: '', mirror: 'restore', variant: '' })) { const thread = new worker_threads.Worker(`/app/${name}-worker.mjs`); thread.once('message', () => thread.terminate()); thread.postMessage({ input: { task } }); }"]
 # Empty where the two differ.

@@ -43,12 +43,7 @@ export async function startEmbeddedCluster(onBuild: BuildProgress): Promise<Demo
   );
   await kubectl(['create', 'namespace', namespace]);
   await kubectl(['apply', '--server-side', '--filename=-'], rendered);
-  await kubectl([
-    'wait',
-    '--for=condition=Established',
-    'crd/staticexports.staticexport.dev',
-    '--timeout=30s',
-  ]);
+  await cluster.awaitDefinitions();
   const account = (
     await kubectl([
       'get',
@@ -69,6 +64,8 @@ export async function startEmbeddedCluster(onBuild: BuildProgress): Promise<Demo
       `--kubeconfig=${kubeconfig}`,
       `--lease-namespace=${namespace}`,
       '--lease-name=demo-static-export-operator',
+      // The only operator, and nobody starts it again.
+      '--lease-duration=120s',
     ],
     kubectl,
     watch: cluster.watch,

@@ -20,7 +20,7 @@ export function startNode(name: string, flags: readonly string[], logFolder: str
 }
 
 /** Resolves once `url` answers 200. Fails at once, with the program's last lines, if it has ended. */
-export async function waitReady(program: RunningProgram, url: string, timeoutMs = 20_000): Promise<void> {
+export async function waitReady(program: RunningProgram, url: string, timeoutMs = 180_000): Promise<void> {
   await eventually(
     `${program.name} ready`,
     async () => {

@@ -100,7 +100,7 @@ export async function publishEdit(environment: DemoEnvironment, screen: Screen):
           const now = environment.status()?.active;
           return now?.version === before.version ? undefined : now;
         },
-        { timeoutMs: 120_000 },
+        { timeoutMs: 15 * 60_000 },
       );
       await waitServed(environment, active.version);
       return active;
@@ -135,7 +135,7 @@ export async function requestWithoutEdit(environment: DemoEnvironment, screen: S
         );
         return isDone && isSettled === true && status?.job?.completionTime !== undefined ? true : undefined;
       },
-      { timeoutMs: 120_000 },
+      { timeoutMs: 15 * 60_000 },
     );
     const after = requireActive(environment);
     assert.equal(after.version, before.version);
@@ -160,7 +160,7 @@ export async function watchRefreshes(
     `three refreshes of a link that is valid for ${linkLifetimeSeconds} s: same version, no download, ConfigMap untouched`,
     async () => {
       await eventually('three more links', () => (issued.size >= 4 ? true : undefined), {
-        timeoutMs: 150_000,
+        timeoutMs: 10 * 60_000,
       });
       await eventually('the mounted link to follow', async () => {
         links.add((await readMountedLink(environment)).search);
@@ -230,7 +230,7 @@ async function waitServed(environment: DemoEnvironment, version: string): Promis
       const active = await readServerActive(environment);
       return active.version === version ? true : undefined;
     },
-    { timeoutMs: 120_000 },
+    { timeoutMs: 15 * 60_000 },
   );
   assert.equal((await fetchPage(`${environment.siteUrl}/`)).status, 200);
 }

@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict';
 import { after, before, suite, type TestContext, test } from 'node:test';
 import { noRegistry } from '../support/docker-registry.ts';
-import { eventually } from '../support/eventually.ts';
+import { patiently } from '../support/eventually.ts';
 import { buildTestImages, type TestImages } from '../support/image/test-images.ts';
 import { startNode, type TestNodes } from '../support/node/node.ts';
 import { kubectl, listPods } from '../support/node/pods.ts';
@@ -36,8 +36,10 @@ suite('two releases behind an air gap', { skip: noRegistry }, () => {
     for (const end of await Promise.allSettled(ends)) if (end.status === 'rejected') throw end.reason;
   });
 
+  const selectorOf = (release: Release): string =>
+    `app.kubernetes.io/component=server,app.kubernetes.io/instance=${release}`;
   const podsOf = (release: Release): Promise<readonly string[]> =>
-    listPods(nodes, 'docs', `app.kubernetes.io/component=server,app.kubernetes.io/instance=${release}`);
+    listPods(nodes, 'docs', selectorOf(release));
   const served = (release: Release, words: string): Promise<string> =>
     awaitPage(
       nodes,
@@ -45,24 +47,20 @@ suite('two releases behind an air gap', { skip: noRegistry }, () => {
       words,
     );
   const rolledOut = (release: Release): Promise<string> => {
-    const which = [`deployment/${release}-static-export-site`, inDocs, '--timeout=180s'];
+    const which = [`deployment/${release}-static-export-site`, inDocs, '--timeout=480s'];
     return kubectl(nodes, ['rollout', 'status', ...which]);
   };
   /** Every server of a release reports this bundle as the one it serves. */
   const agreeing = (release: Release, bundle: number): Promise<true> =>
-    eventually<true>(
-      `every server of ${release} serves bundle ${bundle}`,
-      async () => {
-        const found = (await podsOf(release)).map(async (pod) => {
-          const path = `/api/v1/namespaces/docs/pods/${pod}:9090/proxy/status`;
-          return JSON.parse(await kubectl(nodes, ['get', '--raw', path])).active?.digest;
-        });
-        const digests = [...new Set(await Promise.all(found))];
-        if (digests.length === 1 && digests[0] === bundles[bundle - 1]?.digest) return true as const;
-        throw new Error(digests.join(' '));
-      },
-      { timeoutMs: 120_000 },
-    );
+    patiently<true>(`every server of ${release} serves bundle ${bundle}`, async () => {
+      const found = (await podsOf(release)).map(async (pod) => {
+        const path = `/api/v1/namespaces/docs/pods/${pod}:9090/proxy/status`;
+        return JSON.parse(await kubectl(nodes, ['get', '--raw', path])).active?.digest;
+      });
+      const digests = [...new Set(await Promise.all(found))];
+      if (digests.length === 1 && digests[0] === bundles[bundle - 1]?.digest) return true as const;
+      throw new Error(digests.join(' '));
+    });
   /** Pods and their restarts: the same text, the same processes. */
   const lives = (): Promise<string> => {
     const each = '{range .items[*]}{.metadata.uid} {.status.containerStatuses[*].restartCount}{"\\n"}{end}';
@@ -76,8 +74,10 @@ suite('two releases behind an air gap', { skip: noRegistry }, () => {
     const which = [`deployment/${release}-static-export-site`, `--replicas=${replicas}`, inDocs];
     await kubectl(nodes, ['scale', ...which]);
     await rolledOut(release);
-    await eventually(`${replicas} servers`, async () =>
-      (await podsOf(release)).length === replicas ? true : undefined,
+    // The scheduler keeps new pods away from those that are going, too.
+    const all = ['get', 'pods', inDocs, `--selector=${selectorOf(release)}`, '--output=name'];
+    await patiently(`${replicas} servers`, async () =>
+      (await kubectl(nodes, all)).trim().split('\n').length === replicas ? true : undefined,
     );
   };
 
@@ -141,7 +141,7 @@ suite('two releases behind an air gap', { skip: noRegistry }, () => {
     await timeline.step('replace a pod, registry away', 2, () =>
       gap.withoutRegistry(async () => {
         const [pod = ''] = await podsOf('docs');
-        await kubectl(nodes, ['delete', 'pod', pod, inDocs, '--timeout=120s']);
+        await kubectl(nodes, ['delete', 'pod', pod, inDocs, '--timeout=480s']);
         await rolledOut('docs');
         assert.ok(!(await podsOf('docs')).includes(pod));
         await agreeing('docs', 1);
@@ -160,7 +160,7 @@ suite('two releases behind an air gap', { skip: noRegistry }, () => {
   test('a release whose pods are all replaced starts from the registry', () =>
     timeline.step('replace all pods of the preview', 2, async () => {
       const former = await podsOf('preview');
-      await kubectl(nodes, ['delete', 'pod', ...former, inDocs, '--timeout=120s']);
+      await kubectl(nodes, ['delete', 'pod', ...former, inDocs, '--timeout=480s']);
       await rolledOut('preview');
       assert.deepEqual(
         (await podsOf('preview')).filter((pod) => former.includes(pod)),
@@ -186,7 +186,7 @@ suite('two releases behind an air gap', { skip: noRegistry }, () => {
         const node = nodes.names[day % nodes.names.length] ?? '';
         const onNode = ['get', 'pods', inDocs, `--field-selector=spec.nodeName=${node}`, '--output=name'];
         assert.match(await kubectl(nodes, onNode), /^pod\/docs-/m, `${node} has a server of docs`);
-        await kubectl(nodes, ['drain', node, '--delete-emptydir-data', '--timeout=180s']);
+        await kubectl(nodes, ['drain', node, '--delete-emptydir-data', '--timeout=480s']);
         for (const release of ['docs', 'preview'] as const) await rolledOut(release);
         assert.equal(await kubectl(nodes, onNode), '', `${node} is empty`);
         await kubectl(nodes, ['uncordon', node]);

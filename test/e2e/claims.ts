@@ -2,7 +2,7 @@
 // version, a link is fresh, no job or process is new. A failure shows what a user would see.
 
 import assert from 'node:assert/strict';
-import { eventually } from '../support/eventually.ts';
+import { patiently } from '../support/eventually.ts';
 import type { TestNodes } from '../support/node/node.ts';
 import { awaitPage, full, siteSpace, type TwoCharts } from './two-charts.ts';
 
@@ -25,13 +25,13 @@ export interface Claims {
 export function createClaims(nodes: TestNodes, world: TwoCharts): Claims {
   const linkIssuedAt = (): Promise<string> => world.read('.status.active.linkIssueTime');
   const until = (what: string, isSo: () => Promise<boolean>): Promise<true> =>
-    eventually<true>(
+    patiently<true>(
       what,
       async () => {
         if (await isSo()) return true as const;
         throw new Error(await world.look());
       },
-      { timeoutMs: 120_000, everyMs: 300 },
+      { everyMs: 300 },
     );
   return {
     condition: (type) => world.read(`.status.conditions[?(@.type=="${type}")].reason`),
@@ -52,7 +52,7 @@ export function createClaims(nodes: TestNodes, world: TwoCharts): Claims {
         'status',
         `deployment/${full}`,
         `--namespace=${siteSpace}`,
-        '--timeout=180s',
+        '--timeout=480s',
       ]),
     untouched: async (work) => {
       const [jobs, lives] = [await world.jobsStarted(), await world.serverLives()];

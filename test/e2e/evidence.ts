@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { mustRun } from '../support/command.ts';
-import { eventually } from '../support/eventually.ts';
+import { patiently } from '../support/eventually.ts';
 import type { TestNodes } from '../support/node/node.ts';
 import { clusterIp, countRestarts, kubectl, listPods, readContainerMemory } from '../support/node/pods.ts';
 import { startVisits } from '../support/node/visits.ts';
@@ -91,18 +91,26 @@ export async function packLargeSite(folder: string): Promise<string> {
 /** Installs a separate server for it, with the chart's own limits. Does not wait for the precompressed variants. */
 export async function installLargeSite(world: TwoCharts): Promise<void> {
   const call = ['install', 'large', `${charts}static-export-site`, inLarge];
-  await world.helm([...call, '--wait', '--timeout=180s'], largeSiteValues);
+  await world.helm([...call, '--wait', '--timeout=480s'], largeSiteValues);
 }
 
 /** Requests hundreds of its pages, waits for their precompressed variants, and fails if memory ran out. */
 export async function readLargeSite(nodes: TestNodes): Promise<string> {
+  // A node was drained, so the server may be another one, which downloads the site again.
+  await kubectl(nodes, [
+    'rollout',
+    'status',
+    'deployment/large-static-export-site',
+    inLarge,
+    '--timeout=480s',
+  ]);
   const url = `http://${await clusterIp(nodes, largeSpace, 'large-static-export-site')}`;
   const urls = Array.from({ length: 500 }, (_, at) => `${url}/guides/${at % 50}/page-${at}`);
   const visits = startVisits(nodes, { urls, perSecond: 50, keepsConnections: true });
   const [pod = ''] = await listPods(nodes, largeSpace, servers);
   await visits.more(urls.length);
   const path = `/api/v1/namespaces/${largeSpace}/pods/${pod}:9090/proxy/status`;
-  await eventually(
+  await patiently(
     'the precompressed variants made',
     async () => {
       const { encodings } = JSON.parse(await kubectl(nodes, ['get', '--raw', path]));

@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, suite, type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { eventually } from '../support/eventually.ts';
+import { patiently } from '../support/eventually.ts';
 import { buildTestImages, type TestImages } from '../support/image/test-images.ts';
 import { startNode, type TestNodes } from '../support/node/node.ts';
 import { countRestarts, listPods, signalContainer } from '../support/node/pods.ts';
@@ -43,7 +43,7 @@ import { giveVolumes, switchOff } from './volumes.ts';
 const charts = new URL('../../charts/', import.meta.url).pathname;
 const inSite = `--namespace=${siteSpace}`;
 const inOperator = `--namespace=${operatorSpace}`;
-const patient = ['--wait', '--timeout=180s'];
+const patient = ['--wait', '--timeout=480s'];
 
 suite('the promise', () => {
   const timeline = createTimeline();
@@ -99,6 +99,7 @@ suite('the promise', () => {
       const packaged = (chart: string): string => join(nodes.folder, `${chart}-0.0.9.tgz`);
       const operator = ['install', 'operator', packaged('static-export-operator'), inOperator];
       await world.helm([...operator, ...patient], operatorValues);
+      await sure.until('the export service answers', () => world.isAccepted('svc_first'));
       await world.helm(['install', 'docs', packaged('static-export-site'), inSite, ...patient], siteValues);
       url = await sure.served('first words');
     });
@@ -117,8 +118,8 @@ suite('the promise', () => {
 
   test('helm test of both charts passes', () =>
     timeline.step('helm test of both charts', 1, async () => {
-      await world.helm(['test', 'operator', inOperator, '--timeout=120s']);
-      await world.helm(['test', 'docs', inSite, '--timeout=120s']);
+      await world.helm(['test', 'operator', inOperator, '--timeout=480s']);
+      await world.helm(['test', 'docs', inSite, '--timeout=480s']);
     }));
 
   test('tree and doctor see the pods in step, and a report has no key and no link', () =>
@@ -133,14 +134,14 @@ suite('the promise', () => {
     await say(t, await world.look());
     await timeline.step('delete the site’s pods one by one', 1, async () => {
       for (const pod of await listPods(nodes, siteSpace, servers)) {
-        await world.kubectl(['delete', 'pod', pod, inSite, '--timeout=120s']);
+        await world.kubectl(['delete', 'pod', pod, inSite, '--timeout=480s']);
         await sure.rolledOut();
       }
     });
     await timeline.step('drain a node', 1, async () => {
       const before = await world.serverNodes();
       const node = before.at(-1) ?? '';
-      await world.kubectl(['drain', node, '--delete-emptydir-data', '--force', '--timeout=180s']);
+      await world.kubectl(['drain', node, '--delete-emptydir-data', '--force', '--timeout=480s']);
       await sure.rolledOut();
       const left = await world.serverNodes();
       assert.ok(left.length >= 2 && !left.includes(node), `${node} of ${before} drained, servers on ${left}`);
@@ -168,7 +169,9 @@ suite('the promise', () => {
       const lives = await world.serverLives();
       await world.writeDocs('second words');
       await world.kubectl(['scale', serviceDeployment, '--replicas=1', inOperator]);
-      await world.kubectl(['rollout', 'status', serviceDeployment, inOperator, '--timeout=180s']);
+      await world.kubectl(['rollout', 'status', serviceDeployment, inOperator, '--timeout=480s']);
+      // The pod is ready before every node sends to it, and a start that is refused is tried again after a minute.
+      await sure.until('the export service answers', () => world.isAccepted('svc_first'));
       // The operator's own retry is some minutes away by now, so a request replaces it.
       const request = 'staticexport.dev/requestedAt=after-the-edit';
       await world.kubectl(['annotate', 'staticexports', '--all', request, inSite]);
@@ -193,10 +196,13 @@ suite('the promise', () => {
           world.kubectl(['get', 'lease', '--output=jsonpath={.items[*].spec.holderIdentity}', inOperator]);
         const former = await holder();
         const pod = former.split('_')[0] ?? '';
+        const restarts = (): Promise<number> => countRestarts(nodes, { namespace: operatorSpace, pod });
+        const before = await restarts();
         await signalContainer(nodes, { namespace: operatorSpace, pod }, 'SIGKILL');
         await sure.until('somebody else leads', async () => (await holder()) !== former);
         await sure.freshLink(await sure.linkIssuedAt());
-        assert.equal(await countRestarts(nodes, { namespace: operatorSpace, pod }), 1);
+        await sure.until('the kubelet reports the restart', async () => (await restarts()) > before);
+        assert.equal(await restarts(), before + 1);
       });
     }));
 
@@ -228,7 +234,7 @@ suite('the promise', () => {
   test('twenty refreshes restart no pod and write only the link', async () => {
     await timeline.step('the rest of 20 refreshes', 2, () =>
       sure.untouched(async () => {
-        await eventually('20 refreshes', () => links.seen() > 20 || undefined, { timeoutMs: 240_000 });
+        await patiently('20 refreshes', () => links.seen() > 20 || undefined, { timeoutMs: 600_000 });
       }),
     );
     await links.stop();

@@ -76,8 +76,8 @@ export function servers(image: string, replicas: number): object {
       { name: 'http', containerPort: 8080 },
       { name: 'admin', containerPort: 9090 },
     ],
-    readinessProbe: { httpGet: { path: '/readyz', port: 'admin' }, periodSeconds: 1 },
-    livenessProbe: { httpGet: { path: '/livez', port: 'admin' } },
+    readinessProbe: { httpGet: { path: '/readyz', port: 'admin' }, periodSeconds: 1, timeoutSeconds: 5 },
+    livenessProbe: { httpGet: { path: '/livez', port: 'admin' }, timeoutSeconds: 5 },
     resources: { limits: { memory: '256Mi' } },
     securityContext: restricted,
     volumeMounts: [

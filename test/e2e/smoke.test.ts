@@ -6,7 +6,7 @@ import assert from 'node:assert/strict';
 import { readdir, readFile } from 'node:fs/promises';
 import { after, before, suite, test } from 'node:test';
 import { findClusterTools } from '../support/cluster-tools.ts';
-import { eventually } from '../support/eventually.ts';
+import { patiently } from '../support/eventually.ts';
 import { buildTestImages, type TestImages } from '../support/image/test-images.ts';
 import { sandboxImage } from '../support/node/container-runtime.ts';
 import { type KernelSettings, readKernelSettings } from '../support/node/kernel-settings.ts';
@@ -47,11 +47,9 @@ suite('our image on real nodes', () => {
     return stdout;
   };
   const shows = (greeting: string): Promise<true> =>
-    eventually(`the site says "${greeting}"`, async () => (await ask()).includes(greeting) || undefined, {
-      timeoutMs: 40_000,
-    });
+    patiently(`the site says "${greeting}"`, async () => (await ask()).includes(greeting) || undefined);
   const rolledOut = (): Promise<string> =>
-    kubectl(nodes, ['rollout', 'status', 'deployment/site', inNamespace, '--timeout=90s']);
+    kubectl(nodes, ['rollout', 'status', 'deployment/site', inNamespace, '--timeout=480s']);
 
   before(async () => {
     settings = await readKernelSettings();
@@ -70,7 +68,10 @@ suite('our image on real nodes', () => {
     await nodes?.stop();
     await images?.remove();
     assert.deepEqual(await findRemains(process.pid), [], 'folders and control groups');
-    assert.deepEqual(await listLivingChildren(), [], 'processes');
+    await patiently('every process ended', async () => {
+      assert.deepEqual(await listLivingChildren(), [], 'processes');
+      return true;
+    });
     assert.doesNotMatch(await readFile('/proc/self/mounts', 'utf8'), /static-export-/);
     assert.deepEqual(await readKernelSettings(), settings, 'kernel settings');
   });
@@ -104,7 +105,7 @@ suite('our image on real nodes', () => {
       programs.map((name) => oneShot(name, images.product, { args: [name, '--version'] })),
     );
     for (const name of programs) {
-      const ended = await eventually(`pod ${name} ended`, async () => {
+      const ended = await patiently(`pod ${name} ended`, async () => {
         const phase = await kubectl(nodes, [
           'get',
           'pod',
@@ -130,7 +131,7 @@ suite('our image on real nodes', () => {
     const wget = `/bin/busybox timeout 5 /bin/busybox wget -q -O - http://site.${namespace}/`;
     const command = ['/bin/busybox', 'sh', '-c', `until ${wget}; do /bin/busybox sleep 1; done`];
     await applyObjects(nodes, [oneShot('visitor', sandboxImage, { command })]);
-    await eventually(
+    await patiently(
       'the visiting pod saw the page',
       async () => {
         const log = await kubectl(nodes, ['logs', 'visitor', inNamespace]);
@@ -153,7 +154,7 @@ suite('our image on real nodes', () => {
       [tool, `--kubeconfig=${nodes.kubeconfig}`, 'port-forward', pod, '18080:http', inNamespace],
       {},
     );
-    const page = await eventually('the forwarded port answers', async () => {
+    const page = await patiently('the forwarded port answers', async () => {
       const answer = await nodes.run(['curl', '--silent', '--max-time', '5', 'http://127.0.0.1:18080/']);
       return answer.code === 0 ? answer.stdout : undefined;
     });
@@ -175,10 +176,9 @@ suite('our image on real nodes', () => {
     await applyObjects(nodes, [published('two', 'two.tar.gz')]);
     for (const pod of pods) {
       const path = `/api/v1/namespaces/${namespace}/pods/${pod}:8080/proxy/`;
-      await eventually(
+      await patiently(
         `${pod} serves the second version`,
         async () => (await kubectl(nodes, ['get', '--raw', path])).includes('second words') || undefined,
-        { timeoutMs: 60_000 },
       );
     }
     assert.deepEqual(await listPods(nodes, namespace, selector), pods);
@@ -186,9 +186,10 @@ suite('our image on real nodes', () => {
 
   test('a server killed from outside restarts with the same site', async () => {
     const [pod = ''] = await listPods(nodes, namespace, selector);
+    const before = await countRestarts(nodes, { namespace, pod });
     await signalContainer(nodes, { namespace, pod }, 'SIGKILL');
-    await eventually('the container started again', async () =>
-      (await countRestarts(nodes, { namespace, pod })) === 1 ? true : undefined,
+    await patiently('the container started again', async () =>
+      (await countRestarts(nodes, { namespace, pod })) === before + 1 ? true : undefined,
     );
     await rolledOut();
     await shows('second words');

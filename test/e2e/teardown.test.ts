@@ -6,7 +6,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, suite, test } from 'node:test';
 import { type ChildProgram, startProgram } from '../support/child-program.ts';
-import { eventually } from '../support/eventually.ts';
+import { patiently } from '../support/eventually.ts';
 import { buildSandboxImage, type TestImages } from '../support/image/test-images.ts';
 import { readKernelSettings } from '../support/node/kernel-settings.ts';
 import { startNode } from '../support/node/node.ts';
@@ -14,7 +14,7 @@ import { findRemains, sweepRemains } from '../support/node/remains.ts';
 
 const program = join(import.meta.dirname, '../support/node/held-node.ts');
 /** For events without a duration on a busy machine: the claim is only that they happen. */
-const patience = { timeoutMs: 90_000 };
+const patience = { timeoutMs: 300_000 };
 
 suite('a node leaves nothing', () => {
   let images: Pick<TestImages, 'archives' | 'remove'>;
@@ -60,7 +60,7 @@ async function holdNode(archives: readonly string[]): Promise<ChildProgram> {
       isHeld ||= line.startsWith('held ');
     },
   });
-  await eventually(
+  await patiently(
     'the node held',
     () => {
       if (runner.hasExited()) throw new Error(runner.tail());
@@ -73,7 +73,7 @@ async function holdNode(archives: readonly string[]): Promise<ChildProgram> {
 
 /** Every program of a node has its folder as an argument, and the folder's name holds the runner's process id. */
 async function noProcessOf(pid: number): Promise<void> {
-  await eventually(
+  await patiently(
     `no process of runner ${pid}`,
     async () => {
       const all = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));

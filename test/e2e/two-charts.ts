@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict';
 import { chmod, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { eventually } from '../support/eventually.ts';
+import { patiently } from '../support/eventually.ts';
 import { productImage } from '../support/image/test-images.ts';
 import { sandboxImage } from '../support/node/container-runtime.ts';
 import type { TestNodes } from '../support/node/node.ts';
@@ -103,6 +103,8 @@ export async function prepareTwoCharts(nodes: TestNodes): Promise<TwoCharts> {
     volume('export-service', serviceFolder),
     ...origin(originFolder),
   ]);
+  const toOrigin = ['rollout', 'status', 'deployment/origin', `--namespace=${originSpace}`];
+  await kubectl(nodes, [...toOrigin, '--timeout=480s']);
 
   const run = (args: readonly string[]): Promise<string> => kubectl(nodes, args);
   const read = (path: string): Promise<string> =>
@@ -181,16 +183,12 @@ export async function awaitPage(
   words: string,
 ): Promise<string> {
   const url = `http://${await clusterIp(nodes, place.namespace, place.service)}`;
-  await eventually(
-    `${place.path} says "${words}"`,
-    async () => {
-      const call = ['curl', '--silent', '--max-time', '5', `${url}${place.path}`];
-      const { stdout } = await nodes.run(call);
-      if (stdout.includes(words)) return true;
-      throw new Error(stdout.slice(0, 300));
-    },
-    { timeoutMs: 120_000 },
-  );
+  await patiently(`${place.path} says "${words}"`, async () => {
+    const call = ['curl', '--silent', '--max-time', '5', `${url}${place.path}`];
+    const { stdout } = await nodes.run(call);
+    if (stdout.includes(words)) return true;
+    throw new Error(stdout.slice(0, 300));
+  });
   return url;
 }
 

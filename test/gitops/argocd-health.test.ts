@@ -8,12 +8,12 @@ import { after, before, suite, test } from 'node:test';
 import { stringify } from 'yaml';
 import { keySecret } from '../integration/operator/resources.ts';
 import { wrongKey } from '../integration/operator/scripted-vendor.ts';
+import { patiently } from '../support/eventually.ts';
 import { type ArgoCd, startArgoCd } from '../support/gitops/argocd.ts';
 import { applyDefinitions } from '../support/gitops/definitions.ts';
 import type { GitRepository } from '../support/gitops/git-repository.ts';
 import { type GitServer, startGitServer } from '../support/gitops/git-server.ts';
 import { noGitOps } from '../support/gitops/programs.ts';
-import { eventually } from './eventually.ts';
 import { namespace, type OperatorWorld, startOperatorWorld } from './operator-world.ts';
 
 const docs = join(import.meta.dirname, '../../charts/static-export-operator/docs');
@@ -110,7 +110,7 @@ suite('health of a StaticExport in Argo CD', { skip: noGitOps }, () => {
     const read = async () => (await world.reader.read('sx', 'nightly')).status;
     const before = (await read()).active.version;
     const awaitJob = (what: string, look: (status: Awaited<ReturnType<typeof read>>) => boolean) =>
-      eventually(what, async () => look(await read()) || undefined);
+      patiently(what, async () => look(await read()) || undefined);
     const release = hold('nightly.example.com');
     await awaitJob('a running job', ({ job }) => job.cause === 'Schedule' && job.state === 'running');
     await argo.refresh('nightly', 'hard');

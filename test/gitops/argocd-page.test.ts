@@ -9,11 +9,11 @@ import { after, before, suite, test } from 'node:test';
 import { parse, parseDocument } from 'yaml';
 import { goodKey } from '../integration/operator/scripted-vendor.ts';
 import { runCommand } from '../support/command.ts';
+import { patiently } from '../support/eventually.ts';
 import { type ArgoCd, startArgoCd } from '../support/gitops/argocd.ts';
 import type { GitRepository } from '../support/gitops/git-repository.ts';
 import { type GitServer, startGitServer } from '../support/gitops/git-server.ts';
 import { noGitOps } from '../support/gitops/programs.ts';
-import { eventually } from './eventually.ts';
 import { type Page, readPage } from './page.ts';
 import { type PageWorld, startPageWorld } from './page-world.ts';
 
@@ -88,20 +88,20 @@ suite('the repository of the page for Argo CD', { skip: noGitOps }, () => {
   };
   /** The version is in the Application, then in the pods, and the target follows them to Healthy. */
   const awaitRolledOut = async (version: string): Promise<void> => {
-    await eventually(`${version} in the pods`, async () => (await versionOfPods()) === version || undefined);
+    await patiently(`${version} in the pods`, async () => (await versionOfPods()) === version || undefined);
     assert.equal((await site()).spec.source.helm.valuesObject.staticExport.version, version);
     await world.rollOut('docs', 'docs-static-export-site');
     await world.reader.awaitCondition('docs', 'TargetsSynced', 'True', 'Synced');
   };
 
   test('the waves are applied in order, and every Application becomes Synced and Healthy', async () => {
-    await eventually('the Deployment of the operator', () =>
+    await patiently('the Deployment of the operator', () =>
       world.get('deployment', 'static-export', 'static-export-operator'),
     );
     assert.deepEqual(await names(), ['docs-platform', 'static-export-operator']);
     await world.startOperator();
     await world.rollOut('static-export', 'static-export-operator');
-    await eventually('the second wave', async () => (await names()).length === 4 || undefined);
+    await patiently('the second wave', async () => (await names()).length === 4 || undefined);
     await awaitHealth('docs-export', 'Healthy');
     await awaitRolledOut(await world.activeVersion());
     for (const name of ['static-export-operator', 'docs-export', 'docs', 'docs-platform'])
@@ -121,7 +121,7 @@ suite('the repository of the page for Argo CD', { skip: noGitOps }, () => {
     const path = 'apps/docs-site.yaml';
     const values = ['spec', 'source', 'helm', 'valuesObject'];
     await commit({ [path]: await edited(path, [...values, 'server', 'replicas'], 3) });
-    await eventually('three replicas', async () => {
+    await patiently('three replicas', async () => {
       const { spec } = await world.get('deployment', 'docs', 'docs-static-export-site');
       return spec.replicas === 3 || undefined;
     });
@@ -129,7 +129,7 @@ suite('the repository of the page for Argo CD', { skip: noGitOps }, () => {
     for (const secret of ['docs-bundle-2', 'docs-bundle']) {
       const field = [...values, 'staticExport', 'existingSecret'];
       await commit({ [path]: await edited(path, field, secret) });
-      await eventually(`the Secret ${secret} in the pods`, async () => {
+      await patiently(`the Secret ${secret} in the pods`, async () => {
         const { spec } = await world.get('deployment', 'docs', 'docs-static-export-site');
         const volumes: readonly { readonly secret?: { readonly secretName: string } }[] =
           spec.template.spec.volumes;
@@ -172,7 +172,7 @@ suite('the repository of the page for Argo CD', { skip: noGitOps }, () => {
     await awaitRolledOut(version);
     const path = 'docs-export/static-export.yaml';
     await commit({ [path]: await edited(path, ['spec', 'historyLimit'], 6) });
-    await eventually('the other field', async () => {
+    await patiently('the other field', async () => {
       const { spec } = await world.reader.read('sx', 'docs');
       return spec.historyLimit === 6 || undefined;
     });
@@ -183,14 +183,14 @@ suite('the repository of the page for Argo CD', { skip: noGitOps }, () => {
   test('without automated sync a version waits, and sync: Request starts the sync', async () => {
     const path = 'apps/docs-site.yaml';
     await commit({ [path]: await edited(path, ['spec', 'syncPolicy'], undefined) });
-    await eventually(
+    await patiently(
       'no automated sync',
       async () => (await site()).spec.syncPolicy === undefined || undefined,
     );
     await world.publishNext();
     await world.reader.awaitCondition('docs', 'TargetsSynced', 'Unknown', 'AwaitingSync');
     await commit(page.replacements);
-    await eventually('the request', async () => {
+    await patiently('the request', async () => {
       const { spec } = await world.reader.read('sx', 'docs');
       return spec.targets[0].application.sync === 'Request' || undefined;
     });

@@ -6,6 +6,7 @@ import { after, before, suite, test } from 'node:test';
 import { stringify } from 'yaml';
 import { keySecret } from '../integration/operator/resources.ts';
 import { wrongKey } from '../integration/operator/scripted-vendor.ts';
+import { patiently } from '../support/eventually.ts';
 import { applyDefinitions } from '../support/gitops/definitions.ts';
 import {
   type KustomizeController,
@@ -13,7 +14,6 @@ import {
 } from '../support/gitops/kustomize-controller.ts';
 import { type PlayedSource, playSource } from '../support/gitops/played-source.ts';
 import { noGitOps } from '../support/gitops/programs.ts';
-import { eventually } from './eventually.ts';
 import { namespace, type OperatorWorld, startOperatorWorld } from './operator-world.ts';
 
 const staticExport = (name: string, spec: object = {}) => ({
@@ -93,7 +93,7 @@ suite('health of a StaticExport', { skip: noGitOps }, () => {
     return conditions.find(({ type }) => type === 'Ready');
   };
   const awaitReady = (name: string, status: string, reason: string): Promise<Condition> =>
-    eventually(`Kustomization ${name} with Ready=${status}/${reason}`, async () => {
+    patiently(`Kustomization ${name} with Ready=${status}/${reason}`, async () => {
       const ready = await readyOf(name);
       if (ready?.status === status && ready.reason === reason) return ready;
       throw new Error(JSON.stringify(ready));
@@ -126,7 +126,7 @@ suite('health of a StaticExport', { skip: noGitOps }, () => {
       const release = hold(name);
       await commit(name, {}, checks);
       await world.reader.awaitCondition(name, 'Reconciling', 'True', 'Exporting');
-      await eventually('running health checks', async () => {
+      await patiently('running health checks', async () => {
         const { status } = await world.get('kustomization', namespace, name);
         return JSON.stringify(status).includes('Running health checks for revision') || undefined;
       });
@@ -162,7 +162,7 @@ suite('health of a StaticExport', { skip: noGitOps }, () => {
       (line) => seen.add(line),
     );
     const job = async () => (await world.reader.read('sx', 'nightly')).status.job;
-    await eventually('a scheduled job', async () => {
+    await patiently('a scheduled job', async () => {
       const { cause, state } = await job();
       return (cause === 'Schedule' && state === 'running') || undefined;
     });
@@ -171,7 +171,7 @@ suite('health of a StaticExport', { skip: noGitOps }, () => {
       return status?.history?.[0]?.totalReconciliations ?? 0;
     };
     const first = await checks();
-    await eventually('ten checks', async () => (await checks()) >= first + 10 || undefined, {
+    await patiently('ten checks', async () => (await checks()) >= first + 10 || undefined, {
       timeoutMs: 300_000,
     });
     assert.equal((await job()).state, 'running');
@@ -179,7 +179,7 @@ suite('health of a StaticExport', { skip: noGitOps }, () => {
     const before = await world.activeVersion('nightly');
     release();
     // The held job has the old content; the next one publishes.
-    await eventually(
+    await patiently(
       'the next version',
       async () => {
         const { status } = await world.reader.read('sx', 'nightly');

@@ -9,6 +9,7 @@ import { after, before, suite, test } from 'node:test';
 import { parse, stringify } from 'yaml';
 import { findClusterTools } from '../support/cluster-tools.ts';
 import { runCommand } from '../support/command.ts';
+import { patienceMs, patiently } from '../support/eventually.ts';
 import { applyDefinitions } from '../support/gitops/definitions.ts';
 import { helmValues } from '../support/gitops/helm-values.ts';
 import {
@@ -17,7 +18,6 @@ import {
 } from '../support/gitops/kustomize-controller.ts';
 import { type PlayedSource, playSource } from '../support/gitops/played-source.ts';
 import { noGitOps } from '../support/gitops/programs.ts';
-import { eventually, patienceMs } from './eventually.ts';
 import { consent, type OperatorWorld, startOperatorWorld } from './operator-world.ts';
 import { siteChart } from './site-chart.ts';
 
@@ -73,7 +73,7 @@ suite('the HelmRelease target with kustomize-controller', { skip: noGitOps }, ()
     await awaitApplied(name, revision);
   };
   const awaitApplied = (name: string, revision: string): Promise<true> =>
-    eventually(`${revision} applied`, async () => {
+    patiently(`${revision} applied`, async () => {
       const { status } = await world.get('kustomization', docs, name);
       return status?.lastAppliedRevision === revision || undefined;
     });
@@ -84,7 +84,7 @@ suite('the HelmRelease target with kustomize-controller', { skip: noGitOps }, ()
       return status?.history?.[0]?.totalReconciliations ?? 0;
     };
     const first = await total();
-    await eventually('more intervals', async () => (await total()) >= first + count || undefined, {
+    await patiently('more intervals', async () => (await total()) >= first + count || undefined, {
       timeoutMs: 300_000,
     });
   };
@@ -103,7 +103,7 @@ suite('the HelmRelease target with kustomize-controller', { skip: noGitOps }, ()
   const toRelease = (name: string, more: object = {}) =>
     world.create(name, { type: 'HelmRelease', helmRelease: { namespace: docs, name }, ...more });
   const awaitVersion = (name: string, version: string, timeoutMs = patienceMs): Promise<true> =>
-    eventually(`${version} in ${name}`, async () => (await versionIn(name)) === version || undefined, {
+    patiently(`${version} in ${name}`, async () => (await versionIn(name)) === version || undefined, {
       timeoutMs,
     });
 
@@ -153,7 +153,7 @@ suite('the HelmRelease target with kustomize-controller', { skip: noGitOps }, ()
     await commit('shared', { replicas: 2, staticExport: { version } });
     // The digest is missing, so both keys are applied, one of them with the value that git declares.
     await toRelease('shared', { write: ['version', 'digest'] });
-    await eventually('two owners', async () => (await ownersIn('shared')).length === 2 || undefined);
+    await patiently('two owners', async () => (await ownersIn('shared')).length === 2 || undefined);
     await commit('shared', { replicas: 2 });
     await awaitIntervals('shared', 2);
     assert.equal((await ownersIn('shared')).length, 2, 'Flux keeps what it does not declare any more');
@@ -187,7 +187,7 @@ suite('the HelmRelease target with kustomize-controller', { skip: noGitOps }, ()
     await awaitVersion('ignored', version);
     // Another key differs in git, so that Flux applies the object again.
     await commit('ignored', { replicas: 5, staticExport: { version: 'from-git' } });
-    await eventually(
+    await patiently(
       'the other key',
       async () => (await read('ignored')).spec.values.replicas === 5 || undefined,
     );

@@ -7,7 +7,7 @@ import { startOperator } from '../integration/operator/operator-process.ts';
 import { createReader } from '../integration/operator/resource-reader.ts';
 import { keySecret, namespace } from '../integration/operator/resources.ts';
 import { goodKey, signature, startVendor } from '../integration/operator/scripted-vendor.ts';
-import { eventually, patienceMs } from './eventually.ts';
+import { patienceMs, patiently } from '../support/eventually.ts';
 
 export { namespace };
 
@@ -44,7 +44,7 @@ export async function startOperatorWorld(options: {
   const reader = createReader(cluster.kubectl, namespace, patienceMs);
 
   const activeVersion = (name: string, after = ''): Promise<string> =>
-    eventually(`a version of ${name}`, async () => {
+    patiently(`a version of ${name}`, async () => {
       const { status } = await reader.read('sx', name);
       const version: string | undefined = status?.active?.version;
       return version === undefined || version === after ? undefined : version;

@@ -216,7 +216,7 @@ async function waitReady(isReady: () => Promise<boolean>, apiServer: ChildProgra
       if (apiServer.hasExited()) return 'gone';
       return (await isReady()) ? 'ready' : undefined;
     },
-    { timeoutMs: 60_000 },
+    { timeoutMs: 300_000 },
   );
   if (apiServer.hasExited()) throw new Error(`kube-apiserver ended:\n${apiServer.tail()}`);
 }

@@ -26,3 +26,13 @@ export async function eventually<T>(
     await sleep(everyMs);
   }
 }
+
+/** Long enough for three of the operator's checks that come once a minute. */
+export const patienceMs = 180_000;
+
+/**
+ * As `eventually`, in a cluster where other controllers work too: whole chains of reconciles, on a machine that they keep
+ * busy. So the limit is long, and a look, which starts kubectl, comes rarely. It says nothing about how fast anything is.
+ */
+export const patiently: typeof eventually = (what, look, options) =>
+  eventually(what, look, { timeoutMs: patienceMs, everyMs: 250, ...options });

@@ -48,7 +48,9 @@ export async function createImageBuilder(folder: string): Promise<ImageBuilder> 
         ...(platform === undefined ? [] : [`--platform=${platform}`]),
       ];
       const options = ['--isolation=chroot', '--pull-never', `--file=${dockerfile}`, ...target];
-      await mustRun([...buildah, 'bud', ...options, ...values, ...contexts, ...volumes, context]);
+      await mustRun([...buildah, 'bud', ...options, ...values, ...contexts, ...volumes, context], {
+        timeoutMs: 1_800_000,
+      });
     },
     save: async (name) => {
       const file = join(archives, `${name.replaceAll(/[/:]/g, '-')}.tar`);

@@ -4,7 +4,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { mkdir, readdir, readFile, rmdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { eventually } from '../eventually.ts';
+import { patiently } from '../eventually.ts';
 
 const mountPoint = '/sys/fs/cgroup';
 const isUnified = existsSync(join(mountPoint, 'cgroup.controllers'));
@@ -40,8 +40,7 @@ export async function removeCgroups(path: string): Promise<void> {
   for (const root of await hierarchies()) {
     const folder = join(root, path);
     // A runtime that was killed with much to give back takes its time on a busy machine.
-    const patience = { timeoutMs: 90_000 };
-    await eventually(`${folder} empty`, () => removeTree(folder).then(() => true), patience);
+    await patiently(`${folder} empty`, () => removeTree(folder).then(() => true));
   }
 }
 

@@ -41,7 +41,7 @@ export async function measureColdStart(nodes: TestNodes, start: ColdStart): Prom
   try {
     const order = JSON.stringify({ run, url: start.url });
     const { code, stdout, stderr } = await nodes.run([process.execPath, starter, order], {
-      timeoutMs: 90_000,
+      timeoutMs: 300_000,
     });
     if (code !== 0) throw new Error(`${start.args.join(' ')} did not start:\n${stderr}`);
     return answerShape.parse(JSON.parse(stdout)).readyMs;

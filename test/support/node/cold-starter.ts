@@ -31,7 +31,7 @@ execFile(file, args, (error) => {
   process.exit(1);
 });
 while (heard !== '200') {
-  if (performance.now() - start > 60_000) throw new Error(`not ready within a minute: ${heard}`);
+  if (performance.now() - start > 240_000) throw new Error(`not ready within four minutes: ${heard}`);
   await sleep(2);
   heard = await ask();
 }

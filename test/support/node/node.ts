@@ -10,7 +10,7 @@ import { type ChildOptions, type ChildProgram, startProgram } from '../child-pro
 import { startControlPlane, type TestCluster } from '../cluster.ts';
 import { type CommandOptions, type CommandResult, runCommand } from '../command.ts';
 import { type Command, type ControlPlaneProgram, findControlPlane } from '../control-plane-binary.ts';
-import { eventually } from '../eventually.ts';
+import { patiently } from '../eventually.ts';
 import { createCgroups, removeCgroups } from './cgroup-tree.ts';
 import { type ContainerRuntime, startContainerRuntime } from './container-runtime.ts';
 import { readKernelSettings, restoreKernelSettings, saveKernelSettings } from './kernel-settings.ts';
@@ -166,17 +166,20 @@ async function startProxy(places: Places, start: TestNodes['start']): Promise<vo
 }
 
 async function awaitReady(cluster: TestCluster, names: readonly string[]): Promise<void> {
-  await eventually(
-    `${names.join(', ')} Ready`,
-    async () => {
-      const nodes = names.map((name) => `node/${name}`);
-      const wait = await cluster.kubectl(['wait', '--for=condition=Ready', '--timeout=5s', ...nodes]);
-      // Without its account no pod is admitted to a namespace.
-      const account = await cluster.kubectl(['get', 'serviceaccount', 'default']);
-      return wait.code === 0 && account.code === 0 ? true : undefined;
-    },
-    { timeoutMs: 90_000 },
-  );
+  await patiently(`${names.join(', ')} Ready`, async () => {
+    const nodes = names.map((name) => `node/${name}`);
+    const wait = await cluster.kubectl(['wait', '--for=condition=Ready', '--timeout=5s', ...nodes]);
+    // Without its account no pod is admitted to a namespace.
+    const account = await cluster.kubectl(['get', 'serviceaccount', 'default']);
+    // A node may be ready for a moment before the taint goes that keeps pods away.
+    const taints = await cluster.kubectl([
+      'get',
+      ...nodes,
+      '--output=jsonpath={.spec.taints}{.items[*].spec.taints}',
+    ]);
+    const isOpen = taints.code === 0 && taints.stdout.trim() === '';
+    return wait.code === 0 && account.code === 0 && isOpen ? true : undefined;
+  });
 }
 
 function required(places: Places, program: ControlPlaneProgram): Command {

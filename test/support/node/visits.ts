@@ -2,7 +2,7 @@
 // from inside the cluster's network, counted by status and content. A request that is not answered with 200 failed.
 
 import { join } from 'node:path';
-import { eventually } from '../eventually.ts';
+import { patiently } from '../eventually.ts';
 import type { TestNodes } from './node.ts';
 
 export interface VisitOrder {
@@ -70,7 +70,7 @@ export function startVisits(nodes: Pick<TestNodes, 'start'>, order: VisitOrder):
     tally: () => tally,
     more: async (count) => {
       const from = tally.requests;
-      await eventually(`${count} more requests`, () => {
+      await patiently(`${count} more requests`, () => {
         if (visitor.hasExited()) return true;
         return tally.requests >= from + count ? true : undefined;
       });
@@ -78,7 +78,7 @@ export function startVisits(nodes: Pick<TestNodes, 'start'>, order: VisitOrder):
       return tally;
     },
     stop: async () => {
-      await visitor.stop('SIGTERM', 15_000);
+      await visitor.stop('SIGTERM', 60_000);
       if (!tally.isLast) throw ended();
       return tally;
     },

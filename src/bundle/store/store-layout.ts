@@ -20,7 +20,7 @@ export const bundleFolder = (storeDir: string, digest: string): string => join(s
 export const damagedFolder = (storeDir: string, digest: string): string =>
   join(storeDir, `${damagedPrefix}${digest}`);
 /** The list of activated bundles, and its copy. */
-export const activationFiles = (storeDir: string): readonly string[] => [
+export const activationFiles = (storeDir: string): readonly [string, string] => [
   join(storeDir, 'current'),
   join(storeDir, 'current.copy'),
 ];

@@ -4,19 +4,16 @@
 // last stays until another bundle is current. One process writes to a store at a time.
 
 import { join } from 'node:path';
-import * as z from 'zod/mini';
-import { readJson } from '../../wire/json-text.ts';
-import { BundleError } from '../bundle-error.ts';
 import type { BundleIndex } from '../bundle-index.ts';
+import { type ActivationList, activate, readActivations } from './activation-list.ts';
 import type { BeginCheck, CheckCopy } from './checking.ts';
 import { listSetAside, putBack, removeCopy, setAside } from './copy-moves.ts';
 import { firstGood, type Search } from './good-copy.ts';
 import type { PendingCheck } from './pending-check.ts';
-import { checkBundle, ifReadable, isOfCopy } from './store-check.ts';
+import { checkBundle, ifReadable } from './store-check.ts';
 import { type StoreDisk, systemDisk } from './store-disk.ts';
 import { inStore, storeFault } from './store-fault.ts';
 import {
-  activationFiles,
   bundleFolder,
   bundlesFolder,
   damagedFolder,
@@ -64,16 +61,6 @@ type OpenCheck = (
   folder: string,
   digest: string,
 ) => Promise<{ readonly index: BundleIndex; readonly check: PendingCheck | undefined } | undefined>;
-
-/** `current`: the activated bundles, the current one first. One file, so that a kill leaves the old or the new list. */
-const activationList = z.array(
-  z.object({
-    digest: z.string().check(z.regex(digestPattern)),
-    version: z.optional(z.string()),
-    activatedAt: z.number(),
-  }),
-);
-type ActivationList = z.infer<typeof activationList>;
 
 /**
  * Makes the folder if needed and removes what a killed process left half done. Of the folder's other content
@@ -124,7 +111,7 @@ export async function openBundleStore(
   const open = async (
     digest: string,
     begin = toTheEnd,
-    folder = bundleFolder(dir, digest),
+    { folder = bundleFolder(dir, digest), listed }: Known = {},
   ): Promise<StoredBundle | undefined> => {
     if (!digestPattern.test(digest)) return undefined;
     const names = await ifReadable(disk.list(folder));
@@ -132,7 +119,7 @@ export async function openBundleStore(
     const found = names && (await begin(folder, digest));
     if (found !== undefined) {
       // The copy is whole, also where the list cannot be read.
-      const known = (await activations().catch(() => [])).find((one) => one.digest === digest);
+      const known = (listed ?? (await activations().catch(() => []))).find((one) => one.digest === digest);
       const activation = known && { version: known.version, activatedAt: known.activatedAt };
       return openPack(join(folder, packName), found.index, activation, found.check);
     }
@@ -144,9 +131,10 @@ export async function openBundleStore(
   /** Copies that are read where they were set aside. */
   const openedThere = new Set<string>();
   /** The one that was activated last comes first. */
-  const setAsideInOrder = async (): Promise<readonly string[]> => {
+  const setAsideInOrder = async (passesFaults: boolean): Promise<readonly string[]> => {
     const digests = (await ifReadable(listSetAside(dir, disk))) ?? [];
-    const listed = digests.length === 0 ? [] : (await activations()).map(({ digest }) => digest);
+    const list = digests.length === 0 ? [] : await readActivations(dir, disk, passesFaults);
+    const listed = (list ?? []).map(({ digest }) => digest);
     return [
       ...listed.filter((digest) => digests.includes(digest)),
       ...digests.filter((digest) => !listed.includes(digest)),
@@ -154,7 +142,7 @@ export async function openBundleStore(
   };
   const lastGoodAtStart = async (passesFaults: boolean): Promise<StoredBundle | undefined> => {
     // Before the search below may set others aside.
-    const damaged = await setAsideInOrder();
+    const damaged = await setAsideInOrder(passesFaults);
     const searchesOf = (digest: string): readonly Search[] => {
       let isPutBack = false;
       const openPutBack: Search = async () => {
@@ -162,7 +150,8 @@ export async function openBundleStore(
         return open(digest, options.begin);
       };
       const openThere: Search = async () => {
-        const bundle = isPutBack ? undefined : await open(digest, options.begin, damagedFolder(dir, digest));
+        const folder = damagedFolder(dir, digest);
+        const bundle = isPutBack ? undefined : await open(digest, options.begin, { folder });
         if (bundle !== undefined) openedThere.add(digest);
         return bundle;
       };
@@ -201,23 +190,23 @@ export async function openBundleStore(
 
   const activations = async (): Promise<ActivationList> => (await readActivations(dir, disk)) ?? [];
   const lastGood = async (passesFaults: boolean, begin?: OpenCheck): Promise<StoredBundle | undefined> => {
-    const listed = (await readActivations(dir, disk))?.map(({ digest }) => digest);
+    const listed = await readActivations(dir, disk, passesFaults);
     const openListed = async (digest: string): Promise<StoredBundle | undefined> => {
-      const bundle = await open(digest, begin);
+      const bundle = await open(digest, begin, { listed: listed ?? [] });
       // Where the list is lost, an archive without pages may lie here that was never activated.
       if (bundle === undefined || listed !== undefined || bundle.index.pages > 0) return bundle;
       await bundle.close();
       return undefined;
     };
-    const digests = listed ?? (await disk.list(bundlesFolder(dir)));
+    const digests = listed?.map(({ digest }) => digest) ?? (await disk.list(bundlesFolder(dir)));
     return firstGood(
       passesFaults,
       digests.map((digest) => () => openListed(digest)),
     );
   };
-  const activatedDigests = async (): Promise<readonly string[] | undefined> => {
+  const activatedDigests = async (passesFaults = false): Promise<readonly string[] | undefined> => {
     const stored = await disk.list(bundlesFolder(dir));
-    const listed = await readActivations(dir, disk);
+    const listed = await readActivations(dir, disk, passesFaults);
     return listed?.map(({ digest }) => digest).filter((digest) => stored.includes(digest));
   };
 
@@ -228,7 +217,7 @@ export async function openBundleStore(
     former: async () => (await inStore(activatedDigests()))?.slice(1) ?? [],
     activate: (digest, activation) => inStore(activate(dir, { digest, ...activation }, disk)),
     dropFormer: async (neededDigests) => {
-      const digests = await inStore(activatedDigests());
+      const digests = await inStore(activatedDigests(true));
       // Without the list, any bundle may be the last good one.
       if (digests === undefined) return 0;
       const former = await inStore(copiesBut([...digests.slice(0, 1), ...neededDigests]));
@@ -245,33 +234,15 @@ export async function openBundleStore(
   };
 }
 
+/** What the caller of a copy knows: where it lies, if not in its usual place, and the list of activations. */
+interface Known {
+  readonly folder?: string;
+  readonly listed?: ActivationList;
+}
+
 interface Copy {
   readonly digest: string;
   readonly folder: string;
-}
-
-/** Each list is written under another name, synced, renamed, and its folder synced. */
-async function activate(
-  dir: string,
-  next: Activation & { readonly digest: string },
-  disk: StoreDisk,
-): Promise<void> {
-  const stored = (await disk.list(bundlesFolder(dir))).filter((name) => digestPattern.test(name));
-  if (!stored.includes(next.digest)) {
-    throw new BundleError(
-      'transient',
-      'NotStored',
-      'the bundle to activate is not in the store; prepare it again',
-    );
-  }
-  const listed = (await readActivations(dir, disk)) ?? stored.map((digest) => ({ digest, activatedAt: 0 }));
-  const former = listed.filter(({ digest }) => digest !== next.digest && stored.includes(digest));
-  const nextCurrent = join(dir, nextCurrentName);
-  for (const file of activationFiles(dir)) {
-    await disk.writeText(nextCurrent, JSON.stringify([next, ...former]));
-    await disk.rename(nextCurrent, file);
-    await disk.syncFolder(dir);
-  }
 }
 
 /** What stays costs only room, so that a volume which can only be read is served from. */
@@ -289,19 +260,4 @@ async function removeLeftovers(
     ...stored.filter((name) => !digestPattern.test(name)).map((name) => join(bundles, name)),
   ];
   for (const path of leftovers) await disk.remove(path).catch(onLeftover);
-}
-
-/** @returns `undefined` where the list and its copy are damaged: whole bundles are served all the same */
-async function readActivations(dir: string, disk: StoreDisk): Promise<ActivationList | undefined> {
-  let isDamaged = false;
-  for (const file of activationFiles(dir)) {
-    const text = await disk.readText(file).catch((error: unknown) => {
-      if (!isOfCopy(error)) throw error;
-      return '';
-    });
-    const list = text === undefined ? undefined : activationList.safeParse(readJson(text)).data;
-    if (list !== undefined) return list;
-    isDamaged ||= text !== undefined;
-  }
-  return isDamaged ? undefined : [];
 }

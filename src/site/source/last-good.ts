@@ -15,12 +15,15 @@ import {
 
 interface Search {
   readonly find: BundleStore['lastGood'];
-  /** Monotonic ms; when it first met a fault of the disk. */
+  /** Monotonic ms; when it first met a fault of the disk, and when it may be tried again. */
   readonly failedAt: number | undefined;
+  readonly retryAt: number;
 }
 
 /** A fault may pass. One that lasts must not hide the version behind it. */
 const passingFaultMs = 10_000;
+/** Each search may hash a copy, and report a bad one. */
+const longestRetryMs = 60_000;
 
 export interface LastGoodMemory {
   /** On disk, open, and not served yet. Its files may still be in a check. */
@@ -33,11 +36,15 @@ export interface LastGoodMemory {
 /** At a start. */
 export function lastGoodOf(store: BundleStore): LastGoodMemory {
   const find: Search['find'] = (passesFaults) => store.lastGoodAtStart(passesFaults);
-  return { lastGood: undefined, opening: { find, failedAt: undefined }, hasReopenedFormer: false };
+  return { lastGood: undefined, opening: firstSearch(find), hasReopenedFormer: false };
 }
 
 function searchIn(store: BundleStore): Search {
-  return { find: (passesFaults) => store.lastGood(passesFaults), failedAt: undefined };
+  return firstSearch((passesFaults) => store.lastGood(passesFaults));
+}
+
+function firstSearch(find: Search['find']): Search {
+  return { find, failedAt: undefined, retryAt: Number.NEGATIVE_INFINITY };
 }
 
 /** A disk that cannot be read now may hold the only version, so it is checked again. */
@@ -46,13 +53,18 @@ export async function findLastGood(
   memory: LastGoodMemory,
 ): Promise<void> {
   const { opening } = memory;
+  const now = clock.monotonic();
+  if (opening !== undefined && now < opening.retryAt) return;
   memory.opening = undefined;
   if (opening === undefined || !isMissingOrUnreadable(site)) return;
-  const { failedAt = clock.monotonic() } = opening;
+  const { failedAt = now } = opening;
+  const lastedMs = now - failedAt;
+  const isPassed = lastedMs >= passingFaultMs;
   try {
-    memory.lastGood = await opening.find(clock.monotonic() - failedAt >= passingFaultMs);
+    memory.lastGood = await opening.find(isPassed);
   } catch (error) {
-    memory.opening = { ...opening, failedAt };
+    const waitMs = isPassed ? Math.min(lastedMs / 4, longestRetryMs) : 0;
+    memory.opening = { ...opening, failedAt, retryAt: now + waitMs };
     if (opening.failedAt !== undefined) return;
     logger.warn({ error }, 'could not open the stored bundle; retrying, or downloading it');
   }

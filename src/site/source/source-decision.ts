@@ -90,7 +90,7 @@ export function decideSource(input: SourceInput): SourceDecision {
   if (active === undefined && lastGood !== undefined) {
     const isOnDisk = isContent(published, lastGood, undefined);
     // A link without version and digest: the stored bundle may be its content until the link has been read.
-    if (isOnDisk || !isNamed(published) || failureOf(input, published) !== undefined) {
+    if (isOnDisk || !isNamed(published) || failureOf(input.failed, published) !== undefined) {
       return { action: 'serve-last-good' };
     }
   }
@@ -131,12 +131,16 @@ function isContent(published: ServedBundle, content: ContentName, settledLink: L
   return isSameLink(published.link, settledLink);
 }
 
-function failureOf({ failed }: SourceInput, published: ServedBundle): FailedAttempt | undefined {
+/** @returns the failure, if it is one of this content */
+export function failureOf(
+  failed: FailedAttempt | undefined,
+  published: ServedBundle,
+): FailedAttempt | undefined {
   return failed !== undefined && isAbout(failed, published) ? failed : undefined;
 }
 
 function decideRetry(input: SourceInput, published: ServedBundle): SourceDecision {
-  const failed = failureOf(input, published);
+  const failed = failureOf(input.failed, published);
   const obtain: SourceDecision = { action: 'obtain', published };
   if (failed === undefined) return obtain;
   const isRejected = failed.kind === 'rejected';

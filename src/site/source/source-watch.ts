@@ -22,6 +22,7 @@ import type { PublishedContent } from './published-content.ts';
 import {
   decideSource,
   type FailedAttempt,
+  failureOf,
   isSameContent,
   recordFailure,
   type SourceDecision,
@@ -182,6 +183,8 @@ async function bringIn(
       .then(() => serveLastGood(ports, memory, signal), ignore),
     untilOtherIsWanted(ports, memory, published, meanwhile).then(() => superseded.abort(), ignore),
   ]);
+  // It is awaited after the work, which may outlast its failure.
+  onTheSide.catch(ignore);
   try {
     const noteProgress: BundleRequest['onProgress'] = (download) => {
       memory.progress = { ...memory.progress, download };
@@ -239,7 +242,7 @@ function obtain(
     const isWanted = published.version !== undefined && lost?.version === published.version;
     const lostDigest = isWanted ? lost.bundle.digest : undefined;
     const isWantedUnstored = (): boolean => isMissingOrUnreadable(ports.site);
-    const isRetry = memory.failed !== undefined;
+    const isRetry = failureOf(memory.failed, published) !== undefined;
     const request = { published, onProgress, lostDigest, isWantedUnstored, isRetry };
     const obtained = await obtainBundle(ports, request, digest, whileWanted);
     onVerified();

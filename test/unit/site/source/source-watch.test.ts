@@ -361,6 +361,20 @@ for (const failure of [expired, full, refused]) {
   });
 }
 
+test('a failure of other content does not count: the disk is asked again after a momentary fault', async () => {
+  publish('v2');
+  answer = fails(expired);
+  await start();
+  publish('v1', 'first', store.put('v1'));
+  store.openFailure = new BundleError('transient', 'StoreUnavailable', 'too many open files');
+  answer = fails(refused);
+  await clock.pass(pollMs);
+  assert.equal(watch.progress().state, 'backing-off');
+  store.openFailure = undefined;
+  await clock.pass(2000);
+  assert.equal(servedVersion(), 'v1');
+});
+
 test('an archive that is refused while the disk cannot give the content is not fetched again and again', async () => {
   publish('v1', 'first', store.put('v1'));
   store.openFailure = new BundleError('transient', 'StoreUnavailable', 'the file system is broken');
@@ -648,6 +662,19 @@ test('a fault of the disk that lasts ten seconds no longer hides the version beh
   await clock.pass(2 * pollMs);
   assert.equal(store.searches.at(-1), true);
   assert.ok(!store.searches.slice(0, -1).includes(true), store.searches.join());
+});
+
+test('a disk that keeps failing is searched less and less often, and at least once a minute', async () => {
+  store.readFailure = new BundleError('transient', 'StoreUnavailable', 'the file system is broken');
+  await start();
+  await clock.pass(60 * 60_000);
+  const searches = store.searches.filter((passesFaults) => passesFaults).length;
+  assert.ok(searches >= 60 && searches < 75, `${searches} searches`);
+  store.readFailure = undefined;
+  store.facts = { version: 'v1', activatedAt: 1 };
+  store.pointer = store.put('v1');
+  await clock.pass(60_000 + 3 * pollMs);
+  assert.equal(servedVersion(), 'v1');
 });
 
 test('a full store keeps the last good version, also behind one that the disk cannot give', async () => {

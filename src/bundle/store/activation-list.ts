@@ -22,18 +22,21 @@ const activationList = z.array(
 );
 export type ActivationList = z.infer<typeof activationList>;
 
+const passBy = (): void => {};
+
 /**
- * @param passesFaults whether a list that the disk does not give counts as damaged; by default the fault is thrown
+ * @param passFault receives the fault of a list that the disk does not give, which then counts as damaged; without it, the
+ *   fault is thrown
  * @returns `undefined` where the list and its copy are damaged: whole bundles are served all the same
  */
 export async function readActivations(
   dir: string,
   disk: StoreDisk,
-  passesFaults = false,
+  passFault?: (fault: unknown) => void,
 ): Promise<ActivationList | undefined> {
   let isDamaged = false;
   for (const file of activationFiles(dir)) {
-    const list = await readList(file, disk, passesFaults);
+    const list = await readList(file, disk, passFault);
     if (typeof list === 'object') return list;
     isDamaged ||= list === 'damaged';
   }
@@ -43,17 +46,22 @@ export async function readActivations(
 async function readList(
   file: string,
   disk: StoreDisk,
-  passesFaults: boolean,
+  passFault?: (fault: unknown) => void,
 ): Promise<ActivationList | 'absent' | 'damaged'> {
   const text = await disk.readText(file).catch((error: unknown) => {
-    if (!passesFaults && !isOfCopy(error)) throw error;
+    if (isOfCopy(error)) return '';
+    if (passFault === undefined) throw error;
+    passFault(error);
     return '';
   });
   if (text === undefined) return 'absent';
   return activationList.safeParse(readJson(text)).data ?? 'damaged';
 }
 
-/** Each list is written under another name, synced, renamed, and its folder synced. */
+/**
+ * Each list is written under another name, synced, renamed, and its folder synced. The copy comes first, so that a kill never
+ * leaves a copy that is older than the list.
+ */
 export async function activate(
   dir: string,
   next: Activation & { readonly digest: string },
@@ -68,25 +76,33 @@ export async function activate(
     );
   }
   // The list is replaced, which may cure a file that cannot be read. Without its copy the order would be lost.
-  const read = (await readActivations(dir, disk, true)) ?? (await readActivations(dir, disk));
+  const read = (await readActivations(dir, disk, passBy)) ?? (await readActivations(dir, disk));
   const listed = read ?? stored.map((digest) => ({ digest, activatedAt: 0 }));
   const former = listed.filter(({ digest }) => digest !== next.digest && stored.includes(digest));
   const text = JSON.stringify([next, ...former]);
-  for (const file of activationFiles(dir)) {
-    await writeNext(dir, text, disk);
-    await disk.rename(join(dir, nextCurrentName), file);
-    await disk.syncFolder(dir);
-  }
+  const [current, copy] = activationFiles(dir);
+  await replace(dir, copy, text, disk);
+  const isCopyGone = await replace(dir, current, text, disk);
+  if (isCopyGone) await replace(dir, copy, text, disk);
 }
 
-/** On a full volume the copy gives its room to the list, and is written after it. A list without a copy keeps it. */
-async function writeNext(dir: string, text: string, disk: StoreDisk): Promise<void> {
-  const write = (): Promise<void> => disk.writeText(join(dir, nextCurrentName), text);
-  await write().catch(async (error: unknown) => {
+/**
+ * On a full volume the copy gives its room, unless the list is damaged, which then keeps it.
+ *
+ * @returns whether the copy is gone
+ */
+async function replace(dir: string, file: string, text: string, disk: StoreDisk): Promise<boolean> {
+  const next = join(dir, nextCurrentName);
+  let isCopyGone = false;
+  await disk.writeText(next, text).catch(async (error: unknown) => {
     const [current, copy] = activationFiles(dir);
     const isFull = storeFault(error).code === storeFullCode;
-    if (!isFull || typeof (await readList(current, disk, true)) !== 'object') throw error;
+    if (!isFull || typeof (await readList(current, disk, passBy)) !== 'object') throw error;
     await disk.remove(copy);
-    await write();
+    isCopyGone = true;
+    await disk.writeText(next, text);
   });
+  await disk.rename(next, file);
+  await disk.syncFolder(dir);
+  return isCopyGone;
 }

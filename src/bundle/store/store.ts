@@ -119,7 +119,7 @@ export async function openBundleStore(
     const found = names && (await begin(folder, digest));
     if (found !== undefined) {
       // The copy is whole, also where the list cannot be read.
-      const known = (listed ?? (await activations().catch(() => []))).find((one) => one.digest === digest);
+      const known = (listed ?? (await activations())).find((one) => one.digest === digest);
       const activation = known && { version: known.version, activatedAt: known.activatedAt };
       return openPack(join(folder, packName), found.index, activation, found.check);
     }
@@ -133,7 +133,8 @@ export async function openBundleStore(
   /** The one that was activated last comes first. */
   const setAsideInOrder = async (passesFaults: boolean): Promise<readonly string[]> => {
     const digests = (await ifReadable(listSetAside(dir, disk))) ?? [];
-    const list = digests.length === 0 ? [] : await readActivations(dir, disk, passesFaults);
+    const passFault = passesFaults ? passBy : undefined;
+    const list = digests.length === 0 ? [] : await readActivations(dir, disk, passFault);
     const listed = (list ?? []).map(({ digest }) => digest);
     return [
       ...listed.filter((digest) => digests.includes(digest)),
@@ -188,25 +189,34 @@ export async function openBundleStore(
     if (kept !== undefined) await removeAll([...(await copiesBut(kept)), ...(await copiesSetAside())]);
   };
 
-  const activations = async (): Promise<ActivationList> => (await readActivations(dir, disk)) ?? [];
+  const activations = async (): Promise<ActivationList> => (await readActivations(dir, disk, passBy)) ?? [];
   const lastGood = async (passesFaults: boolean, begin?: OpenCheck): Promise<StoredBundle | undefined> => {
-    const listed = await readActivations(dir, disk, passesFaults);
+    const faults: unknown[] = [];
+    const passFault = passesFaults ? (fault: unknown) => void faults.push(fault) : undefined;
+    const listed =
+      (await readActivations(dir, disk, passFault)) ??
+      // A momentary fault of both files hides the order and the versions.
+      (await readActivations(dir, disk).catch(() => undefined));
     const openListed = async (digest: string): Promise<StoredBundle | undefined> => {
-      const bundle = await open(digest, begin, { listed: listed ?? [] });
+      const bundle = await open(digest, begin, { listed });
       // Where the list is lost, an archive without pages may lie here that was never activated.
       if (bundle === undefined || listed !== undefined || bundle.index.pages > 0) return bundle;
       await bundle.close();
       return undefined;
     };
     const digests = listed?.map(({ digest }) => digest) ?? (await disk.list(bundlesFolder(dir)));
-    return firstGood(
+    const found = await firstGood(
       passesFaults,
       digests.map((digest) => () => openListed(digest)),
     );
+    if (found === undefined && faults.length > 0) throw faults[0];
+    return found;
   };
-  const activatedDigests = async (passesFaults = false): Promise<readonly string[] | undefined> => {
+  const activatedDigests = async (
+    passFault?: (fault: unknown) => void,
+  ): Promise<readonly string[] | undefined> => {
     const stored = await disk.list(bundlesFolder(dir));
-    const listed = await readActivations(dir, disk, passesFaults);
+    const listed = await readActivations(dir, disk, passFault);
     return listed?.map(({ digest }) => digest).filter((digest) => stored.includes(digest));
   };
 
@@ -214,13 +224,20 @@ export async function openBundleStore(
     open: (digest) => inStore(open(digest)),
     lastGood: (passesFaults = false) => inStore(lastGood(passesFaults)),
     lastGoodAtStart: (passesFaults = false) => inStore(lastGoodAtStart(passesFaults)),
-    former: async () => (await inStore(activatedDigests()))?.slice(1) ?? [],
+    former: async () => (await inStore(activatedDigests(passBy)))?.slice(1) ?? [],
     activate: (digest, activation) => inStore(activate(dir, { digest, ...activation }, disk)),
     dropFormer: async (neededDigests) => {
-      const digests = await inStore(activatedDigests(true));
+      let isOfCopy = false;
+      const digests = await inStore(
+        activatedDigests(() => {
+          isOfCopy = true;
+        }),
+      );
       // Without the list, any bundle may be the last good one.
       if (digests === undefined) return 0;
-      const former = await inStore(copiesBut([...digests.slice(0, 1), ...neededDigests]));
+      const others = await inStore(copiesBut([...digests.slice(0, 1), ...neededDigests]));
+      // What only the list may name stays as long as the disk does not give it.
+      const former = others.filter(({ digest }) => !isOfCopy || digests.includes(digest));
       const damaged = digests.length === 0 ? [] : await inStore(copiesSetAside(neededDigests));
       const { gone, fault } = await removeCopies([...former, ...damaged]);
       if (gone === 0 && fault !== undefined) throw storeFault(fault);
@@ -237,8 +254,10 @@ export async function openBundleStore(
 /** What the caller of a copy knows: where it lies, if not in its usual place, and the list of activations. */
 interface Known {
   readonly folder?: string;
-  readonly listed?: ActivationList;
+  readonly listed?: ActivationList | undefined;
 }
+
+const passBy = (): void => {};
 
 interface Copy {
   readonly digest: string;

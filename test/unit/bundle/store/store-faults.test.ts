@@ -2,7 +2,7 @@
 // that can be served, and costs no other one.
 
 import assert from 'node:assert/strict';
-import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
@@ -225,6 +225,42 @@ test('a list that the disk does not give is read from its copy, and replaced', a
   await store.activate(digests[1] ?? '', { version: 'v1', activatedAt: 9 });
   assert.equal(await versionOf(store.lastGood()), 'v1');
   assert.deepEqual(await store.former(), digests.slice(2));
+});
+
+test('a fault of the list is reported where its copy leads to nothing, and what only the list may name stays', async () => {
+  await writeFile(join(dir, 'current.copy'), '[]');
+  const store = await openBundleStore(dir, {
+    keep: 4,
+    disk: withoutList((path) => path.endsWith('current')),
+  });
+  await assert.rejects(store.lastGood(true), { code: 'StoreUnavailable' });
+  assert.equal(await store.dropFormer([]), 0);
+  assert.deepEqual((await readdir(join(dir, 'bundles'))).sort(), [...digests].sort());
+});
+
+test('the copy of the list is never older than the list', async () => {
+  const [digest = ''] = digests;
+  const disk: StoreDisk = {
+    ...systemDisk,
+    rename: (from, to) => (to.endsWith('current') ? failing('EROFS') : systemDisk.rename(from, to)),
+  };
+  const store = await openBundleStore(dir, { keep: 4, disk });
+  await assert.rejects(store.activate(digest, { version: 'v0', activatedAt: 9 }), {
+    code: 'StoreUnavailable',
+  });
+  const [first] = JSON.parse(await readFile(join(dir, 'current.copy'), 'utf8'));
+  assert.equal(first.digest, digest);
+  assert.equal(await versionOf(store.lastGood()), 'v2');
+});
+
+test('after a momentary fault of the list and its copy the order is read again', async () => {
+  let reads = 0;
+  const disk = withoutList((path) => {
+    if (path.includes('current')) reads += 1;
+    return path.includes('current') && reads <= 2;
+  });
+  const store = await openBundleStore(dir, { keep: 4, disk });
+  assert.equal(await versionOf(store.lastGood(true)), 'v2');
 });
 
 test('without the list and its copy any whole bundle is found, and the order is not replaced', async () => {

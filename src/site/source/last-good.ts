@@ -23,7 +23,7 @@ interface Search {
 /** A fault may pass. One that lasts must not hide the version behind it. */
 const passingFaultMs = 10_000;
 /** Each search may hash a copy, and report a bad one. */
-const longestRetryMs = 60_000;
+const longestRetryMs = 30_000;
 
 export interface LastGoodMemory {
   /** On disk, open, and not served yet. Its files may still be in a check. */
@@ -54,9 +54,10 @@ export async function findLastGood(
 ): Promise<void> {
   const { opening } = memory;
   const now = clock.monotonic();
-  if (opening !== undefined && now < opening.retryAt) return;
+  const isNeeded = opening !== undefined && isMissingOrUnreadable(site);
+  if (isNeeded && now < opening.retryAt) return;
   memory.opening = undefined;
-  if (opening === undefined || !isMissingOrUnreadable(site)) return;
+  if (!isNeeded) return;
   const { failedAt = now } = opening;
   const lastedMs = now - failedAt;
   const isPassed = lastedMs >= passingFaultMs;

@@ -81,7 +81,9 @@ async function serve(archive: string, digest?: string, peers = '127.0.0.1:1'): P
 /** @returns its digest, once nothing of it is still being written: a file in the making is renamed while it is looked for */
 async function servedDigest(server: ServedSite): Promise<string> {
   const { active } = await server.until('v1 is served', (status) => status.active !== null);
-  await server.until('variants are made', ({ encodings }) => encodings.state === 'ready');
+  await server.until('variants are made', ({ encodings }) => encodings.state === 'ready', {
+    timeoutMs: 120_000,
+  });
   await server.settle();
   return active?.digest ?? assert.fail();
 }

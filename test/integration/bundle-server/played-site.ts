@@ -12,6 +12,8 @@ import { prepareSite, type ServedSite } from './served-site.ts';
 const lingerMs = 1500;
 const endpointLagMs = 300;
 const readinessPeriodMs = 100;
+/** As in the chart: one answer that comes late takes no server out of the Service. */
+const failureThreshold = 2;
 
 export interface PlayedServer {
   readonly node: string;
@@ -109,13 +111,15 @@ export async function playSite(nodes: readonly string[]): Promise<PlayedSite> {
 
 /** As the kubelet and the endpoint controller do. Ends with the server. */
 async function watchReadiness(pod: Pod): Promise<void> {
+  let failures = 0;
   while (!pod.isGoing) {
     const isReady = await fetch(`${pod.served.admin}/readyz`).then(
       ({ ok }) => ok,
       () => false,
     );
     // What is told to end is removed by its own delay.
-    if (!pod.isGoing) pod.isRouted = isReady;
+    failures = isReady ? 0 : failures + 1;
+    if (!pod.isGoing) pod.isRouted = isReady || (pod.isRouted && failures < failureThreshold);
     await sleep(readinessPeriodMs);
   }
 }

@@ -4,6 +4,7 @@ import { mkdir, mkdtemp, readFile, rename, rm, symlink, writeFile } from 'node:f
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { z } from 'zod';
+import { activationFiles } from '../../../src/bundle/store/store-layout.ts';
 import { type ChildProgram, startProgram } from '../../support/child-program.ts';
 import { eventually } from '../../support/eventually.ts';
 import { findFreePort } from '../../support/free-port.ts';
@@ -42,6 +43,8 @@ const statusShape = z.object({
 });
 export type Status = z.infer<typeof statusShape>;
 
+type WaitOptions = Parameters<typeof eventually>[2];
+
 export interface ServedSite {
   readonly folder: string;
   readonly store: string;
@@ -56,9 +59,9 @@ export interface ServedSite {
   mount(document: string | undefined): Promise<void>;
   status(): Promise<Status>;
   /** Waits until the status is as wanted. */
-  until(what: string, isWanted: (status: Status) => boolean): Promise<Status>;
+  until(what: string, isWanted: (status: Status) => boolean, options?: WaitOptions): Promise<Status>;
   /** Waits for a line of the log: it may come after what it tells, and through another pipe than an answer. */
-  said(line: RegExp): Promise<void>;
+  said(line: RegExp, options?: WaitOptions): Promise<void>;
   /** Waits until what is served is written down: before, a restart would rightly fetch it again. */
   settle(): Promise<void>;
   /** Kills it, once what it serves is written down. */
@@ -87,8 +90,11 @@ export async function prepareSite(store?: string): Promise<ServedSite> {
   const settle = async (): Promise<void> => {
     const { active } = await status();
     await eventually('what is served is written down', async () => {
-      const current = await readFile(join(storeDir, 'current'), 'utf8');
-      return active !== null && current.startsWith(`[{"digest":"${active.digest}"`) ? true : undefined;
+      for (const path of activationFiles(storeDir)) {
+        const text = await readFile(path, 'utf8');
+        if (active === null || !text.startsWith(`[{"digest":"${active.digest}"`)) return undefined;
+      }
+      return true;
     });
   };
   return {
@@ -135,14 +141,19 @@ export async function prepareSite(store?: string): Promise<ServedSite> {
       await rm(join(mounted, `..r${revision - 1}`), { recursive: true, force: true });
     },
     status,
-    until: (what, isWanted) =>
-      eventually(what, async () => {
-        const seen = await status();
-        if (isWanted(seen)) return seen;
-        throw new Error(JSON.stringify(seen));
-      }),
-    said: async (line) => {
-      await eventually(`the log says ${line}`, () => (line.test(lines.join('\n')) ? true : undefined));
+    until: (what, isWanted, options) =>
+      eventually(
+        what,
+        async () => {
+          const seen = await status();
+          if (isWanted(seen)) return seen;
+          throw new Error(JSON.stringify(seen));
+        },
+        options,
+      ),
+    said: async (line, options) => {
+      const isSaid = () => (line.test(lines.join('\n')) ? true : undefined);
+      await eventually(`the log says ${line}`, isSaid, options);
     },
     settle,
     kill: async () => {

@@ -5,7 +5,6 @@ import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, suite, type TestContext, test } from 'node:test';
-import { parquetReadObjects } from 'hyparquet';
 import type { AccessKey } from '../../../src/s3/bucket.ts';
 import { startProgram } from '../../support/child-program.ts';
 import type { CommandResult } from '../../support/command.ts';
@@ -13,6 +12,8 @@ import { type Cut, startCutProxy } from '../../support/cut-proxy.ts';
 import { findFreePort } from '../../support/free-port.ts';
 import { noNamespaces } from '../../support/namespaces.ts';
 import { noS3, startVersitygw, type Versitygw } from '../../support/versitygw.ts';
+import { type CountedRun, runUntilKilled } from '../mirror/scaled-moment.ts';
+import { comparable, type Format, formats, type Row, rowsOf } from './environment/bucket-rows.ts';
 import {
   expectedQueries,
   hour,
@@ -24,48 +25,8 @@ import {
 import { key, rowAt } from './environment/scripted-listing.ts';
 import { withDisk } from './environment/small-disk.ts';
 
-const formats = ['ndjson', 'csv', 'parquet'] as const;
-type Format = (typeof formats)[number];
-type Row = Readonly<Record<string, string | null>>;
-
-/** Of this project's own form: a text is in quotes where it needs them. */
-function readCsv(text: string): readonly Row[] {
-  const lines = [...text.matchAll(/((?:"(?:[^"]|"")*"|[^",\r])*(?:,(?:"(?:[^"]|"")*"|[^",\r])*)*)\r\n/g)];
-  const [header = [], ...rows] = lines.map(([, line = '']) =>
-    [...`${line},`.matchAll(/("(?:[^"]|"")*"|[^",]*),/g)].map(([, cell = '']) =>
-      cell.startsWith('"') ? cell.slice(1, -1).replaceAll('""', '"') : cell,
-    ),
-  );
-  return rows.map((cells) => Object.fromEntries(header.map((name, index) => [name, cells[index] || null])));
-}
-
-async function rowsOf(format: Format, bytes: Buffer): Promise<readonly Row[]> {
-  const text = bytes.toString('utf8');
-  const plain = (row: Readonly<Record<string, unknown>>): Row =>
-    Object.fromEntries(
-      Object.entries(row).map(([name, value]) => [
-        name,
-        value === null ? null : value instanceof Date ? value.toISOString() : textOf(value),
-      ]),
-    );
-  if (format === 'csv') return readCsv(text);
-  if (format === 'parquet')
-    return (await parquetReadObjects({ file: new Uint8Array(bytes).buffer })).map(plain);
-  return text
-    .split('\n')
-    .slice(0, -1)
-    .map((line) => plain(JSON.parse(line)));
-}
-
-const textOf = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));
 /** Moments for each format, spread over the pieces of data of a run. */
 const kills = 4;
-
-/** By key, without the time of the run. */
-const comparable = (rows: readonly Row[]): readonly Row[] =>
-  rows
-    .map((row): Row => ({ ...row, observed_at: null }))
-    .toSorted((one, other) => String(one['turn_key']).localeCompare(String(other['turn_key'])));
 
 interface Place {
   readonly prefix: string;
@@ -188,7 +149,7 @@ suite('conversations in a bucket', { skip: noS3 }, () => {
       const place = await begin(t);
       const { runWith, args } = place;
       const host = new URL(service.origin).host;
-      const cutRun = async (prefix: string, cut?: Omit<Cut, 'end'>): Promise<number> => {
+      const cutRun = async (prefix: string, cut?: Omit<Cut, 'end'>): Promise<CountedRun> => {
         const { promise: isStarted, resolve } = Promise.withResolvers<ReturnType<typeof startProgram>>();
         const end = async (): Promise<void> => {
           const child = await isStarted;
@@ -200,16 +161,21 @@ suite('conversations in a bucket', { skip: noS3 }, () => {
         const command = args(...flags(format, { prefix, endpoint: `http://${proxy.host}` }));
         const child = startProgram(process.execPath, { args: command, env: { ...place.env, ...env() } });
         resolve(child);
-        assert.equal(await child.exited, cut === undefined ? 0 : null, child.tail());
-        return proxy.pieces();
+        const code = await child.exited;
+        assert.ok(code === 0 || (code === null && cut !== undefined), child.tail());
+        return { isKilled: code === null, pieces: proxy.pieces() };
       };
-      const pieces = await cutRun(`${format}-counted`);
+      const { pieces } = await cutRun(`${format}-counted`);
       assert.ok(pieces > 8, `${pieces} pieces`);
       const expected = await oracle(place);
       for (let kill = 0; kill < kills; kill += 1) {
         const at = Math.floor(((kill + 0.5) * pieces) / kills);
-        const prefix = `${format}-killed-${kill}`;
-        await cutRun(prefix, { at, moment: kill % 2 === 0 ? 'before' : 'after' });
+        let prefix = '';
+        const { isKilled } = await runUntilKilled(at, pieces, (piece, runs) => {
+          prefix = `${format}-killed-${kill}-${runs}`;
+          return cutRun(prefix, { at: piece, moment: kill % 2 === 0 ? 'before' : 'after' });
+        });
+        assert.ok(isKilled, `no run had its piece ${at} of ${pieces}`);
         const { code, stderr } = await runWith(env(), ...flags(format, { prefix }));
         assert.equal(code, 0, stderr);
         assert.deepEqual(

@@ -13,7 +13,7 @@ export interface ChildProgram {
   readonly hasExited: () => boolean;
   /** Resolves with the exit code (`null` after a signal). */
   readonly exited: Promise<number | null>;
-  /** Asks, waits, then kills. Resolves when it is gone. */
+  /** Asks, waits, then kills. Resolves when it is gone. The grace is long: a kill would hide the exit code that a test checks. */
   stop(signal?: NodeJS.Signals, graceMs?: number): Promise<void>;
 }
 
@@ -54,7 +54,7 @@ export function startProgram(file: string, options: ChildOptions): ChildProgram 
     tail: () => tail.join('\n'),
     hasExited: () => child.exitCode !== null || child.signalCode !== null,
     exited,
-    stop: async (signal = 'SIGTERM', graceMs = 10_000) => {
+    stop: async (signal = 'SIGTERM', graceMs = 60_000) => {
       if (!running.has(child)) return;
       child.kill(signal);
       const timer = setTimeout(() => child.kill('SIGKILL'), graceMs);

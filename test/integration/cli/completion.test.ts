@@ -144,14 +144,19 @@ async function completeOn(
     for (const [typed, words] of rows) {
       terminal.type(`${name} ${typed}`);
       const completed = new RegExp(words.at(-1)?.replaceAll(/[^\w]/g, '\\W+') ?? '');
-      // On a machine with much else to do, a cluster may answer after the deadline: a user presses the key again.
-      await eventually(`${typed} is completed`, () => {
-        terminal.press('\t');
-        return terminal.awaitText(completed, 6000);
-      });
+      // On a machine with much else to do, a cluster may answer after the deadline: a user presses the key again. A key
+      // that comes while the first completion still runs would act on the completed line.
+      await eventually(
+        `${typed} is completed`,
+        () => {
+          terminal.press('\t');
+          return terminal.awaitText(completed, 30_000);
+        },
+        { timeoutMs: 180_000 },
+      );
       // The return key follows when the line is complete: zsh takes a tab before waiting keys as text.
       terminal.type('\r');
-      const ran = await terminal.awaitText(/^RAN:.*$/m);
+      const ran = await terminal.awaitText(/^RAN:.*(?=\r?\n)/m);
       assert.equal(ran.trim(), `RAN:${words.map((word) => `${word}|`).join('')}`, typed);
     }
   } finally {

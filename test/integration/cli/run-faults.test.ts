@@ -13,6 +13,7 @@ import { eventually } from '../../support/eventually.ts';
 import { noNamespaces } from '../../support/namespaces.ts';
 import { tarOf } from '../../support/tar-builder.ts';
 import { pages } from './environment/export-workplace.ts';
+import { filesIn } from './environment/files-in.ts';
 import { commandLinesOf } from './environment/process-tree.ts';
 import { runWorkplace } from './environment/run-workplace.ts';
 import { key, type ScriptedVendor, signature, status } from './environment/scripted-vendor.ts';
@@ -257,13 +258,10 @@ test('while a run works, the key is in no command line and no file; SIGINT twice
   const lines = commandLinesOf(child.pid);
   assert.ok(lines[0]?.includes('--publish'));
   for (const line of [...lines, child.tail()]) assert.ok(!line.includes(key) && !line.includes(signature));
-  for (const name of readdirSync(folder, { recursive: true, encoding: 'utf8' })) {
-    const path = join(folder, name);
-    if (name === 'key' || !statSync(path).isFile()) continue;
-    const text = readFileSync(path, 'latin1');
+  for (const { name, text, mode } of filesIn(folder, ['key'])) {
     assert.ok(!text.includes(key), name);
     if (text.includes(signature))
-      assert.deepEqual([/^state\/objects\/Secret/.test(name), statSync(path).mode & 0o777], [true, 0o600]);
+      assert.deepEqual([/^state\/objects\/Secret/.test(name), mode], [true, 0o600]);
   }
   process.kill(child.pid, 'SIGINT');
   process.kill(child.pid, 'SIGINT');

@@ -14,6 +14,7 @@ import { gunzipSync } from 'node:zlib';
 import { ExportApiError } from '../../../src/export-api/answers.ts';
 import { createExportApiClient, type ExportApiClient } from '../../../src/export-api/client.ts';
 import { systemClock } from '../../../src/runtime/clock.ts';
+import { eventually } from '../../support/eventually.ts';
 import { programFile } from '../../support/program-file.ts';
 import { untilFinished } from './running-service.ts';
 
@@ -227,6 +228,9 @@ test('a robots.txt of thousands of wildcards delays no client, and is obeyed', a
   const { jobId } = await program.client.startJob({ domain, idempotencyKey: 'wildcards' }, never);
   // Each question is given up after ten seconds, and all rules for all links once took minutes.
   assert.equal(await untilFinished(program.client, jobId), 'completed');
-  assert.match(program.log(), /"reason":"RobotsDisallowed","count":1,/);
+  // The log comes through another pipe than the answer.
+  await eventually('the disallowed page is logged', () =>
+    /"reason":"RobotsDisallowed","count":1,/.test(program.log()) ? true : undefined,
+  );
   assert.equal(await program.kill('SIGTERM'), 0);
 });

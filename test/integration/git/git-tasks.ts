@@ -34,7 +34,7 @@ export function taskOf(
     allowPrivateAddresses: true,
     isHttpAllowed: true,
     userAgent: 'static-export-operator/test',
-    limits: { maxBytes: 16 * 1024 * 1024, deadlineMs: 20_000 },
+    limits: { maxBytes: 16 * 1024 * 1024, deadlineMs: 120_000 },
     author,
     edits,
     ...overrides,

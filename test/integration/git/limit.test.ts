@@ -46,7 +46,8 @@ suite('the limit of a repository', { skip: noGit }, () => {
     repository: GitRepository,
     edits: readonly GitEdit[],
     overrides: Partial<GitPushTask> = {},
-  ): GitPushTask => taskOf(repository.url, edits, { limits: { maxBytes, deadlineMs: 20_000 }, ...overrides });
+  ): GitPushTask =>
+    taskOf(repository.url, edits, { limits: { maxBytes, deadlineMs: 120_000 }, ...overrides });
   /** Runs once, when the client has fetched and is about to push. */
   const beforePush = (work: () => Promise<unknown>): void => {
     let isDone = false;
@@ -146,7 +147,7 @@ suite('the limit of a repository', { skip: noGit }, () => {
 
   test('a repository that is larger is refused, in rounded numbers', async () => {
     const repository = await createLarge('larger', 0);
-    const limits = { maxBytes: packedBytes / 1.3, deadlineMs: 20_000 };
+    const limits = { maxBytes: packedBytes / 1.3, deadlineMs: 120_000 };
     const refused = await mustFail(taskFor(repository, [editOf('v.yaml', '2')], { limits }));
     assert.equal(refused.code, 'RepositoryTooLarge');
     assert.match(refused.message, /^The repository is larger than 0\.\d{3} MiB\. Use a smaller repository/);

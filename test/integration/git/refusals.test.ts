@@ -290,7 +290,7 @@ suite('a push that is refused', { skip: noGit }, () => {
       name: 'a repository over the limit',
       code: 'RepositoryTooLarge',
       message: /larger than 0\.0\d+ MiB/,
-      task: { limits: { maxBytes: 1024, deadlineMs: 20_000 } },
+      task: { limits: { maxBytes: 1024, deadlineMs: 120_000 } },
     },
     {
       name: 'a signing key that is none',
@@ -353,7 +353,7 @@ suite('a push that is refused', { skip: noGit }, () => {
   test('a small pack that inflates to a large file is RepositoryTooLarge', async () => {
     const files = { 'v.yaml': values, 'zeros.bin': '0'.repeat(17 * 1024 * 1024) };
     const repository = await server.createRepository('inflates', files);
-    const limits = { maxBytes: 100_000, deadlineMs: 20_000 };
+    const limits = { maxBytes: 100_000, deadlineMs: 120_000 };
     const result = await mustFail(taskOf(repository.url, [editOf('v.yaml', '2')], { limits }));
     assert.equal(result.code, 'RepositoryTooLarge');
     assert.match(result.message, /file larger than 16 MiB/);

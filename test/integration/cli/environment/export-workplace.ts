@@ -2,7 +2,7 @@
 // the link's signature.
 
 import assert from 'node:assert/strict';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
@@ -10,6 +10,7 @@ import { gzipSync } from 'node:zlib';
 import { type CommandResult, runCommand } from '../../../support/command.ts';
 import { programFile } from '../../../support/program-file.ts';
 import { tarOf } from '../../../support/tar-builder.ts';
+import { filesIn } from './files-in.ts';
 import { key, type ScriptedVendor, signature, startVendor } from './scripted-vendor.ts';
 
 export const pages = { 'index.html': '<h1>home</h1>', 'a/index.html': '<h1>a</h1>', 'b.html': '<h1>b</h1>' };
@@ -51,9 +52,7 @@ export function assertNothingLeaks(
   { stdout, stderr }: Pick<CommandResult, 'stdout' | 'stderr'>,
 ): void {
   if (stdout !== '') assert.ok(JSON.parse(stdout));
-  const files = readdirSync(folder, { recursive: true, encoding: 'utf8' })
-    .filter((name) => !['key', 'bundle.json'].includes(name) && statSync(join(folder, name)).isFile())
-    .map((name) => readFileSync(join(folder, name), 'latin1'));
+  const files = filesIn(folder, ['key', 'bundle.json']).map(({ text }) => text);
   for (const text of [stdout, stderr, ...files]) {
     assert.ok(!text.includes(key) && !text.includes(signature), 'a secret is where everybody reads');
   }

@@ -125,10 +125,12 @@ export async function startServedCluster(): Promise<ServedCluster> {
     if (machineAddress !== undefined) await addServer('site-behind');
     vendor.script('docs.example.com', { content: { 'index.html': '<h1>second</h1>', 'a.html': 'a' } });
     await reader.request('docs', 'second');
-    await eventually('the second version', async () => {
+    const hasSecond = async (): Promise<true | undefined> => {
       const { status } = await reader.read('sx', 'docs');
       return status.lastCompletedRequest === 'second' ? true : undefined;
-    });
+    };
+    // A whole export, and how fast is no claim.
+    await eventually('the second version', hasSecond, { timeoutMs: 120_000 });
     if (machineAddress !== undefined) await addServer('site-in-step');
     const started = operator;
     return {

@@ -132,9 +132,15 @@ export async function startControlPlane(options: ClusterOptions = {}): Promise<T
       awaitDefinitions: async () => {
         // `kubectl wait` fails at once for a definition that has no conditions yet.
         const wait = ['wait', '--for=condition=Established', 'crd', '--all', '--timeout=10s'];
-        await eventually('established definitions', async () =>
-          (await run(tools.kubectl, wait)).code === 0 ? true : undefined,
-        );
+        const list = ['get', 'crd', '--output=jsonpath={.items[*].metadata.name}'];
+        await eventually('served definitions', async () => {
+          if ((await run(tools.kubectl, wait)).code !== 0) return undefined;
+          // Discovery shows a definition some time after it is established.
+          const { stdout } = await run(tools.kubectl, list);
+          return (await run(tools.kubectl, ['get', stdout.replaceAll(' ', ',')])).code === 0
+            ? true
+            : undefined;
+        });
       },
       helm: (args, call) => run(tools.helm, args, call),
       watch: (args, onLine) => {

@@ -1,25 +1,55 @@
 // Ports for programs that must be told theirs. Outside of the range from which the kernel gives ports to connections:
-// in between, a connection of any other process could take a port that was free. Each process starts elsewhere.
+// in between, a connection of any other process could take a port that was free. Each process claims blocks of ports,
+// because another test process could take a port before the program listens on it.
 
-import { createServer } from 'node:net';
+import { createServer, type Server } from 'node:net';
 
 const firstPort = 10_000;
-const portCount = 20_000;
-let next = (process.pid * 97) % portCount;
+const blockSize = 200;
+const blockCount = 100;
+/** Ports of claimed blocks that were not handed out yet. */
+const unused: number[] = [];
+let nextBlock = process.pid % blockCount;
+let claim: Promise<void> | undefined;
 
 export async function findFreePort(host = '127.0.0.1'): Promise<number> {
-  for (let tries = 0; tries < portCount; tries += 1) {
-    const port = firstPort + next;
-    next = (next + 1) % portCount;
-    if (await isFree(port, host)) return port;
+  for (;;) {
+    const port = unused.shift();
+    if (port === undefined) {
+      claim ??= claimBlock().finally(() => {
+        claim = undefined;
+      });
+      await claim;
+    } else if (await isFree(port, host)) return port;
   }
-  throw new Error(`no port of ${host} is free`);
 }
 
-function isFree(port: number, host: string): Promise<boolean> {
+/** A block belongs to the process that listens on its first port, until that process ends. */
+async function claimBlock(): Promise<void> {
+  for (let attempt = 0; attempt < blockCount; attempt += 1) {
+    const first = firstPort + nextBlock * blockSize;
+    nextBlock = (nextBlock + 1) % blockCount;
+    const server = await listen(first, '127.0.0.1');
+    if (server !== undefined) {
+      server.unref();
+      for (let port = first + 1; port < first + blockSize; port += 1) unused.push(port);
+      return;
+    }
+  }
+  throw new Error('all blocks of ports are claimed');
+}
+
+async function isFree(port: number, host: string): Promise<boolean> {
+  const server = await listen(port, host);
+  if (server === undefined) return false;
+  await new Promise((resolve) => server.close(resolve));
+  return true;
+}
+
+function listen(port: number, host: string): Promise<Server | undefined> {
   return new Promise((resolve) => {
     const server = createServer();
-    server.once('error', () => resolve(false));
-    server.listen(port, host, () => server.close(() => resolve(true)));
+    server.once('error', () => resolve(undefined));
+    server.listen(port, host, () => resolve(server));
   });
 }

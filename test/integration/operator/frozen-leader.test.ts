@@ -48,9 +48,9 @@ const start = (kubeconfig: string) =>
     `--api-base-url=${toVendor.url}/api`,
     '--allow-private-links',
     `--watch-namespaces=${namespace}`,
-    '--lease-duration=9s',
-    // The awaited requests have not timed out when it wakes.
-    '--cluster-timeout=60s',
+    // The awaited requests have not timed out when it wakes, and no other replica sends an unconfirmed start again.
+    '--cluster-timeout=10m',
+    '--request-timeout=5m',
   ]);
 
 before(async () => {
@@ -104,7 +104,7 @@ test('a leader that was frozen during a reconcile exits without another write', 
   toVendor.hold = () => false;
   toCluster.release();
   toVendor.release();
-  await eventually('the other to lead', async () => ((await leads(other)) ? true : undefined));
+  await eventually('the other to lead', async () => (await leads(other)) || undefined, { timeoutMs: 90_000 });
   await reader.awaitCondition('issued', 'Ready', 'True', 'Published');
   const published = (await reader.readOutput('issued')).text('bundle.json');
   const before = { cluster: toCluster.requests.length, vendor: toVendor.requests.length };

@@ -32,7 +32,7 @@ const start = () =>
     `--api-base-url=${vendor.url}`,
     '--allow-private-links',
     `--watch-namespaces=${namespace}`,
-    '--lease-duration=3s',
+    '--lease-duration=9s',
     '--request-timeout=5s',
   ]);
 
@@ -45,8 +45,8 @@ before(async () => {
     context: undefined,
     isInCluster: false,
   });
-  transport = createTransport(connection, { clock: systemClock, timeoutMs: 10_000 });
-  for (const name of names) vendor.script(domainOf(name), { lifetimeMs: 24_000 });
+  transport = createTransport(connection, { clock: systemClock, timeoutMs: 60_000 });
+  for (const name of names) vendor.script(domainOf(name), { lifetimeMs: 72_000 });
   await world.apply(
     {
       apiVersion: 'v1',
@@ -87,7 +87,7 @@ const findLeader = () =>
       assert.ok(found.filter((isOne) => isOne).length <= 1, 'two lead at once');
       return replicas[found.indexOf(true)];
     },
-    { timeoutMs: 15_000, everyMs: 50 },
+    { timeoutMs: 60_000, everyMs: 50 },
   );
 
 /** Checks every published link continuously; returns those found expired. */
@@ -145,7 +145,7 @@ test(`${kills} leaders killed: each is replaced, no job is started twice, no lin
       return true;
     };
     // After a kill between the start record and its request, the start is sent again after the timeout and 30 s.
-    await eventually(`the last request of ${name} handled`, lookAtStatus, { timeoutMs: 90_000 });
+    await eventually(`the last request of ${name} handled`, lookAtStatus, { timeoutMs: 150_000 });
     await reader.awaitCondition(name, 'Ready', 'True', 'Published');
     const jobs = vendor.jobs(domainOf(name)).length;
     const wanted = 1 + (tokens.get(name)?.length ?? 0);
@@ -158,6 +158,6 @@ test(`${kills} leaders killed: each is replaced, no job is started twice, no lin
   const sorted = takeovers.toSorted((a, b) => a - b);
   const seconds = (ms = 0): string => (ms / 1000).toFixed(1);
   context.diagnostic(
-    `replaced after ${seconds(sorted[Math.floor(sorted.length / 2)])} s (median), ${seconds(sorted.at(-1))} s (longest), lease 3 s`,
+    `replaced after ${seconds(sorted[Math.floor(sorted.length / 2)])} s (median), ${seconds(sorted.at(-1))} s (longest), lease 9 s`,
   );
 });

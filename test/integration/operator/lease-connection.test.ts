@@ -51,7 +51,6 @@ before(async () => {
     { kubeconfig, operatorNamespace: 'ns', leaseName: 'lease', judgeStatuses: () => {} },
     [
       `--workers=${workers}`,
-      '--lease-duration=9s',
       '--cluster-timeout=10m',
       `--allowed-api-hosts=${hosts.map((host) => `http://${host}`).join(',')}`,
     ],
@@ -71,7 +70,7 @@ test('a leader whose calls all hang renews its lease, on a separate connection',
     api.requests.filter(({ method, path }) => method === 'PUT' && path.endsWith('/leases/lease'));
   await eventually(`a call of each of ${total} passes`, () => (hanging().length >= total ? true : undefined));
   const before = renewals().length;
-  // Longer than the lease lasts: it is renewed every 1.2 s.
+  // Longer than the lease lasts: it is renewed every 2 s.
   await eventually('ten more renewals', () => (renewals().length >= before + 10 ? true : undefined), {
     timeoutMs: 60_000,
   });

@@ -55,7 +55,7 @@ before(async () => {
       '--admin-listen=127.0.0.1:0',
     ],
   });
-  flags = [`--api-base-url=${url}`, '--allow-private-links', '--lease-duration=9s'];
+  flags = [`--api-base-url=${url}`, '--allow-private-links'];
   await world.apply({
     apiVersion: 'v1',
     kind: 'Secret',
@@ -81,7 +81,7 @@ async function exportDocs(name: string): Promise<void> {
     metadata: { name, namespace },
     spec: { domain: 'docs.example.com', api: { keySecretRef: { name: 'export-api' } } },
   });
-  await world.kubectl(['wait', '--for=condition=Ready', `sx/${name}`, '-n', namespace, '--timeout=60s']);
+  await world.kubectl(['wait', '--for=condition=Ready', `sx/${name}`, '-n', namespace, '--timeout=180s']);
 }
 
 test('one of two leads, and both are ready', async () => {
@@ -156,7 +156,9 @@ test('a deleted lease is created again by its holder, and by no other replica', 
 
 test('a frozen leader is replaced, and exits as soon as it wakes', async () => {
   process.kill(first.child.pid, 'SIGSTOP');
-  await eventually('the other to lead', async () => ((await leads(second)) ? true : undefined));
+  await eventually('the other to lead', async () => (await leads(second)) || undefined, {
+    timeoutMs: 90_000,
+  });
   process.kill(first.child.pid, 'SIGCONT');
   assert.equal(await first.child.exited, 1);
   assert.match(first.child.tail(), /LeadershipLost/);
@@ -166,6 +168,6 @@ test('a frozen leader is replaced, and exits as soon as it wakes', async () => {
 test('a killed leader is replaced by a standby', async () => {
   first = await startOperator(world, flags);
   await second.child.stop('SIGKILL');
-  await eventually('the other to lead', async () => ((await leads(first)) ? true : undefined));
+  await eventually('the other to lead', async () => (await leads(first)) || undefined, { timeoutMs: 90_000 });
   await exportDocs('after-kill');
 });

@@ -32,7 +32,9 @@ const staticExport = (name: string, spec: object = {}, metadata: object = {}, wh
   spec: { domain: `${name}.example.com`, api: { keySecretRef: { name: 'export-api' } }, ...spec },
 });
 const logged = (words: RegExp) =>
-  eventually(`a line that says ${words}`, () => operator.log.find((line) => words.test(line)));
+  eventually(`a line that says ${words}`, () => operator.log.find((line) => words.test(line)), {
+    timeoutMs: 120_000,
+  });
 const patchCrd = (...operations: readonly object[]) =>
   world.kubectl([
     'patch',
@@ -131,10 +133,14 @@ test("an archive above the servers' limit is rejected with that limit, and publi
 test('a missing permission is reported with its verb and resource', async () => {
   await withoutRight(world, { namespace, resource: 'secrets', verb: 'patch' }, async () => {
     await world.apply(staticExport('rightless'));
-    const note = await eventually('an event that says so', async () => {
-      const told = await reader.eventsOf('rightless');
-      return told.find((one) => one.note.includes('does not allow'))?.note;
-    });
+    const note = await eventually(
+      'an event that says so',
+      async () => {
+        const told = await reader.eventsOf('rightless');
+        return told.find((one) => one.note.includes('does not allow'))?.note;
+      },
+      { timeoutMs: 120_000 },
+    );
     assert.match(
       note,
       /does not allow "patch" on secrets "rightless-bundle" in namespace team-a; add the verb/,
@@ -151,10 +157,11 @@ test('a missing permission is reported with its verb and resource', async () => 
 });
 
 test('a deletion of the namespace during an export is not reported as a missing permission', async () => {
-  vendor.script('going.example.com', { status: (poll) => (poll < 3 ? 'running' : 'completed') });
+  vendor.script('going.example.com', { status: () => 'running' });
   await world.apply(staticExport('going', {}, {}, doomed));
   await eventually('a poll', () => (vendor.polls('going.example.com') > 0 ? true : undefined));
   await world.kubectl(['delete', 'namespace', doomed, '--wait=false']);
+  vendor.script('going.example.com', { status: () => 'completed' });
   const line = await logged(/namespace team-doomed is being deleted/);
   assert.doesNotMatch(line, /does not allow/);
   assert.equal((await operator.get('/livez')).status, 200);
@@ -237,7 +244,8 @@ test('a field and a condition that a newer version wrote into status are kept', 
   };
   await eventually('the newer status accepted', async () => {
     const { status } = await reader.read('sx', 'owner');
-    const next = { future: { a: [1] }, conditions: [...status.conditions, condition] };
+    const others = status.conditions.filter((one: { readonly type: string }) => one.type !== condition.type);
+    const next = { future: { a: [1] }, conditions: [...others, condition] };
     const patch = JSON.stringify({ status: next });
     await world.kubectl([
       'patch',
@@ -253,12 +261,15 @@ test('a field and a condition that a newer version wrote into status are kept', 
     return (await reader.read('sx', 'owner')).status.future === undefined ? undefined : true;
   });
   await reader.request('owner', 'after the future');
-  await eventually('the request handled', async () => {
-    const { status } = await reader.read('sx', 'owner');
-    return status.lastHandledRequest === 'after the future' && status.job.verdict !== undefined
-      ? true
-      : undefined;
-  });
+  await eventually(
+    'the request handled',
+    async () => {
+      const { status } = await reader.read('sx', 'owner');
+      const isHandled = status.lastHandledRequest === 'after the future';
+      return (isHandled && status.job.verdict !== undefined) || undefined;
+    },
+    { timeoutMs: 120_000 },
+  );
   const { status } = await reader.read('sx', 'owner');
   assert.deepEqual(status.future, { a: [1] });
   assert.equal((await reader.condition('owner', 'FromTheFuture'))?.message, 'kept');

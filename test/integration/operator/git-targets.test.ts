@@ -103,7 +103,10 @@ before(async () => {
   // At once, because each waits ten seconds for others of its repository.
   const shared = await server.createRepository('shared', { 'one.yaml': values, 'two.yaml': values });
   repositories.set('shared', shared);
-  const objects: object[] = [toGit('one', shared), toGit('two', shared)];
+  const objects: object[] = ['one', 'two'].map((name) => {
+    const object = toGit(name, shared);
+    return { ...object, spec: { ...object.spec, targets: [] } };
+  });
   for (const [name, git] of [
     ['again', {}],
     ['reviewed', { pullRequestBranch: 'static-export/docs' }],
@@ -138,6 +141,9 @@ const held = (text: string | undefined): string => parse(text ?? '').staticExpor
 
 test('two resources of one repository share one commit, and comments stay', async () => {
   const fleet = repositoryOf('shared');
+  // Published before they get their target, so that both targets come within one window.
+  for (const name of ['one', 'two']) await reader.awaitCondition(name, 'Ready', 'True', 'Published');
+  await cluster.apply(toGit('one', fleet), toGit('two', fleet));
   await reader.awaitCondition('one', 'TargetsSynced', 'True', 'Synced', 90_000);
   await reader.awaitCondition('two', 'TargetsSynced', 'True', 'Synced', 90_000);
   const { active, targets } = await statusOf('one');
@@ -158,8 +164,10 @@ test('a changed site is one more commit; an unchanged one is none', async () => 
   await reader.awaitCondition('again', 'TargetsSynced', 'True', 'Synced', 90_000);
   const first = (await statusOf('again')).active.version;
   await reader.request('again', 'unchanged');
-  await eventually('an unchanged export', async () =>
-    (await statusOf('again')).lastCompletedRequest === 'unchanged' ? true : undefined,
+  await eventually(
+    'an unchanged export',
+    async () => (await statusOf('again')).lastCompletedRequest === 'unchanged' || undefined,
+    { timeoutMs: 120_000 },
   );
   vendor.script('again.example.com', { content: { 'index.html': '<h1>again</h1>' } });
   await reader.request('again', 'changed');
@@ -219,7 +227,7 @@ test('a git server that hangs delays no status', async () => {
     await cluster.apply(toGit('hanging', hanging));
     await reader.awaitCondition('hanging', 'TargetsSynced', 'Unknown', 'Pending');
     await cluster.apply(toGit('prompt', prompt));
-    const found = await reader.awaitCondition('prompt', 'Ready', 'True', 'Published');
+    const found = await reader.awaitCondition('prompt', 'Ready', 'True', 'Published', 40_000);
     assert.equal(found.status, 'True');
     answer.resolve('cut');
     await reader.awaitCondition('hanging', 'TargetsSynced', 'False', 'PushFailed', 90_000);
@@ -230,7 +238,9 @@ test('a git server that hangs delays no status', async () => {
   }
 });
 
-test(`${manyResources} resources and a client that pushes every second lose no update of each other`, async (t) => {
+test(`${manyResources} resources and a client that pushes every second lose no update of each other`, {
+  timeout: 600_000,
+}, async (t) => {
   const names = Array.from({ length: manyResources }, (_none, index) => `many-${index}`);
   const files = Object.fromEntries(names.map((name) => [`${name}.yaml`, values]));
   const fleet = await server.createRepository('many', { ...files, 'other.yaml': 'count: 0\n' });
@@ -365,10 +375,13 @@ test('the page about git: every YAML of it is applied, and the version arrives',
   );
   await cluster.kubectl(['apply', '--server-side', '-f', '-'], { input: filled.join('\n---\n') });
   await reader.awaitCondition('docs', 'TargetsSynced', 'True', 'Synced', 90_000);
-  await eventually('the other StaticExport is pushed for review, or finds the version', async () =>
-    /AwaitingMerge|Synced/.test((await reader.condition('docs-reviewed', 'TargetsSynced'))?.reason ?? '')
-      ? true
-      : undefined,
+  await eventually(
+    'the other StaticExport is pushed for review, or finds the version',
+    async () => {
+      const { reason = '' } = (await reader.condition('docs-reviewed', 'TargetsSynced')) ?? {};
+      return /AwaitingMerge|Synced/.test(reason) || undefined;
+    },
+    { timeoutMs: 120_000 },
   );
   const { active } = await statusOf('docs');
   assert.equal(await fleet.read(path), file.replace('version: ""', `version: "${active.version}"`));

@@ -36,7 +36,7 @@ export function scriptDomains(vendor: ScriptedVendor): void {
   vendor.script('slow.example.com', { status: () => 'running' });
   vendor.script('html.example.com', { start: { status: 200, body: '<html>Sign in</html>' } });
   vendor.script('empty.example.com', { start: { status: 200, body: '' } });
-  vendor.script('refreshed.example.com', { lifetimeMs: 12_000 });
+  vendor.script('refreshed.example.com', { lifetimeMs: 30_000 });
   vendor.script('nodomain.example.com', {
     start: { status: 404, type: 'application/json', body: '{"error":"svc_echo: no such domain"}' },
   });

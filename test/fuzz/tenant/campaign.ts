@@ -101,7 +101,7 @@ async function run(
     watch.isPublished() && (await readPublished(environment)).every(({ isReady }) => isReady)
       ? true
       : undefined;
-  await eventually('links of both tenants', allPublished, { timeoutMs: 60_000 });
+  await eventually('links of both tenants', allPublished, { timeoutMs: 180_000 });
   say(`both tenants are published after ${seconds(begun)} s`);
   const lease = await readLease(environment);
   const probes = startProbes(operator.port, operator.child.pid);

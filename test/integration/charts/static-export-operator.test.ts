@@ -212,7 +212,7 @@ test('helm test succeeds with a working operator, and fails without one', async 
     onLine: () => undefined,
   });
   try {
-    const stdout = await must(runCheck(port, 30));
+    const stdout = await must(runCheck(port, 120));
     assert.match(
       stdout,
       /^the operator is ready\nthe API server refuses a bad StaticExport\nthe leader took up a StaticExport: Ready=False, KeyMissing\n$/,

@@ -198,7 +198,7 @@ test("the vendor's documented flow: three values, a served site, and upgrades th
             ADMIN_ADDRESS: address,
             ADMIN_PORT: `${admin}`,
           },
-          ...{ BASE_PATH: '/', TIMEOUT_SECONDS: '20' },
+          ...{ BASE_PATH: '/', TIMEOUT_SECONDS: '60' },
         },
       });
     assert.match(

@@ -251,7 +251,7 @@ test('a missing permission is named by verb and resource', async () => {
 test('an API server that does not answer is Unavailable, and the message says so', async () => {
   const dead = createTransport(
     { ...connection, server: `https://127.0.0.1:${await findFreePort()}` },
-    { clock: systemClock, timeoutMs: 3_000 },
+    { clock: systemClock, timeoutMs: 30_000 },
   );
   await assert.rejects(
     createCluster(dead).readSecret({ namespace, name: 'x' }, signal),
@@ -264,7 +264,7 @@ test('a lease is created, contended and released with times that the server acce
   const store = createLeaseStore(
     transport,
     { namespace: world.operatorNamespace, name: world.leaseName },
-    5_000,
+    30_000,
   );
   assert.equal(await store.read(signal), undefined);
   const at = Date.parse('2026-11-21T10:00:00.123Z');
@@ -331,6 +331,7 @@ test('the reflector finds existing, new, changed and deleted objects; a status w
   const running = reflector.run(stop.signal);
   const awaitWake = (key: string) =>
     eventually(`a wake for ${key}`, () => (wakes.includes(`${namespace}/${key}`) ? true : undefined), {
+      timeoutMs: 120_000,
       everyMs: 10,
     });
   await awaitWake('seen-1');

@@ -147,13 +147,13 @@ test('a plugin that fails runs once a second, however many calls need it, and on
 test('a plugin that hangs is named after the deadline of each call, and ended after a minute', async () => {
   usePlugin('exec sleep 600');
   const first = ask();
-  const pid = await eventually('the plugin', () => started()[0], { timeoutMs: 10_000, everyMs: 5 });
+  const pid = await eventually('the plugin', () => started()[0], { timeoutMs: 60_000, everyMs: 5 });
   await clock.pass(15_000);
   assert.match(await first, /^Unavailable: the credentials .* did not arrive in time; check the exec plugin/);
   assert.ok(isAlive(pid));
   await clock.pass(45_000);
   await eventually('the end of the plugin', () => !isAlive(pid) || undefined, {
-    timeoutMs: 10_000,
+    timeoutMs: 60_000,
     everyMs: 5,
   });
   usePlugin(`echo '${good}'`);
@@ -166,13 +166,13 @@ test("a plugin's child that holds its output open does not prevent its replaceme
   usePlugin('sleep 600 &\necho $! >> started\nwait');
   const first = ask();
   const pid = await eventually('both processes', () => started()[1] && started()[0], {
-    timeoutMs: 10_000,
+    timeoutMs: 60_000,
     everyMs: 5,
   });
   await clock.pass(60_000);
   assert.match(await first, /^Unavailable: /);
   await eventually('the end of the plugin', () => !isAlive(pid) || undefined, {
-    timeoutMs: 10_000,
+    timeoutMs: 60_000,
     everyMs: 5,
   });
   usePlugin(`echo '${good}'`);

@@ -103,7 +103,7 @@ export async function startScriptedCluster(
           if (seen === undefined) await clock.pass(stepMs);
           return seen;
         },
-        { timeoutMs: 10_000, everyMs: 5 },
+        { timeoutMs: 60_000, everyMs: 5 },
       ),
     stop,
     close: async () => {
@@ -118,7 +118,7 @@ export async function startScriptedCluster(
 
 /** Waits in real time only, for what is on its way through the sockets. */
 export function arrives<T>(what: string, look: () => T | undefined | false): Promise<T> {
-  return eventually(what, () => look() || undefined, { timeoutMs: 10_000, everyMs: 5 });
+  return eventually(what, () => look() || undefined, { timeoutMs: 60_000, everyMs: 5 });
 }
 
 function configFor(port: number, caFile: string, tokenFile: string): object {

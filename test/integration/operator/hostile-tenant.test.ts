@@ -10,7 +10,9 @@ import { reportLines } from '../../fuzz/tenant/report.ts';
 // Independent of the machine's speed: the run ends when each vendor has given so many kinds of answer.
 const minAnswerKinds = 21;
 
-test('a hostile tenant and its vendor delay neither the refreshes and exports of another tenant nor the probes', async (context) => {
+test('a hostile tenant and its vendor delay neither the refreshes and exports of another tenant nor the probes', {
+  timeout: 900_000,
+}, async (context) => {
   const report = await runTenantCampaign({
     seed: 1,
     inputs: 24,

@@ -122,7 +122,7 @@ suite('an operator and mirrors', { skip: noRegistry || noS3 }, () => {
     assert.equal(vendor.issues('elsewhere.example.com'), 0);
     await assert.rejects(reader.readOutput('denied'), /NotFound/);
     await world.apply(secret('wrong-mirror', { username: 'docs', password }));
-    await reader.awaitCondition('denied', 'Ready', 'True', 'Published', 90_000);
+    await reader.awaitCondition('denied', 'Ready', 'True', 'Published', 200_000);
   });
 
   test('without links a server starts from the copy alone, and a rollback needs no vendor', async () => {
@@ -133,10 +133,14 @@ suite('an operator and mirrors', { skip: noRegistry || noS3 }, () => {
     assert.equal(await reader.condition('linkless', 'LinkFresh'), undefined);
     vendor.script('linkless.example.com', { content: { 'index.html': '<h1>second</h1>' } });
     await reader.request('linkless', 'second');
-    await eventually('the second version', async () => {
-      const { published } = await reader.readOutput('linkless');
-      return published.version === first.published.version ? undefined : published;
-    });
+    await eventually(
+      'the second version',
+      async () => {
+        const { published } = await reader.readOutput('linkless');
+        return published.version === first.published.version ? undefined : published;
+      },
+      { timeoutMs: 120_000 },
+    );
     await vendor.close();
     const pin = JSON.stringify({ spec: { pin: { version: first.published.version } } });
     await world.kubectl(['patch', 'sx', 'linkless', '-n', namespace, '--type=merge', '-p', pin]);

@@ -241,9 +241,9 @@ test('the text of an Application is edited, and the Application is followed unti
   const health = { status: 'Healthy' };
   const comparedTo = { source: spec.source };
   await play('application', 'single', { sync: { status: 'OutOfSync', comparedTo }, health }, '');
-  await reader.awaitCondition('single', 'TargetsSynced', 'Unknown', 'AwaitingSync');
+  await reader.awaitCondition('single', 'TargetsSynced', 'Unknown', 'AwaitingSync', 150_000);
   await play('application', 'single', { sync: { status: 'Synced', comparedTo }, health }, '');
-  await reader.awaitCondition('single', 'TargetsSynced', 'True', 'Synced', 70_000);
+  await reader.awaitCondition('single', 'TargetsSynced', 'True', 'Synced', 150_000);
 });
 
 test('the one source of several that renders gets the key', async () => {
@@ -264,7 +264,7 @@ test('the pod template of a Deployment gets the version, and its rollout is foll
   const { generation: observedGeneration } = metadata;
   const one = { replicas: 1, updatedReplicas: 1, readyReplicas: 1, availableReplicas: 1 };
   await play('deployment', 'pods', { observedGeneration, ...one });
-  await reader.awaitCondition('pods', 'TargetsSynced', 'True', 'Synced');
+  await reader.awaitCondition('pods', 'TargetsSynced', 'True', 'Synced', 150_000);
 });
 
 test('a deleted resource leaves the last values, and no target holds a link', async () => {

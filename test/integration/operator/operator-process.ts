@@ -34,10 +34,14 @@ export async function startOperator(
   options: LaunchOptions = {},
 ): Promise<OperatorProcess> {
   const operator = await launchOperator(world, flags, options);
-  await eventually('a ready operator', async () => {
-    assert.equal(operator.child.hasExited(), false, operator.child.tail());
-    return (await operator.get('/readyz')).status === 200 ? true : undefined;
-  });
+  await eventually(
+    'a ready operator',
+    async () => {
+      assert.equal(operator.child.hasExited(), false, operator.child.tail());
+      return (await operator.get('/readyz')).status === 200 ? true : undefined;
+    },
+    { timeoutMs: 120_000 },
+  );
   return operator;
 }
 

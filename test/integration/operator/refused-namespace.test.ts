@@ -74,7 +74,9 @@ test('an operator that is refused everywhere is not ready, and names verb, resou
 
 test('one namespace that can be watched makes the operator ready; the other has a log line and a metric', async () => {
   await giveBack('team-a');
-  await eventually('ready', async () => ((await operator.get('/readyz')).status === 200 ? true : undefined));
+  await eventually('ready', async () => (await operator.get('/readyz')).status === 200 || undefined, {
+    timeoutMs: 90_000,
+  });
   await eventually('team-b refused', shows('staticexport_watch_refused{namespace="team-b"} 1'));
   await eventually('team-a not', shows('staticexport_watch_refused{namespace="team-a"} 0'));
   await eventually('its resource', shows('staticexport_resources 1'));

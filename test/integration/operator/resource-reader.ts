@@ -23,7 +23,7 @@ export function requirePublishedLink({ version, link }: PublishedBundle): Publis
 }
 
 /** @param limitMs of each wait that names none */
-export function createReader(kubectl: ChartedCluster['kubectl'], namespace: string, limitMs = 40_000) {
+export function createReader(kubectl: ChartedCluster['kubectl'], namespace: string, limitMs = 120_000) {
   let seen = 0;
   const broken = new Set<string>();
 

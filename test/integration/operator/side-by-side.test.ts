@@ -150,12 +150,16 @@ test('an overlapping operator is reported at each resource, and its changes to s
   }
 
   for (const [index, name] of names.entries()) {
-    await eventually(`${name} as it was`, async () => {
-      const { status } = await reader.read('sx', name);
-      assert.equal(status.operatorLease, own);
-      const ready = (await reader.condition(name, 'Ready')) ?? assert.fail();
-      return ready.status === 'True' && ready.reason === 'Published' ? true : undefined;
-    });
+    await eventually(
+      `${name} as it was`,
+      async () => {
+        const { status } = await reader.read('sx', name);
+        assert.equal(status.operatorLease, own);
+        const ready = (await reader.condition(name, 'Ready')) ?? assert.fail();
+        return ready.status === 'True' && ready.reason === 'Published' ? true : undefined;
+      },
+      { timeoutMs: 90_000 },
+    );
     const { published } = await reader.readOutput(name);
     assert.equal(published.version, before[index]?.published.version);
   }
@@ -169,11 +173,15 @@ test('an overlapping operator is reported at each resource, and its changes to s
 });
 
 const awaitOverlap = (name: string, words: string) =>
-  eventually(`an event of the overlap at ${name}`, async () => {
-    const events = await reader.eventsOf(name);
-    const told = events.filter(({ reason }) => reason === 'OperatorsOverlap');
-    return told.some(({ type, note }) => type === 'Warning' && note.includes(words)) ? true : undefined;
-  });
+  eventually(
+    `an event of the overlap at ${name}`,
+    async () => {
+      const events = await reader.eventsOf(name);
+      const told = events.filter(({ reason }) => reason === 'OperatorsOverlap');
+      return told.some(({ type, note }) => type === 'Warning' && note.includes(words)) ? true : undefined;
+    },
+    { timeoutMs: 90_000 },
+  );
 
 test('the log names the scope and the lease at its start, and the release of the lease at its end', async () => {
   await blue.child.stop();

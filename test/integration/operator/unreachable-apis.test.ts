@@ -186,14 +186,18 @@ test('while every slot of an API is used, an edit of a listed resource is reconc
 test('an API whose certificate expired, names another host or has an unknown CA is retried, with that cause in status', async () => {
   for (const [name, [, issue]] of cases) await presentTo(name, issue());
   for (const [name, [code]] of cases) {
-    await eventually(`${name} to say ${code}`, async () => {
-      const { message } = (await reader.condition(name, 'Ready')) ?? {};
-      assert.match(
-        message ?? '',
-        new RegExp(`has a certificate that is not trusted: (${code})( \\(NetworkError\\)\\.|;)`),
-      );
-      return true;
-    });
+    await eventually(
+      `${name} to say ${code}`,
+      async () => {
+        const { message } = (await reader.condition(name, 'Ready')) ?? {};
+        assert.match(
+          message ?? '',
+          new RegExp(`has a certificate that is not trusted: (${code})( \\(NetworkError\\)\\.|;)`),
+        );
+        return true;
+      },
+      { timeoutMs: 90_000 },
+    );
   }
 });
 
@@ -203,7 +207,7 @@ test('with valid certificates the same jobs continue and are published; a rotate
     await presentTo(name, authority.issueServer(names));
   }
   for (const [name] of cases) {
-    await reader.awaitCondition(name, 'Ready', 'True', 'Published', 90_000);
+    await reader.awaitCondition(name, 'Ready', 'True', 'Published', 240_000);
     assert.equal(vendor.jobs(`${name}.example.com`).length, 1);
   }
   await presentTo('expired', authority.issueServer(names));

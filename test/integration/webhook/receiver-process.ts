@@ -47,6 +47,8 @@ export async function startReceiver(
       `--listen=127.0.0.1:${port}`,
       `--admin-listen=127.0.0.1:${adminPort}`,
       '--log-level=debug',
+      // A call that times out on a busy machine would be a 503.
+      '--cluster-timeout=60s',
       ...flags,
     ],
     onLine: (line) => log.push(line),

@@ -126,11 +126,14 @@ channel('net.server.socket').subscribe((message) => {
 
 /** A server that sends a large answer does not read meanwhile. */
 const longestLookMs = 20;
+/** After a stop of the machine the time is over before the server has had a turn. */
+const fewestTurns = 200;
 
 /** Resolves when the server has read so many bytes of the connection, which it handles at once. */
 async function untilLookedAt(client: Socket, bytes: number): Promise<void> {
   const latest = systemClock.monotonic() + longestLookMs;
-  while (!client.destroyed && systemClock.monotonic() < latest) {
+  const isEarly = (): boolean => systemClock.monotonic() < latest;
+  for (let turn = 0; !client.destroyed && (turn < fewestTurns || isEarly()); turn += 1) {
     const { bytesRead = 0 } = serverEnds.get(client.localPort ?? 0) ?? {};
     if (bytesRead >= bytes) return;
     await new Promise((resolve) => setImmediate(resolve));

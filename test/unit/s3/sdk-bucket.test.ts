@@ -499,9 +499,12 @@ suite('the clock of a machine', () => {
 
   test('that is wrong is corrected by the answer of the service', async () => {
     let signedAt: string | undefined;
+    const sentHours: string[] = [];
     await withScriptedBucket(
       (request, response, count) => {
-        response.setHeader('date', new Date(Date.now() + 2 * hourMs).toUTCString());
+        const sentAt = new Date(Date.now() + 2 * hourMs);
+        response.setHeader('date', sentAt.toUTCString());
+        sentHours.push(sentAt.toISOString().slice(0, 13).replaceAll('-', ''));
         signedAt = String(request.headers['x-amz-date']);
         if (request.method === 'HEAD' && count === 1) response.writeHead(403).end();
         else if (count <= 2) sendError(response, 403, 'RequestTimeTooSkewed');
@@ -509,8 +512,8 @@ suite('the clock of a machine', () => {
       },
       async ({ bucket }) => {
         assert.equal((await bucket.head('site/blob', signal))?.size, 4);
-        const expected = new Date(Date.now() + 2 * hourMs).toISOString().slice(0, 13).replaceAll('-', '');
-        assert.equal(signedAt?.slice(0, 11), expected);
+        // An hour of the service may end between its answer and the request that follows.
+        assert.ok(sentHours.includes(signedAt?.slice(0, 11) ?? ''), `${signedAt} of ${sentHours.join()}`);
       },
     );
   });

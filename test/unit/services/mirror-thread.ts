@@ -2,8 +2,10 @@
 // with what it was given.
 
 import process from 'node:process';
+import { BroadcastChannel } from 'node:worker_threads';
 import type { CopyReport, MirrorTask } from '../../../src/mirror/task/mirror-task.ts';
 import { type SendReport, serveTasks } from '../../../src/runtime/task.ts';
+import { hangChannel } from './hang-channel.ts';
 
 const inspected = { digest: 'a'.repeat(64), pages: 3, sizeBytes: 9 };
 const failure = { code: 'Denied', message: 'No.', isTemporary: false, retryAfterMs: 7000 };
@@ -28,5 +30,6 @@ serveTasks(async (task: MirrorTask, report: SendReport<CopyReport>): Promise<unk
 });
 
 function hang(): Promise<never> {
+  new BroadcastChannel(hangChannel).postMessage('hangs');
   return new Promise(() => setInterval(() => {}, 60_000));
 }

@@ -129,7 +129,9 @@ test('a body above the limit is refused before anything is read from the cluster
 });
 
 test('a client above its rate is refused before anything is read from the cluster', async () => {
-  const { send, reads, outcomes } = await start(wanted, { clientRate: createClientRate(systemClock, 2) });
+  const { send, reads, outcomes } = await start(wanted, {
+    clientRate: createClientRate({ monotonic: () => 0 }, 2),
+  });
   await send(good);
   await send({});
   const { status, fields } = await send(good);
@@ -170,10 +172,17 @@ test('a cluster that does not answer is a 503 that asks for a retry', async () =
 
 test('requests above the limit of concurrent ones get 503 and reach no cluster', async () => {
   const held = Promise.withResolvers<FoundHook>();
-  const targets = { find: () => held.promise, request: async () => {} };
+  const both = Promise.withResolvers<void>();
+  let finds = 0;
+  const find = (): Promise<FoundHook> => {
+    finds += 1;
+    if (finds === 2) both.resolve();
+    return held.promise;
+  };
+  const targets = { find, request: async () => {} };
   const { send } = await start(wanted, { maxConcurrent: 2, targets });
   const first = [send(good), send(good)];
-  await systemClock.after(200);
+  await both.promise;
   assert.equal((await send(good)).status, 503);
   held.resolve(wanted);
   assert.deepEqual(

@@ -102,13 +102,22 @@ test(
   limit,
   async () => {
     for (const isBegun of [false, true]) {
+      let arrived = Promise.withResolvers<void>();
+      // The time begins when the server has the request, because a busy machine takes any time to send it.
+      const afterArrival = async (ms: number, signal?: AbortSignal): Promise<void> => {
+        if (ms !== 201) return;
+        await arrived.promise;
+        arrived = Promise.withResolvers();
+        await systemClock.after(ms, signal);
+      };
       const { carrier, requests } = await startRegistry(
         (_request, response) => {
+          arrived.resolve();
           if (!isBegun) return;
           const drip = setInterval(() => response.write(' '), 20);
           response.on('close', () => clearInterval(drip));
         },
-        { limits: { answerTimeoutMs: 201 } },
+        { limits: { answerTimeoutMs: 201 }, clock: { ...systemClock, after: afterArrival } },
       );
       const fault = await faultOf(carrier.readManifest('v1', never), 'Unreachable');
       assert.match(fault.message, /TimeoutError/);

@@ -80,7 +80,7 @@ const unfinished: readonly (readonly [string, string, RegExp])[] = [
 ];
 for (const [what, part, told] of unfinished) {
   test(`a client ${what} is let go`, async () => {
-    const soon = { headersTimeout: 20, requestTimeout: 20, connectionsCheckingInterval: 10 };
+    const soon = { headersTimeout: 1_000, requestTimeout: 1_000, connectionsCheckingInterval: 50 };
     const listener = await listenHttp(
       local,
       (request, response) => {
@@ -123,8 +123,13 @@ test('where nothing else is said, no request may be unfinished for longer than 1
 });
 
 test('while it lingers, new requests are answered with Connection: close', async () => {
-  const listener = await listenHttp(local, (_request, response) => response.end('ok'), systemClock);
-  const lingering = listener.close({ lingerMs: 200, graceMs: 1_000 });
+  const linger = Promise.withResolvers<void>();
+  const lingerMs = 200;
+  const after: Clock['after'] = (ms, signal) =>
+    ms === lingerMs ? linger.promise : systemClock.after(ms, signal);
+  const clock = { ...systemClock, after };
+  const listener = await listenHttp(local, (_request, response) => response.end('ok'), clock);
+  const lingering = listener.close({ lingerMs, graceMs: 1_000 });
   assert.equal(listener.isDraining(), true);
   const agent = new Agent({ keepAlive: true });
   const [response]: IncomingMessage[] = await once(get(listener.url, { agent }), 'response');
@@ -132,6 +137,7 @@ test('while it lingers, new requests are answered with Connection: close', async
   assert.equal(response?.headers.connection, 'close');
   response?.resume();
   agent.destroy();
+  linger.resolve();
   await lingering;
 });
 

@@ -248,11 +248,16 @@ test('a reader that leaves in the middle releases its memory', async () => {
 });
 
 test('once it drains, the server answers, and says that it is the last', async () => {
-  const { listener } = await listen();
+  const linger = Promise.withResolvers<void>();
+  const lingerMs = 100;
+  const after: Clock['after'] = (ms, signal) =>
+    ms === lingerMs ? linger.promise : systemClock.after(ms, signal);
+  const { listener } = await listen({}, { ...systemClock, after });
   const socket = await open(listener);
   assert.equal(await say(socket, 'quick'), 'quick|');
-  const closing = listener.close({ lingerMs: 100, graceMs: 5_000 });
+  const closing = listener.close({ lingerMs, graceMs: 5_000 });
   assert.match(await say(socket, request), /\r\nConnection: close\r\n/);
+  linger.resolve();
   await closing;
 });
 
@@ -309,12 +314,12 @@ test('a reader that outlives the grace is cut, so that closing ends', async () =
 
 test('nothing more is read of a connection while its answer is made; then it goes on', async () => {
   const { answer, next } = waitingAnswers();
-  const { listener } = await listen({ answer, idleMs: 20 });
+  const { listener } = await listen({ answer, idleMs: 500 });
   const socket = await open(listener);
   socket.write('first');
   const first = await next();
   socket.write('other');
-  await systemClock.after(60);
+  await systemClock.after(1_500);
   const read = once(socket, 'data');
   assert.equal(first.answer(), true);
   assert.equal(`${await read}`, 'first|');

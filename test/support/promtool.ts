@@ -22,7 +22,7 @@ async function unpack(folder: string): Promise<void> {
   const scratch = join(folder, 'scratch');
   await mkdir(scratch);
   await mustRun(['sh', '-c', 'cd "$1" && apt-get download -qq prometheus', 'sh', scratch], {
-    timeoutMs: 120_000,
+    timeoutMs: 600_000,
   });
   const [name = ''] = await readdir(scratch);
   await mustRun(['dpkg', '-x', join(scratch, name), join(scratch, 'files')]);

@@ -58,7 +58,7 @@ function client(options: Partial<ExchangeOptions> = {}) {
     baseUrl,
     key,
     clock: systemClock,
-    timeoutMs: 5000,
+    timeoutMs: 60_000,
     userAgent: 'test/1',
     dispatcher,
     ...options,

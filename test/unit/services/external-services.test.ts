@@ -48,7 +48,7 @@ function open(
   const options = {
     extraCaFile,
     allowPrivateLinks: true,
-    requestTimeoutMs: 5_000,
+    requestTimeoutMs: 60_000,
     maxArchiveBytes: defaultLimits.maxArchiveBytes,
     maxBundleBytes: defaultLimits.maxTotalBytes,
     callsAtOnce,

@@ -50,7 +50,7 @@ interface Attempt {
 }
 
 function bytesOf(link: Link, attempt: Attempt = {}): AsyncGenerator<Buffer> {
-  const limits = { ...defaultLimits, idleTimeoutMs: 5_000, ...attempt.limits };
+  const limits = { ...defaultLimits, idleTimeoutMs: 60_000, ...attempt.limits };
   const allowPrivateLinks = attempt.allowPrivateLinks ?? true;
   const agent = createLinkAgent({ allowPrivateLinks, idleTimeoutMs: limits.idleTimeoutMs, ...attempt.agent });
   opened.push(agent);
@@ -196,7 +196,7 @@ describe('an answer other than the archive', () => {
     const { link } = await storage((_request, response) => {
       response.writeHead(200, { 'content-length': 10 }).write('x');
     });
-    const fault = await faultOf(link(), { limits: { idleTimeoutMs: 40 } });
+    const fault = await faultOf(link(), { limits: { idleTimeoutMs: 2_000 } });
     assert.deepEqual([fault.kind, fault.code], ['transient', 'DownloadInterrupted']);
   });
 

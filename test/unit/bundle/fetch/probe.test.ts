@@ -12,7 +12,7 @@ import {
   startStorage,
 } from '../../../support/storage-server.ts';
 
-const options = { allowPrivateLinks: true, clock: systemClock, timeoutMs: 5_000, userAgent: 'test' };
+const options = { allowPrivateLinks: true, clock: systemClock, timeoutMs: 60_000, userAgent: 'test' };
 const live = new AbortController().signal;
 let storage: Storage | undefined;
 afterEach(async () => {

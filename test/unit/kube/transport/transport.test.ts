@@ -19,7 +19,7 @@ const seen: { readonly method: string; readonly code: string }[] = [];
 const open = (options: Partial<TransportOptions> = {}) =>
   createTransport(server.connection(), {
     clock: systemClock,
-    timeoutMs: 5_000,
+    timeoutMs: 60_000,
     observe: (fact) => seen.push(fact),
     ...options,
   });
@@ -127,7 +127,7 @@ test('a call that is not answered ends at its deadline, and at its own shorter o
     [{ timeoutMs: 1_000 }, 1_000],
   ] as const) {
     const clock = steppedClock();
-    const transport = open({ clock });
+    const transport = open({ clock, timeoutMs: 5_000 });
     const call = transport.call({ ...get, ...more }, never);
     const outcome = assert.rejects(call, isRefusal('Unavailable', /timeout/));
     await clock.pass(passed);
@@ -140,7 +140,7 @@ test('an incomplete answer is reported as such at the deadline, because a smalle
   server.handle = (_request, response) => void response.writeHead(200).write('{"items": [');
   const begun = firstPart();
   const clock = steppedClock();
-  const transport = open({ clock });
+  const transport = open({ clock, timeoutMs: 5_000 });
   const outcome = assert.rejects(transport.call(get, never), (error) => {
     isRefusal('Unavailable', /\(timeout in the middle of the answer\)/)(error);
     return error instanceof Error && error.cause instanceof UnfinishedError;
@@ -191,7 +191,7 @@ test('a call that is stopped while it waits for a connection ends at once, and i
 });
 
 test('a watch ends at its deadline, and on abort, while it connects', {
-  timeout: 5_000,
+  timeout: 60_000,
 }, async (t) => {
   // Takes connections, and says nothing of TLS.
   const dark = createServer((socket) => socket.on('error', () => {}).resume());
@@ -258,7 +258,7 @@ test('a call that was aborted before it began requests no credentials', async ()
     return Promise.reject(new Error('ENOENT'));
   };
   const failing = { ...server.connection(), authenticate };
-  const transport = createTransport(failing, { clock: systemClock, timeoutMs: 5_000 });
+  const transport = createTransport(failing, { clock: systemClock, timeoutMs: 60_000 });
   await assert.rejects(transport.call(get, AbortSignal.abort()), isRefusal('Aborted', /stopped/));
   await new Promise((resolve) => setImmediate(resolve));
   process.off('unhandledRejection', listen);
@@ -268,7 +268,7 @@ test('a call that was aborted before it began requests no credentials', async ()
 
 test('a stream without headers ends at the deadline; a running one has none', async () => {
   const clock = steppedClock();
-  const transport = open({ clock });
+  const transport = open({ clock, timeoutMs: 5_000 });
   server.handle = () => {};
   const late = assert.rejects(transport.stream(get, never), isRefusal('Unavailable', /timeout/));
   await clock.pass(5_000);

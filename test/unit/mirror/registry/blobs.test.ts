@@ -162,7 +162,7 @@ describe('reading a blob', () => {
         response.writeHead(200, { 'content-length': String(bytes.length) });
         response.write(bytes.subarray(0, 10));
       },
-      { limits: { idleTimeoutMs: 150 } },
+      { limits: { idleTimeoutMs: 2_000 } },
     );
     const fault = await faultOf(readAll(carrier, blob), 'Unreachable');
     assert.match(fault.message, /UND_ERR_BODY_TIMEOUT/);
@@ -175,7 +175,7 @@ describe('reading a blob', () => {
         const drip = setInterval(() => response.write('x'), 20);
         response.on('close', () => clearInterval(drip));
       },
-      { limits: { transferTimeoutMs: 301 } },
+      { limits: { transferTimeoutMs: 3_001 } },
     );
     await faultOf(readAll(carrier, blob), 'Unreachable');
     assert.equal(requests.length, 1);

@@ -30,7 +30,7 @@ const connection: Connection = {
   authenticate: async () => ({ headers: {}, tls: {} }),
   renew: () => {},
 };
-const transport = createTransport(connection, { clock: systemClock, timeoutMs: 5_000 });
+const transport = createTransport(connection, { clock: systemClock, timeoutMs: 60_000 });
 const fenced = fenceWrites(transport, () => isHeld);
 const call = (method: Call['method']): Call => ({ verb: 'get', method, address: { resource: configMaps } });
 const never = new AbortController().signal;

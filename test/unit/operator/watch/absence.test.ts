@@ -61,7 +61,7 @@ for (const [code, isKnown, result] of reads) {
 /** Passes of a published resource by the real controller; the first read of it is answered by the server. */
 async function passesAfter(answer: (response: ServerResponse) => void) {
   server.handle = (_request, response) => answer(response);
-  const transport = createTransport(server.connection(), { clock: systemClock, timeoutMs: 5_000 });
+  const transport = createTransport(server.connection(), { clock: systemClock, timeoutMs: 60_000 });
   const simulation = await publishedSimulation();
   const { clock } = simulation;
   const context = simulation.context();

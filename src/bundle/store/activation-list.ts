@@ -83,7 +83,8 @@ export async function activate(
   const [current, copy] = activationFiles(dir);
   await replace(dir, copy, text, disk);
   const isCopyGone = await replace(dir, current, text, disk);
-  if (isCopyGone) await replace(dir, copy, text, disk);
+  // What the list names may be all that there is room for; the next activation writes the copy.
+  if (isCopyGone) await replace(dir, copy, text, disk).catch(unlessFull);
 }
 
 /**
@@ -96,8 +97,8 @@ async function replace(dir: string, file: string, text: string, disk: StoreDisk)
   let isCopyGone = false;
   await disk.writeText(next, text).catch(async (error: unknown) => {
     const [current, copy] = activationFiles(dir);
-    const isFull = storeFault(error).code === storeFullCode;
-    if (!isFull || typeof (await readList(current, disk, passBy)) !== 'object') throw error;
+    unlessFull(error);
+    if (typeof (await readList(current, disk, passBy)) !== 'object') throw error;
     await disk.remove(copy);
     isCopyGone = true;
     await disk.writeText(next, text);
@@ -105,4 +106,8 @@ async function replace(dir: string, file: string, text: string, disk: StoreDisk)
   await disk.rename(next, file);
   await disk.syncFolder(dir);
   return isCopyGone;
+}
+
+function unlessFull(error: unknown): void {
+  if (storeFault(error).code !== storeFullCode) throw error;
 }

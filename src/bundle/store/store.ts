@@ -191,26 +191,28 @@ export async function openBundleStore(
 
   const activations = async (): Promise<ActivationList> => (await readActivations(dir, disk, passBy)) ?? [];
   const lastGood = async (passesFaults: boolean, begin?: OpenCheck): Promise<StoredBundle | undefined> => {
-    const faults: unknown[] = [];
-    const passFault = passesFaults ? (fault: unknown) => void faults.push(fault) : undefined;
-    const listed =
-      (await readActivations(dir, disk, passFault)) ??
-      // A momentary fault of both files hides the order and the versions.
-      (await readActivations(dir, disk).catch(() => undefined));
-    const openListed = async (digest: string): Promise<StoredBundle | undefined> => {
+    let isKnown = true;
+    const passFault = (): void => {
+      isKnown = false;
+    };
+    const read = () => readActivations(dir, disk, passesFaults ? passFault : undefined);
+    // A momentary fault of both files hides the order and the versions.
+    const listed = (await read()) ?? (await read().catch(() => undefined));
+    const named = listed?.map(({ digest }) => digest) ?? [];
+    const openOne = async (digest: string): Promise<StoredBundle | undefined> => {
       const bundle = await open(digest, begin, { listed });
       // Where the list is lost, an archive without pages may lie here that was never activated.
-      if (bundle === undefined || listed !== undefined || bundle.index.pages > 0) return bundle;
+      if (bundle === undefined || named.includes(digest) || bundle.index.pages > 0) return bundle;
       await bundle.close();
       return undefined;
     };
-    const digests = listed?.map(({ digest }) => digest) ?? (await disk.list(bundlesFolder(dir)));
-    const found = await firstGood(
+    const isLost = listed === undefined || !isKnown;
+    const stored = isLost ? await disk.list(bundlesFolder(dir)) : [];
+    const digests = [...named, ...stored.filter((digest) => !named.includes(digest))];
+    return firstGood(
       passesFaults,
-      digests.map((digest) => () => openListed(digest)),
+      digests.map((digest) => () => openOne(digest)),
     );
-    if (found === undefined && faults.length > 0) throw faults[0];
-    return found;
   };
   const activatedDigests = async (
     passFault?: (fault: unknown) => void,

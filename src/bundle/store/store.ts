@@ -191,28 +191,35 @@ export async function openBundleStore(
 
   const activations = async (): Promise<ActivationList> => (await readActivations(dir, disk, passBy)) ?? [];
   const lastGood = async (passesFaults: boolean, begin?: OpenCheck): Promise<StoredBundle | undefined> => {
-    let isKnown = true;
-    const passFault = (): void => {
-      isKnown = false;
+    let fault: unknown;
+    const passFault = (error: unknown): void => {
+      fault ??= error;
     };
     const read = () => readActivations(dir, disk, passesFaults ? passFault : undefined);
-    // A momentary fault of both files hides the order and the versions.
-    const listed = (await read()) ?? (await read().catch(() => undefined));
+    let listed = await read();
+    if (listed === undefined) {
+      // A momentary fault of both files hides the order and the versions.
+      fault = undefined;
+      listed = await read().catch(() => undefined);
+    }
+    const isLost = listed === undefined || fault !== undefined;
     const named = listed?.map(({ digest }) => digest) ?? [];
     const openOne = async (digest: string): Promise<StoredBundle | undefined> => {
       const bundle = await open(digest, begin, { listed });
       // Where the list is lost, an archive without pages may lie here that was never activated.
       if (bundle === undefined || named.includes(digest) || bundle.index.pages > 0) return bundle;
       await bundle.close();
+      if (fault !== undefined) throw fault;
       return undefined;
     };
-    const isLost = listed === undefined || !isKnown;
-    const stored = isLost ? await disk.list(bundlesFolder(dir)) : [];
-    const digests = [...named, ...stored.filter((digest) => !named.includes(digest))];
-    return firstGood(
-      passesFaults,
-      digests.map((digest) => () => openOne(digest)),
-    );
+    const searchesOf = (digests: readonly string[]): readonly Search[] =>
+      digests.map((digest) => () => openOne(digest));
+    const openOthers: Search = async () => {
+      const stored = await disk.list(bundlesFolder(dir));
+      const others = stored.filter((digest) => !named.includes(digest));
+      return firstGood(passesFaults, searchesOf(others));
+    };
+    return firstGood(passesFaults, [...searchesOf(named), ...(isLost ? [openOthers] : [])]);
   };
   const activatedDigests = async (
     passFault?: (fault: unknown) => void,

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
 import { openBundleStore } from '../../../../src/bundle/store/store.ts';
 import { type StoreDisk, systemDisk } from '../../../../src/bundle/store/store-disk.ts';
+import { putBundle } from '../../../support/store-builder.ts';
 import { failing, putThreeVersions, versionOf } from './three-versions.ts';
 
 let dir = '';
@@ -56,6 +57,29 @@ test('where the copy of the list leads to nothing, any whole bundle is found, an
   assert.ok(digests.includes(bundle?.index.digest ?? ''));
   assert.equal(await store.dropFormer([]), 0);
   assert.deepEqual((await readdir(join(dir, 'bundles'))).sort(), [...digests].sort());
+});
+
+test('where the folder of bundles cannot be listed, the copy of the list still leads to one', async () => {
+  const lost = withoutList((path) => path.endsWith('current'));
+  const disk: StoreDisk = {
+    ...lost,
+    list: (path) => (path.endsWith('bundles') ? failing('EIO') : systemDisk.list(path)),
+  };
+  const store = await openBundleStore(dir, { keep: 4, disk });
+  assert.equal(await versionOf(store.lastGood(true)), 'v2');
+});
+
+test('a bundle without pages that only the list may name is looked for again', async () => {
+  for (const digest of digests) await rm(join(dir, 'bundles', digest), { recursive: true });
+  const { digest } = await putBundle(dir, { 'style.css': 'body {}' });
+  const whole = await openBundleStore(dir, { keep: 4 });
+  await whole.activate(digest, { version: 'v3', activatedAt: 9 });
+  const store = await openBundleStore(dir, {
+    keep: 4,
+    disk: withoutList((path) => path.includes('current')),
+  });
+  await assert.rejects(store.lastGood(true), { code: 'StoreUnavailable' });
+  assert.equal(await versionOf(whole.lastGood()), 'v3');
 });
 
 test('the copy of the list is never older than the list', async () => {

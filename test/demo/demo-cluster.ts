@@ -64,7 +64,7 @@ export async function startEmbeddedCluster(onBuild: BuildProgress): Promise<Demo
       `--kubeconfig=${kubeconfig}`,
       `--lease-namespace=${namespace}`,
       '--lease-name=demo-static-export-operator',
-      // The only operator, and nobody starts it again.
+      // No other operator runs, and no program restarts this one.
       '--lease-duration=120s',
     ],
     kubectl,

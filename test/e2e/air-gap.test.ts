@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict';
 import { after, before, suite, type TestContext, test } from 'node:test';
 import { noRegistry } from '../support/docker-registry.ts';
-import { patiently } from '../support/eventually.ts';
+import { eventuallyInCluster } from '../support/eventually.ts';
 import { buildTestImages, type TestImages } from '../support/image/test-images.ts';
 import { startNode, type TestNodes } from '../support/node/node.ts';
 import { kubectl, listPods } from '../support/node/pods.ts';
@@ -52,7 +52,7 @@ suite('two releases behind an air gap', { skip: noRegistry }, () => {
   };
   /** Every server of a release reports this bundle as the one it serves. */
   const agreeing = (release: Release, bundle: number): Promise<true> =>
-    patiently<true>(`every server of ${release} serves bundle ${bundle}`, async () => {
+    eventuallyInCluster<true>(`every server of ${release} serves bundle ${bundle}`, async () => {
       const found = (await podsOf(release)).map(async (pod) => {
         const path = `/api/v1/namespaces/docs/pods/${pod}:9090/proxy/status`;
         return JSON.parse(await kubectl(nodes, ['get', '--raw', path])).active?.digest;
@@ -76,7 +76,7 @@ suite('two releases behind an air gap', { skip: noRegistry }, () => {
     await rolledOut(release);
     // The scheduler keeps new pods away from those that are going, too.
     const all = ['get', 'pods', inDocs, `--selector=${selectorOf(release)}`, '--output=name'];
-    await patiently(`${replicas} servers`, async () =>
+    await eventuallyInCluster(`${replicas} servers`, async () =>
       (await kubectl(nodes, all)).trim().split('\n').length === replicas ? true : undefined,
     );
   };

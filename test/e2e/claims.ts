@@ -2,7 +2,7 @@
 // version, a link is fresh, no job or process is new. A failure shows what a user would see.
 
 import assert from 'node:assert/strict';
-import { patiently } from '../support/eventually.ts';
+import { eventuallyInCluster } from '../support/eventually.ts';
 import type { TestNodes } from '../support/node/node.ts';
 import { awaitPage, full, siteSpace, type TwoCharts } from './two-charts.ts';
 
@@ -25,7 +25,7 @@ export interface Claims {
 export function createClaims(nodes: TestNodes, world: TwoCharts): Claims {
   const linkIssuedAt = (): Promise<string> => world.read('.status.active.linkIssueTime');
   const until = (what: string, isSo: () => Promise<boolean>): Promise<true> =>
-    patiently<true>(
+    eventuallyInCluster<true>(
       what,
       async () => {
         if (await isSo()) return true as const;

@@ -5,7 +5,7 @@
 import { copyFile, mkdtemp, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { patiently } from '../support/eventually.ts';
+import { eventuallyInCluster } from '../support/eventually.ts';
 
 const files = ['state.sqlite', 'state.sqlite-wal'] as const;
 
@@ -13,7 +13,7 @@ const files = ['state.sqlite', 'state.sqlite-wal'] as const;
 export async function countJobs(folder: string): Promise<number> {
   const copy = await mkdtemp(`${folder}-copy-`);
   try {
-    await patiently('a copy of the jobs of one moment', () => copyUnchanged(folder, copy));
+    await eventuallyInCluster('a copy of the jobs of one moment', () => copyUnchanged(folder, copy));
     return readCount(join(copy, files[0]));
   } finally {
     await rm(copy, { recursive: true });

@@ -2,9 +2,9 @@
 // nothing wrong; a report has the operators' logs, and neither a key nor a link.
 
 import assert from 'node:assert/strict';
-import { readFile, rm } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { patiently } from '../support/eventually.ts';
+import { eventuallyInCluster } from '../support/eventually.ts';
 import type { TestNodes } from '../support/node/node.ts';
 import { listPods } from '../support/node/pods.ts';
 import { programFile } from '../support/program-file.ts';
@@ -18,35 +18,31 @@ interface Found {
 
 /** @param key in use. @throws when a claim does not hold */
 export async function diagnose(nodes: TestNodes, world: TwoCharts, key: string): Promise<void> {
-  const run = async (...args: readonly string[]) => {
-    const command = [process.execPath, programFile('static-export'), ...args];
+  /** A pod that does not answer within five seconds is asked again. @throws when the command fails */
+  const run = async (doesNotAnswer: RegExp, ...args: readonly string[]) => {
+    const command = [process.execPath, programFile('static-export'), ...args, `-n=${siteSpace}`, '-o=json'];
     const options = { env: { KUBECONFIG: nodes.kubeconfig } };
-    const { code, stdout, stderr } = await nodes.run([...command, `-n=${siteSpace}`, '-o=json'], options);
+    const { code, stdout, stderr } = await eventuallyInCluster(`${args[0]} has every answer`, async () => {
+      const result = await nodes.run(command, options);
+      return result.code === 0 && doesNotAnswer.test(result.stdout) ? undefined : result;
+    });
     assert.equal(code, 0, stdout + stderr);
     return JSON.parse(stdout);
   };
-  // A pod that does not answer within five seconds is asked again.
-  await patiently('every pod in step', async () => {
-    const { objects } = await run('tree', full);
-    const pods: readonly Found[] = objects.flatMap((one: { pods: readonly Found[] }) => one.pods);
-    assert.deepEqual(
-      pods.map(({ name }) => name).toSorted(),
-      [...(await listPods(nodes, siteSpace, servers))].sort(),
-    );
-    assert.deepEqual([...new Set(pods.map(({ state }) => state))], ['InStep'], JSON.stringify(pods));
-    return true;
-  });
+  const { objects } = await run(/"state": ?"Unknown"/, 'tree', full);
+  const pods: readonly Found[] = objects.flatMap((one: { pods: readonly Found[] }) => one.pods);
+  assert.deepEqual(
+    pods.map(({ name }) => name).toSorted(),
+    [...(await listPods(nodes, siteSpace, servers))].sort(),
+  );
+  assert.deepEqual([...new Set(pods.map(({ state }) => state))], ['InStep'], JSON.stringify(pods));
 
   const file = join(nodes.folder, 'report.zip');
-  await patiently('no check skipped', async () => {
-    await rm(file, { force: true });
-    const { checks } = await run('doctor', full, `--report=${file}`);
-    assert.deepEqual(
-      checks.filter(({ state }: Found) => state === 'skipped'),
-      [],
-    );
-    return true;
-  });
+  const { checks } = await run(/"state": ?"skipped"/, 'doctor', full, `--report=${file}`);
+  assert.deepEqual(
+    checks.filter(({ state }: Found) => state === 'skipped'),
+    [],
+  );
   const { contents } = await readBytes(await readFile(file));
   for (const pod of await listPods(nodes, operatorSpace, operators)) {
     assert.match(contents[`logs/${operatorSpace}.${pod}.log`] ?? '', /"level":"info"/);

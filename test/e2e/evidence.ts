@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { mustRun } from '../support/command.ts';
-import { patiently } from '../support/eventually.ts';
+import { eventuallyInCluster } from '../support/eventually.ts';
 import type { TestNodes } from '../support/node/node.ts';
 import { clusterIp, countRestarts, kubectl, listPods, readContainerMemory } from '../support/node/pods.ts';
 import { startVisits } from '../support/node/visits.ts';
@@ -110,7 +110,7 @@ export async function readLargeSite(nodes: TestNodes): Promise<string> {
   const [pod = ''] = await listPods(nodes, largeSpace, servers);
   await visits.more(urls.length);
   const path = `/api/v1/namespaces/${largeSpace}/pods/${pod}:9090/proxy/status`;
-  await patiently(
+  await eventuallyInCluster(
     'the precompressed variants made',
     async () => {
       const { encodings } = JSON.parse(await kubectl(nodes, ['get', '--raw', path]));

@@ -11,7 +11,7 @@ import { parse, stringify } from 'yaml';
 import type { ChildProgram } from '../support/child-program.ts';
 import { findClusterTools } from '../support/cluster-tools.ts';
 import { writeRegistryConfig } from '../support/docker-registry.ts';
-import { patiently } from '../support/eventually.ts';
+import { eventuallyInCluster } from '../support/eventually.ts';
 import { productImage } from '../support/image/test-images.ts';
 import { minisignKeys } from '../support/minisign-keys.ts';
 import type { TestNodes } from '../support/node/node.ts';
@@ -69,7 +69,7 @@ export async function prepareGap(nodes: TestNodes): Promise<Gap> {
     const config = await writeRegistryConfig(own, `${login.address}:443`, options);
     return async () => {
       const program = nodes.start(['docker-registry', 'serve', config]);
-      await patiently(`the registry of ${login.user} listens`, async () => {
+      await eventuallyInCluster(`the registry of ${login.user} listens`, async () => {
         if (program.hasExited()) throw new Error(`docker-registry ended:\n${program.tail()}`);
         const { code } = await nodes.run(['curl', '--silent', '--insecure', `https://${login.address}/v2/`]);
         return code === 0 || undefined;

@@ -6,7 +6,7 @@ import assert from 'node:assert/strict';
 import { readdir, readFile } from 'node:fs/promises';
 import { after, before, suite, test } from 'node:test';
 import { findClusterTools } from '../support/cluster-tools.ts';
-import { patiently } from '../support/eventually.ts';
+import { eventuallyInCluster } from '../support/eventually.ts';
 import { buildTestImages, type TestImages } from '../support/image/test-images.ts';
 import { sandboxImage } from '../support/node/container-runtime.ts';
 import { type KernelSettings, readKernelSettings } from '../support/node/kernel-settings.ts';
@@ -47,7 +47,10 @@ suite('our image on real nodes', () => {
     return stdout;
   };
   const shows = (greeting: string): Promise<true> =>
-    patiently(`the site says "${greeting}"`, async () => (await ask()).includes(greeting) || undefined);
+    eventuallyInCluster(
+      `the site says "${greeting}"`,
+      async () => (await ask()).includes(greeting) || undefined,
+    );
   const rolledOut = (): Promise<string> =>
     kubectl(nodes, ['rollout', 'status', 'deployment/site', inNamespace, '--timeout=480s']);
 
@@ -68,7 +71,7 @@ suite('our image on real nodes', () => {
     await nodes?.stop();
     await images?.remove();
     assert.deepEqual(await findRemains(process.pid), [], 'folders and control groups');
-    await patiently('every process ended', async () => {
+    await eventuallyInCluster('every process ended', async () => {
       assert.deepEqual(await listLivingChildren(), [], 'processes');
       return true;
     });
@@ -105,7 +108,7 @@ suite('our image on real nodes', () => {
       programs.map((name) => oneShot(name, images.product, { args: [name, '--version'] })),
     );
     for (const name of programs) {
-      const ended = await patiently(`pod ${name} ended`, async () => {
+      const ended = await eventuallyInCluster(`pod ${name} ended`, async () => {
         const phase = await kubectl(nodes, [
           'get',
           'pod',
@@ -131,14 +134,10 @@ suite('our image on real nodes', () => {
     const wget = `/bin/busybox timeout 5 /bin/busybox wget -q -O - http://site.${namespace}/`;
     const command = ['/bin/busybox', 'sh', '-c', `until ${wget}; do /bin/busybox sleep 1; done`];
     await applyObjects(nodes, [oneShot('visitor', sandboxImage, { command })]);
-    await patiently(
-      'the visiting pod saw the page',
-      async () => {
-        const log = await kubectl(nodes, ['logs', 'visitor', inNamespace]);
-        return log.includes('first words') || undefined;
-      },
-      { timeoutMs: 90_000 },
-    );
+    await eventuallyInCluster('the visiting pod saw the page', async () => {
+      const log = await kubectl(nodes, ['logs', 'visitor', inNamespace]);
+      return log.includes('first words') || undefined;
+    });
   });
 
   test('exec, logs and port-forward work', async () => {
@@ -154,7 +153,7 @@ suite('our image on real nodes', () => {
       [tool, `--kubeconfig=${nodes.kubeconfig}`, 'port-forward', pod, '18080:http', inNamespace],
       {},
     );
-    const page = await patiently('the forwarded port answers', async () => {
+    const page = await eventuallyInCluster('the forwarded port answers', async () => {
       const answer = await nodes.run(['curl', '--silent', '--max-time', '5', 'http://127.0.0.1:18080/']);
       return answer.code === 0 ? answer.stdout : undefined;
     });
@@ -176,7 +175,7 @@ suite('our image on real nodes', () => {
     await applyObjects(nodes, [published('two', 'two.tar.gz')]);
     for (const pod of pods) {
       const path = `/api/v1/namespaces/${namespace}/pods/${pod}:8080/proxy/`;
-      await patiently(
+      await eventuallyInCluster(
         `${pod} serves the second version`,
         async () => (await kubectl(nodes, ['get', '--raw', path])).includes('second words') || undefined,
       );
@@ -186,10 +185,10 @@ suite('our image on real nodes', () => {
 
   test('a server killed from outside restarts with the same site', async () => {
     const [pod = ''] = await listPods(nodes, namespace, selector);
-    const before = await countRestarts(nodes, { namespace, pod });
+    assert.equal(await countRestarts(nodes, { namespace, pod }), 0);
     await signalContainer(nodes, { namespace, pod }, 'SIGKILL');
-    await patiently('the container started again', async () =>
-      (await countRestarts(nodes, { namespace, pod })) === before + 1 ? true : undefined,
+    await eventuallyInCluster('the container started again', async () =>
+      (await countRestarts(nodes, { namespace, pod })) === 1 ? true : undefined,
     );
     await rolledOut();
     await shows('second words');

@@ -6,7 +6,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, suite, test } from 'node:test';
 import { type ChildProgram, startProgram } from '../support/child-program.ts';
-import { patiently } from '../support/eventually.ts';
+import { eventuallyInCluster } from '../support/eventually.ts';
 import { buildSandboxImage, type TestImages } from '../support/image/test-images.ts';
 import { readKernelSettings } from '../support/node/kernel-settings.ts';
 import { startNode } from '../support/node/node.ts';
@@ -60,7 +60,7 @@ async function holdNode(archives: readonly string[]): Promise<ChildProgram> {
       isHeld ||= line.startsWith('held ');
     },
   });
-  await patiently(
+  await eventuallyInCluster(
     'the node held',
     () => {
       if (runner.hasExited()) throw new Error(runner.tail());
@@ -73,7 +73,7 @@ async function holdNode(archives: readonly string[]): Promise<ChildProgram> {
 
 /** Every program of a node has its folder as an argument, and the folder's name holds the runner's process id. */
 async function noProcessOf(pid: number): Promise<void> {
-  await patiently(
+  await eventuallyInCluster(
     `no process of runner ${pid}`,
     async () => {
       const all = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));

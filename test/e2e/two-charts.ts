@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict';
 import { chmod, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { patiently } from '../support/eventually.ts';
+import { eventuallyInCluster } from '../support/eventually.ts';
 import { productImage } from '../support/image/test-images.ts';
 import { sandboxImage } from '../support/node/container-runtime.ts';
 import type { TestNodes } from '../support/node/node.ts';
@@ -183,7 +183,7 @@ export async function awaitPage(
   words: string,
 ): Promise<string> {
   const url = `http://${await clusterIp(nodes, place.namespace, place.service)}`;
-  await patiently(`${place.path} says "${words}"`, async () => {
+  await eventuallyInCluster(`${place.path} says "${words}"`, async () => {
     const call = ['curl', '--silent', '--max-time', '5', `${url}${place.path}`];
     const { stdout } = await nodes.run(call);
     if (stdout.includes(words)) return true;

@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import { chmod, mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { patiently } from '../support/eventually.ts';
+import { eventuallyInCluster } from '../support/eventually.ts';
 import type { TestNodes } from '../support/node/node.ts';
 import { applyObjects, kubectl } from '../support/node/pods.ts';
 import { servers, siteSpace, storageClassName, type TwoCharts, volume } from './two-charts.ts';
@@ -53,7 +53,7 @@ export async function switchOff(nodes: TestNodes): Promise<void> {
   assert.ok(former.length > 0);
   await kubectl(nodes, ['delete', 'pods', inSite, `--selector=${servers}`, '--wait=false']);
   try {
-    await patiently(
+    await eventuallyInCluster(
       'the end of every server',
       async () => {
         const present = await listUids(nodes);

@@ -5,10 +5,11 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, suite, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { stringify } from 'yaml';
 import { keySecret } from '../integration/operator/resources.ts';
 import { wrongKey } from '../integration/operator/scripted-vendor.ts';
-import { patiently } from '../support/eventually.ts';
+import { eventuallyInCluster } from '../support/eventually.ts';
 import { type ArgoCd, startArgoCd } from '../support/gitops/argocd.ts';
 import { applyDefinitions } from '../support/gitops/definitions.ts';
 import type { GitRepository } from '../support/gitops/git-repository.ts';
@@ -110,7 +111,7 @@ suite('health of a StaticExport in Argo CD', { skip: noGitOps }, () => {
     const read = async () => (await world.reader.read('sx', 'nightly')).status;
     const before = (await read()).active.version;
     const awaitJob = (what: string, look: (status: Awaited<ReturnType<typeof read>>) => boolean) =>
-      patiently(what, async () => look(await read()) || undefined);
+      eventuallyInCluster(what, async () => look(await read()) || undefined);
     const release = hold('nightly.example.com');
     await awaitJob('a running job', ({ job }) => job.cause === 'Schedule' && job.state === 'running');
     await argo.refresh('nightly', 'hard');
@@ -121,6 +122,8 @@ suite('health of a StaticExport in Argo CD', { skip: noGitOps }, () => {
     world.vendor.script('nightly.example.com', { status: () => 'failed' });
     await awaitJob('a failed export', ({ job }) => job.verdict === 'JobFailed');
     const { reconciledAt } = (await argo.application('nightly')).status ?? {};
+    // It shows whole seconds.
+    await sleep(1000);
     await argo.refresh('nightly', 'hard');
     await argo.awaitApplication(
       'nightly',

@@ -9,7 +9,7 @@ import { after, before, suite, test } from 'node:test';
 import { parse, parseDocument } from 'yaml';
 import { goodKey } from '../integration/operator/scripted-vendor.ts';
 import { runCommand } from '../support/command.ts';
-import { patiently } from '../support/eventually.ts';
+import { eventuallyInCluster } from '../support/eventually.ts';
 import { type ArgoCd, startArgoCd } from '../support/gitops/argocd.ts';
 import type { GitRepository } from '../support/gitops/git-repository.ts';
 import { type GitServer, startGitServer } from '../support/gitops/git-server.ts';
@@ -88,20 +88,23 @@ suite('the repository of the page for Argo CD', { skip: noGitOps }, () => {
   };
   /** The version is in the Application, then in the pods, and the target follows them to Healthy. */
   const awaitRolledOut = async (version: string): Promise<void> => {
-    await patiently(`${version} in the pods`, async () => (await versionOfPods()) === version || undefined);
+    await eventuallyInCluster(
+      `${version} in the pods`,
+      async () => (await versionOfPods()) === version || undefined,
+    );
     assert.equal((await site()).spec.source.helm.valuesObject.staticExport.version, version);
     await world.rollOut('docs', 'docs-static-export-site');
     await world.reader.awaitCondition('docs', 'TargetsSynced', 'True', 'Synced');
   };
 
   test('the waves are applied in order, and every Application becomes Synced and Healthy', async () => {
-    await patiently('the Deployment of the operator', () =>
+    await eventuallyInCluster('the Deployment of the operator', () =>
       world.get('deployment', 'static-export', 'static-export-operator'),
     );
     assert.deepEqual(await names(), ['docs-platform', 'static-export-operator']);
     await world.startOperator();
     await world.rollOut('static-export', 'static-export-operator');
-    await patiently('the second wave', async () => (await names()).length === 4 || undefined);
+    await eventuallyInCluster('the second wave', async () => (await names()).length === 4 || undefined);
     await awaitHealth('docs-export', 'Healthy');
     await awaitRolledOut(await world.activeVersion());
     for (const name of ['static-export-operator', 'docs-export', 'docs', 'docs-platform'])
@@ -121,7 +124,7 @@ suite('the repository of the page for Argo CD', { skip: noGitOps }, () => {
     const path = 'apps/docs-site.yaml';
     const values = ['spec', 'source', 'helm', 'valuesObject'];
     await commit({ [path]: await edited(path, [...values, 'server', 'replicas'], 3) });
-    await patiently('three replicas', async () => {
+    await eventuallyInCluster('three replicas', async () => {
       const { spec } = await world.get('deployment', 'docs', 'docs-static-export-site');
       return spec.replicas === 3 || undefined;
     });
@@ -129,13 +132,13 @@ suite('the repository of the page for Argo CD', { skip: noGitOps }, () => {
     for (const secret of ['docs-bundle-2', 'docs-bundle']) {
       const field = [...values, 'staticExport', 'existingSecret'];
       await commit({ [path]: await edited(path, field, secret) });
-      await patiently(`the Secret ${secret} in the pods`, async () => {
+      await eventuallyInCluster(`the Secret ${secret} in the pods`, async () => {
         const { spec } = await world.get('deployment', 'docs', 'docs-static-export-site');
         const volumes: readonly { readonly secret?: { readonly secretName: string } }[] =
           spec.template.spec.volumes;
         return volumes.some((volume) => volume.secret?.secretName === secret) || undefined;
       });
-      // Argo CD ends no sync before the pods of the one before are there.
+      // Argo CD finishes a sync only after the pods of the previous sync are ready.
       await awaitRolledOut(version);
     }
   });
@@ -172,7 +175,7 @@ suite('the repository of the page for Argo CD', { skip: noGitOps }, () => {
     await awaitRolledOut(version);
     const path = 'docs-export/static-export.yaml';
     await commit({ [path]: await edited(path, ['spec', 'historyLimit'], 6) });
-    await patiently('the other field', async () => {
+    await eventuallyInCluster('the other field', async () => {
       const { spec } = await world.reader.read('sx', 'docs');
       return spec.historyLimit === 6 || undefined;
     });
@@ -183,14 +186,14 @@ suite('the repository of the page for Argo CD', { skip: noGitOps }, () => {
   test('without automated sync a version waits, and sync: Request starts the sync', async () => {
     const path = 'apps/docs-site.yaml';
     await commit({ [path]: await edited(path, ['spec', 'syncPolicy'], undefined) });
-    await patiently(
+    await eventuallyInCluster(
       'no automated sync',
       async () => (await site()).spec.syncPolicy === undefined || undefined,
     );
     await world.publishNext();
     await world.reader.awaitCondition('docs', 'TargetsSynced', 'Unknown', 'AwaitingSync');
     await commit(page.replacements);
-    await patiently('the request', async () => {
+    await eventuallyInCluster('the request', async () => {
       const { spec } = await world.reader.read('sx', 'docs');
       return spec.targets[0].application.sync === 'Request' || undefined;
     });

@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';
 import { parse } from 'yaml';
-import { patiently } from '../support/eventually.ts';
+import { eventuallyInCluster } from '../support/eventually.ts';
 import { type ArgoCd, startArgoCd } from '../support/gitops/argocd.ts';
 import { applyDefinitions } from '../support/gitops/definitions.ts';
 import type { GitRepository } from '../support/gitops/git-repository.ts';
@@ -64,7 +64,7 @@ suite('the Application target with Argo CD', { skip: noGitOps }, () => {
     return { version: data.version, values: JSON.parse(data.values) };
   };
   const awaitLive = (name: string, version: string): Promise<true> =>
-    patiently(
+    eventuallyInCluster(
       `${version} live in ${name}`,
       async () => (await liveValues(name)).version === version || undefined,
     );
@@ -106,7 +106,7 @@ suite('the Application target with Argo CD', { skip: noGitOps }, () => {
       ({ status }) => status?.health?.status === 'Healthy' || undefined,
     );
     // An Application without objects is healthy too, and a watch of an absent object ends at once.
-    await patiently('the ConfigMap of the chart', () => liveValues('fast'));
+    await eventuallyInCluster('the ConfigMap of the chart', () => liveValues('fast'));
     const written = new Map<string, number>();
     const live = new Map<string, number>();
     const started = new Set<object>();
@@ -118,7 +118,7 @@ suite('the Application target with Argo CD', { skip: noGitOps }, () => {
     const path = '{.spec.source.helm.valuesObject.staticExport.version}{"\\n"}';
     watch(['get', kind, 'fast', '-n', 'argocd', '-o', `jsonpath=${path}`], note(written));
     watch(['get', 'configmap', 'fast', '-n', docs, '-o', 'jsonpath={.data.version}{"\\n"}'], note(live));
-    await patiently('both watches', () => started.size === 2 || undefined);
+    await eventuallyInCluster('both watches', () => started.size === 2 || undefined);
     await toApplication('fast');
     const versions = [await world.activeVersion('fast')];
     for (let export_ = 0; export_ < 5; export_ += 1) {
@@ -126,7 +126,7 @@ suite('the Application target with Argo CD', { skip: noGitOps }, () => {
       versions.push(await world.publishNext('fast'));
     }
     await awaitLive('fast', versions.at(-1) ?? '');
-    await patiently('both times of each version', () => {
+    await eventuallyInCluster('both times of each version', () => {
       const missing = versions.filter((version) => !written.has(version) || !live.has(version));
       assert.deepEqual(missing, []);
       return true;
@@ -184,7 +184,7 @@ suite('the Application target with Argo CD', { skip: noGitOps }, () => {
       if (line.includes('static-export-operator')) own.push(line);
     });
     const reconciled = new Set<string>();
-    await patiently(
+    await eventuallyInCluster(
       'twenty sync intervals',
       async () => {
         reconciled.add((await argo.application('parent-declared')).status?.reconciledAt ?? '');
@@ -225,7 +225,7 @@ suite('the Application target with Argo CD', { skip: noGitOps }, () => {
       };
       await repository.commit({ 'parent-ignored/child.yaml': JSON.stringify(application('ignored', spec)) });
       await argo.refresh('parent-ignored', 'hard');
-      await patiently('the synced child', async () => {
+      await eventuallyInCluster('the synced child', async () => {
         const { spec: live } = await world.get(kind, 'argocd', 'ignored');
         return live.source.helm.valuesObject.replicas === sync || undefined;
       });

@@ -6,7 +6,7 @@ import { after, before, suite, test } from 'node:test';
 import { stringify } from 'yaml';
 import { keySecret } from '../integration/operator/resources.ts';
 import { wrongKey } from '../integration/operator/scripted-vendor.ts';
-import { patiently } from '../support/eventually.ts';
+import { eventuallyInCluster } from '../support/eventually.ts';
 import { applyDefinitions } from '../support/gitops/definitions.ts';
 import {
   type KustomizeController,
@@ -93,7 +93,7 @@ suite('health of a StaticExport', { skip: noGitOps }, () => {
     return conditions.find(({ type }) => type === 'Ready');
   };
   const awaitReady = (name: string, status: string, reason: string): Promise<Condition> =>
-    patiently(`Kustomization ${name} with Ready=${status}/${reason}`, async () => {
+    eventuallyInCluster(`Kustomization ${name} with Ready=${status}/${reason}`, async () => {
       const ready = await readyOf(name);
       if (ready?.status === status && ready.reason === reason) return ready;
       throw new Error(JSON.stringify(ready));
@@ -126,7 +126,7 @@ suite('health of a StaticExport', { skip: noGitOps }, () => {
       const release = hold(name);
       await commit(name, {}, checks);
       await world.reader.awaitCondition(name, 'Reconciling', 'True', 'Exporting');
-      await patiently('running health checks', async () => {
+      await eventuallyInCluster('running health checks', async () => {
         const { status } = await world.get('kustomization', namespace, name);
         return JSON.stringify(status).includes('Running health checks for revision') || undefined;
       });
@@ -162,7 +162,7 @@ suite('health of a StaticExport', { skip: noGitOps }, () => {
       (line) => seen.add(line),
     );
     const job = async () => (await world.reader.read('sx', 'nightly')).status.job;
-    await patiently('a scheduled job', async () => {
+    await eventuallyInCluster('a scheduled job', async () => {
       const { cause, state } = await job();
       return (cause === 'Schedule' && state === 'running') || undefined;
     });
@@ -171,7 +171,7 @@ suite('health of a StaticExport', { skip: noGitOps }, () => {
       return status?.history?.[0]?.totalReconciliations ?? 0;
     };
     const first = await checks();
-    await patiently('ten checks', async () => (await checks()) >= first + 10 || undefined, {
+    await eventuallyInCluster('ten checks', async () => (await checks()) >= first + 10 || undefined, {
       timeoutMs: 300_000,
     });
     assert.equal((await job()).state, 'running');
@@ -179,7 +179,7 @@ suite('health of a StaticExport', { skip: noGitOps }, () => {
     const before = await world.activeVersion('nightly');
     release();
     // The held job has the old content; the next one publishes.
-    await patiently(
+    await eventuallyInCluster(
       'the next version',
       async () => {
         const { status } = await world.reader.read('sx', 'nightly');

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { after, before, suite, test } from 'node:test';
 import { parse, parseDocument, stringify } from 'yaml';
 import { goodKey } from '../integration/operator/scripted-vendor.ts';
-import { patiently } from '../support/eventually.ts';
+import { eventuallyInCluster } from '../support/eventually.ts';
 import { applyDefinitions } from '../support/gitops/definitions.ts';
 import { helmValues } from '../support/gitops/helm-values.ts';
 import {
@@ -68,7 +68,7 @@ suite('the repository of the page for Flux', { skip: noGitOps }, () => {
     }
     const revision = await repository.publish(files);
     for (const name of [system, 'operator', 'docs-export', 'docs-site']) {
-      await patiently(`${name} applied`, async () => {
+      await eventuallyInCluster(`${name} applied`, async () => {
         const { status } = await world.get('kustomization', system, name);
         return status.lastAppliedRevision === revision || undefined;
       });
@@ -82,7 +82,7 @@ suite('the repository of the page for Flux', { skip: noGitOps }, () => {
     return String(document);
   };
   const awaitReady = (name: string): Promise<true> =>
-    patiently(`Kustomization ${name}, ready`, async () => {
+    eventuallyInCluster(`Kustomization ${name}, ready`, async () => {
       const { status } = await world.get('kustomization', system, name);
       const isReady: boolean = status?.conditions?.some(
         ({ type, status }: { readonly type: string; readonly status: string }) =>
@@ -93,7 +93,7 @@ suite('the repository of the page for Flux', { skip: noGitOps }, () => {
     });
   /** Plays helm-controller: installs or upgrades with the values of Flux's library, and reports it. */
   const playRelease = async (namespace: string, name: string): Promise<void> => {
-    const { metadata, spec } = await patiently(`HelmRelease ${name}`, () =>
+    const { metadata, spec } = await eventuallyInCluster(`HelmRelease ${name}`, () =>
       world.get(release, namespace, name),
     );
     const { chart, sourceRef } = spec.chart.spec;
@@ -117,7 +117,7 @@ suite('the repository of the page for Flux', { skip: noGitOps }, () => {
   };
   const site = () => world.get(release, 'docs', 'docs');
   const awaitVersion = (version: string): Promise<true> =>
-    patiently(
+    eventuallyInCluster(
       `${version} in the HelmRelease`,
       async () => (await site()).spec.values.staticExport.version === version || undefined,
     );
@@ -130,10 +130,10 @@ suite('the repository of the page for Flux', { skip: noGitOps }, () => {
   };
 
   test('everything is applied in the order of dependsOn, and each Kustomization becomes ready', async () => {
-    await patiently('the HelmRelease of the operator', () =>
+    await eventuallyInCluster('the HelmRelease of the operator', () =>
       world.get(release, 'static-export', 'static-export-operator'),
     );
-    await patiently('a waiting Kustomization', async () => {
+    await eventuallyInCluster('a waiting Kustomization', async () => {
       const { status } = await world.get('kustomization', system, 'docs-export');
       return JSON.stringify(status).includes('DependencyNotReady') || undefined;
     });
@@ -195,7 +195,7 @@ suite('the repository of the page for Flux', { skip: noGitOps }, () => {
     await world.patch('sx', 'docs', 'docs', { spec: { pin: { version } } });
     await awaitRolledOut(version);
     await world.patch('kustomization', system, 'docs-export', { spec: { suspend: false } });
-    await patiently('a removed pin', async () => {
+    await eventuallyInCluster('a removed pin', async () => {
       const { spec } = await world.reader.read('sx', 'docs');
       return spec.pin === undefined || undefined;
     });

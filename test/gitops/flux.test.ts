@@ -9,7 +9,7 @@ import { after, before, suite, test } from 'node:test';
 import { parse, stringify } from 'yaml';
 import { findClusterTools } from '../support/cluster-tools.ts';
 import { runCommand } from '../support/command.ts';
-import { patienceMs, patiently } from '../support/eventually.ts';
+import { eventuallyInCluster, slowClusterTimeoutMs } from '../support/eventually.ts';
 import { applyDefinitions } from '../support/gitops/definitions.ts';
 import { helmValues } from '../support/gitops/helm-values.ts';
 import {
@@ -73,7 +73,7 @@ suite('the HelmRelease target with kustomize-controller', { skip: noGitOps }, ()
     await awaitApplied(name, revision);
   };
   const awaitApplied = (name: string, revision: string): Promise<true> =>
-    patiently(`${revision} applied`, async () => {
+    eventuallyInCluster(`${revision} applied`, async () => {
       const { status } = await world.get('kustomization', docs, name);
       return status?.lastAppliedRevision === revision || undefined;
     });
@@ -84,7 +84,7 @@ suite('the HelmRelease target with kustomize-controller', { skip: noGitOps }, ()
       return status?.history?.[0]?.totalReconciliations ?? 0;
     };
     const first = await total();
-    await patiently('more intervals', async () => (await total()) >= first + count || undefined, {
+    await eventuallyInCluster('more intervals', async () => (await total()) >= first + count || undefined, {
       timeoutMs: 300_000,
     });
   };
@@ -102,10 +102,14 @@ suite('the HelmRelease target with kustomize-controller', { skip: noGitOps }, ()
   };
   const toRelease = (name: string, more: object = {}) =>
     world.create(name, { type: 'HelmRelease', helmRelease: { namespace: docs, name }, ...more });
-  const awaitVersion = (name: string, version: string, timeoutMs = patienceMs): Promise<true> =>
-    patiently(`${version} in ${name}`, async () => (await versionIn(name)) === version || undefined, {
-      timeoutMs,
-    });
+  const awaitVersion = (name: string, version: string, timeoutMs = slowClusterTimeoutMs): Promise<true> =>
+    eventuallyInCluster(
+      `${version} in ${name}`,
+      async () => (await versionIn(name)) === version || undefined,
+      {
+        timeoutMs,
+      },
+    );
 
   test('a key that git does not declare is ours, and stays over ten intervals', async () => {
     await commit('undeclared', { replicas: 2 });
@@ -153,7 +157,7 @@ suite('the HelmRelease target with kustomize-controller', { skip: noGitOps }, ()
     await commit('shared', { replicas: 2, staticExport: { version } });
     // The digest is missing, so both keys are applied, one of them with the value that git declares.
     await toRelease('shared', { write: ['version', 'digest'] });
-    await patiently('two owners', async () => (await ownersIn('shared')).length === 2 || undefined);
+    await eventuallyInCluster('two owners', async () => (await ownersIn('shared')).length === 2 || undefined);
     await commit('shared', { replicas: 2 });
     await awaitIntervals('shared', 2);
     assert.equal((await ownersIn('shared')).length, 2, 'Flux keeps what it does not declare any more');
@@ -187,7 +191,7 @@ suite('the HelmRelease target with kustomize-controller', { skip: noGitOps }, ()
     await awaitVersion('ignored', version);
     // Another key differs in git, so that Flux applies the object again.
     await commit('ignored', { replicas: 5, staticExport: { version: 'from-git' } });
-    await patiently(
+    await eventuallyInCluster(
       'the other key',
       async () => (await read('ignored')).spec.values.replicas === 5 || undefined,
     );

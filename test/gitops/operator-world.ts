@@ -7,7 +7,7 @@ import { startOperator } from '../integration/operator/operator-process.ts';
 import { createReader } from '../integration/operator/resource-reader.ts';
 import { keySecret, namespace } from '../integration/operator/resources.ts';
 import { goodKey, signature, startVendor } from '../integration/operator/scripted-vendor.ts';
-import { patienceMs, patiently } from '../support/eventually.ts';
+import { eventuallyInCluster, slowClusterTimeoutMs } from '../support/eventually.ts';
 
 export { namespace };
 
@@ -41,10 +41,10 @@ export async function startOperatorWorld(options: {
     '--lease-duration=120s',
     '--request-timeout=5s',
   ]);
-  const reader = createReader(cluster.kubectl, namespace, patienceMs);
+  const reader = createReader(cluster.kubectl, namespace, slowClusterTimeoutMs);
 
   const activeVersion = (name: string, after = ''): Promise<string> =>
-    patiently(`a version of ${name}`, async () => {
+    eventuallyInCluster(`a version of ${name}`, async () => {
       const { status } = await reader.read('sx', name);
       const version: string | undefined = status?.active?.version;
       return version === undefined || version === after ? undefined : version;

@@ -10,7 +10,7 @@ import { createStatusJudge } from '../integration/operator/status-judge.ts';
 import { type CommandOptions, type CommandResult, startControlPlane } from '../support/cluster.ts';
 import { findClusterTools } from '../support/cluster-tools.ts';
 import { runCommand } from '../support/command.ts';
-import { patienceMs, patiently } from '../support/eventually.ts';
+import { eventuallyInCluster, slowClusterTimeoutMs } from '../support/eventually.ts';
 import { programFile } from '../support/program-file.ts';
 
 export type PageWorld = Awaited<ReturnType<typeof startPageWorld>>;
@@ -31,9 +31,9 @@ export async function startPageWorld() {
   };
   const get = async (kind: string, namespace: string, name: string) =>
     JSON.parse((await kubectl(['get', kind, name, '-n', namespace, '-o', 'json'])).stdout);
-  const reader = createReader(kubectl, 'docs', patienceMs);
+  const reader = createReader(kubectl, 'docs', slowClusterTimeoutMs);
   const activeVersion = (after = ''): Promise<string> =>
-    patiently('a version', async () => {
+    eventuallyInCluster('a version', async () => {
       const { status } = await reader.read('sx', 'docs');
       const version: string | undefined = status?.active?.version;
       return version === undefined || version === after ? undefined : version;
@@ -56,14 +56,14 @@ export async function startPageWorld() {
     },
     /** Starts the program that the Deployment of the chart would run, once that Deployment is there. */
     startOperator: async (): Promise<void> => {
-      const deployment = await patiently('the Deployment of the operator', () =>
+      const deployment = await eventuallyInCluster('the Deployment of the operator', () =>
         get('deployment', operatorNamespace, operatorName),
       );
       const [{ args }]: readonly [{ readonly args: readonly string[] }] =
         deployment.spec.template.spec.containers;
       const isOfPod = (flag: string): boolean =>
         !flag.startsWith('--') || /^--(admin-listen|lease-|log-level)/.test(flag);
-      const token = await patiently('a token of the operator', async () => {
+      const token = await eventuallyInCluster('a token of the operator', async () => {
         const created = await kubectl(['create', 'token', operatorName, '-n', operatorNamespace]);
         return created.stdout.trim();
       });
@@ -87,7 +87,7 @@ export async function startPageWorld() {
     },
     /** Plays the controllers of Deployments and of disruption budgets: every pod is there and ready. */
     rollOut: async (namespace: string, name: string): Promise<void> => {
-      const { metadata, spec } = await patiently(`the Deployment ${name}`, () =>
+      const { metadata, spec } = await eventuallyInCluster(`the Deployment ${name}`, () =>
         get('deployment', namespace, name),
       );
       const { replicas } = spec;

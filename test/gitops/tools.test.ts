@@ -7,7 +7,7 @@ import { z } from 'zod';
 import { readHelmRelease } from '../../src/targets/helm-release.ts';
 import { startControlPlane, type TestCluster } from '../support/cluster.ts';
 import { runCommand } from '../support/command.ts';
-import { patiently } from '../support/eventually.ts';
+import { eventuallyInCluster } from '../support/eventually.ts';
 import { startArgoCd } from '../support/gitops/argocd.ts';
 import { applyDefinitions } from '../support/gitops/definitions.ts';
 import { type GitServer, startGitServer } from '../support/gitops/git-server.ts';
@@ -31,7 +31,7 @@ suite('the GitOps tools', { skip: noGitOps }, () => {
     assert.equal(code, 0, stderr);
   };
   const awaitValue = (namespace: string, value: string): Promise<true> =>
-    patiently(`${value} in ${namespace}`, async () => {
+    eventuallyInCluster(`${value} in ${namespace}`, async () => {
       const args = ['get', 'configmap', 'site', '-n', namespace, '-o', 'jsonpath={.data.value}'];
       return (await cluster.kubectl(args)).stdout === value || undefined;
     });
@@ -221,7 +221,7 @@ suite('the GitOps tools', { skip: noGitOps }, () => {
     secure.onRequest = () => held;
     const waiting = list('http.sslVerify=false');
     const before = secure.requests.length;
-    await patiently('the held request', () => secure.requests.length > before || undefined);
+    await eventuallyInCluster('the held request', () => secure.requests.length > before || undefined);
     release();
     assert.equal((await waiting).code, 0);
     secure.onRequest = () => ({ status: 503, body: 'closed' });

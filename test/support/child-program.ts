@@ -54,7 +54,7 @@ export function startProgram(file: string, options: ChildOptions): ChildProgram 
     tail: () => tail.join('\n'),
     hasExited: () => child.exitCode !== null || child.signalCode !== null,
     exited,
-    stop: async (signal = 'SIGTERM', graceMs = 60_000) => {
+    stop: async (signal = 'SIGTERM', graceMs = 25_000) => {
       if (!running.has(child)) return;
       child.kill(signal);
       const timer = setTimeout(() => child.kill('SIGKILL'), graceMs);

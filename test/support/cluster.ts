@@ -16,7 +16,7 @@ import {
   etcdFlags,
   schedulerFlags,
 } from './control-plane-flags.ts';
-import { eventually } from './eventually.ts';
+import { eventually, eventuallyInCluster } from './eventually.ts';
 import { findFreePort } from './free-port.ts';
 import type { BuildProgress } from './go-program.ts';
 import { clientUser, writeKubeconfig } from './kubeconfig.ts';
@@ -100,10 +100,12 @@ export async function startControlPlane(options: ClusterOptions = {}): Promise<T
         throw new Error(`KUBEBUILDER_ASSETS has no ${program}; unset it to build one`);
       return spawnProgram(enter, command, args, join(folder, `${program}.log`));
     };
+    // Another cluster may have had this address, and kubectl would take its definitions for these.
+    const cache = { KUBECACHEDIR: join(folder, 'kube-cache') };
     const run = (file: string, args: readonly string[], call: CommandOptions = {}): Promise<CommandResult> =>
       runCommand([...enter, file, ...args], {
         input: call.input ?? '',
-        env: { KUBECONFIG: call.kubeconfig ?? kubeconfig },
+        env: { KUBECONFIG: call.kubeconfig ?? kubeconfig, ...cache },
       });
     const isReady =
       options.network === undefined
@@ -133,13 +135,12 @@ export async function startControlPlane(options: ClusterOptions = {}): Promise<T
         // `kubectl wait` fails at once for a definition that has no conditions yet.
         const wait = ['wait', '--for=condition=Established', 'crd', '--all', '--timeout=10s'];
         const list = ['get', 'crd', '--output=jsonpath={.items[*].metadata.name}'];
-        await eventually('served definitions', async () => {
-          if ((await run(tools.kubectl, wait)).code !== 0) return undefined;
+        await eventuallyInCluster('served definitions', async () => {
+          await insist(run(tools.kubectl, wait));
           // Discovery shows a definition some time after it is established.
-          const { stdout } = await run(tools.kubectl, list);
-          return (await run(tools.kubectl, ['get', stdout.replaceAll(' ', ',')])).code === 0
-            ? true
-            : undefined;
+          const { stdout } = await insist(run(tools.kubectl, list));
+          await insist(run(tools.kubectl, ['get', stdout.replaceAll(' ', ',')]));
+          return true;
         });
       },
       helm: (args, call) => run(tools.helm, args, call),
@@ -147,7 +148,7 @@ export async function startControlPlane(options: ClusterOptions = {}): Promise<T
         const [file = '', ...before] = [...enter, tools.kubectl];
         const watcher = startProgram(file, {
           args: [...before, ...args, '--watch'],
-          env: { KUBECONFIG: kubeconfig },
+          env: { KUBECONFIG: kubeconfig, ...cache },
           onLine,
         });
         watchers.add(watcher);
@@ -169,6 +170,13 @@ export async function startControlPlane(options: ClusterOptions = {}): Promise<T
     await stop();
     throw new Error(`the control plane did not start\n${tails.join('\n')}`, { cause: error });
   }
+}
+
+/** @throws Error with what the command wrote to standard error */
+async function insist(running: Promise<CommandResult>): Promise<CommandResult> {
+  const result = await running;
+  if (result.code !== 0) throw new Error(result.stderr);
+  return result;
 }
 
 function reportBuild(built: number, all: number): void {
@@ -222,7 +230,7 @@ async function waitReady(isReady: () => Promise<boolean>, apiServer: ChildProgra
       if (apiServer.hasExited()) return 'gone';
       return (await isReady()) ? 'ready' : undefined;
     },
-    { timeoutMs: 300_000 },
+    { timeoutMs: 240_000 },
   );
   if (apiServer.hasExited()) throw new Error(`kube-apiserver ended:\n${apiServer.tail()}`);
 }

@@ -28,11 +28,11 @@ export async function eventually<T>(
 }
 
 /** Long enough for three of the operator's checks that come once a minute. */
-export const patienceMs = 180_000;
+export const slowClusterTimeoutMs = 180_000;
 
 /**
  * As `eventually`, in a cluster where other controllers work too: whole chains of reconciles, on a machine that they keep
- * busy. So the limit is long, and a look, which starts kubectl, comes rarely. It says nothing about how fast anything is.
+ * busy. So the limit is long. Each check starts kubectl, so checks are rare. A test that uses it does not check speed.
  */
-export const patiently: typeof eventually = (what, look, options) =>
-  eventually(what, look, { timeoutMs: patienceMs, everyMs: 250, ...options });
+export const eventuallyInCluster: typeof eventually = (what, look, options) =>
+  eventually(what, look, { timeoutMs: slowClusterTimeoutMs, everyMs: 250, ...options });

@@ -113,10 +113,11 @@ for (const [what, request] of kinds) {
         return mostHeld > mostBytes || (cut > 0 && cut + refusals() >= 100) ? true : undefined;
       });
       // Room may come after the server has given up waiting for it; then a client asks again.
-      const answer = await eventually('another gets a large file', async () => {
-        const last = await ask(listener.port, '/large.bin');
-        return last.status === 503 ? undefined : last;
-      });
+      let answer = await ask(listener.port, '/large.bin');
+      for (let refused = 1; answer.status === 503 && refused <= 2; refused += 1) {
+        mostHeld = Math.max(mostHeld, await heldBytes());
+        answer = await ask(listener.port, '/large.bin');
+      }
       assert.ok(answer.body === large, 'another gets a large file whole');
       mostHeld = Math.max(mostHeld, await heldBytes());
       assert.ok(mostHeld <= mostBytes, `${Math.round(mostHeld / mib)} MiB were held`);

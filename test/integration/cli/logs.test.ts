@@ -112,12 +112,12 @@ const run = (...args: readonly string[]): Promise<CommandResult> =>
 
 test('events shows those of one StaticExport, the newest last', async () => {
   // The operator may write events after it reports Ready.
-  const events = await eventually('both events are there', async () => {
-    const { code, stdout, stderr } = await run('events', 'docs', '-o', 'json');
-    assert.equal(code, 0, stderr);
-    const found = JSON.parse(stdout).events;
-    return found.length >= 2 ? found : undefined;
+  const { code, stdout, stderr } = await eventually('both events are there', async () => {
+    const result = await run('events', 'docs', '-o', 'json');
+    return result.code !== 0 || JSON.parse(result.stdout).events.length >= 2 ? result : undefined;
   });
+  assert.equal(code, 0, stderr);
+  const { events } = JSON.parse(stdout);
   const reasons = events.map(({ reason }: { reason: string }) => reason);
   assert.deepEqual(reasons, ['ExportStarted', 'Promoted']);
   assert.ok(events.every(({ message }: { message: string }) => !message.includes('other')));

@@ -152,6 +152,13 @@ test(`${kills} leaders killed: each is replaced, no job is started twice, no lin
     assert.ok(jobs <= wanted, `${name}: ${jobs} jobs for ${wanted} reasons`);
     assert.equal(new Set(vendor.starts(domainOf(name))).size, jobs);
   }
+  for (const name of names) {
+    const isRefreshed = async () => {
+      const { active } = (await reader.read('sx', name)).status;
+      return active.linkIssueTime > active.publishTime || undefined;
+    };
+    await eventually(`a refreshed link of ${name}`, isRefreshed, { timeoutMs: 90_000 });
+  }
   stop.abort();
   assert.deepEqual(await links, []);
   reader.assertRulesKept();

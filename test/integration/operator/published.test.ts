@@ -308,7 +308,7 @@ test('no observed status broke a rule that other programs rely on', () => {
 });
 
 test('on SIGTERM the operator exits with 0 and releases its lease', async () => {
-  await operator.child.stop('SIGTERM', 60_000);
+  await operator.child.stop('SIGTERM', 40_000);
   assert.equal(await operator.child.exited, 0);
   const lease = ['lease', world.leaseName, '-n', world.operatorNamespace];
   const { stdout } = await world.kubectl(['get', ...lease, '-o', 'json']);

@@ -22,8 +22,8 @@ export function requirePublishedLink({ version, link }: PublishedBundle): Publis
   return link ?? assert.fail(`version ${version} is published without a link`);
 }
 
-/** @param limitMs of each wait that names none */
-export function createReader(kubectl: ChartedCluster['kubectl'], namespace: string, limitMs = 120_000) {
+/** @param limitMs timeout of a wait that sets none; less than the minute after which all is checked again */
+export function createReader(kubectl: ChartedCluster['kubectl'], namespace: string, limitMs = 55_000) {
   let seen = 0;
   const broken = new Set<string>();
 

@@ -4,7 +4,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { mkdir, readdir, readFile, rmdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { patiently } from '../eventually.ts';
+import { eventuallyInCluster } from '../eventually.ts';
 
 const mountPoint = '/sys/fs/cgroup';
 const isUnified = existsSync(join(mountPoint, 'cgroup.controllers'));
@@ -40,7 +40,7 @@ export async function removeCgroups(path: string): Promise<void> {
   for (const root of await hierarchies()) {
     const folder = join(root, path);
     // A runtime that was killed with much to give back takes its time on a busy machine.
-    await patiently(`${folder} empty`, () => removeTree(folder).then(() => true));
+    await eventuallyInCluster(`${folder} empty`, () => removeTree(folder).then(() => true));
   }
 }
 

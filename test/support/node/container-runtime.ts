@@ -5,7 +5,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type ChildProgram, startProgram } from '../child-program.ts';
 import { mustRun, runCommand } from '../command.ts';
-import { patiently } from '../eventually.ts';
+import { eventuallyInCluster } from '../eventually.ts';
 
 /** The name under which the sandbox image must be imported. */
 export const sandboxImage = 'localhost/pause:1';
@@ -35,7 +35,7 @@ export async function startContainerRuntime(
   const [file = '', ...args] = [...enter, 'containerd', '--config', config];
   const program = startProgram(file, { args, logFile: join(folder, 'containerd.log') });
   const control = [...enter, 'ctr', '--address', socket, '--namespace', 'k8s.io'];
-  await patiently('containerd answering', async () => {
+  await eventuallyInCluster('containerd answering', async () => {
     if (program.hasExited()) return 'gone';
     return (await runCommand([...control, 'version'])).code === 0 ? 'answering' : undefined;
   });

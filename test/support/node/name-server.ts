@@ -3,7 +3,7 @@
 
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { patiently } from '../eventually.ts';
+import { eventuallyInCluster } from '../eventually.ts';
 import { findGoProgram } from '../go-program.ts';
 import type { TestNodes } from './node.ts';
 
@@ -29,7 +29,7 @@ export async function startNameServer(
   const rest = 'template ANY ANY . { \n rcode NXDOMAIN \n }';
   await writeFile(config, `. { \n bind ${address} \n errors \n ${zone} \n ${rest} \n }\n`);
   const program = start([file, '-conf', config], { logFile: join(folder, 'name-server.log') });
-  await patiently('the name server answering', () => {
+  await eventuallyInCluster('the name server answering', () => {
     if (program.hasExited()) throw new Error(`the name server ended:\n${program.tail()}`);
     return program.tail().includes('CoreDNS-') || undefined;
   });

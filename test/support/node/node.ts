@@ -10,7 +10,7 @@ import { type ChildOptions, type ChildProgram, startProgram } from '../child-pro
 import { startControlPlane, type TestCluster } from '../cluster.ts';
 import { type CommandOptions, type CommandResult, runCommand } from '../command.ts';
 import { type Command, type ControlPlaneProgram, findControlPlane } from '../control-plane-binary.ts';
-import { patiently } from '../eventually.ts';
+import { eventuallyInCluster } from '../eventually.ts';
 import { createCgroups, removeCgroups } from './cgroup-tree.ts';
 import { type ContainerRuntime, startContainerRuntime } from './container-runtime.ts';
 import { readKernelSettings, restoreKernelSettings, saveKernelSettings } from './kernel-settings.ts';
@@ -166,7 +166,7 @@ async function startProxy(places: Places, start: TestNodes['start']): Promise<vo
 }
 
 async function awaitReady(cluster: TestCluster, names: readonly string[]): Promise<void> {
-  await patiently(`${names.join(', ')} Ready`, async () => {
+  await eventuallyInCluster(`${names.join(', ')} Ready`, async () => {
     const nodes = names.map((name) => `node/${name}`);
     const wait = await cluster.kubectl(['wait', '--for=condition=Ready', '--timeout=5s', ...nodes]);
     // Without its account no pod is admitted to a namespace.

@@ -7,7 +7,7 @@ import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { startProgram } from '../child-program.ts';
 import { serviceRange } from '../control-plane-flags.ts';
-import { patiently } from '../eventually.ts';
+import { eventuallyInCluster } from '../eventually.ts';
 
 export interface Room {
   /** Goes before a command that should see the room's network, and this machine's files and processes. */
@@ -45,7 +45,7 @@ export async function openRoom(folder: string, addresses: readonly string[]): Pr
     },
   });
   try {
-    const pid = await patiently('the room open', async () => {
+    const pid = await eventuallyInCluster('the room open', async () => {
       if (holder.hasExited()) return 0;
       return isOpen ? await onlyChildOf(holder.pid) : undefined;
     });

@@ -2,7 +2,7 @@
 // from inside the cluster's network, counted by status and content. A request that is not answered with 200 failed.
 
 import { join } from 'node:path';
-import { patiently } from '../eventually.ts';
+import { eventuallyInCluster } from '../eventually.ts';
 import type { TestNodes } from './node.ts';
 
 export interface VisitOrder {
@@ -70,7 +70,7 @@ export function startVisits(nodes: Pick<TestNodes, 'start'>, order: VisitOrder):
     tally: () => tally,
     more: async (count) => {
       const from = tally.requests;
-      await patiently(`${count} more requests`, () => {
+      await eventuallyInCluster(`${count} more requests`, () => {
         if (visitor.hasExited()) return true;
         return tally.requests >= from + count ? true : undefined;
       });

@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { afterEach, test } from 'node:test';
-import { type Clock, systemClock } from '../../../src/runtime/clock.ts';
+import { systemClock } from '../../../src/runtime/clock.ts';
 import { createTargetPlanner, type TargetPlannerThread } from '../../../src/services/target-planner.ts';
 import type { TargetTask } from '../../../src/targets/target-plan.ts';
 import { planValuesEdit } from '../../../src/targets/values.ts';
@@ -20,11 +20,8 @@ const wanted = { enabled: true, version: 'v1' } as const;
 const { signal } = new AbortController();
 const open: TargetPlannerThread[] = [];
 
-/** A limit of ten times the time: on a busy machine, a document that takes a second may take more than the real limit. */
-const slowClock: Clock = { ...systemClock, after: (ms, until) => systemClock.after(10 * ms, until) };
-
 function planner(url = program): TargetPlannerThread {
-  const made = createTargetPlanner(url, slowClock);
+  const made = createTargetPlanner(url, systemClock);
   open.push(made);
   return made;
 }

@@ -46,7 +46,7 @@ test('a list that the disk does not give is read from its copy, and replaced', a
   assert.deepEqual(await store.former(), digests.slice(2));
 });
 
-test('where the copy of the list leads to nothing, any whole bundle is found, and none that only the list may name goes', async () => {
+test('with an empty copy of the list, a whole bundle is found and none is removed', async () => {
   await writeFile(join(dir, 'current.copy'), '[]');
   const store = await openBundleStore(dir, {
     keep: 4,

@@ -24,7 +24,7 @@ export async function putThreeVersions(): Promise<ThreeVersions> {
   return { dir, digests };
 }
 
-/** What an operation of the disk gives that fails. */
+/** A rejected disk operation with this code. */
 export const failing = (code: string): Promise<never> =>
   Promise.reject(Object.assign(new Error(code), { code }));
 

@@ -200,14 +200,14 @@ export async function openBundleStore(
     if (listed === undefined) {
       // A momentary fault of both files hides the order and the versions.
       fault = undefined;
-      listed = await read().catch(() => undefined);
+      listed = await read();
     }
     const isLost = listed === undefined || fault !== undefined;
     const named = listed?.map(({ digest }) => digest) ?? [];
     const openOne = async (digest: string): Promise<StoredBundle | undefined> => {
       const bundle = await open(digest, begin, { listed });
       // Where the list is lost, an archive without pages may lie here that was never activated.
-      if (bundle === undefined || named.includes(digest) || bundle.index.pages > 0) return bundle;
+      if (bundle === undefined || bundle.activation !== undefined || bundle.index.pages > 0) return bundle;
       await bundle.close();
       if (fault !== undefined) throw fault;
       return undefined;

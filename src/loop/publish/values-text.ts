@@ -23,7 +23,7 @@ export function formatValues({ bundleUrl, version, ref, digest }: ValuesGroup): 
 const plainText = /^[A-Za-z0-9][\w./:?&=%+~@-]*[\w/=]$/;
 /** What YAML 1.1 or 1.2 reads as a number, a truth value or nothing. */
 const otherType =
-  /^(?:\d[\d_]*(?:\.[\d_]*)?(?:e[-+]?\d+)?|0x[\da-f_]+|0o[0-7]+|0b[01_]+|\d[\d_]*(?::[0-5]?\d)+(?:\.[\d_]*)?|true|false|yes|no|on|off|null|\d{4}-\d\d?-\d\d?.*)$/i;
+  /^(?:\d[\d_]*(?:\.[\d_]*)?(?:e[-+]?\d+)?|e[-+]?\d+|0x[\da-f_]+|0o[0-7]+|0b[01_]+|\d[\d_]*(?::[0-5]?\d)+(?:\.[\d_]*)?|true|false|yes|no|on|off|null|\d{4}-\d\d?-\d\d?.*)$/i;
 
 /** A text of JSON is one of YAML too. */
 function formatScalar(text: string): string {

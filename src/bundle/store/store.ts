@@ -5,7 +5,7 @@
 
 import { join } from 'node:path';
 import type { BundleIndex } from '../bundle-index.ts';
-import { type ActivationList, activate, readActivations } from './activation-list.ts';
+import { type ActivationList, activate, passBy, readActivations } from './activation-list.ts';
 import type { BeginCheck, CheckCopy } from './checking.ts';
 import { listSetAside, putBack, removeCopy, setAside } from './copy-moves.ts';
 import { firstGood, type Search } from './good-copy.ts';
@@ -236,17 +236,17 @@ export async function openBundleStore(
     former: async () => (await inStore(activatedDigests(passBy)))?.slice(1) ?? [],
     activate: (digest, activation) => inStore(activate(dir, { digest, ...activation }, disk)),
     dropFormer: async (neededDigests) => {
-      let isOfCopy = false;
+      let isListRead = true;
       const digests = await inStore(
         activatedDigests(() => {
-          isOfCopy = true;
+          isListRead = false;
         }),
       );
       // Without the list, any bundle may be the last good one.
       if (digests === undefined) return 0;
       const others = await inStore(copiesBut([...digests.slice(0, 1), ...neededDigests]));
       // What only the list may name stays as long as the disk does not give it.
-      const former = others.filter(({ digest }) => !isOfCopy || digests.includes(digest));
+      const former = others.filter(({ digest }) => isListRead || digests.includes(digest));
       const damaged = digests.length === 0 ? [] : await inStore(copiesSetAside(neededDigests));
       const { gone, fault } = await removeCopies([...former, ...damaged]);
       if (gone === 0 && fault !== undefined) throw storeFault(fault);
@@ -265,8 +265,6 @@ interface Known {
   readonly folder?: string;
   readonly listed?: ActivationList | undefined;
 }
-
-const passBy = (): void => {};
 
 interface Copy {
   readonly digest: string;

@@ -6,9 +6,9 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import fc from 'fast-check';
 import { mustRun } from '../support/command.ts';
 import { maySkip } from '../support/may-skip.ts';
+import * as fc from '../support/properties.ts';
 import { chart } from './operator-chart.ts';
 
 const script = readFileSync(join(chart, 'docs/argo-cd-health.lua'), 'utf8');

@@ -4,7 +4,7 @@
 // differently; `--seed S --from N --count 1` repeats pipeline N.
 
 import { parseArgs } from 'node:util';
-import fc from 'fast-check';
+import * as fc from '../support/properties.ts';
 import { isAlike, openTwinPorts, pipelines, type Side, talk } from './twin-ports.ts';
 
 const { values } = parseArgs({

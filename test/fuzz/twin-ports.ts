@@ -5,7 +5,6 @@
 
 import { channel } from 'node:diagnostics_channel';
 import { connect, Socket } from 'node:net';
-import fc from 'fast-check';
 import { z } from 'zod';
 import { systemClock } from '../../src/runtime/clock.ts';
 import { type HttpListener, listenHttp } from '../../src/runtime/http/http-listener.ts';
@@ -19,6 +18,7 @@ import { createLiveSite } from '../../src/site/content/live-site.ts';
 import { createReadPace, type ReadPace } from '../../src/site/content/read-pace.ts';
 import { plainAnswerer } from '../../src/site/fast-path/plain-answer.ts';
 import { type AnswerPlainly, plainConnections } from '../../src/site/fast-path/plain-connections.ts';
+import * as fc from '../support/properties.ts';
 import { storedBundle } from '../unit/site/fixtures.ts';
 import { requestBytes, requestText } from '../unit/site/request-bytes.ts';
 

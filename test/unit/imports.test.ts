@@ -2,7 +2,7 @@
 // The table in src/README.md is the same one; it is parsed from there, so the map cannot drift from the code.
 
 import assert from 'node:assert/strict';
-import { readdirSync, readFileSync } from 'node:fs';
+import { globSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { test } from 'node:test';
 
@@ -227,4 +227,11 @@ test('no file is past 320 lines', () => {
     long.map((file) => relative(root, file)),
     [],
   );
+});
+
+test('tests import fast-check through the one file that fixes its seed', () => {
+  const importing = globSync(join(root, 'test/**/*.ts'))
+    .filter((file) => /^(?:import|export) .*'fast-check';$/m.test(readFileSync(file, 'utf8')))
+    .map((file) => relative(root, file));
+  assert.deepEqual(importing, ['test/support/properties.ts']);
 });

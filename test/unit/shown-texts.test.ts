@@ -3,7 +3,6 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
 import { Registry } from 'prom-client';
 import { formatPublishedBundle, parseServedBundle } from '../../src/bundle/published-bundle.ts';
 import { refusal } from '../../src/bundle/refusal.ts';
@@ -18,6 +17,7 @@ import { createLogger } from '../../src/runtime/logger.ts';
 import { parseStaticExport } from '../../src/staticexport/parse.ts';
 import { Link } from '../../src/wire/link.ts';
 import { PublishableError } from '../../src/wire/publishable-error.ts';
+import * as fc from '../support/properties.ts';
 import { calm } from './reconcile/cases/observations.ts';
 
 /** Written out here, so that a class that the code forgets is found. */

@@ -6,7 +6,7 @@ import { writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import fc from 'fast-check';
+import * as fc from '../../support/properties.ts';
 import { makeArchive } from './archive.ts';
 import { ask, readAnswer, sendRaw } from './raw-client.ts';
 import { prepareSite, type ServedSite } from './served-site.ts';
@@ -210,7 +210,7 @@ test('requests torn and twisted at random have an answer or none, and never an e
     cut: fc.nat(8),
     put: fc.string({ unit: byte, maxLength: 8 }),
   });
-  await fc.assert(
+  await fc.assertAsync(
     fc.asyncProperty(fc.array(twist, { minLength: 1, maxLength: 4 }), async (twists) => {
       let bytes = sane;
       for (const { at, cut, put } of twists) bytes = bytes.slice(0, at) + put + bytes.slice(at + cut);

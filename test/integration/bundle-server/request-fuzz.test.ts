@@ -6,8 +6,8 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { after, before, test } from 'node:test';
-import fc from 'fast-check';
 import { eventually } from '../../support/eventually.ts';
+import * as fc from '../../support/properties.ts';
 import {
   type ConformanceSite,
   exchange,
@@ -131,7 +131,7 @@ const honest = 'GET /page HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n';
 const options = { numRuns, seed };
 
 test('whatever comes, alone or in a pipeline: answers below 500, whole, and as many as requests at most', async () => {
-  await fc.assert(
+  await fc.assertAsync(
     fc.asyncProperty(fc.array(request, { minLength: 1, maxLength: 3 }), async (requests) => {
       const sent = requests.join('') + honest;
       const text = await sendRaw(site.port, sent, 'and-leave');

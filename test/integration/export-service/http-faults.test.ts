@@ -3,9 +3,9 @@
 
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
-import fc from 'fast-check';
 import { getGlobalDispatcher, request } from 'undici';
 import { errorSchema } from '../../../src/export-api/contract.ts';
+import * as fc from '../../support/properties.ts';
 import { exportPage, key, type RunningService, startService } from './running-service.ts';
 
 let service: RunningService;
@@ -279,7 +279,7 @@ test('no method, path, header or body makes the service fail', async () => {
     header,
   );
   const body = fc.option(fc.oneof(fc.json(), fc.string()), { nil: undefined });
-  await fc.assert(
+  await fc.assertAsync(
     fc.asyncProperty(
       path,
       method,

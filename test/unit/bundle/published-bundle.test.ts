@@ -2,7 +2,6 @@
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import fc from 'fast-check';
 import {
   formatPublishedBundle,
   type PublishedBundle,
@@ -10,6 +9,7 @@ import {
   parsePublishedBundle,
   parseServedBundle,
 } from '../../../src/bundle/published-bundle.ts';
+import * as fc from '../../support/properties.ts';
 import { requireLink, signature } from '../../support/storage-server.ts';
 
 const link = {

@@ -2,9 +2,9 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
 import { stringify } from 'yaml';
 import { PlainYamlError, readPlainYaml } from '../../../src/cli/plain-yaml.ts';
+import * as fc from '../../support/properties.ts';
 
 test('each document is read, and data survives', () => {
   assert.deepEqual(readPlainYaml(''), []);

@@ -6,7 +6,6 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import fc from 'fast-check';
 import { openBudget } from '../../../src/conversations/budget.ts';
 import { createPacedListing } from '../../../src/conversations/paced-listing.ts';
 import { type RunCounts, runExport } from '../../../src/conversations/run.ts';
@@ -23,6 +22,7 @@ import {
   seededRandom,
   sentRow,
 } from '../../support/conversation-model.ts';
+import * as fc from '../../support/properties.ts';
 
 const start = Date.UTC(2026, 10, 20, 12);
 const day = 86_400_000;
@@ -197,7 +197,7 @@ const faults: Partial<ModelOptions> = {
 };
 
 test('any listing is complete in the parts, also with late rows and categories', async () => {
-  await fc.assert(
+  await fc.assertAsync(
     fc.asyncProperty(fc.integer(), fc.boolean(), async (seed, isDateFromInclusive) => {
       await withWorkplace(seed, 60, { ...faults, isDateFromInclusive }, async (workplace) => {
         await workplace.run();
@@ -232,7 +232,7 @@ test('a run that is killed at any step loses nothing and doubles nothing', async
 });
 
 test('runs that are killed again and again come to an end', async () => {
-  await fc.assert(
+  await fc.assertAsync(
     fc.asyncProperty(
       fc.integer(),
       fc.array(fc.integer({ min: 1, max: 80 }), { maxLength: 8 }),

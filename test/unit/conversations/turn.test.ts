@@ -2,9 +2,9 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
 import { contentHash, readTurn, turnKey, turnSchema, utcText } from '../../../src/conversations/turn.ts';
 import { readConversationPage } from '../../../src/export-api/conversation-answers.ts';
+import * as fc from '../../support/properties.ts';
 
 const sent = {
   id: 'c1',

@@ -2,7 +2,6 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
 import {
   closeWindow,
   longestStepMs,
@@ -12,6 +11,7 @@ import {
   readUntil,
   shortestStepMs,
 } from '../../../src/conversations/windows.ts';
+import * as fc from '../../support/properties.ts';
 
 test('the first run reads everything from since to the horizon', () => {
   const plan = planSpans([], { since: 10, horizon: 100, cycleStart: 105 });

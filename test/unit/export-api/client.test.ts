@@ -7,12 +7,12 @@ import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'nod
 import { createServer as createTcpServer, type Server } from 'node:net';
 import { after, before, test } from 'node:test';
 import { inspect } from 'node:util';
-import fc from 'fast-check';
 import { Agent } from 'undici';
 import { ExportApiError, type ExportApiErrorCode } from '../../../src/export-api/answers.ts';
 import { createExportApiClient } from '../../../src/export-api/client.ts';
 import type { ExchangeOptions } from '../../../src/export-api/exchange.ts';
 import { systemClock } from '../../../src/runtime/clock.ts';
+import * as fc from '../../support/properties.ts';
 
 const key = 'svc_topsecret';
 const never = new AbortController().signal;
@@ -381,7 +381,7 @@ test('any payload and status gives an answer or an ExportApiError', async () => 
     () => api.issueLink({ jobId: 'se_1', idempotencyKey: 'k' }, never),
     () => api.listConversations({ projectId: 'p' }, never),
   ];
-  await fc.assert(
+  await fc.assertAsync(
     fc.asyncProperty(
       pieces,
       fc.constantFrom(200, 202, 301, 400, 404, 418, 500, 599),
@@ -425,7 +425,7 @@ test('any bytes in place of HTTP give an answer or an ExportApiError', async () 
     ),
     fc.uint8Array({ maxLength: 200 }),
   );
-  await fc.assert(
+  await fc.assertAsync(
     fc.asyncProperty(head, async ([line, headers, body]) => {
       const lines = headers.map(([name, value]) => `${name}: ${value}\r\n`).join('');
       bytes = Buffer.concat([Buffer.from(`${line}${lines}\r\n`), body]);

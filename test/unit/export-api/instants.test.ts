@@ -4,8 +4,8 @@ import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { test } from 'node:test';
 import { inspect } from 'node:util';
-import fc from 'fast-check';
 import { readInstant } from '../../../src/export-api/instants.ts';
+import * as fc from '../../support/properties.ts';
 
 const newYear = Date.UTC(2026, 0, 1);
 

@@ -3,7 +3,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { inspect } from 'node:util';
-import fc from 'fast-check';
 import {
   isIdentifier,
   readCount,
@@ -12,6 +11,7 @@ import {
   readJobReport,
   readPercent,
 } from '../../../src/export-api/job-answers.ts';
+import * as fc from '../../support/properties.ts';
 
 test('progress is read as percent from numbers, ratios and text', () => {
   const rows: readonly (readonly [unknown, number | undefined])[] = [

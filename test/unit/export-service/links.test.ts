@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
 import { expiryOf, judgeLink, signLink } from '../../../src/export-service/links.ts';
+import * as fc from '../../support/properties.ts';
 
 const secret = Buffer.alloc(32, 7);
 const now = Date.UTC(2026, 0, 1);

@@ -3,9 +3,9 @@
 import assert from 'node:assert/strict';
 import { posix } from 'node:path';
 import { test } from 'node:test';
-import fc from 'fast-check';
 import { isBranchName, refuseEdit } from '../../../src/git/edit-path.ts';
 import type { GitEdit } from '../../../src/git/push-task.ts';
+import * as fc from '../../support/properties.ts';
 
 const edit = (overrides: Partial<GitEdit>): GitEdit => ({
   id: 'a',

@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
 import { failureOf, quoteRemote } from '../../../src/git/git-fault.ts';
+import * as fc from '../../support/properties.ts';
 
 test('links, long words and hidden characters of a host are left out', () => {
   const lines = [

@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { deflateSync } from 'node:zlib';
-import fc from 'fast-check';
 import { checkPack, PackRefused } from '../../../src/git/pack-guard.ts';
+import * as fc from '../../support/properties.ts';
 
 const limits = { maxObjectBytes: 10_000, maxObjects: 100 };
 

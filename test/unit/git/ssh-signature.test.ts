@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict';
 import { createHash, generateKeyPairSync, verify } from 'node:crypto';
 import { test } from 'node:test';
-import fc from 'fast-check';
 import { readSigningKey, SigningKeyRefused, signText } from '../../../src/git/ssh-signature.ts';
+import * as fc from '../../support/properties.ts';
 
 const string = (content: string | Buffer): Buffer => {
   const bytes = Buffer.from(content);

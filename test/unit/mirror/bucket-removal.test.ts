@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
-import fc from 'fast-check';
 import { createBucketCarrier } from '../../../src/mirror/bucket-carrier.ts';
 import type { Carrier } from '../../../src/mirror/carrier.ts';
 import { MirrorError } from '../../../src/mirror/mirror-error.ts';
 import { BucketFault } from '../../../src/s3/bucket-fault.ts';
 import { type MemoryBucket, memoryBucket } from '../../support/memory-bucket.ts';
+import * as fc from '../../support/properties.ts';
 import { type VirtualClock, virtualClock } from '../../support/virtual-clock.ts';
 import { bundleOf, failsWith, writeBundle } from './bundle-parts.ts';
 
@@ -175,7 +175,7 @@ suite('a writer', () => {
 });
 
 test('writers and removers in any order leave no tag without its blobs', async () => {
-  await fc.assert(
+  await fc.assertAsync(
     fc.asyncProperty(fc.scheduler(), async (scheduler) => {
       const { carrier, bucket, clock } = setUp();
       await writeBundle(carrier, 'v1', one, signal);

@@ -6,7 +6,6 @@ import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import fc from 'fast-check';
 import { z } from 'zod';
 import type { ArchivedFile } from '../../../src/bundle/archive/archive-writer.ts';
 import { defaultLimits } from '../../../src/bundle/limits.ts';
@@ -15,6 +14,7 @@ import type { Carrier } from '../../../src/mirror/carrier.ts';
 import { type CopyOptions, copyBundle } from '../../../src/mirror/copy.ts';
 import { type BundleImage, formatImage } from '../../../src/mirror/image.ts';
 import { createMemoryCarrier, type MemoryCarrier } from '../../support/memory-carrier.ts';
+import * as fc from '../../support/properties.ts';
 
 const workDir = mkdtempSync(join(tmpdir(), 'mirror-copy-'));
 after(() => rmSync(workDir, { recursive: true, force: true }));
@@ -116,7 +116,7 @@ test('any content is read back with its digest', async () => {
     .map((segments) => segments.join('/'))
     .filter((text) => !text.split('/').some((one) => one === '.' || one === '..'));
   const sites = fc.dictionary(path, fc.string(), { minKeys: 1, maxKeys: 6, noNullPrototype: true });
-  await fc.assert(
+  await fc.assertAsync(
     fc.asyncProperty(sites, async (files) => {
       const names = Object.keys(files);
       const isTree = names.every((name) => !names.some((other) => other.startsWith(`${name}/`)));

@@ -3,7 +3,6 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
 import { adopt } from '../../../src/reconcile/adopt.ts';
 import { choose } from '../../../src/reconcile/choose.ts';
 import { classify } from '../../../src/reconcile/classify.ts';
@@ -15,6 +14,7 @@ import { nextWake } from '../../../src/reconcile/wake.ts';
 import { statusSchema } from '../../../src/staticexport/status-schema.ts';
 import { formatInstant } from '../../../src/wire/instant.ts';
 import { brokenRules } from '../../support/kstatus-rules.ts';
+import * as fc from '../../support/properties.ts';
 import { anyObservation, calm } from './cases/observations.ts';
 
 const runs = { numRuns: 2000 };

@@ -3,13 +3,13 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
 import { isPinned, recordVersion } from '../../../src/reconcile/history.ts';
 import { dueTick, readSchedule } from '../../../src/reconcile/schedule.ts';
 import { judge } from '../../../src/reconcile/settle/promotion.ts';
 import { nameVersion } from '../../../src/reconcile/settle/version.ts';
 import { hashInputs, spreadOf } from '../../../src/reconcile/spread.ts';
 import { parseDurationMs } from '../../../src/staticexport/duration.ts';
+import * as fc from '../../support/properties.ts';
 
 const t0 = Date.UTC(2026, 0, 5, 12);
 const hourMs = 3_600_000;

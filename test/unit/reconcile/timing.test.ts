@@ -3,7 +3,6 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
 import {
   boundByExpiry,
   exponentialMs,
@@ -21,6 +20,7 @@ import {
 } from '../../../src/reconcile/link-timing.ts';
 import { pollIntervalMs } from '../../../src/reconcile/poll.ts';
 import { formatInstant, readInstant, wholeSecond } from '../../../src/wire/instant.ts';
+import * as fc from '../../support/properties.ts';
 
 const t0 = Date.UTC(2026, 0, 5, 12);
 const minuteMs = 60_000;

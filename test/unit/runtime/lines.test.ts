@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
 import { readLines } from '../../../src/runtime/lines.ts';
+import * as fc from '../../support/properties.ts';
 
 async function* chunksOf(bytes: Uint8Array, sizes: readonly number[]): AsyncGenerator<Uint8Array> {
   let at = 0;
@@ -15,7 +15,7 @@ async function* chunksOf(bytes: Uint8Array, sizes: readonly number[]): AsyncGene
 const refuse = (lineNumber: number): Error => new Error(`line ${lineNumber}`);
 
 test('the lines of a text do not depend on its chunks, and text after the last newline is not a line', async () => {
-  await fc.assert(
+  await fc.assertAsync(
     fc.asyncProperty(
       fc.array(fc.string({ unit: 'grapheme' }), { maxLength: 6 }),
       fc.array(fc.nat(9), { maxLength: 20 }),

@@ -1,6 +1,6 @@
 // Bytes that are a plain request, or one that was harmed: what a strict reader and a lenient one could take in two ways.
 
-import fc from 'fast-check';
+import * as fc from '../../support/properties.ts';
 
 const target = fc.constantFrom(
   ...[

@@ -3,9 +3,9 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
 import { parseStaticExport, parseStatus } from '../../../src/staticexport/parse.ts';
 import { applyDefaults } from '../../../src/staticexport/wanted.ts';
+import * as fc from '../../support/properties.ts';
 
 const smallest = { domain: 'docs.example.com', api: { keySecretRef: { name: 'export-api' } } };
 const settings = { apiBaseUrl: 'https://api.example.com/' };

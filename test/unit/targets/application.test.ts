@@ -2,7 +2,6 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
 import {
   applicationRollout,
   findApplicationValues,
@@ -18,6 +17,7 @@ import {
   ownerRemedy,
 } from '../../../src/targets/application-owner.ts';
 import type { ForeignObject, ObjectMeta } from '../../../src/wire/cluster.ts';
+import * as fc from '../../support/properties.ts';
 
 const version = '20261123-030000-0a1b2c3d';
 const wanted = { version, digest: undefined };

@@ -3,9 +3,9 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
 import { parse, stringify } from 'yaml';
 import { planValuesEdit } from '../../../src/targets/values.ts';
+import * as fc from '../../support/properties.ts';
 
 const path = ['spec', 'values', 'staticExport'];
 const wanted = { version: '2' };

@@ -3,10 +3,10 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
 import { parse } from 'yaml';
 import { planValuesEdit, type WantedValues } from '../../../src/targets/values.ts';
 import { Link } from '../../../src/wire/link.ts';
+import * as fc from '../../support/properties.ts';
 
 const wanted: WantedValues = { enabled: true, version: '20261121-030000-0a1b2c3d' };
 const linkText = 'https://storage.example.com/a.tgz?X-Sig=a%3Ab&n=1#f';

@@ -3,9 +3,9 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
 import { readClaims } from '../../../src/webhook/signature-headers.ts';
 import { readHookSecret, verify } from '../../../src/webhook/verification.ts';
+import * as fc from '../../support/properties.ts';
 import { hmacHex, signStandard } from './signing.ts';
 
 const now = Date.UTC(2026, 0, 5, 12);

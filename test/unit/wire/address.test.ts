@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
 import { isInternalAddress } from '../../../src/wire/address.ts';
+import * as fc from '../../support/properties.ts';
 
 const internal = [
   ['loopback', '127.0.0.1'],

@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
 import { readHttpOrigin, readOriginEntry, shortOriginEntry } from '../../../src/wire/http-origin.ts';
+import * as fc from '../../support/properties.ts';
 
 for (const [entry, origin] of [
   ['api.example.com', 'https://api.example.com'],

@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
 import { readJson } from '../../../src/wire/json-text.ts';
+import * as fc from '../../support/properties.ts';
 
 test('JSON text gives its value', () => {
   fc.assert(

@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
 import { isPrintable, printable, printableValue } from '../../../src/wire/printable-text.ts';
+import * as fc from '../../support/properties.ts';
 
 /** As the rule is put, one range after the other, and not as the code puts it. */
 const hidden: readonly (readonly [string, number, number])[] = [

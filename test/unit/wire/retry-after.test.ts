@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
 import { parseRetryAfter } from '../../../src/wire/retry-after.ts';
+import * as fc from '../../support/properties.ts';
 
 // Anywhere but in GMT, so that a date without a zone cannot be right by luck.
 process.env['TZ'] = 'America/New_York';

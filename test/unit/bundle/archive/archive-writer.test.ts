@@ -9,12 +9,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { gunzipSync, zstdDecompressSync } from 'node:zlib';
-import fc from 'fast-check';
 import {
   type ArchivedFile,
   type ArchiveFormat,
   archiveBytes,
 } from '../../../../src/bundle/archive/archive-writer.ts';
+import * as fc from '../../../support/properties.ts';
 import { readBytes } from '../../../support/read-archive.ts';
 
 const never = new AbortController().signal;
@@ -110,7 +110,7 @@ test('whatever the names and contents are, the reader finds them', async () => {
     selector: ([name]) => name,
     maxLength: 6,
   });
-  await fc.assert(
+  await fc.assertAsync(
     fc.asyncProperty(entries, fc.constantFrom(...formats), async (files, format) => {
       // A name may be a folder of another: a bundle may hold both, and an archive too.
       const archive = await archiveOf(

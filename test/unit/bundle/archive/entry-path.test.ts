@@ -2,11 +2,11 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
 import { readFilePath } from '../../../../src/bundle/archive/entry-path.ts';
 import { BundleError } from '../../../../src/bundle/bundle-error.ts';
 import { defaultLimits } from '../../../../src/bundle/limits.ts';
 import { printableName } from '../../../../src/bundle/refusal.ts';
+import * as fc from '../../../support/properties.ts';
 
 const pieces = fc.oneof(
   fc.constantFrom(

@@ -4,9 +4,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { gzipSync, zstdCompressSync } from 'node:zlib';
-import fc from 'fast-check';
 import { BundleError } from '../../../../src/bundle/bundle-error.ts';
 import { oddAnswerCodes } from '../../../../src/bundle/refusal.ts';
+import * as fc from '../../../support/properties.ts';
 import { type ReadResult, readBytes } from '../../../support/read-archive.ts';
 import { entry, header, pax, tar } from '../../../support/tar-builder.ts';
 import { zip } from '../../../support/zip-builder.ts';
@@ -54,7 +54,7 @@ for (const [kind, bytes] of Object.entries(archives)) {
   test(`${kind}: changed bytes give the original files or a refusal`, { timeout: 60_000 }, async () => {
     const change = fc.tuple(fc.nat(bytes.length - 1), fc.integer({ min: 1, max: 255 }));
     const changes = fc.array(change, { minLength: 1, maxLength: 3 });
-    await fc.assert(
+    await fc.assertAsync(
       fc.asyncProperty(changes, pieceSizes, async (list, pieceBytes) => {
         const changed = Buffer.from(bytes);
         for (const [at, mask] of list) changed.writeUInt8(changed.readUInt8(at) ^ mask, at);
@@ -66,7 +66,7 @@ for (const [kind, bytes] of Object.entries(archives)) {
   });
 
   test(`${kind}: cut anywhere, it is refused`, { timeout: 60_000 }, async () => {
-    await fc.assert(
+    await fc.assertAsync(
       fc.asyncProperty(fc.nat(bytes.length - 1), pieceSizes, async (length, pieceBytes) => {
         assert.equal(await readOrRefuse(bytes.subarray(0, length), pieceBytes), undefined);
       }),
@@ -78,7 +78,7 @@ for (const [kind, bytes] of Object.entries(archives)) {
     timeout: 60_000,
   }, async () => {
     const span = fc.tuple(fc.nat(bytes.length), fc.nat(600), fc.boolean());
-    await fc.assert(
+    await fc.assertAsync(
       fc.asyncProperty(span, async ([start, length, isRepeated]) => {
         const middle = bytes.subarray(start, start + length);
         const rest = bytes.subarray(start + length);
@@ -97,7 +97,7 @@ for (const [kind, bytes] of Object.entries(archives)) {
 
 test('random bytes are refused, whatever archive they claim to be', { timeout: 60_000 }, async () => {
   const magics = ['', '1f8b0800', '28b52ffd', '504b0304', '504b0506'].map((hex) => Buffer.from(hex, 'hex'));
-  await fc.assert(
+  await fc.assertAsync(
     fc.asyncProperty(fc.constantFrom(...magics), fc.uint8Array({ maxLength: 1500 }), async (magic, tail) => {
       assert.equal(await readOrRefuse(Buffer.concat([magic, tail]), 700), undefined);
     }),

@@ -4,10 +4,10 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { test } from 'node:test';
 import { constants, zstdCompressSync, zstdDecompressSync } from 'node:zlib';
-import fc from 'fast-check';
 import { createFrameScanner } from '../../../../src/bundle/archive/zstd-frames.ts';
 import { BundleError } from '../../../../src/bundle/bundle-error.ts';
 import { defaultLimits } from '../../../../src/bundle/limits.ts';
+import * as fc from '../../../support/properties.ts';
 
 const skippable = (length: number): Buffer => {
   const head = Buffer.alloc(8 + length, 7);

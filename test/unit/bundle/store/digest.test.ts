@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { test } from 'node:test';
-import fc from 'fast-check';
 import { countPages, digestOf, sizeOf, sortFiles } from '../../../../src/bundle/store/digest.ts';
+import * as fc from '../../../support/properties.ts';
 import { readBytes } from '../../../support/read-archive.ts';
 import { tarOf } from '../../../support/tar-builder.ts';
 
@@ -23,7 +23,7 @@ test('it does not depend on order, only on names and bytes', async () => {
     maxKeys: 8,
     noNullPrototype: true,
   });
-  await fc.assert(
+  await fc.assertAsync(
     fc.asyncProperty(contents, fc.nat(), async (files, seed) => {
       const names = Object.keys(files);
       const rotated = Object.fromEntries(

@@ -3,9 +3,9 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { test } from 'node:test';
-import fc from 'fast-check';
 import { countPages, digestOf, sizeOf, sortFiles } from '../../../../src/bundle/store/digest.ts';
 import { formatIndex, type IndexDocument, parseIndex } from '../../../../src/bundle/store/index-document.ts';
+import * as fc from '../../../support/properties.ts';
 
 const hashes = fc
   .uint8Array({ minLength: 32, maxLength: 32 })

@@ -6,13 +6,13 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import fc from 'fast-check';
 import { createAssembly } from '../../../../src/bundle/archive/assembly.ts';
 import { defaultLimits } from '../../../../src/bundle/limits.ts';
 import { readCopyIndex } from '../../../../src/bundle/peer/copy-index.ts';
 import { shownFiles } from '../../../../src/bundle/store/hidden-files.ts';
 import { formatIndex } from '../../../../src/bundle/store/index-document.ts';
 import { createPackWriter } from '../../../../src/bundle/store/pack.ts';
+import * as fc from '../../../support/properties.ts';
 
 interface Entry {
   readonly name: string;
@@ -35,7 +35,7 @@ test('replaced entries are taken out, every file keeps its bytes, and a copy of 
   const dir = await mkdtemp(join(tmpdir(), 'pack-'));
   let count = 0;
   try {
-    await fc.assert(
+    await fc.assertAsync(
       fc.asyncProperty(entries, async (list) => {
         count += 1;
         const path = join(dir, `pack-${count}`);

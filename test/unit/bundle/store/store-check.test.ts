@@ -7,12 +7,12 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
-import fc from 'fast-check';
 import type { BundleFile } from '../../../../src/bundle/bundle-index.ts';
 import { countPages, digestOf, sizeOf } from '../../../../src/bundle/store/digest.ts';
 import type { DamagedBytes } from '../../../../src/bundle/store/pending-check.ts';
 import { holdsPack } from '../../../../src/bundle/store/store-check.ts';
 import { type StoreDisk, systemDisk } from '../../../../src/bundle/store/store-disk.ts';
+import * as fc from '../../../support/properties.ts';
 
 let folder: string;
 beforeEach(async () => {
@@ -75,7 +75,7 @@ const sizes = fc.array(
 
 test('a pack is accepted as it is, and refused with one byte changed anywhere', async () => {
   const mosts = fc.constantFrom(100_000, mebibyte - 1, mebibyte);
-  await fc.assert(
+  await fc.assertAsync(
     fc.asyncProperty(sizes, fc.boolean(), mosts, fc.nat(), async (list, linked, most, seed) => {
       const { bytes, document } = packOf(list, linked);
       const disk = shortReads(most);

@@ -6,7 +6,6 @@ import { mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:f
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
-import fc from 'fast-check';
 import { BundleError } from '../../../../src/bundle/bundle-error.ts';
 import type { BundleIndex } from '../../../../src/bundle/bundle-index.ts';
 import type { BeginCheck } from '../../../../src/bundle/store/checking.ts';
@@ -14,6 +13,7 @@ import { bundleDamaged, createRunningCheck } from '../../../../src/bundle/store/
 import { openBundleStore } from '../../../../src/bundle/store/store.ts';
 import { checkBundle } from '../../../../src/bundle/store/store-check.ts';
 import { type StoreDisk, systemDisk } from '../../../../src/bundle/store/store-disk.ts';
+import * as fc from '../../../support/properties.ts';
 import { putBundle, readText } from '../../../support/store-builder.ts';
 
 /** A disk that really syncs takes minutes for the property's hundreds of steps when others sync too. */
@@ -325,7 +325,7 @@ test('one changed, missing or added byte in pack or index is found, and the copy
       fc.constantFrom('cut' as const, 'added' as const),
     ),
   });
-  await fc.assert(
+  await fc.assertAsync(
     fc.asyncProperty(change, async ({ name, at, how }) => {
       const store = await openBundleStore(dir, { keep: 2 });
       const { digest } = await putBundle(dir, site('one'));

@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
 import { diffFiles } from '../../../../src/cli/bundle/diff.ts';
+import * as fc from '../../../support/properties.ts';
 
 const filesOf = (hashes: Readonly<Record<string, string>>) => ({
   files: Object.entries(hashes).map(([path, sha256]) => ({ path, sha256, offset: 0, size: 1 })),

@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
 import { formatLogLine, linesOf, readLogLine } from '../../../../src/cli/cluster/log-line.ts';
+import * as fc from '../../../support/properties.ts';
 
 const line = (fields: object) =>
   JSON.stringify({ level: 'warn', time: '2026-11-22T19:21:23.456Z', msg: 'refresh failed', ...fields });
@@ -37,7 +37,7 @@ test('property: lines do not depend on where the stream is cut', async () => {
       minLength: 1,
     },
   );
-  await fc.assert(
+  await fc.assertAsync(
     fc.asyncProperty(texts, fc.integer({ min: 1, max: 7 }), async (lines, step) => {
       const bytes = Buffer.from(`${lines.join('\n')}\n`);
       async function* chunks() {

@@ -2,7 +2,6 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
 import {
   redactArgs,
   redactLines,
@@ -12,6 +11,7 @@ import {
 } from '../../../../src/cli/doctor/redaction.ts';
 import { operatorProgram } from '../../../../src/operator/flags.ts';
 import { flagName } from '../../../../src/runtime/flags/flags.ts';
+import * as fc from '../../../support/properties.ts';
 
 const secret = 'Kx81hT2mQ9';
 const texts = {

@@ -5,11 +5,11 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import fc from 'fast-check';
 import { openKit, partName } from '../../../../src/cli/kit/kit-file.ts';
 import { writeKit } from '../../../../src/cli/kit/kit-output.ts';
 import { frameKit } from '../../../../src/mirror/kit/kit-frame.ts';
 import type { NewKit } from '../../../../src/mirror/kit/kit-writer.ts';
+import * as fc from '../../../support/properties.ts';
 
 const never = new AbortController().signal;
 
@@ -31,7 +31,7 @@ const write = (path: string, partSize: number | undefined, replace = false, chec
 
 test('parts of any size give the bytes of the whole', async (t) => {
   const path = join(folderFor(t), 'a.sxkit');
-  await fc.assert(
+  await fc.assertAsync(
     fc.asyncProperty(
       fc.integer({ min: 100, max: 6000 }),
       fc.nat(4999),

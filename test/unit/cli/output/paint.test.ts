@@ -3,11 +3,11 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { stripVTControlCharacters } from 'node:util';
-import fc from 'fast-check';
 import { tableOf } from '../../../../src/cli/cluster/summary.ts';
 import { formatFailure, formatResult } from '../../../../src/cli/output/format.ts';
 import { painted, paintLines } from '../../../../src/cli/output/paint.ts';
 import { createProgress } from '../../../../src/cli/output/progress.ts';
+import * as fc from '../../../support/properties.ts';
 import { virtualClock } from '../../../support/virtual-clock.ts';
 
 const rows: readonly (readonly [string, string, string])[] = [

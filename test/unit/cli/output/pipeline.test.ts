@@ -2,7 +2,6 @@
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import fc from 'fast-check';
 import { parse } from 'yaml';
 import { formatResult } from '../../../../src/cli/output/format.ts';
 import { annotation, outputEntries, summaryText } from '../../../../src/cli/output/github-workflow.ts';
@@ -11,6 +10,7 @@ import { detectPipeline, outputsOf } from '../../../../src/cli/output/pipeline.t
 import { createProgress } from '../../../../src/cli/output/progress.ts';
 import { usageText, warningLine } from '../../../../src/cli/output/report.ts';
 import { printable } from '../../../../src/wire/printable-text.ts';
+import * as fc from '../../../support/properties.ts';
 
 /** Text that tries to be a command, another line, a cell or a tag. */
 const hostile = fc
@@ -149,7 +149,7 @@ test('the dotenv report of GitLab holds plain values, and says which it leaves o
 
 for (const format of ['json', 'yaml'] as const) {
   test(`a document in ${format} keeps every text, and none of its lines is a command`, async () => {
-    await fc.assert(
+    await fc.assertAsync(
       fc.asyncProperty(
         hostile.map((text) => printable(text)),
         async (text) => {
@@ -166,7 +166,7 @@ for (const format of ['json', 'yaml'] as const) {
 }
 
 test('no line of a text result is a command, whatever an archive holds', async () => {
-  await fc.assert(
+  await fc.assertAsync(
     fc.asyncProperty(hostile, async (text) => {
       const lines = [printable(text), `M ${printable(text)}`];
       const result = { outcome: 'done', kind: 'ArchiveDiff', fields: {}, lines, names: lines } as const;

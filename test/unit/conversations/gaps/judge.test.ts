@@ -2,7 +2,6 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
 import type { Outcomes } from '../../../../src/conversations/gaps/counts.ts';
 import {
   type GapMemory,
@@ -12,6 +11,7 @@ import {
   judgeGap,
   upperBound,
 } from '../../../../src/conversations/gaps/judge.ts';
+import * as fc from '../../../support/properties.ts';
 
 /** `unanswered/turns`. */
 const counts = (...texts: readonly string[]): readonly Outcomes[] =>

@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
 import { createPageMap } from '../../../../src/conversations/gaps/page-map.ts';
+import * as fc from '../../../support/properties.ts';
 
 const hash = 'a'.repeat(64);
 const bundle = {

@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
 import { pageTextHash } from '../../../../src/conversations/gaps/page-text.ts';
+import * as fc from '../../../support/properties.ts';
 
 const pageOf = ({
   script = 'a1b2',

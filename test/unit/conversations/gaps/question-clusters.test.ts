@@ -2,7 +2,6 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
 import {
   createLeaderIndex,
   similarity,
@@ -13,6 +12,7 @@ import {
   type QuestionClusters,
 } from '../../../../src/conversations/gaps/question-clusters.ts';
 import { questionWords, wordsName } from '../../../../src/conversations/gaps/question-words.ts';
+import * as fc from '../../../support/properties.ts';
 import { type LabelledQuestion, qualityOf, readLabelled, shuffled } from './labelled-questions.ts';
 
 const questions = readLabelled('questions.md');

@@ -2,9 +2,9 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
 import { cellOf, csv, harmlessText, plainText } from '../../../../src/conversations/sinks/csv.ts';
 import { readCsv } from '../../../support/csv-reader.ts';
+import * as fc from '../../../support/properties.ts';
 import { sampleTurn } from '../../../support/sample-turn.ts';
 
 /** Texts with what a formula needs, and ordinary ones. */

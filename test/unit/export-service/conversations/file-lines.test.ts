@@ -7,13 +7,13 @@ import { open } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import fc from 'fast-check';
 import {
   ConversationFileError,
   type ReadPosition,
   readConversations,
   readLine,
 } from '../../../../src/export-service/conversations/file-lines.ts';
+import * as fc from '../../../support/properties.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'conversation-file-'));
 after(() => rmSync(folder, { recursive: true }));
@@ -135,7 +135,7 @@ test('a whole file whose last line is cut is refused', async () => {
 test('read in two parts at any byte, a file gives the rows that it gives at once', async () => {
   const path = join(folder, 'parts.ndjson');
   const text = fc.string({ unit: 'grapheme', maxLength: 9 });
-  await fc.assert(
+  await fc.assertAsync(
     fc.asyncProperty(fc.array(text, { minLength: 1, maxLength: 6 }), fc.nat(), async (queries, cut) => {
       const whole = Buffer.from(
         queries.map((query, at) => `${JSON.stringify({ ...good, id: `i${at}`, query })}\n`).join(''),

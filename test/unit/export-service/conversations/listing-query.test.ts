@@ -2,12 +2,12 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
 import { ApiRefusal } from '../../../../src/export-service/api-refusal.ts';
 import {
   parseDateBound,
   readListingQuery,
 } from '../../../../src/export-service/conversations/listing-query.ts';
+import * as fc from '../../../support/properties.ts';
 
 const ulid = '01HZX3J8T4A1B2C3D4E5F6G7H8';
 

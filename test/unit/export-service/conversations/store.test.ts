@@ -6,12 +6,12 @@ import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import fc from 'fast-check';
 import { type ConversationDocument, ulidPattern } from '../../../../src/export-api/contract.ts';
 import { cursorOf, type StoredConversation } from '../../../../src/export-service/conversations/cursor.ts';
 import { buildIndex, extendIndex } from '../../../../src/export-service/conversations/index-file.ts';
 import { createConversationStore, pageQuery } from '../../../../src/export-service/conversations/store.ts';
 import { openSqlite } from '../../../../src/export-service/store/database.ts';
+import * as fc from '../../../support/properties.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'conversations-'));
 const store = createConversationStore(folder);
@@ -81,7 +81,7 @@ const rows = fc.array(fc.tuple(fc.nat(20), fc.nat(6), fc.constantFrom('p', 'othe
 const bound = fc.option(fc.nat(7), { nil: undefined });
 
 test('paging gives every matching row exactly once, oldest first', async () => {
-  await fc.assert(
+  await fc.assertAsync(
     fc.asyncProperty(
       rows,
       bound,

@@ -7,7 +7,6 @@ import { createReadStream, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import fc from 'fast-check';
 import { readArchive } from '../../../../src/bundle/archive/archive-reader.ts';
 import { createAssembly } from '../../../../src/bundle/archive/assembly.ts';
 import { readFilePath } from '../../../../src/bundle/archive/entry-path.ts';
@@ -17,6 +16,7 @@ import { documentPath, filePath } from '../../../../src/export-service/crawler/b
 import { packSite } from '../../../../src/export-service/crawler/pack.ts';
 import { createScope, locate } from '../../../../src/export-service/crawler/site-scope.ts';
 import * as traps from '../../../fixtures/sites/trap-site.ts';
+import * as fc from '../../../support/properties.ts';
 import { crawl, serveSite } from './site-server.ts';
 
 test('the bundle reader accepts every path of an address unchanged', () => {

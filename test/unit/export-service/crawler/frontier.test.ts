@@ -2,7 +2,6 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
 import { type CrawlLimits, defaultCrawlLimits } from '../../../../src/export-service/crawler/contract.ts';
 import {
   createFrontier,
@@ -12,6 +11,7 @@ import {
 import type { BodyLink, BodyLinks } from '../../../../src/export-service/crawler/references/body-links.ts';
 import type { ReferenceUse } from '../../../../src/export-service/crawler/references/reference.ts';
 import type { Robots } from '../../../../src/export-service/crawler/robots.ts';
+import * as fc from '../../../support/properties.ts';
 
 const openRobots: Robots = { isAllowed: ({ path }) => !path.startsWith('/no'), sitemaps: [] };
 

@@ -17,9 +17,9 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { type TestContext, test } from 'node:test';
 import { gunzipSync } from 'node:zlib';
-import fc from 'fast-check';
 import type { CrawledFile } from '../../../../src/export-service/crawler/contract.ts';
 import { packSite } from '../../../../src/export-service/crawler/pack.ts';
+import * as fc from '../../../support/properties.ts';
 
 const never = new AbortController().signal;
 
@@ -136,7 +136,7 @@ test('for any files the archive unpacks to its end mark and names each file', as
     selector: ([name]) => name,
     maxLength: 8,
   });
-  await fc.assert(
+  await fc.assertAsync(
     fc.asyncProperty(files, async (entries) => {
       const archive = join(folder, 'any.tar.gz');
       await packSite({ files: entries.map(([name, bytes]) => fileOf(name, bytes)) }, archive, never);

@@ -4,7 +4,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { gzipSync } from 'node:zlib';
-import fc from 'fast-check';
 import {
   type BodyKind,
   type BodyLinks,
@@ -16,6 +15,7 @@ import { readPayload } from '../../../../src/export-service/crawler/references/n
 import { maxReferences } from '../../../../src/export-service/crawler/references/reference.ts';
 import { createScope, locate } from '../../../../src/export-service/crawler/site-scope.ts';
 import { readSitemap } from '../../../../src/export-service/crawler/sitemap.ts';
+import * as fc from '../../../support/properties.ts';
 import { runToItsEnd } from '../../../support/watchdog.ts';
 import { crawl, pages, serveSite } from './site-server.ts';
 

@@ -2,9 +2,9 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
 import { redirectStub, relativePath } from '../../../../src/export-service/crawler/redirect-stub.ts';
 import { readHtmlReferences } from '../../../../src/export-service/crawler/references/html-references.ts';
+import * as fc from '../../../support/properties.ts';
 
 test('a redirect stub refreshes to its target with the fragment, and is well-formed for any path', () => {
   const stub = Buffer.from(redirectStub('/a/old', '/b/"new"&<x>', '#part')).toString();

@@ -2,10 +2,10 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
 import robotsParser from 'robots-parser';
 import { readRobots } from '../../../../src/export-service/crawler/robots.ts';
 import { createScope } from '../../../../src/export-service/crawler/site-scope.ts';
+import * as fc from '../../../support/properties.ts';
 import { runToItsEnd } from '../../../support/watchdog.ts';
 
 const scope = createScope('docs.example.com', new URL('http://127.0.0.1:4000/base/'));

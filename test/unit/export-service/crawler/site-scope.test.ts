@@ -2,7 +2,6 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
 import {
   canonicalPath,
   createScope,
@@ -10,6 +9,7 @@ import {
   locate,
   originUrl,
 } from '../../../../src/export-service/crawler/site-scope.ts';
+import * as fc from '../../../support/properties.ts';
 
 const scope = createScope('Docs.Example.com', new URL('http://127.0.0.1:4000/'));
 const prefixed = createScope('docs.example.com', new URL('http://127.0.0.1:4000/base/'));

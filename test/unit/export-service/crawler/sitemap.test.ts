@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { gzipSync } from 'node:zlib';
-import fc from 'fast-check';
 import { readLlmsText, readSitemap } from '../../../../src/export-service/crawler/sitemap.ts';
+import * as fc from '../../../support/properties.ts';
 
 const bytes = (text: string): Uint8Array => Buffer.from(text);
 const list =

@@ -2,11 +2,11 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
 import { createEventStore } from '../../../../src/kube/objects/event-store.ts';
 import type { Transport } from '../../../../src/kube/transport/transport.ts';
 import { ClusterError } from '../../../../src/wire/cluster-error.ts';
 import { printable } from '../../../../src/wire/printable-text.ts';
+import * as fc from '../../../support/properties.ts';
 
 interface SentEvent {
   readonly metadata: { readonly name: string };
@@ -60,7 +60,7 @@ test('an event has its time on the whole second, as the status that it reports',
 });
 
 test('property: notes are printable, and cut to 1024 bytes without a partial character', async () => {
-  await fc.assert(
+  await fc.assertAsync(
     fc.asyncProperty(fc.string({ unit: 'grapheme', maxLength: 1500, size: 'max' }), async (message) => {
       const { note } = await send('docs', message);
       const bytes = Buffer.byteLength(note);

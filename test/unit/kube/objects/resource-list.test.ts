@@ -3,10 +3,10 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
 import { createList } from '../../../../src/kube/objects/resource-list.ts';
 import { staticExports } from '../../../../src/kube/transport/resource-path.ts';
 import { ClusterError } from '../../../../src/wire/cluster-error.ts';
+import * as fc from '../../../support/properties.ts';
 import { FakeServer, object } from '../fake-server.ts';
 import { isRefusal, never } from '../loopback-server.ts';
 
@@ -147,7 +147,7 @@ test('a refusal is not asked for again', async () => {
 
 test('property: objects of any size that fits are all listed, in order and once, list after list', async () => {
   const size = fc.oneof(fc.constant(0.004), fc.double({ min: 0.01, max: 16, noNaN: true }));
-  await fc.assert(
+  await fc.assertAsync(
     fc.asyncProperty(
       fc.array(size, { maxLength: 600 }),
       fc.integer({ min: 1, max: 5 }),

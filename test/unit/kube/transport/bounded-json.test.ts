@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
 import { isCostly, parseList, parseObject, splitList } from '../../../../src/kube/transport/bounded-json.ts';
+import * as fc from '../../../support/properties.ts';
 
 const members = (count: number): string =>
   `{${Array.from({ length: count }, (_, at) => `"k${at}":""`).join(',')}}`;

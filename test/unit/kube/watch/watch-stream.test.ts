@@ -2,9 +2,9 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
 import { readWatchEvents, type WatchEvent } from '../../../../src/kube/watch/watch-stream.ts';
 import { ClusterError } from '../../../../src/wire/cluster-error.ts';
+import * as fc from '../../../support/properties.ts';
 
 async function* chunksOf(bytes: Uint8Array, sizes: readonly number[]): AsyncGenerator<Uint8Array> {
   let at = 0;
@@ -30,7 +30,7 @@ test('property: events do not depend on where the stream is cut, in the middle o
     }),
     { maxLength: 6 },
   );
-  await fc.assert(
+  await fc.assertAsync(
     fc.asyncProperty(lines, fc.array(fc.nat(40), { maxLength: 20 }), async (all, sizes) => {
       const text = all.map(({ type, note }) => line(type, { note })).join('');
       const events = await read(text, sizes);
@@ -95,7 +95,7 @@ for (const [name, text, code] of failures) {
 }
 
 test('property: no bytes make it throw anything but a ClusterError', async () => {
-  await fc.assert(
+  await fc.assertAsync(
     fc.asyncProperty(
       fc.string({ unit: fc.constantFrom('{', '}', '"', 'type', ':', 'ERROR', '\n', 'object', ',') }),
       async (text) => {

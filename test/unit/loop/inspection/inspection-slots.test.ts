@@ -3,8 +3,8 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
 import { InspectionSlots, type Slot } from '../../../../src/loop/inspection/inspection-slots.ts';
+import * as fc from '../../../support/properties.ts';
 import { settle } from '../../../support/virtual-clock.ts';
 
 const never = new AbortController().signal;
@@ -183,7 +183,7 @@ test('property: slots are never exceeded, no permitted archive waits, and all ar
     fc.record({ do: fc.constant('ask' as const), namespace: fc.constantFrom('a', 'b', 'c') }),
     fc.record({ do: fc.constantFrom('leave', 'stop', 'keep', 'again', 'giveUp'), which: fc.nat(50) }),
   );
-  return fc.assert(
+  return fc.assertAsync(
     fc.asyncProperty(
       fc.integer({ min: 1, max: 4 }),
       fc.array(step, { maxLength: 60 }),

@@ -2,9 +2,9 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
 import { parse, stringify } from 'yaml';
 import { formatValues, type ValuesGroup } from '../../../../src/loop/publish/values-text.ts';
+import * as fc from '../../../support/properties.ts';
 
 const hex = (length: number) =>
   fc.string({ unit: fc.constantFrom(...'0123456789abcdef'), minLength: length, maxLength: length });

@@ -3,12 +3,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { zstdCompressSync, zstdDecompressSync } from 'node:zlib';
-import fc from 'fast-check';
 import { defaultLimits } from '../../../../src/bundle/limits.ts';
 import { endOfRecords, formatRecord, largestPatched } from '../../../../src/mirror/kit/delta.ts';
 import { applyDelta } from '../../../../src/mirror/kit/delta-reader.ts';
 import { deltaBytes } from '../../../../src/mirror/kit/delta-writer.ts';
 import { type MemorySite, memoryBundle, memoryPack } from '../../../support/memory-bundle.ts';
+import * as fc from '../../../support/properties.ts';
 
 const never = new AbortController().signal;
 
@@ -69,7 +69,7 @@ test('any two sites: the delta arrives at the digest', async () => {
     fc.nat({ max: 3 }).map((n) => Buffer.from(page(`${n}`))),
   );
   const site = fc.dictionary(name, content, { minKeys: 1, noNullPrototype: true });
-  await fc.assert(
+  await fc.assertAsync(
     fc.asyncProperty(site, site, fc.integer({ min: 1, max: 64 }), async (next, before, pieceBytes) => {
       const { index } = await apply(await deltaOf(next, before), next, before, pieceBytes);
       assert.equal(index.digest, memoryBundle(next).index.digest);

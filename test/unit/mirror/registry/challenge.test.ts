@@ -3,8 +3,8 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
 import { readChallenges } from '../../../../src/mirror/registry/challenge.ts';
+import * as fc from '../../../support/properties.ts';
 
 const shown = (header: string): readonly unknown[] =>
   readChallenges(header).map(({ scheme, parameters }) => [scheme, Object.fromEntries(parameters)]);

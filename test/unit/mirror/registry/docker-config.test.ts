@@ -3,11 +3,11 @@
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import fc from 'fast-check';
 import { MirrorError } from '../../../../src/mirror/mirror-error.ts';
 import { findCredentials } from '../../../../src/mirror/registry/docker-config.ts';
 import { readRegistryCredentials } from '../../../../src/mirror/registry/registry-credentials.ts';
 import { type Repository, readRepository } from '../../../../src/mirror/registry/repository.ts';
+import * as fc from '../../../support/properties.ts';
 import { runToItsEnd } from '../../../support/watchdog.ts';
 
 const repository = readRepository('oci://registry.example.com/docs/site');

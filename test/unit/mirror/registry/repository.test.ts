@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
 import { apiUrlOf, isDigest, isTag, readRepository } from '../../../../src/mirror/registry/repository.ts';
+import * as fc from '../../../support/properties.ts';
 
 for (const [text, name, apiUrl] of [
   [

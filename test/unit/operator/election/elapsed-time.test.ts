@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
 import { createElapsedTime } from '../../../../src/operator/election/elapsed-time.ts';
+import * as fc from '../../../support/properties.ts';
 
 function start() {
   const at = { monotonic: 1_000, wall: 1_800_000_000_000 };

@@ -4,8 +4,8 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
 import { LeadershipLostError } from '../../../../src/operator/election/election.ts';
+import * as fc from '../../../support/properties.ts';
 import { settle, steppedClock } from '../../../support/stepped-clock.ts';
 import { Contender, defaultTimes, type Network, Server, world } from './electing-replicas.ts';
 
@@ -285,7 +285,7 @@ test('property: whatever the networks do, never two work at once, and a healthy 
     isDeleted: fc.boolean(),
     wallMs: fc.constantFrom(0, 0, 0, -3_600_000, 4_000),
   });
-  await fc.assert(
+  await fc.assertAsync(
     fc.asyncProperty(fc.array(step, { maxLength: 12 }), async (steps) => {
       const { clock, server, first, second } = world(3_600_000);
       const both = () => first.isWorking && second.isWorking;

@@ -3,12 +3,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
-import fc from 'fast-check';
 import { Registry } from 'prom-client';
 import { CollectedGauge, type GaugeLine } from '../../../../src/operator/metrics/collected-gauge.ts';
 import { systemClock } from '../../../../src/runtime/clock.ts';
 import { adminApp } from '../../../../src/runtime/http/admin-port.ts';
 import { listenHttp } from '../../../../src/runtime/http/http-listener.ts';
+import * as fc from '../../../support/properties.ts';
 
 function gaugeOf(read: () => Iterable<GaugeLine>, help = 'a gauge') {
   const registry = new Registry();
@@ -21,7 +21,7 @@ test("property: the pieces together equal the registry's text", async () => {
   const help = label.map((text) => `a gauge ${text}`);
   const value = fc.oneof(fc.double({ noNaN: true }), fc.integer());
   const line = fc.record({ labels: fc.record({ name: label, reason: label }), value });
-  await fc.assert(
+  await fc.assertAsync(
     fc.asyncProperty(fc.array(line, { maxLength: 1200, size: 'max' }), help, async (lines, words) => {
       const { registry, gauge } = gaugeOf(() => lines, words);
       const atOnce = await registry.getSingleMetricAsString('docs_ready');

@@ -3,8 +3,8 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
 import { DelayedKeys } from '../../../../src/operator/queue/delayed-keys.ts';
+import * as fc from '../../../support/properties.ts';
 import { steppedClock } from '../../../support/stepped-clock.ts';
 
 type Step =
@@ -23,7 +23,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 );
 
 test('property: each key is due once, at its earliest time and in order, as in a plain list', async () => {
-  await fc.assert(
+  await fc.assertAsync(
     fc.asyncProperty(fc.array(step, { maxLength: 60 }), async (steps) => {
       const clock = steppedClock();
       const rung: string[] = [];

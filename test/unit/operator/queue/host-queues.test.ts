@@ -2,7 +2,6 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
 import {
   fairAfter,
   HostQueues,
@@ -11,6 +10,7 @@ import {
   type QueueSlots,
   type TakenKey,
 } from '../../../../src/operator/queue/host-queues.ts';
+import * as fc from '../../../support/properties.ts';
 
 /** Keys are named `<host>/<anything>`. */
 const hostOf = (key: string): string => key.split('/')[0] ?? '';

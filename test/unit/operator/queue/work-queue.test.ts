@@ -2,9 +2,9 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
 import type { QueueSlots } from '../../../../src/operator/queue/host-queues.ts';
 import { longestDelayMs, WorkQueue } from '../../../../src/operator/queue/work-queue.ts';
+import * as fc from '../../../support/properties.ts';
 import { settle, steppedClock } from '../../../support/stepped-clock.ts';
 
 const open = (clock = steppedClock(), slots: QueueSlots = { perHost: 9, total: 9, edits: 0 }): WorkQueue =>
@@ -130,7 +130,7 @@ test('property: each added key is handed out afterwards, and never to two worker
     fc.record({ do: fc.constant('finish' as const) }),
     fc.record({ do: fc.constant('pass' as const), ms: fc.nat(3_000) }),
   );
-  await fc.assert(
+  await fc.assertAsync(
     fc.asyncProperty(fc.array(step, { maxLength: 40 }), async (steps) => {
       const clock = steppedClock();
       const queue = open(clock);

@@ -1,7 +1,6 @@
 // Observations for tests: a calm one with modifiers, and an arbitrary of every combination of a stored status, an
 // output and a process.
 
-import fc from 'fast-check';
 import { placeOf } from '../../../../src/reconcile/mirror.ts';
 import type { Observation } from '../../../../src/reconcile/observation.ts';
 import { hashInputs } from '../../../../src/reconcile/spread.ts';
@@ -10,6 +9,7 @@ import { applyDefaults, type Wanted } from '../../../../src/staticexport/wanted.
 import type { WantedMirror } from '../../../../src/staticexport/wanted-mirror.ts';
 import { formatInstant } from '../../../../src/wire/instant.ts';
 import type { LinkTimes, Publication } from '../../../../src/wire/publication.ts';
+import * as fc from '../../../support/properties.ts';
 
 export const t0 = Date.UTC(2026, 0, 5, 12);
 export const at = (seconds: number): string => formatInstant(t0 + seconds * 1000);

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
 import {
   bytes,
   duration,
@@ -14,6 +13,7 @@ import {
   toggle,
 } from '../../../../src/runtime/flags/flag-kinds.ts';
 import { readInvocation } from '../../../../src/runtime/flags/flags.ts';
+import * as fc from '../../../support/properties.ts';
 
 const program = {
   name: 'bundle-server',

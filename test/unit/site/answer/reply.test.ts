@@ -3,7 +3,6 @@
 import assert from 'node:assert/strict';
 import { validateHeaderValue } from 'node:http';
 import { test } from 'node:test';
-import fc from 'fast-check';
 import { planReply, type Reply, type RequestFields, siteHeaders } from '../../../../src/site/answer/reply.ts';
 import {
   buildRouteTable,
@@ -13,6 +12,7 @@ import {
 import type { ContentEncoding } from '../../../../src/site/http/content-encoding.ts';
 import { variantTagOf } from '../../../../src/site/http/entity-tag.ts';
 import { readRequestPath } from '../../../../src/site/http/request-path.ts';
+import * as fc from '../../../support/properties.ts';
 import { bundleOf } from '../fixtures.ts';
 
 /** Forms exist for those pages whose path is listed. */

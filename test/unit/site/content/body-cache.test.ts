@@ -3,8 +3,8 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
 import { type BodyCache, type BodyPart, createBodyCache } from '../../../../src/site/content/body-cache.ts';
+import * as fc from '../../../support/properties.ts';
 
 const mib = 1024 * 1024;
 
@@ -147,7 +147,7 @@ test('for any sequence the budget holds, and a body is what was read', async () 
     size: fc.nat(60),
     isWaited: fc.boolean(),
   });
-  await fc.assert(
+  await fc.assertAsync(
     fc.asyncProperty(fc.nat(400), fc.array(step, { maxLength: 60 }), async (budget, steps) => {
       const cache = createBodyCache(budget);
       const sent: { readonly name: string; readonly bytes: Buffer }[] = [];

@@ -2,7 +2,6 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
 import { systemClock } from '../../../../src/runtime/clock.ts';
 import { silentLogger } from '../../../../src/runtime/logger.ts';
 import { siteHeaders } from '../../../../src/site/answer/reply.ts';
@@ -14,6 +13,7 @@ import { createKnownAnswers, type KnownAnswers } from '../../../../src/site/fast
 import { plainAnswerer } from '../../../../src/site/fast-path/plain-answer.ts';
 import type { AnswerPlainly } from '../../../../src/site/fast-path/plain-connections.ts';
 import { readPlainRequest } from '../../../../src/site/fast-path/plain-request.ts';
+import * as fc from '../../../support/properties.ts';
 import { storedBundle } from '../fixtures.ts';
 
 const page = 'a page that is worth compressing. '.repeat(30);

@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import fc from 'fast-check';
 import { isAlike, openTwinPorts, pipelines, type TwinPorts, talk } from '../../../fuzz/twin-ports.ts';
+import * as fc from '../../../support/properties.ts';
 
 let twins: TwinPorts;
 /** Of a disk that is slow: a thread reads each body. */
@@ -114,13 +114,13 @@ test('whatever is sent while a thread reads each body: the same bytes come back'
   const property = fc.asyncProperty(pipelines, (pieces) =>
     assertAlike(pieces, { of: slowTwins }).then(() => {}),
   );
-  await fc.assert(property, { numRuns: 300 });
+  await fc.assertAsync(property, { numRuns: 300 });
 });
 
 test('whatever is sent, in whatever pieces: the same bytes come back', async () => {
   const before = twins.quick.answeredPlainly();
   const numRuns = 1500;
-  await fc.assert(
+  await fc.assertAsync(
     fc.asyncProperty(pipelines, (pieces) => assertAlike(pieces).then(() => {})),
     { numRuns },
   );

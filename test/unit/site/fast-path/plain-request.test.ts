@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage } from 'node:http';
 import { Duplex } from 'node:stream';
 import { test } from 'node:test';
-import fc from 'fast-check';
 import { longestPlainHead, readPlainRequest } from '../../../../src/site/fast-path/plain-request.ts';
+import * as fc from '../../../support/properties.ts';
 import { requestBytes } from '../request-bytes.ts';
 
 const read = readPlainRequest;
@@ -127,7 +127,7 @@ async function fullParser(bytes: Buffer): Promise<readonly (readonly [IncomingMe
 
 test('what is read here, the full parser reads the same way, alone and without a body', async () => {
   let plain = 0;
-  await fc.assert(
+  await fc.assertAsync(
     fc.asyncProperty(requestBytes, async (bytes) => {
       const request = readPlainRequest(bytes.toString('latin1'));
       if (request === undefined) return;

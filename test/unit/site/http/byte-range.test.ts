@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
 import { type ByteRange, readByteRange } from '../../../../src/site/http/byte-range.ts';
+import * as fc from '../../../support/properties.ts';
 
 const whole: ByteRange = { kind: 'whole' };
 const unsatisfiable: ByteRange = { kind: 'unsatisfiable' };

@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
 import { acceptedForms, isWorthCompressing } from '../../../../src/site/http/content-encoding.ts';
+import * as fc from '../../../support/properties.ts';
 
 const rows: readonly (readonly [string | undefined, string])[] = [
   [undefined, 'identity'],

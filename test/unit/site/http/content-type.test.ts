@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
 import { contentTypeOf, isDocument } from '../../../../src/site/http/content-type.ts';
+import * as fc from '../../../support/properties.ts';
 
 const rows: readonly (readonly [string, string])[] = [
   ['index.html', 'text/html; charset=utf-8'],

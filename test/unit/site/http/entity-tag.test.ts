@@ -2,7 +2,6 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
 import {
   allowsRange,
   entityTagOf,
@@ -12,6 +11,7 @@ import {
   type SendableForms,
   variantTagOf,
 } from '../../../../src/site/http/entity-tag.ts';
+import * as fc from '../../../support/properties.ts';
 
 const tag = entityTagOf('0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef');
 

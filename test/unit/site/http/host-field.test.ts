@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
 import { isHostValue, isHostWellFormed } from '../../../../src/site/http/host-field.ts';
+import * as fc from '../../../support/properties.ts';
 
 const values: readonly (readonly [string, boolean])[] = [
   ['docs.example.com', true],

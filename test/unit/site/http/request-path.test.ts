@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
 import { folderLocation, readBasePath, readRequestPath } from '../../../../src/site/http/request-path.ts';
+import * as fc from '../../../support/properties.ts';
 
 const accepted: readonly (readonly [string, string, string])[] = [
   ['/', '/', ''],

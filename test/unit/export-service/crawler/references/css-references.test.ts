@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
 import { readCssReferences } from '../../../../../src/export-service/crawler/references/css-references.ts';
+import * as fc from '../../../../support/properties.ts';
 
 const rows: readonly (readonly [string, string, readonly string[]])[] = [
   ['a bare url', 'a { background: url(a.png) }', ['a.png']],

@@ -4,8 +4,8 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { test } from 'node:test';
 import { Worker } from 'node:worker_threads';
-import fc from 'fast-check';
 import { readHtmlReferences } from '../../../../../src/export-service/crawler/references/html-references.ts';
+import * as fc from '../../../../support/properties.ts';
 
 const rows: readonly (readonly [string, readonly string[]])[] = [
   ['<a href="/x">', ['page /x']],

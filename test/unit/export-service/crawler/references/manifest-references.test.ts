@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
 import { readManifestReferences } from '../../../../../src/export-service/crawler/references/manifest-references.ts';
+import * as fc from '../../../../support/properties.ts';
 
 const rows: readonly (readonly [string, string, readonly string[]])[] = [
   ['icons', '{"icons":[{"src":"a.png","sizes":"1x1"},{"src":"/b.png"}]}', ['a.png', '/b.png']],

@@ -3,8 +3,8 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
 import { payloadOf, readPayload } from '../../../../../src/export-service/crawler/references/next-payload.ts';
+import * as fc from '../../../../support/properties.ts';
 
 const names = (path: string, text: string): readonly string[] =>
   readPayload(path, text).map((found) => found.text);

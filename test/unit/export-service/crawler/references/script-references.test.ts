@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
 import { readScriptReferences } from '../../../../../src/export-service/crawler/references/script-references.ts';
+import * as fc from '../../../../support/properties.ts';
 
 const rows: readonly (readonly [string, string, readonly string[], readonly string[]])[] = [
   ['a static import', 'import{a as b}from"./chunks/f.H1.js";', [], ['./chunks/f.H1.js']],

@@ -9,7 +9,8 @@ import { basename, join, resolve } from 'node:path';
 import { run } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
-import report from './failures-reporter.ts';
+import { reportWithCosts } from './failures-reporter.ts';
+import { readCosts } from './test-costs.ts';
 import { aloneFiles, longFiles, planProcesses } from './test-processes.ts';
 
 const filesPerProcess = 16;
@@ -43,6 +44,7 @@ const processes = planProcesses(files, {
   size: values['share-processes'] ? filesPerProcess : 1,
 });
 
+const folder = await mkdtemp(join(tmpdir(), 'test-processes-'));
 const urlOf = (file: string): string => JSON.stringify(pathToFileURL(resolve(file)));
 const suiteOf = (file: string, index: number): string => `
 suite(${JSON.stringify(file)}, () => {
@@ -52,11 +54,13 @@ suite(${JSON.stringify(file)}, () => {
 const programOf = (group: readonly string[]): string => `
 import { before, suite } from 'node:test';
 import { endProcessAfter } from ${urlOf(join(import.meta.dirname, 'process-deadline.ts'))};
-const begin = endProcessAfter(${timeoutMs * processTimeouts}, ${JSON.stringify(group)});
+import { recordCosts } from ${urlOf(join(import.meta.dirname, 'test-costs.ts'))};
+const count = recordCosts(${JSON.stringify(folder)}, ${JSON.stringify(group)});
+const guard = endProcessAfter(${timeoutMs * processTimeouts}, ${JSON.stringify(group)});
+const begin = (index) => (count(index), guard(index));
 ${group.length === 1 ? `await import(${urlOf(group[0] ?? '')});` : group.map(suiteOf).join('\n')}
 `;
 
-const folder = await mkdtemp(join(tmpdir(), 'test-processes-'));
 const entries = await Promise.all(
   processes.map(async (group, index) => {
     const others = group.length === 1 ? '' : `-and-${group.length - 1}-more`;
@@ -74,6 +78,6 @@ events.on('test:summary', ({ success }) => {
   if (!success) process.exitCode = 1;
 });
 events
-  .compose(report)
+  .compose(reportWithCosts(() => readCosts(folder)))
   .on('close', () => void rm(folder, { recursive: true, force: true }))
   .pipe(process.stdout);

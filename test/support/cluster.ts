@@ -73,7 +73,7 @@ export interface ClusterNetwork {
 }
 
 export async function startControlPlane(options: ClusterOptions = {}): Promise<TestCluster> {
-  const programs = await findControlPlane(options.onBuild ?? reportBuild);
+  const programs = await findControlPlane(options.onBuild);
   const tools = await findClusterTools();
   const enter = options.network?.enter ?? [];
   const address = options.network?.address ?? '127.0.0.1';
@@ -177,11 +177,6 @@ async function insist(running: Promise<CommandResult>): Promise<CommandResult> {
   const result = await running;
   if (result.code !== 0) throw new Error(result.stderr);
   return result;
-}
-
-function reportBuild(built: number, all: number): void {
-  if (built % 100 === 1)
-    process.stderr.write(`building the control plane (once): ${built} of about ${all} packages\n`);
 }
 
 function spawnProgram(

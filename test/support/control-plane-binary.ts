@@ -29,7 +29,7 @@ export interface Command {
  * @throws Error saying what to install when there is neither Go nor KUBEBUILDER_ASSETS
  */
 export async function findControlPlane(
-  onProgress: BuildProgress,
+  onProgress?: BuildProgress,
 ): Promise<(program: ControlPlaneProgram) => Command | undefined> {
   const assets = process.env['KUBEBUILDER_ASSETS'];
   if (assets !== undefined && assets !== '') {

@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { cp } from 'node:fs/promises';
 import { basename, delimiter, join } from 'node:path';
-import { cachedFolder } from './tool-cache.ts';
+import { cachedFolder, type ShowProgress } from './tool-cache.ts';
 
 /** Called while a program is being built; never when it is cached. */
 export type BuildProgress = (builtPackages: number, allPackages: number) => void;
@@ -22,14 +22,24 @@ export interface GoModule {
   readonly standardPackages: number;
 }
 
+/** A line for so many packages, so that a log of CI shows that the build goes on. */
+const packagesPerLine = 100;
+
 /**
- * The path of the program.
+ * The path of the program. A build shows lines on standard error, unless `onProgress` shows it another way.
  * @throws Error saying what to install when it must be built and there is no Go
  */
-export async function findGoProgram(module: GoModule, onProgress: BuildProgress): Promise<string> {
+export async function findGoProgram(module: GoModule, onProgress?: BuildProgress): Promise<string> {
   const name = basename(module.folder);
-  const folder = await cachedFolder(`${name}-${hashModule(module.folder)}`, (draft) =>
-    build(module, join(draft, name), draft, onProgress),
+  const fill = (draft: string, show: ShowProgress): Promise<void> =>
+    build(module, join(draft, name), draft, (built, all) => {
+      onProgress?.(built, all);
+      if (built % packagesPerLine === 1) show(`building ${name} (once): ${built} of about ${all} packages`);
+    });
+  const folder = await cachedFolder(
+    `${name}-${hashModule(module.folder)}`,
+    fill,
+    ...(onProgress === undefined ? [] : [() => {}]),
   );
   return join(folder, name);
 }

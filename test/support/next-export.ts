@@ -8,7 +8,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { cp, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { cachedFolder } from './tool-cache.ts';
+import { cachedFolder, type ShowProgress } from './tool-cache.ts';
 
 export interface NextLayout {
   /** `guides/index.html` for `/guides/`, in place of `guides.html` for `/guides`. */
@@ -21,15 +21,12 @@ const versions = ['v1', 'v2'] as const;
 export type NextVersion = (typeof versions)[number];
 
 /**
- * The folder that holds the export of that version.
+ * The folder that holds the export of that version. A build shows its progress.
  *
- * @param onProgress told what is being done while it is built; never when it is cached
  * @throws Error with what npm or Next.js wrote last, when it cannot be built here
  */
-export async function findNextExport(
-  onProgress: (words: string) => void,
-): Promise<(version: NextVersion, layout: NextLayout) => string> {
-  const folder = await cachedFolder(`next-site-${hashSource()}`, (draft) => buildAll(draft, onProgress));
+export async function findNextExport(): Promise<(version: NextVersion, layout: NextLayout) => string> {
+  const folder = await cachedFolder(`next-site-${hashSource()}`, buildAll);
   return (version, layout) => join(folder, exportName(version, layout));
 }
 
@@ -47,17 +44,17 @@ function sourceFiles(): readonly string[] {
   return globSync(['*.{json,mjs}', 'app/**/*.jsx'], { cwd: source }).sort();
 }
 
-async function buildAll(draft: string, onProgress: (words: string) => void): Promise<void> {
+async function buildAll(draft: string, onProgress: ShowProgress): Promise<void> {
   const work = join(draft, 'source');
   for (const file of sourceFiles()) await cp(join(source, file), join(work, file));
-  onProgress('installing Next.js (once; about 350 MB, removed afterwards)');
+  onProgress('Next.js site: installing Next.js (once; about 350 MB, removed afterwards)');
   // Not `npm ci`: that wants the compilers of all systems in the lock file, and registries hold only some of them.
   await mustRun('npm', ['install', '--no-audit', '--no-fund', '--ignore-scripts'], work, {});
   const wanted = [true, false].flatMap((hasTrailingSlash) =>
     versions.map((version) => ({ version, layout: { hasTrailingSlash } })),
   );
   for (const [at, { version, layout }] of wanted.entries()) {
-    onProgress(`building export ${at + 1} of ${wanted.length}`);
+    onProgress(`Next.js site: building export ${at + 1} of ${wanted.length}`);
     await mustRun(process.execPath, ['node_modules/next/dist/bin/next', 'build'], work, {
       NEXT_TELEMETRY_DISABLED: '1',
       NODE_ENV: 'production',

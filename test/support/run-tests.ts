@@ -10,11 +10,12 @@ import { run } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
 import { reportWithCosts } from './failures-reporter.ts';
+import { prepareFor } from './preparations.ts';
 import { readCosts } from './test-costs.ts';
 import { aloneFiles, longFiles, planProcesses } from './test-processes.ts';
 
 const filesPerProcess = 16;
-/** Of a process, in timeouts of one test: before its first test, it may build the control plane of a new machine. */
+/** Of a process, in timeouts of one test. */
 const processTimeouts = 4;
 
 const { values, positionals } = parseArgs({
@@ -44,6 +45,7 @@ const processes = planProcesses(files, {
   size: values['share-processes'] ? filesPerProcess : 1,
 });
 
+await prepareFor(files, (line) => void process.stdout.write(`${line}\n`));
 const folder = await mkdtemp(join(tmpdir(), 'test-processes-'));
 const urlOf = (file: string): string => JSON.stringify(pathToFileURL(resolve(file)));
 const suiteOf = (file: string, index: number): string => `

@@ -1,35 +1,75 @@
-// Where built and unpacked tools live: the user's cache folder, outside the checkout, so that a fresh clone
-// on the same machine starts at once. Invariant: what stands under its final name is whole (temp + rename).
+// Where built and unpacked tools live: the user's cache folder, outside the checkout, so that a fresh clone on the same
+// machine starts at once. One process fills a folder; others wait for it and show its progress, and go on by themselves
+// where it is killed. Invariant: what stands under its final name is whole (temp + rename).
 
-import { mkdir, mkdtemp, rename, rm, stat } from 'node:fs/promises';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { mkdir, mkdtemp, readdir, rename, rm, stat } from 'node:fs/promises';
 import { homedir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
+import { whileLocked } from './file-lock.ts';
 
 export function cacheRoot(): string {
   return join(process.env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache'), 'static-export-operator');
 }
 
+/** Shows a line to the person who waits, and to those who wait in other processes. */
+export type ShowProgress = (line: string) => void;
+
 /**
  * The folder `name` of the cache, made by `fill` if it is not there yet.
- * Two processes may fill at once; the first rename wins and the other's work is dropped.
+ * @param show gets what `fill` reports, here or in the process that is waited for
  */
 export async function cachedFolder(
   name: string,
-  fill: (emptyFolder: string) => Promise<void>,
+  fill: (emptyFolder: string, onProgress: ShowProgress) => Promise<void>,
+  show: ShowProgress = (line) => void process.stderr.write(`${line}\n`),
 ): Promise<string> {
   const target = join(cacheRoot(), name);
   if (await isThere(target)) return target;
   await mkdir(dirname(target), { recursive: true });
-  const draft = await mkdtemp(`${target}.draft-`);
+  const progress = `${target}.progress`;
+  let shown = '';
+  const showWait = (): void => {
+    const line = readProgress(progress);
+    if (line !== shown) show(`another process: ${line}`);
+    shown = line;
+  };
+  return whileLocked(
+    `${target}.lock`,
+    async () => {
+      if (await isThere(target)) return target;
+      await removeDrafts(target);
+      const draft = await mkdtemp(`${target}.draft-`);
+      try {
+        await fill(draft, (line) => {
+          show(line);
+          writeFileSync(progress, line);
+        });
+        await rename(draft, target);
+      } finally {
+        await rm(draft, { recursive: true, force: true });
+        await rm(progress, { force: true });
+      }
+      return target;
+    },
+    showWait,
+  );
+}
+
+/** Of processes that were killed: whoever holds the lock is alone. */
+async function removeDrafts(target: string): Promise<void> {
+  const drafts = (await readdir(dirname(target))).filter((name) =>
+    name.startsWith(`${basename(target)}.draft-`),
+  );
+  for (const name of drafts) await rm(join(dirname(target), name), { recursive: true, force: true });
+}
+
+function readProgress(file: string): string {
   try {
-    await fill(draft);
-    await rename(draft, target).catch(async (error: unknown) => {
-      if (!(await isThere(target))) throw error;
-    });
-  } finally {
-    await rm(draft, { recursive: true, force: true });
+    return readFileSync(file, 'utf8');
+  } catch {
+    return `prepares ${basename(file, '.progress')}`;
   }
-  return target;
 }
 
 async function isThere(path: string): Promise<boolean> {

@@ -58,10 +58,7 @@ export function findVersitygw(): Promise<string> {
     mainPackage: 'github.com/versity/versitygw/cmd/versitygw',
     standardPackages: 230,
   };
-  return findGoProgram(module, (built, all) => {
-    if (built % 200 === 1)
-      process.stderr.write(`building versitygw (once): ${built} of about ${all} packages\n`);
-  });
+  return findGoProgram(module);
 }
 
 export async function startVersitygw(): Promise<Versitygw> {

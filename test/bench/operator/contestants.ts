@@ -52,12 +52,7 @@ export async function findContestants({
   await promisify(execFile)(process.execPath, [join(root, 'dist/operator.mjs'), '--version'], {
     env: { NODE_COMPILE_CACHE: compiled },
   });
-  const peer = await findGoProgram(
-    { folder: join(import.meta.dirname, 'peer'), standardPackages: 200 },
-    (built, all) => {
-      if (built % 100 === 0) process.stderr.write(`building the peer: ${built} of about ${all} packages\n`);
-    },
-  );
+  const peer = await findGoProgram({ folder: join(import.meta.dirname, 'peer'), standardPackages: 200 });
   return [
     {
       name: 'ours',

@@ -237,12 +237,10 @@ for (const hasTrailingSlash of [false, true]) {
     // Built on the first run: an installation, and four builds.
     timeout: 15 * 60_000,
   }, async (t) => {
-    const found = await findNextExport((words) => console.log(`Next.js site: ${words}`)).catch(
-      (error: unknown) => {
-        const why = error instanceof Error ? error.message : 'the Next.js site could not be built';
-        t.skip(maySkip('nextjs', why) || why);
-      },
-    );
+    const found = await findNextExport().catch((error: unknown) => {
+      const why = error instanceof Error ? error.message : 'the Next.js site could not be built';
+      t.skip(maySkip('nextjs', why) || why);
+    });
     if (found === undefined) return;
     await seeOverASwap(t, await stage((version) => found(version, { hasTrailingSlash })), false);
   });

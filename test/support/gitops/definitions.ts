@@ -51,6 +51,11 @@ export async function applyDefinitions(
   await controlPlane.awaitDefinitions();
 }
 
+/** Of both tools, downloaded where they are not cached. */
+export async function findAllDefinitions(): Promise<void> {
+  for (const source of Object.values(sources).flat()) await findDefinitions(source);
+}
+
 async function findDefinitions(source: Source): Promise<readonly string[]> {
   const module = `${source.module}@${source.version ?? (await requiredVersion(source))}`;
   const key = createHash('sha256').update(module).digest('hex').slice(0, 16);

@@ -3,13 +3,10 @@
 // which takes up to six minutes on two cores, and is then cached. One build runs at a time, so that two do not share the
 // memory.
 //
-//   node test/support/gitops/programs.ts        builds what is missing, and prints where each program is
-//
 // A test file that needs them passes `noGitOps` as its `skip`.
 
 import { spawnSync } from 'node:child_process';
 import { delimiter, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { findGoProgram, type GoModule } from '../go-program.ts';
 import { maySkip } from '../may-skip.ts';
 
@@ -31,10 +28,7 @@ export type GitOpsProgram = keyof typeof modules;
  * @throws Error saying what to install when it must be built and there is no Go
  */
 export async function findGitOpsProgram(name: GitOpsProgram): Promise<string> {
-  return findGoProgram(modules[name], (built, all) => {
-    if (built % 200 === 1)
-      process.stderr.write(`building ${name} (once): ${built} of about ${all} packages\n`);
-  });
+  return findGoProgram(modules[name]);
 }
 
 const path = `${process.env['PATH'] ?? ''}${delimiter}/usr/local/go/bin`;
@@ -48,12 +42,8 @@ export const noGitOps = maySkip(
   missing.length > 0 && `the GitOps controllers need ${missing.join(', ')}`,
 );
 
-if (process.argv[1] === fileURLToPath(import.meta.url) && noGitOps !== false) {
-  console.log(`not built: ${noGitOps}`);
-} else if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  for (const name of Object.keys(modules) as GitOpsProgram[]) {
-    const start = performance.now();
-    const file = await findGitOpsProgram(name);
-    console.log(`${name}: ${file} (${Math.round((performance.now() - start) / 1_000)} s)`);
-  }
+/** All of them, one after another. */
+export async function findGitOpsPrograms(): Promise<void> {
+  if (noGitOps !== false) return;
+  for (const name of Object.keys(modules) as GitOpsProgram[]) await findGitOpsProgram(name);
 }

@@ -15,14 +15,16 @@ export interface NameServerPlace {
 
 const module = { folder: join(import.meta.dirname, '../cluster-dns'), standardPackages: 200 };
 
+/** The path of CoreDNS, built if it is not cached. */
+export function findNameServer(): Promise<string> {
+  return findGoProgram(module);
+}
+
 export async function startNameServer(
   start: TestNodes['start'],
   { folder, kubeconfig, address }: NameServerPlace,
 ): Promise<void> {
-  const file = await findGoProgram(module, (built, all) => {
-    if (built % 100 === 1)
-      process.stderr.write(`building the name server (once): ${built} of about ${all} packages\n`);
-  });
+  const file = await findNameServer();
   const config = join(folder, 'Corefile');
   // A short life for answers: a server that has gone must not be asked for long.
   const zone = `kubernetes cluster.local { \n kubeconfig ${kubeconfig} \n ttl 2 \n }`;

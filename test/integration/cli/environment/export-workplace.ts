@@ -7,7 +7,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { gzipSync } from 'node:zlib';
-import { type CommandResult, runCommand } from '../../../support/command.ts';
+import { runInProcess } from '../../../support/cli-in-process.ts';
+import type { CommandResult } from '../../../support/command.ts';
 import { programFile } from '../../../support/program-file.ts';
 import { tarOf } from '../../../support/tar-builder.ts';
 import { filesIn } from './files-in.ts';
@@ -39,7 +40,7 @@ export async function exportWorkplace(t: TestContext): Promise<ExportWorkplace> 
     ...more,
   ];
   const run = async (...more: readonly string[]): Promise<CommandResult> => {
-    const result = await runCommand([process.execPath, ...args(...more)]);
+    const result = await runInProcess(args(...more).slice(1));
     assertNothingLeaks(folder, result);
     return result;
   };

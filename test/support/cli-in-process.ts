@@ -1,0 +1,136 @@
+// A command of `static-export` in the process of its test: the same code as the program's, with a played process, so that a
+// run costs no start of Node. Refuses: a terminal, colours and servers, which need a process; and a run that leaves anything
+// of the test's process changed. A test of what the system does to a program (a kill, a closed pipe) needs a real one.
+
+import assert from 'node:assert/strict';
+import { EventEmitter } from 'node:events';
+import { join } from 'node:path';
+import { Readable, Writable } from 'node:stream';
+import { getGlobalDispatcher } from 'undici';
+import { type CliParts, type CliProcess, runCli } from '../../src/cli/run-cli.ts';
+import type { CommandResult } from './command.ts';
+import { requirePublishedDocument } from './published-document.ts';
+
+export interface CliOptions {
+  /** Its standard input. */
+  readonly input?: string;
+  /** Added to the environment of this process. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** Where it looks for settings. Paths of flags are relative to the folder of this process nevertheless. */
+  readonly cwd?: string;
+}
+
+export interface RunningCli {
+  /** @throws Error where it printed a document that its published schema does not admit, or left something behind */
+  readonly result: Promise<CommandResult>;
+  /** What it wrote to standard error so far. */
+  readonly tail: () => string;
+  readonly hasExited: () => boolean;
+  /** The first one; at a second one a program ends at once, which code in this process cannot. */
+  readonly signal: (name: 'SIGINT' | 'SIGTERM') => void;
+}
+
+// Node looks here for the colours of any stream, and its test runner asks for them on a terminal.
+process.env['FORCE_COLOR'] = '0';
+
+const builtFolder = process.env['PROGRAMS_FOLDER'];
+/** Built ones start sooner. */
+const workerOf = (name: string): URL =>
+  builtFolder === undefined
+    ? new URL(`../../src/bin/${name}-worker.ts`, import.meta.url)
+    : new URL(`file://${join(builtFolder, `${name}-worker.mjs`)}`);
+
+const parts: CliParts = {
+  bundleWorker: workerOf('bundle'),
+  pagesWorker: workerOf('pages'),
+  valuesWorker: workerOf('values'),
+  mirrorWorker: workerOf('mirror'),
+  gitWorker: workerOf('git'),
+  demoWorker: workerOf('demo'),
+  serve: () => Promise.reject(new Error('a server of a test runs in a process of its own')),
+};
+
+class Written extends Writable {
+  #text = '';
+  readonly #decoder = new TextDecoder();
+  get text(): string {
+    return this.#text;
+  }
+  override _write(chunk: Uint8Array, _encoding: BufferEncoding, done: () => void): void {
+    this.#text += this.#decoder.decode(chunk, { stream: true });
+    done();
+  }
+}
+
+class PlayedProcess extends EventEmitter implements CliProcess {
+  readonly argv: readonly string[];
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly stdin: Readable;
+  readonly stdout = new Written();
+  readonly stderr = new Written();
+  exitCode: number | undefined;
+  readonly exited: Promise<void>;
+  readonly #end: () => void;
+  readonly #folder: string;
+
+  constructor(words: readonly string[], { input = '', env, cwd = process.cwd() }: CliOptions) {
+    super();
+    this.argv = [process.execPath, 'static-export', ...words];
+    this.env = { ...process.env, ...env };
+    this.stdin = Readable.from([Buffer.from(input)], { objectMode: false });
+    this.#folder = cwd;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.exited = promise;
+    this.#end = resolve;
+  }
+  cwd(): string {
+    return this.#folder;
+  }
+  getuid(): number {
+    return process.getuid?.() ?? 0;
+  }
+  exit(code: number): void {
+    this.exitCode = code;
+    this.#end();
+  }
+}
+
+/** What a command in this process could change for the next one. */
+const sharedState = () => ({
+  exitCode: process.exitCode,
+  folder: process.cwd(),
+  umask: process.umask(),
+  env: { ...process.env },
+  listeners: process.eventNames().map((name) => [name, process.listenerCount(name)]),
+  dispatcher: getGlobalDispatcher(),
+});
+
+/** @param words without the program */
+export function startInProcess(words: readonly string[], options: CliOptions = {}): RunningCli {
+  assert.ok(options.env?.['FORCE_COLOR'] === undefined, 'colours need a process');
+  const played = new PlayedProcess(words, options);
+  const { stdout, stderr } = played;
+  const before = sharedState();
+  const run = async (): Promise<CommandResult> => {
+    await runCli(played, parts);
+    // Help sets the code, and ends as a program does that has nothing more to do.
+    if (played.exitCode === undefined) await played.exited;
+    assert.deepEqual(sharedState(), before, 'the command changed the process of its test');
+    await requirePublishedDocument(stdout.text);
+    return { code: played.exitCode ?? 0, stdout: stdout.text, stderr: stderr.text };
+  };
+  const result = run();
+  result.catch(() => {});
+  return {
+    result,
+    tail: () => stderr.text,
+    hasExited: () => played.exitCode !== undefined,
+    signal: (name) => {
+      assert.ok(played.emit(name), `the command does not listen to ${name}`);
+    },
+  };
+}
+
+/** @param words without the program */
+export const runInProcess = (words: readonly string[], options?: CliOptions): Promise<CommandResult> =>
+  startInProcess(words, options).result;

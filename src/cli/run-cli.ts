@@ -3,7 +3,7 @@
 
 import type { EventEmitter } from 'node:events';
 import type { Readable, Writable } from 'node:stream';
-import { systemClock } from '../runtime/clock.ts';
+import { type Clock, systemClock } from '../runtime/clock.ts';
 import type { Configured } from '../runtime/flags/configured.ts';
 import { variableName } from '../runtime/flags/flags.ts';
 import { version } from '../runtime/version.ts';
@@ -47,7 +47,11 @@ const completionWord = 'complete';
 const startOfCommand = new RegExp(`^${programName}(?= )`);
 
 /** Runs the command that the arguments name, and sets the exit code. Never throws. */
-export async function runCli(process: CliProcess, parts: CliParts): Promise<void> {
+export async function runCli(
+  process: CliProcess,
+  parts: CliParts,
+  clock: Clock = systemClock,
+): Promise<void> {
   // A reader that has enough, such as `head`, changes nothing of the answer; a full disk loses it.
   let answer: number = exitCodes.bug;
   process.stdout.on('error', (error: NodeJS.ErrnoException) =>
@@ -81,7 +85,7 @@ export async function runCli(process: CliProcess, parts: CliParts): Promise<void
   if (word === completionWord) {
     const { answerShell } = await import('./completion/answer.ts');
     const { env } = process;
-    const context = { clock: systemClock, env, cwd: process.cwd(), userId: process.getuid?.() };
+    const context = { clock, env, cwd: process.cwd(), userId: process.getuid?.() };
     const offer = await answerShell(typed, commands, context);
     process.stdout.write(offer, () => process.exit(exitCodes.done));
     return;
@@ -118,7 +122,7 @@ export async function runCli(process: CliProcess, parts: CliParts): Promise<void
     resultsDir,
     env: process.env,
     random: systemRandom,
-    clock: systemClock,
+    clock,
     stderr: process.stderr,
     colours: { stdout: hasColours(process.stdout), stderr: hasColours(process.stderr) },
     format,
@@ -146,7 +150,7 @@ export async function runCli(process: CliProcess, parts: CliParts): Promise<void
     const signal = stopSignal(process);
     const result = await line.run({
       ...parts,
-      clock: systemClock,
+      clock,
       random: systemRandom,
       signal,
       called,

@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { Readable, Writable } from 'node:stream';
 import { getGlobalDispatcher } from 'undici';
 import { type CliParts, type CliProcess, runCli } from '../../src/cli/run-cli.ts';
+import { systemClock } from '../../src/runtime/clock.ts';
 import type { CommandResult } from './command.ts';
 import { requirePublishedDocument } from './published-document.ts';
 
@@ -18,16 +19,20 @@ export interface CliOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** Where it looks for settings. Paths of flags are relative to the folder of this process nevertheless. */
   readonly cwd?: string;
+  /** Added to the wall clock, as where it was set forward or, with less than 0, back. */
+  readonly clockMs?: number;
 }
 
 export interface RunningCli {
   /** @throws Error where it printed a document that its published schema does not admit, or left something behind */
   readonly result: Promise<CommandResult>;
   /** What it wrote to standard error so far. */
-  readonly tail: () => string;
+  readonly stderr: () => string;
   readonly hasExited: () => boolean;
   /** The first one; at a second one a program ends at once, which code in this process cannot. */
   readonly signal: (name: 'SIGINT' | 'SIGTERM') => void;
+  /** Ends it in order where it still runs. */
+  readonly stop: () => Promise<void>;
 }
 
 // Node looks here for the colours of any stream, and its test runner asks for them on a terminal.
@@ -112,7 +117,8 @@ export function startInProcess(words: readonly string[], options: CliOptions = {
   const { stdout, stderr } = played;
   const before = sharedState();
   const run = async (): Promise<CommandResult> => {
-    await runCli(played, parts);
+    const { clockMs = 0 } = options;
+    await runCli(played, parts, { ...systemClock, now: () => systemClock.now() + clockMs });
     // Help sets the code, and ends as a program does that has nothing more to do.
     if (played.exitCode === undefined) await played.exited;
     assert.deepEqual(sharedState(), before, 'the command changed the process of its test');
@@ -121,12 +127,17 @@ export function startInProcess(words: readonly string[], options: CliOptions = {
   };
   const result = run();
   result.catch(() => {});
+  const signal: RunningCli['signal'] = (name) => {
+    assert.ok(played.emit(name), `the command does not listen to ${name}`);
+  };
   return {
     result,
-    tail: () => stderr.text,
+    stderr: () => stderr.text,
     hasExited: () => played.exitCode !== undefined,
-    signal: (name) => {
-      assert.ok(played.emit(name), `the command does not listen to ${name}`);
+    signal,
+    stop: async () => {
+      if (played.exitCode === undefined) signal('SIGTERM');
+      await result.catch(() => {});
     },
   };
 }

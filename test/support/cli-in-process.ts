@@ -19,6 +19,8 @@ export interface CliOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** Where it looks for settings. Paths of flags are relative to the folder of this process nevertheless. */
   readonly cwd?: string;
+  /** Gets what it writes to standard error, as it is written. */
+  readonly onStderr?: (text: string) => void;
   /** Added to the wall clock, as where it was set forward or, with less than 0, back. */
   readonly clockMs?: number;
 }
@@ -58,11 +60,18 @@ const parts: CliParts = {
 class Written extends Writable {
   #text = '';
   readonly #decoder = new TextDecoder();
+  readonly #onText: (text: string) => void;
+  constructor(onText: (text: string) => void = () => {}) {
+    super();
+    this.#onText = onText;
+  }
   get text(): string {
     return this.#text;
   }
   override _write(chunk: Uint8Array, _encoding: BufferEncoding, done: () => void): void {
-    this.#text += this.#decoder.decode(chunk, { stream: true });
+    const text = this.#decoder.decode(chunk, { stream: true });
+    this.#text += text;
+    this.#onText(text);
     done();
   }
 }
@@ -72,14 +81,15 @@ class PlayedProcess extends EventEmitter implements CliProcess {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly stdin: Readable;
   readonly stdout = new Written();
-  readonly stderr = new Written();
+  readonly stderr: Written;
   exitCode: number | undefined;
   readonly exited: Promise<void>;
   readonly #end: () => void;
   readonly #folder: string;
 
-  constructor(words: readonly string[], { input = '', env, cwd = process.cwd() }: CliOptions) {
+  constructor(words: readonly string[], { input = '', env, cwd = process.cwd(), onStderr }: CliOptions) {
     super();
+    this.stderr = new Written(onStderr);
     this.argv = [process.execPath, 'static-export', ...words];
     this.env = { ...process.env, ...env };
     this.stdin = Readable.from([Buffer.from(input)], { objectMode: false });

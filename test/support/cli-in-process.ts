@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { Readable, Writable } from 'node:stream';
 import { getGlobalDispatcher } from 'undici';
 import { type CliParts, type CliProcess, runCli } from '../../src/cli/run-cli.ts';
-import { systemClock } from '../../src/runtime/clock.ts';
+import { type Clock, systemClock } from '../../src/runtime/clock.ts';
 import type { CommandResult } from './command.ts';
 import { requirePublishedDocument } from './published-document.ts';
 
@@ -17,12 +17,14 @@ export interface CliOptions {
   readonly input?: string;
   /** Added to the environment of this process. */
   readonly env?: Readonly<Record<string, string>>;
-  /** Where it looks for settings. Paths of flags are relative to the folder of this process nevertheless. */
+  /** Where it looks for settings. What it writes is relative to the folder of this process nevertheless. */
   readonly cwd?: string;
   /** Gets what it writes to standard error, as it is written. */
   readonly onStderr?: (text: string) => void;
   /** Added to the wall clock, as where it was set forward or, with less than 0, back. */
   readonly clockMs?: number;
+  /** How many seconds pass for it in one. For waits, where nothing but the test's own servers takes real time. */
+  readonly speed?: number;
 }
 
 export interface RunningCli {
@@ -120,6 +122,17 @@ const sharedState = () => ({
   dispatcher: getGlobalDispatcher(),
 });
 
+function clockOf({ clockMs = 0, speed = 1 }: CliOptions): Clock {
+  const [startMs, startTime] = [systemClock.monotonic(), systemClock.now()];
+  const passedMs = (): number => (systemClock.monotonic() - startMs) * speed;
+  return {
+    now: () => (speed === 1 ? systemClock.now() : startTime + passedMs()) + clockMs,
+    monotonic: () => startMs + passedMs(),
+    after: (ms, signal) => systemClock.after(ms / speed, signal),
+    deadline: (ms, parent) => systemClock.deadline(ms / speed, parent),
+  };
+}
+
 /** @param words without the program */
 export function startInProcess(words: readonly string[], options: CliOptions = {}): RunningCli {
   assert.ok(options.env?.['FORCE_COLOR'] === undefined, 'colours need a process');
@@ -127,8 +140,7 @@ export function startInProcess(words: readonly string[], options: CliOptions = {
   const { stdout, stderr } = played;
   const before = sharedState();
   const run = async (): Promise<CommandResult> => {
-    const { clockMs = 0 } = options;
-    await runCli(played, parts, { ...systemClock, now: () => systemClock.now() + clockMs });
+    await runCli(played, parts, clockOf(options));
     // Help sets the code, and ends as a program does that has nothing more to do.
     if (played.exitCode === undefined) await played.exited;
     assert.deepEqual(sharedState(), before, 'the command changed the process of its test');

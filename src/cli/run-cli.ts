@@ -1,7 +1,9 @@
 // The frame around every command: finds it, reads its flags, runs it, prints its result, and sets the exit code. The
 // process comes in as a value. Owns the two signals: the first ends a command in order, the second at once.
 
-import { systemClock } from '../runtime/clock.ts';
+import type { EventEmitter } from 'node:events';
+import type { Readable, Writable } from 'node:stream';
+import { type Clock, systemClock } from '../runtime/clock.ts';
 import type { Configured } from '../runtime/flags/configured.ts';
 import { variableName } from '../runtime/flags/flags.ts';
 import { version } from '../runtime/version.ts';
@@ -25,13 +27,31 @@ export type CliParts = Pick<
   'bundleWorker' | 'pagesWorker' | 'valuesWorker' | 'mirrorWorker' | 'gitWorker' | 'demoWorker' | 'serve'
 >;
 
+/** What a command uses of its process. A test plays it, and so runs a command without another process. */
+export interface CliProcess extends Pick<EventEmitter, 'on' | 'emit'> {
+  readonly argv: readonly string[];
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly stdin: Readable & { readonly isTTY?: boolean };
+  readonly stdout: Writable & { readonly isTTY?: boolean };
+  readonly stderr: Writable & { readonly isTTY?: boolean; readonly columns?: number };
+  exitCode?: number | string | null | undefined;
+  cwd(): string;
+  /** Absent where the system has no numbers of users. */
+  getuid?(): number;
+  exit(code: number): void;
+}
+
 /** The word with which scripts of shells, and of kubectl, ask what may follow. Not for people, and in no help. */
 const completionWord = 'complete';
 
 const startOfCommand = new RegExp(`^${programName}(?= )`);
 
 /** Runs the command that the arguments name, and sets the exit code. Never throws. */
-export async function runCli(process: NodeJS.Process, parts: CliParts): Promise<void> {
+export async function runCli(
+  process: CliProcess,
+  parts: CliParts,
+  clock: Clock = systemClock,
+): Promise<void> {
   // A reader that has enough, such as `head`, changes nothing of the answer; a full disk loses it.
   let answer: number = exitCodes.bug;
   process.stdout.on('error', (error: NodeJS.ErrnoException) =>
@@ -65,7 +85,7 @@ export async function runCli(process: NodeJS.Process, parts: CliParts): Promise<
   if (word === completionWord) {
     const { answerShell } = await import('./completion/answer.ts');
     const { env } = process;
-    const context = { clock: systemClock, env, cwd: process.cwd(), userId: process.getuid?.() };
+    const context = { clock, env, cwd: process.cwd(), userId: process.getuid?.() };
     const offer = await answerShell(typed, commands, context);
     process.stdout.write(offer, () => process.exit(exitCodes.done));
     return;
@@ -102,7 +122,7 @@ export async function runCli(process: NodeJS.Process, parts: CliParts): Promise<
     resultsDir,
     env: process.env,
     random: systemRandom,
-    clock: systemClock,
+    clock,
     stderr: process.stderr,
     colours: { stdout: hasColours(process.stdout), stderr: hasColours(process.stderr) },
     format,
@@ -130,7 +150,7 @@ export async function runCli(process: NodeJS.Process, parts: CliParts): Promise<
     const signal = stopSignal(process);
     const result = await line.run({
       ...parts,
-      clock: systemClock,
+      clock,
       random: systemRandom,
       signal,
       called,
@@ -164,7 +184,7 @@ const signalOutcomes = { SIGINT: 'interrupted', SIGTERM: 'terminated' } as const
   Outcome
 >;
 
-function stopSignal(process: NodeJS.Process): AbortSignal {
+function stopSignal(process: CliProcess): AbortSignal {
   const controller = new AbortController();
   for (const [name, outcome] of Object.entries(signalOutcomes)) {
     process.on(name, () => {
@@ -178,7 +198,7 @@ function stopSignal(process: NodeJS.Process): AbortSignal {
 }
 
 async function confirmOn(
-  process: NodeJS.Process,
+  process: CliProcess,
   question: string,
   signal: AbortSignal,
 ): Promise<boolean | undefined> {
@@ -201,7 +221,7 @@ async function confirmOn(
 /** The longest key or manifest that anybody pipes in. */
 const longestStdin = 1024 * 1024;
 
-async function readAll(stream: NodeJS.ReadStream, signal: AbortSignal): Promise<string> {
+async function readAll(stream: Readable, signal: AbortSignal): Promise<string> {
   const chunks: Buffer[] = [];
   let length = 0;
   signal.addEventListener('abort', () => stream.destroy(signal.reason));

@@ -27,3 +27,12 @@ export async function minisignKeys(): Promise<MinisignKeys> {
   const publicText = `untrusted comment: minisign public key\n${publicLine}\n`;
   return { publicText, publicLine, secretText, key: await parseSignKey(secretText, undefined) };
 }
+
+/** As minisign encrypts, with limits of 16 MiB instead of 1 GiB. */
+export const encryptedKey = {
+  password: 'hunter2',
+  publicLine: 'RWTiSX/5GWqWjh7PcTURC+AOu+UnNn6D7gV+f1uasVmsF4nbiTgov51o',
+  text: `untrusted comment: minisign encrypted secret key
+RWRTY0IypTvfC+ycFCxiaF6JyfqGKdQzgfrh960n7Vb8wO4RX8AAAAgAAAAAAAAAAAEAAAAAUpEe1UA58mZYLFNzCzzbBNyfTnevGZWjOPpf2YrKTIcFdZooqFalHNVN50ip0NuYXX3BffaJF3VruNNABkEdoCXIeeSQzU8C775SyLvKEZ/oIJV3l/ZwP97BdBAsK2HDm09G8xnXC9k=
+`,
+} as const;

@@ -16,14 +16,14 @@ import { dirname, join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { startProgram } from '../../support/child-program.ts';
+import { runInProcess } from '../../support/cli-in-process.ts';
 import { type CommandResult, runCommand } from '../../support/command.ts';
 import { eventually } from '../../support/eventually.ts';
 import { programFile } from '../../support/program-file.ts';
 import { entry, type TarFiles, tar, tarOf } from '../../support/tar-builder.ts';
 
 const program = programFile('static-export');
-const run = (...args: readonly string[]): Promise<CommandResult> =>
-  runCommand([process.execPath, program, 'bundle', ...args]);
+const run = (...args: readonly string[]): Promise<CommandResult> => runInProcess(['bundle', ...args]);
 
 function folderFor(t: TestContext): string {
   const folder = mkdtempSync(join(tmpdir(), 'cli-bundle-'));

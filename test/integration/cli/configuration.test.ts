@@ -1,4 +1,4 @@
-// Settings from files, with the built program: a checkout and a profile are all that an export needs, and no change of the
+// Settings from files, with real files: a checkout and a profile are all that an export needs, and no change of the
 // checkout sends the key elsewhere.
 
 import assert from 'node:assert/strict';
@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
+import { runInProcess } from '../../support/cli-in-process.ts';
 import { type CommandResult, runCommand } from '../../support/command.ts';
 import { programFile } from '../../support/program-file.ts';
 import { tarOf } from '../../support/tar-builder.ts';
@@ -32,19 +33,25 @@ async function checkoutFor(t: TestContext) {
     JSON.stringify({ currentProfile: 'own', profiles: { own: profile } }),
     { mode: 0o600 },
   );
-  const run = (file: object, ...flags: readonly string[]): Promise<CommandResult> => {
+  const env = { XDG_CONFIG_HOME: join(folder, 'config'), XDG_STATE_HOME: join(folder, 'state') };
+  const writeFile = (file: object): void =>
     writeFileSync(join(checkout, 'static-export.yaml'), JSON.stringify(file));
-    const words = [process.execPath, programFile('static-export'), 'export', '-o', 'json', ...flags];
-    const inCheckout = ['sh', '-c', 'cd "$0" && exec "$@"', checkout];
-    const env = { XDG_CONFIG_HOME: join(folder, 'config'), XDG_STATE_HOME: join(folder, 'state') };
-    return runCommand([...inCheckout, ...words], { env });
+  const run = (file: object, ...flags: readonly string[]): Promise<CommandResult> => {
+    writeFile(file);
+    return runInProcess(['export', '-o', 'json', ...flags], { cwd: checkout, env });
   };
-  return { own, other, checkout, run };
+  /** A process, because paths of the file are relative to its folder. */
+  const runThere = (file: object): Promise<CommandResult> => {
+    writeFile(file);
+    const words = [process.execPath, programFile('static-export'), 'export', '-o', 'json'];
+    return runCommand(['sh', '-c', 'cd "$0" && exec "$@"', checkout, ...words], { env });
+  };
+  return { own, other, checkout, run, runThere };
 }
 
 test('a checkout and a profile are all that an export needs', async (t) => {
-  const { checkout, run } = await checkoutFor(t);
-  const { code, stdout, stderr } = await run({ domain: 'docs.example.com', export: { to: 'public' } });
+  const { checkout, runThere } = await checkoutFor(t);
+  const { code, stdout, stderr } = await runThere({ domain: 'docs.example.com', export: { to: 'public' } });
   assert.equal(code, 0, stderr);
   assert.equal(JSON.parse(stdout).domain, 'docs.example.com');
   assert.ok(existsSync(join(checkout, 'public/index.html')));

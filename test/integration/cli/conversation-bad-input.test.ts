@@ -7,7 +7,6 @@ import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { runCommand } from '../../support/command.ts';
 import { portOf } from '../../support/storage-server.ts';
 import {
   expectedQueries,
@@ -62,11 +61,12 @@ test('each 400 of the export API exits with 4, prints none of it, and what was r
 });
 
 test('a server error exits with 5, and the next run goes on', async (t) => {
-  const { listing, run, turns } = await workplace(t);
+  const { listing, run, runLoud, turns } = await workplace(t);
   listing.pageSize = 100;
   listing.before = async (request) =>
     request > 3 ? { status: 500, body: `{"error":"${words}"}` } : undefined;
-  const { code, stdout, stderr } = await run(...since, '-o', 'json');
+  // Its retries wait half a minute.
+  const { code, stdout, stderr } = await runLoud({ speed: 10 }, ...since, '-o', 'json');
   assert.deepEqual([code, JSON.parse(stdout).code, JSON.parse(stdout).retryable], [5, 'ServerError', true]);
   assert.ok(!(stdout + stderr).includes(words));
   listing.before = async () => undefined;
@@ -167,17 +167,15 @@ test('flags that are not valid exit with 2 before a request', async (t) => {
 });
 
 test('a clock that was set back warns and loses nothing, and a right one reads on', async (t) => {
-  const { listing, args, env, run, turns } = await workplace(t);
+  const { listing, run, runLoud, turns } = await workplace(t);
   assert.equal((await run(...since)).code, 0);
   const before = queriesOf(turns());
   listing.rows = [...usualRows, rowAt(Date.now() - hour, 777)];
-  const dayBack = 'data:text/javascript,const%20now=Date.now;Date.now=()=>now()-864e5';
-  const loud = [process.execPath, ...args(...since).filter((flag) => flag !== '--quiet')];
-  const back = await runCommand(loud, { env: { ...env, NODE_OPTIONS: `--import ${dayBack}` } });
+  const back = await runLoud({ clockMs: -86_400_000 }, ...since);
   assert.equal(back.code, 0, back.stderr);
   assert.match(back.stderr, /The clock is behind the last run, which read until .*Check the clock/);
   assert.deepEqual(queriesOf(turns()), before);
-  const last = await runCommand(loud, { env });
+  const last = await runLoud({}, ...since);
   assert.equal(last.code, 0, last.stderr);
   assert.doesNotMatch(last.stderr, /clock/);
   assert.deepEqual(queriesOf(turns()), expected(listing.rows));

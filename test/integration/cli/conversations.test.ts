@@ -1,5 +1,5 @@
 // `static-export conversations export` as a cron job runs it: a process that is killed, refused answers, odd rows, full disks.
-// Each fault has its exit code, and nothing is lost or doubled.
+// Each fault has its exit code, and nothing is lost or doubled. A long loop of kills is in test/extended/kills.
 
 import assert from 'node:assert/strict';
 import {
@@ -37,13 +37,13 @@ test('a program that is killed at pages and commits loses nothing and doubles no
     if (request === killAt) kill();
     return undefined;
   };
-  for (let round = 0; round < 12; round += 1) {
+  for (const [round, request] of [1, 3, 4, 6].entries()) {
     listing.requests = 0;
-    killAt = 1 + (round % 6);
+    killAt = request;
     const child = startProgram(process.execPath, { args: args(), env });
     // At the request itself, and then at moments of the commit that follows it.
     kill = () =>
-      void sleep(round * 3)
+      void sleep(round * 6)
         .then(() => process.kill(child.pid, 'SIGKILL'))
         .catch(() => {});
     await child.exited;
@@ -58,12 +58,12 @@ test('SQLite that is killed at its commits has each turn once', async (t) => {
   const { folder, listing, run, args, env } = await workplace(t);
   listing.pageSize = 40;
   const to = join(folder, 'turns.sqlite');
-  for (let round = 0; round < 6; round += 1) {
+  for (const [round, killAt] of [2, 4, 6].entries()) {
     listing.requests = 0;
     const child = startProgram(process.execPath, { args: args('--format', 'sqlite', '--to', to), env });
     listing.before = async (request) => {
-      if (request === 2 + round)
-        void sleep(round * 4)
+      if (request === killAt)
+        void sleep(round * 8)
           .then(() => process.kill(child.pid, 'SIGKILL'))
           .catch(() => {});
       return undefined;
@@ -257,10 +257,9 @@ test('standard output has turns alone, and redaction comes before it', async (t)
 });
 
 test('with turns on standard output, retries and counts are on standard error', async (t) => {
-  const { listing, args, env } = await workplace(t);
+  const { listing, runLoud } = await workplace(t);
   listing.before = async (request) => (request === 1 ? { status: 503, body: '{}' } : undefined);
-  const loud = args('--to', '-').filter((one) => one !== '--quiet');
-  const { stdout, stderr } = await runCommand([process.execPath, ...loud], { env });
+  const { stdout, stderr } = await runLoud({}, '--to', '-');
   assert.equal(stdout.trim().split('\n').length, expectedQueries(usualRows, Date.now() - hour / 4).length);
   assert.match(stderr, /^The request failed \(ServerError\)\. Repeating it in 2 s$/m);
   assert.match(stderr, /^Exported \d+ new turns and 0 changed turns of docs$/m);

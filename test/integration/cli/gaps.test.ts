@@ -11,7 +11,8 @@ import { type TestContext, test } from 'node:test';
 import { type GapReport, parseReport } from '../../../src/conversations/gaps/report-schema.ts';
 import { noBrowser, startBrowser } from '../../support/browser.ts';
 import { startProgram } from '../../support/child-program.ts';
-import { type CommandResult, runCommand } from '../../support/command.ts';
+import { runInProcess } from '../../support/cli-in-process.ts';
+import type { CommandResult } from '../../support/command.ts';
 import { createAuthority } from '../../support/pki.ts';
 import { programFile } from '../../support/program-file.ts';
 import { sampleTurn } from '../../support/sample-turn.ts';
@@ -77,9 +78,7 @@ async function workplace(t: TestContext): Promise<Workplace> {
     service.exited.then(() => Promise.reject(new Error(service.tail()))),
   ]);
   const run = (...args: readonly string[]): Promise<CommandResult> =>
-    runCommand([process.execPath, programFile('static-export'), ...args], {
-      env: { XDG_STATE_HOME: join(folder, 'home') },
-    });
+    runInProcess(args, { env: { XDG_STATE_HOME: join(folder, 'home') } });
   return { folder, url, pages, run, ask };
 }
 
@@ -262,15 +261,7 @@ test('what cannot be compared is refused with a code of its own', async (t) => {
   writeFileSync(join(folder, 'turns.ndjson'), turn('one') + turn('two'));
   writeFileSync(join(folder, 'text.json'), '{"kind":"Other"}');
   const refused = async (...args: readonly string[]) => {
-    const { code, stdout } = await runCommand([
-      process.execPath,
-      programFile('static-export'),
-      'conversations',
-      'gaps',
-      '-o',
-      'json',
-      ...args,
-    ]);
+    const { code, stdout } = await runInProcess(['conversations', 'gaps', '-o', 'json', ...args]);
     return [code, JSON.parse(stdout || '{}').code];
   };
   const from = ['--from', join(folder, 'turns.ndjson')];
@@ -291,8 +282,7 @@ test('--extra-ca-file is for the download of a link too, and no link is in an er
   writeFileSync(at('turns.ndjson'), `${JSON.stringify(sampleTurn())}\n`);
   mkdirSync(at('site'));
   writeFileSync(at('site/index.html'), '<h1>home</h1>');
-  const run = (...args: readonly string[]): Promise<CommandResult> =>
-    runCommand([process.execPath, programFile('static-export'), ...args]);
+  const run = (...args: readonly string[]): Promise<CommandResult> => runInProcess(args);
   assert.equal((await run('bundle', 'pack', at('site'), at('site.tar.gz'))).code, 0);
   const authority = await createAuthority();
   writeFileSync(at('ca.pem'), authority.certificatePem);

@@ -1,5 +1,5 @@
 // The command in a pipeline, as GitHub Actions, GitLab CI and Tekton run it: their documented variables and folders, the
-// built program, a scripted export API. What a pipeline reads holds neither the key nor the link.
+// a scripted export API. What a pipeline reads holds neither the key nor the link.
 
 import assert from 'node:assert/strict';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
+import { runInProcess } from '../../support/cli-in-process.ts';
 import { type CommandResult, runCommand } from '../../support/command.ts';
 import { programFile } from '../../support/program-file.ts';
 import { tarOf } from '../../support/tar-builder.ts';
@@ -43,7 +44,7 @@ async function workplaceFor(t: TestContext): Promise<Workplace> {
         '60s',
         ...flags,
       ];
-      const result = await runCommand([process.execPath, programFile('static-export'), ...words], {
+      const options = {
         env: {
           GITHUB_ACTIONS: '',
           GITLAB_CI: '',
@@ -53,7 +54,12 @@ async function workplaceFor(t: TestContext): Promise<Workplace> {
           STATIC_EXPORT_STATE: join(folder, 'state'),
           ...env,
         },
-      });
+      };
+      // Colours are what Node decides for a process.
+      const result =
+        env['FORCE_COLOR'] === undefined
+          ? await runInProcess(words, options)
+          : await runCommand([process.execPath, programFile('static-export'), ...words], options);
       const files = readdirSync(folder, { recursive: true, withFileTypes: true })
         .filter((one) => one.isFile())
         .map((one) => readFileSync(join(one.parentPath, one.name), 'latin1'));
@@ -125,8 +131,8 @@ test('an archive that is not valid and a check that failed are annotations', asy
       ['gitlab', /^static-export [a-z ]+: error: .+ \([A-Za-z]+\)\n {2}\S.*\n$/],
       ['none', /^(?!.*error:)/i],
     ] as const) {
-      const argv = [process.execPath, programFile('static-export'), ...words, '--ci', pipeline, '--quiet'];
-      const { code, stderr } = await runCommand(argv, { env: { KUBECONFIG: '' } });
+      const argv = [...words, '--ci', pipeline, '--quiet'];
+      const { code, stderr } = await runInProcess(argv, { env: { KUBECONFIG: '' } });
       assert.equal(code, 1);
       assert.match(stderr, pattern);
     }
@@ -139,10 +145,7 @@ test('the names of files in an archive are no workflow commands', async (t) => {
   writeFileSync(archive, tarOf({ 'index.html': 'x', '::set-output name=x::y': 'x', 'a/##[error]b': 'x' }));
   for (const format of ['text', 'json', 'yaml']) {
     const words = ['bundle', 'inspect', archive, '--files', '--quiet', '-o', format];
-    const { code, stdout, stderr } = await runCommand(
-      [process.execPath, programFile('static-export'), ...words],
-      { env: githubFiles(folder) },
-    );
+    const { code, stdout, stderr } = await runInProcess(words, { env: githubFiles(folder) });
     assert.deepEqual([code, stderr], [0, '']);
     assert.ok(stdout.includes('::set-output'));
     assert.deepEqual(

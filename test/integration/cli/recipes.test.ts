@@ -21,7 +21,6 @@ import { startProgram } from '../../support/child-program.ts';
 import { type CommandResult, mustRun, runCommand } from '../../support/command.ts';
 import { eventually } from '../../support/eventually.ts';
 import { findFreePort } from '../../support/free-port.ts';
-import { findGoProgram } from '../../support/go-program.ts';
 import { maySkip } from '../../support/may-skip.ts';
 import { programFile } from '../../support/program-file.ts';
 import { tarOf } from '../../support/tar-builder.ts';
@@ -83,19 +82,18 @@ for (const [name, schema] of [
   });
 }
 
-// The first run builds it: a minute of CPU time.
-test('tekton-task.yaml is valid for Tekton itself', { timeout: 1_200_000 }, async (t) => {
-  const folder = resolve(import.meta.dirname, '../../support/tekton-task');
-  const judge = await findGoProgram({ folder, standardPackages: 180 }, () => {}).catch((error: Error) => {
-    t.skip(maySkip('tekton', `Tekton's validation cannot be built: ${error.message.split('\n')[0]}`) || '');
-    return undefined;
-  });
-  if (judge === undefined) return;
-  const text = recipe('tekton-task.yaml');
-  const { code, stderr } = await runCommand([judge], { input: text });
-  assert.equal(code, 0, stderr);
-  const broken = await runCommand([judge], { input: text.replace('$(params.domain)', '$(params.dommain)') });
-  assert.match(broken.stderr, /dommain/);
+test('the Tekton task uses only parameters and workspaces that it declares', () => {
+  const { spec } = parse(recipe('tekton-task.yaml'));
+  const names = (list: readonly { readonly name: string }[]): readonly string[] =>
+    list.map(({ name }) => name);
+  const declared = new Set([
+    ...names(spec.params).map((name) => `params.${name}`),
+    ...names(spec.workspaces).map((name) => `workspaces.${name}.path`),
+  ]);
+  const used = JSON.stringify(spec.steps).matchAll(/\$\(([^)]+)\)/g);
+  const unknown = [...used].map(([, name = '']) => name).filter((name) => !declared.has(name));
+  assert.ok(declared.size >= 4);
+  assert.deepEqual(unknown, []);
 });
 
 interface GithubStep {

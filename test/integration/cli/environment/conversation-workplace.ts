@@ -1,10 +1,11 @@
-// A project with a scripted listing and a folder of its own, and `conversations export` as a process over them.
+// A project with a scripted listing and a folder of its own, and `conversations export` over them.
 
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
-import { type CommandResult, runCommand } from '../../../support/command.ts';
+import { type CliOptions, runInProcess } from '../../../support/cli-in-process.ts';
+import type { CommandResult } from '../../../support/command.ts';
 import { programFile } from '../../../support/program-file.ts';
 import { key, rowAt, type ScriptedListing, type SentRow, startListing } from './scripted-listing.ts';
 
@@ -25,8 +26,12 @@ export interface Workplace {
   readonly folder: string;
   readonly listing: ScriptedListing;
   readonly env: Readonly<Record<string, string>>;
+  /** Of a process of its own: the program, and what follows it. */
   args(...more: readonly string[]): readonly string[];
+  /** In the process of the test. */
   run(...more: readonly string[]): Promise<CommandResult>;
+  /** As `run`, and says what it does. */
+  runLoud(options: CliOptions, ...more: readonly string[]): Promise<CommandResult>;
   /** With further variables. */
   runWith(more: Readonly<Record<string, string>>, ...args: readonly string[]): Promise<CommandResult>;
   turns(): readonly Readonly<Record<string, unknown>>[];
@@ -45,7 +50,13 @@ export async function workplace(t: TestContext, rows: readonly SentRow[] = usual
     ...more,
   ];
   const runWith: Workplace['runWith'] = (variables, ...more) =>
-    runCommand([process.execPath, ...args(...more)], { env: { ...env, ...variables } });
+    runInProcess(args(...more).slice(1), { env: { ...env, ...variables } });
+  const runLoud: Workplace['runLoud'] = (options, ...more) => {
+    const words = args(...more)
+      .slice(1)
+      .filter((one) => one !== '--quiet');
+    return runInProcess(words, { env, ...options });
+  };
   const run: Workplace['run'] = (...more) => runWith({}, ...more);
   const turns = (): readonly Readonly<Record<string, unknown>>[] => {
     const parts = join(folder, 'turns');
@@ -56,7 +67,7 @@ export async function workplace(t: TestContext, rows: readonly SentRow[] = usual
         .map((line): Readonly<Record<string, unknown>> => JSON.parse(line)),
     );
   };
-  return { folder, listing, env, args, run, runWith, turns };
+  return { folder, listing, env, args, run, runLoud, runWith, turns };
 }
 
 export const queriesOf = (turns: readonly Readonly<Record<string, unknown>>[]): readonly string[] =>

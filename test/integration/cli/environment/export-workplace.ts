@@ -7,7 +7,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { gzipSync } from 'node:zlib';
-import { type CommandResult, runCommand } from '../../../support/command.ts';
+import { runInProcess } from '../../../support/cli-in-process.ts';
+import type { CommandResult } from '../../../support/command.ts';
 import { programFile } from '../../../support/program-file.ts';
 import { tarOf } from '../../../support/tar-builder.ts';
 import { filesIn } from './files-in.ts';
@@ -20,8 +21,13 @@ export const program = programFile('static-export');
 export interface ExportWorkplace {
   readonly vendor: ScriptedVendor;
   readonly folder: string;
+  /** Of a process of its own: the program, and what follows it. */
   readonly args: (...more: readonly string[]) => readonly string[];
+  /** In the process of the test. */
   readonly run: (...more: readonly string[]) => Promise<CommandResult>;
+  /** With a clock that was set forward, or back. */
+  readonly runAt: (clockMs: number, ...more: readonly string[]) => Promise<CommandResult>;
+  readonly runWithout: (flag: string, ...more: readonly string[]) => Promise<CommandResult>;
 }
 
 export async function exportWorkplace(t: TestContext): Promise<ExportWorkplace> {
@@ -30,20 +36,24 @@ export async function exportWorkplace(t: TestContext): Promise<ExportWorkplace> 
   const folder = mkdtempSync(join(tmpdir(), 'cli-export-'));
   t.after(() => rmSync(folder, { recursive: true, force: true }));
   writeFileSync(join(folder, 'key'), `${key}\n`);
-  const args = (...more: readonly string[]): readonly string[] => [
-    program,
-    'export',
-    'docs.example.com',
+  const words = (...more: readonly string[]): readonly string[] => [
+    ...['export', 'docs.example.com'],
     ...['--api-base-url', vendor.url, '--key-file', join(folder, 'key'), '--state', join(folder, 'state')],
     ...['--allow-private-links', '-o', 'json'],
     ...more,
   ];
-  const run = async (...more: readonly string[]): Promise<CommandResult> => {
-    const result = await runCommand([process.execPath, ...args(...more)]);
+  const runWords = async (given: readonly string[], clockMs = 0): Promise<CommandResult> => {
+    const result = await runInProcess(given, { clockMs });
     assertNothingLeaks(folder, result);
     return result;
   };
-  return { vendor, folder, args, run };
+  return {
+    ...{ vendor, folder },
+    args: (...more) => [program, ...words(...more)],
+    run: (...more) => runWords(words(...more)),
+    runAt: (clockMs, ...more) => runWords(words(...more), clockMs),
+    runWithout: (flag, ...more) => runWords(words(...more).filter((one) => one !== flag)),
+  };
 }
 
 /** Standard output is one JSON document or empty. Nothing holds the key or the signature but what must. */

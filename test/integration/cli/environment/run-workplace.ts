@@ -7,7 +7,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { gzipSync } from 'node:zlib';
-import { type CommandResult, runCommand } from '../../../support/command.ts';
+import { runInProcess } from '../../../support/cli-in-process.ts';
+import type { CommandResult } from '../../../support/command.ts';
 import { programFile } from '../../../support/program-file.ts';
 import { tarOf } from '../../../support/tar-builder.ts';
 import { pages } from './export-workplace.ts';
@@ -19,8 +20,14 @@ export interface RunWorkplace {
   readonly folder: string;
   readonly to: string;
   readonly vendor: ScriptedVendor;
+  /** Of a process of its own: the program, and what follows it. */
   readonly args: (...more: readonly string[]) => readonly string[];
+  /** `run --once` in the process of the test. */
   readonly run: (...more: readonly string[]) => Promise<CommandResult>;
+  /** With a clock that was set forward, or back. */
+  readonly runAt: (clockMs: number, ...more: readonly string[]) => Promise<CommandResult>;
+  /** Without this flag and its value, and without `--once`. */
+  readonly runWithout: (flag: string, ...more: readonly string[]) => Promise<CommandResult>;
 }
 
 /** @param spec further lines of it. @param api further fields of spec.api */
@@ -41,26 +48,32 @@ spec:
   api: { ${api}keySecretRef: { name: export-api } }
 ${spec}`,
   );
-  const args = (...more: readonly string[]): readonly string[] => [
-    ...[program, 'run', '-f', manifest, '--state', join(folder, 'state'), '--publish', `dir=${to}`],
-    ...[
-      '--secret',
-      `export-api=${keyFile}`,
-      '--api-base-url',
-      vendor.url,
-      '--allow-private-links',
-      '-o',
-      'json',
-    ],
+  const words = (...more: readonly string[]): readonly string[] => [
+    ...['run', '-f', manifest, '--state', join(folder, 'state'), '--publish', `dir=${to}`],
+    ...['--secret', `export-api=${keyFile}`, '--api-base-url', vendor.url],
+    ...['--allow-private-links', '-o', 'json'],
     ...more,
   ];
-  const run = async (...more: readonly string[]): Promise<CommandResult> => {
-    const result = await runCommand([process.execPath, ...args('--once', ...more)]);
+  const runWords = async (given: readonly string[], clockMs = 0): Promise<CommandResult> => {
+    const result = await runInProcess(given, { clockMs });
     assert.doesNotMatch(result.stderr, /^\{/m, 'a line for a log store is shown to a person');
     for (const text of [result.stdout, result.stderr]) {
       assert.ok(!text.includes(key) && !text.includes(signature), 'a secret is where everybody reads');
     }
     return result;
   };
-  return { folder, to, vendor, args, run };
+  return {
+    ...{ folder, to, vendor },
+    args: (...more) => [program, ...words(...more)],
+    run: (...more) => runWords(words('--once', ...more)),
+    runAt: (clockMs, ...more) => runWords(words('--once', ...more), clockMs),
+    runWithout: (flag, ...more) => runWords(withoutFlag(words(...more), flag)),
+  };
+}
+
+/** Without the flag, and without its value where the next word is one. */
+function withoutFlag(words: readonly string[], flag: string): readonly string[] {
+  const at = words.indexOf(flag);
+  const isAlone = words[at + 1]?.startsWith('-') ?? true;
+  return words.toSpliced(at, isAlone ? 1 : 2);
 }

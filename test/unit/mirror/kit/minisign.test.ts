@@ -9,7 +9,7 @@ import { after, test } from 'node:test';
 import { parseVerifyKey, signBytes, verifyBytes } from '../../../../src/mirror/kit/minisign.ts';
 import { parseSignKey } from '../../../../src/mirror/kit/minisign-secret-key.ts';
 import { maySkip } from '../../../support/may-skip.ts';
-import { minisignKeys } from '../../../support/minisign-keys.ts';
+import { encryptedKey, minisignKeys } from '../../../support/minisign-keys.ts';
 
 const work = mkdtempSync(join(tmpdir(), 'minisign-'));
 after(() => rmSync(work, { recursive: true, force: true }));
@@ -72,10 +72,7 @@ test('a secret key whose halves do not belong together is refused', async () => 
   });
 });
 
-/** With the password `hunter2`, as minisign encrypts, and limits of 16 MiB instead of 1 GiB. */
-const encrypted = `untrusted comment: minisign encrypted secret key
-RWRTY0IypTvfC+ycFCxiaF6JyfqGKdQzgfrh960n7Vb8wO4RX8AAAAgAAAAAAAAAAAEAAAAAUpEe1UA58mZYLFNzCzzbBNyfTnevGZWjOPpf2YrKTIcFdZooqFalHNVN50ip0NuYXX3BffaJF3VruNNABkEdoCXIeeSQzU8C775SyLvKEZ/oIJV3l/ZwP97BdBAsK2HDm09G8xnXC9k=
-`;
+const encrypted = encryptedKey.text;
 
 test('an encrypted key needs its password, and no other', async () => {
   await assert.rejects(parseSignKey(encrypted, undefined), {
@@ -83,7 +80,7 @@ test('an encrypted key needs its password, and no other', async () => {
     message: /minisign -G -W/,
   });
   await assert.rejects(parseSignKey(encrypted, 'hunter3'), { code: 'SignPasswordWrong' });
-  const key = await parseSignKey(encrypted, 'hunter2');
+  const key = await parseSignKey(encrypted, encryptedKey.password);
   verifyBytes(message, signBytes(message, comment, key), key);
 });
 

@@ -6,8 +6,8 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { mustRun } from './command.ts';
-import { maySkip } from './may-skip.ts';
+import { mustRun } from '../../support/command.ts';
+import { maySkip } from '../../support/may-skip.ts';
 
 const program = '/usr/bin/soffice';
 /** Why tests with a spreadsheet are skipped here; `false` when they are not. */

@@ -5,12 +5,17 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
+import {
+  key,
+  rowAt,
+  type ScriptedListing,
+  startListing,
+} from '../../integration/cli/environment/scripted-listing.ts';
 import { mustRun } from '../../support/command.ts';
 import { maySkip } from '../../support/may-skip.ts';
 import { programFile } from '../../support/program-file.ts';
-import { findTableReaders } from '../../support/table-readers.ts';
-import { payloads } from './environment/payloads.ts';
-import { key, rowAt, type ScriptedListing, startListing } from './environment/scripted-listing.ts';
+import { payloads } from '../payloads.ts';
+import { findTableReaders } from './table-readers.ts';
 
 const readers = await findTableReaders();
 const missing = 'missing' in readers ? readers.missing : false;

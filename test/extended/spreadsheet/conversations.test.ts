@@ -7,12 +7,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { plainText } from '../../../src/conversations/sinks/csv.ts';
-import { mustRun } from '../../support/command.ts';
+import { key, rowAt, startListing } from '../../integration/cli/environment/scripted-listing.ts';
+import { runInProcess } from '../../support/cli-in-process.ts';
 import { readCsv } from '../../support/csv-reader.ts';
-import { programFile } from '../../support/program-file.ts';
-import { noSpreadsheet, openInSpreadsheet, saveFromSpreadsheet } from '../../support/spreadsheet.ts';
-import { payloads } from './environment/payloads.ts';
-import { key, rowAt, startListing } from './environment/scripted-listing.ts';
+import { payloads } from '../payloads.ts';
+import { noSpreadsheet, openInSpreadsheet, saveFromSpreadsheet } from './spreadsheet.ts';
 
 const at = Date.now() - 5 * 86_400_000;
 const rows = payloads.map((query, index) => rowAt(at + index * 60_000, index, { query, response: query }));
@@ -35,11 +34,11 @@ describe('exported CSV in a spreadsheet', { skip: noSpreadsheet }, () => {
 
   before(async () => {
     const listing = await startListing(rows);
-    const program = [process.execPath, programFile('static-export'), 'conversations', 'export'];
     const source = ['--project', 'docs', '--api-base-url', listing.url, '--budget', '100000/h', '--quiet'];
-    await mustRun([...program, ...source, '--format', 'csv', '--to', file], {
-      env: { XDG_STATE_HOME: join(folder, 'home'), STATIC_EXPORT_API_KEY: key },
-    }).finally(() => listing.close());
+    const words = ['conversations', 'export', ...source, '--format', 'csv', '--to', file];
+    const env = { XDG_STATE_HOME: join(folder, 'home'), STATIC_EXPORT_API_KEY: key };
+    const { code, stderr } = await runInProcess(words, { env }).finally(() => listing.close());
+    assert.equal(code, 0, stderr);
     const quoted = payloads.map((text) => `x,"${text.replaceAll('"', '""')}"\r\n`);
     writeFileSync(unguarded, `name,query\r\n${quoted.join('')}`);
   });

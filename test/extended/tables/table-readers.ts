@@ -1,8 +1,8 @@
 // DuckDB, pyarrow, pandas, a Singer target and Meltano: Python packages in the cache, nothing is installed into the system. Where
 // they cannot be obtained, there are none. An empty cache takes a download of 180 MB and one or two minutes once.
 
-import { mustRun } from './command.ts';
-import { cachedFolder } from './tool-cache.ts';
+import { mustRun } from '../../support/command.ts';
+import { cachedFolder } from '../../support/tool-cache.ts';
 
 const packages = [
   'duckdb==2.0.1',

@@ -1,0 +1,194 @@
+// `export` and `run` as processes that are stopped, killed, watched or started twice: no spare job, the right bytes, no half
+// folder, and the key and the link where no other user reads them. A long loop of kills is in test/extended/kills.
+
+import assert from 'node:assert/strict';
+import { existsSync, readdirSync, readFileSync, watch } from 'node:fs';
+import type { ServerResponse } from 'node:http';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { gzipSync } from 'node:zlib';
+import { type ChildProgram, startProgram } from '../../support/child-program.ts';
+import { runCommand } from '../../support/command.ts';
+import { eventually } from '../../support/eventually.ts';
+import { programFile } from '../../support/program-file.ts';
+import { tarOf } from '../../support/tar-builder.ts';
+import { openTerminal } from '../../support/terminal.ts';
+import { assertNothingLeaks, exportWorkplace, pages, site } from './environment/export-workplace.ts';
+import { filesIn } from './environment/files-in.ts';
+import { commandLinesOf } from './environment/process-tree.ts';
+import { runWorkplace } from './environment/run-workplace.ts';
+import { key, type ScriptedVendor, signature } from './environment/scripted-vendor.ts';
+import { verbs, workplaceOf } from './environment/verbs.ts';
+
+const hang = (): boolean => true;
+
+/** Sends half of the archive and leaves the connection open. */
+const halfThenNothing = (response: ServerResponse): boolean => {
+  response.writeHead(200, { 'content-length': site.length });
+  response.write(site.subarray(0, site.length / 2));
+  return true;
+};
+
+for (const [signal, exitCode] of [
+  ['SIGINT', 130],
+  ['SIGTERM', 143],
+] as const) {
+  test(`export: ${signal} exits with ${exitCode} and says how to continue; the same command continues`, async (t) => {
+    const { args, run, vendor } = await exportWorkplace(t);
+    vendor.answers = { poll: hang };
+    const child = startProgram(process.execPath, { args: args() });
+    t.after(() => child.stop('SIGKILL'));
+    await eventually('a job is started', () => vendor.jobs.size === 1 || undefined);
+    // The id must be on the disk too: the signal may come in between.
+    await child.stop(signal);
+    assert.equal(await child.exited, exitCode);
+    assert.match(child.tail(), /Run the same command again to continue/);
+    vendor.answers = {};
+    assert.equal((await run()).code, 0);
+    assert.equal(vendor.jobs.size, 1);
+  });
+}
+
+test('a run that is not "once" goes on, publishes, and ends in order', async (t) => {
+  const { to, vendor, args, run } = await runWorkplace(t);
+  const child = startProgram(process.execPath, { args: args() });
+  t.after(() => child.stop('SIGKILL'));
+  await eventually('the site is written', () => existsSync(join(to, 'index.html')) || undefined);
+  assert.equal(child.hasExited(), false);
+  await child.stop('SIGTERM');
+  assert.equal(await child.exited, 143);
+  assert.equal((await run()).code, 0);
+  assert.equal(vendor.jobs.size, 1);
+});
+
+type Moment = 'start' | 'poll' | 'issue' | 'download' | 'write';
+
+/** Kills the program at its next call of this kind, which gets no answer, or at its first write of the folder. */
+async function killAt(
+  moment: Moment,
+  { vendor, folder }: { readonly vendor: ScriptedVendor; readonly folder: string },
+  start: () => ChildProgram,
+): Promise<void> {
+  const { promise, resolve: kill } = Promise.withResolvers<void>();
+  const watcher = watch(folder, (_event, name) => {
+    if (moment === 'write' && name?.includes('.partial') === true) kill();
+  });
+  vendor.answers =
+    moment === 'write'
+      ? {}
+      : {
+          [moment]: (response: ServerResponse) => {
+            kill();
+            return moment === 'download' ? halfThenNothing(response) : true;
+          },
+        };
+  const child = start();
+  await Promise.race([promise, child.exited]);
+  await child.stop('SIGKILL');
+  watcher.close();
+  vendor.answers = {};
+  if (moment !== 'write') assert.equal(await child.exited, null, `${moment}: ${child.tail()}`);
+}
+
+for (const verb of verbs) {
+  // `run` waits a minute before it sends a start again whose answer was lost.
+  const moments: readonly Moment[] = ['poll', 'issue', 'download', 'write'];
+  test(`${verb}: kill -9 at each call and at the write: no spare job, the right bytes, no half folder`, async (t) => {
+    const workplace = await workplaceOf(verb, t);
+    const { folder, to, args, run, vendor } = workplace;
+    const earlier = verb === 'export' ? { ...pages, 'index.html': 'earlier' } : undefined;
+    if (earlier !== undefined) {
+      vendor.archive = gzipSync(tarOf(earlier));
+      assert.equal((await run()).code, 0);
+      vendor.archive = site;
+    }
+    const jobs = vendor.jobs.size;
+    for (const moment of verb === 'export' ? (['start', ...moments] as const) : moments) {
+      await killAt(moment, workplace, () => startProgram(process.execPath, { args: args() }));
+      const found = existsSync(to) ? filesOf(to) : undefined;
+      // Whole, or as before: never a part of it.
+      if (moment === 'write' && found?.['index.html'] === pages['index.html']) assert.deepEqual(found, pages);
+      else assert.deepEqual(found, earlier, moment);
+    }
+    // Only an export that was finished is followed by another one.
+    const isFinished =
+      verb === 'export' &&
+      vendor.jobs.size > jobs &&
+      JSON.parse(readFileSync(join(folder, 'state/state.json'), 'utf8')).last.jobId ===
+        `job-${vendor.jobs.size}`;
+    const last = await run();
+    assert.equal(last.code, 0, last.stderr);
+    assert.deepEqual(filesOf(to), pages);
+    assert.equal(vendor.jobs.size, jobs + (isFinished ? 2 : 1));
+    const given = verb === 'run' ? ['docs.yaml', 'key'] : ['key'];
+    assert.deepEqual(readdirSync(folder).sort(), [...given, 'site', 'state']);
+  });
+
+  test(`${verb}: two runs on one state: the second exits with 5 at once`, async (t) => {
+    const { args, run, vendor } = await workplaceOf(verb, t);
+    vendor.answers = { poll: hang };
+    const first = startProgram(process.execPath, { args: args() });
+    t.after(() => first.stop('SIGKILL'));
+    await eventually('a job is started', () => vendor.jobs.size === 1 || undefined);
+    const second = await run();
+    assert.deepEqual([second.code, JSON.parse(second.stdout).code], [5, 'StateBusy']);
+  });
+
+  test(`${verb}: while it works, the key and the link are in no command line and no file of others; SIGINT twice ends it at once with 130, and the same command goes on`, async (t) => {
+    const { folder, to, args, run, vendor } = await workplaceOf(verb, t);
+    // The first download of `run` is the inspection; after it, the state holds the link.
+    const downloads = verb === 'run' ? 2 : 1;
+    vendor.answers = { download: (response, count) => count >= downloads && halfThenNothing(response) };
+    const flags = verb === 'export' ? ['--link-file', join(folder, 'bundle.json')] : [];
+    const child = startProgram(process.execPath, { args: args(...flags) });
+    t.after(() => child.stop('SIGKILL'));
+    await eventually('the download runs', () => vendor.counts.download >= downloads || undefined);
+    const lines = commandLinesOf(child.pid);
+    assert.ok(lines[0]?.includes(verb === 'run' ? '--publish' : '--link-file'));
+    for (const line of [...lines, child.tail()]) assert.ok(!line.includes(key) && !line.includes(signature));
+    if (verb === 'export') assertNothingLeaks(folder, { stdout: '', stderr: child.tail() });
+    else
+      for (const { name, text, mode } of filesIn(folder, ['key'])) {
+        assert.ok(!text.includes(key), name);
+        if (text.includes(signature))
+          assert.deepEqual([/^state\/objects\/Secret/.test(name), mode], [true, 0o600]);
+      }
+    process.kill(child.pid, 'SIGINT');
+    process.kill(child.pid, 'SIGINT');
+    assert.equal(await child.exited, 130);
+    assert.equal(existsSync(to), false);
+    vendor.answers = {};
+    assert.equal((await run()).code, 0);
+    const given = verb === 'run' ? ['docs.yaml', 'key'] : ['key'];
+    assert.deepEqual([readdirSync(folder).sort(), vendor.jobs.size], [[...given, 'site', 'state'], 1]);
+    if (verb === 'export')
+      assert.deepEqual(readdirSync(join(folder, 'state')).sort(), ['lock', 'state.json']);
+  });
+}
+
+const filesOf = (to: string): Readonly<Record<string, string>> =>
+  Object.fromEntries(filesIn(to, []).map(({ name, text }) => [name, text]));
+
+test('Ctrl-C ends a command that waits for its key on standard input', async (t) => {
+  const { folder, vendor } = await exportWorkplace(t);
+  const flags = `--api-base-url ${vendor.url} --to '${join(folder, 'site')}' --key-stdin`;
+  const program = `'${process.execPath}' '${programFile('static-export')}'`;
+  const command = `trap : INT; ${program} export docs.example.com ${flags}; echo "exit $?"`;
+  const terminal = openTerminal(command, { cwd: folder, env: { PATH: process.env['PATH'] } });
+  t.after(() => terminal.close());
+  await terminal.awaitText(/Ctrl-D ends it/);
+  terminal.type('\u0003');
+  await terminal.awaitText(/exit 130/);
+});
+
+test('a reader of help that has enough gets no stack trace, and the exit code stays', async () => {
+  for (const [words, exitCode] of [
+    ['export --help', 0],
+    ['nope -o json', 2],
+  ] as const) {
+    const line = `{ "${process.execPath}" "${programFile('static-export')}" ${words}; echo "exit $?" >&2; } | true`;
+    const { stderr } = await runCommand(['sh', '-c', line]);
+    assert.doesNotMatch(stderr, /EPIPE/);
+    assert.match(stderr, new RegExp(`exit ${exitCode}\n$`));
+  }
+});

@@ -10,60 +10,47 @@ export interface Preparation {
   readonly bring: () => Promise<unknown>;
 }
 
-/** By the file, in this folder, that finds the program. A test file that loads it needs the program. */
+const entry = (name: string, bring: Preparation['bring']): Preparation => ({ name, bring });
+
+/** By the file, in `test`, that finds the program. A test file that loads it needs the program. */
 export const preparations: Readonly<Record<string, Preparation>> = {
-  'cluster-tools.ts': {
-    name: 'kubectl and helm',
-    bring: async () => (await import('./cluster-tools.ts')).findClusterTools(),
-  },
-  'control-plane-binary.ts': {
-    name: 'etcd and kube-apiserver',
-    bring: async () => (await import('./control-plane-binary.ts')).findControlPlane(),
-  },
-  'versitygw.ts': {
-    name: 'versitygw',
-    bring: async () => (await import('./versitygw.ts')).findVersitygw(),
-  },
-  'go-tools.ts': {
-    name: 'krew and the validation of Tekton',
-    bring: async () => {
-      const { findKrew, findTektonValidation } = await import('./go-tools.ts');
-      await findKrew();
-      await findTektonValidation();
-    },
-  },
-  'promtool.ts': { name: 'promtool', bring: async () => (await import('./promtool.ts')).findPromtool() },
-  'check-jsonschema.ts': {
-    name: 'check-jsonschema',
-    bring: async () => (await import('./check-jsonschema.ts')).findCheckJsonSchema(),
-  },
-  'table-readers.ts': {
-    name: 'DuckDB, pandas and Meltano',
-    bring: async () => (await import('./table-readers.ts')).findTableReaders(),
-  },
-  'next-export.ts': {
-    name: 'a site by Next.js',
-    bring: async () => (await import('./next-export.ts')).findNextExport(),
-  },
-  'node/name-server.ts': {
-    name: 'the name server of nodes',
-    bring: async () => (await import('./node/name-server.ts')).findNameServer(),
-  },
-  'gitops/programs.ts': {
-    name: 'the GitOps controllers',
-    bring: async () => (await import('./gitops/programs.ts')).findGitOpsPrograms(),
-  },
-  'gitops/definitions.ts': {
-    name: 'the definitions of Argo CD and Flux',
-    bring: async () => (await import('./gitops/definitions.ts')).findAllDefinitions(),
-  },
+  'support/cluster-tools.ts': entry('kubectl and helm', async () =>
+    (await import('./cluster-tools.ts')).findClusterTools(),
+  ),
+  'support/control-plane-binary.ts': entry('etcd and kube-apiserver', async () =>
+    (await import('./control-plane-binary.ts')).findControlPlane(),
+  ),
+  'support/versitygw.ts': entry('versitygw', async () => (await import('./versitygw.ts')).findVersitygw()),
+  'support/promtool.ts': entry('promtool', async () => (await import('./promtool.ts')).findPromtool()),
+  'support/check-jsonschema.ts': entry('check-jsonschema', async () =>
+    (await import('./check-jsonschema.ts')).findCheckJsonSchema(),
+  ),
+  'support/next-export.ts': entry('a site by Next.js', async () =>
+    (await import('./next-export.ts')).findNextExport(),
+  ),
+  'support/node/name-server.ts': entry('the name server of nodes', async () =>
+    (await import('./node/name-server.ts')).findNameServer(),
+  ),
+  'support/gitops/programs.ts': entry('the GitOps controllers', async () =>
+    (await import('./gitops/programs.ts')).findGitOpsPrograms(),
+  ),
+  'support/gitops/definitions.ts': entry('the definitions of Argo CD and Flux', async () =>
+    (await import('./gitops/definitions.ts')).findAllDefinitions(),
+  ),
+  'extended/krew/krew.ts': entry('krew', async () => (await import('../extended/krew/krew.ts')).findKrew()),
+  'extended/tekton/tekton-task.ts': entry("Tekton's validation", async () =>
+    (await import('../extended/tekton/tekton-task.ts')).findTektonValidation(),
+  ),
+  'extended/tables/table-readers.ts': entry('DuckDB, pandas and Meltano', async () =>
+    (await import('../extended/tables/table-readers.ts')).findTableReaders(),
+  ),
 };
 
 /** What these test files need, in the order of the table. */
 export function preparationsFor(files: readonly string[]): readonly Preparation[] {
   const loaded = filesLoadedBy(files);
   return Object.entries(preparations)
-    .filter(([file]) => loaded.has(resolve(import.meta.dirname, file)))
+    .filter(([file]) => loaded.has(resolve(import.meta.dirname, '..', file)))
     .map(([, preparation]) => preparation);
 }
 

@@ -9,13 +9,12 @@ import { test } from 'node:test';
 import { version } from '../../../src/runtime/version.ts';
 import { findClusterTools } from '../../support/cluster-tools.ts';
 import { mustRun, runCommand } from '../../support/command.ts';
-import { findGoProgram } from '../../support/go-program.ts';
 import { maySkip } from '../../support/may-skip.ts';
+import { findKrew } from './krew.ts';
 
-const krew = await findGoProgram(
-  { folder: join(import.meta.dirname, 'krew'), standardPackages: 250 },
-  () => {},
-).catch((error: unknown) => (error instanceof Error ? error : new Error(String(error))));
+const krew = await findKrew().catch((error: unknown) =>
+  error instanceof Error ? error : new Error(String(error)),
+);
 const noKrew = maySkip('krew', krew instanceof Error && `krew cannot be built: ${krew.message}`);
 
 test('krew installs the archive from its manifest, and kubectl runs it', { skip: noKrew }, async (t) => {

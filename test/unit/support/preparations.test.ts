@@ -7,14 +7,13 @@ import { test } from 'node:test';
 import { preparations, preparationsFor } from '../../support/preparations.ts';
 
 const root = join(import.meta.dirname, '../../..');
-const support = join(root, 'test/support');
 
 test('every file that finds a program in the cache has a preparation', () => {
   const finding = globSync('test/{support,extended,integration,charts,gitops,e2e}/**/*.ts', { cwd: root })
     .map((file) => join(root, file))
     .filter((file) => /\b(?:cachedFolder|findGoProgram)\(/.test(readFileSync(file, 'utf8')))
-    .map((file) => relative(support, file))
-    .filter((file) => !['tool-cache.ts', 'go-program.ts'].includes(file));
+    .map((file) => relative(join(root, 'test'), file))
+    .filter((file) => !['support/tool-cache.ts', 'support/go-program.ts'].includes(file));
   assert.deepEqual(finding.sort(), Object.keys(preparations).sort());
 });
 

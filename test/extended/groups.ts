@@ -1,0 +1,53 @@
+// The extended tests: heavy, and of parts that change rarely. Each group names what it depends on. CI runs a group when the
+// contents of these differ from those of its last green run, which the group itself records in green.json.
+
+export interface Group {
+  /** What it shows, for the list of groups. */
+  readonly shows: string;
+  /** Folders and files of the repository; its own folder counts too. */
+  readonly dependsOn: readonly string[];
+  /** Programs that it starts, each with its arguments, in place of the test files of its folder. */
+  readonly commands?: readonly (readonly string[])[];
+  /** Further test files that it runs, with `env` set. */
+  readonly files?: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+export const groups = {
+  tables: {
+    shows: 'DuckDB, pandas, pyarrow, a Singer target and Meltano read exported conversations',
+    dependsOn: ['src/conversations', 'src/cli/conversations'],
+  },
+  spreadsheet: {
+    shows: "LibreOffice Calc runs no formula of a visitor's question",
+    dependsOn: ['src/conversations'],
+  },
+  krew: {
+    shows: 'krew installs the package, and kubectl runs it',
+    dependsOn: ['packaging', 'src/cli/commands', 'src/bin/static-export.ts'],
+  },
+  tekton: {
+    shows: "Tekton's own validation accepts the task",
+    dependsOn: ['examples/pipelines'],
+  },
+  minisign: {
+    shows: 'kits are signed with keys that a passphrase encrypts',
+    dependsOn: ['src/mirror/kit', 'src/cli/kit'],
+  },
+  kills: {
+    shows: 'commands that are killed at any moment continue without a second job',
+    dependsOn: ['src/cli/export', 'src/cli/folder', 'src/cli/conversations', 'src/conversations', 'src/loop'],
+  },
+  campaign: {
+    shows: 'random lives of a resource over years of virtual time keep every rule',
+    dependsOn: ['src/reconcile', 'src/loop', 'test/simulation'],
+    commands: [['test/simulation/campaign.ts']],
+  },
+  'demo-cluster': {
+    shows: 'the demo with a real API server: every claim holds',
+    dependsOn: ['test/demo', 'src/operator', 'src/site'],
+    commands: [['test/demo/demo.ts', '--once']],
+  },
+} as const satisfies Readonly<Record<string, Group>>;
+
+export type GroupName = keyof typeof groups;

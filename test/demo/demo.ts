@@ -1,5 +1,5 @@
-// `npm run demo`: the main job on embedded defaults, with the real programs on a real control plane; where there is none,
-// the program's own demo without a cluster.
+// `npm run demo:cluster`: the main job on embedded defaults, with the real programs on a real control plane. Refuses a machine
+// that can build none; `npm run demo` needs none.
 // Runs until Ctrl-C; with --once all steps unattended, and exit code 0 only if every claim was confirmed.
 
 import { parseArgs } from 'node:util';
@@ -20,9 +20,8 @@ import {
   restartWithVendorGone,
   watchRefreshes,
 } from './story.ts';
-import { missingForCluster, runWithoutCluster } from './without-cluster.ts';
 
-const usage = `npm run demo -- [--once] [--context NAME] [--origin URL]
+const usage = `npm run demo:cluster -- [--once] [--context NAME] [--origin URL]
 
   --once           tell the story unattended; exit 0 only if all of it was seen
   --context NAME   use this kubeconfig context instead of the embedded control plane
@@ -54,12 +53,6 @@ function readOptions(): DemoOptions {
 }
 
 const options = readOptions();
-const missing = missingForCluster(options.context, process.env);
-if (missing !== undefined) {
-  process.stderr.write(`${missing}\n`);
-  if (options.origin !== undefined) process.stderr.write('--origin needs the demo with a cluster.\n');
-  process.exit(options.origin === undefined ? await runWithoutCluster(options.isOnce) : 2);
-}
 const screen = new Screen(process.stdout.isTTY === true);
 const links = new Set<string>();
 let environment: DemoEnvironment | undefined;

@@ -109,8 +109,8 @@ export function runGo(
     child.on('error', (cause) => {
       reject(
         new Error(
-          'The tests and the demo run on a real kube-apiserver, built once from its Go module, and "go" is not there. ' +
-            'Install Go 1.25 or newer, or set KUBEBUILDER_ASSETS to a folder with etcd and kube-apiserver.',
+          'Tests and the demo with a cluster run on a real kube-apiserver, built once from its Go module, and "go" is not there. ' +
+            'Install Go 1.25 or newer, or set KUBEBUILDER_ASSETS to a folder with etcd and kube-apiserver. "npm run demo" needs neither.',
           { cause },
         ),
       );

@@ -5,8 +5,9 @@
 #
 #   docker buildx build --platform linux/amd64,linux/arm64 --tag static-export-operator:0.1.0 .
 #
-#   BUILDER   Node 24 with npm and a shell; builds and is left behind
-#   BASE      Node 24 at /nodejs/bin/node, certificates, and a user 65532; the image's own, for each platform
+#   BUILDER   Node 26 with npm and a shell; builds and is left behind. Node 24 works too
+#   BASE      Node 26 at /nodejs/bin/node with libatomic, which Node links from 25 on; certificates, and a user 65532;
+#             the image's own, for each platform. From 26.12.1 on, or 24 from 24.22.1 on: see `static-export doctor`
 #   VERSION   what the label says, as a release; REVISION its commit, SOURCE where the sources are
 #
 # What is built already takes the place of the first stage: --build-context programs=FOLDER of `npm run build`, and
@@ -15,8 +16,8 @@
 # Nothing runs but on the builder's own architecture, so a foreign one needs no emulation: programs are text. Only what
 # V8 compiled belongs to an architecture, and is left out of images for another than the builder's.
 
-ARG BUILDER=docker.io/library/node:24-trixie-slim
-ARG BASE=gcr.io/distroless/nodejs24-debian13:nonroot
+ARG BUILDER=docker.io/library/node:26-trixie-slim
+ARG BASE=gcr.io/distroless/nodejs26-debian13:nonroot
 
 FROM --platform=$BUILDPLATFORM ${BUILDER} AS build
 WORKDIR /source

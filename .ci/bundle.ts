@@ -21,6 +21,8 @@ const alias = {
   'node:http': './src/runtime/http-module.cjs',
   'node:http2': './src/runtime/no-http2.cjs',
   undici: './src/runtime/undici-parts.cjs',
+  // Its build of modules: a program loads the half of yaml that it calls.
+  yaml: './node_modules/yaml/browser/index.js',
   socks: './src/kube/transport/no-socks.cjs',
   'socks-proxy-agent': './src/kube/transport/no-socks.cjs',
   '@aws-sdk/client-s3': './node_modules/@aws-sdk/client-s3/dist-es/index.js',

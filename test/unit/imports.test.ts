@@ -187,6 +187,28 @@ test('time and randomness come in as parameters everywhere but in runtime', () =
   assert.deepEqual(wrong, []);
 });
 
+/** Reported for Node 24 before 24.22.1 and 26 before 26.12.1: it can write out of bounds. */
+const brotliDecoders: readonly (readonly [string, RegExp])[] = [
+  ['a brotli decoder', /brotliDecompress|BROTLI_DECODER|DecompressionStream/i],
+  ['the interceptor of undici that decodes', /\binterceptors\b|createDecompressInterceptor/],
+  [
+    'a body parser of Express that decodes',
+    /\bexpress\.(?:json|raw|text|urlencoded)\((?!.*\binflate: false)/,
+  ],
+  // fetch asks for brotli and decodes it, without being told.
+  ['fetch', /(?<!\.|\basync )\bfetch\(|\bglobalThis\.fetch\b|\bfetch\b[^;']*\bfrom 'undici'/],
+];
+
+test('no foreign bytes reach a brotli decoder', () => {
+  const wrong = files.flatMap((file) => {
+    const code = readFileSync(file, 'utf8').replace(/\/\*[\s\S]*?\*\/|\/\/[^\n]*/g, '');
+    return brotliDecoders
+      .filter(([, pattern]) => pattern.test(code))
+      .map(([name]) => `${relative(root, file)}: ${name}`);
+  });
+  assert.deepEqual(wrong, []);
+});
+
 test('only bin reads the process: its environment, arguments and signals', () => {
   const wrong = files
     .filter((file) => roomOf(file) !== 'bin')

@@ -1,21 +1,16 @@
-// Checks of the program, the Kubernetes API server and the custom resource's definition. Pure functions of facts. Refuses:
+// Checks of the Kubernetes API server and the custom resource's definition. Pure functions of facts. Refuses:
 // reading anything itself, so that every result can be shown in a table of facts.
 
 import { apiVersionName } from '../../staticexport/names.ts';
 import { isReadable } from '../cluster/reading.ts';
 import { type Check, failed, passed, skipped, warned } from './check.ts';
 import { compareFields, ownFields } from './definition-fields.ts';
-import type { ClusterFacts, ProgramFacts } from './facts.ts';
+import type { ClusterFacts } from './facts.ts';
 import { describePermission, sortReviews } from './permissions.ts';
 import { minorOf } from './version-skew.ts';
 
 /** The oldest that both charts admit (`kubeVersion`). */
 const oldestMinor = 29;
-
-/** For the reader of a report: an older Node than is needed does not get as far as here. */
-export function checkNode({ node }: ProgramFacts): readonly Check[] {
-  return [passed('NodeVersion', `Node ${node}.`)];
-}
 
 export function checkServer({ server, user }: Pick<ClusterFacts, 'server' | 'user'>): readonly Check[] {
   if (!isReadable(server)) {

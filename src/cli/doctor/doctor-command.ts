@@ -7,11 +7,12 @@ import { type ClusterClient, type ClusterFlags, withCluster } from '../cluster/c
 import { isReadable } from '../cluster/reading.ts';
 import type { CliContext, CommandResult } from '../context.ts';
 import { type Check, countStates, failed, findingsOfChecks, linesOf, skipped } from './check.ts';
-import { checkDefinition, checkNode, checkPermissions, checkServer, isInstalled } from './cluster-checks.ts';
+import { checkDefinition, checkPermissions, checkServer, isInstalled } from './cluster-checks.ts';
 import { checkExport } from './export-checks.ts';
 import type { ClusterFacts, ProgramFacts } from './facts.ts';
 import { gatherFacts, type Scope } from './gather.ts';
 import { checkInstallation } from './install-checks.ts';
+import { checkNode } from './node-check.ts';
 import { checkLeases, checkOperators, checkOverlap } from './operator-checks.ts';
 import { checkSkew } from './version-skew.ts';
 

@@ -16,7 +16,7 @@ const frameworkError = z.object({
 const words: Readonly<Record<number, string>> = {
   400: 'the request cannot be read: check that the body is one JSON object and the address is well-formed',
   413: 'the body is too large',
-  415: 'the body must be application/json in UTF-8',
+  415: 'the body must be application/json in UTF-8, without a content encoding',
   404: 'no such thing',
   416: 'the range lies outside of the archive',
 };

@@ -37,7 +37,7 @@ export interface JobRoutesOptions {
 /** Below `/v1/static-export`. */
 export function jobRoutes(options: JobRoutesOptions): Router {
   const router = express.Router({ caseSensitive: true });
-  const parseJson = express.json({ limit: '16kb', type: 'application/json' });
+  const parseJson = express.json({ limit: '16kb', type: 'application/json', inflate: false });
   router.route('/jobs').post(requireJson, parseJson, startJob(options)).all(answerOnly('POST'));
   router.route('/jobs/:jobId').get(readJob(options)).all(answerOnly('GET', 'HEAD'));
   router.route('/jobs/:jobId/bundle').post(issueLink(options)).all(answerOnly('POST'));

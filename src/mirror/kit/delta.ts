@@ -74,7 +74,7 @@ function requireDictionaries(): void {
   if (hasDictionaries) return;
   throw new PublishableError(
     'NodeTooOld',
-    'this Node has no zstd dictionaries, which deltas need; use the newest Node 24',
+    'this Node has no zstd dictionaries, which deltas need; use the newest Node 24 or 26',
   );
 }
 

@@ -3,6 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
+import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { getGlobalDispatcher, request } from 'undici';
 import { errorSchema } from '../../../src/export-api/contract.ts';
 import * as fc from '../../support/properties.ts';
@@ -17,7 +18,7 @@ interface Sent {
   readonly method?: 'GET' | 'POST' | 'PUT' | 'DELETE' | 'HEAD' | 'OPTIONS' | 'PATCH';
   readonly path: string;
   readonly headers?: Readonly<Record<string, string>>;
-  readonly body?: string;
+  readonly body?: string | Buffer;
   readonly isAnonymous?: boolean;
 }
 
@@ -100,6 +101,18 @@ test('each invalid request has its status, and a body in the error shape', async
       415,
       /json/,
     ],
+    // No byte of a caller reaches a decoder.
+    ...(
+      [
+        ['gzip', gzipSync(good)],
+        ['br', brotliCompressSync(good)],
+      ] as const
+    ).map(([encoding, body]): readonly [string, Sent, number, RegExp] => [
+      `a body in ${encoding}`,
+      { method: 'POST', path: jobs, headers: { ...json, 'content-encoding': encoding }, body },
+      415,
+      /without a content encoding/,
+    ]),
     [
       'a huge body',
       { method: 'POST', path: jobs, headers: json, body: `{"domain":"${'a'.repeat(20_000)}"}` },

@@ -29,10 +29,14 @@ const children = new Set<ChildProcess>();
 let origin: Server;
 let originUrl = '';
 let pages: RequestListener = (_request, response) => response.end();
+const encodingsAsked = new Set<string | undefined>();
 
 before(async () => {
   writeFileSync(join(folder, 'keys'), `${key}\n`);
-  origin = createServer((request, response) => pages(request, response)).listen(0, '127.0.0.1');
+  origin = createServer((request, response) => {
+    encodingsAsked.add(request.headers['accept-encoding']?.toString());
+    pages(request, response);
+  }).listen(0, '127.0.0.1');
   await once(origin, 'listening');
   const address = origin.address();
   assert.ok(typeof address === 'object' && address !== null);
@@ -138,6 +142,7 @@ test('a job interrupted by a kill starts again with the next process, and its bu
   const response = await fetch(link.reveal());
   const archive = gunzipSync(Buffer.from(await response.arrayBuffer())).toString('latin1');
   assert.match(archive, /index\.html\0/);
+  assert.deepEqual([...encodingsAsked], ['gzip'], 'no site is asked for brotli');
   assert.match(archive, /<h1>second<\/h1>/);
   assert.equal(await second.kill('SIGTERM'), 0);
   for (const log of [first.log(), second.log()]) {

@@ -45,6 +45,30 @@ test('a healthy cluster has no finding, and a remedy stands only where something
   assert.ok(checksOf(facts(), false).every(({ remedy }) => remedy === undefined));
 });
 
+const nodeRows: readonly (readonly [node: string, found: RegExp | undefined])[] = [
+  ['24.0.0', /^Node 24\.0\.0 has a reported flaw: its Brotli decoder can write outside of its memory\.$/],
+  ['24.22.0', /^Node 24\.22\.0 has a reported flaw/],
+  ['24.22.1', undefined],
+  ['24.23.0', undefined],
+  ['25.9.0', /^Node 25\.9\.0 is no longer supported, and gets no fixes\.$/],
+  ['26.0.0-nightly', /^Node 26\.0\.0-nightly has a reported flaw/],
+  ['26.12.0', /^Node 26\.12\.0 has a reported flaw/],
+  ['26.12.1', undefined],
+  ['28.0.0', undefined],
+];
+for (const [node, found] of nodeRows) {
+  test(`Node ${node} is ${found === undefined ? 'no finding' : 'a warning that says what to install'}`, () => {
+    for (const isPre of [false, true]) {
+      const [check] = checksOf(facts({ program: { version: '0.1.0', node } }), isPre);
+      assert.equal(check?.code, 'NodeVersion');
+      assert.match(check.message, found ?? new RegExp(`^Node ${node}\\.$`));
+      assert.equal(check.state, found === undefined ? 'ok' : 'warning');
+      const remedy = 'Install Node 24.22.1 or 26.12.1, or a newer one of these lines.';
+      assert.equal(check.remedy, found === undefined ? undefined : remedy);
+    }
+  });
+}
+
 const clusterRows: readonly Row[] = [
   ['an old API server', { server: { value: 'v1.28.3-eks' } }, /^ApiServerVersion error: .*1\.29 or newer/],
   ['no CRD', { definition: { value: undefined } }, /^CrdInstalled error: .* is not installed\.$/],

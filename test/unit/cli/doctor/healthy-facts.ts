@@ -146,7 +146,7 @@ export const definition = (change: Partial<DefinitionFacts> = {}): DefinitionFac
 export function facts(change: Partial<ClusterFacts> = {}): ClusterFacts {
   const one = surroundings();
   return {
-    program: { version: '0.1.0', node: '24.21.0' },
+    program: { version: '0.1.0', node: '26.12.1' },
     now,
     server: { value: 'v1.35.4' },
     user: 'jane',

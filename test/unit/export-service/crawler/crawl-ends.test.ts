@@ -3,6 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { brotliCompressSync } from 'node:zlib';
 import { CrawlError } from '../../../../src/export-service/crawler/crawl-error.ts';
 import type { Served } from '../../../fixtures/sites/trap-site.ts';
 import { type Answering, type CrawlOptions, crawl, pages, serveSite, textsOf } from './site-server.ts';
@@ -118,6 +119,19 @@ const ends: readonly (readonly [string, Answering, CrawlOptions, string, RegExp]
     {},
     'OriginFailed',
     /a\.css/,
+  ],
+  [
+    'a page in brotli, which was not requested',
+    (path) =>
+      path === '/a'
+        ? {
+            headers: { 'content-type': 'text/html', 'content-encoding': 'br' },
+            body: brotliCompressSync('a'),
+          }
+        : pages({ '/': '<a href="/a">' })(path),
+    {},
+    'OriginFailed',
+    /failed 5 times at \/a \(content encoding br, which was not requested\); nothing was exported/,
   ],
   [
     'answers that are cut off',

@@ -254,9 +254,11 @@ test('an endless answer is dropped at 64 MiB, or at the limit of the call, with 
     server.handle = (_request, response) => {
       sentBytes = 0;
       response.writeHead(status);
-      const send = (): void => {
+      // Node 26 reports a connection that was cut to the writes first, and to the answer later.
+      const send = (error?: Error | null): void => {
+        if (error || response.destroyed) return;
         sentBytes += part.byteLength;
-        if (!response.destroyed) response.write(part, send);
+        response.write(part, send);
       };
       send();
     };

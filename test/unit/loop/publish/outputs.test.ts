@@ -93,13 +93,13 @@ test('the Secret holds the link and the ConfigMap holds the content only', async
   assert.deepEqual(texts, {
     bundleUrl: url,
     version,
-    'values.yaml': `staticExport:\n  enabled: true\n  bundleUrl: ${url}\n  version: ${version}\n`,
+    'values.yaml': `staticExport:\n  enabled: true\n  bundleUrl: "${url}"\n  version: "${version}"\n`,
   });
   const configMap = ports.cluster.configMaps.get(outputName);
   assert.deepEqual(configMap?.data, {
     version,
     digest,
-    'values.yaml': `staticExport:\n  enabled: true\n  version: ${version}\n`,
+    'values.yaml': `staticExport:\n  enabled: true\n  version: "${version}"\n`,
   });
   assert.equal(JSON.stringify(configMap).includes('storage.example.com'), false);
 });
@@ -353,15 +353,18 @@ test('outputs of a copied bundle name its reference, and the values name the dig
   await write(ports, { ...next, ref });
   const { version, digest } = publication;
   const url = next.link.url.reveal();
-  const copy = `  ref: ${ref}\n  digest: ${digest}\n`;
+  const copy = `  ref: "${ref}"\n  digest: "${digest}"\n`;
   const { ref: secretRef, 'values.yaml': values } = textsOf(ports);
   assert.equal(secretRef, ref);
-  assert.equal(values, `staticExport:\n  enabled: true\n  bundleUrl: ${url}\n  version: ${version}\n${copy}`);
+  assert.equal(
+    values,
+    `staticExport:\n  enabled: true\n  bundleUrl: "${url}"\n  version: "${version}"\n${copy}`,
+  );
   assert.deepEqual(ports.cluster.configMaps.get(outputName)?.data, {
     version,
     digest,
     ref,
-    'values.yaml': `staticExport:\n  enabled: true\n  version: ${version}\n${copy}`,
+    'values.yaml': `staticExport:\n  enabled: true\n  version: "${version}"\n${copy}`,
   });
 });
 

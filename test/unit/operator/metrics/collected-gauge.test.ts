@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import { Registry } from 'prom-client';
 import { CollectedGauge, type GaugeLine } from '../../../../src/operator/metrics/collected-gauge.ts';
-import { systemClock } from '../../../../src/runtime/clock.ts';
+import { type Clock, systemClock } from '../../../../src/runtime/clock.ts';
 import { adminApp } from '../../../../src/runtime/http/admin-port.ts';
 import { listenHttp } from '../../../../src/runtime/http/http-listener.ts';
 import * as fc from '../../../support/properties.ts';
@@ -50,7 +50,9 @@ test('other requests are answered while thousands of lines are sent', async () =
       yield { labels: { name: `n${made}` }, value: made };
     }
   });
-  const app = adminApp({ readiness: () => undefined, registry });
+  let now = 0;
+  const clock: Clock = { ...systemClock, monotonic: () => (now += 1) };
+  const app = adminApp({ readiness: () => undefined, registry, clock });
   const listener = await listenHttp({ host: '127.0.0.1', port: 0 }, app, systemClock);
   const over = new AbortController();
   const others = (async () => {

@@ -6,9 +6,12 @@ import { dirname, resolve } from 'node:path';
 const imported =
   /^\s*(?:import|export)\s(?!type\b)[^;'"]*?from\s+'(\.[^']+\.ts)'|^\s*import\s+'(\.[^']+\.ts)'|\bimport\('(\.[^']+\.ts)'\)/gm;
 
-/** @returns absolute paths, the given files included */
-export function filesLoadedBy(files: readonly string[]): ReadonlySet<string> {
-  const found = new Set<string>();
+/**
+ * @param except files whose own imports do not count, because they load them on demand
+ * @returns absolute paths, the given files included
+ */
+export function filesLoadedBy(files: readonly string[], except: readonly string[] = []): ReadonlySet<string> {
+  const found = new Set(except);
   const waiting = files.map((file) => resolve(file));
   for (let file = waiting.pop(); file !== undefined; file = waiting.pop()) {
     if (found.has(file) || !existsSync(file)) continue;

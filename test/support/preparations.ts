@@ -48,7 +48,7 @@ export const preparations: Readonly<Record<string, Preparation>> = {
 
 /** What these test files need, in the order of the table. */
 export function preparationsFor(files: readonly string[]): readonly Preparation[] {
-  const loaded = filesLoadedBy(files);
+  const loaded = filesLoadedBy(files, [import.meta.filename]);
   return Object.entries(preparations)
     .filter(([file]) => loaded.has(resolve(import.meta.dirname, '..', file)))
     .map(([, preparation]) => preparation);

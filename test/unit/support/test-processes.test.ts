@@ -58,14 +58,14 @@ test('a failure in a shared process names its file and its test, and the other f
   const { code, stdout } = await runTogether(['fails', 'passes']);
   assert.equal(code, 1);
   assert.match(stdout, /0-fails\.test\.mjs:2:1\n✖ one that fails/);
-  assert.match(stdout, /1 {2}\S*1-passes\.test\.mjs/);
+  assert.match(stdout, /1 {2}.* s CPU .* s {2}\S*1-passes\.test\.mjs/);
 });
 
 test('a file that does not load is a failure with its name, and the other files run', async () => {
   const { code, stdout } = await runTogether(['breaks', 'passes']);
   assert.equal(code, 1);
   assert.match(stdout, /✖ \S*0-breaks\.test\.mjs[^\n]*\n {2}Error: not loaded/);
-  assert.match(stdout, /1 {2}\S*1-passes\.test\.mjs/);
+  assert.match(stdout, /1 {2}.* s CPU .* s {2}\S*1-passes\.test\.mjs/);
 });
 
 test('a test that never gives its thread back is ended, and its file is named', async () => {

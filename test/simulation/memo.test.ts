@@ -39,8 +39,9 @@ test('values.yaml is the same with and without the cache', () => {
     'https://storage.test/b7.tar.gz?X-Sig=c2lnbmF0dXJl7&X-Amz-Expires=600',
   ]) {
     const value = { staticExport: { enabled: true, bundleUrl, version: '20260105-120105-9da51328' } };
-    for (let times = 0; times < 2; times += 1) {
-      assert.equal(remembered(value, { lineWidth: 0 }), stringify(value, { lineWidth: 0 }));
+    const quoted = { lineWidth: 0, defaultStringType: 'QUOTE_DOUBLE' } as const;
+    for (const options of [quoted, { lineWidth: 0 }, quoted]) {
+      assert.equal(remembered(value, options), stringify(value, options));
     }
   }
 });

@@ -34,7 +34,7 @@ test('mirror: a version is published with the reference of its copy, and the Sec
   const { ref, digest } = publishedBundle(simulation);
   assert.equal(ref, simulation.mirror.refOf(digest ?? ''));
   assert.equal(simulation.output()?.['ref'], ref);
-  assert.match(simulation.output()?.['values.yaml'] ?? '', /ref: oci:/);
+  assert.match(simulation.output()?.['values.yaml'] ?? '', /ref: "oci:/);
   assert.equal(simulation.condition('Mirrored'), 'True/Copied');
   assert.equal(simulation.mirror.written, 1);
   assert.equal(simulation.status().history?.[0]?.ref, ref);

@@ -3,7 +3,6 @@
 
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { randomBytes } from 'node:crypto';
 import { cp, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -16,6 +15,7 @@ import { bundleFolder } from '../../../src/bundle/store/store-layout.ts';
 import { systemClock } from '../../../src/runtime/clock.ts';
 import { prepareVariants } from '../../../src/site/variants/variant-making.ts';
 import { eventually } from '../../support/eventually.ts';
+import { noise } from '../../support/noise.ts';
 import { putBundle, readText } from '../../support/store-builder.ts';
 import { entry, tar } from '../../support/tar-builder.ts';
 import { bundleDocument, makeArchive, makeSite } from './archive.ts';
@@ -82,7 +82,7 @@ test('killed before, amid or after any step of a commit: the old bundle or the n
     const before = join(folder, 'before');
     const archive = join(folder, 'new.tar.gz');
     // More than one block of the pack, and an entry that is replaced, so that the pack is compacted.
-    const large = randomBytes(1_200_000);
+    const large = noise(1_200_000);
     const entries = [
       ['replaced.js', 'old'],
       ['.env', 'KEY=5ecret'],
@@ -178,7 +178,7 @@ test('the program killed while it stores what it serves leaves no half copy that
   const links = await startLinkServer();
   const served = await prepareSite();
   try {
-    links.put('v1', await makeArchive({ ...makeSite('v1'), 'large.bin': randomBytes(30_000_000) }));
+    links.put('v1', await makeArchive({ ...makeSite('v1'), 'large.bin': noise(30_000_000) }));
     await served.mount(bundleDocument({ version: 'v1', link: links.link('v1') }));
     const home = (): Promise<string> =>
       fetch(served.site).then(

@@ -3,7 +3,6 @@
 // both entries are shown to be the same module with the same limits.
 
 import assert from 'node:assert/strict';
-import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -21,6 +20,7 @@ import { type ExternalServices, openExternalServices } from '../../src/services/
 import { bundleServer } from '../../src/site/server-flags.ts';
 import { Link } from '../../src/wire/link.ts';
 import { eventually } from '../support/eventually.ts';
+import { noise } from '../support/noise.ts';
 import type { ArchiveCases } from '../unit/bundle/cases/archive-case.ts';
 import { nameCases } from '../unit/bundle/cases/name-cases.ts';
 import { streamCases } from '../unit/bundle/cases/stream-cases.ts';
@@ -162,7 +162,7 @@ test('what is larger than a resource lets its servers have is refused by both, w
     await site.start(...flags);
     const small = 'x'.repeat(limit / 2);
     const cases = {
-      ArchiveTooLarge: { 'index.html': randomBytes(limit) },
+      ArchiveTooLarge: { 'index.html': noise(limit) },
       ContentTooLarge: { 'index.html': 'x'.repeat(limit + 1) },
     };
     for (const [code, content] of Object.entries(cases)) {

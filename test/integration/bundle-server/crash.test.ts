@@ -1,252 +1,39 @@
-// kill -9 of a real process: at every file operation between an archive and its being the current bundle, and of the
-// whole program at any moment of a swap. Whatever is left: the old bundle or the new one, whole, and a clean start.
+// kill -9 of a real process at chosen moments between an archive and its being the current bundle. Whatever is left: the old
+// bundle or the new one, whole, and a clean start. Every moment is in test/extended/kills.
 
-import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
-import { randomBytes } from 'node:crypto';
-import { cp, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { existsSync } from 'node:fs';
+import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { gzipSync } from 'node:zlib';
-import { z } from 'zod';
-import { openBundleStore } from '../../../src/bundle/store/store.ts';
-import { bundleFolder } from '../../../src/bundle/store/store-layout.ts';
-import { systemClock } from '../../../src/runtime/clock.ts';
-import { prepareVariants } from '../../../src/site/variants/variant-making.ts';
+import { activationFiles } from '../../../src/bundle/store/store-layout.ts';
 import { eventually } from '../../support/eventually.ts';
-import { putBundle, readText } from '../../support/store-builder.ts';
-import { entry, tar } from '../../support/tar-builder.ts';
-import { bundleDocument, makeArchive, makeSite } from './archive.ts';
-import { startLinkServer } from './link-server.ts';
-import { ask } from './raw-client.ts';
-import { prepareSite } from './served-site.ts';
+import { killStores, killSwaps, type Moment } from './killed-program.ts';
+import { killCommits, killVariants } from './killed-steps.ts';
 
-const stepsShape = z.object({ steps: z.number(), halves: z.array(z.number()) });
+const often = { everyMs: 1 };
 
-interface Ending {
-  readonly signal: string | null;
-  /** `undefined` of one that was killed. */
-  readonly taken: z.infer<typeof stepsShape> | undefined;
-}
+const atOnce: Moment = async () => {};
+const whenItIsInPlace: Moment = ({ served }) =>
+  eventually(
+    'the bundle is in its place',
+    async () => (await readdir(join(served.store, 'bundles')))[0],
+    often,
+  );
+const whenItIsCurrent: Moment = ({ served }) =>
+  eventually('it is current', () => existsSync(activationFiles(served.store)[0]) || undefined, often);
+const whenTheLinkIsAsked: Moment = ({ links, asked }) =>
+  eventually('the link is asked', () => links.requests() > asked || undefined, often);
+const whenItIsServed: Moment = ({ served, version }) =>
+  served.until(`${version} is served`, ({ active }) => active?.version === version, often);
 
-interface Kill {
-  readonly at: number;
-  readonly moment: 'before' | 'amid' | 'after';
-}
+test('killed before, amid or after six steps of a commit: the old bundle or the new one, and a clean start', () =>
+  killCommits(6));
 
-/** Before each step, amid those that have a middle, and after the last. */
-function killsOf(taken: Ending['taken']): readonly Kill[] {
-  assert.ok(taken !== undefined);
-  const { steps, halves } = taken;
-  return [
-    ...Array.from({ length: steps }, (_, at) => ({ at, moment: 'before' }) as const),
-    ...halves.map((at) => ({ at, moment: 'amid' }) as const),
-    { at: steps - 1, moment: 'after' },
-  ];
-}
+test('killed at four steps of making precompressed variants: the bundle is whole, and the next start has correct variants', () =>
+  killVariants(4));
 
-/** Three at a time. */
-async function eachKill<T>(kills: readonly Kill[], crash: (kill: Kill) => Promise<T>): Promise<readonly T[]> {
-  const found: T[] = [];
-  const next = kills.values();
-  const worker = async (): Promise<void> => {
-    for (const kill of next) found.push(await crash(kill));
-  };
-  await Promise.all([worker(), worker(), worker()]);
-  assert.equal(found.length, kills.length);
-  return found;
-}
+test('the program killed while it stores what it serves leaves no half copy that is served', () =>
+  killStores([atOnce, whenItIsInPlace, whenItIsCurrent]));
 
-function runChild(program: string, args: readonly string[]): Promise<Ending> {
-  return new Promise((resolve, reject) => {
-    const child = execFile(
-      process.execPath,
-      [join(import.meta.dirname, program), ...args],
-      (error, stdout, stderr) => {
-        const { signalCode } = child;
-        if (error !== null && signalCode !== 'SIGKILL') reject(new Error(stderr, { cause: error }));
-        else {
-          const taken = stdout === '' ? undefined : stepsShape.parse(JSON.parse(stdout));
-          resolve({ signal: signalCode, taken });
-        }
-      },
-    );
-  });
-}
-
-test('killed before, amid or after any step of a commit: the old bundle or the new one, and a clean start', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'crash-'));
-  try {
-    const before = join(folder, 'before');
-    const archive = join(folder, 'new.tar.gz');
-    // More than one block of the pack, and an entry that is replaced, so that the pack is compacted.
-    const large = randomBytes(1_200_000);
-    const entries = [
-      ['replaced.js', 'old'],
-      ['.env', 'KEY=5ecret'],
-      ['.git/config', 'token=5ecret'],
-      ['large.js', large],
-      ['index.html', 'home new'],
-      ['replaced.js', 'b'],
-    ] as const;
-    await writeFile(archive, gzipSync(tar(...entries.map(([name, content]) => entry(name, content)))));
-    const oldStore = await openBundleStore(before, { keep: 1 });
-    const old = await putBundle(before, { 'index.html': 'home old', 'a/b.css': 'b' });
-    await oldStore.activate(old.digest, { version: 'old', activatedAt: 1 });
-
-    /** One kill in a copy of the store; says what the next process finds. */
-    const crash = async ({ at, moment }: Kill): Promise<string> => {
-      const where = `${moment} step ${at + 1}`;
-      const store = join(folder, `${moment}-${at}`);
-      await cp(before, store, { recursive: true });
-      const { signal } = await runChild('crash-child.ts', [store, archive, `${at}`, moment]);
-      assert.equal(signal, 'SIGKILL', where);
-      const current = await (await openBundleStore(store, { keep: 1 })).lastGood();
-      assert.ok(current !== undefined, `no bundle at all ${where}`);
-      const home = current.index.files.find(({ path }) => path === 'index.html');
-      assert.equal(home && readText(current, home), `home ${current.activation?.version}`, where);
-      const pack = await readFile(join(bundleFolder(store, current.index.digest), 'pack'));
-      assert.ok(!pack.includes('5ecret'), `hidden bytes ${where}`);
-      const version = current.activation?.version ?? 'none';
-      await current.close();
-      assert.deepEqual((await readdir(store)).sort(), ['bundles', 'current', 'current.copy'], where);
-      await rm(store, { recursive: true });
-      return version;
-    };
-    const whole = join(folder, 'whole');
-    await cp(before, whole, { recursive: true });
-    const { taken } = await runChild('crash-child.ts', [whole, archive, '1000', 'before']);
-    const kills = killsOf(taken);
-    assert.ok(kills.length > 25, `${kills.length} kills`);
-    const found = await eachKill(kills, crash);
-    assert.deepEqual([...new Set(found)].sort(), ['new', 'old']);
-  } finally {
-    await rm(folder, { recursive: true, force: true });
-  }
-});
-
-test('killed at any step of making precompressed variants: the bundle is whole, and the next start has correct variants', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'crash-forms-'));
-  try {
-    const before = join(folder, 'before');
-    const store = await openBundleStore(before, { keep: 1 });
-    const page = 'a page with enough text in it. '.repeat(60);
-    const { digest } = await putBundle(before, {
-      'index.html': page,
-      'a.css': `${page}a`,
-      'b.js': `${page}b`,
-    });
-    await store.activate(digest, { version: 'v1', activatedAt: 1 });
-
-    /** @returns whether forms were found by the next run */
-    const crash = async ({ at, moment }: Kill): Promise<boolean> => {
-      const where = `${moment} step ${at + 1}`;
-      const dir = join(folder, `${moment}-${at}`);
-      await cp(before, dir, { recursive: true });
-      const own = join(dir, 'bundles', digest);
-      const { signal } = await runChild('variant-crash-child.ts', [own, digest, `${at}`, moment]);
-      assert.equal(signal, 'SIGKILL', where);
-      const current = await (await openBundleStore(dir, { keep: 1 })).lastGood();
-      assert.equal(current?.index.digest, digest, where);
-      await current?.close();
-      const task = {
-        folder: own,
-        digest,
-        encodings: ['br', 'gzip'] as const,
-        cpuPercent: 100,
-        maxBytes: 2 ** 30,
-      };
-      const { isFound } = await prepareVariants(task, systemClock);
-      assert.deepEqual((await readdir(own)).sort(), ['index', 'pack', 'variants', 'variants-index'], where);
-      await rm(dir, { recursive: true });
-      return isFound;
-    };
-    const whole = join(folder, 'whole');
-    await cp(before, whole, { recursive: true });
-    const args = [join(whole, 'bundles', digest), digest, '1000', 'before'];
-    const { taken } = await runChild('variant-crash-child.ts', args);
-    const found = await eachKill(killsOf(taken), crash);
-    assert.deepEqual([...new Set(found)].sort(), [false, true], 'some kills come after the forms were kept');
-  } finally {
-    await rm(folder, { recursive: true, force: true });
-  }
-});
-
-test('the program killed while it stores what it serves leaves no half copy that is served', async () => {
-  const links = await startLinkServer();
-  const served = await prepareSite();
-  try {
-    links.put('v1', await makeArchive({ ...makeSite('v1'), 'large.bin': randomBytes(30_000_000) }));
-    await served.mount(bundleDocument({ version: 'v1', link: links.link('v1') }));
-    const home = (): Promise<string> =>
-      fetch(served.site).then(
-        async (answer) => (answer.status === 200 ? answer.text() : ''),
-        () => '',
-      );
-    for (const ms of [0, 5, 10, 20, 40, 80, 160]) {
-      await rm(served.store, { recursive: true, force: true });
-      await served.start();
-      await eventually('v1 is served', async () => ((await home()).includes('v1') ? true : undefined));
-      await sleep(ms);
-      await served.child().stop('SIGKILL');
-      links.misbehave((response) => response.writeHead(403).end());
-      await served.start();
-      const { active, source } = await served.until(
-        'the disk and the link were read',
-        (status) => status.active !== null || status.source.lastError !== null,
-      );
-      assert.equal(active === null, (await home()) === '', `${source.state} ${ms} ms later`);
-      const names = await readdir(served.store);
-      assert.deepEqual(
-        names.filter((name) => name.startsWith('.')),
-        [],
-        'what was half done is removed',
-      );
-      if (active !== null) {
-        const large = Buffer.from(await (await fetch(`${served.site}/large.bin`)).arrayBuffer());
-        assert.equal(large.length, 30_000_000);
-      }
-      links.misbehave(undefined);
-      await served.child().stop('SIGKILL');
-    }
-  } finally {
-    await served.remove();
-    await links.close();
-  }
-});
-
-test('the program killed at any moment of a swap serves one whole version after its next start', async () => {
-  const links = await startLinkServer();
-  const served = await prepareSite();
-  try {
-    const versions = ['v1', 'v2', 'v3', 'v4'];
-    for (const version of versions) links.put(version, await makeArchive(makeSite(version)));
-    await served.mount(bundleDocument({ version: 'v1', link: links.link('v1') }));
-    await served.start();
-    await served.until('v1 is served', ({ active }) => active?.version === 'v1');
-    await served.settle();
-    let former = 'v1';
-    for (const [at, version] of versions.slice(1).entries()) {
-      await served.mount(bundleDocument({ version, link: links.link(version) }));
-      await sleep(30 + at * 60);
-      await served.child().stop('SIGKILL');
-      links.misbehave((response) => response.writeHead(403).end());
-      await served.start();
-      const { active } = await served.until('something is served', (status) => status.active !== null);
-      assert.ok(active?.version === former || active?.version === version, `${active?.version} is served`);
-      const { body } = await ask(served.port, '/guides/page-7');
-      assert.deepEqual([...new Set(body.match(/v\d(?=\.js|<)/g))], [active?.version]);
-      links.misbehave(undefined);
-      await served.child().stop('SIGKILL');
-      await served.start();
-      await served.until(`${version} is served`, (status) => status.active?.version === version);
-      await served.settle();
-      former = version;
-    }
-  } finally {
-    await served.remove();
-    await links.close();
-  }
-});
+test('the program killed amid a swap serves one whole version after its next start', () =>
+  killSwaps([whenTheLinkIsAsked, whenItIsServed]));

@@ -4,7 +4,6 @@
 
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtemp, readdir, readFile, readlink, rm } from 'node:fs/promises';
 import { connect, type Socket } from 'node:net';
@@ -13,6 +12,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { eventually } from '../../support/eventually.ts';
 import { maySkip } from '../../support/may-skip.ts';
+import { noise } from '../../support/noise.ts';
 import { zip } from '../../support/zip-builder.ts';
 import { bundleDocument } from './archive.ts';
 import { startLinkServer } from './link-server.ts';
@@ -29,7 +29,7 @@ const storeSize = (keep: number, maxBundle: number, maxArchive: number): number 
 const largestZip = (version: string, limit: number): Buffer =>
   zip([
     { name: 'index.html', content: `version ${version}` },
-    { name: 'large.bin', content: randomBytes(limit - 64 * 1024) },
+    { name: 'large.bin', content: noise(limit - 64 * 1024) },
   ]);
 
 /** Asks for the large file and takes nothing of it. */

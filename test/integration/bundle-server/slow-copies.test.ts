@@ -2,12 +2,12 @@
 // whose link is dead gets its copy meanwhile. Real programs; each slow client asks again as soon as it is cut.
 
 import assert from 'node:assert/strict';
-import { randomBytes } from 'node:crypto';
 import { connect, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterEach, beforeEach, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { eventually } from '../../support/eventually.ts';
+import { noise } from '../../support/noise.ts';
 import { tarOf } from '../../support/tar-builder.ts';
 import { bundleDocument, makeSite } from './archive.ts';
 import { type LinkServer, startLinkServer } from './link-server.ts';
@@ -20,7 +20,7 @@ let attack: AbortController;
 beforeEach(async () => {
   links = await startLinkServer();
   // More than the system's buffers take of a connection whose reader does nothing.
-  links.put('v1', tarOf({ ...makeSite('v1', 3), 'large.bin': randomBytes(32 * 2 ** 20) }));
+  links.put('v1', tarOf({ ...makeSite('v1', 3), 'large.bin': noise(32 * 2 ** 20) }));
   servers = [];
   attack = new AbortController();
 });

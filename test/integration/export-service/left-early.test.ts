@@ -1,10 +1,10 @@
 // Clients that leave in the middle of their own request or of a download. Neither is counted as answered.
 
 import assert from 'node:assert/strict';
-import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { test } from 'node:test';
+import { noise } from '../../support/noise.ts';
 import { exportPage, key, never, startService } from './running-service.ts';
 
 test('a client that leaves before its answer is not counted as answered', async () => {
@@ -26,7 +26,7 @@ test('a client that leaves before its answer is not counted as answered', async 
   asking.resetAndDestroy();
   await until(/endpoint="jobs",status="499"} 1$/m);
 
-  const jobId = await exportPage(own, randomBytes(8 * 1024 ** 2).toString('latin1'));
+  const jobId = await exportPage(own, noise(8 * 1024 ** 2).toString('latin1'));
   const issued = await own.client.issueLink({ jobId, idempotencyKey: 'left' }, never);
   const link = new URL(issued.link.reveal());
   const loading = await send(`GET ${link.pathname}${link.search} HTTP/1.1`);

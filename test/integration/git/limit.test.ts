@@ -2,12 +2,12 @@
 // meanwhile and however long the history is.
 
 import assert from 'node:assert/strict';
-import { randomBytes } from 'node:crypto';
 import { after, before, suite, test } from 'node:test';
 import type { GitEdit, GitPushTask } from '../../../src/git/push-task.ts';
 import { mustRun } from '../../support/command.ts';
 import type { GitRepository } from '../../support/gitops/git-repository.ts';
 import { type GitReply, type GitServer, startGitServer } from '../../support/gitops/git-server.ts';
+import { noise } from '../../support/noise.ts';
 import { editOf, login, mustFail, mustPush, noGit, outcomesOf, taskOf } from './git-tasks.ts';
 
 const branch = 'static-export/docs';
@@ -23,12 +23,12 @@ suite('the limit of a repository', { skip: noGit }, () => {
   });
   after(() => server.close());
 
-  const noise = (bytes: number): string => randomBytes(bytes).toString('hex');
+  const noiseText = (bytes: number): string => noise(bytes).toString('hex');
   /** As many commits on `main`, each with other bytes in the file. One program makes them all. */
   const grow = async (repository: GitRepository, commits: number, path: string, bytes: number) => {
     const input = Array.from({ length: commits }, (_none, at) => {
       const from = at === 0 ? 'from refs/heads/main^0\n' : '';
-      const text = noise(bytes);
+      const text = noiseText(bytes);
       return `commit refs/heads/main\ncommitter Other <other@example.com> now\ndata 4\nmore\n${from}M 100644 inline ${path}\ndata ${text.length}\n${text}\n`;
     }).join('');
     await mustRun(['git', '-C', repository.folder, 'fast-import', '--quiet', '--date-format=now'], { input });
@@ -36,7 +36,7 @@ suite('the limit of a repository', { skip: noGit }, () => {
   /** @param commits after the first one; each changes 4 KB of another file */
   const createLarge = async (name: string, commits: number): Promise<GitRepository> => {
     const parts = Object.fromEntries(
-      Array.from({ length: 10 }, (_none, at) => [`parts/${at}.txt`, noise(packedBytes / 10)]),
+      Array.from({ length: 10 }, (_none, at) => [`parts/${at}.txt`, noiseText(packedBytes / 10)]),
     );
     const repository = await server.createRepository(name, { 'v.yaml': values, ...parts });
     await grow(repository, commits, 'log.txt', 4_000);

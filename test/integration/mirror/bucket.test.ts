@@ -2,7 +2,6 @@
 // service is named.
 
 import assert from 'node:assert/strict';
-import { randomBytes } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
 import { after, before, mock, suite, test } from 'node:test';
 import { createBucketCarrier } from '../../../src/mirror/bucket-carrier.ts';
@@ -11,6 +10,7 @@ import { MirrorError } from '../../../src/mirror/mirror-error.ts';
 import { systemClock } from '../../../src/runtime/clock.ts';
 import type { BucketSettings } from '../../../src/s3/bucket.ts';
 import { openBucket } from '../../../src/s3/open-bucket.ts';
+import { noise } from '../../support/noise.ts';
 import { noS3, startVersitygw, type Versitygw } from '../../support/versitygw.ts';
 import { bundleOf, describe, failsWith, inOnePiece, writeBundle } from '../../unit/mirror/bundle-parts.ts';
 
@@ -54,7 +54,7 @@ suite('a mirror in a bucket', { skip: noS3 }, () => {
 
   test('takes a blob of 64 MiB in pieces, and checks it on the way back', async () => {
     const carrier = await open('large');
-    const content = randomBytes(64 * 1024 * 1024);
+    const content = noise(64 * 1024 * 1024);
     const open64 = async function* (): AsyncGenerator<Buffer> {
       for (let at = 0; at < content.length; at += 100_000) yield content.subarray(at, at + 100_000);
     };

@@ -3,7 +3,6 @@
 // Nothing that a thread prints may hold them either, and no work folder is left.
 
 import assert from 'node:assert/strict';
-import { randomBytes } from 'node:crypto';
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -18,6 +17,7 @@ import { silentLogger } from '../../../src/runtime/logger.ts';
 import { systemRandom } from '../../../src/runtime/random.ts';
 import { type ExternalServices, openExternalServices } from '../../../src/services/external-services.ts';
 import { memoryBundle } from '../../support/memory-bundle.ts';
+import { noise } from '../../support/noise.ts';
 import { type Storage, type StorageAnswer, signature, startStorage } from '../../support/storage-server.ts';
 import { tarOf } from '../../support/tar-builder.ts';
 import { findLeaks } from '../operator/leak-search.ts';
@@ -31,7 +31,7 @@ const site = {
   'index.html': '<h1>home</h1>',
   'guides/start.html': '<h1>start</h1>',
   // No compression makes it smaller.
-  'assets/photo.jpg': randomBytes(600_000),
+  'assets/photo.jpg': noise(600_000),
   '.well-known/hidden.txt': 'hidden',
 };
 const { digest, pages, sizeBytes } = memoryBundle(site).index;

@@ -2,7 +2,6 @@
 // the password or the permission is not what it should be.
 
 import assert from 'node:assert/strict';
-import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { rm, writeFile } from 'node:fs/promises';
 import { createServer, request as sendOnward } from 'node:http';
@@ -16,6 +15,7 @@ import {
   noRegistry,
   startDockerRegistry,
 } from '../../support/docker-registry.ts';
+import { noise } from '../../support/noise.ts';
 import { createAuthority } from '../../support/pki.ts';
 import { type RegistryTokens, startRegistryTokens } from '../../support/registry-tokens.ts';
 import { portOf } from '../../support/storage-server.ts';
@@ -36,7 +36,7 @@ afterEach(closeOpened);
 const password = 'hunter2-of-the-registry';
 const login: RegistryCredentials = { kind: 'password', username: 'bot', password };
 const mediaType = 'application/vnd.oci.image.manifest.v1+json';
-const bytes = randomBytes(3_000_000);
+const bytes = noise(3_000_000);
 const blob = blobOf(bytes);
 const config = Buffer.from('{}');
 
@@ -175,7 +175,7 @@ describe('a registry without logins', { skip: noRegistry }, () => {
   test('with a flipped bit in its storage is found out, blob or manifest', async () => {
     const carrier = open(registry.host, 'docs/damaged', { credentials: undefined });
     await push(carrier, 'v1', manifestOf('damaged'));
-    const other = randomBytes(10_000);
+    const other = noise(10_000);
     await carrier.writeBlob(blobOf(other), sourceOf(other), never);
     await damageFile(registry.blobFile(blobOf(other).digest));
     await faultOf(readAll(carrier, blobOf(other)), 'BlobDamaged');
@@ -186,7 +186,7 @@ describe('a registry without logins', { skip: noRegistry }, () => {
 
   test('with a cut blob in its storage is found out, and not asked to keep it', async () => {
     const carrier = open(registry.host, 'docs/cut', { credentials: undefined });
-    const other = randomBytes(10_000);
+    const other = noise(10_000);
     await carrier.writeBlob(blobOf(other), sourceOf(other), never);
     await writeFile(registry.blobFile(blobOf(other).digest), other.subarray(0, 9_000));
     await faultOf(readAll(carrier, blobOf(other)), 'BlobDamaged');
@@ -340,7 +340,7 @@ describe('a registry with a token endpoint', { skip: noRegistry }, () => {
     assert.ok((await readAll(carrier, blob)).equals(bytes));
     assert.deepEqual(await carrier.listTags(never), ['v1']);
     assert.equal(await carrier.hasBlob(blob, never), true);
-    const other = randomBytes(10);
+    const other = noise(10);
     const write = await faultOf(carrier.writeBlob(blobOf(other), sourceOf(other), never), 'Denied');
     assert.match(write.message, /for docs\/readable: .*permission to write is missing \(pull,push\)/);
     const remove = await faultOf(carrier.removeTag('v1', never), 'Denied');

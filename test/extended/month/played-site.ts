@@ -4,9 +4,9 @@
 
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { prepareSite, type ServedSite } from '../../integration/bundle-server/served-site.ts';
 import { eventually } from '../../support/eventually.ts';
 import { portOf } from '../../support/storage-server.ts';
-import { prepareSite, type ServedSite } from './served-site.ts';
 
 /** The chart's five seconds, shortened together with the lag of endpoints. */
 const lingerMs = 1500;

@@ -7,12 +7,18 @@
 import assert from 'node:assert/strict';
 import { after, before, suite, type TestContext, test } from 'node:test';
 import { formatReference } from '../../../src/mirror/mirror-reference.ts';
+import { bundleDocument, makeSite } from '../../integration/bundle-server/archive.ts';
+import {
+  copySite,
+  mountSecret,
+  reach,
+  registrySecret,
+  users,
+} from '../../integration/bundle-server/mirrored-site.ts';
 import { type ChildProgram, startProgram } from '../../support/child-program.ts';
 import { type DockerRegistry, noRegistry, startDockerRegistry } from '../../support/docker-registry.ts';
 import { findFreePort } from '../../support/free-port.ts';
 import { startVisits, type Visits } from '../../support/node/visits.ts';
-import { bundleDocument, makeSite } from './archive.ts';
-import { copySite, mountSecret, reach, registrySecret, users } from './mirrored-site.ts';
 import { type PlayedSite, playSite } from './played-site.ts';
 
 const nodes = ['node-1', 'node-2', 'node-3'];

@@ -28,6 +28,7 @@ export async function startOperatorWorld(options: {
 }) {
   const vendor = await startVendor();
   const cluster = await startChartedCluster({
+    ownControlPlane: true,
     namespaces: [namespace, ...options.namespaces],
     watchNamespaces: [namespace],
     targets: options.targets,
@@ -41,7 +42,7 @@ export async function startOperatorWorld(options: {
     '--lease-duration=120s',
     '--request-timeout=5s',
   ]);
-  const reader = createReader(cluster.kubectl, namespace, slowClusterTimeoutMs);
+  const reader = createReader(cluster, namespace, slowClusterTimeoutMs);
 
   const activeVersion = (name: string, after = ''): Promise<string> =>
     eventuallyInCluster(`a version of ${name}`, async () => {

@@ -21,7 +21,7 @@ const operatorName = 'static-export-operator';
 export async function startPageWorld() {
   const vendor = await startVendor();
   const controlPlane = await startControlPlane();
-  const judge = createStatusJudge(controlPlane.watch);
+  const judge = createStatusJudge(controlPlane.api, [undefined]);
   let operator: OperatorProcess | undefined;
   let requests = 0;
   const kubectl = async (args: readonly string[], options?: CommandOptions): Promise<CommandResult> => {
@@ -31,7 +31,7 @@ export async function startPageWorld() {
   };
   const get = async (kind: string, namespace: string, name: string) =>
     JSON.parse((await kubectl(['get', kind, name, '-n', namespace, '-o', 'json'])).stdout);
-  const reader = createReader(kubectl, 'docs', slowClusterTimeoutMs);
+  const reader = createReader(controlPlane, 'docs', slowClusterTimeoutMs);
   const activeVersion = (after = ''): Promise<string> =>
     eventuallyInCluster('a version', async () => {
       const { status } = await reader.read('sx', 'docs');

@@ -16,9 +16,10 @@ import {
   etcdFlags,
   schedulerFlags,
 } from './control-plane-flags.ts';
-import { eventually, eventuallyInCluster } from './eventually.ts';
+import { eventually } from './eventually.ts';
 import { findFreePort } from './free-port.ts';
 import type { BuildProgress } from './go-program.ts';
+import { type ApiUser, type KubeApi, openKubeApi } from './kube-api.ts';
 import { clientUser, writeKubeconfig } from './kubeconfig.ts';
 import { type Authority, type CertifiedKey, createAuthority, createServiceAccountKey } from './pki.ts';
 
@@ -33,13 +34,16 @@ export interface CommandOptions {
   readonly kubeconfig?: string;
 }
 
-export interface TestCluster {
+/** As much of a control plane as test files may use at the same time. */
+export interface ClusterAccess {
   /** Path of the administrator's kubeconfig. */
   readonly kubeconfig: string;
   readonly server: string;
   readonly caPem: string;
   /** Scratch folder that is removed on stop. */
   readonly folder: string;
+  /** As the administrator; not through a network namespace. */
+  readonly api: KubeApi;
   kubectl(args: readonly string[], options?: CommandOptions): Promise<CommandResult>;
   /** Waits until the API server serves every custom resource that was applied. */
   awaitDefinitions(): Promise<void>;
@@ -48,11 +52,14 @@ export interface TestCluster {
   watch(args: readonly string[], onLine: (line: string) => void): ChildProgram;
   /** A kubeconfig file that authenticates with a token (of a service account, say). */
   writeKubeconfig(name: string, token: string): Promise<string>;
+  stop(): Promise<void>;
+}
+
+export interface TestCluster extends ClusterAccess {
   /** A kubeconfig file that authenticates with a new client certificate. */
   issueKubeconfig(name: string, user: string, groups: readonly string[]): Promise<string>;
   /** Stops the API server (etcd stays) and starts it again on the same port and data. */
   restartApiServer(signal?: NodeJS.Signals): Promise<void>;
-  stop(): Promise<void>;
 }
 
 export interface ClusterOptions {
@@ -74,15 +81,14 @@ export interface ClusterNetwork {
 
 export async function startControlPlane(options: ClusterOptions = {}): Promise<TestCluster> {
   const programs = await findControlPlane(options.onBuild);
-  const tools = await findClusterTools();
   const enter = options.network?.enter ?? [];
   const address = options.network?.address ?? '127.0.0.1';
   const folder = await mkdtemp(join(options.network?.folder ?? tmpdir(), 'static-export-cluster-'));
   removeAfterUs(folder);
   const children: ChildProgram[] = [];
-  const watchers = new Set<ChildProgram>();
+  let access: ClusterAccess | undefined;
   const stop = async (): Promise<void> => {
-    await Promise.all([...watchers].map((watcher) => watcher.stop()));
+    await access?.stop();
     for (const child of children.reverse()) await child.stop('SIGTERM', 3_000);
     await rm(folder, { recursive: true, force: true, maxRetries: 3 });
   };
@@ -90,27 +96,22 @@ export async function startControlPlane(options: ClusterOptions = {}): Promise<T
     const port = await findFreePort();
     const server = `https://${address}:${port}`;
     const pki = await writePki(folder, address);
-    const place = { server, caPem: pki.caPem };
-    const kubeconfig = await writeKubeconfig(folder, 'admin', place, clientUser(pki.admin));
+    const { certificatePem, keyPem } = pki.admin;
+    const admin = { server, caPem: pki.caPem, certificatePem, keyPem };
+    access = await openCluster(admin, { folder, cache: folder, enter });
+    const { kubectl } = access;
     const issueKubeconfig = async (name: string, user: string, groups: readonly string[]) =>
-      writeKubeconfig(folder, name, place, clientUser(await pki.authority.issueClient(user, groups)));
+      writeKubeconfig(folder, name, admin, clientUser(await pki.authority.issueClient(user, groups)));
     const start = (program: ControlPlaneProgram, args: readonly string[]): ChildProgram => {
       const command = programs(program);
       if (command === undefined)
         throw new Error(`KUBEBUILDER_ASSETS has no ${program}; unset it to build one`);
       return spawnProgram(enter, command, args, join(folder, `${program}.log`));
     };
-    // Another cluster may have had this address, and kubectl would take its definitions for these.
-    const cache = { KUBECACHEDIR: join(folder, 'kube-cache') };
-    const run = (file: string, args: readonly string[], call: CommandOptions = {}): Promise<CommandResult> =>
-      runCommand([...enter, file, ...args], {
-        input: call.input ?? '',
-        env: { KUBECONFIG: call.kubeconfig ?? kubeconfig, ...cache },
-      });
     const isReady =
       options.network === undefined
         ? () => isAnswering(`${server}/readyz`, pki)
-        : async () => (await run(tools.kubectl, ['get', '--raw', '/readyz'])).code === 0;
+        : async () => (await kubectl(['get', '--raw', '/readyz'])).code === 0;
     const etcdUrl = await startEtcd(folder, (args) => children.push(start('etcd', args)));
     const hasNodes = options.network !== undefined;
     const apiArgs = apiServerFlags({ folder, address, port, etcdUrl, hasNodes });
@@ -126,35 +127,7 @@ export async function startControlPlane(options: ClusterOptions = {}): Promise<T
       children.push(start('kube-scheduler', schedulerFlags(config)));
     }
     return {
-      kubeconfig,
-      server,
-      caPem: pki.caPem,
-      folder,
-      kubectl: (args, call) => run(tools.kubectl, args, call),
-      awaitDefinitions: async () => {
-        // `kubectl wait` fails at once for a definition that has no conditions yet.
-        const wait = ['wait', '--for=condition=Established', 'crd', '--all', '--timeout=10s'];
-        const list = ['get', 'crd', '--output=jsonpath={.items[*].metadata.name}'];
-        await eventuallyInCluster('served definitions', async () => {
-          await insist(run(tools.kubectl, wait));
-          // Discovery shows a definition some time after it is established.
-          const { stdout } = await insist(run(tools.kubectl, list));
-          await insist(run(tools.kubectl, ['get', stdout.replaceAll(' ', ',')]));
-          return true;
-        });
-      },
-      helm: (args, call) => run(tools.helm, args, call),
-      watch: (args, onLine) => {
-        const [file = '', ...before] = [...enter, tools.kubectl];
-        const watcher = startProgram(file, {
-          args: [...before, ...args, '--watch'],
-          env: { KUBECONFIG: kubeconfig, ...cache },
-          onLine,
-        });
-        watchers.add(watcher);
-        return watcher;
-      },
-      writeKubeconfig: (name, token) => writeKubeconfig(folder, name, place, { token }),
+      ...access,
       issueKubeconfig,
       restartApiServer: async (signal = 'SIGTERM') => {
         await apiServer.stop(signal);
@@ -172,11 +145,52 @@ export async function startControlPlane(options: ClusterOptions = {}): Promise<T
   }
 }
 
-/** @throws Error with what the command wrote to standard error */
-async function insist(running: Promise<CommandResult>): Promise<CommandResult> {
-  const result = await running;
-  if (result.code !== 0) throw new Error(result.stderr);
-  return result;
+/**
+ * Access to a control plane that runs or starts.
+ * @param places where files of this access go, where kubectl keeps what it discovers, and what goes before a command
+ */
+export async function openCluster(
+  admin: ApiUser,
+  places: { readonly folder: string; readonly cache: string; readonly enter?: readonly string[] },
+): Promise<ClusterAccess> {
+  const { folder, enter = [] } = places;
+  const { server, caPem } = admin;
+  const tools = await findClusterTools();
+  const kubeconfig = await writeKubeconfig(folder, 'admin', admin, clientUser(admin));
+  const api = openKubeApi(admin);
+  // Another cluster may have had this address, and kubectl would take its definitions for these.
+  const cache = { KUBECACHEDIR: join(places.cache, 'kube-cache') };
+  const watchers = new Set<ChildProgram>();
+  const run = (file: string, args: readonly string[], call: CommandOptions = {}): Promise<CommandResult> =>
+    runCommand([...enter, file, ...args], {
+      input: call.input ?? '',
+      env: { KUBECONFIG: call.kubeconfig ?? kubeconfig, ...cache },
+    });
+  return {
+    kubeconfig,
+    server,
+    caPem,
+    folder,
+    api,
+    kubectl: (args, call) => run(tools.kubectl, args, call),
+    awaitDefinitions: api.awaitDefinitions,
+    helm: (args, call) => run(tools.helm, args, call),
+    watch: (args, onLine) => {
+      const [file = '', ...before] = [...enter, tools.kubectl];
+      const watcher = startProgram(file, {
+        args: [...before, ...args, '--watch'],
+        env: { KUBECONFIG: kubeconfig, ...cache },
+        onLine,
+      });
+      watchers.add(watcher);
+      return watcher;
+    },
+    writeKubeconfig: (name, token) => writeKubeconfig(folder, name, admin, { token }),
+    stop: async () => {
+      await Promise.all([...watchers].map((watcher) => watcher.stop()));
+      await api.close();
+    },
+  };
 }
 
 function spawnProgram(

@@ -91,7 +91,11 @@ async function main(): Promise<void> {
   const vendor = await startVendor();
   const archive = await readFile(packMadeSite(folder));
   for (const name of largeSites) vendor.script(`${name}.example.com`, { archive });
-  const cluster = await startChartedCluster({ namespaces: [namespace], watchNamespaces: [namespace] });
+  const cluster = await startChartedCluster({
+    ownControlPlane: true,
+    namespaces: [namespace],
+    watchNamespaces: [namespace],
+  });
   const world = {
     cluster,
     vendor,
@@ -118,7 +122,7 @@ async function measure(repository: GitRepository, files: Files, world: World) {
   const { cluster, vendor, server } = world;
   const operator = await start(world);
   const { peakOf, resident } = memoryOf(operator);
-  const reader = createReader(cluster.kubectl, namespace);
+  const reader = createReader(cluster, namespace);
   const synced = () => reader.awaitCondition('fleet', 'TargetsSynced', 'True', 'Synced', 120_000);
   /** The inspections start when the repository is read. @param beforePush called once, between fetch and push */
   const pushDuringInspections = async (token: string, beforePush?: () => Promise<unknown>): Promise<void> => {

@@ -26,7 +26,11 @@ async function main(): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'mirror-memory-'));
   const program = join(dirname(buildServer(join(folder, 'programs'))), 'operator.mjs');
   const [vendor, registry, s3] = await Promise.all([startVendor(), startDockerRegistry(), startVersitygw()]);
-  const cluster = await startChartedCluster({ namespaces: [namespace], watchNamespaces: [namespace] });
+  const cluster = await startChartedCluster({
+    ownControlPlane: true,
+    namespaces: [namespace],
+    watchNamespaces: [namespace],
+  });
   const { kubectl, apply } = cluster;
   const flags = [
     `--api-base-url=${vendor.url}`,
@@ -59,7 +63,7 @@ async function main(): Promise<void> {
       // proc(5): the peak starts again at the current size.
       await writeFile(`/proc/${operator.child.pid}/clear_refs`, '5');
       await apply(staticExport(name, spec));
-      await createReader(kubectl, namespace).awaitCondition(name, 'Ready', 'True', 'Published', 300_000);
+      await createReader(cluster, namespace).awaitCondition(name, 'Ready', 'True', 'Published', 300_000);
       return [waiting, await memoryOf(operator, 'VmHWM')];
     } finally {
       await operator.child.stop();

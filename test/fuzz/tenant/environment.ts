@@ -52,7 +52,11 @@ export async function setUp(
   { seed, program }: { readonly seed: number; readonly program?: string | undefined },
   closers: (() => Promise<void>)[],
 ): Promise<TenantEnvironment> {
-  const cluster = await startChartedCluster({ namespaces: [served, hostile], watchNamespaces: [] });
+  const cluster = await startChartedCluster({
+    ownControlPlane: true,
+    namespaces: [served, hostile],
+    watchNamespaces: [],
+  });
   closers.push(cluster.stop);
   const honest = await startVendor();
   closers.push(honest.close);

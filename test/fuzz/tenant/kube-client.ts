@@ -5,6 +5,7 @@ import { readFile } from 'node:fs/promises';
 import { Agent, request } from 'undici';
 import { z } from 'zod';
 import type { ChartedCluster } from '../../integration/operator/charted-cluster.ts';
+import { escapeForYaml } from '../../support/kube-api.ts';
 import type { KubeObject, Write } from './objects.ts';
 
 export interface KubeClient {
@@ -78,12 +79,4 @@ export async function openKubeClient(cluster: ChartedCluster, namespace: string)
     },
     close: () => dispatcher.destroy(),
   };
-}
-
-/** The API server reads what is applied as YAML, which admits fewer characters than JSON. */
-function escapeForYaml(text: string): string {
-  return text.replace(
-    /[\u007f-\u009f\u2028\u2029\ufeff\ufffe\uffff]/g,
-    (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`,
-  );
 }

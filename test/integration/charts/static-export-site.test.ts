@@ -10,12 +10,13 @@ import { after, before, test } from 'node:test';
 import { parse, parseAllDocuments } from 'yaml';
 import { z } from 'zod';
 import { type ChildProgram, startProgram } from '../../support/child-program.ts';
-import { type CommandResult, startControlPlane, type TestCluster } from '../../support/cluster.ts';
+import type { ClusterAccess, CommandResult } from '../../support/cluster.ts';
 import { runCommand } from '../../support/command.ts';
 import { eventually } from '../../support/eventually.ts';
 import { findFreePort } from '../../support/free-port.ts';
 import { mountSecret } from '../../support/mounted-secret.ts';
 import { programFile } from '../../support/program-file.ts';
+import { openSharedControlPlane } from '../../support/shared-control-plane.ts';
 import { makeArchive, makeSite } from '../bundle-server/archive.ts';
 import { signature, startLinkServer } from '../bundle-server/link-server.ts';
 import { driftOf, podOf, readForeignKinds, templateShape } from './admission.ts';
@@ -23,9 +24,9 @@ import { driftOf, podOf, readForeignKinds, templateShape } from './admission.ts'
 const root = join(import.meta.dirname, '../../..');
 const chart = join(root, 'charts/static-export-site');
 const fixtures = join(root, 'test/fixtures/charts/static-export-site');
-const namespace = 'docs';
+const namespace = 'site-charts';
 const full = 'docs-static-export-site';
-let cluster: TestCluster;
+let cluster: ClusterAccess;
 
 /** Fails the test when the command does. */
 async function must(result: Promise<CommandResult>): Promise<string> {
@@ -44,17 +45,14 @@ const read = async (object: string, path: string): Promise<string> =>
   must(kubectl(['get', object, `--output=jsonpath={${path}}`]));
 
 before(async () => {
-  cluster = await startControlPlane();
+  cluster = await openSharedControlPlane();
   const labels = {
     'pod-security.kubernetes.io/enforce': 'restricted',
     'pod-security.kubernetes.io/warn': 'restricted',
   };
   const kinds = await readForeignKinds();
-  const items = [{ apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace, labels } }, ...kinds];
-  await must(kubectl(['apply', '--server-side', '-f', '-'], { apiVersion: 'v1', kind: 'List', items }));
-  await must(
-    kubectl(['apply', '--server-side', `--filename=${root}/crds/staticexports.staticexport.dev.yaml`]),
-  );
+  await cluster.api.create({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace, labels } });
+  await cluster.api.apply(kinds);
   await cluster.awaitDefinitions();
 });
 after(() => cluster.stop());

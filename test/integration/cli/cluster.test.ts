@@ -34,7 +34,11 @@ const staticExport = (name: string, spec: object = {}) => ({
 before(async () => {
   folder = mkdtempSync(join(tmpdir(), 'cli-cluster-'));
   vendor = await startVendor();
-  world = await startChartedCluster({ namespaces: [namespace], watchNamespaces: [namespace] });
+  world = await startChartedCluster({
+    ownControlPlane: true,
+    namespaces: [namespace],
+    watchNamespaces: [namespace],
+  });
   kubeconfig = join(folder, 'kubeconfig');
   writeFileSync(kubeconfig, (await world.kubectl(['config', 'view', '--raw'])).stdout, { mode: 0o600 });
   await world.apply(
@@ -47,7 +51,7 @@ before(async () => {
     staticExport('docs'),
     staticExport('held', { promotion: { mode: 'Manual' } }),
   );
-  reader = createReader(world.kubectl, namespace);
+  reader = createReader(world, namespace);
   operator = await startOperator(world, [
     `--api-base-url=${vendor.url}`,
     '--allow-private-links',

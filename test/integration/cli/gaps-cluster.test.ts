@@ -125,7 +125,7 @@ suite('gaps of a site that a cluster publishes', { skip: noRegistry || noS3 }, (
         output: { link: 'Never' },
       }),
     );
-    reader = createReader(world.kubectl, namespace);
+    reader = createReader(world, namespace);
     operator = await startOperator(world, [
       ...[`--api-base-url=${vendor.url}`, '--allow-private-links', `--watch-namespaces=${namespace}`],
       `--allowed-mirror-hosts=http://${registry.host},http://${new URL(s3.origin).host}`,

@@ -20,7 +20,7 @@ import { createReader } from '../operator/resource-reader.ts';
 import { goodKey, type ScriptedVendor, signature, startVendor } from '../operator/scripted-vendor.ts';
 import { staticExport, writeStatus } from './environment/served-cluster.ts';
 
-const namespace = 'team-a';
+const namespace = 'cli-logs';
 let cluster: ChartedCluster;
 let vendor: ScriptedVendor;
 let operator: OperatorProcess;
@@ -54,7 +54,7 @@ before(async () => {
     '--allow-private-links',
     `--watch-namespaces=${namespace}`,
   ]);
-  const reader = createReader(cluster.kubectl, namespace);
+  const reader = createReader(cluster, namespace);
   await reader.awaitCondition('docs', 'Ready', 'True', 'Published');
   await reader.awaitCondition('other', 'Ready', 'True', 'Published');
   await startKubelet();
@@ -168,7 +168,14 @@ test('a reader that has enough of logs --follow changes no exit code', async (t)
 });
 
 test('a user who may not read the logs is told the permission', async () => {
-  const { code, stdout } = await run('logs', 'docs', '-o', 'json', '--as', 'system:serviceaccount:team-a:x');
+  const { code, stdout } = await run(
+    'logs',
+    'docs',
+    '-o',
+    'json',
+    '--as',
+    'system:serviceaccount:cli-logs:x',
+  );
   const { code: reason, message } = JSON.parse(stdout);
   assert.deepEqual([code, reason], [8, 'Forbidden']);
   assert.match(message, /^you have no permission to get staticexports/);

@@ -26,7 +26,11 @@ let transport: Transport;
 let cluster: Cluster;
 
 before(async () => {
-  world = await startChartedCluster({ namespaces: [namespace, 'team-b'], watchNamespaces: [namespace] });
+  world = await startChartedCluster({
+    ownControlPlane: true,
+    namespaces: [namespace, 'team-b'],
+    watchNamespaces: [namespace],
+  });
   connection = openConnection({ kubeconfig: world.kubeconfig, context: undefined, isInCluster: false });
   transport = createTransport(connection, { clock: systemClock, timeoutMs: 10_000 });
   cluster = createCluster(transport);

@@ -4,6 +4,7 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { after, before, test } from 'node:test';
+import { parse } from 'yaml';
 import { createList } from '../../../src/kube/objects/resource-list.ts';
 import { openConnection } from '../../../src/kube/transport/connection.ts';
 import { recordAt, textAt } from '../../../src/kube/transport/json.ts';
@@ -51,10 +52,7 @@ async function create(
 before(async () => {
   cluster = await startControlPlane();
   const crd = new URL('../../../crds/staticexports.staticexport.dev.yaml', import.meta.url);
-  const applied = await cluster.kubectl(['apply', '--server-side', '-f', '-'], {
-    input: await readFile(crd, 'utf8'),
-  });
-  assert.equal(applied.code, 0, applied.stderr);
+  await cluster.api.apply([parse(await readFile(crd, 'utf8'))]);
   await cluster.awaitDefinitions();
   const connection = openConnection({
     kubeconfig: cluster.kubeconfig,

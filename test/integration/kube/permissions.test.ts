@@ -17,7 +17,7 @@ import { ClusterError } from '../../../src/wire/cluster-error.ts';
 import { eventually } from '../../support/eventually.ts';
 import { type ChartedCluster, startChartedCluster } from '../operator/charted-cluster.ts';
 
-const namespace = 'team-a';
+const namespace = 'permissions';
 const never = new AbortController().signal;
 const roleShape = z.object({
   metadata: z.object({ name: z.string(), namespace: z.string() }),

@@ -50,11 +50,12 @@ const schema = '/spec/versions/0/schema/openAPIV3Schema/properties';
 before(async () => {
   vendor = await startVendor();
   world = await startChartedCluster({
+    ownControlPlane: true,
     namespaces: [namespace, doomed],
     watchNamespaces: [namespace, doomed],
   });
   await world.apply(secret('export-api', goodKey), secret('export-api', goodKey, doomed));
-  reader = createReader(world.kubectl, namespace);
+  reader = createReader(world, namespace);
   operator = await startOperator(world, [
     `--api-base-url=${vendor.url}`,
     '--allow-private-links',

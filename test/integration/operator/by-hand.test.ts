@@ -10,7 +10,7 @@ import { type OperatorProcess, startOperator } from './operator-process.ts';
 import { createReader, requirePublishedLink } from './resource-reader.ts';
 import { goodKey, type ScriptedVendor, startVendor } from './scripted-vendor.ts';
 
-const namespace = 'team-a';
+const namespace = 'by-hand';
 const keySecret = {
   apiVersion: 'v1',
   kind: 'Secret',
@@ -31,7 +31,7 @@ before(async () => {
     metadata: { name: 'docs', namespace },
     spec: { domain: 'docs.example.com', api: { keySecretRef: { name: 'export-api' } } },
   });
-  reader = createReader(world.kubectl, namespace);
+  reader = createReader(world, namespace);
   operator = await startOperator(world, [
     `--api-base-url=${vendor.url}`,
     '--allow-private-links',

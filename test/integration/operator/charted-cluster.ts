@@ -1,19 +1,24 @@
 // A control plane with the chart's objects applied to it, rendered by helm as a user would, and a kubeconfig that
-// has exactly the permissions of the chart's ServiceAccount.
+// has exactly the permissions of the chart's ServiceAccount. Test files share the control plane where they can.
 
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
+import { parseAllDocuments } from 'yaml';
 import {
+  type ClusterAccess,
   type CommandOptions,
   type CommandResult,
   startControlPlane,
-  type TestCluster,
 } from '../../support/cluster.ts';
+import type { KubeApi, KubeObject } from '../../support/kube-api.ts';
+import { openSharedControlPlane } from '../../support/shared-control-plane.ts';
 import { createStatusJudge } from './status-judge.ts';
 
 export interface ChartedCluster {
   /** As the administrator, for controllers other than the operator. */
-  readonly controlPlane: TestCluster;
+  readonly controlPlane: ClusterAccess;
+  /** As the administrator, without a process. */
+  readonly api: KubeApi;
   /** Of the operator's ServiceAccount. */
   readonly kubeconfig: string;
   readonly folder: string;
@@ -24,9 +29,13 @@ export interface ChartedCluster {
   kubectl(args: readonly string[], options?: CommandOptions): Promise<CommandResult>;
   /** As the administrator, server-side. */
   apply(...objects: readonly object[]): Promise<void>;
+  /** @throws Error on a control plane that is shared */
   restartApiServer(signal?: NodeJS.Signals): Promise<void>;
-  /** Writes the file again with another token of the operator's ServiceAccount. */
-  writeKubeconfig(name: string, ...tokenOptions: readonly string[]): Promise<string>;
+  /**
+   * Writes the file again with another token of the operator's ServiceAccount.
+   * @param boundTo a Secret of its namespace: without it the token is invalid
+   */
+  writeKubeconfig(name: string, boundTo?: string): Promise<string>;
   /** From now on every stored status is checked against the rules that other programs rely on. */
   judgeStatuses(): void;
   /** @throws when a status broke one */
@@ -34,60 +43,66 @@ export interface ChartedCluster {
 }
 
 const chart = join(import.meta.dirname, '../../../charts/static-export-operator');
-const operatorNamespace = 'static-export';
-const release = 'test';
 
-export async function startChartedCluster(options: {
+export interface ChartedClusterOptions {
+  /** On a shared control plane, of no other test file: the first one names the release, too. */
   readonly namespaces: readonly string[];
   /** Empty: the chart's ClusterRole. */
   readonly watchNamespaces: readonly string[];
+  /** For a test that restarts it, changes the CRD, or watches all namespaces. */
+  readonly ownControlPlane?: boolean;
+  /** Needs a control plane of its own. */
   readonly controllerManager?: boolean;
   /** The chart's `targets`. */
   readonly targets?: object;
   /** The chart's `webhook`. */
   readonly webhook?: object;
-}): Promise<ChartedCluster> {
-  const cluster = await startControlPlane({ controllerManager: options.controllerManager ?? false });
-  const judge = createStatusJudge(cluster.watch);
+}
+
+export async function startChartedCluster(options: ChartedClusterOptions): Promise<ChartedCluster> {
+  const { namespaces, watchNamespaces, controllerManager = false } = options;
+  const isShared = options.ownControlPlane !== true && !controllerManager;
+  const [first = 'test'] = namespaces;
+  const release = isShared ? first : 'test';
+  const operatorNamespace = isShared ? `${first}-operator` : 'static-export';
+  const own = isShared ? undefined : await startControlPlane({ controllerManager });
+  const cluster = own ?? (await openSharedControlPlane());
+  const { api } = cluster;
+  // Not of other files: their operators may be broken on purpose.
+  const judge = createStatusJudge(api, isShared ? namespaces : [undefined]);
   const kubectl = async (args: readonly string[], more?: CommandOptions): Promise<CommandResult> => {
     const result = await cluster.kubectl(args, more);
     assert.equal(result.code, 0, `kubectl ${args.join(' ')}: ${result.stderr}`);
     return result;
   };
-  const apply = async (...objects: readonly object[]): Promise<void> => {
-    const input = JSON.stringify({ apiVersion: 'v1', kind: 'List', items: objects });
-    await kubectl(['apply', '--server-side', '--force-conflicts', '-f', '-'], { input });
-  };
+  const apply = (...objects: readonly object[]): Promise<void> => api.apply(objects);
   try {
-    await apply(
-      ...[operatorNamespace, ...options.namespaces].map((name) => ({
-        apiVersion: 'v1',
-        kind: 'Namespace',
-        metadata: { name },
-      })),
-    );
+    for (const name of [operatorNamespace, ...namespaces])
+      await api.create({ apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
     const rendered = await cluster.helm([
       'template',
       release,
       chart,
       `--namespace=${operatorNamespace}`,
       '--set=apiBaseUrl=http://127.0.0.1',
+      // The shared control plane has it.
+      ...(isShared ? ['--set=crds.install=false'] : []),
       ...(options.targets === undefined ? [] : [`--set-json=targets=${JSON.stringify(options.targets)}`]),
       ...(options.webhook === undefined ? [] : [`--set-json=webhook=${JSON.stringify(options.webhook)}`]),
-      ...(options.watchNamespaces.length === 0
-        ? []
-        : [`--set=watchNamespaces={${options.watchNamespaces.join(',')}}`]),
+      ...(watchNamespaces.length === 0 ? [] : [`--set=watchNamespaces={${watchNamespaces.join(',')}}`]),
     ]);
     assert.equal(rendered.code, 0, rendered.stderr);
-    await kubectl(['apply', '--server-side', '-f', '-'], { input: rendered.stdout });
-    await cluster.awaitDefinitions();
+    const objects = parseAllDocuments(rendered.stdout)
+      .map((document): KubeObject | null => document.toJS())
+      .filter((object) => object !== null);
+    await api.apply(objects);
+    if (!isShared) await cluster.awaitDefinitions();
     const name = `${release}-static-export-operator`;
-    const writeKubeconfig = async (file: string, ...options: readonly string[]): Promise<string> => {
-      const token = await kubectl(['create', 'token', name, `--namespace=${operatorNamespace}`, ...options]);
-      return cluster.writeKubeconfig(file, token.stdout.trim());
-    };
+    const writeKubeconfig = async (file: string, boundTo?: string): Promise<string> =>
+      cluster.writeKubeconfig(file, await api.createToken(name, operatorNamespace, boundTo));
     return {
       controlPlane: cluster,
+      api,
       kubeconfig: await writeKubeconfig('operator'),
       writeKubeconfig,
       folder: cluster.folder,
@@ -95,12 +110,14 @@ export async function startChartedCluster(options: {
       leaseName: name,
       kubectl,
       apply,
-      restartApiServer: cluster.restartApiServer,
+      restartApiServer: (signal) =>
+        own?.restartApiServer(signal) ?? Promise.reject(new Error('other test files use this API server')),
       judgeStatuses: judge.begin,
       stop: async () => {
         try {
           judge.conclude();
         } finally {
+          if (isShared) await removeObjects(api, namespaces, objects);
           await cluster.stop();
         }
       },
@@ -109,4 +126,17 @@ export async function startChartedCluster(options: {
     await cluster.stop();
     throw error;
   }
+}
+
+/** What no namespace holds, and the StaticExports. Without its controller manager no namespace ever ends. */
+async function removeObjects(
+  api: KubeApi,
+  namespaces: readonly string[],
+  objects: readonly KubeObject[],
+): Promise<void> {
+  const ofCluster = objects.filter(({ metadata }) => metadata.namespace === undefined);
+  await Promise.allSettled([
+    ...namespaces.map((namespace) => api.removeAll('staticexports', namespace)),
+    ...ofCluster.map(({ kind, metadata }) => api.remove(kind, metadata.name)),
+  ]);
 }

@@ -9,7 +9,7 @@ import { type OperatorProcess, startOperator } from './operator-process.ts';
 import { createReader } from './resource-reader.ts';
 import { goodKey, type ScriptedVendor, startVendor } from './scripted-vendor.ts';
 
-const namespace = 'team-a';
+const namespace = 'expired-token';
 let world: ChartedCluster;
 let vendor: ScriptedVendor;
 let operator: OperatorProcess;
@@ -26,7 +26,7 @@ const apply = (name: string) =>
 const writeToken = async (secret: string): Promise<string> => {
   const where = world.operatorNamespace;
   await world.apply({ apiVersion: 'v1', kind: 'Secret', metadata: { name: secret, namespace: where } });
-  return world.writeKubeconfig('bound', '--bound-object-kind=Secret', `--bound-object-name=${secret}`);
+  return world.writeKubeconfig('bound', secret);
 };
 const expire = (secret: string) => world.kubectl(['delete', 'secret', secret, '-n', world.operatorNamespace]);
 const refusals = async (): Promise<number> => {
@@ -38,7 +38,7 @@ const refusals = async (): Promise<number> => {
 before(async () => {
   vendor = await startVendor();
   world = await startChartedCluster({ namespaces: [namespace], watchNamespaces: [namespace] });
-  reader = createReader(world.kubectl, namespace);
+  reader = createReader(world, namespace);
   await world.apply({
     apiVersion: 'v1',
     kind: 'Secret',

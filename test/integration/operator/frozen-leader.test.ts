@@ -13,7 +13,7 @@ import { type Relay, startRelay } from './relay.ts';
 import { createReader } from './resource-reader.ts';
 import { goodKey, type ScriptedVendor, startVendor } from './scripted-vendor.ts';
 
-const namespace = 'team-a';
+const namespace = 'frozen-leader';
 const names = ['marked', 'started', 'issued'];
 const domainOf = (name: string): string => `${name}.example.com`;
 let world: ChartedCluster;
@@ -57,7 +57,7 @@ before(async () => {
   vendor = await startVendor();
   toVendor = await startRelay(new URL(vendor.url).origin);
   world = await startChartedCluster({ namespaces: [namespace], watchNamespaces: [namespace] });
-  reader = createReader(world.kubectl, namespace);
+  reader = createReader(world, namespace);
   frozen = await start(await relayCluster());
   await eventually('a leader', async () => ((await leads(frozen)) ? true : undefined));
   other = await start(world.kubeconfig);

@@ -12,10 +12,11 @@ import { createAuthority } from '../../support/pki.ts';
 import { type ChartedCluster, startChartedCluster } from './charted-cluster.ts';
 import { type OperatorProcess, startOperator } from './operator-process.ts';
 import { createReader } from './resource-reader.ts';
-import { keySecret, namespace } from './resources.ts';
+import { keySecret } from './resources.ts';
 import { goodKey, type ScriptedVendor, signature, startVendor } from './scripted-vendor.ts';
 import { startSecondPusher } from './second-pusher.ts';
 
+const namespace = 'git-targets';
 const password = 'glpat-Hx72nQ9sVb41';
 const otherPassword = 'glpat-Zm03kP8tRw55';
 const values = '# ours\nreplicas: 2\nstaticExport:\n  enabled: true # for now\n  version: none\n';
@@ -83,13 +84,13 @@ before(async () => {
   vendor = await startVendor();
   cluster = await startChartedCluster({ namespaces: [namespace], watchNamespaces: [namespace] });
   await cluster.apply(
-    keySecret('export-api', goodKey),
+    keySecret('export-api', goodKey, namespace),
     secretOf('fleet', { token: password, 'ca.crt': caPem }),
     secretOf('tenant', { username: 'tenant', password: otherPassword, 'ca.crt': caPem }),
     secretOf('expired', { token: 'glpat-expired', 'ca.crt': caPem }),
     secretOf('without-ca', { token: password }),
   );
-  reader = createReader(cluster.kubectl, namespace);
+  reader = createReader(cluster, namespace);
   const port = new URL(server.origin).port;
   operator = await startOperator(cluster, [
     `--api-base-url=${vendor.url}`,

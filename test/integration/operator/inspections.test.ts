@@ -9,7 +9,7 @@ import { type OperatorProcess, startOperator } from './operator-process.ts';
 import { createReader } from './resource-reader.ts';
 import { goodKey, type ScriptedVendor, startVendor } from './scripted-vendor.ts';
 
-const namespaces = ['team-a', 'team-b'];
+const namespaces = ['inspections-a', 'inspections-b'];
 const names = ['a', 'b', 'c', 'd', 'e', 'f'];
 const namespaceOf = (name: string): string => namespaces[names.indexOf(name) % 2] ?? '';
 const concurrency = 2;
@@ -95,7 +95,7 @@ test('a free slot goes to the next archive, and all are published in the end', a
   isOpen = true;
   for (const { send } of held.splice(0)) send();
   for (const name of left) {
-    const reader = createReader(world.kubectl, namespaceOf(name));
+    const reader = createReader(world, namespaceOf(name));
     await reader.awaitCondition(name, 'Ready', 'True', 'Published');
   }
   await figures(0, 0);

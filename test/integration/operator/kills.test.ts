@@ -17,7 +17,7 @@ import { createReader, requirePublishedLink } from './resource-reader.ts';
 import { goodKey, type ScriptedVendor, startVendor } from './scripted-vendor.ts';
 
 const kills = Number(process.env['LEADER_KILLS'] ?? 3);
-const namespace = 'team-a';
+const namespace = 'kills';
 const names = ['one', 'two', 'three'];
 const domainOf = (name: string): string => `${name}.example.com`;
 let world: ChartedCluster;
@@ -39,7 +39,7 @@ const start = () =>
 before(async () => {
   vendor = await startVendor();
   world = await startChartedCluster({ namespaces: [namespace], watchNamespaces: [namespace] });
-  reader = createReader(world.kubectl, namespace);
+  reader = createReader(world, namespace);
   const connection = openConnection({
     kubeconfig: world.kubeconfig,
     context: undefined,

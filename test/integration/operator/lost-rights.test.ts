@@ -11,7 +11,7 @@ import { createReader, requirePublishedLink } from './resource-reader.ts';
 import { withoutRight } from './role-rights.ts';
 import { goodKey, type ScriptedVendor, startVendor } from './scripted-vendor.ts';
 
-const namespaces = ['team-a', 'team-b'] as const;
+const namespaces = ['lost-rights-a', 'lost-rights-b'] as const;
 const lifetimeMs = 20_000;
 let world: ChartedCluster;
 let vendor: ScriptedVendor;
@@ -52,7 +52,7 @@ after(async () => {
 
 const teamOf = (namespace: (typeof namespaces)[number]): Team => ({
   namespace,
-  reader: createReader(world.kubectl, namespace),
+  reader: createReader(world, namespace),
 });
 
 async function publish({ namespace, reader }: Team, name: string): Promise<void> {
@@ -83,14 +83,14 @@ async function gauge({ namespace }: Team, metric: string, name: string): Promise
 
 describe('permissions that are removed', { concurrency: true }, () => {
   test('a resource whose Secret may not be read reports that and its expired link, and recovers', async () => {
-    const team = teamOf('team-a');
+    const team = teamOf('lost-rights-a');
     const { reader } = team;
     await publish(team, 'blind');
     await withoutRight(world, { namespace: team.namespace, resource: 'secrets', verb: 'get' }, async () => {
       const { message } = await reader.awaitCondition('blind', 'Ready', 'False', 'OutputUnreadable', 60_000);
       assert.match(
         message,
-        /does not allow "get" on secrets "blind-bundle" in namespace team-a; add the verb/,
+        /does not allow "get" on secrets "blind-bundle" in namespace lost-rights-a; add the verb/,
       );
       const issues = vendor.issues('blind.example.com');
       const { secret } = await reader.readOutput('blind');
@@ -114,7 +114,7 @@ describe('permissions that are removed', { concurrency: true }, () => {
   });
 
   test('without permission to write status, an event and metrics report the resource, and its link is refreshed', async () => {
-    const team = teamOf('team-b');
+    const team = teamOf('lost-rights-b');
     const { reader } = team;
     await publish(team, 'mute');
     const before = await reader.read('sx', 'mute');

@@ -14,9 +14,10 @@ import { createAuthority } from '../../support/pki.ts';
 import { type ChartedCluster, startChartedCluster } from './charted-cluster.ts';
 import { type OperatorProcess, startOperator } from './operator-process.ts';
 import { createReader } from './resource-reader.ts';
-import { keySecret, namespace } from './resources.ts';
+import { keySecret } from './resources.ts';
 import { goodKey, type ScriptedVendor, signature, startVendor } from './scripted-vendor.ts';
 
+const namespace = 'mirrored-targets';
 const token = 'glpat-Yt61mR4wQc87';
 const password = 'pass-word-of-the-mirror';
 const siteChart = join(import.meta.dirname, '../../../charts/static-export-site');
@@ -86,7 +87,7 @@ suite('targets with the reference of a copy', { skip: noRegistry }, () => {
       watchNamespaces: [namespace],
       targets: { helmReleases: [{ namespace, names: ['docs'] }] },
     });
-    reader = createReader(cluster.kubectl, namespace);
+    reader = createReader(cluster, namespace);
     fleet = await server.createRepository('fleet', { 'docs.yaml': values });
     await cluster.apply(helmReleases);
     await eventually('the definition is served', async () => {
@@ -94,7 +95,7 @@ suite('targets with the reference of a copy', { skip: noRegistry }, () => {
       return true;
     });
     await cluster.apply(
-      keySecret('export-api', goodKey),
+      keySecret('export-api', goodKey, namespace),
       secret('mirror', { username: 'docs', password }),
       secret('fleet', { token, 'ca.crt': authority.certificatePem }),
       {

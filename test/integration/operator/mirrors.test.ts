@@ -17,7 +17,7 @@ import { createReader } from './resource-reader.ts';
 import { keySecret } from './resources.ts';
 import { goodKey, type ScriptedVendor, signature, startVendor } from './scripted-vendor.ts';
 
-const namespace = 'team-a';
+const namespace = 'mirrors';
 const password = 'pass-word-of-the-mirror';
 
 const secret = (name: string, stringData: Readonly<Record<string, string>>) => ({
@@ -53,12 +53,12 @@ suite('an operator and mirrors', { skip: noRegistry || noS3 }, () => {
     world = await startChartedCluster({ namespaces: [namespace], watchNamespaces: [namespace] });
     const { accessKeyId, secretAccessKey } = s3.rootKey;
     await world.apply(
-      keySecret('export-api', goodKey),
+      keySecret('export-api', goodKey, namespace),
       secret('mirror', { username: 'docs', password }),
       secret('wrong-mirror', { username: 'docs', password: 'not-the-pass-word' }),
       secret('bucket', { accessKeyId, secretAccessKey }),
     );
-    reader = createReader(world.kubectl, namespace);
+    reader = createReader(world, namespace);
     operator = await startOperator(world, [
       `--api-base-url=${vendor.url}`,
       '--allow-private-links',

@@ -7,15 +7,16 @@ import { eventually } from '../../support/eventually.ts';
 import { type ChartedCluster, startChartedCluster } from './charted-cluster.ts';
 import { type OperatorProcess, startOperator } from './operator-process.ts';
 import { createReader } from './resource-reader.ts';
-import { keySecret, namespace } from './resources.ts';
+import { keySecret } from './resources.ts';
 import { goodKey, type ScriptedVendor, signature, startVendor } from './scripted-vendor.ts';
 
+const namespace = 'object-targets';
 let cluster: ChartedCluster;
 let vendor: ScriptedVendor;
 let operator: OperatorProcess;
 let reader: ReturnType<typeof createReader>;
 
-const apps = 'apps';
+const apps = 'object-targets-apps';
 const consent = (name: string) => ({ 'staticexport.dev/allow-from': `${namespace}/${name}` });
 
 /** As much of a definition as these tests need; Flux's and Argo CD's own are in the tests with their controllers. */
@@ -108,7 +109,7 @@ before(async () => {
     return true;
   });
   await cluster.apply(
-    keySecret('export-api', goodKey),
+    keySecret('export-api', goodKey, namespace),
     helmRelease('released', { replicas: 2 }),
     helmRelease('tried', { replicas: 2 }),
     helmRelease('hidden', { replicas: 2 }),
@@ -136,7 +137,7 @@ before(async () => {
     toApplication('several'),
     toDeployment('pods'),
   );
-  reader = createReader(cluster.kubectl, namespace);
+  reader = createReader(cluster, namespace);
   operator = await startOperator(cluster, [
     `--api-base-url=${vendor.url}`,
     '--allow-private-links',

@@ -37,7 +37,7 @@ before(async () => {
   world = await startChartedCluster({ namespaces: [namespace], watchNamespaces: [namespace] });
   await world.apply(...surroundings);
   await world.apply(...resources(latePort));
-  reader = createReader(world.kubectl, namespace);
+  reader = createReader(world, namespace);
   operator = await startOperator(world, flags());
   logs.push(operator.log);
 });

@@ -8,7 +8,7 @@ import { eventually } from '../../support/eventually.ts';
 import { type ChartedCluster, startChartedCluster } from './charted-cluster.ts';
 import { launchOperator, type OperatorProcess } from './operator-process.ts';
 
-const namespaces = ['team-a', 'team-b'] as const;
+const namespaces = ['refused-a', 'refused-b'] as const;
 const bindingShape = z.object({
   apiVersion: z.string(),
   kind: z.string(),
@@ -67,27 +67,27 @@ test('an operator that is refused everywhere is not ready, and names verb, resou
   });
   assert.match(
     text,
-    /^StaticExports cannot be watched: .*does not allow "list" on staticexports.* in namespace team-[ab]; add the verb/,
+    /^StaticExports cannot be watched: .*does not allow "list" on staticexports.* in namespace refused-[ab]; add the verb/,
   );
   assert.equal((await operator.get('/livez')).status, 200);
 });
 
 test('one namespace that can be watched makes the operator ready; the other has a log line and a metric', async () => {
-  await giveBack('team-a');
+  await giveBack('refused-a');
   await eventually('ready', async () => (await operator.get('/readyz')).status === 200 || undefined, {
     timeoutMs: 90_000,
   });
-  await eventually('team-b refused', shows('staticexport_watch_refused{namespace="team-b"} 1'));
-  await eventually('team-a not', shows('staticexport_watch_refused{namespace="team-a"} 0'));
+  await eventually('refused-b refused', shows('staticexport_watch_refused{namespace="refused-b"} 1'));
+  await eventually('refused-a not', shows('staticexport_watch_refused{namespace="refused-a"} 0'));
   await eventually('its resource', shows('staticexport_resources 1'));
-  assert.equal(outagesOf('team-b').length, 1, outagesOf('team-b').join('\n'));
+  assert.equal(outagesOf('refused-b').length, 1, outagesOf('refused-b').join('\n'));
 });
 
 test('the refused namespace is watched as soon as that is permitted', async () => {
-  await giveBack('team-b');
-  await eventually('nothing refused', shows('staticexport_watch_refused{namespace="team-b"} 0'), {
+  await giveBack('refused-b');
+  await eventually('nothing refused', shows('staticexport_watch_refused{namespace="refused-b"} 0'), {
     timeoutMs: 60_000,
   });
   await eventually('both resources', shows('staticexport_resources 2'));
-  assert.equal(outagesOf('team-b').length, 1, outagesOf('team-b').join('\n'));
+  assert.equal(outagesOf('refused-b').length, 1, outagesOf('refused-b').join('\n'));
 });

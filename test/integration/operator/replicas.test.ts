@@ -38,7 +38,7 @@ before(async () => {
   const address = origin.address();
   assert.ok(typeof address === 'object' && address !== null);
   // All namespaces this time: the chart's ClusterRole.
-  world = await startChartedCluster({ namespaces: [namespace], watchNamespaces: [] });
+  world = await startChartedCluster({ ownControlPlane: true, namespaces: [namespace], watchNamespaces: [] });
   const data = join(world.folder, 'export-service');
   mkdirSync(data);
   writeFileSync(join(world.folder, 'keys'), `${apiKey}\n`, { mode: 0o600 });

@@ -7,7 +7,7 @@ import {
   parsePublishedBundle,
 } from '../../../src/bundle/published-bundle.ts';
 import { eventually } from '../../support/eventually.ts';
-import type { ChartedCluster } from './charted-cluster.ts';
+import type { KubeApi } from '../../support/kube-api.ts';
 import { type Condition, judgeStatus } from './status-judge.ts';
 
 interface SeenEvent {
@@ -23,13 +23,12 @@ export function requirePublishedLink({ version, link }: PublishedBundle): Publis
 }
 
 /** @param limitMs timeout of a wait that sets none; less than the minute after which all is checked again */
-export function createReader(kubectl: ChartedCluster['kubectl'], namespace: string, limitMs = 55_000) {
+export function createReader({ api }: { readonly api: KubeApi }, namespace: string, limitMs = 55_000) {
   let seen = 0;
   const broken = new Set<string>();
 
   async function read(kind: string, name: string) {
-    const { stdout } = await kubectl(['get', kind, name, '-n', namespace, '-o', 'json']);
-    const object = JSON.parse(stdout);
+    const object = await api.read(kind, name, namespace);
     if (object.kind === 'StaticExport') {
       seen += 1;
       for (const words of judgeStatus(object)) broken.add(words);
@@ -50,24 +49,17 @@ export function createReader(kubectl: ChartedCluster['kubectl'], namespace: stri
         if (found?.status === status && found.reason === reason) return found;
         throw new Error(JSON.stringify(seenStatus));
       },
-      { timeoutMs, everyMs: 250 },
+      { timeoutMs },
     );
 
-  const request = (name: string, token: string) =>
-    kubectl([
-      'annotate',
-      '--overwrite',
-      'sx',
-      name,
-      '-n',
-      namespace,
-      `staticexport.dev/requestedAt=${token}`,
-    ]);
+  const annotate = (name: string, annotations: Readonly<Record<string, string>>): Promise<unknown> =>
+    api.patch('sx', name, { metadata: { annotations } }, { namespace });
+
+  const request = (name: string, token: string) => annotate(name, { 'staticexport.dev/requestedAt': token });
 
   /** The events of one resource, from events.k8s.io. */
   async function eventsOf(name: string): Promise<readonly SeenEvent[]> {
-    const { stdout } = await kubectl(['get', 'events.events.k8s.io', '-n', namespace, '-o', 'json']);
-    const items: readonly SeenEvent[] = JSON.parse(stdout).items;
+    const items: readonly SeenEvent[] = await api.list('events.events.k8s.io', namespace);
     return items.filter(({ regarding }) => regarding.name === name);
   }
 
@@ -83,7 +75,7 @@ export function createReader(kubectl: ChartedCluster['kubectl'], namespace: stri
     assert.deepEqual([...broken], []);
   };
 
-  return { read, condition, awaitCondition, request, eventsOf, readOutput, assertRulesKept };
+  return { read, condition, awaitCondition, annotate, request, eventsOf, readOutput, assertRulesKept };
 }
 
 function conditionIn(

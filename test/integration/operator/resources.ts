@@ -5,10 +5,10 @@ import { goodKey, type ScriptedVendor, wrongKey } from './scripted-vendor.ts';
 
 export const namespace = 'team-a';
 
-export const keySecret = (name: string, apiKey: string) => ({
+export const keySecret = (name: string, apiKey: string, where = namespace) => ({
   apiVersion: 'v1',
   kind: 'Secret',
-  metadata: { name, namespace },
+  metadata: { name, namespace: where },
   stringData: { apiKey },
 });
 

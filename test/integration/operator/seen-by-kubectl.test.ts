@@ -9,7 +9,7 @@ import { type OperatorProcess, startOperator } from './operator-process.ts';
 import { createReader } from './resource-reader.ts';
 import { goodKey, type ScriptedVendor, startVendor } from './scripted-vendor.ts';
 
-const namespace = 'team-a';
+const namespace = 'seen-by-kubectl';
 const widestTerminal = 120;
 let world: ChartedCluster;
 let vendor: ScriptedVendor;
@@ -48,7 +48,7 @@ before(async () => {
     staticExport('refused'),
     staticExport('lost'),
   );
-  reader = createReader(world.kubectl, namespace);
+  reader = createReader(world, namespace);
   operator = await startOperator(world, [
     `--api-base-url=${vendor.url}`,
     '--allow-private-links',

@@ -10,7 +10,7 @@ import { type OperatorProcess, startOperator } from './operator-process.ts';
 import { createReader } from './resource-reader.ts';
 import { goodKey, type ScriptedVendor, startVendor } from './scripted-vendor.ts';
 
-const namespace = 'team-a';
+const namespace = 'side-by-side';
 let world: ChartedCluster;
 let vendor: ScriptedVendor;
 let plain: OperatorProcess;
@@ -31,8 +31,11 @@ const shows = async (operator: OperatorProcess, name: string): Promise<boolean> 
 
 before(async () => {
   vendor = await startVendor();
-  world = await startChartedCluster({ namespaces: [namespace, 'team-b'], watchNamespaces: [namespace] });
-  reader = createReader(world.kubectl, namespace);
+  world = await startChartedCluster({
+    namespaces: [namespace, 'side-by-side-b'],
+    watchNamespaces: [namespace],
+  });
+  reader = createReader(world, namespace);
   await world.apply(
     {
       apiVersion: 'v1',
@@ -84,7 +87,7 @@ test('the permissions end at the watched namespace', async () => {
   const can = async (...what: readonly string[]): Promise<string> =>
     (await world.kubectl(['auth', 'can-i', ...what, account]).catch(() => ({ stdout: 'no' }))).stdout.trim();
   assert.equal(await can('list', 'staticexports.staticexport.dev', '-n', namespace), 'yes');
-  assert.equal(await can('list', 'staticexports.staticexport.dev', '-n', 'team-b'), 'no');
+  assert.equal(await can('list', 'staticexports.staticexport.dev', '-n', 'side-by-side-b'), 'no');
   assert.equal(await can('list', 'staticexports.staticexport.dev', '-A'), 'no');
   assert.equal(await can('list', 'secrets', '-n', namespace), 'no');
 });

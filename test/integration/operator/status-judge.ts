@@ -3,8 +3,8 @@
 
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { ChildProgram } from '../../support/child-program.ts';
 import { brokenRules, type StoredStatus } from '../../support/kstatus-rules.ts';
+import type { KubeApi } from '../../support/kube-api.ts';
 
 export interface Condition {
   readonly type: string;
@@ -31,40 +31,37 @@ export interface StatusJudge {
   conclude(): void;
 }
 
-const columns = '{.metadata.name}{" "}{.metadata.generation}{" "}{.status}{"\\n"}';
-
 export function createStatusJudge(
-  watch: (args: readonly string[], onLine: (line: string) => void) => Pick<ChildProgram, 'exited'>,
+  api: Pick<KubeApi, 'watch'>,
+  namespaces: readonly (string | undefined)[],
 ): StatusJudge {
   const broken = new Set<string>();
+  const over = new AbortController();
   let seen = 0;
-  let state: 'idle' | 'watching' | 'over' = 'idle';
+  let isWatching = false;
 
-  const judge = (line: string): void => {
-    const [, name = '', generation, text = ''] = /^(\S+) (\d+) (\{.*"conditions".*)$/.exec(line) ?? [];
-    if (name === '') return;
+  const judge = ({ metadata, status }: ReadObject): void => {
+    if (status?.conditions === undefined) return;
     seen += 1;
-    const read = { metadata: { name, generation: Number(generation) }, status: JSON.parse(text) };
-    for (const words of judgeStatus(read)) broken.add(`${words} (${text})`);
+    for (const words of judgeStatus({ metadata, status })) broken.add(`${words} (${JSON.stringify(status)})`);
   };
   // A changed CRD ends every watch; the next one starts with the present objects.
-  const look = async (): Promise<void> => {
-    while (state === 'watching') {
-      await watch(['get', 'sx', '-A', '-o', `jsonpath=${columns}`], judge).exited;
+  const look = async (namespace: string | undefined): Promise<void> => {
+    while (!over.signal.aborted) {
+      await api.watch('sx', namespace, judge, over.signal).catch(() => {});
       await sleep(200);
     }
   };
   return {
     begin: () => {
-      if (state !== 'idle') return;
-      state = 'watching';
-      void look();
+      if (isWatching) return;
+      isWatching = true;
+      for (const namespace of namespaces) void look(namespace);
     },
     conclude: () => {
-      const wasWatching = state === 'watching';
       // First, or a failure below would leave a watch that starts again and again.
-      state = 'over';
-      if (wasWatching) assert.ok(seen > 0, 'no status was seen');
+      over.abort();
+      if (isWatching) assert.ok(seen > 0, 'no status was seen');
       assert.deepEqual([...broken], []);
     },
   };

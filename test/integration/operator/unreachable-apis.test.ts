@@ -15,7 +15,7 @@ import { type OperatorProcess, startOperator } from './operator-process.ts';
 import { createReader } from './resource-reader.ts';
 import { goodKey, type ScriptedVendor, startVendor } from './scripted-vendor.ts';
 
-const namespace = 'team-a';
+const namespace = 'unreachable-apis';
 const names = { dns: ['localhost'], ips: ['127.0.0.1'] };
 /** The fault of each API's certificate, and its error code. */
 const troubles = {
@@ -112,7 +112,7 @@ before(async () => {
     vendor.script(`${name}.example.com`, { status: () => 'running' });
   }
   world = await startChartedCluster({ namespaces: [namespace], watchNamespaces: [namespace] });
-  reader = createReader(world.kubectl, namespace);
+  reader = createReader(world, namespace);
   const caFile = join(world.folder, 'authority.pem');
   writeFileSync(caFile, authority.certificatePem);
   await world.apply(

@@ -17,7 +17,7 @@ import { type OperatorProcess, startOperator } from '../operator/operator-proces
 import { createReader } from '../operator/resource-reader.ts';
 import { type ReceiverProcess, receiverKubeconfig, startReceiver } from './receiver-process.ts';
 
-const namespace = 'team-a';
+const namespace = 'burst';
 const apiKey = 'svc_burst-Kq81';
 const secret = 'the-shared-secret-of-the-burst';
 const body = '{"commits":["text-of-a-commit"]}';
@@ -77,7 +77,7 @@ before(async () => {
       trigger: { webhook: { secretRef: { name: 'docs-hook' } }, quietPeriod: `${quietMs}ms` },
     },
   });
-  reader = createReader(world.kubectl, namespace);
+  reader = createReader(world, namespace);
   [operator, receiver] = await Promise.all([
     startOperator(world, [
       ...[`--api-base-url=${url}`, '--allow-private-links', `--watch-namespaces=${namespace}`],

@@ -23,14 +23,14 @@ export interface ReceiverProcess {
   metrics(): Promise<string>;
 }
 
-/** The name of its Deployment and ServiceAccount in the release of `startChartedCluster`. */
-export const receiverAccount = 'test-static-export-operator-webhook';
+/** The name of its Deployment and ServiceAccount. */
+export const receiverAccount = ({ leaseName }: Pick<ChartedCluster, 'leaseName'>): string =>
+  `${leaseName}-webhook`;
 
 /** A kubeconfig with exactly the permissions of the receiver's ServiceAccount. */
 export async function receiverKubeconfig(world: ChartedCluster): Promise<string> {
-  const namespace = `--namespace=${world.operatorNamespace}`;
-  const { stdout } = await world.kubectl(['create', 'token', receiverAccount, namespace]);
-  return world.controlPlane.writeKubeconfig('receiver', stdout.trim());
+  const token = await world.api.createToken(receiverAccount(world), world.operatorNamespace);
+  return world.controlPlane.writeKubeconfig('receiver', token);
 }
 
 /** Resolves once it is ready. */

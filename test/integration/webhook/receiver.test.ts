@@ -11,9 +11,14 @@ import { eventually } from '../../support/eventually.ts';
 import { hmacHex, signStandard } from '../../unit/webhook/signing.ts';
 import { type ChartedCluster, startChartedCluster } from '../operator/charted-cluster.ts';
 import { findLeaks } from '../operator/leak-search.ts';
-import { type ReceiverProcess, receiverKubeconfig, startReceiver } from './receiver-process.ts';
+import {
+  type ReceiverProcess,
+  receiverAccount,
+  receiverKubeconfig,
+  startReceiver,
+} from './receiver-process.ts';
 
-const namespace = 'team-a';
+const namespace = 'receiver';
 const secret = 'whsec_dGhlLXNoYXJlZC1zZWNyZXQtb2YtdGhlLXRlc3Q=';
 const body = '{"ref":"refs/heads/main","pusher":"name-in-the-body"}';
 const bytes = Buffer.from(body);
@@ -308,7 +313,7 @@ test('without permission even a wider role changes nothing else', async () => {
       subjects: [
         {
           kind: 'ServiceAccount',
-          name: 'test-static-export-operator-webhook',
+          name: receiverAccount(world),
           namespace: world.operatorNamespace,
         },
       ],

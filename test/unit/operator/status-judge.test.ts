@@ -5,13 +5,15 @@ import { test } from 'node:test';
 import { createStatusJudge } from '../../integration/operator/status-judge.ts';
 import { brokenStatuses, condition, notReady, ready, status } from '../../support/broken-statuses.ts';
 import type { StoredStatus } from '../../support/kstatus-rules.ts';
+import type { KubeApi } from '../../support/kube-api.ts';
 
 /** A judge whose watch has brought these, each of a resource of generation 2. */
 function judgeOf(...statuses: readonly StoredStatus[]) {
-  const judge = createStatusJudge((_args, onLine) => {
-    for (const one of statuses) onLine(`docs 2 ${JSON.stringify(one)}`);
-    return { exited: new Promise(() => {}) };
-  });
+  const watch: KubeApi['watch'] = (_kind, _namespace, onObject) => {
+    for (const one of statuses) onObject({ metadata: { name: 'docs', generation: 2 }, status: one });
+    return new Promise(() => {});
+  };
+  const judge = createStatusJudge({ watch }, ['ns']);
   judge.begin();
   return judge;
 }

@@ -52,6 +52,7 @@ export const valuesTarget = {
 export async function startServedCluster(): Promise<ServedCluster> {
   const vendor = await startVendor();
   const cluster = await startChartedCluster({
+    ownControlPlane: true,
     namespaces: [namespace, targetNamespace],
     watchNamespaces: [namespace, targetNamespace],
   });
@@ -86,7 +87,7 @@ export async function startServedCluster(): Promise<ServedCluster> {
       staticExport('docs', { targets: [valuesTarget] }),
     );
     await writeStatus(kubectl, 'deployment', operatorNamespace, leaseName, { replicas: 2, readyReplicas: 2 });
-    const reader = createReader(kubectl, namespace);
+    const reader = createReader(cluster, namespace);
     operator = await startOperator(cluster, [
       `--api-base-url=${vendor.url}`,
       '--allow-private-links',

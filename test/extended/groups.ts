@@ -38,6 +38,14 @@ export const groups = {
     shows: 'commands that are killed at any moment continue without a second job',
     dependsOn: ['src/cli/export', 'src/cli/folder', 'src/cli/conversations', 'src/conversations', 'src/loop'],
   },
+  month: {
+    shows: 'thirty days behind an air gap, with real servers, a real registry and two visitors',
+    dependsOn: ['src/site', 'src/bundle', 'src/mirror'],
+  },
+  browsers: {
+    shows: 'sites of Next.js and VitePress stay alive in a browser while the server swaps',
+    dependsOn: ['src/site', 'test/support/next-site', 'test/support/vitepress-site'],
+  },
   campaign: {
     shows: 'random lives of a resource over years of virtual time keep every rule',
     dependsOn: ['src/reconcile', 'src/loop', 'test/simulation'],

@@ -1,6 +1,7 @@
 // Runs the test files named by its patterns, as `node --test` does, with what that lacks: several short files in one
-// process (`--share-processes`), the longest files first, and modules that stay compiled between processes and runs.
-// A file in a shared process is a suite of it: its hooks are its own, and what fails names it. A process that hangs ends.
+// process (`--share-processes`), one control plane for all processes, the longest files first, and modules that stay
+// compiled between processes and runs. A file in a shared process is a suite of it: its hooks are its own, and what fails
+// names it. A process that hangs ends.
 
 import { globSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -10,6 +11,7 @@ import { run } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
 import { reportWithCosts } from './failures-reporter.ts';
+import { filesLoadedBy } from './import-graph.ts';
 import { prepareFor } from './preparations.ts';
 import { readCosts } from './test-costs.ts';
 import { aloneFiles, longFiles, planProcesses } from './test-processes.ts';
@@ -46,6 +48,10 @@ const processes = planProcesses(files, {
 });
 
 await prepareFor(files, (line) => void process.stdout.write(`${line}\n`));
+const sharing = join(import.meta.dirname, 'shared-control-plane.ts');
+const controlPlane = filesLoadedBy(files).has(sharing)
+  ? await (await import('./shared-control-plane.ts')).startSharedControlPlane()
+  : undefined;
 const folder = await mkdtemp(join(tmpdir(), 'test-processes-'));
 const urlOf = (file: string): string => JSON.stringify(pathToFileURL(resolve(file)));
 const suiteOf = (file: string, index: number): string => `
@@ -81,5 +87,8 @@ events.on('test:summary', ({ success }) => {
 });
 events
   .compose(reportWithCosts(() => readCosts(folder)))
-  .on('close', () => void rm(folder, { recursive: true, force: true }))
+  .on('close', () => {
+    void rm(folder, { recursive: true, force: true });
+    void controlPlane?.stop();
+  })
   .pipe(process.stdout);

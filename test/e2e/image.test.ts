@@ -69,7 +69,7 @@ suite('the image, built from the sources', () => {
       assert.ok(start !== '\u007fELF' && !file.name.endsWith('.node'), file.name);
     }
     const [cache = '', ...more] = await readdir(join(image.root, 'app/compiled'));
-    assert.match(cache, /^v24\..*-65532$/);
+    assert.match(cache, /^v26\..*-65532$/);
     assert.deepEqual(more, []);
     const compiled = await readdir(join(image.root, 'app/compiled', cache));
     const sizes = await Promise.all(

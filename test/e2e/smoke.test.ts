@@ -143,10 +143,10 @@ suite('our image on real nodes', () => {
   test('exec, logs and port-forward work', async () => {
     const [pod = ''] = await listPods(nodes, namespace, selector);
     const exec = await kubectl(nodes, ['exec', pod, inNamespace, '--', '/nodejs/bin/node', '--version']);
-    assert.match(exec, /^v24\./);
+    assert.match(exec, /^v26\./);
     const list = ['/nodejs/bin/node', '--print', 'fs.readdirSync("/app/compiled").join()'];
     const compiled = await kubectl(nodes, ['exec', pod, inNamespace, '--', ...list]);
-    assert.match(compiled, /^v24\.\S+-65532$/m, 'compiled code for the image’s own user');
+    assert.match(compiled, /^v26\.\S+-65532$/m, 'compiled code for the image’s own user');
     assert.match(await kubectl(nodes, ['logs', pod, inNamespace]), /"level"/);
     const tool = (await findClusterTools()).kubectl;
     const forward = nodes.start(

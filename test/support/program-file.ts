@@ -21,7 +21,9 @@ export const programFile = (
     : join(builtFolder, `${name}.mjs`);
 
 /** The program of a thread. @param name as in `src/bin`, without `-worker` */
-export const workerFile = (name: 'bundle' | 'conversations' | 'git' | 'mirror' | 'values'): URL =>
+export const workerFile = (
+  name: 'bundle' | 'check' | 'conversations' | 'git' | 'mirror' | 'values' | 'variant',
+): URL =>
   builtFolder === undefined
     ? new URL(`../../src/bin/${name}-worker.ts`, import.meta.url)
     : pathToFileURL(join(builtFolder, `${name}-worker.mjs`));

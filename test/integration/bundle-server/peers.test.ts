@@ -1,5 +1,5 @@
 // Servers of one site hand bundles to each other: a new one starts while the vendor is down, all of them together
-// cost one download, and a peer that lies, is slow or dead costs a moment and nothing else. Real programs.
+// cost one download, and a peer that lies, is slow or dead costs a moment and nothing else. Servers of this process, with their threads.
 
 import assert from 'node:assert/strict';
 import { createServer, type RequestListener } from 'node:http';
@@ -9,7 +9,8 @@ import { eventually } from '../../support/eventually.ts';
 import { portOf } from '../../support/storage-server.ts';
 import { bundleDocument, makeArchive, makeSite, siteDigest } from './archive.ts';
 import { type LinkServer, signature, startLinkServer } from './link-server.ts';
-import { prepareSite, type ServedSite } from './served-site.ts';
+import type { ServedSite } from './served-site.ts';
+import { prepareSiteHere } from './server-here.ts';
 
 let links: LinkServer;
 let servers: ServedSite[];
@@ -32,7 +33,7 @@ afterEach(async () => {
 const addressOf = (server: ServedSite): string => new URL(server.admin).host;
 
 async function prepareServers(count: number): Promise<readonly ServedSite[]> {
-  for (let at = 0; at < count; at += 1) servers.push(await prepareSite());
+  for (let at = 0; at < count; at += 1) servers.push(await prepareSiteHere());
   return servers;
 }
 

@@ -2,6 +2,7 @@
 // built all of them first. A built program starts with a quarter of the CPU time.
 
 import { join, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
 
 const builtFolder = process.env['PROGRAMS_FOLDER'];
 
@@ -18,3 +19,11 @@ export const programFile = (
   builtFolder === undefined
     ? resolve(import.meta.dirname, `../../src/bin/${name}.ts`)
     : join(builtFolder, `${name}.mjs`);
+
+/** The program of a thread. @param name as in `src/bin`, without `-worker` */
+export const workerFile = (
+  name: 'bundle' | 'check' | 'conversations' | 'git' | 'mirror' | 'values' | 'variant',
+): URL =>
+  builtFolder === undefined
+    ? new URL(`../../src/bin/${name}-worker.ts`, import.meta.url)
+    : pathToFileURL(join(builtFolder, `${name}-worker.mjs`));

@@ -30,6 +30,15 @@ export function makeSite(version: string, pages = 30): SiteContent {
   };
 }
 
+/** Computed here from the content, and not taken from the code under test. */
+export function siteDigest(content: SiteContent): string {
+  const whole = createHash('sha256');
+  for (const path of Object.keys(content).sort()) {
+    whole.update(`${sha256(content[path] ?? '')}  ${path}\n`);
+  }
+  return whole.digest('hex');
+}
+
 export interface DocumentFacts {
   readonly version: string;
   readonly link: string;

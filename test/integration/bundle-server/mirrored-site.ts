@@ -1,7 +1,5 @@
-// A site's copy in a mirror, and what a server needs to read it. Owns the logins. The digest is computed here from the
-// content, and not taken from the code under test.
+// A site's copy in a mirror, and what a server needs to read it. Owns the logins.
 
-import { createHash, hash } from 'node:crypto';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -11,7 +9,7 @@ import { copyBundle } from '../../../src/mirror/copy.ts';
 import type { BundleImage, Compression } from '../../../src/mirror/image.ts';
 import { type MirrorAccess, openCarrier } from '../../../src/mirror/open-carrier.ts';
 import { systemClock } from '../../../src/runtime/clock.ts';
-import type { SiteContent } from './archive.ts';
+import { type SiteContent, siteDigest } from './archive.ts';
 import type { ServedSite } from './served-site.ts';
 
 /** Logins of the registry. */
@@ -55,7 +53,7 @@ export async function copySite(
     { clock: systemClock, proxy, identity: undefined },
   );
   try {
-    const digest = digestOf(content);
+    const digest = siteDigest(content);
     const files: readonly ArchivedFile[] = Object.entries(content).map(([path, body]) => {
       const bytes = Buffer.from(body);
       return { path, size: bytes.length, read: () => [bytes] };
@@ -66,14 +64,6 @@ export async function copySite(
     await carrier.close();
     await rm(workDir, { recursive: true, force: true });
   }
-}
-
-function digestOf(content: SiteContent): string {
-  const whole = createHash('sha256');
-  for (const path of Object.keys(content).sort()) {
-    whole.update(`${hash('sha256', content[path] ?? '', 'hex')}  ${path}\n`);
-  }
-  return whole.digest('hex');
 }
 
 /** Writes the Secret that a server reads with `--mirror-credentials`. @returns its folder */

@@ -1,5 +1,5 @@
 // Servers of one site hand bundles to each other: a new one starts while the vendor is down, all of them together
-// cost one download, and a peer that lies, is slow or dead costs a moment and nothing else. Real programs.
+// cost one download, and a peer that lies, is slow or dead costs a moment and nothing else. Servers of this process, with their threads.
 
 import assert from 'node:assert/strict';
 import { createServer, type RequestListener } from 'node:http';
@@ -7,9 +7,10 @@ import { afterEach, beforeEach, test } from 'node:test';
 import { formatIndex, parseIndex } from '../../../src/bundle/store/index-document.ts';
 import { eventually } from '../../support/eventually.ts';
 import { portOf } from '../../support/storage-server.ts';
-import { bundleDocument, makeArchive, makeSite } from './archive.ts';
+import { bundleDocument, makeArchive, makeSite, siteDigest } from './archive.ts';
 import { type LinkServer, signature, startLinkServer } from './link-server.ts';
-import { prepareSite, type ServedSite } from './served-site.ts';
+import type { ServedSite } from './served-site.ts';
+import { prepareSiteHere } from './server-here.ts';
 
 let links: LinkServer;
 let servers: ServedSite[];
@@ -32,7 +33,7 @@ afterEach(async () => {
 const addressOf = (server: ServedSite): string => new URL(server.admin).host;
 
 async function prepareServers(count: number): Promise<readonly ServedSite[]> {
-  for (let at = 0; at < count; at += 1) servers.push(await prepareSite());
+  for (let at = 0; at < count; at += 1) servers.push(await prepareSiteHere());
   return servers;
 }
 
@@ -44,18 +45,8 @@ const mountAll = (all: readonly ServedSite[], digest: string, name = 'first'): P
     all.map((one) => one.mount(bundleDocument({ version: 'v1', link: links.link('v1', name), digest }))),
   );
 
-/** The digest of the site that `v1` is, learned by fetching it once, alone. */
-async function learnDigest(): Promise<string> {
-  const alone = await prepareSite();
-  try {
-    await alone.mount(bundleDocument({ version: 'v1', link: links.link('v1', 'alone') }));
-    await alone.start();
-    const { active } = await alone.until('v1 is served', (status) => status.active !== null);
-    return active?.digest ?? assert.fail();
-  } finally {
-    await alone.remove();
-  }
-}
+/** Of the site that `v1` is. Every server refuses it where it computes another one. */
+const digest = siteDigest(makeSite('v1'));
 
 const isServed = (server: ServedSite) => server.until('v1 is served', (status) => status.active !== null);
 
@@ -71,7 +62,6 @@ async function fakePeer(listener: RequestListener): Promise<string> {
 }
 
 test('a new server with an empty disk and an expired link starts from a peer', async () => {
-  const digest = await learnDigest();
   const [first, second] = await prepareServers(2);
   assert.ok(first !== undefined && second !== undefined);
   await mountAll(servers, digest);
@@ -96,7 +86,6 @@ test('a new server with an empty disk and an expired link starts from a peer', a
 });
 
 test('five servers that start together with empty disks are one download', async () => {
-  const digest = await learnDigest();
   await prepareServers(5);
   const before = links.requests();
   await mountAll(servers, digest);
@@ -107,7 +96,6 @@ test('five servers that start together with empty disks are one download', async
 });
 
 test('a server that waits with an expired link copies the bundle as soon as a peer has it', async () => {
-  const digest = await learnDigest();
   const [waiting, lucky] = await prepareServers(2);
   assert.ok(waiting !== undefined && lucky !== undefined);
   links.misbehave((response) => response.writeHead(403).end());
@@ -181,7 +169,6 @@ function largerIndex(index: string): string {
 }
 
 interface HonestCopy {
-  readonly digest: string;
   readonly index: string;
   readonly pack: Buffer;
 }
@@ -190,7 +177,6 @@ let honestCopy: Promise<HonestCopy> | undefined;
 
 /** What an honest peer hands over, fetched once: the liars make theirs of it. */
 async function copyOfHonestPeer(): Promise<HonestCopy> {
-  const digest = await learnDigest();
   const [honest] = await prepareServers(1);
   assert.ok(honest !== undefined);
   await mountAll([honest], digest);
@@ -201,14 +187,14 @@ async function copyOfHonestPeer(): Promise<HonestCopy> {
   const pack = Buffer.from(await (await part('pack')).arrayBuffer());
   await honest.remove();
   servers = [];
-  return { digest, index, pack };
+  return { index, pack };
 }
 
 // Not as parts of one test: the hooks of this file run for parts too, and would take the outer one's servers.
 for (const [what, listener] of Object.entries(liars)) {
   test(`a peer that lies is dropped, and the link is used: ${what}`, async () => {
     honestCopy ??= copyOfHonestPeer();
-    const { digest, index, pack } = await honestCopy;
+    const { index, pack } = await honestCopy;
     const liar = await fakePeer(listener(index, pack));
     const [server] = await prepareServers(1);
     assert.ok(server !== undefined);
@@ -221,7 +207,6 @@ for (const [what, listener] of Object.entries(liars)) {
 }
 
 test('stopped, silent or foreign peers delay a start by seconds only', async () => {
-  const digest = await learnDigest();
   const silent = await fakePeer(() => {});
   const foreign = await fakePeer((_request, response) => response.writeHead(200).end('<html>hello</html>'));
   const [server] = await prepareServers(1);
@@ -232,7 +217,6 @@ test('stopped, silent or foreign peers delay a start by seconds only', async () 
 });
 
 test('what the admin port says to peers: only digests open anything, and only for GET', async () => {
-  const digest = await learnDigest();
   const [server] = await prepareServers(1);
   assert.ok(server !== undefined);
   await mountAll([server], digest);

@@ -69,7 +69,12 @@ export interface ServedSite {
   remove(): Promise<void>;
 }
 
-export async function prepareSite(store?: string): Promise<ServedSite> {
+/** The real program, in a process of its own. */
+const startProcess = (args: readonly string[], onLine: (line: string) => void): ChildProgram =>
+  startProgram(process.execPath, { args: [program, ...args], onLine });
+
+/** @param startServer starts a server with these flags; it calls back with each line of its log */
+export async function prepareSite(store?: string, startServer = startProcess): Promise<ServedSite> {
   const folder = await mkdtemp(join(tmpdir(), 'bundle-server-'));
   const storeDir = store ?? join(folder, 'store');
   const [port, adminPort] = [await findFreePort(), await findFreePort()];
@@ -109,9 +114,8 @@ export async function prepareSite(store?: string): Promise<ServedSite> {
       const source = flags.some((flag) => flag.startsWith('--bundle-url') || flag.startsWith('--bundle-ref'))
         ? []
         : ['--bundle-file', join(folder, 'mounted/bundle.json')];
-      child = startProgram(process.execPath, {
-        args: [
-          program,
+      child = startServer(
+        [
           ...source,
           ...[
             '--store',
@@ -123,8 +127,8 @@ export async function prepareSite(store?: string): Promise<ServedSite> {
           ],
           ...['--poll-interval', '50ms', '--drain-linger', '100ms', '--allow-private-links', ...flags],
         ],
-        onLine: (line) => lines.push(line),
-      });
+        (line) => lines.push(line),
+      );
       const started = child;
       await eventually('the admin port answers', async () => {
         if (started.hasExited()) throw new Error(`the program ended: ${started.tail()}`);

@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import { connect, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { afterEach, beforeEach, test } from 'node:test';
+import { after, afterEach, before, beforeEach, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { eventually } from '../../support/eventually.ts';
 import { noise } from '../../support/noise.ts';
@@ -13,14 +13,33 @@ import { bundleDocument, makeSite } from './archive.ts';
 import { type LinkServer, startLinkServer } from './link-server.ts';
 import { prepareSite, type ServedSite } from './served-site.ts';
 
+// More than the system's buffers take of a connection whose reader does nothing.
+const archive = tarOf({ ...makeSite('v1', 3), 'large.bin': noise(32 * 2 ** 20) });
 let links: LinkServer;
 let servers: ServedSite[];
 let attack: AbortController;
 
+// Its connections are closed after 15 s, while the other tests run.
+let idle: ServedSite;
+let unfinished: Promise<readonly string[]>;
+
+before(async () => {
+  idle = await prepareSite();
+  await idle.start();
+  const { hostname, port } = new URL(idle.admin);
+  unfinished = Promise.all(
+    ['GET /peers/', ''].map((head) => {
+      const socket = connect({ host: hostname, port: Number(port) });
+      socket.on('error', () => {}).write(head);
+      return text(socket);
+    }),
+  );
+});
+after(() => idle.remove());
+
 beforeEach(async () => {
   links = await startLinkServer();
-  // More than the system's buffers take of a connection whose reader does nothing.
-  links.put('v1', tarOf({ ...makeSite('v1', 3), 'large.bin': noise(32 * 2 ** 20) }));
+  links.put('v1', archive);
   servers = [];
   attack = new AbortController();
 });
@@ -47,11 +66,18 @@ async function servedDigest(server: ServedSite): Promise<string> {
 interface SlowClient {
   readonly path: string;
   readonly localAddress: string;
+  /** Called when its first connection gets an answer or is closed. */
+  onAnswer(): void;
 }
 
 /** Takes some kilobytes a second of every copy that it gets, and asks again as soon as it is refused or cut. */
-async function takeSlowly(admin: string, { path, localAddress }: SlowClient): Promise<void> {
+async function takeSlowly(admin: string, { path, localAddress, onAnswer }: SlowClient): Promise<void> {
   const { hostname, port } = new URL(admin);
+  let isAnswered = false;
+  const noteAnswer = (): void => {
+    if (!isAnswered) onAnswer();
+    isAnswered = true;
+  };
   while (!attack.signal.aborted) {
     const socket = connect({ host: hostname, port: Number(port), localAddress });
     const end = (): Socket => socket.destroy();
@@ -60,8 +86,9 @@ async function takeSlowly(admin: string, { path, localAddress }: SlowClient): Pr
     socket.on('error', () => {});
     socket.write(`GET ${path} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`);
     const drip = setInterval(() => socket.resume(), 500);
-    socket.on('data', () => socket.pause());
+    socket.on('data', () => socket.pause()).once('data', noteAnswer);
     await closed;
+    noteAnswer();
     clearInterval(drip);
     attack.signal.removeEventListener('abort', end);
     await sleep(20);
@@ -82,10 +109,14 @@ for (const [clients, from] of [
     const digest = await servedDigest(owner);
     links.misbehave((response) => response.writeHead(403).end());
     const path = `/peers/${digest}/pack`;
+    let answered = 0;
+    const onAnswer = (): void => {
+      answered += 1;
+    };
     for (let at = 0; at < clients; at += 1) {
-      void takeSlowly(owner.admin, { path, localAddress: from[at % from.length] ?? assert.fail() });
+      void takeSlowly(owner.admin, { path, localAddress: from[at % from.length] ?? assert.fail(), onAnswer });
     }
-    await sleep(1000);
+    await eventually('every client takes a copy or was refused', () => answered === clients || undefined);
     const fresh = await serve(digest, new URL(owner.admin).host);
     assert.equal(await servedDigest(fresh), digest);
     assert.equal((await fresh.status()).source.kind, 'peer');
@@ -93,18 +124,6 @@ for (const [clients, from] of [
 }
 
 test('a client that never ends its request to the admin port keeps no connection, and neither does a silent one', async () => {
-  const server = await serve();
-  const { hostname, port } = new URL(server.admin);
-  const answers = ['GET /peers/', ''].map(async (head) => {
-    const socket = connect({ host: hostname, port: Number(port) });
-    socket.on('error', () => {}).write(head);
-    return text(socket);
-  });
-  let ended: readonly string[] = [];
-  void Promise.all(answers).then((all) => {
-    ended = all;
-  });
-  await eventually('both are closed', () => (ended.length === 2 ? true : undefined));
-  for (const answer of ended) assert.match(answer, /^HTTP\/1\.1 408 /);
-  assert.ok((await fetch(`${server.admin}/livez`)).ok);
+  for (const answer of await unfinished) assert.match(answer, /^HTTP\/1\.1 408 /);
+  assert.ok((await fetch(`${idle.admin}/livez`)).ok);
 });

@@ -63,7 +63,7 @@ test(`${swaps} swaps under load: no 5xx, no mixed pair, no growth`, {
       assert.equal(asset.status, 200, 'the page was served and its asset was not');
       assert.equal(await asset.text(), `console.log("${[...named][0]}");\n`);
       // A steady load, not a race for the processor: what is measured is the swap.
-      await sleep(8);
+      await sleep(30);
     }
   };
 
@@ -79,7 +79,7 @@ test(`${swaps} swaps under load: no 5xx, no mixed pair, no growth`, {
       const status = async () => (await served.status()).swaps;
       for (const end = performance.now() + 30_000; (await status()) < count; ) {
         assert.ok(performance.now() < end, `swap ${count} did not come: ${served.child().tail()}`);
-        await sleep(10);
+        await sleep(20);
       }
     };
     await publish(0);

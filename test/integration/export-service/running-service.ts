@@ -22,6 +22,7 @@ import { exportWith } from '../../../src/export-service/site-export.ts';
 import { type Clock, systemClock } from '../../../src/runtime/clock.ts';
 import { createLogger } from '../../../src/runtime/logger.ts';
 import { systemRandom } from '../../../src/runtime/random.ts';
+import { workerFile } from '../../support/program-file.ts';
 
 export const key = 'svc_integration';
 export const readerKey = 'svc_reader';
@@ -110,7 +111,7 @@ async function startIn(folder: string, options: Partial<ExportServiceOptions>): 
     linkLifetimeMs: 900_000,
     maxQueued: 100,
     defaultProject: 'default',
-    conversationsProgram: new URL('../../../src/bin/conversations-worker.ts', import.meta.url),
+    conversationsProgram: workerFile('conversations'),
     clock,
     random: systemRandom,
     logger: createLogger('debug', (line) => lines.push(line)),

@@ -10,9 +10,9 @@ import { createGitTargets } from '../../../src/services/git-targets.ts';
 import type { WantedGitTarget } from '../../../src/staticexport/wanted.ts';
 import { eventually } from '../../support/eventually.ts';
 import { type GitServer, startGitServer } from '../../support/gitops/git-server.ts';
+import { workerFile } from '../../support/program-file.ts';
 import { author, editOf, login, noGit, outcomesOf, taskOf } from './git-tasks.ts';
 
-const program = new URL('../../../src/bin/git-worker.ts', import.meta.url);
 const values = 'staticExport:\n  version: "1"\n';
 const { signal } = new AbortController();
 
@@ -21,7 +21,7 @@ suite('a push in a thread', { skip: noGit }, () => {
   let pusher: GitPusherThread;
   before(async () => {
     server = await startGitServer({ login });
-    pusher = createGitPusher(program, systemClock);
+    pusher = createGitPusher(workerFile('git'), systemClock);
   });
   after(async () => {
     await pusher.close();

@@ -8,6 +8,7 @@ import { after, before, suite, test } from 'node:test';
 import { readHeads } from '../../../src/git/push-run.ts';
 import type { GitFailureCode, GitPushTask } from '../../../src/git/push-task.ts';
 import { mustRun } from '../../support/command.ts';
+import type { GitRepository } from '../../support/gitops/git-repository.ts';
 import { type GitReply, type GitServer, startGitServer } from '../../support/gitops/git-server.ts';
 import { createAuthority } from '../../support/pki.ts';
 import {
@@ -305,9 +306,11 @@ suite('a push that is refused', { skip: noGit }, () => {
       task: { access: { ...login, caPem: secret } },
     },
   ];
+  /** Of all failures, because none of them changes it. */
+  let repository: GitRepository | undefined;
   for (const { name, code, isTemporary = false, message, task, onRequest } of failures) {
     test(`${name} is ${code}`, async () => {
-      const repository = await server.createRepository(`fail-${name.replace(/\W+/g, '-')}`, {
+      repository ??= await server.createRepository('failures', {
         'v.yaml': values,
         'noise.yaml': `a: ${'0123456789abcdef'.repeat(400)}\n`,
       });

@@ -18,6 +18,7 @@ import { systemRandom } from '../../../src/runtime/random.ts';
 import { type ExternalServices, openExternalServices } from '../../../src/services/external-services.ts';
 import { memoryBundle } from '../../support/memory-bundle.ts';
 import { noise } from '../../support/noise.ts';
+import { workerFile } from '../../support/program-file.ts';
 import { type Storage, type StorageAnswer, signature, startStorage } from '../../support/storage-server.ts';
 import { tarOf } from '../../support/tar-builder.ts';
 import { findLeaks } from '../operator/leak-search.ts';
@@ -79,15 +80,14 @@ export async function openCopier(): Promise<Copier> {
   const archive = gzipSync(tarOf(site));
   const links = await startStorage((_request, response) => response.end(archive));
   const allowedHosts: string[] = [];
-  const programOf = (name: string): URL => new URL(`../../../src/bin/${name}-worker.ts`, import.meta.url);
   const services = await openExternalServices(
     {
       extraCaFile: undefined,
       ...{ allowPrivateLinks: true, requestTimeoutMs: 5_000, callsAtOnce: 4 },
       ...{ maxArchiveBytes: defaultLimits.maxArchiveBytes, maxBundleBytes: defaultLimits.maxTotalBytes },
       proxy: { httpProxy: undefined, httpsProxy: undefined, noProxy: undefined },
-      ...{ bundleWorker: programOf('bundle'), valuesWorker: programOf('values') },
-      mirrorWorker: programOf('mirror'),
+      ...{ bundleWorker: workerFile('bundle'), valuesWorker: workerFile('values') },
+      mirrorWorker: workerFile('mirror'),
       mirrors: { allowedHosts, allowPrivateHosts: true, defaultMirror: undefined },
     },
     { clock: systemClock, random: systemRandom, logger: silentLogger },

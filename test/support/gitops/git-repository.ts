@@ -2,7 +2,7 @@
 // A commit is one `git fast-import`, so that a test can write what ordinary clients would not: links, submodules, odd
 // paths. Invariant: a commit never drops another client's commit.
 
-import { chmod, mkdir, writeFile } from 'node:fs/promises';
+import { appendFile, chmod, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type CommandResult, mustRun, runCommand } from '../command.ts';
 
@@ -40,16 +40,29 @@ export interface GitRepository {
   git(...args: readonly string[]): Promise<CommandResult>;
 }
 
+/** Without waits for the disk and without packing after each push: a test that ends loses its repositories anyway. */
+const settings = `[http]
+\treceivepack = true
+[core]
+\tfsync = none
+[receive]
+\tautogc = false
+[gc]
+\tauto = 0
+[maintenance]
+\tauto = false
+`;
+
 /** Makes an empty bare repository in `folder`. */
 export async function initRepository(folder: string, url: string): Promise<GitRepository> {
-  await mustRun(['git', 'init', '--quiet', '--bare', '--initial-branch=main', folder]);
+  await mustRun(['git', 'init', '--quiet', '--bare', '--template=', '--initial-branch=main', folder]);
+  await appendFile(join(folder, 'config'), settings);
   const git = (...args: readonly string[]): Promise<CommandResult> =>
     runCommand(['git', '-C', folder, ...args]);
   const headOf = async (branch: string): Promise<string | undefined> => {
     const { code, stdout } = await git('rev-parse', '--verify', '--quiet', `refs/heads/${branch}`);
     return code === 0 ? stdout.trim() : undefined;
   };
-  await git('config', 'http.receivepack', 'true');
   return {
     url,
     folder,

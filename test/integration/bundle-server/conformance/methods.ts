@@ -1,15 +1,15 @@
 // RFC 9110 §9 (methods), §10.2.1 (Allow), RFC 9112 §9 (connections) and §6 (framing) as far as a reader may try them.
 
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { before, test } from 'node:test';
 import { readAnswer, sendRaw } from '../raw-client.ts';
-import { type ConformanceSite, exchange, hold, serveConformanceSite } from './conformance-site.ts';
+import { type ConformanceSite, exchange, hold } from './conformance-site.ts';
+import { defaultSite } from './default-site.ts';
 
 let site: ConformanceSite;
 before(async () => {
-  site = await serveConformanceSite();
+  site = await defaultSite();
 });
-after(() => site.remove());
 
 test('§9.3.2 HEAD has the status and the fields of GET, and no content', async () => {
   const fieldsOf = async (method: string, target: string, more: readonly string[]): Promise<unknown> => {

@@ -1,20 +1,13 @@
 // RFC 9110 §14 (range requests) and §13.1.5 (If-Range): one range of bytes, of the file as it is.
 
-import { after, before, test } from 'node:test';
-import {
-  bytes,
-  type ConformanceSite,
-  hold,
-  page,
-  type Row,
-  serveConformanceSite,
-} from './conformance-site.ts';
+import { before, test } from 'node:test';
+import { bytes, type ConformanceSite, hold, page, type Row } from './conformance-site.ts';
+import { defaultSite } from './default-site.ts';
 
 let site: ConformanceSite;
 before(async () => {
-  site = await serveConformanceSite();
+  site = await defaultSite();
 });
-after(() => site.remove());
 
 /** Of ten digits. */
 const part = (range: string, first: number, last: number, rule: string): Row => ({

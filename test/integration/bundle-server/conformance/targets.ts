@@ -2,21 +2,14 @@
 // redirects; and the table of what made other servers show secrets or send visitors elsewhere, by CVE.
 
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
-import {
-  type ConformanceSite,
-  exchange,
-  hold,
-  page,
-  serveConformanceSite,
-  siteContent,
-} from './conformance-site.ts';
+import { before, test } from 'node:test';
+import { type ConformanceSite, exchange, hold, page, siteContent } from './conformance-site.ts';
+import { defaultSite } from './default-site.ts';
 
 let site: ConformanceSite;
 before(async () => {
-  site = await serveConformanceSite();
+  site = await defaultSite();
 });
-after(() => site.remove());
 
 const text = (name: string): string => String(siteContent[name]);
 

@@ -1,13 +1,13 @@
 // RFC 9110 §13 (conditional requests), §8.8 (validators), §15.4.5 (304), and RFC 9111 §4.3 (validation).
 
-import { after, before, test } from 'node:test';
-import { type ConformanceSite, hold, page, serveConformanceSite } from './conformance-site.ts';
+import { before, test } from 'node:test';
+import { type ConformanceSite, hold, page } from './conformance-site.ts';
+import { defaultSite } from './default-site.ts';
 
 let site: ConformanceSite;
 before(async () => {
-  site = await serveConformanceSite();
+  site = await defaultSite();
 });
-after(() => site.remove());
 
 const cached = { 'cache-control': 'public, max-age=0, must-revalidate', vary: 'Accept-Encoding' };
 

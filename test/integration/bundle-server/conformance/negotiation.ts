@@ -1,23 +1,15 @@
 // RFC 9110 §12 (content negotiation), §8.4 (encodings), §12.5.5 (Vary): what is sent to whom, and decodes to what.
 
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { before, test } from 'node:test';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
-import {
-  type ConformanceSite,
-  exchange,
-  hold,
-  page,
-  type Row,
-  serveConformanceSite,
-  siteContent,
-} from './conformance-site.ts';
+import { type ConformanceSite, exchange, hold, page, type Row, siteContent } from './conformance-site.ts';
+import { defaultSite } from './default-site.ts';
 
 let site: ConformanceSite;
 before(async () => {
-  site = await serveConformanceSite();
+  site = await defaultSite();
 });
-after(() => site.remove());
 
 const rows: readonly (readonly [string, 'br' | 'gzip' | undefined])[] = [
   ['gzip, deflate, br, zstd', 'br'],

@@ -35,8 +35,11 @@ export const groups = {
     dependsOn: ['src/mirror/kit', 'src/cli/kit'],
   },
   kills: {
-    shows: 'commands that are killed at any moment continue without a second job',
-    dependsOn: ['src/cli/export', 'src/cli/folder', 'src/cli/conversations', 'src/conversations', 'src/loop'],
+    shows: 'commands, copies and servers that are killed at any moment go on without a loss',
+    dependsOn: [
+      ...['src/cli/export', 'src/cli/folder', 'src/cli/conversations', 'src/conversations', 'src/loop'],
+      ...['src/bundle/store', 'src/mirror'],
+    ],
   },
   month: {
     shows: 'thirty days behind an air gap, with real servers, a real registry and two visitors',
@@ -45,6 +48,14 @@ export const groups = {
   browsers: {
     shows: 'sites of Next.js and VitePress stay alive in a browser while the server swaps',
     dependsOn: ['src/site', 'test/support/next-site', 'test/support/vitepress-site'],
+  },
+  agreement: {
+    shows: 'the operator and a running server give each archive the same verdict',
+    dependsOn: ['src/bundle', 'src/site', 'test/unit/bundle/cases'],
+  },
+  fuzz: {
+    shows: 'random requests get answers that the rules of HTTP allow',
+    dependsOn: ['src/site', 'src/runtime/http'],
   },
   campaign: {
     shows: 'random lives of a resource over years of virtual time keep every rule',

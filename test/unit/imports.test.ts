@@ -257,3 +257,13 @@ test('tests import fast-check through the one file that fixes its seed', () => {
     .map((file) => relative(root, file));
   assert.deepEqual(importing, ['test/support/properties.ts']);
 });
+
+test('tests draw no random values: noise.ts and properties.ts give the same ones in each run', () => {
+  const drawing = globSync(join(root, 'test/{unit,charts,simulation,integration}/**/*.ts'))
+    .filter((file) => file !== import.meta.filename)
+    .filter((file) =>
+      /\b(?:randomBytes|randomInt|randomFill\w*|Math\.random)\b/.test(readFileSync(file, 'utf8')),
+    )
+    .map((file) => relative(root, file));
+  assert.deepEqual(drawing, []);
+});

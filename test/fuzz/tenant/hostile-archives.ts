@@ -1,9 +1,9 @@
 // What the hostile vendor's links lead to: archive bombs, truncated archives, random bytes, slow downloads. Made once per
 // campaign; the dice choose among them.
 
-import { randomBytes } from 'node:crypto';
 import { gzipSync, zstdCompressSync } from 'node:zlib';
 import { makeArchive } from '../../integration/bundle-server/archive.ts';
+import { noise } from '../../support/noise.ts';
 import type { HostileAnswer, Piece } from './answer.ts';
 
 /** The name of the one that is whole, and only slow. */
@@ -42,11 +42,11 @@ export async function makeHostileArchives(): Promise<ReadonlyMap<string, Hostile
     ['half an archive', send([once(honest.subarray(0, honest.length / 2))])],
     ['half an archive, then a reset', send([once(honest.subarray(0, honest.length / 2))], 'reset')],
     ['an archive in an archive', send([once(await makeArchive({ 'index.html': honest, 'a.tgz': bomb }))])],
-    ['nonsense in gzip', send([once(Buffer.concat([Buffer.from([0x1f, 0x8b, 8, 0]), randomBytes(50_000)]))])],
-    ['nonsense in zip', send([once(Buffer.concat([Buffer.from('PK\u0003\u0004'), randomBytes(50_000)]))])],
+    ['nonsense in gzip', send([once(Buffer.concat([Buffer.from([0x1f, 0x8b, 8, 0]), noise(50_000)]))])],
+    ['nonsense in zip', send([once(Buffer.concat([Buffer.from('PK\u0003\u0004'), noise(50_000)]))])],
     ['a web page', send([once('<html>Sign in</html>')])],
     ['nothing', send([])],
-    ['50 MiB of noise', send([{ bytes: gzipSync(randomBytes(mib)), times: 50 }])],
+    ['50 MiB of noise', send([{ bytes: gzipSync(noise(mib)), times: 50 }])],
     [slowArchive, send(drip(honest))],
     ['silence', { pieces: [], end: 'hang' }],
     ['a head and silence', send([], 'hang')],

@@ -2,7 +2,6 @@
 // rejected or held leaves, and what a full or changed destination does. One row for both verbs where both do the same.
 
 import assert from 'node:assert/strict';
-import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
@@ -10,6 +9,7 @@ import { gzipSync } from 'node:zlib';
 import { startInProcess } from '../../support/cli-in-process.ts';
 import { eventually } from '../../support/eventually.ts';
 import { noNamespaces } from '../../support/namespaces.ts';
+import { noise } from '../../support/noise.ts';
 import { entry, tar, tarOf } from '../../support/tar-builder.ts';
 import { exportWorkplace, pages } from './environment/export-workplace.ts';
 import { runWorkplace } from './environment/run-workplace.ts';
@@ -24,7 +24,7 @@ const newExport = { export: [], run: ['--request'] } as const;
 const hostile = gzipSync(tar(entry('../../etc/passwd', 'x')));
 const alsoHostile = gzipSync(tarOf({ ...pages, '../outside.html': 'x' }));
 
-const large = gzipSync(tarOf({ ...pages, 'large.bin': randomBytes(256 * 1024).toString('latin1') }));
+const large = gzipSync(tarOf({ ...pages, 'large.bin': noise(256 * 1024).toString('latin1') }));
 
 async function assertReadOnly(
   verb: keyof typeof nameOf,

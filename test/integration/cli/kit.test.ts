@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { execFile, spawnSync } from 'node:child_process';
-import { hash, randomBytes } from 'node:crypto';
+import { hash } from 'node:crypto';
 import {
   existsSync,
   mkdirSync,
@@ -28,6 +28,7 @@ import { readTarFiles } from '../../support/kit-builder.ts';
 import { maySkip } from '../../support/may-skip.ts';
 import { encryptedKey, minisignKeys } from '../../support/minisign-keys.ts';
 import { noNamespaces } from '../../support/namespaces.ts';
+import { noise } from '../../support/noise.ts';
 import { programFile } from '../../support/program-file.ts';
 import { type TarFiles, tarOf } from '../../support/tar-builder.ts';
 import { withDisk } from './environment/small-disk.ts';
@@ -272,7 +273,7 @@ const sha = (bytes: Buffer | string): string => hash('sha256', bytes, 'hex');
 
 /** An image of one layer, as an OCI archive. */
 function imageFiles(): TarFiles {
-  const layer = randomBytes(5000);
+  const layer = noise(5000);
   const config = '{"architecture":"amd64","os":"linux"}';
   const descriptor = (mediaType: string, bytes: Buffer | string) => ({
     mediaType,
@@ -546,7 +547,7 @@ test('a full disk ends with 9 or 5, and leaves no part of a kit or a site', {
   skip: noNamespaces,
 }, async (t) => {
   const { file, fails, done, create } = await workplace(t);
-  writeFileSync(file('large.tar'), tarOf({ ...pages, 'large.bin': randomBytes(300_000) }));
+  writeFileSync(file('large.tar'), tarOf({ ...pages, 'large.bin': noise(300_000) }));
   await create('docs.sxkit', '--bundle', file('large.tar'));
   const key = ['--key', file('kit.pub')];
   await withDisk(file('disk'), '128k', async (disk) => {
@@ -580,9 +581,7 @@ test('a full disk ends with 9 or 5, and leaves no part of a kit or a site', {
 test('Ctrl-C ends a creation in order, and leaves nothing', async (t) => {
   const { folder, file } = await workplace(t);
   mkdirSync(file('out'));
-  const files = Object.fromEntries(
-    Array.from({ length: 24 }, (_, at) => [`${at}.bin`, randomBytes(1_000_000)]),
-  );
+  const files = Object.fromEntries(Array.from({ length: 24 }, (_, at) => [`${at}.bin`, noise(1_000_000)]));
   writeFileSync(file('large.tar'), tarOf(files));
   const bundle = ['--bundle', file('large.tar')];
   const to = ['--to', join(file('out'), 'x.sxkit')];

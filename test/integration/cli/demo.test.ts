@@ -101,9 +101,16 @@ test('every claim of the demo holds, its output has no key and no link, and noth
   assert.deepEqual([readdirSync(demo.folder), processesOf(demo.folder)], [[], []]);
 });
 
-test('Ctrl-C in the middle leaves no process and no folder', async (t) => {
+test('an address that is in use ends a demo with a claim that does not hold; Ctrl-C in the middle of one leaves no process and no folder', async (t) => {
   const { child, lines, folder } = startDemo(t);
-  await eventually('the first export', () => lines.some((line) => line.includes('✓ first')) || undefined);
+  const line = await eventually('the address', () => lines.find((one) => one.includes('served for')));
+  const address = /127\.0\.0\.1:\d+/.exec(line)?.[0] ?? '';
+  const second = startDemo(t, '--once', '--listen', address);
+  assert.equal(await second.child.exited, 1);
+  assert.match(second.lines.join('\n'), /✗ .*the bundle-server did not start.*EADDRINUSE/);
+  assert.deepEqual([readdirSync(second.folder), processesOf(second.folder)], [[], []]);
+
+  assert.ok(lines.some((one) => one.includes('✓ first')));
   assert.equal(processesOf(folder).length, 3);
   assert.equal(readdirSync(folder).length, 1);
   await child.stop('SIGINT');
@@ -118,14 +125,4 @@ test('servers of a demo that is killed end with it', async (t) => {
   await eventually('the servers', () => lines.some((line) => line.includes('are running')) || undefined);
   await child.stop('SIGKILL');
   await eventually('the end of the servers', () => processesOf(folder).length === 0 || undefined);
-});
-
-test('an address that is in use ends the demo with a claim that does not hold', async (t) => {
-  const first = startDemo(t);
-  const line = await eventually('the address', () => first.lines.find((one) => one.includes('served for')));
-  const address = /127\.0\.0\.1:\d+/.exec(line)?.[0] ?? '';
-  const second = startDemo(t, '--once', '--listen', address);
-  assert.equal(await second.child.exited, 1);
-  assert.match(second.lines.join('\n'), /✗ .*the bundle-server did not start.*EADDRINUSE/);
-  assert.deepEqual([readdirSync(second.folder), processesOf(second.folder)], [[], []]);
 });

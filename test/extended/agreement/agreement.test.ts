@@ -8,5 +8,5 @@ import { archivesOfTable, judgeByBoth } from '../../integration/archive-agreemen
 test('each archive is judged alike, and gets the same digest', { timeout: 20 * 60_000 }, async (t) => {
   const verdicts = await judgeByBoth(archivesOfTable());
   t.diagnostic(`${verdicts.taken} taken and ${verdicts.rejected} rejected, by both`);
-  assert.ok(verdicts.taken >= 40 && verdicts.rejected >= 130, JSON.stringify(verdicts));
+  assert.ok(verdicts.taken >= 41 && verdicts.rejected >= 136, JSON.stringify(verdicts));
 });

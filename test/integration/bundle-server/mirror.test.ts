@@ -1,5 +1,5 @@
 // A server and a mirror: a real registry and a real S3 service. Without a vendor and a link it serves the copy, and never
-// anything but the content of the digest.
+// anything but the content of the digest. One server is the real program.
 
 import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
@@ -16,6 +16,7 @@ import { noS3, startVersitygw, type Versitygw } from '../../support/versitygw.ts
 import { makeArchive, makeSite } from './archive.ts';
 import { type Copied, copySite, mountSecret, reach, registrySecret, users } from './mirrored-site.ts';
 import { prepareSite } from './served-site.ts';
+import { prepareSiteHere } from './server-here.ts';
 
 suite('a server and a registry', { skip: noRegistry }, () => {
   let registry: DockerRegistry;
@@ -48,7 +49,7 @@ suite('a server and a registry', { skip: noRegistry }, () => {
   });
 
   test('a wrong password is an error with its remedy, and correcting the Secret is enough', async () => {
-    const served = await prepareSite();
+    const served = await prepareSiteHere();
     try {
       const secret = await mountSecret(served, { username: 'docs', password: 'wrong-pass-word' });
       const source = ['--bundle-ref', ref, '--digest', copied.digest];
@@ -65,7 +66,7 @@ suite('a server and a registry', { skip: noRegistry }, () => {
   });
 
   test('a copy with other content than the digest is never served', async () => {
-    const served = await prepareSite();
+    const served = await prepareSiteHere();
     try {
       const secret = await mountSecret(served, { username: 'docs', password: users.docs });
       const source = ['--bundle-ref', ref, '--digest', 'e'.repeat(64)];
@@ -82,7 +83,7 @@ suite('a server and a registry', { skip: noRegistry }, () => {
   });
 
   test('a private registry needs its flag', async () => {
-    const served = await prepareSite();
+    const served = await prepareSiteHere();
     try {
       await served.start('--bundle-ref', ref, '--digest', copied.digest, '--allow-http-mirror');
       const { source: failed } = await served.until('it was refused', (one) => one.source.lastError !== null);
@@ -96,7 +97,7 @@ suite('a server and a registry', { skip: noRegistry }, () => {
     const content = makeSite('two');
     const damaged = await copySite(`oci://${registry.host}/docs/site`, { secret: registrySecret }, content);
     await damageFile(registry.blobFile(damaged.image.layer.digest));
-    const served = await prepareSite();
+    const served = await prepareSiteHere();
     try {
       const secret = await mountSecret(served, { username: 'docs', password: users.docs });
       const archive = join(served.folder, 'two.tar.gz');
@@ -134,7 +135,7 @@ suite('a server and a bucket', { skip: noS3 }, () => {
     const writer = { secret: { name: 'root', data }, endpoint: service.origin };
     const { digest } = await copySite('s3://docs-bundles/team', writer, makeSite('three'));
     const reader = await service.createReader('docs-bundles');
-    const served = await prepareSite();
+    const served = await prepareSiteHere();
     try {
       const secret = await mountSecret(served, {
         accessKeyId: reader.accessKeyId,
@@ -193,7 +194,7 @@ suite('servers of several clusters', { skip: noRegistry || noS3 }, () => {
       flags: ['--mirror-endpoint', service.origin, '--mirror-path-style'],
     };
     const clusters = await Promise.all(
-      [shared, shared, bucket].map(async (mirror) => ({ mirror, served: await prepareSite() })),
+      [shared, shared, bucket].map(async (mirror) => ({ mirror, served: await prepareSiteHere() })),
     );
     try {
       const served = clusters.map((cluster) => cluster.served);

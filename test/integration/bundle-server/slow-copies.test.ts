@@ -21,9 +21,17 @@ let attack: AbortController;
 
 // Its connections are closed after 15 s, while the other tests run.
 let idle: ServedSite;
+/** The one server that has the bundle: the link has expired since. */
+let owner: ServedSite;
+let digest: string;
 let unfinished: Promise<readonly string[]>;
 
 before(async () => {
+  links = await startLinkServer();
+  links.put('v1', archive);
+  owner = await serve();
+  digest = await servedDigest(owner);
+  links.misbehave((response) => response.writeHead(403).end());
   idle = await prepareSite();
   await idle.start();
   const { hostname, port } = new URL(idle.admin);
@@ -35,24 +43,23 @@ before(async () => {
     }),
   );
 });
-after(() => idle.remove());
+after(async () => {
+  await Promise.all([owner.remove(), idle.remove()]);
+  await links.close();
+});
 
-beforeEach(async () => {
-  links = await startLinkServer();
-  links.put('v1', archive);
+beforeEach(() => {
   servers = [];
   attack = new AbortController();
 });
 afterEach(async () => {
   attack.abort();
   await Promise.all(servers.map((one) => one.remove()));
-  await links.close();
 });
 
-async function serve(digest?: string, peers = ''): Promise<ServedSite> {
+async function serve(wanted?: string, peers = ''): Promise<ServedSite> {
   const server = await prepareSite();
-  servers.push(server);
-  await server.mount(bundleDocument({ version: 'v1', link: links.link('v1'), digest }));
+  await server.mount(bundleDocument({ version: 'v1', link: links.link('v1'), digest: wanted }));
   const own = new URL(server.admin).host;
   await server.start('--peers', peers === '' ? own : `${own},${peers}`);
   return server;
@@ -73,15 +80,17 @@ interface SlowClient {
 /** Takes some kilobytes a second of every copy that it gets, and asks again as soon as it is refused or cut. */
 async function takeSlowly(admin: string, { path, localAddress, onAnswer }: SlowClient): Promise<void> {
   const { hostname, port } = new URL(admin);
+  // That of this test: the next one has another.
+  const { signal } = attack;
   let isAnswered = false;
   const noteAnswer = (): void => {
     if (!isAnswered) onAnswer();
     isAnswered = true;
   };
-  while (!attack.signal.aborted) {
+  while (!signal.aborted) {
     const socket = connect({ host: hostname, port: Number(port), localAddress });
     const end = (): Socket => socket.destroy();
-    attack.signal.addEventListener('abort', end, { once: true });
+    signal.addEventListener('abort', end, { once: true });
     const closed = new Promise((resolve) => socket.once('close', resolve));
     socket.on('error', () => {});
     socket.write(`GET ${path} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`);
@@ -90,7 +99,7 @@ async function takeSlowly(admin: string, { path, localAddress, onAnswer }: SlowC
     await closed;
     noteAnswer();
     clearInterval(drip);
-    attack.signal.removeEventListener('abort', end);
+    signal.removeEventListener('abort', end);
     await sleep(20);
   }
 }
@@ -105,9 +114,6 @@ for (const [clients, from] of [
   [100, addresses(100)],
 ] as const) {
   test(`a new server gets its copy while ${clients} clients from ${from.length} addresses take theirs slowly`, async () => {
-    const owner = await serve();
-    const digest = await servedDigest(owner);
-    links.misbehave((response) => response.writeHead(403).end());
     const path = `/peers/${digest}/pack`;
     let answered = 0;
     const onAnswer = (): void => {
@@ -118,6 +124,7 @@ for (const [clients, from] of [
     }
     await eventually('every client takes a copy or was refused', () => answered === clients || undefined);
     const fresh = await serve(digest, new URL(owner.admin).host);
+    servers.push(fresh);
     assert.equal(await servedDigest(fresh), digest);
     assert.equal((await fresh.status()).source.kind, 'peer');
   });

@@ -40,7 +40,7 @@ suite('a push in a thread', { skip: noGit }, () => {
   test('a server that hangs is Timeout, for its heads too, and a stopped task ends at once', async () => {
     const repository = await server.createRepository('hang', { 'v.yaml': values });
     server.onRequest = () => 'hang';
-    const limits = { maxBytes: 1e6, deadlineMs: 1500 };
+    const limits = { maxBytes: 1e6, deadlineMs: 500 };
     const task = taskOf(repository.url, [editOf('v.yaml', '2')], { limits });
     const late = await pusher.push(task, 'docs', signal);
     assert.equal(late.outcome === 'failed' && late.code, 'Timeout');
@@ -59,7 +59,7 @@ suite('a push in a thread', { skip: noGit }, () => {
       server.createRepository('quick', { 'v.yaml': values }),
     ]);
     server.onRequest = ({ repository }) => (repository === 'slow' ? 'hang' : 'serve');
-    const limits = { maxBytes: 1e6, deadlineMs: 1000 };
+    const limits = { maxBytes: 1e6, deadlineMs: 500 };
     const ended: string[] = [];
     const hanging = [1, 2, 3].map(async () => {
       await pusher.push(taskOf(slow.url, [editOf('v.yaml', '2')], { limits }), 'slow', signal);

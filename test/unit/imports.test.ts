@@ -235,3 +235,21 @@ test('tests import fast-check through the one file that fixes its seed', () => {
     .map((file) => relative(root, file));
   assert.deepEqual(importing, ['test/support/properties.ts']);
 });
+
+/** Names may differ between runs. What is encrypted, signed or compared may not, but for new keys. */
+const mayDiffer: Readonly<Record<string, string>> = {
+  'test/unit/imports.test.ts': 'names what is not allowed',
+};
+
+test('what a test reads or computes with is the same in each run', () => {
+  const drawing = globSync(join(root, 'test/{unit,charts,simulation}/**/*.{ts,mjs}'))
+    .map((file) => relative(root, file))
+    .filter((file) => mayDiffer[file] === undefined)
+    .filter((file) => {
+      const code = readFileSync(join(root, file), 'utf8').replace(/\/\*[\s\S]*?\*\/|\/\/[^\n]*/g, '');
+      return /\b(?:randomBytes|randomInt|randomUUID|randomFill(?:Sync)?|getRandomValues|Math\.random)\b/.test(
+        code,
+      );
+    });
+  assert.deepEqual(drawing, [], 'take noise() of test/support/noise.ts');
+});

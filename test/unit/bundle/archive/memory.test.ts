@@ -1,7 +1,6 @@
 // The memory of a reading is bounded by its buffers, not by the archive.
 
 import assert from 'node:assert/strict';
-import { randomBytes } from 'node:crypto';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -10,6 +9,7 @@ import { readArchive } from '../../../../src/bundle/archive/archive-reader.ts';
 import { createAssembly } from '../../../../src/bundle/archive/assembly.ts';
 import { defaultLimits } from '../../../../src/bundle/limits.ts';
 import { createCountingSink } from '../../../../src/bundle/store/pack.ts';
+import { noise } from '../../../support/noise.ts';
 import { body, endMark, header } from '../../../support/tar-builder.ts';
 
 const mib = 1024 * 1024;
@@ -17,11 +17,11 @@ const fileCount = 160;
 
 /** 160 files of 1 MiB that do not compress, made as they are asked for. */
 async function* largeTar(seen: () => void): AsyncGenerator<Buffer> {
-  const noise = body(randomBytes(mib));
+  const content = body(noise(mib));
   for (let at = 0; at < fileCount; at += 1) {
     seen();
     yield header({ name: `f${at}.html`, size: mib });
-    yield noise;
+    yield content;
   }
   yield endMark;
 }

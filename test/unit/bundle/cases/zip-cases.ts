@@ -1,7 +1,7 @@
 // Zips whose directory, local headers and data disagree, overlap or lie; and the ones that must be taken.
 
-import { randomBytes } from 'node:crypto';
 import { crc32, deflateRawSync } from 'node:zlib';
+import { noise } from '../../../support/noise.ts';
 import { type ZipEntry, zip } from '../../../support/zip-builder.ts';
 import type { ArchiveCases } from './archive-case.ts';
 
@@ -73,8 +73,8 @@ function unicodePath(name: string, other: string): Buffer {
   return extra;
 }
 
-const large = randomBytes(1024 * 1024 + 1);
-const whole = zip([page, { name: 'a.html', content: randomBytes(300) }]);
+const large = noise(1024 * 1024 + 1);
+const whole = zip([page, { name: 'a.html', content: noise(300) }]);
 const hidden = zip([page]);
 
 export const zipCases: ArchiveCases = {

@@ -1,7 +1,6 @@
 // Downloads over real sockets: what each answer of a storage means, and what a broken connection costs.
 
 import assert from 'node:assert/strict';
-import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import { createConnection } from 'node:net';
@@ -14,6 +13,7 @@ import { type BundleLimits, defaultLimits } from '../../../../src/bundle/limits.
 import { storeFull } from '../../../../src/bundle/store/store-fault.ts';
 import { type Clock, systemClock } from '../../../../src/runtime/clock.ts';
 import type { Link } from '../../../../src/wire/link.ts';
+import { noise } from '../../../support/noise.ts';
 import { createAuthority } from '../../../support/pki.ts';
 import {
   portOf,
@@ -24,7 +24,7 @@ import {
   startStorage,
 } from '../../../support/storage-server.ts';
 
-const archive = randomBytes(300_000);
+const archive = noise(300_000);
 const strongEtag = '"v1"';
 /** Real deadlines, no pauses. */
 const hastyClock: Clock = { ...systemClock, after: async () => {} };

@@ -1,7 +1,6 @@
 // The whole way in a real worker thread: link in, committed bundle out, and nothing left behind when it fails.
 
 import assert from 'node:assert/strict';
-import { randomBytes } from 'node:crypto';
 import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -18,6 +17,7 @@ import {
 import { openBundleStore } from '../../../../src/bundle/store/store.ts';
 import { openPack } from '../../../../src/bundle/store/stored-bundle.ts';
 import { systemClock } from '../../../../src/runtime/clock.ts';
+import { noise } from '../../../support/noise.ts';
 import { type Storage, type StorageAnswer, startStorage } from '../../../support/storage-server.ts';
 import { readText } from '../../../support/store-builder.ts';
 import { tarOf } from '../../../support/tar-builder.ts';
@@ -161,7 +161,7 @@ test('kind, code and message of an error cross the thread, and no file stays', a
   }
 });
 
-const bad = tarOf({ 'index.html': 'home', '../x.html': randomBytes(4000) });
+const bad = tarOf({ 'index.html': 'home', '../x.html': noise(4000) });
 const kinds = {
   tar: bad,
   gzip: gzipSync(bad),

@@ -2,12 +2,13 @@
 // ends. Nothing may hand out a byte that the descriptor does not promise.
 
 import assert from 'node:assert/strict';
-import { createHash, randomBytes } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { after, afterEach, describe, test } from 'node:test';
 import type { Descriptor } from '../../../../src/mirror/carrier.ts';
 import { MirrorError } from '../../../../src/mirror/mirror-error.ts';
+import { noise } from '../../../support/noise.ts';
 import { createAuthority } from '../../../support/pki.ts';
 import { portOf, type StorageAnswer } from '../../../support/storage-server.ts';
 import {
@@ -29,7 +30,7 @@ import {
 
 afterEach(closeOpened);
 
-const bytes = randomBytes(300_000);
+const bytes = noise(300_000);
 const blob = blobOf(bytes);
 const limit = { timeout: 30_000 };
 const authority = await createAuthority();
@@ -489,7 +490,7 @@ describe('writing a blob', () => {
     'reads a refusal that comes before the registry has read the bytes, as from a proxy',
     limit,
     async () => {
-      const pieces = Array.from({ length: 20 }, () => randomBytes(1024 * 1024));
+      const pieces = Array.from({ length: 20 }, () => noise(1024 * 1024));
       const { carrier, pauses } = await startRegistry(
         uploads('/up', (_request, response) => response.writeHead(413).end('secret')),
       );
@@ -550,7 +551,7 @@ describe('writing a blob', () => {
 
   test('holds no more than a few pieces of a large blob', limit, async () => {
     const size = 64 * 1024 * 1024;
-    const piece = randomBytes(1024 * 1024);
+    const piece = noise(1024 * 1024);
     const hash = createHash('sha256');
     for (let sent = 0; sent < size; sent += piece.length) hash.update(piece);
     const large: Descriptor = { ...blob, digest: `sha256:${hash.digest('hex')}`, size };

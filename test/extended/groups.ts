@@ -57,6 +57,13 @@ export const groups = {
     shows: 'random requests get answers that the rules of HTTP allow',
     dependsOn: ['src/site', 'src/runtime/http'],
   },
+  'node-24': {
+    shows: 'the programs, the demo and nine folders of unit tests run on Node 24',
+    dependsOn: [
+      ...['package.json', 'package-lock.json', 'tsconfig.json', '.ci/bundle.ts'],
+      ...['src/bin', 'src/bundle', 'src/runtime', 'src/site'],
+    ],
+  },
   campaign: {
     shows: 'random lives of a resource over years of virtual time keep every rule',
     dependsOn: ['src/reconcile', 'src/loop', 'test/simulation'],

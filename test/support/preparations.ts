@@ -41,6 +41,9 @@ export const preparations: Readonly<Record<string, Preparation>> = {
   'extended/tekton/tekton-task.ts': entry("Tekton's validation", async () =>
     (await import('../extended/tekton/tekton-task.ts')).findTektonValidation(),
   ),
+  'extended/node-24/node-24.ts': entry('Node 24', async () =>
+    (await import('../extended/node-24/node-24.ts')).findNode24(),
+  ),
   'extended/tables/table-readers.ts': entry('DuckDB, pandas and Meltano', async () =>
     (await import('../extended/tables/table-readers.ts')).findTableReaders(),
   ),

@@ -1,34 +1,17 @@
 // The programs, and the unit tests of what depends on Node most, on the oldest line of Node that is allowed. The project
-// itself runs on a newer one. Installs that Node once, outside of the project.
+// itself runs on a newer one.
 
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { before, test } from 'node:test';
 import { runCommand } from '../../support/command.ts';
 import { programFile } from '../../support/program-file.ts';
-import { cachedFolder } from '../../support/tool-cache.ts';
+import { findNode24, version } from './node-24.ts';
 
-/** The newest of its line in the registry. */
-const version = '24.21.0';
 const root = join(import.meta.dirname, '../../..');
 let node = '';
-
 before(async () => {
-  const name = `node-linux-${process.arch}`;
-  const folder = await cachedFolder(`${name}-${version}`, async (empty) => {
-    const install = [
-      'npm',
-      'install',
-      '--prefix',
-      empty,
-      '--no-save',
-      '--ignore-scripts',
-      `${name}@${version}`,
-    ];
-    const { code, stderr } = await runCommand(install);
-    assert.equal(code, 0, stderr);
-  });
-  node = join(folder, 'node_modules', name, 'bin/node');
+  node = await findNode24();
   assert.equal((await runCommand([node, '--version'])).stdout, `v${version}\n`);
 });
 

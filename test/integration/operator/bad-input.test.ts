@@ -5,6 +5,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { eventually } from '../../support/eventually.ts';
+import { fastClock } from '../../support/fast-clock.ts';
 import { type ChartedCluster, startChartedCluster } from './charted-cluster.ts';
 import { findLeaks } from './leak-search.ts';
 import { type OperatorProcess, startOperator } from './operator-process.ts';
@@ -35,20 +36,13 @@ const logged = (words: RegExp) =>
   eventually(`a line that says ${words}`, () => operator.log.find((line) => words.test(line)), {
     timeoutMs: 120_000,
   });
-const patchCrd = (...operations: readonly object[]) =>
-  world.kubectl([
-    'patch',
-    'crd',
-    'staticexports.staticexport.dev',
-    '--type=json',
-    '-p',
-    JSON.stringify(operations),
-  ]);
+const patchCrd = (...operations: readonly object[]): Promise<unknown> =>
+  world.api.patch('crd', 'staticexports.staticexport.dev', operations);
 const rules = '/spec/versions/0/schema/openAPIV3Schema/x-kubernetes-validations';
 const schema = '/spec/versions/0/schema/openAPIV3Schema/properties';
 
 before(async () => {
-  vendor = await startVendor();
+  vendor = await startVendor(0, '127.0.0.1', fastClock);
   world = await startChartedCluster({
     ownControlPlane: true,
     namespaces: [namespace, doomed],
@@ -56,12 +50,16 @@ before(async () => {
   });
   await world.apply(secret('export-api', goodKey), secret('export-api', goodKey, doomed));
   reader = createReader(world, namespace);
-  operator = await startOperator(world, [
-    `--api-base-url=${vendor.url}`,
-    '--allow-private-links',
-    `--watch-namespaces=${namespace},${doomed}`,
-    '--request-timeout=5s',
-  ]);
+  operator = await startOperator(
+    world,
+    [
+      `--api-base-url=${vendor.url}`,
+      '--allow-private-links',
+      `--watch-namespaces=${namespace},${doomed}`,
+      '--request-timeout=5s',
+    ],
+    { isFast: true },
+  );
 });
 
 after(async () => {
@@ -161,7 +159,7 @@ test('a deletion of the namespace during an export is not reported as a missing 
   vendor.script('going.example.com', { status: () => 'running' });
   await world.apply(staticExport('going', {}, {}, doomed));
   await eventually('a poll', () => (vendor.polls('going.example.com') > 0 ? true : undefined));
-  await world.kubectl(['delete', 'namespace', doomed, '--wait=false']);
+  await world.api.remove('namespace', doomed);
   vendor.script('going.example.com', { status: () => 'completed' });
   const line = await logged(/namespace team-doomed is being deleted/);
   assert.doesNotMatch(line, /does not allow/);
@@ -179,16 +177,8 @@ test('an invalid spec stalls with the names of its fields, and the published ver
   const loose = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true };
   await patchCrd({ op: 'remove', path: rules }, { op: 'replace', path: `${schema}/spec`, value: loose });
   await eventually('nonsense accepted', async () => {
-    await world.kubectl([
-      'patch',
-      'sx',
-      'edited',
-      '-n',
-      namespace,
-      '--type=merge',
-      '-p',
-      '{"spec":{"domain":7,"schedule":["daily"],"api":null}}',
-    ]);
+    const nonsense = { spec: { domain: 7, schedule: ['daily'], api: null } };
+    await world.api.patch('sx', 'edited', nonsense, { namespace });
     const found = await reader.read('sx', 'edited');
     return found.spec.domain === 7 ? true : undefined;
   });
@@ -196,16 +186,7 @@ test('an invalid spec stalls with the names of its fields, and the published ver
   assert.match(message, /spec\.domain/);
   assert.equal((await reader.readOutput('edited')).text('bundle.json'), text('bundle.json'));
   const { spec } = staticExport('edited');
-  await world.kubectl([
-    'patch',
-    'sx',
-    'edited',
-    '-n',
-    namespace,
-    '--type=merge',
-    '-p',
-    JSON.stringify({ spec: { ...spec, schedule: null } }),
-  ]);
+  await world.api.patch('sx', 'edited', { spec: { ...spec, schedule: null } }, { namespace });
   await reader.awaitCondition('edited', 'Ready', 'True', 'Published');
   await patchCrd(
     { op: 'add', path: rules, value: rootRules },
@@ -247,18 +228,7 @@ test('a field and a condition that a newer version wrote into status are kept', 
     const { status } = await reader.read('sx', 'owner');
     const others = status.conditions.filter((one: { readonly type: string }) => one.type !== condition.type);
     const next = { future: { a: [1] }, conditions: [...others, condition] };
-    const patch = JSON.stringify({ status: next });
-    await world.kubectl([
-      'patch',
-      'sx',
-      'owner',
-      '-n',
-      namespace,
-      '--subresource=status',
-      '--type=merge',
-      '-p',
-      patch,
-    ]);
+    await world.api.patch('sx', 'owner', { status: next }, { namespace, subresource: 'status' });
     return (await reader.read('sx', 'owner')).status.future === undefined ? undefined : true;
   });
   await reader.request('owner', 'after the future');

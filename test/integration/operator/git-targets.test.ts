@@ -210,12 +210,7 @@ test('a specification with a link, a wrong URL or a wrong path is refused by the
     toGit('strict', fleet, { author: { name: 'A <b>', email: 'a@example.com' } }),
   ];
   for (const object of wrong) {
-    const applied = cluster.controlPlane.kubectl(['apply', '--server-side', '-f', '-'], {
-      input: JSON.stringify(object),
-    });
-    const { code, stderr } = await applied;
-    assert.notEqual(code, 0, JSON.stringify(object.spec.targets));
-    assert.match(stderr, /invalid|must/i);
+    await assert.rejects(cluster.apply(object), /invalid|must/i, JSON.stringify(object.spec.targets));
   }
 });
 
@@ -245,9 +240,13 @@ test(`${manyResources} resources and a client that pushes every second lose no u
   const names = Array.from({ length: manyResources }, (_none, index) => `many-${index}`);
   const files = Object.fromEntries(names.map((name) => [`${name}.yaml`, values]));
   const fleet = await server.createRepository('many', { ...files, 'other.yaml': 'count: 0\n' });
-  const selected = ['-n', namespace, '-l', 'batch=many'];
-  const list = async (): Promise<readonly ListedExport[]> =>
-    JSON.parse((await cluster.kubectl(['get', 'sx', ...selected, '-o', 'json'])).stdout).items;
+  const list = (): Promise<readonly ListedExport[]> => cluster.api.list('sx', namespace, 'batch=many');
+  /** The version that each file holds, by one process: a poll is of all files. */
+  const inGit = async (): Promise<ReadonlyMap<string, string>> => {
+    const { stdout } = await fleet.git('grep', 'version:', 'main', '--', '*.yaml');
+    const lines = stdout.matchAll(/^main:(\S+)\.yaml: {2}version: "?([^"\s]+)/gm);
+    return new Map([...lines].map(([, name = '', version = '']) => [name, version]));
+  };
   const applyAll = (spec: object): Promise<void> =>
     cluster.apply(
       ...names.map((name) => {
@@ -256,18 +255,20 @@ test(`${manyResources} resources and a client that pushes every second lose no u
         return { ...object, metadata: { ...metadata, labels }, spec: { ...object.spec, ...spec } };
       }),
     );
-  const untilEach = (what: string, isDone: (one: ListedExport) => boolean | Promise<boolean>) =>
+  const untilEach = (
+    what: string,
+    isDone: (one: ListedExport, versions: ReadonlyMap<string, string>) => boolean,
+  ) =>
     eventually(
       what,
       async () => {
-        const found = await list();
-        const done = await Promise.all(found.map(isDone));
-        return found.length === names.length && done.every((one) => one) ? true : undefined;
+        const [found, versions] = await Promise.all([list(), inGit()]);
+        return (found.length === names.length && found.every((one) => isDone(one, versions))) || undefined;
       },
       { timeoutMs: 180_000, everyMs: 500 },
     );
-  const isInGit = async ({ metadata, status }: ListedExport): Promise<boolean> =>
-    held(await fleet.read(`${metadata.name}.yaml`)) === status?.active?.version;
+  const isInGit = ({ metadata, status }: ListedExport, versions: ReadonlyMap<string, string>): boolean =>
+    versions.get(metadata.name) === status?.active?.version;
 
   // All are published before they get their target, so that the targets come within one window.
   await applyAll({ targets: [] });
@@ -293,12 +294,11 @@ test(`${manyResources} resources and a client that pushes every second lose no u
     for (const name of names) {
       vendor.script(`${name}.example.com`, { content: { 'index.html': `<h1>${rounds}</h1>` } });
     }
-    const token = `staticexport.dev/requestedAt=round-${rounds}`;
-    await cluster.kubectl(['annotate', 'sx', ...selected, '--overwrite', token]);
+    for (const name of names) await reader.request(name, `round-${rounds}`);
     await untilEach(
       'each next version in git',
-      async (one) =>
-        one.status?.active?.version !== known.get(one.metadata.name)?.version && (await isInGit(one)),
+      (one, versions) =>
+        one.status?.active?.version !== known.get(one.metadata.name)?.version && isInGit(one, versions),
     );
   } while (performance.now() - startedAt < pusherSeconds * 1000);
   await pusher.stop();
@@ -394,8 +394,9 @@ test('the page about git: every YAML of it is applied, and the version arrives',
 });
 
 test('no credential, key or link is in a log, a status, an event or a commit', async () => {
-  const { stdout: objects } = await cluster.kubectl(['get', 'sx', '-n', namespace, '-o', 'json']);
-  const { stdout: events } = await cluster.kubectl(['get', 'events', '-n', namespace, '-o', 'json']);
+  const [objects, events] = await Promise.all(
+    ['sx', 'events'].map(async (kind) => JSON.stringify(await cluster.api.list(kind, namespace))),
+  );
   const metrics = (await operator.get('/metrics')).text;
   const shown = [objects, events, metrics, ...operator.log].join('\n');
   for (const secret of [password, otherPassword, 'glpat-expired', goodKey, signature]) {

@@ -5,6 +5,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { eventually } from '../../support/eventually.ts';
+import { fastClock } from '../../support/fast-clock.ts';
 import { type ChartedCluster, startChartedCluster } from './charted-cluster.ts';
 import { type OperatorProcess, startOperator } from './operator-process.ts';
 import { createReader, requirePublishedLink } from './resource-reader.ts';
@@ -12,7 +13,8 @@ import { withoutRight } from './role-rights.ts';
 import { goodKey, type ScriptedVendor, startVendor } from './scripted-vendor.ts';
 
 const namespaces = ['lost-rights-a', 'lost-rights-b'] as const;
-const lifetimeMs = 20_000;
+/** Of the fast clock. */
+const lifetimeMs = 90_000;
 let world: ChartedCluster;
 let vendor: ScriptedVendor;
 let operator: OperatorProcess;
@@ -26,7 +28,7 @@ interface Team {
 }
 
 before(async () => {
-  vendor = await startVendor();
+  vendor = await startVendor(0, '127.0.0.1', fastClock);
   world = await startChartedCluster({ namespaces, watchNamespaces: namespaces });
   await world.apply(
     ...namespaces.map((namespace) => ({
@@ -36,12 +38,16 @@ before(async () => {
       stringData: { apiKey: goodKey },
     })),
   );
-  operator = await startOperator(world, [
-    `--api-base-url=${vendor.url}`,
-    '--allow-private-links',
-    `--watch-namespaces=${namespaces.join(',')}`,
-    '--request-timeout=5s',
-  ]);
+  operator = await startOperator(
+    world,
+    [
+      `--api-base-url=${vendor.url}`,
+      '--allow-private-links',
+      `--watch-namespaces=${namespaces.join(',')}`,
+      '--request-timeout=5s',
+    ],
+    { isFast: true },
+  );
 });
 
 after(async () => {
@@ -142,7 +148,7 @@ describe('permissions that are removed', { concurrency: true }, () => {
             const { published } = await reader.readOutput('mute');
             const told = Date.parse(before.status.active.linkExpirationTime);
             const { expiresAt } = requirePublishedLink(published);
-            return Date.now() > told && expiresAt > Date.now() ? true : undefined;
+            return fastClock.now() > told && expiresAt > fastClock.now() ? true : undefined;
           },
           { timeoutMs: 60_000 },
         );

@@ -90,10 +90,7 @@ suite('targets with the reference of a copy', { skip: noRegistry }, () => {
     reader = createReader(cluster, namespace);
     fleet = await server.createRepository('fleet', { 'docs.yaml': values });
     await cluster.apply(helmReleases);
-    await eventually('the definition is served', async () => {
-      await cluster.kubectl(['get', 'helmreleases.helm.toolkit.fluxcd.io', '-n', namespace]);
-      return true;
-    });
+    await cluster.controlPlane.awaitDefinitions();
     await cluster.apply(
       keySecret('export-api', goodKey, namespace),
       secret('mirror', { username: 'docs', password }),
@@ -183,8 +180,7 @@ suite('targets with the reference of a copy', { skip: noRegistry }, () => {
 
   test('a copy that moves to another repository is written, with the same version, and accuses no client', async () => {
     const before = await awaitReference('docs/site');
-    const mirror = JSON.stringify({ spec: { mirror: mirrorAt('docs/moved') } });
-    await cluster.kubectl(['patch', 'sx', 'docs', '-n', namespace, '--type=merge', '-p', mirror]);
+    await cluster.api.patch('sx', 'docs', { spec: { mirror: mirrorAt('docs/moved') } }, { namespace });
     const moved = await awaitReference('docs/moved');
     assert.equal(moved.version, before.version);
     assert.equal((await fleet.log()).length, 3, 'one commit for each reference');

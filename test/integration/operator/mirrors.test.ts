@@ -8,6 +8,7 @@ import { after, before, suite, test } from 'node:test';
 import { parse } from 'yaml';
 import { type DockerRegistry, noRegistry, startDockerRegistry } from '../../support/docker-registry.ts';
 import { eventually } from '../../support/eventually.ts';
+import { fastClock } from '../../support/fast-clock.ts';
 import { noS3, startVersitygw, type Versitygw } from '../../support/versitygw.ts';
 import { prepareSite } from '../bundle-server/served-site.ts';
 import { type ChartedCluster, startChartedCluster } from './charted-cluster.ts';
@@ -45,7 +46,7 @@ suite('an operator and mirrors', { skip: noRegistry || noS3 }, () => {
 
   before(async () => {
     [vendor, registry, s3] = await Promise.all([
-      startVendor(),
+      startVendor(0, '127.0.0.1', fastClock),
       startDockerRegistry({ users: { docs: password } }),
       startVersitygw(),
     ]);
@@ -59,14 +60,18 @@ suite('an operator and mirrors', { skip: noRegistry || noS3 }, () => {
       secret('bucket', { accessKeyId, secretAccessKey }),
     );
     reader = createReader(world, namespace);
-    operator = await startOperator(world, [
-      `--api-base-url=${vendor.url}`,
-      '--allow-private-links',
-      `--allowed-mirror-hosts=http://${registry.host},http://${new URL(s3.origin).host}`,
-      '--allow-private-mirror-hosts',
-      `--watch-namespaces=${namespace}`,
-      '--request-timeout=5s',
-    ]);
+    operator = await startOperator(
+      world,
+      [
+        `--api-base-url=${vendor.url}`,
+        '--allow-private-links',
+        `--allowed-mirror-hosts=http://${registry.host},http://${new URL(s3.origin).host}`,
+        '--allow-private-mirror-hosts',
+        `--watch-namespaces=${namespace}`,
+        '--request-timeout=5s',
+      ],
+      { isFast: true },
+    );
     await world.apply(
       staticExport('docs', { mirror: oci('docs/site') }),
       staticExport('linkless', { mirror: oci('docs/linkless'), output: { link: 'Never' } }),
@@ -142,8 +147,8 @@ suite('an operator and mirrors', { skip: noRegistry || noS3 }, () => {
       { timeoutMs: 120_000 },
     );
     await vendor.close();
-    const pin = JSON.stringify({ spec: { pin: { version: first.published.version } } });
-    await world.kubectl(['patch', 'sx', 'linkless', '-n', namespace, '--type=merge', '-p', pin]);
+    const pin = { spec: { pin: { version: first.published.version } } };
+    await world.api.patch('sx', 'linkless', pin, { namespace });
     await reader.awaitCondition('linkless', 'Ready', 'True', 'Pinned');
     const { text, published } = await reader.readOutput('linkless');
     assert.equal(published.digest, first.published.digest);
@@ -167,11 +172,8 @@ suite('an operator and mirrors', { skip: noRegistry || noS3 }, () => {
 
   test('no status, event or log line holds a password, a key or a link', async () => {
     const needles = [password, 'not-the-pass-word', s3.rootKey.secretAccessKey, goodKey, signature];
-    const all = await Promise.all([
-      world.kubectl(['get', 'sx', '-n', namespace, '-o', 'json']),
-      world.kubectl(['get', 'configmap', '-n', namespace, '-o', 'json']),
-      world.kubectl(['get', 'events.events.k8s.io', '-n', namespace, '-o', 'json']),
-    ]);
+    const kinds = ['sx', 'configmap', 'events.events.k8s.io'];
+    const all = await Promise.all(kinds.map((kind) => world.api.list(kind, namespace)));
     assert.deepEqual(findLeaks(all, needles), []);
     assert.deepEqual(findLeaks(operator.log, needles), []);
     reader.assertRulesKept();

@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { eventually } from '../../support/eventually.ts';
+import { fastClock } from '../../support/fast-clock.ts';
 import { type ChartedCluster, startChartedCluster } from './charted-cluster.ts';
 import { type OperatorProcess, startOperator } from './operator-process.ts';
 import { createReader } from './resource-reader.ts';
@@ -89,7 +89,7 @@ const toDeployment = (name: string) =>
 const releases = ['released', 'declared', 'tried', 'listed'];
 
 before(async () => {
-  vendor = await startVendor();
+  vendor = await startVendor(0, '127.0.0.1', fastClock);
   cluster = await startChartedCluster({
     namespaces: [namespace, apps],
     watchNamespaces: [namespace],
@@ -103,11 +103,7 @@ before(async () => {
     definition('helm.toolkit.fluxcd.io', 'v2', 'HelmRelease', true),
     definition('argoproj.io', 'v1alpha1', 'Application', false),
   );
-  const plurals = ['helmreleases.helm.toolkit.fluxcd.io', 'applications.argoproj.io'];
-  await eventually('the definitions are served', async () => {
-    for (const plural of plurals) await cluster.kubectl(['get', plural, '-n', apps]);
-    return true;
-  });
+  await cluster.controlPlane.awaitDefinitions();
   await cluster.apply(
     keySecret('export-api', goodKey, namespace),
     helmRelease('released', { replicas: 2 }),
@@ -124,9 +120,7 @@ before(async () => {
     deployment('pods', { replicas: 1 }),
   );
   const declared = helmRelease('declared', { staticExport: { version: 'from-git' } });
-  await cluster.kubectl(['apply', '--server-side', '--field-manager=kustomize-controller', '-f', '-'], {
-    input: JSON.stringify(declared),
-  });
+  await cluster.api.apply([declared], 'kustomize-controller');
   await cluster.apply(
     toRelease('released'),
     toRelease('declared'),
@@ -138,12 +132,16 @@ before(async () => {
     toDeployment('pods'),
   );
   reader = createReader(cluster, namespace);
-  operator = await startOperator(cluster, [
-    `--api-base-url=${vendor.url}`,
-    '--allow-private-links',
-    `--watch-namespaces=${namespace}`,
-    '--request-timeout=5s',
-  ]);
+  operator = await startOperator(
+    cluster,
+    [
+      `--api-base-url=${vendor.url}`,
+      '--allow-private-links',
+      `--watch-namespaces=${namespace}`,
+      '--request-timeout=5s',
+    ],
+    { isFast: true },
+  );
 });
 
 after(async () => {
@@ -153,24 +151,17 @@ after(async () => {
 });
 
 async function get(kind: string, name: string) {
-  const shown = ['-o', 'json', '--show-managed-fields'];
-  return JSON.parse((await cluster.kubectl(['get', kind, name, '-n', apps, ...shown])).stdout);
+  return cluster.api.read(kind, name, apps);
 }
 
 async function targetOf(name: string) {
-  const { stdout } = await cluster.kubectl(['get', 'sx', name, '-n', namespace, '-o', 'json']);
-  return JSON.parse(stdout).status;
+  return (await reader.read('sx', name)).status;
 }
 
-async function play(
-  kind: string,
-  name: string,
-  status: object,
-  subresource = '--subresource=status',
-): Promise<void> {
-  const patch = JSON.stringify({ status });
-  const flags = subresource === '' ? [] : [subresource];
-  await cluster.kubectl(['patch', kind, name, '-n', apps, '--type=merge', ...flags, '-p', patch]);
+async function play(kind: string, name: string, status: object): Promise<void> {
+  // The definition of an Application has no subresource.
+  const subresource = kind === 'application' ? {} : { subresource: 'status' };
+  await cluster.api.patch(kind, name, { status }, { namespace: apps, ...subresource });
 }
 
 test('a HelmRelease gets the version by an apply of one key, and is followed until it is released', async () => {
@@ -241,9 +232,9 @@ test('the text of an Application is edited, and the Application is followed unti
   assert.deepEqual(spec.source, { repoURL, path: 'chart', helm: { values } });
   const health = { status: 'Healthy' };
   const comparedTo = { source: spec.source };
-  await play('application', 'single', { sync: { status: 'OutOfSync', comparedTo }, health }, '');
+  await play('application', 'single', { sync: { status: 'OutOfSync', comparedTo }, health });
   await reader.awaitCondition('single', 'TargetsSynced', 'Unknown', 'AwaitingSync', 150_000);
-  await play('application', 'single', { sync: { status: 'Synced', comparedTo }, health }, '');
+  await play('application', 'single', { sync: { status: 'Synced', comparedTo }, health });
   await reader.awaitCondition('single', 'TargetsSynced', 'True', 'Synced', 150_000);
 });
 
@@ -269,13 +260,13 @@ test('the pod template of a Deployment gets the version, and its rollout is foll
 });
 
 test('a deleted resource leaves the last values, and no target holds a link', async () => {
-  await cluster.kubectl(['delete', 'sx', 'pods', '-n', namespace]);
+  await cluster.api.remove('sx', 'pods', namespace);
   const annotations = (await get('deployment', 'pods')).spec.template.metadata.annotations;
   assert.match(annotations['staticexport.dev/version'], /^\d{8}-\d{6}-[0-9a-f]{8}$/);
   const all = ['helmrelease', 'application', 'deployment'];
   for (const kind of all) {
-    const { stdout } = await cluster.kubectl(['get', kind, '-n', apps, '-o', 'json']);
-    assert.ok(!stdout.includes(signature) && !stdout.includes(goodKey));
+    const text = JSON.stringify(await cluster.api.list(kind, apps));
+    assert.ok(!text.includes(signature) && !text.includes(goodKey));
   }
   assert.ok(operator.log.every((line) => !line.includes(signature) && !line.includes(goodKey)));
 });

@@ -1,8 +1,10 @@
 // The operator as its users run it: a separate process with its flags, log and admin port.
 
 import assert from 'node:assert/strict';
+import { join } from 'node:path';
 import { type ChildProgram, startProgram } from '../../support/child-program.ts';
 import { eventually } from '../../support/eventually.ts';
+import { fastEnvironment } from '../../support/fast-clock.ts';
 import { findFreePort } from '../../support/free-port.ts';
 import { programFile } from '../../support/program-file.ts';
 import type { ChartedCluster } from './charted-cluster.ts';
@@ -25,7 +27,11 @@ export interface LaunchOptions {
   readonly nodeFlags?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
   readonly logLevel?: string;
+  /** On the fast clock of this test file. */
+  readonly isFast?: boolean;
 }
+
+const fastProgram = join(import.meta.dirname, '../../support/fast-operator.ts');
 
 /** Resolves once it is ready. */
 export async function startOperator(
@@ -57,7 +63,7 @@ export async function launchOperator(
   const child = startProgram(process.execPath, {
     args: [
       ...(options.nodeFlags ?? []),
-      options.program ?? programFile('operator'),
+      options.program ?? (options.isFast === true ? fastProgram : programFile('operator')),
       `--kubeconfig=${world.kubeconfig}`,
       `--lease-namespace=${world.operatorNamespace}`,
       `--lease-name=${world.leaseName}`,
@@ -65,7 +71,7 @@ export async function launchOperator(
       `--log-level=${options.logLevel ?? 'debug'}`,
       ...flags,
     ],
-    ...(options.env !== undefined && { env: options.env }),
+    env: { ...(options.isFast === true ? fastEnvironment : {}), ...options.env },
     onLine: (line) => log.push(line),
   });
   const get = async (path: string) => {

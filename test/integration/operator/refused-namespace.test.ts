@@ -31,10 +31,11 @@ before(async () => {
     })),
   );
   bindings = await Promise.all(namespaces.map(takeBinding));
-  operator = await launchOperator(world, [
-    '--api-base-url=https://api.example.com',
-    `--watch-namespaces=${namespaces.join(',')}`,
-  ]);
+  operator = await launchOperator(
+    world,
+    ['--api-base-url=https://api.example.com', `--watch-namespaces=${namespaces.join(',')}`],
+    { isFast: true },
+  );
 });
 
 after(async () => {
@@ -44,10 +45,9 @@ after(async () => {
 
 /** Withdraws the chart's permissions. */
 async function takeBinding(namespace: string): Promise<z.infer<typeof bindingShape>> {
-  const named = ['rolebinding', world.leaseName, '-n', namespace];
-  const { stdout } = await world.kubectl(['get', ...named, '-o', 'json']);
-  await world.kubectl(['delete', ...named]);
-  return bindingShape.parse(JSON.parse(stdout));
+  const binding = await world.api.read('rolebinding', world.leaseName, namespace);
+  await world.api.remove('rolebinding', world.leaseName, namespace);
+  return bindingShape.parse(binding);
 }
 
 async function giveBack(namespace: string): Promise<void> {

@@ -11,12 +11,11 @@ interface Rule {
 
 /** Withdraws the verb on the resource until the work has succeeded or failed. */
 export async function withoutRight(
-  { kubectl }: Pick<ChartedCluster, 'kubectl'>,
+  { api }: Pick<ChartedCluster, 'api'>,
   { namespace, resource, verb }: Readonly<Record<'namespace' | 'resource' | 'verb', string>>,
   work: () => Promise<void>,
 ): Promise<void> {
-  const { stdout } = await kubectl(['get', 'role', '-n', namespace, '-o', 'json']);
-  const [role] = JSON.parse(stdout).items;
+  const [role] = await api.list('role', namespace);
   const rules: readonly Rule[] = role.rules;
   const fewer = rules
     .map((rule) =>
@@ -24,10 +23,8 @@ export async function withoutRight(
     )
     .filter(({ verbs }) => verbs.length > 0);
   assert.notDeepEqual(fewer, rules, 'nothing was taken away');
-  const give = (next: readonly Rule[]) => {
-    const patch = JSON.stringify({ rules: next });
-    return kubectl(['patch', 'role', role.metadata.name, '-n', namespace, '--type=merge', '-p', patch]);
-  };
+  const give = (next: readonly Rule[]): Promise<unknown> =>
+    api.patch('role', role.metadata.name, { rules: next }, { namespace });
   await give(fewer);
   try {
     await work();

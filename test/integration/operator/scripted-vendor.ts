@@ -3,6 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { type Clock, systemClock } from '../../../src/runtime/clock.ts';
 import { makeArchive, type SiteContent } from '../bundle-server/archive.ts';
 
 export const goodKey = 'svc_good-Kx81hT2mQ9';
@@ -67,8 +68,13 @@ interface StoredArchive {
 /**
  * @param port a free one by default
  * @param host an address of the loopback network
+ * @param clock by which its links expire, and that its answers show
  */
-export async function startVendor(port = 0, host = '127.0.0.1'): Promise<ScriptedVendor> {
+export async function startVendor(
+  port = 0,
+  host = '127.0.0.1',
+  clock: Pick<Clock, 'now'> = systemClock,
+): Promise<ScriptedVendor> {
   const scripts = new Map<string, Script>();
   const jobs: Job[] = [];
   const starts: { readonly domain: string; readonly idempotencyKey: string }[] = [];
@@ -119,7 +125,7 @@ export async function startVendor(port = 0, host = '127.0.0.1'): Promise<Scripte
       return;
     }
     job.issues += 1;
-    const expiresAt = Date.now() + script.lifetimeMs;
+    const expiresAt = clock.now() + script.lifetimeMs;
     const target = `/files/${jobs.indexOf(job)}.tgz?issue=${job.issues}&signature=${signature}`;
     const archive = script.archive ?? (await makeArchive(job.content));
     const { beforeArchive } = script;
@@ -132,8 +138,9 @@ export async function startVendor(port = 0, host = '127.0.0.1'): Promise<Scripte
 
   const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const path = request.url ?? '';
+    response.setHeader('date', new Date(clock.now()).toUTCString());
     if (path.startsWith('/files/')) {
-      await sendFile(request, response, links.get(path));
+      await sendFile(request, response, links.get(path), clock.now());
     } else if (request.headers.authorization !== `Bearer ${goodKey}`) {
       sendJson(response, 401, { error: `key ${request.headers.authorization} is unknown` });
     } else if (path === '/api/v1/static-export/jobs') await startJob(request, response);
@@ -185,8 +192,9 @@ async function sendFile(
   request: IncomingMessage,
   response: ServerResponse,
   link: StoredArchive | undefined,
+  now: number,
 ): Promise<void> {
-  if (link === undefined || link.expiresAt < Date.now()) {
+  if (link === undefined || link.expiresAt < now) {
     send(response, {
       status: 403,
       type: 'application/xml',

@@ -61,6 +61,10 @@ before(async () => {
       `--admin-listen=127.0.0.1:${adminPort}`,
     ],
   });
+  await eventually('a ready export service', async () => {
+    assert.equal(service.hasExited(), false, service.tail());
+    return (await fetch(`http://127.0.0.1:${adminPort}/readyz`)).ok || undefined;
+  });
   const secretObject = (name: string, stringData: object) => ({
     apiVersion: 'v1',
     kind: 'Secret',

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { parse, parseAllDocuments } from 'yaml';
 import { z } from 'zod';
+import type { KubeObject } from '../../support/kube-api.ts';
 
 const crds = join(import.meta.dirname, '../../fixtures/crds');
 
@@ -29,6 +30,12 @@ export function driftOf(kind: string, manifest: string, stored: string): object 
     : { rendered: rendered?.spec, stored: found.spec };
 }
 
+/** What `helm install --output=json` prints of a release. */
+export const releaseShape = z.object({
+  manifest: z.string(),
+  hooks: z.array(z.object({ manifest: z.string() })).default([]),
+});
+
 const podShape = z.object({ metadata: z.object({}).loose(), spec: z.object({}).loose() });
 export const templateShape = z.object({
   spec: z.object({
@@ -38,7 +45,7 @@ export const templateShape = z.object({
 });
 
 /** The pod that a workload would make, with the volumes that a StatefulSet gives it. */
-export function podOf(workload: unknown): object {
+export function podOf(workload: unknown): KubeObject {
   const { template, volumeClaimTemplates } = templateShape.parse(workload).spec;
   const claims = volumeClaimTemplates.map(({ metadata: { name } }) => ({
     name,
@@ -46,5 +53,6 @@ export function podOf(workload: unknown): object {
   }));
   const own = z.array(z.unknown()).default([]).parse(template.spec['volumes']);
   const spec = { ...template.spec, volumes: [...own, ...claims] };
-  return { apiVersion: 'v1', kind: 'Pod', metadata: { ...template.metadata, name: 'admitted' }, spec };
+  const pod = { apiVersion: 'v1', kind: 'Pod', metadata: { ...template.metadata, name: 'admitted' }, spec };
+  return pod;
 }

@@ -2,10 +2,11 @@
 // what they change is what the operator then does. Also as a plugin of the real kubectl.
 
 import assert from 'node:assert/strict';
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
+import { runInProcess } from '../../support/cli-in-process.ts';
 import { findClusterTools } from '../../support/cluster-tools.ts';
 import { type CommandResult, runCommand } from '../../support/command.ts';
 import { programFile } from '../../support/program-file.ts';
@@ -39,8 +40,9 @@ before(async () => {
     namespaces: [namespace],
     watchNamespaces: [namespace],
   });
-  kubeconfig = join(folder, 'kubeconfig');
-  writeFileSync(kubeconfig, (await world.kubectl(['config', 'view', '--raw'])).stdout, { mode: 0o600 });
+  kubeconfig = world.controlPlane.kubeconfig;
+  // The library of Kubernetes reads it from this process itself.
+  process.env['KUBECONFIG'] = kubeconfig;
   await world.apply(
     {
       apiVersion: 'v1',
@@ -67,8 +69,7 @@ after(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-const run = (...args: readonly string[]): Promise<CommandResult> =>
-  runCommand([process.execPath, program, ...args], { env: { KUBECONFIG: kubeconfig } });
+const run = (...args: readonly string[]): Promise<CommandResult> => runInProcess(args);
 
 async function json(exitCode: number, ...args: readonly string[]) {
   const { code, stdout, stderr } = await run(...args, '-n', namespace, '-o', 'json');
@@ -173,6 +174,8 @@ test('rollback needs --yes without a terminal, pins the version before, and unpi
   assert.equal((await json(8, 'pin', 'docs', '20200101-000000-ffffffff')).code, 'VersionUnknown');
   assert.equal((await json(0, 'unpin', 'docs')).changed, true);
   assert.equal((await json(0, 'unpin', 'docs')).changed, false);
+  await reader.awaitCondition('docs', 'Ready', 'True', 'Published');
+  assert.equal(await activeVersion(), newest);
 });
 
 test('on a terminal a risky change asks: no changes nothing, Ctrl-C ends with 130, yes goes on', async () => {
@@ -197,6 +200,7 @@ test('on a terminal a risky change asks: no changes nothing, Ctrl-C ends with 13
     }
   }
   await json(0, 'unpin', 'docs');
+  await reader.awaitCondition('docs', 'Ready', 'True', 'Published');
 });
 
 test('promote publishes the candidate that a gate holds', async () => {
@@ -223,26 +227,13 @@ test('reject drops the candidate, and its content is not held again', async () =
 });
 
 test('refresh-link replaces the link of the published version', async () => {
-  const link = async (): Promise<string> =>
-    (
-      await world.kubectl([
-        'get',
-        'secret',
-        'docs-bundle',
-        '-n',
-        namespace,
-        '-o',
-        'jsonpath={.data.bundleUrl}',
-      ])
-    ).stdout;
+  const link = async (): Promise<string> => (await reader.readOutput('docs')).text('bundleUrl');
   const [before, version] = [await link(), await activeVersion()];
   const { changed, token } = await json(0, 'refresh-link', 'docs', '--wait');
   assert.equal(changed, true);
   assert.notEqual(await link(), before);
   assert.equal(await activeVersion(), version);
-  const { status } = JSON.parse(
-    (await world.kubectl(['get', 'sx', 'docs', '-n', namespace, '-o', 'json'])).stdout,
-  );
+  const { status } = await reader.read('sx', 'docs');
   assert.equal(status.lastHandledRefresh, token);
 });
 
@@ -258,7 +249,7 @@ test('a dry run stores nothing', async () => {
 
 test('a change of the spec that Flux would revert is printed for git', async () => {
   const label = 'kustomize.toolkit.fluxcd.io/name';
-  await world.kubectl(['label', 'sx', 'docs', '-n', namespace, `${label}=apps`]);
+  await world.api.patch('sx', 'docs', { metadata: { labels: { [label]: 'apps' } } }, { namespace });
   const { code, stdout, stderr } = await run('suspend', 'docs', '-n', namespace);
   const manifest = [
     'apiVersion: staticexport.dev/v1alpha1',
@@ -275,7 +266,7 @@ test('a change of the spec that Flux would revert is printed for git', async () 
   assert.deepEqual([document.code, JSON.parse(document.stdout).patch], [10, { spec: { suspend: true } }]);
   assert.match(document.stderr, /^Flux manages this object.*Nothing was changed\.$/m);
   assert.equal((await json(0, 'status', 'docs')).suspended, false);
-  await world.kubectl(['label', 'sx', 'docs', '-n', namespace, `${label}-`]);
+  await world.api.patch('sx', 'docs', { metadata: { labels: { [label]: null } } }, { namespace });
 });
 
 test('what is absent, forbidden or unreachable has its exit code', async () => {
@@ -294,8 +285,8 @@ test('what is absent, forbidden or unreachable has its exit code', async () => {
   assert.equal(forbidden.code, 8, forbidden.stderr);
   assert.equal(JSON.parse(forbidden.stdout).code, 'Forbidden');
   const closed = join(folder, 'closed');
-  const text = (await world.kubectl(['config', 'view', '--raw'])).stdout;
-  writeFileSync(closed, text.replace(/server: https:\/\/\S+/, 'server: https://127.0.0.1:1'));
+  const text = readFileSync(kubeconfig, 'utf8');
+  writeFileSync(closed, text.replaceAll(world.controlPlane.server, 'https://127.0.0.1:1'));
   const away = await run('get', '-o', 'json', '--kubeconfig', closed, '--cluster-timeout', '15s');
   assert.equal(away.code, 5, away.stderr);
   assert.equal(JSON.parse(away.stdout).code, 'Unavailable');

@@ -161,7 +161,7 @@ test('a role that names its objects is enough, and a StaticExport that it does n
 test('an evicted pod is no finding, and tree says that it has ended', async () => {
   const { kubectl, apply } = world.cluster;
   await apply(serverPod('site-evicted', 9090));
-  await writeStatus(kubectl, 'pod', namespace, 'site-evicted', { phase: 'Failed', reason: 'Evicted' });
+  await writeStatus(world.cluster, 'pod', namespace, 'site-evicted', { phase: 'Failed', reason: 'Evicted' });
   const checks = await doctor(0, 'docs');
   assert.equal(checks.filter(({ message }) => message.includes('site-evicted')).length, 0);
   const { stdout } = await world.run('tree', 'docs', '-n', namespace);
@@ -216,9 +216,9 @@ test('a second operator for the same namespaces is an error', async () => {
 });
 
 test('an operator that was killed leaves a stale lease', async () => {
-  const { kubectl, operatorNamespace, leaseName } = world.cluster;
+  const { operatorNamespace, leaseName } = world.cluster;
   await world.operator.child.stop('SIGKILL');
-  await writeStatus(kubectl, 'deployment', operatorNamespace, leaseName, { readyReplicas: 0 });
+  await writeStatus(world.cluster, 'deployment', operatorNamespace, leaseName, { readyReplicas: 0 });
   await eventually(
     'a stale lease',
     async () => (/is stale: not renewed for/.test(errors(await doctor(1, 'docs')).join()) ? true : undefined),

@@ -7,17 +7,19 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, suite, test } from 'node:test';
 import { type GapReport, parseReport } from '../../../src/conversations/gaps/report-schema.ts';
-import { type CommandResult, runCommand } from '../../support/command.ts';
+import { runInProcess } from '../../support/cli-in-process.ts';
+import type { CommandResult } from '../../support/command.ts';
 import { type DockerRegistry, noRegistry, startDockerRegistry } from '../../support/docker-registry.ts';
-import { programFile } from '../../support/program-file.ts';
 import { sampleTurn } from '../../support/sample-turn.ts';
 import { noS3, startVersitygw, type Versitygw } from '../../support/versitygw.ts';
 import { type ChartedCluster, startChartedCluster } from '../operator/charted-cluster.ts';
 import { type OperatorProcess, startOperator } from '../operator/operator-process.ts';
 import { createReader } from '../operator/resource-reader.ts';
 import { goodKey, type ScriptedVendor, signature, startVendor } from '../operator/scripted-vendor.ts';
-import { kubeconfigWith, namespace, staticExport } from './environment/served-cluster.ts';
+import { staticExport as exportOf, kubeconfigWith } from './environment/served-cluster.ts';
 
+const namespace = 'gaps-cluster';
+const staticExport = (name: string, spec: object = {}): object => exportOf(name, spec, namespace);
 const password = 'pass-word-of-the-mirror';
 const content = { 'index.html': '<h1>home</h1>', 'guide.html': '<h1>guide</h1>' };
 
@@ -29,7 +31,6 @@ suite('gaps of a site that a cluster publishes', { skip: noRegistry || noS3 }, (
   let registry: DockerRegistry;
   let s3: Versitygw;
   let folder: string;
-  let kubeconfig: string;
 
   const credentials = (name: string, files: Readonly<Record<string, string>>): string => {
     const path = join(folder, name);
@@ -38,13 +39,10 @@ suite('gaps of a site that a cluster publishes', { skip: noRegistry || noS3 }, (
     return path;
   };
   const gaps = (bundle: string, ...more: readonly string[]): Promise<CommandResult> =>
-    runCommand(
-      [
-        ...[process.execPath, programFile('static-export'), 'conversations', 'gaps'],
-        ...['--from', join(folder, 'turns.ndjson'), '--bundle', bundle, '-n', namespace, ...more],
-      ],
-      { env: { KUBECONFIG: kubeconfig } },
-    );
+    runInProcess([
+      ...['conversations', 'gaps'],
+      ...['--from', join(folder, 'turns.ndjson'), '--bundle', bundle, '-n', namespace, ...more],
+    ]);
   const report = async (bundle: string, ...more: readonly string[]): Promise<GapReport> => {
     const { code, stdout, stderr } = await gaps(bundle, '--format', 'json', ...more);
     assert.equal(code, 0, stderr);
@@ -133,8 +131,8 @@ suite('gaps of a site that a cluster publishes', { skip: noRegistry || noS3 }, (
     ]);
     for (const name of ['docs', 'linkless', 'bucket', 'both'])
       await reader.awaitCondition(name, 'Ready', 'True', 'Published');
-    kubeconfig = join(folder, 'admin');
-    writeFileSync(kubeconfig, (await world.kubectl(['config', 'view', '--raw'])).stdout, { mode: 0o600 });
+    // The library of Kubernetes reads it from this process itself.
+    process.env['KUBECONFIG'] = world.controlPlane.kubeconfig;
   });
   after(async () => {
     await operator?.child.stop();
@@ -192,9 +190,8 @@ suite('gaps of a site that a cluster publishes', { skip: noRegistry || noS3 }, (
     const unpublished = await refused('sx/unpublished');
     assert.equal(unpublished.code, 8);
     assert.match(`${unpublished.message} ${unpublished.next}`, /unpublished/);
-    const file = await kubeconfigWith(world, 'viewer', [
-      { apiGroups: ['staticexport.dev'], resources: ['staticexports'], verbs: ['get', 'list'] },
-    ]);
+    const rule = { apiGroups: ['staticexport.dev'], resources: ['staticexports'], verbs: ['get', 'list'] };
+    const file = await kubeconfigWith(world, 'viewer', [rule], namespace);
     const forbidden = await refused('sx/docs', '--kubeconfig', file, '--allow-private-links');
     assert.deepEqual([forbidden.code, forbidden.errorCode], [8, 'Forbidden']);
     assert.match(forbidden.next, /static-export doctor/);

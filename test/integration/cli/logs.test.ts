@@ -4,13 +4,11 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:https';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { type CommandResult, runCommand } from '../../support/command.ts';
+import { runInProcess } from '../../support/cli-in-process.ts';
+import type { CommandResult } from '../../support/command.ts';
 import { eventually } from '../../support/eventually.ts';
 import { createAuthority } from '../../support/pki.ts';
 import { programFile } from '../../support/program-file.ts';
@@ -25,7 +23,6 @@ let cluster: ChartedCluster;
 let vendor: ScriptedVendor;
 let operator: OperatorProcess;
 let kubelet: Server;
-let folder: string;
 const asked: URL[] = [];
 /** What the kubelet sent last: the operator may log more since. */
 let sent: readonly string[] = [];
@@ -33,12 +30,10 @@ let sent: readonly string[] = [];
 let staysOpen = false;
 
 before(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'cli-logs-'));
   vendor = await startVendor();
   cluster = await startChartedCluster({ namespaces: [namespace], watchNamespaces: [namespace] });
-  writeFileSync(join(folder, 'admin'), (await cluster.kubectl(['config', 'view', '--raw'])).stdout, {
-    mode: 0o600,
-  });
+  // The library of Kubernetes reads it from this process itself.
+  process.env['KUBECONFIG'] = cluster.controlPlane.kubeconfig;
   await cluster.apply(
     {
       apiVersion: 'v1',
@@ -46,8 +41,7 @@ before(async () => {
       metadata: { name: 'export-api', namespace },
       stringData: { apiKey: goodKey },
     },
-    staticExport('docs'),
-    staticExport('other'),
+    ...['docs', 'other'].map((name) => staticExport(name, {}, namespace)),
   );
   operator = await startOperator(cluster, [
     `--api-base-url=${vendor.url}`,
@@ -64,7 +58,6 @@ after(async () => {
   await operator?.child.stop();
   await vendor?.close();
   await cluster?.stop();
-  rmSync(folder, { recursive: true, force: true });
 });
 
 /** A node, and a pod of the operator's Deployment on it. */
@@ -81,16 +74,14 @@ async function startKubelet(): Promise<void> {
   });
   await new Promise<void>((resolve) => kubelet.listen(0, '127.0.0.1', resolve));
   const { port } = kubelet.address() as AddressInfo;
-  const { kubectl, apply, operatorNamespace } = cluster;
+  const { api, apply, operatorNamespace } = cluster;
   await apply({ apiVersion: 'v1', kind: 'Node', metadata: { name: 'node' } });
   const endpoints = {
     addresses: [{ type: 'InternalIP', address: '127.0.0.1' }],
     daemonEndpoints: { kubeletEndpoint: { Port: port } },
   };
-  const patch = JSON.stringify({ status: endpoints });
-  await kubectl(['patch', 'node', 'node', '--subresource=status', '--type=merge', '-p', patch]);
-  const found = await kubectl(['get', 'deployment', '-n', operatorNamespace, '-o', 'json']);
-  const [deployment] = JSON.parse(found.stdout).items;
+  await api.patch('node', 'node', { status: endpoints }, { subresource: 'status' });
+  const [deployment] = await api.list('deployment', operatorNamespace);
   const { labels } = deployment.spec.template.metadata;
   const [{ name, image }] = deployment.spec.template.spec.containers;
   await apply(
@@ -102,13 +93,10 @@ async function startKubelet(): Promise<void> {
       spec: { nodeName: 'node', automountServiceAccountToken: false, containers: [{ name, image }] },
     },
   );
-  await writeStatus(kubectl, 'pod', operatorNamespace, 'operator-0', { phase: 'Running' });
+  await writeStatus(cluster, 'pod', operatorNamespace, 'operator-0', { phase: 'Running' });
 }
 
-const run = (...args: readonly string[]): Promise<CommandResult> =>
-  runCommand([process.execPath, programFile('static-export'), ...args, '-n', namespace], {
-    env: { KUBECONFIG: join(folder, 'admin') },
-  });
+const run = (...args: readonly string[]): Promise<CommandResult> => runInProcess([...args, '-n', namespace]);
 
 test('events shows those of one StaticExport, the newest last', async () => {
   // The operator may write events after it reports Ready.
@@ -125,7 +113,7 @@ test('events shows those of one StaticExport, the newest last', async () => {
     (await run('events', 'docs')).stdout,
     /^\d{4}-\S+Z {2}Normal {3}ExportStarted\n {2}Export job/,
   );
-  await cluster.apply(staticExport('quiet', { suspend: true }));
+  await cluster.apply(staticExport('quiet', { suspend: true }, namespace));
   assert.match((await run('events', 'quiet')).stdout, /^There are no events\./);
 });
 
@@ -159,7 +147,7 @@ test('a reader that has enough of logs --follow changes no exit code', async (t)
     staysOpen = false;
   });
   const words = [programFile('static-export'), 'logs', 'docs', '--follow', '-n', namespace];
-  const env = { ...process.env, KUBECONFIG: join(folder, 'admin') };
+  const env = { ...process.env, KUBECONFIG: cluster.controlPlane.kubeconfig };
   const child = spawn(process.execPath, words, { stdio: ['ignore', 'pipe', 'ignore'], env });
   t.after(() => child.kill('SIGKILL'));
   const exited = once(child, 'exit');
@@ -182,16 +170,15 @@ test('a user who may not read the logs is told the permission', async () => {
 });
 
 test('text that somebody wrote into a status is escaped', async () => {
-  const { stdout } = await cluster.kubectl(['get', 'sx', 'docs', '-n', namespace, '-o', 'json']);
-  const { conditions } = JSON.parse(stdout).status;
+  const { conditions } = (await cluster.api.read('sx', 'docs', namespace)).status;
   const message = 'Their\u001b[2J \u202e\u009b';
   // No operator manages an object of another instance.
   const foreign = { 'staticexport.dev/instance': 'another' };
   await cluster.apply({
-    ...staticExport('hostile'),
+    ...staticExport('hostile', {}, namespace),
     metadata: { name: 'hostile', namespace, labels: foreign },
   });
-  await writeStatus(cluster.kubectl, 'sx', namespace, 'hostile', {
+  await writeStatus(cluster, 'sx', namespace, 'hostile', {
     observedGeneration: 1,
     conditions: conditions.map((one: object) => ({ ...one, message })),
     active: { version: 'v\u001b[2J', jobId: 'j' },

@@ -116,6 +116,19 @@ async function annotation(): Promise<string> {
   return (await reader.read('sx', 'docs')).metadata.annotations['staticexport.dev/hookRequestedAt'];
 }
 
+/** Resolves when the operator has reconciled an edit that was made after the quiet period. */
+async function reconciledAfterQuiet(token: string): Promise<void> {
+  const isOver = (): true | undefined => Date.now() > Date.parse(token) + quietMs || undefined;
+  await eventually('the end of the quiet period', isOver);
+  const { spec } = await reader.read('sx', 'docs');
+  const edit = { spec: { historyLimit: (spec.historyLimit ?? 10) + 1 } };
+  const { metadata } = await world.api.patch('sx', 'docs', edit, { namespace });
+  await eventually('the edit reconciled', async () => {
+    const { status } = await reader.read('sx', 'docs');
+    return status.observedGeneration >= metadata.generation || undefined;
+  });
+}
+
 const handled = (token: string) =>
   eventually(
     'an export that answers the last hook',
@@ -138,30 +151,21 @@ test('a burst of 50 hooks is one job, after the quiet period, and publishes the 
   assert.ok(Date.parse(status.job.requestTime) >= Date.parse(token) + quietMs - 2000, status.job.requestTime);
   assert.deepEqual([status.job.cause, status.hook], ['Hook', undefined]);
   assert.notEqual((await reader.readOutput('docs')).published.version, before.version);
-  await new Promise((resolve) => setTimeout(resolve, quietMs + 3_000));
+  await reconciledAfterQuiet(token);
   assert.equal((await jobs()) - already, 1);
 });
 
 test('hooks of a suspended resource wait, and one export follows', async () => {
   const already = await jobs();
   const suspend = (isSuspended: boolean) =>
-    world.kubectl([
-      'patch',
-      'sx',
-      'docs',
-      '-n',
-      namespace,
-      '--type=merge',
-      '-p',
-      `{"spec":{"suspend":${isSuspended}}}`,
-    ]);
+    world.api.patch('sx', 'docs', { spec: { suspend: isSuspended } }, { namespace });
   await suspend(true);
   await push(5);
   await eventually('the words of Ready', async () => {
     const ready = await reader.condition('docs', 'Ready');
     return ready?.message.includes('A requested export waits until spec.suspend is false') || undefined;
   });
-  await new Promise((resolve) => setTimeout(resolve, quietMs + 3_000));
+  await reconciledAfterQuiet(await annotation());
   assert.equal(await jobs(), already);
   await suspend(false);
   assert.equal(await handled(await annotation()), 'Unchanged');
@@ -169,8 +173,9 @@ test('hooks of a suspended resource wait, and one export follows', async () => {
 });
 
 test('secret and body of the hooks are in no log, object, event or metric', async () => {
-  const { stdout } = await world.kubectl(['get', 'sx,cm,events', '-n', namespace, '-o', 'json']);
-  const found = [JSON.parse(stdout), operator.log, receiver.log, (await operator.get('/metrics')).text];
+  const kinds = ['sx', 'cm', 'events'];
+  const objects = await Promise.all(kinds.map((kind) => world.api.list(kind, namespace)));
+  const found = [objects, operator.log, receiver.log, (await operator.get('/metrics')).text];
   assert.deepEqual(findLeaks(found, [secret, 'text-of-a-commit', hmacHex(secret, Buffer.from(body))]), []);
   reader.assertRulesKept();
 });

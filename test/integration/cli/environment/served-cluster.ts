@@ -5,7 +5,8 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
 import { type ChildProgram, startProgram } from '../../../support/child-program.ts';
-import { type CommandResult, runCommand } from '../../../support/command.ts';
+import { runInProcess } from '../../../support/cli-in-process.ts';
+import type { CommandResult } from '../../../support/command.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { findFreePort } from '../../../support/free-port.ts';
 import { programFile } from '../../../support/program-file.ts';
@@ -36,10 +37,10 @@ export interface ServedCluster {
   stop(): Promise<void>;
 }
 
-export const staticExport = (name: string, spec: object = {}): object => ({
+export const staticExport = (name: string, spec: object = {}, where = namespace): object => ({
   apiVersion: 'staticexport.dev/v1alpha1',
   kind: 'StaticExport',
-  metadata: { name, namespace },
+  metadata: { name, namespace: where },
   spec: { domain: `${name}.example.com`, api: { keySecretRef: { name: 'export-api' } }, ...spec },
 });
 
@@ -56,7 +57,7 @@ export async function startServedCluster(): Promise<ServedCluster> {
     namespaces: [namespace, targetNamespace],
     watchNamespaces: [namespace, targetNamespace],
   });
-  const { kubectl, apply, folder, operatorNamespace, leaseName } = cluster;
+  const { apply, folder, operatorNamespace, leaseName } = cluster;
   const servers: ChildProgram[] = [];
   let operator: OperatorProcess | undefined;
   const stop = async (): Promise<void> => {
@@ -86,7 +87,7 @@ export async function startServedCluster(): Promise<ServedCluster> {
       { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: 'default', namespace } },
       staticExport('docs', { targets: [valuesTarget] }),
     );
-    await writeStatus(kubectl, 'deployment', operatorNamespace, leaseName, { replicas: 2, readyReplicas: 2 });
+    await writeStatus(cluster, 'deployment', operatorNamespace, leaseName, { replicas: 2, readyReplicas: 2 });
     const reader = createReader(cluster, namespace);
     operator = await startOperator(cluster, [
       `--api-base-url=${vendor.url}`,
@@ -116,7 +117,7 @@ export async function startServedCluster(): Promise<ServedCluster> {
         return (await fetch(`http://127.0.0.1:${port}/readyz`)).ok ? true : undefined;
       });
       await apply(serverPod(name, port));
-      await writeStatus(kubectl, 'pod', namespace, name, {
+      await writeStatus(cluster, 'pod', namespace, name, {
         phase: 'Running',
         podIP: machineAddress,
         podIPs: [{ ip: machineAddress }],
@@ -149,12 +150,10 @@ export async function startServedCluster(): Promise<ServedCluster> {
   }
 }
 
-async function runCli({ kubectl, folder }: ChartedCluster, args: readonly string[]): Promise<CommandResult> {
-  const kubeconfig = join(folder, 'admin-of-cli');
-  await writeFile(kubeconfig, (await kubectl(['config', 'view', '--raw'])).stdout, { mode: 0o600 });
-  return runCommand([process.execPath, programFile('static-export'), ...args], {
-    env: { KUBECONFIG: kubeconfig },
-  });
+function runCli({ controlPlane }: ChartedCluster, args: readonly string[]): Promise<CommandResult> {
+  // The library of Kubernetes reads it from this process itself.
+  process.env['KUBECONFIG'] = controlPlane.kubeconfig;
+  return runInProcess(args);
 }
 
 export function serverPod(name: string, port: number): object {
@@ -183,22 +182,22 @@ export function serverPod(name: string, port: number): object {
 }
 
 export async function writeStatus(
-  kubectl: ChartedCluster['kubectl'],
+  { api }: Pick<ChartedCluster, 'api'>,
   kind: string,
   of: string,
   name: string,
   status: object,
 ): Promise<void> {
-  const patch = JSON.stringify({ status });
-  await kubectl(['patch', kind, name, '-n', of, '--subresource=status', '--type=merge', '-p', patch]);
+  await api.patch(kind, name, { status }, { namespace: of, subresource: 'status' });
 }
 
 export async function kubeconfigWith(
-  { kubectl, apply, folder }: ChartedCluster,
+  { controlPlane, api, apply }: ChartedCluster,
   name: string,
   rules: readonly object[],
+  where = namespace,
 ): Promise<string> {
-  const metadata = { name, namespace };
+  const metadata = { name, namespace: where };
   const rbac = 'rbac.authorization.k8s.io';
   await apply(
     { apiVersion: 'v1', kind: 'ServiceAccount', metadata },
@@ -208,14 +207,9 @@ export async function kubeconfigWith(
       kind: 'RoleBinding',
       metadata,
       roleRef: { apiGroup: rbac, kind: 'Role', name },
-      subjects: [{ kind: 'ServiceAccount', name, namespace }],
+      subjects: [{ kind: 'ServiceAccount', name, namespace: where }],
     },
   );
-  const token = (await kubectl(['create', 'token', name, '-n', namespace])).stdout.trim();
-  const config = JSON.parse((await kubectl(['config', 'view', '--raw', '-o', 'json'])).stdout);
-  const [first] = config.users;
-  const file = join(folder, `${name}-user`);
-  const user = { ...config, users: [{ name: first.name, user: { token } }] };
-  await writeFile(file, JSON.stringify(user), { mode: 0o600 });
-  return file;
+  const token = await api.createToken(name, where);
+  return controlPlane.writeKubeconfig(`${name}-user`, token);
 }

@@ -16,7 +16,6 @@ export const aloneFiles: Readonly<Record<string, string>> = {
 /** Files that take longest by the clock. They start first, so that none of them runs on alone at the end. */
 export const longFiles: readonly string[] = [
   'test/charts/agreement.test.ts',
-  'test/integration/operator/hostile-tenant.test.ts',
   'test/integration/bundle-server/month-without-vendor.test.ts',
   'test/integration/operator/lost-rights.test.ts',
   'test/integration/charts/static-export-site.test.ts',
@@ -29,7 +28,6 @@ export const longFiles: readonly string[] = [
   'test/integration/operator/kills.test.ts',
   'test/integration/bundle-server/pages-over-a-swap.test.ts',
   'test/integration/operator/seen-by-kubectl.test.ts',
-  'test/integration/kube/large-objects.test.ts',
   'test/integration/bundle-server/slow-readers.test.ts',
   'test/integration/charts/releases.test.ts',
   'test/integration/bundle-server/slow-copies.test.ts',

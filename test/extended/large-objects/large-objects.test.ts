@@ -141,7 +141,8 @@ test('a reflector lists all large objects, and its watch reports an edit of one'
     assert.ok(reflector.cache.size >= 774);
     assert.equal(wakes.length, reflector.cache.size);
     wakes.length = 0;
-    await cluster.kubectl(['annotate', 'sx', 'b-100', 'staticexport.dev/requestedAt=now']);
+    const edit = { metadata: { annotations: { 'staticexport.dev/requestedAt': 'now' } } };
+    await cluster.api.patch('sx', 'b-100', edit);
     await eventually('a wake for the edit', () => wakes[0]);
     assert.deepEqual(wakes, ['default/b-100']);
   } finally {

@@ -61,12 +61,11 @@ after(async () => {
 });
 
 async function readRole(name: string, where: string): Promise<Role> {
-  const { stdout } = await world.kubectl(['get', 'role', name, '-n', where, '-o', 'json']);
-  return roleShape.parse(JSON.parse(stdout));
+  return roleShape.parse(await world.api.read('role', name, where));
 }
 
 const setRules = ({ metadata: { name, namespace: where } }: Role, rules: Role['rules']) =>
-  world.kubectl(['patch', 'role', name, '-n', where, '--type=merge', '-p', JSON.stringify({ rules })]);
+  world.api.patch('role', name, { rules }, { namespace: where });
 
 const readDocs = async () =>
   (await createCluster(transport).readStaticExport({ namespace, name: 'docs' }, never)) ??

@@ -176,15 +176,7 @@ test('an archive that is broken, has no pages or cannot be downloaded is reporte
   assert.notEqual((await reader.condition('webpage', 'Exported'))?.reason, 'BundleRejected');
   for (const name of ['garbage', 'webpage', 'nopages', 'expiredlink']) {
     assert.equal((await reader.condition(name, 'Ready'))?.status, 'False');
-    const found = await world.kubectl([
-      'get',
-      'secret',
-      `${name}-bundle`,
-      '-n',
-      namespace,
-      '--ignore-not-found',
-    ]);
-    assert.equal(found.stdout, '');
+    await assert.rejects(reader.read('secret', `${name}-bundle`), /NotFound/);
   }
 });
 
@@ -275,7 +267,7 @@ test('metrics show what is published, and drop a deleted resource', async () => 
     before,
     /^controller_runtime_reconcile_total\{controller="staticexport",result="requeue_after"\} \d+$/m,
   );
-  await world.kubectl(['delete', 'sx', 'docs', '-n', namespace]);
+  await world.api.remove('sx', 'docs', namespace);
   await eventually('metrics without the deleted resource', async () =>
     (await operator.get('/metrics')).text.includes(label) ? undefined : true,
   );
@@ -284,15 +276,16 @@ test('metrics show what is published, and drop a deleted resource', async () => 
 });
 
 test('keys and links are in Secrets only', async () => {
-  const kinds = 'sx,configmaps,events,events.events.k8s.io,leases.coordination.k8s.io';
-  const objects = await world.kubectl(['get', kinds, '-A', '-o', 'yaml', '--show-managed-fields']);
+  const kinds = ['sx', 'configmaps', 'events', 'events.events.k8s.io', 'leases.coordination.k8s.io'];
+  const lists = [namespace, world.operatorNamespace].flatMap((where) =>
+    kinds.map((kind) => world.api.list(kind, where)),
+  );
   const places: Record<string, string> = {
-    objects: objects.stdout,
+    objects: JSON.stringify(await Promise.all(lists)),
     metrics: (await operator.get('/metrics')).text,
     logs: logs.flat().join('\n'),
   };
-  const secrets = await world.kubectl(['get', 'secret', 'slow-bundle', '-n', namespace, '-o', 'json']);
-  const bundle = Buffer.from(JSON.parse(secrets.stdout).data['bundle.json'], 'base64').toString();
+  const bundle = (await reader.readOutput('slow')).text('bundle.json');
   assert.ok(bundle.includes(signature), 'the needle is the right one');
   for (const [place, text] of Object.entries(places)) {
     assert.ok(text.length > 1_000, `${place} is not empty`);
@@ -310,7 +303,6 @@ test('no observed status broke a rule that other programs rely on', () => {
 test('on SIGTERM the operator exits with 0 and releases its lease', async () => {
   await operator.child.stop('SIGTERM', 40_000);
   assert.equal(await operator.child.exited, 0);
-  const lease = ['lease', world.leaseName, '-n', world.operatorNamespace];
-  const { stdout } = await world.kubectl(['get', ...lease, '-o', 'json']);
-  assert.equal(JSON.parse(stdout).spec.holderIdentity ?? '', '');
+  const { spec } = await world.api.read('lease', world.leaseName, world.operatorNamespace);
+  assert.equal(spec.holderIdentity ?? '', '');
 });

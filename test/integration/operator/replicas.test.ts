@@ -97,8 +97,8 @@ test('one of two leads, and both are ready', async () => {
 
 test('the real export service and the operator publish a real site', async () => {
   await exportDocs('docs');
-  const { stdout } = await world.kubectl(['get', 'secret', 'docs-bundle', '-n', namespace, '-o', 'json']);
-  const text = Buffer.from(JSON.parse(stdout).data['bundle.json'], 'base64').toString();
+  const { data } = await world.api.read('secret', 'docs-bundle', namespace);
+  const text = Buffer.from(data['bundle.json'], 'base64').toString();
   const published = parsePublishedBundle(text);
   assert.equal(published.pages, Object.keys(pages).length);
   assert.equal((await fetch(requirePublishedLink(published).url.reveal())).status, 200);
@@ -138,18 +138,18 @@ test('a reconcile of a resource in its desired state writes nothing', async () =
     { everyMs: 3_000 },
   );
   const passesBefore = await passes();
-  await world.kubectl(['annotate', 'sx', 'docs', '-n', namespace, 'example.com/touched=yes']);
+  const touched = { metadata: { annotations: { 'example.com/touched': 'yes' } } };
+  await world.api.patch('sx', 'docs', touched, { namespace });
   await eventually('another pass', async () => ((await passes()) > passesBefore ? true : undefined));
   assert.equal(await writes(), writesBefore);
   assert.ok(writesBefore > 0);
 });
 
 test('a deleted lease is created again by its holder, and by no other replica', async () => {
-  const lease = ['lease', world.leaseName, '-n', world.operatorNamespace];
-  const holder = async (): Promise<string> =>
-    (await world.kubectl(['get', ...lease, '-o', 'jsonpath={.spec.holderIdentity}'])).stdout;
+  const lease = ['lease', world.leaseName, world.operatorNamespace] as const;
+  const holder = async (): Promise<string> => (await world.api.read(...lease)).spec.holderIdentity;
   const held = await holder();
-  await world.kubectl(['delete', ...lease]);
+  await world.api.remove(...lease);
   assert.equal(await eventually('a lease', holder), held);
   assert.deepEqual([await leads(first), await leads(second)], [true, false]);
 });

@@ -64,9 +64,19 @@ export const groups = {
       ...['src/bin', 'src/bundle', 'src/runtime', 'src/site'],
     ],
   },
+  'hostile-tenant': {
+    shows: 'one hostile tenant of an operator harms no other, and learns no secret',
+    dependsOn: ['src/operator', 'src/kube', 'src/loop', 'src/staticexport', 'test/fuzz'],
+  },
+  'large-objects': {
+    shows: 'a watch of large objects stays within its memory',
+    dependsOn: ['src/kube'],
+  },
   campaign: {
     shows: 'random lives of a resource over years of virtual time keep every rule',
     dependsOn: ['src/reconcile', 'src/loop', 'test/simulation'],
+    files: ['test/simulation/crashes.test.ts'],
+    env: { SIMULATION_CRASHES: 'all' },
     commands: [['test/simulation/campaign.ts']],
   },
   'demo-cluster': {

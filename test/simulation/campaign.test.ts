@@ -6,7 +6,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { playScenario } from './story.ts';
 
-const runs = Number(process.env['SIMULATION_RUNS'] ?? 30);
+const runs = Number(process.env['SIMULATION_RUNS'] ?? 12);
 const firstSeed = Number(process.env['SIMULATION_SEED'] ?? 100);
 
 const regressionSeeds: Readonly<Record<number, string>> = {

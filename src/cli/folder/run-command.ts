@@ -121,10 +121,13 @@ async function runOver(
     { clock, random, logger },
   );
   const waker = createWaker();
+  // Repositories are read again minutes later, which no longer concerns a run that has ended.
+  const ended = new AbortController();
   const pusher = createGitPusher(context.gitWorker, clock);
   const git = watchGitTargets(
     createGitTargets({
-      ...{ clock, random, pusher, signal },
+      ...{ clock, random, pusher },
+      signal: AbortSignal.any([signal, ended.signal]),
       settings: async () => gitSettings(values.allowPrivateLinks, await services.extraCaPem()),
       allowedHosts: values.allowedGitHosts,
       readSecret: cluster.readSecret,
@@ -161,6 +164,7 @@ async function runOver(
   try {
     return resultOf(await runLoop(loop, context, signal), values, inWords);
   } finally {
+    ended.abort();
     await Promise.all([services.close(), pusher.close()]);
   }
 }

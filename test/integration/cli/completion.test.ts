@@ -16,6 +16,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { after, before, test } from 'node:test';
+import { runInProcess } from '../../support/cli-in-process.ts';
 import { startControlPlane, type TestCluster } from '../../support/cluster.ts';
 import { findClusterTools } from '../../support/cluster-tools.ts';
 import { mustRun, runCommand } from '../../support/command.ts';
@@ -187,7 +188,7 @@ test('zsh completes commands, flags, values, files and names of a cluster', { sk
 });
 
 test('the script of zsh quotes what was typed before a value, because it evaluates it', async () => {
-  const stdout = await mustRun(['static-export', 'completion', 'zsh'], { env });
+  const { stdout } = await runInProcess(['completion', 'zsh']);
   assert.match(stdout, /flagPrefix="-P \$\{\(q\)BASH_REMATCH\}"/);
   assert.doesNotMatch(stdout, /-P \$\{BASH_REMATCH\}/);
 });

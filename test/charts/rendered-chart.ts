@@ -1,7 +1,7 @@
 // A chart as helm renders it, parsed; nothing here reaches a cluster.
 
 import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import { parseAllDocuments } from 'yaml';
 import { findClusterTools } from '../support/cluster-tools.ts';
 import { type CommandResult, runCommand } from '../support/command.ts';
@@ -54,6 +54,26 @@ export class RenderedObject {
   }
 }
 
+const renders = new Map<string, Promise<readonly RenderedObject[]>>();
+const notes = new Map<string, Promise<string>>();
+
+/** A chart of the repository and its fixtures do not change while tests run; a copy that a test makes may. */
+function onceFor<T>(
+  known: Map<string, Promise<T>>,
+  chart: string,
+  options: RenderOptions,
+  make: () => Promise<T>,
+): Promise<T> {
+  const isFixed = dirname(chart) === chartsFolder && (options.files ?? []).every(isFixture);
+  if (!isFixed) return make();
+  const key = JSON.stringify([chart, options]);
+  const made = known.get(key) ?? make();
+  known.set(key, made);
+  return made;
+}
+
+const isFixture = (file: string): boolean => !relative(fixturesFolder, file).startsWith('..');
+
 export async function runHelm(args: readonly string[], input = ''): Promise<CommandResult> {
   const { helm } = await findClusterTools();
   return runCommand([helm, ...args], { input });
@@ -69,16 +89,15 @@ function flagsOf({ namespace = 'docs', files = [], apiVersions = [] }: RenderOpt
 }
 
 /** `helm template`: the objects, hooks included, in the order rendered. @throws {Error} with helm's words */
-export async function renderChart(
-  chart: string,
-  options: RenderOptions = {},
-): Promise<readonly RenderedObject[]> {
-  const result = await template(chart, options);
-  if (result.code !== 0) throw new Error(result.stderr);
-  return parseAllDocuments(result.stdout)
-    .map((document) => document.toJSON())
-    .filter((json) => json !== null)
-    .map((json) => new RenderedObject(json));
+export function renderChart(chart: string, options: RenderOptions = {}): Promise<readonly RenderedObject[]> {
+  return onceFor(renders, chart, options, async () => {
+    const result = await template(chart, options);
+    if (result.code !== 0) throw new Error(result.stderr);
+    return parseAllDocuments(result.stdout)
+      .map((document) => document.toJSON())
+      .filter((json) => json !== null)
+      .map((json) => new RenderedObject(json));
+  });
 }
 
 /** The words with which a chart refuses values. @throws {Error} when it does not */
@@ -89,14 +108,16 @@ export async function refusalOf(chart: string, options: RenderOptions = {}): Pro
 }
 
 /** What a user reads after the installation. */
-export async function notesOf(chart: string, options: RenderOptions = {}): Promise<string> {
-  const flags = flagsOf({ ...options, apiVersions: [] });
-  const { code, stdout, stderr } = await runHelm(
-    ['install', options.release ?? 'docs', chart, '--dry-run=client', ...flags],
-    JSON.stringify(options.values ?? {}),
-  );
-  if (code !== 0) throw new Error(stderr);
-  return stdout.slice(stdout.indexOf('\nNOTES:\n') + 1);
+export function notesOf(chart: string, options: RenderOptions = {}): Promise<string> {
+  return onceFor(notes, chart, options, async () => {
+    const flags = flagsOf({ ...options, apiVersions: [] });
+    const { code, stdout, stderr } = await runHelm(
+      ['install', options.release ?? 'docs', chart, '--dry-run=client', ...flags],
+      JSON.stringify(options.values ?? {}),
+    );
+    if (code !== 0) throw new Error(stderr);
+    return stdout.slice(stdout.indexOf('\nNOTES:\n') + 1);
+  });
 }
 
 /** The names that `disabledAlerts` of a chart may hold, by its schema of values. */

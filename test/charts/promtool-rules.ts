@@ -82,21 +82,28 @@ export const wordsTest = (alert: string, situation: SeriesCase, expected: readon
     alert_rule_test: [{ eval_time: at, alertname: alert, exp_alerts: expected }],
   }));
 
-/** @returns what promtool says where a test fails; empty where all hold */
+/**
+ * Runs tests of alerts, each against the rule of its alert alone.
+ * @param everySeconds how often the rules are evaluated
+ * @returns what promtool says where a test fails; empty where all hold
+ */
 export async function failuresOf(
   promtool: string,
   folder: string,
-  alert: string,
   groups: RuleGroups,
-  tests: readonly object[],
+  testsOf: Readonly<Record<string, readonly object[]>>,
+  everySeconds: (alert: string) => number = () => scrapeSeconds,
 ): Promise<string> {
-  const file = join(folder, `${alert}.json`);
-  const own = join(folder, `${alert}-rule.json`);
-  await writeFile(own, JSON.stringify({ groups: only(alert, groups) }));
-  await writeFile(
-    file,
-    JSON.stringify({ rule_files: [own], evaluation_interval: `${scrapeSeconds}s`, tests }),
+  const files = await Promise.all(
+    Object.entries(testsOf).map(async ([alert, tests]) => {
+      const file = join(folder, `${alert}.json`);
+      const own = join(folder, `${alert}-rule.json`);
+      await writeFile(own, JSON.stringify({ groups: only(alert, groups) }));
+      const asked = { rule_files: [own], evaluation_interval: `${everySeconds(alert)}s`, tests };
+      await writeFile(file, JSON.stringify(asked));
+      return file;
+    }),
   );
-  const { code, stdout, stderr } = await runCommand([promtool, 'test', 'rules', file]);
-  return code === 0 ? '' : `${alert}: ${stdout}${stderr}`;
+  const { code, stdout, stderr } = await runCommand([promtool, 'test', 'rules', ...files]);
+  return code === 0 ? '' : `${stdout}${stderr}`;
 }

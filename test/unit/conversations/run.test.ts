@@ -208,7 +208,7 @@ test('any listing is complete in the parts, also with late rows and categories',
         assertComplete(workplace);
       });
     }),
-    { numRuns: 15 },
+    { numRuns: 8 },
   );
 });
 
@@ -250,7 +250,7 @@ test('runs that are killed again and again come to an end', async () => {
         });
       },
     ),
-    { numRuns: 12 },
+    { numRuns: 6 },
   );
 });
 

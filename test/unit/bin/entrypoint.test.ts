@@ -14,9 +14,9 @@ interface Ended {
   readonly stderr: string;
 }
 
-function start(args: readonly string[]): Promise<Ended> {
+function start(args: readonly string[], nodeFlags: readonly string[] = []): Promise<Ended> {
   return new Promise((resolve) => {
-    execFile(process.execPath, [entrypoint, ...args], (error, stdout, stderr) => {
+    execFile(process.execPath, [...nodeFlags, entrypoint, ...args], (error, stdout, stderr) => {
       resolve({ code: typeof error?.code === 'number' ? error.code : 0, stdout, stderr });
     });
   });
@@ -34,15 +34,20 @@ test('a wrong flag is still the program’s own to refuse', async () => {
   assert.match(ended.stderr, /--listen/);
 });
 
+/** A program that waits for its thread, which it does for 10 s at most, would not end. */
+const withoutLongTimers = [
+  '--import',
+  `data:text/javascript,${encodeURIComponent(`const begin = globalThis.setTimeout;
+globalThis.setTimeout = (fire, ms) => begin(fire, ms < 10_000 ? ms : 1_000_000_000);`)}`,
+];
+
 for (const [args, code] of [
   [['--help'], 0],
   [['--lisen=127.0.0.1:0'], 2],
 ] as const) {
   test(`the server that has started a thread ahead ends at once, given ${args.join()}`, async () => {
-    const before = performance.now();
-    const ended = await start(['bundle-server', '--store', '/nowhere', ...args]);
+    const ended = await start(['bundle-server', '--store', '/nowhere', ...args], withoutLongTimers);
     assert.equal(ended.code, code);
-    assert.ok(performance.now() - before < 8000, 'a thread is waited for at most 10 s');
   });
 }
 

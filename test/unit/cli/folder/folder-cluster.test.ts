@@ -1,18 +1,15 @@
 // A folder keeps the contract of the Kubernetes API server that the reconcile relies on: versions, conflicts, generations,
-// a separate status. The simulation's cluster has the same tests, and 30 days over both publish the same versions.
+// a separate status. The simulation's cluster has the same tests; run-loop.test.ts compares what both publish in 30 days.
 
 import assert from 'node:assert/strict';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
-import { type FolderCluster, openFolderCluster } from '../../../../src/cli/folder/folder-cluster.ts';
+import { openFolderCluster } from '../../../../src/cli/folder/folder-cluster.ts';
 import { systemRandom } from '../../../../src/runtime/random.ts';
-import { parseStatus } from '../../../../src/staticexport/parse.ts';
-import type { StartRecord } from '../../../../src/staticexport/status-schema.ts';
 import type { AppliedObject, Cluster, StaticExportObject } from '../../../../src/wire/cluster.ts';
 import { FakeCluster } from '../../../simulation/fake-cluster.ts';
-import { keySecret, outputName, resource, Simulation } from '../../../simulation/simulation.ts';
 
 const { signal } = new AbortController();
 const key = { namespace: 'docs', name: 'docs' };
@@ -167,58 +164,3 @@ test('a file that is not an object is kept, and refused', async (t) => {
   await assert.rejects(openFolderCluster(path, systemRandom), { code: 'StateInvalid', outcome: 'usage' });
   assert.equal(readFileSync(join(path, 'Secret.docs.x.json'), 'utf8'), '{"kind":"Secret"}');
 });
-
-const dayMs = 86_400_000;
-
-/** The versions that 30 days publish, in order. Each second day the site has other content. */
-async function thirtyDays(
-  simulation: Simulation,
-  readVersion: () => Promise<string | undefined>,
-): Promise<readonly string[]> {
-  const versions: string[] = [];
-  for (let day = 0; day < 30; day += 1) {
-    simulation.vendor.contents.set('docs.example.com', { name: `content-${day >> 1}`, pages: 20 });
-    await simulation.run(dayMs, async () => {
-      const version = await readVersion();
-      if (version !== undefined && version !== versions.at(-1)) versions.push(version);
-    });
-  }
-  return versions;
-}
-
-test('30 days of the reconcile over a folder publish the versions that a cluster publishes', async (t) => {
-  const nightly = { spec: { schedule: '0 3 * * *' } };
-  const cluster = new Simulation(nightly);
-  const wanted = await thirtyDays(cluster, async () => cluster.output()?.['version']);
-  assert.equal(wanted.length, 15);
-
-  const uid = new Simulation(nightly).object()?.metadata.uid ?? assert.fail();
-  // Virtual time does not pass while a disk writes.
-  const random = { ...systemRandom, uuid: () => uid };
-  const folder = await openFolderCluster(pathFor(t), random, async () => {});
-  const simulation = new Simulation({ ...nightly, bend: (context) => ({ ...context, cluster: folder }) });
-  await prepare(folder, simulation);
-  const found = await thirtyDays(simulation, async () => {
-    const secret = await folder.readSecret({ ...resource, name: outputName }, signal);
-    const version = secret?.data['version'];
-    return version && Buffer.from(version).toString('utf8');
-  });
-  assert.deepEqual(found, wanted);
-});
-
-async function prepare(folder: FolderCluster, simulation: Simulation): Promise<void> {
-  const { spec: wanted } = simulation.object() ?? assert.fail();
-  await folder.applyManifest({ key: resource, spec: wanted, annotations: {}, labels: {} });
-  folder.holdSecret(keySecret, { apiKey: Buffer.from(simulation.vendor.validKey) });
-  simulation.vendor.readStart = () => {
-    // The folder answers from memory, but through promises; the vendor asks in the middle of a call.
-    return start;
-  };
-  let start: StartRecord | undefined;
-  const { writeStatus } = folder;
-  folder.writeStatus = async (object, next, stop) => {
-    const stored = await writeStatus(object, next, stop);
-    start = parseStatus(stored.status).start;
-    return stored;
-  };
-}

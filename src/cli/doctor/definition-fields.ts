@@ -13,8 +13,15 @@ export interface FieldDifference {
   readonly unknown: readonly string[];
 }
 
-/** Paths and values of enums of this program: `spec.targets[].type=Values`. */
+let known: ReadonlySet<string> | undefined;
+
+/** Paths and values of enums of this program: `spec.targets[].type=Values`. They do not change while it runs. */
 export function ownFields(): ReadonlySet<string> {
+  known ??= readOwnFields();
+  return known;
+}
+
+function readOwnFields(): ReadonlySet<string> {
   const json = (schema: z.ZodType): unknown => z.toJSONSchema(schema, { target: 'openapi-3.0', io: 'input' });
   return fieldsOf({ properties: { spec: json(specSchema), status: json(statusSchema) } });
 }

@@ -3,7 +3,7 @@
 // symbolic link counts as a file and is never followed.
 
 import { createHash } from 'node:crypto';
-import { createReadStream } from 'node:fs';
+import { createReadStream, type Dirent } from 'node:fs';
 import { lstat, readdir } from 'node:fs/promises';
 import { join, relative, sep } from 'node:path';
 import { digestOf } from '../../bundle/store/digest.ts';
@@ -37,9 +37,19 @@ async function filesAt(path: string): Promise<readonly string[]> {
   });
   if (found === undefined) return [];
   if (!found.isDirectory()) return [''];
-  const entries = await readdir(path, { recursive: true, withFileTypes: true });
-  const files = entries.filter((entry) => !entry.isDirectory());
+  const files = await leavesBelow(path);
   return files.map(({ parentPath, name }) => relative(path, join(parentPath, name)).split(sep).join('/'));
+}
+
+/** All but folders. Folder by folder: since Node 26, `recursive` of `readdir` follows symbolic links. */
+async function leavesBelow(path: string): Promise<readonly Dirent[]> {
+  const entries = await readdir(path, { withFileTypes: true });
+  const found: Dirent[] = [];
+  for (const entry of entries) {
+    if (entry.isDirectory()) found.push(...(await leavesBelow(join(path, entry.name))));
+    else found.push(entry);
+  }
+  return found;
 }
 
 /** One hash of what is at a path now; `undefined` where it cannot be read, or holds more than files and folders. */
@@ -56,8 +66,7 @@ async function hashAll(path: string, signal: AbortSignal): Promise<string | unde
   const found = await lstat(path);
   if (found.isFile()) return hashOf(path, signal);
   if (!found.isDirectory()) return undefined;
-  const entries = await readdir(path, { recursive: true, withFileTypes: true });
-  const files = entries.filter((entry) => !entry.isDirectory());
+  const files = await leavesBelow(path);
   if (files.some((entry) => !entry.isFile())) return undefined;
   const paths = files.map(({ parentPath, name }) => join(parentPath, name)).sort();
   const rows: { readonly path: string; readonly sha256: string }[] = [];

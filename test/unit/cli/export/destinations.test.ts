@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { CliError } from '../../../../src/cli/cli-error.ts';
+import { holdsOnly, nameMarks } from '../../../../src/cli/export/content-marks.ts';
 import { isPlaced, placeOf, writeAll, writePlace } from '../../../../src/cli/export/destinations.ts';
 import { openStateFolder, type StateFolder } from '../../../../src/cli/export/export-state.ts';
 
@@ -95,6 +96,15 @@ test('a folder with a file that this state did not write is not replaced', async
   }
   symlinkSync(tmpdir(), join(path, 'link'));
   assert.equal(await isReplaceable(path, state), false);
+});
+
+test('a symbolic link is one file, and what it leads to is not looked at', async (t) => {
+  const { path } = await workplaceFor(t);
+  mkdirSync(path);
+  mkdirSync(`${path}-of-others`);
+  writeFileSync(join(`${path}-of-others`, 'thesis.txt'), 'mine');
+  symlinkSync(`${path}-of-others`, join(path, 'link'));
+  assert.equal(await holdsOnly(path, nameMarks(['link'])), true);
 });
 
 test("what the user put where this state's site was is not replaced", async (t) => {

@@ -16,11 +16,14 @@ export interface Group {
 export const groups = {
   tables: {
     shows: 'DuckDB, pandas, pyarrow, a Singer target and Meltano read exported conversations',
-    dependsOn: ['src/conversations', 'src/cli/conversations'],
+    dependsOn: [
+      ...['src/conversations', 'src/cli/conversations', 'src/bin/tap-static-export.ts'],
+      'test/extended/payloads.ts',
+    ],
   },
   spreadsheet: {
     shows: "LibreOffice Calc runs no formula of a visitor's question",
-    dependsOn: ['src/conversations'],
+    dependsOn: ['src/conversations', 'src/cli/conversations', 'test/extended/payloads.ts'],
   },
   krew: {
     shows: 'krew installs the package, and kubectl runs it',
@@ -47,7 +50,10 @@ export const groups = {
   },
   browsers: {
     shows: 'sites of Next.js and VitePress stay alive in a browser while the server swaps',
-    dependsOn: ['src/site', 'test/support/next-site', 'test/support/vitepress-site'],
+    dependsOn: [
+      ...['src/site', 'src/routes', 'src/bundle'],
+      ...['test/support/next-site', 'test/support/vitepress-site', 'test/support/browser.ts'],
+    ],
   },
   agreement: {
     shows: 'the operator and a running server give each archive the same verdict',
@@ -74,9 +80,12 @@ export const groups = {
   },
   campaign: {
     shows: 'random lives of a resource over years of virtual time keep every rule',
-    dependsOn: ['src/reconcile', 'src/loop', 'test/simulation'],
-    files: ['test/simulation/crashes.test.ts'],
-    env: { SIMULATION_CRASHES: 'all' },
+    dependsOn: ['src/reconcile', 'src/loop', 'src/conversations', 'test/simulation'],
+    files: [
+      ...['test/simulation/crashes.test.ts', 'test/simulation/campaign.test.ts'],
+      'test/unit/conversations/estimate.test.ts',
+    ],
+    env: { SIMULATION_CRASHES: 'all', SIMULATION_RUNS: '30', ESTIMATE_LISTINGS: '2' },
     commands: [['test/simulation/campaign.ts']],
   },
   'demo-cluster': {

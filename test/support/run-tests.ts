@@ -16,7 +16,7 @@ import { prepareFor } from './preparations.ts';
 import { readCosts } from './test-costs.ts';
 import { aloneFiles, longFiles, planProcesses } from './test-processes.ts';
 
-const filesPerProcess = 16;
+const filesPerProcess = 32;
 /** Of a process, in timeouts of one test. */
 const processTimeouts = 4;
 

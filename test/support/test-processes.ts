@@ -1,12 +1,15 @@
 // Which test files share a process. Neighbours do, because they load the same modules. Every file is in exactly one
 // process, and a file that changes or measures its whole process is alone in one.
 
-/** Unit-test files that share no process, each with the reason. */
+/** Files of unit tests and of the simulation that share no process, each with the reason. */
 export const aloneFiles: Readonly<Record<string, string>> = {
-  'test/unit/linear-readers.test.ts': 'its inputs fill a gigabyte of memory',
-  'test/unit/export-service/crawler/reading-bounds.test.ts': 'its inputs fill 700 megabytes of memory',
+  'test/unit/linear-readers.test.ts':
+    'its inputs fill a gigabyte of memory; 11 s, because a shorter text shows no reader that is not linear',
+  'test/unit/export-service/crawler/reading-bounds.test.ts':
+    'its inputs fill 700 megabytes of memory; 11 s, because each limit is 200,000 references',
   'test/unit/fuzz/hostile-tenant.test.ts': 'its inputs fill two gigabytes of memory',
   'test/unit/kube/transport/transport.test.ts': 'listens for unhandled rejections of its process',
+  'test/simulation/rule-mutations.test.ts': 'loads the modules of the product 144 times',
   'test/unit/bundle/archive/memory.test.ts': 'measures the memory of its process',
   'test/unit/wire/retry-after.test.ts': 'sets the time zone of its process',
   'test/unit/kube/transport/connection.test.ts': 'changes HOME and KUBECONFIG of its process',

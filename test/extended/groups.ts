@@ -86,7 +86,7 @@ export const groups = {
       'test/unit/conversations/estimate.test.ts',
     ],
     env: { SIMULATION_CRASHES: 'all', SIMULATION_RUNS: '30', ESTIMATE_LISTINGS: '2' },
-    commands: [['test/simulation/campaign.ts']],
+    commands: [['test/simulation/campaign.ts', '--days', '60', '--minutes', '6', '--jobs', '2']],
   },
   'demo-cluster': {
     shows: 'the demo with a real API server: every claim holds',

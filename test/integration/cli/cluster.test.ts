@@ -216,6 +216,7 @@ test('on a terminal a risky change asks: no changes nothing, Ctrl-C ends with 13
       terminal.close();
     }
   }
+  await reader.awaitCondition('docs', 'Ready', 'True', 'Pinned');
   await json(0, 'unpin', 'docs');
   await reader.awaitCondition('docs', 'Ready', 'True', 'Published');
 });

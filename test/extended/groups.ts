@@ -51,7 +51,7 @@ export const groups = {
   browsers: {
     shows: 'sites of Next.js and VitePress stay alive in a browser while the server swaps',
     dependsOn: [
-      ...['src/site', 'src/routes', 'src/bundle'],
+      ...['src/site', 'src/bundle'],
       ...['test/support/next-site', 'test/support/vitepress-site', 'test/support/browser.ts'],
     ],
   },
@@ -72,11 +72,14 @@ export const groups = {
   },
   'hostile-tenant': {
     shows: 'one hostile tenant of an operator harms no other, and learns no secret',
-    dependsOn: ['src/operator', 'src/kube', 'src/loop', 'src/staticexport', 'test/fuzz'],
+    dependsOn: [
+      ...['src/operator', 'src/kube', 'src/loop', 'src/staticexport', 'src/reconcile', 'src/services'],
+      ...['charts/static-export-operator', 'test/fuzz'],
+    ],
   },
   'large-objects': {
     shows: 'a watch of large objects stays within its memory',
-    dependsOn: ['src/kube'],
+    dependsOn: ['src/kube', 'src/operator/watch'],
   },
   campaign: {
     shows: 'random lives of a resource over years of virtual time keep every rule',

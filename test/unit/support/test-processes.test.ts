@@ -12,7 +12,10 @@ const alone = Object.keys(aloneFiles);
 const root = join(import.meta.dirname, '../../..');
 
 test('each unit-test file runs in exactly one process, a new one without being listed', () => {
-  const files = [...globSync('test/{unit,charts}/**/*.test.ts', { cwd: root }), 'test/unit/new/new.test.ts'];
+  const files = [
+    ...globSync('test/{unit,charts,simulation}/**/*.test.ts', { cwd: root }),
+    'test/unit/new/new.test.ts',
+  ];
   const processes = planProcesses(files, { alone, first: longFiles, size: 16 });
   assert.deepEqual(processes.flat().sort(), files.sort());
   for (const file of alone)

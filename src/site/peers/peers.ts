@@ -1,7 +1,8 @@
 // Copies a bundle from the other servers of the site, and agrees with them on which one fetches it by link when none
 // has it. Asks in rounds: all servers at once, then one step.
-// Invariant: it ends. A peer whose copy fails is left out for a while. A wait without progress for 10 s, or of 5 min in
-// all, ends with this server fetching by itself.
+// Invariant: it ends. A peer whose copy fails is left out for a while: shortly when it broke off, because it may be the
+// only one that has the bundle. A wait without progress for 10 s, or of 5 min in all, ends with this server fetching by
+// itself.
 
 import type { BundleError } from '../../bundle/bundle-error.ts';
 import type { BundleProgress } from '../../bundle/bundle-task.ts';
@@ -50,7 +51,8 @@ export interface PeersPorts {
 }
 
 const pauseMs = 200;
-const leftOutMs = 5 * 60_000;
+const firstLeftOutMs = 5_000;
+const longestLeftOutMs = 5 * 60_000;
 const stallMs = 10_000;
 const longestWaitMs = 5 * 60_000;
 
@@ -61,9 +63,16 @@ interface PeerReply extends PeerStatus {
   readonly origin: string;
 }
 
+/** A peer whose last copy failed. */
+interface FailedPeer {
+  /** Monotonic ms; not asked before. */
+  readonly until: number;
+  readonly failures: number;
+}
+
 export function createPeers(ports: PeersPorts): Peers {
   const { id, client, take, clock, random, logger } = ports;
-  const leftOutUntil = new Map<string, number>();
+  const failed = new Map<string, FailedPeer>();
   let intent: PeerIntent | undefined;
   const intend = (next: PeerIntent | undefined): void => {
     intent = next;
@@ -77,7 +86,7 @@ export function createPeers(ports: PeersPorts): Peers {
   ): Promise<readonly PeerReply[]> => {
     const isAsked = (origin: string): boolean =>
       !unresponsive.has(origin) &&
-      (leftOutUntil.get(origin) ?? Number.NEGATIVE_INFINITY) <= clock.monotonic();
+      (failed.get(origin)?.until ?? Number.NEGATIVE_INFINITY) <= clock.monotonic();
     const origins = (await ports.resolve()).filter(isAsked);
     const replies = await Promise.all(
       origins.map(async (origin) => {
@@ -99,6 +108,7 @@ export function createPeers(ports: PeersPorts): Peers {
     for (const origin of shuffle(owners, random)) {
       try {
         await take(origin, digest, random.uuid(), { signal, onProgress });
+        failed.delete(origin);
         ports.countCopy('ok');
         logger.info({ peer: origin, digest }, 'copied the bundle from a peer');
         return true;
@@ -108,7 +118,8 @@ export function createPeers(ports: PeersPorts): Peers {
         if (code === 'PeerBusy') continue;
         ports.countCopy(code === 'CopyRefused' ? 'rejected' : 'transient');
         if (!peerFaults.has(code)) throw error;
-        leftOutUntil.set(origin, clock.monotonic() + leftOutMs);
+        const failures = (failed.get(origin)?.failures ?? 0) + 1;
+        failed.set(origin, { until: clock.monotonic() + leftOutMs(code, failures), failures });
         logger.warn({ peer: origin, code }, publishableMessage(error));
       }
     }
@@ -170,6 +181,13 @@ export function createPeers(ports: PeersPorts): Peers {
     copy: async (digest, onProgress, signal) =>
       copyFromOwner(digest, ownersAmong(await askPeers(digest, signal, new Set())), onProgress, signal),
   };
+}
+
+/** Wrong data stays wrong; a peer that broke off may have been restarted, or had too much to do. */
+function leftOutMs(code: string, failures: number): number {
+  return code === 'CopyRefused'
+    ? longestLeftOutMs
+    : Math.min(longestLeftOutMs, firstLeftOutMs * 2 ** Math.min(failures - 1, 16));
 }
 
 function ownersAmong(replies: readonly PeerReply[]): readonly string[] {

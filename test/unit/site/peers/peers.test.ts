@@ -107,6 +107,30 @@ test('a peer that sends wrong data is skipped for minutes, and the next peer is 
   assert.deepEqual(takes, ['liar']);
 });
 
+test('a peer that breaks off is skipped for 5 s, then for twice as long each time, up to 5 min', async () => {
+  words.set('owner', says('have', 'owner'));
+  takeResult = () => {
+    throw new BundleError('transient', 'PeerLost', 'gone');
+  };
+  for (const skippedMs of [5_000, 10_000, 20_000, 40_000, 80_000, 160_000, 300_000, 300_000]) {
+    takes = [];
+    assert.equal(await copyNow(), false);
+    await clock.pass(skippedMs - 1);
+    assert.equal(await copyNow(), false);
+    assert.deepEqual(takes, ['owner'], `skipped for ${skippedMs} ms`);
+    await clock.pass(1);
+  }
+  takeResult = () => {};
+  assert.equal(await copyNow(), true);
+  takeResult = () => {
+    throw new BundleError('transient', 'PeerLost', 'gone');
+  };
+  assert.equal(await copyNow(), false);
+  await clock.pass(5_000);
+  takeResult = () => {};
+  assert.equal(await copyNow(), true);
+});
+
 test('a copy is taken without an announcement, and only from a peer that has it', async () => {
   words.set('slow', says('fetching', 'slow'));
   assert.equal(await copyNow(), false);

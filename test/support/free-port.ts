@@ -1,10 +1,11 @@
 // Ports for programs that must be told theirs. Outside of the range from which the kernel gives ports to connections:
 // in between, a connection of any other process could take a port that was free. Each process claims blocks of ports,
-// because another test process could take a port before the program listens on it.
+// because another test process could take a port before the program listens on it. Refuses 10080, which `fetch` calls a
+// bad port (WHATWG Fetch, "port blocking"): no port above it is one.
 
 import { createServer, type Server } from 'node:net';
 
-const firstPort = 10_000;
+const firstPort = 10_200;
 const blockSize = 200;
 const blockCount = 100;
 /** Ports of claimed blocks that were not handed out yet. */

@@ -3,7 +3,7 @@
 // announced size. Every visible file is hashed before the copy is committed. Invariant: a copy that fails leaves
 // nothing behind.
 
-import { createReadStream, createWriteStream, type ReadStream } from 'node:fs';
+import { createWriteStream, type ReadStream } from 'node:fs';
 import { open, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
@@ -22,8 +22,8 @@ import { bundleFolder, digestPattern, indexName, packName } from '../store/store
 /** One file of a stored bundle, opened for sending: it stays whole even if the bundle is removed meanwhile. */
 export interface OfferedFile {
   readonly sizeBytes: number;
-  /** From its first byte to its last; closes the file at the end, or when destroyed. */
-  stream(): ReadStream;
+  /** From its first byte to its last. Its receiver destroys it: Node ends a process that forgets an open file. */
+  readonly stream: ReadStream;
 }
 
 /** Whether other servers may copy a bundle of this digest from the store; it is not read. Never rejects. */
@@ -43,17 +43,19 @@ export async function openOffered(
 ): Promise<OfferedFile | undefined> {
   if (!(await isOffered(storeDir, digest))) return undefined;
   const name = part === 'index' ? indexName : packName;
+  const file = await open(join(bundleFolder(storeDir, digest), name), 'r').catch(() => undefined);
   try {
-    const file = await open(join(bundleFolder(storeDir, digest), name), 'r');
-    const { size: sizeBytes } = await file.stat();
-    return {
-      sizeBytes,
-      stream: () => createReadStream('', { fd: file, start: 0, highWaterMark: 256 * 1024 }),
-    };
+    const stats = await file?.stat();
+    return (
+      file && stats && { sizeBytes: stats.size, stream: file.createReadStream({ start: 0, highWaterMark }) }
+    );
   } catch {
+    await file?.close();
     return undefined;
   }
 }
+
+const highWaterMark = 256 * 1024;
 
 /**
  * Puts a bundle into the store from another server's index and the bytes of its pack.

@@ -17,6 +17,11 @@ export function openNamelessFile(path: string): Promise<FileHandle> {
 async function openAndUnlink(path: string): Promise<FileHandle> {
   await makeFolder(dirname(path));
   const file = await open(path, 'wx+');
-  await unlink(path);
-  return file;
+  try {
+    await unlink(path);
+    return file;
+  } catch (error) {
+    await file.close();
+    throw error;
+  }
 }

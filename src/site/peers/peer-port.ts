@@ -6,7 +6,7 @@
 import type { ReadStream } from 'node:fs';
 import type { RequestListener, ServerResponse } from 'node:http';
 import { pipeline } from 'node:stream/promises';
-import { isOffered, openOffered } from '../../bundle/peer/bundle-copy.ts';
+import { isOffered, type OfferedFile, openOffered } from '../../bundle/peer/bundle-copy.ts';
 import { isTooSlow } from '../../bundle/peer/copy-pace.ts';
 import type { PeerState, PeerStatus } from '../../bundle/peer/peer-request.ts';
 import type { Clock } from '../../runtime/clock.ts';
@@ -50,8 +50,9 @@ export function peerPort(context: PeerPortContext, others: RequestListener): Req
       response.writeHead(503, { 'Retry-After': '1' }).end();
       return;
     }
+    let file: OfferedFile | undefined;
     try {
-      const file = await openOffered(context.storeDir, digest, part);
+      file = await openOffered(context.storeDir, digest, part);
       if (file === undefined) {
         response.writeHead(404).end();
         return;
@@ -61,8 +62,10 @@ export function peerPort(context: PeerPortContext, others: RequestListener): Req
         'Content-Length': file.sizeBytes,
         'Cache-Control': 'no-store',
       });
-      await sendInTime(file.stream(), response, context.clock);
+      await sendInTime(file.stream, response, context.clock);
     } finally {
+      // The client may have gone before the first byte: then no pipeline has closed it.
+      file?.stream.destroy();
       giveBack();
     }
   };

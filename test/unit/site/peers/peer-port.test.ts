@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, readlink, rm } from 'node:fs/promises';
 import { createServer, get, type IncomingMessage, type Server } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -70,6 +70,20 @@ async function statusOf(part: string, localAddress = '127.0.0.1'): Promise<numbe
   if (answer !== undefined) await once(answer, 'end');
   return answer?.statusCode;
 }
+
+test('a client that has gone before the answer leaves no file open', async () => {
+  await listen();
+  server.prependListener('request', (_request, response) => void response.destroy());
+  for (const part of ['index', 'pack', 'pack', 'pack']) await assert.rejects(statusOf(part));
+  const openFiles = async (): Promise<readonly string[]> => {
+    const descriptors = await readdir('/proc/self/fd');
+    const paths = descriptors.map((one) => readlink(`/proc/self/fd/${one}`).catch(() => ''));
+    return (await Promise.all(paths)).filter((path) => path.startsWith(storeDir));
+  };
+  await eventually('no file of the store is open', async () =>
+    (await openFiles()).length === 0 ? true : undefined,
+  );
+});
 
 test('a client that reads nothing, or less than the least pace, loses its slot', async () => {
   await listen();

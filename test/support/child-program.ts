@@ -4,7 +4,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createWriteStream, type WriteStream } from 'node:fs';
+import { basename } from 'node:path';
 import { killAfterUs } from './reaper.ts';
+import { seeText } from './secret-watch.ts';
 
 export interface ChildProgram {
   readonly pid: number;
@@ -41,7 +43,14 @@ export function startProgram(file: string, options: ChildOptions): ChildProgram 
   const spare = killAfterUs(child.pid);
   const log = options.logFile === undefined ? undefined : createWriteStream(options.logFile, { flags: 'a' });
   const tail: string[] = [];
-  for (const stream of [child.stdout, child.stderr]) readLines(stream, tail, log, options.onLine);
+  // Of our own programs; an API server logs what it was asked.
+  const program =
+    file === process.execPath ? basename(options.args.find((one) => !one.startsWith('-')) ?? '') : '';
+  const onLine = (line: string): void => {
+    if (program !== '') seeText(`the log of ${program}`, line);
+    options.onLine?.(line);
+  };
+  for (const stream of [child.stdout, child.stderr]) readLines(stream, tail, log, onLine);
   const exited = once(child, 'close').then(([code]: (number | null)[]) => {
     running.delete(child);
     spare();
@@ -68,7 +77,7 @@ function readLines(
   stream: NodeJS.ReadableStream,
   tail: string[],
   log: WriteStream | undefined,
-  onLine: ((line: string) => void) | undefined,
+  onLine: (line: string) => void,
 ): void {
   let rest = '';
   stream.setEncoding('utf8');
@@ -78,7 +87,7 @@ function readLines(
     rest = lines.pop() ?? '';
     for (const line of lines) {
       tail.push(line);
-      onLine?.(line);
+      onLine(line);
     }
     tail.splice(0, Math.max(0, tail.length - 40));
   });

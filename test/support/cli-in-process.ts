@@ -11,6 +11,7 @@ import { type CliParts, type CliProcess, runCli } from '../../src/cli/run-cli.ts
 import { type Clock, systemClock } from '../../src/runtime/clock.ts';
 import type { CommandResult } from './command.ts';
 import { requirePublishedDocument } from './published-document.ts';
+import { seeText } from './secret-watch.ts';
 
 export interface CliOptions {
   /** Its standard input. */
@@ -19,6 +20,8 @@ export interface CliOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** Where it looks for settings. What it writes is relative to the folder of this process nevertheless. */
   readonly cwd?: string;
+  /** Its standard output is for the owner of a key or a link alone. */
+  readonly printsSecret?: boolean;
   /** Gets what it writes to standard error, as it is written. */
   readonly onStderr?: (text: string) => void;
   /** Added to the wall clock, as where it was set forward or, with less than 0, back. */
@@ -145,6 +148,8 @@ export function startInProcess(words: readonly string[], options: CliOptions = {
     if (played.exitCode === undefined) await played.exited;
     assert.deepEqual(sharedState(), before, 'the command changed the process of its test');
     await requirePublishedDocument(stdout.text);
+    if (options.printsSecret !== true) seeText(`the output of ${words.slice(0, 2).join(' ')}`, stdout.text);
+    seeText(`the messages of ${words.slice(0, 2).join(' ')}`, stderr.text);
     return { code: played.exitCode ?? 0, stdout: stdout.text, stderr: stderr.text };
   };
   const result = run();

@@ -2,7 +2,9 @@
 // Refuses nothing: a failing command is an answer here, and the caller decides what it means.
 
 import { execFile } from 'node:child_process';
+import { basename } from 'node:path';
 import { requirePublishedDocument } from './published-document.ts';
+import { seeText } from './secret-watch.ts';
 
 export interface CommandResult {
   readonly code: number;
@@ -41,6 +43,9 @@ export function runCommand(command: readonly string[], options: CommandOptions =
         stdout,
         stderr: why + (stderr === '' && error !== null ? error.message : stderr),
       };
+      // Standard output may be for the owner of a link alone, as that of `static-export link`.
+      if (basename(file).startsWith('static-export'))
+        seeText(`the messages of ${args.slice(0, 2).join(' ')}`, stderr);
       requirePublishedDocument(stdout).then(() => resolve(result), reject);
     });
     // A command that ends without reading its input is not this process's failure.

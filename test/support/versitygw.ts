@@ -23,6 +23,7 @@ import { findFreePort } from './free-port.ts';
 import { findGoProgram } from './go-program.ts';
 import { maySkip } from './may-skip.ts';
 import { removeAfterUs } from './reaper.ts';
+import { declareSecret } from './secret-watch.ts';
 
 export interface Versitygw {
   readonly origin: string;
@@ -63,6 +64,7 @@ export function findVersitygw(): Promise<string> {
 
 export async function startVersitygw(): Promise<Versitygw> {
   const file = await findVersitygw();
+  declareSecret('the key of the storage', rootKey.secretAccessKey);
   const folder = await mkdtemp(join(tmpdir(), 'versitygw-'));
   removeAfterUs(folder);
   const [data, sidecar, iam] = ['data', 'sidecar', 'iam'].map((name) => join(folder, name));
@@ -103,7 +105,7 @@ export async function startVersitygw(): Promise<Versitygw> {
       const key: AccessKey = {
         kind: 'AccessKey',
         accessKeyId: `reader-of-${bucket}`,
-        secretAccessKey: 'reader-secret',
+        secretAccessKey: declareSecret("the reader's key of the storage", 'reader-secret'),
       };
       const login = ['--access', rootKey.accessKeyId, '--secret', rootKey.secretAccessKey];
       const user = ['--access', key.accessKeyId, '--secret', key.secretAccessKey, '--role', 'user'];

@@ -1,12 +1,17 @@
 // Searches for keys and links of both tenants where neither may be: log, metrics, statuses, events and ConfigMaps.
 
 import { z } from 'zod';
-import { findLeaks } from '../../integration/operator/leak-search.ts';
 import { goodKey, signature } from '../../integration/operator/scripted-vendor.ts';
+import { SecretWatch } from '../../support/secret-watch.ts';
 import type { TenantEnvironment } from './environment.ts';
 import { hostileKey, hostileSignature } from './vendor.ts';
 
-const needles = [goodKey, signature, hostileKey, hostileSignature];
+const secrets = {
+  'the key': goodKey,
+  'the link': signature,
+  'the hostile key': hostileKey,
+  'the hostile link': hostileSignature,
+};
 /** Where it is enough to say that there are more. */
 const mostNamed = 12;
 
@@ -22,27 +27,21 @@ export async function findTenantLeaks({
   operator,
   context,
 }: TenantEnvironment): Promise<readonly string[]> {
-  const read = async (...args: readonly string[]): Promise<readonly string[]> => {
+  const watch = new SecretWatch();
+  for (const [name, secret] of Object.entries(secrets)) watch.declare(name, secret);
+  const read = async (...args: readonly string[]): Promise<void> => {
     const { stdout } = await cluster.kubectl(['get', ...args, '-o', 'json']);
-    return listShape
-      .parse(JSON.parse(stdout))
-      .items.flatMap((object) =>
-        findLeaks(object, needles, `${object.kind} ${object.metadata.namespace}/${object.metadata.name}`),
-      );
+    for (const object of listShape.parse(JSON.parse(stdout)).items) {
+      const { namespace, name } = object.metadata;
+      watch.see(`${object.kind} ${namespace}/${name}`, JSON.stringify(object));
+    }
   };
-  const spaces = [context.servedNamespace, context.namespace, cluster.operatorNamespace];
-  const written = await Promise.all(
-    spaces.flatMap((namespace) => [
-      read('sx,leases.coordination.k8s.io,events.events.k8s.io', '-n', namespace),
-      // Only the hostile tenant's own documents are large.
-      read('configmaps', '-n', namespace, '-l', 'reconcile.fluxcd.io/watch=Enabled'),
-    ]),
-  );
-  const pages = await Promise.all(['/metrics', '/livez', '/readyz'].map((path) => operator.get(path)));
-  const found = [
-    ...written.flat(),
-    ...findLeaks(pages, needles, 'admin page'),
-    ...findLeaks(operator.log, needles, 'log'),
-  ];
-  return found.slice(0, mostNamed).map((path) => `a key or a link is at ${path}`);
+  for (const namespace of [context.servedNamespace, context.namespace, cluster.operatorNamespace]) {
+    await read('sx,leases.coordination.k8s.io,events.events.k8s.io', '-n', namespace);
+    // Only the hostile tenant's own documents are large.
+    await read('configmaps', '-n', namespace, '-l', 'reconcile.fluxcd.io/watch=Enabled');
+  }
+  for (const path of ['/metrics', '/livez', '/readyz']) watch.see(path, (await operator.get(path)).text);
+  for (const line of operator.log) watch.see('the log', line);
+  return watch.findings().slice(0, mostNamed);
 }

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
 import { eventually } from '../../support/eventually.ts';
 import { bundleDocument, makeArchive, makeSite } from './archive.ts';
-import { type LinkServer, signature, startLinkServer } from './link-server.ts';
+import { type LinkServer, startLinkServer } from './link-server.ts';
 import { prepareSite, type ServedSite } from './served-site.ts';
 
 let links: LinkServer;
@@ -19,7 +19,6 @@ beforeEach(async () => {
   for (const version of ['v1', 'v2', 'v3']) links.put(version, await makeArchive(makeSite(version)));
 });
 afterEach(async () => {
-  assert.ok(!served.output().includes(signature), 'the link is in the output');
   await served.remove();
   await links.close();
 });

@@ -2,6 +2,7 @@
 
 import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
+import { declareSecret } from '../../support/secret-watch.ts';
 
 export interface LinkServer {
   /** A link as presigned ones look; `name` tells links to the same archive apart. */
@@ -17,6 +18,7 @@ export interface LinkServer {
 export const signature = 'c0ffee5ecretf00d';
 
 export async function startLinkServer(): Promise<LinkServer> {
+  declareSecret('the link', signature);
   const archives = new Map<string, Buffer>();
   let requests = 0;
   let odd: ((response: ServerResponse) => void) | undefined;

@@ -148,7 +148,6 @@ suite('a server and a bucket', { skip: noS3 }, () => {
       );
       const status = await served.until('the copy is served', ({ active }) => active !== null);
       assert.deepEqual([status.active?.digest, status.source.kind], [digest, 'mirror']);
-      assert.ok(!served.output().includes(reader.secretAccessKey));
     } finally {
       await served.remove();
     }

@@ -9,6 +9,7 @@ import { type ChildProgram, startProgram } from '../../support/child-program.ts'
 import { eventually } from '../../support/eventually.ts';
 import { findFreePort } from '../../support/free-port.ts';
 import { programFile } from '../../support/program-file.ts';
+import { seeText } from '../../support/secret-watch.ts';
 
 const program = programFile('bundle-server');
 
@@ -58,6 +59,8 @@ export interface ServedSite {
   /** Replaces the mounted document; `undefined` takes it away. */
   mount(document: string | undefined): Promise<void>;
   status(): Promise<Status>;
+  /** Text of the admin port. */
+  page(path: string): Promise<string>;
   /** Waits until the status is as wanted. */
   until(what: string, isWanted: (status: Status) => boolean, options?: WaitOptions): Promise<Status>;
   /** Waits for a line of the log: it may come after what it tells, and through another pipe than an answer. */
@@ -86,8 +89,12 @@ export async function prepareSite(store?: string, startServer = startProcess): P
   // As the kubelet: a reader between two revisions comes to the file by this.
   await symlink('..data/bundle.json', join(folder, 'mounted/bundle.json'));
 
-  const status = async (): Promise<Status> =>
-    statusShape.parse(await (await fetch(`${admin}/status`)).json());
+  const pageOf = async (path: string): Promise<string> => {
+    const text = await (await fetch(`${admin}${path}`)).text();
+    seeText(`${path} of the bundle server`, text);
+    return text;
+  };
+  const status = async (): Promise<Status> => statusShape.parse(JSON.parse(await pageOf('/status')));
   const requireChild = (): ChildProgram => {
     if (child === undefined) throw new Error('the program was not started');
     return child;
@@ -127,7 +134,10 @@ export async function prepareSite(store?: string, startServer = startProcess): P
           ],
           ...['--poll-interval', '50ms', '--drain-linger', '100ms', '--allow-private-links', ...flags],
         ],
-        (line) => lines.push(line),
+        (line) => {
+          seeText('the log of the bundle server', line);
+          lines.push(line);
+        },
       );
       const started = child;
       await eventually('the admin port answers', async () => {
@@ -145,6 +155,7 @@ export async function prepareSite(store?: string, startServer = startProcess): P
       await rm(join(mounted, `..r${revision - 1}`), { recursive: true, force: true });
     },
     status,
+    page: pageOf,
     until: (what, isWanted, options) =>
       eventually(
         what,

@@ -16,9 +16,10 @@ import { eventually } from '../../support/eventually.ts';
 import { findFreePort } from '../../support/free-port.ts';
 import { mountSecret } from '../../support/mounted-secret.ts';
 import { programFile } from '../../support/program-file.ts';
+import { seeText } from '../../support/secret-watch.ts';
 import { openSharedControlPlane } from '../../support/shared-control-plane.ts';
 import { makeArchive, makeSite } from '../bundle-server/archive.ts';
-import { signature, startLinkServer } from '../bundle-server/link-server.ts';
+import { startLinkServer } from '../bundle-server/link-server.ts';
 import { driftOf, podOf, readForeignKinds, releaseShape, templateShape } from './admission.ts';
 
 const root = join(import.meta.dirname, '../../..');
@@ -168,7 +169,7 @@ test("the vendor's documented flow: three values, a served site, and upgrades th
   const secret = { namespace, name: `${full}-link`, key: 'bundle.json' };
   const mount = await mountSecret(cluster.watch, secret, mounted);
   try {
-    assert.doesNotMatch(notes, new RegExp(signature));
+    seeText('the notes of the release', notes);
     const args: string[] = JSON.parse(
       await read(`deployment/${full}`, '.spec.template.spec.containers[0].args'),
     );
@@ -222,7 +223,6 @@ test("the vendor's documented flow: three values, a served site, and upgrades th
     links.misbehave((response) => response.writeHead(403).end());
     await install('one', 'dead', 'v1');
     assert.match(await must(checkSite()), /serving version/);
-    assert.doesNotMatch(output.join('\n'), new RegExp(signature));
   } finally {
     await program?.stop();
     await mount.stop();

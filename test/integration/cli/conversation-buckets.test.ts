@@ -7,10 +7,10 @@ import { join } from 'node:path';
 import { after, before, suite, type TestContext, test } from 'node:test';
 import type { AccessKey } from '../../../src/s3/bucket.ts';
 import { startProgram } from '../../support/child-program.ts';
-import type { CommandResult } from '../../support/command.ts';
 import { type Cut, startCutProxy } from '../../support/cut-proxy.ts';
 import { findFreePort } from '../../support/free-port.ts';
 import { noNamespaces } from '../../support/namespaces.ts';
+import { declareSecret } from '../../support/secret-watch.ts';
 import { noS3, startVersitygw, type Versitygw } from '../../support/versitygw.ts';
 import { type CountedRun, runUntilKilled } from '../mirror/scaled-moment.ts';
 import { comparable, type Format, formats, type Row, rowsOf } from './environment/bucket-rows.ts';
@@ -22,7 +22,7 @@ import {
   type Workplace,
   workplace,
 } from './environment/conversation-workplace.ts';
-import { key, rowAt } from './environment/scripted-listing.ts';
+import { rowAt } from './environment/scripted-listing.ts';
 import { withDisk } from './environment/small-disk.ts';
 
 /** Moments for each format, spread over the pieces of data of a run. */
@@ -50,7 +50,9 @@ const refusals: readonly (readonly [
       'Denied',
       /403 \(SignatureDoesNotMatch\)[\s\S]*Check --s3-credentials/,
     ] as const),
-    async ({ rootKey }) => ({ accessKey: { ...rootKey, secretAccessKey: 'wrong-secret' } }),
+    async ({ rootKey }) => ({
+      accessKey: { ...rootKey, secretAccessKey: declareSecret('a wrong key', 'wrong-secret') },
+    }),
   ],
   [
     ...(['a key that may only read', 9, 'Denied', /\(AccessDenied\).* it may do s3:PutObject/] as const),
@@ -117,10 +119,6 @@ suite('conversations in a bucket', { skip: noS3 }, () => {
     const parts = readdirSync(to).map((name) => rowsOf('ndjson', readFileSync(join(to, name))));
     return comparable((await Promise.all(parts)).flat());
   };
-  const assertWithoutKeys = ({ stdout, stderr }: CommandResult): void => {
-    for (const secret of [service.rootKey.secretAccessKey, 'reader-secret', 'wrong-secret', key])
-      assert.ok(!(stdout + stderr).includes(secret), 'a key is printed');
-  };
 
   for (const format of formats) {
     test(`${format} is read back equal, and a second run writes what is new`, async (t) => {
@@ -142,7 +140,6 @@ suite('conversations in a bucket', { skip: noS3 }, () => {
       assert.deepEqual([third.code, JSON.parse(third.stdout).inserted], [0, 1]);
       const queries = (await readBack(format, format)).map(({ query }) => String(query)).toSorted();
       assert.deepEqual(queries, expectedQueries(listing.rows, Date.now() - hour / 4));
-      assertWithoutKeys(third);
     });
 
     test(`${format} that is killed at its requests has each turn once`, async (t) => {
@@ -197,7 +194,6 @@ suite('conversations in a bucket', { skip: noS3 }, () => {
       assert.deepEqual([refused.code, document.code], [code, errorCode]);
       assert.match([document.message, ...document.next].join('\n'), message);
       assert.doesNotMatch(document.message, /mirror|Retrying/i);
-      assertWithoutKeys(refused);
       const {
         code: exit,
         stdout,
@@ -223,7 +219,6 @@ suite('conversations in a bucket', { skip: noS3 }, () => {
     const stopped = await runWith(env(), ...flags('ndjson', { prefix, endpoint }), '-o', 'json');
     const document = JSON.parse(stopped.stdout);
     assert.deepEqual([stopped.code, document.code, document.retryable], [5, 'Unreachable', true]);
-    assertWithoutKeys(stopped);
     const before = objectsOf(prefix).length;
     listing.before = async () => undefined;
     const last = await runWith(env(), ...flags('ndjson', { prefix }));

@@ -11,16 +11,17 @@ import { runInProcess } from '../../support/cli-in-process.ts';
 import type { CommandResult } from '../../support/command.ts';
 import { type DockerRegistry, noRegistry, startDockerRegistry } from '../../support/docker-registry.ts';
 import { sampleTurn } from '../../support/sample-turn.ts';
+import { declareSecret } from '../../support/secret-watch.ts';
 import { noS3, startVersitygw, type Versitygw } from '../../support/versitygw.ts';
 import { type ChartedCluster, startChartedCluster } from '../operator/charted-cluster.ts';
 import { type OperatorProcess, startOperator } from '../operator/operator-process.ts';
 import { createReader } from '../operator/resource-reader.ts';
-import { goodKey, type ScriptedVendor, signature, startVendor } from '../operator/scripted-vendor.ts';
+import { goodKey, type ScriptedVendor, startVendor } from '../operator/scripted-vendor.ts';
 import { staticExport as exportOf, kubeconfigWith } from './environment/served-cluster.ts';
 
 const namespace = 'gaps-cluster';
 const staticExport = (name: string, spec: object = {}): object => exportOf(name, spec, namespace);
-const password = 'pass-word-of-the-mirror';
+const password = declareSecret('the password', 'pass-word-of-the-mirror');
 const content = { 'index.html': '<h1>home</h1>', 'guide.html': '<h1>guide</h1>' };
 
 suite('gaps of a site that a cluster publishes', { skip: noRegistry || noS3 }, () => {
@@ -46,14 +47,12 @@ suite('gaps of a site that a cluster publishes', { skip: noRegistry || noS3 }, (
   const report = async (bundle: string, ...more: readonly string[]): Promise<GapReport> => {
     const { code, stdout, stderr } = await gaps(bundle, '--format', 'json', ...more);
     assert.equal(code, 0, stderr);
-    assert.ok(!(stdout + stderr).includes(signature) && !(stdout + stderr).includes(password));
     const read = parseReport(stdout);
     assert.ok(read !== undefined);
     return read;
   };
   const refused = async (bundle: string, ...more: readonly string[]) => {
-    const { code, stdout, stderr } = await gaps(bundle, '-o', 'json', ...more);
-    assert.ok(!(stdout + stderr).includes(signature) && !(stdout + stderr).includes(password));
+    const { code, stdout } = await gaps(bundle, '-o', 'json', ...more);
     const { code: errorCode, message, next } = JSON.parse(stdout);
     return { code, errorCode, message: String(message), next: String(next) };
   };

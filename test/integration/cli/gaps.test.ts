@@ -16,6 +16,7 @@ import type { CommandResult } from '../../support/command.ts';
 import { createAuthority } from '../../support/pki.ts';
 import { programFile } from '../../support/program-file.ts';
 import { sampleTurn } from '../../support/sample-turn.ts';
+import { declareSecret } from '../../support/secret-watch.ts';
 import { signature, startStorage } from '../../support/storage-server.ts';
 
 const key = 'svc_gaps_test';
@@ -290,10 +291,10 @@ test('--extra-ca-file is for the download of a link too, and no link is in an er
   const archive = readFileSync(at('site.tar.gz'));
   const storage = await startStorage((_request, response) => void response.end(archive), { cert, key });
   t.after(() => storage.close());
+  declareSecret('the link', signature);
   const gaps = ['conversations', 'gaps', '--from', at('turns.ndjson'), '--bundle', storage.link().reveal()];
   const untrusted = await run(...gaps);
   assert.notEqual(untrusted.code, 0);
-  assert.ok(!(untrusted.stdout + untrusted.stderr).includes(signature));
   const trusted = await run(...gaps, '--extra-ca-file', at('ca.pem'));
   assert.equal(trusted.code, 0, trusted.stderr);
 });

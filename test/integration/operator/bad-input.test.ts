@@ -6,12 +6,12 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { eventually } from '../../support/eventually.ts';
 import { fastClock } from '../../support/fast-clock.ts';
+import { seeText } from '../../support/secret-watch.ts';
 import { type ChartedCluster, startChartedCluster } from './charted-cluster.ts';
-import { findLeaks } from './leak-search.ts';
 import { type OperatorProcess, startOperator } from './operator-process.ts';
 import { createReader } from './resource-reader.ts';
 import { withoutRight } from './role-rights.ts';
-import { goodKey, type ScriptedVendor, signature, startVendor, wrongKey } from './scripted-vendor.ts';
+import { goodKey, type ScriptedVendor, startVendor } from './scripted-vendor.ts';
 
 const namespace = 'team-a';
 const doomed = 'team-doomed';
@@ -267,14 +267,10 @@ test('no output of the run holds a key or link, except the Secrets for them', as
   const objects: readonly { kind: string; metadata: { name: string }; data?: object }[] = JSON.parse(
     listed.stdout,
   ).items;
-  const secrets = objects.filter(({ kind }) => kind === 'Secret');
-  const needles = [goodKey, wrongKey, signature];
-  assert.ok(findLeaks(secrets, needles).length > 5, 'the search finds what is there');
-  const open = objects.map(({ data, ...rest }) => (rest.kind === 'Secret' ? rest : { ...rest, data }));
-  assert.deepEqual(findLeaks(open, needles), []);
-  const pages = await Promise.all(['/metrics', '/livez', '/readyz'].map((path) => operator.get(path)));
-  assert.deepEqual(findLeaks(pages, needles), []);
-  assert.ok(operator.log.length > 50);
-  assert.deepEqual(findLeaks(operator.log, needles), []);
+  for (const { data, ...rest } of objects)
+    seeText(
+      `${rest.kind} ${rest.metadata.name}`,
+      JSON.stringify(rest.kind === 'Secret' ? rest : { ...rest, data }),
+    );
   reader.assertRulesKept();
 });

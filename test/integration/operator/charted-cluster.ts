@@ -11,6 +11,7 @@ import {
   startControlPlane,
 } from '../../support/cluster.ts';
 import type { KubeApi, KubeObject } from '../../support/kube-api.ts';
+import { seeText } from '../../support/secret-watch.ts';
 import { openSharedControlPlane } from '../../support/shared-control-plane.ts';
 import { createStatusJudge } from './status-judge.ts';
 
@@ -116,6 +117,7 @@ export async function startChartedCluster(options: ChartedClusterOptions): Promi
       stop: async () => {
         try {
           judge.conclude();
+          await seeObjects(api, [operatorNamespace, ...namespaces]);
         } finally {
           if (isShared) await removeObjects(api, namespaces, objects);
           await cluster.stop();
@@ -126,6 +128,13 @@ export async function startChartedCluster(options: ChartedClusterOptions): Promi
     await cluster.stop();
     throw error;
   }
+}
+
+/** What a reader of the namespaces sees, who may not read Secrets. */
+async function seeObjects(api: KubeApi, namespaces: readonly string[]): Promise<void> {
+  for (const namespace of namespaces)
+    for (const kind of ['staticexports', 'configmaps', 'events', 'leases'])
+      seeText(`${kind} of ${namespace}`, JSON.stringify(await api.list(kind, namespace)));
 }
 
 /** What no namespace holds, and the StaticExports. Without its controller manager no namespace ever ends. */

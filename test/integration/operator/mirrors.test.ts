@@ -9,17 +9,18 @@ import { parse } from 'yaml';
 import { type DockerRegistry, noRegistry, startDockerRegistry } from '../../support/docker-registry.ts';
 import { eventually } from '../../support/eventually.ts';
 import { fastClock } from '../../support/fast-clock.ts';
+import { declareSecret } from '../../support/secret-watch.ts';
 import { noS3, startVersitygw, type Versitygw } from '../../support/versitygw.ts';
 import { prepareSite } from '../bundle-server/served-site.ts';
 import { type ChartedCluster, startChartedCluster } from './charted-cluster.ts';
-import { findLeaks } from './leak-search.ts';
 import { type OperatorProcess, startOperator } from './operator-process.ts';
 import { createReader } from './resource-reader.ts';
 import { keySecret } from './resources.ts';
-import { goodKey, type ScriptedVendor, signature, startVendor } from './scripted-vendor.ts';
+import { goodKey, type ScriptedVendor, startVendor } from './scripted-vendor.ts';
 
 const namespace = 'mirrors';
-const password = 'pass-word-of-the-mirror';
+const password = declareSecret('the password', 'pass-word-of-the-mirror');
+const wrongPassword = declareSecret('the wrong password', 'not-the-pass-word');
 
 const secret = (name: string, stringData: Readonly<Record<string, string>>) => ({
   ...{ apiVersion: 'v1', kind: 'Secret', metadata: { name, namespace }, stringData },
@@ -56,7 +57,7 @@ suite('an operator and mirrors', { skip: noRegistry || noS3 }, () => {
     await world.apply(
       keySecret('export-api', goodKey, namespace),
       secret('mirror', { username: 'docs', password }),
-      secret('wrong-mirror', { username: 'docs', password: 'not-the-pass-word' }),
+      secret('wrong-mirror', { username: 'docs', password: wrongPassword }),
       secret('bucket', { accessKeyId, secretAccessKey }),
     );
     reader = createReader(world, namespace);
@@ -170,12 +171,5 @@ suite('an operator and mirrors', { skip: noRegistry || noS3 }, () => {
     }
   });
 
-  test('no status, event or log line holds a password, a key or a link', async () => {
-    const needles = [password, 'not-the-pass-word', s3.rootKey.secretAccessKey, goodKey, signature];
-    const kinds = ['sx', 'configmap', 'events.events.k8s.io'];
-    const all = await Promise.all(kinds.map((kind) => world.api.list(kind, namespace)));
-    assert.deepEqual(findLeaks(all, needles), []);
-    assert.deepEqual(findLeaks(operator.log, needles), []);
-    reader.assertRulesKept();
-  });
+  test('no observed status broke a rule that other programs rely on', () => reader.assertRulesKept());
 });

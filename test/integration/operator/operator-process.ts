@@ -7,6 +7,7 @@ import { eventually } from '../../support/eventually.ts';
 import { fastEnvironment } from '../../support/fast-clock.ts';
 import { findFreePort } from '../../support/free-port.ts';
 import { programFile } from '../../support/program-file.ts';
+import { seeText } from '../../support/secret-watch.ts';
 import type { ChartedCluster } from './charted-cluster.ts';
 
 export interface OperatorProcess {
@@ -76,7 +77,9 @@ export async function launchOperator(
   });
   const get = async (path: string) => {
     const response = await fetch(`http://127.0.0.1:${port}${path}`);
-    return { status: response.status, text: await response.text() };
+    const text = await response.text();
+    seeText(`${path} of the operator`, text);
+    return { status: response.status, text };
   };
   return { child, port, log, get };
 }

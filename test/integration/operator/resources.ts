@@ -33,7 +33,6 @@ export function scriptDomains(vendor: ScriptedVendor): void {
   vendor.script('failing.example.com', { status: () => 'failed' });
   vendor.script('endless.example.com', { status: () => 'running' });
   vendor.script('odd.example.com', { status: () => 'Reticulating' });
-  vendor.script('slow.example.com', { status: () => 'running' });
   vendor.script('html.example.com', { start: { status: 200, body: '<html>Sign in</html>' } });
   vendor.script('empty.example.com', { start: { status: 200, body: '' } });
   vendor.script('refreshed.example.com', { lifetimeMs: 30_000 });
@@ -70,7 +69,6 @@ export const resources = (latePort: number): readonly object[] => [
   staticExport('failing'),
   staticExport('endless', { jobTimeout: '4s' }),
   staticExport('odd'),
-  staticExport('slow'),
   staticExport('html'),
   staticExport('empty'),
   staticExport('nodomain'),

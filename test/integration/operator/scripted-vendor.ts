@@ -4,6 +4,7 @@
 import assert from 'node:assert/strict';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { type Clock, systemClock } from '../../../src/runtime/clock.ts';
+import { declareSecret } from '../../support/secret-watch.ts';
 import { makeArchive, type SiteContent } from '../bundle-server/archive.ts';
 
 export const goodKey = 'svc_good-Kx81hT2mQ9';
@@ -75,6 +76,9 @@ export async function startVendor(
   host = '127.0.0.1',
   clock: Pick<Clock, 'now'> = systemClock,
 ): Promise<ScriptedVendor> {
+  declareSecret('the key', goodKey);
+  declareSecret('the wrong key', wrongKey);
+  declareSecret('the link', signature);
   const scripts = new Map<string, Script>();
   const jobs: Job[] = [];
   const starts: { readonly domain: string; readonly idempotencyKey: string }[] = [];

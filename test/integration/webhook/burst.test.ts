@@ -10,17 +10,18 @@ import { type ChildProgram, startProgram } from '../../support/child-program.ts'
 import { eventually } from '../../support/eventually.ts';
 import { findFreePort } from '../../support/free-port.ts';
 import { programFile } from '../../support/program-file.ts';
+import { declareSecret } from '../../support/secret-watch.ts';
 import { hmacHex } from '../../unit/webhook/signing.ts';
 import { type ChartedCluster, startChartedCluster } from '../operator/charted-cluster.ts';
-import { findLeaks } from '../operator/leak-search.ts';
 import { type OperatorProcess, startOperator } from '../operator/operator-process.ts';
 import { createReader } from '../operator/resource-reader.ts';
 import { type ReceiverProcess, receiverKubeconfig, startReceiver } from './receiver-process.ts';
 
 const namespace = 'burst';
 const apiKey = 'svc_burst-Kq81';
-const secret = 'the-shared-secret-of-the-burst';
+const secret = declareSecret('the secret of the hook', 'the-shared-secret-of-the-burst');
 const body = '{"commits":["text-of-a-commit"]}';
+declareSecret('the body of a hook', 'text-of-a-commit');
 /** Longer than any pause within a burst on a busy machine: such a pause would start an export. */
 const quietMs = 6_000;
 let title = 'first';
@@ -107,7 +108,8 @@ async function jobs(): Promise<number> {
 }
 
 async function push(count: number): Promise<void> {
-  const headers = { 'X-Hub-Signature-256': `sha256=${hmacHex(secret, Buffer.from(body))}` };
+  const signature = declareSecret('the signature of a hook', hmacHex(secret, Buffer.from(body)));
+  const headers = { 'X-Hub-Signature-256': `sha256=${signature}` };
   for (let sent = 0; sent < count; sent += 1)
     assert.equal((await receiver.post(`/hooks/${namespace}/docs`, headers, body)).status, 202);
 }
@@ -172,10 +174,4 @@ test('hooks of a suspended resource wait, and one export follows', async () => {
   assert.equal((await jobs()) - already, 1);
 });
 
-test('secret and body of the hooks are in no log, object, event or metric', async () => {
-  const kinds = ['sx', 'cm', 'events'];
-  const objects = await Promise.all(kinds.map((kind) => world.api.list(kind, namespace)));
-  const found = [objects, operator.log, receiver.log, (await operator.get('/metrics')).text];
-  assert.deepEqual(findLeaks(found, [secret, 'text-of-a-commit', hmacHex(secret, Buffer.from(body))]), []);
-  reader.assertRulesKept();
-});
+test('no observed status broke a rule that other programs rely on', () => reader.assertRulesKept());

@@ -6,6 +6,7 @@ import { type ChildProgram, startProgram } from '../../support/child-program.ts'
 import { eventually } from '../../support/eventually.ts';
 import { findFreePort } from '../../support/free-port.ts';
 import { programFile } from '../../support/program-file.ts';
+import { seeText } from '../../support/secret-watch.ts';
 import type { ChartedCluster } from '../operator/charted-cluster.ts';
 
 export interface Answer {
@@ -68,6 +69,10 @@ export async function startReceiver(
       const fields = Object.fromEntries([...answer.headers].filter(([name]) => name !== 'date'));
       return { status: answer.status, text: await answer.text(), fields };
     },
-    metrics: async () => (await admin('/metrics')).text(),
+    metrics: async () => {
+      const text = await (await admin('/metrics')).text();
+      seeText('the metrics of the receiver', text);
+      return text;
+    },
   };
 }

@@ -8,9 +8,9 @@ import { request } from 'node:http';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { eventually } from '../../support/eventually.ts';
+import { declareSecret } from '../../support/secret-watch.ts';
 import { hmacHex, signStandard } from '../../unit/webhook/signing.ts';
 import { type ChartedCluster, startChartedCluster } from '../operator/charted-cluster.ts';
-import { findLeaks } from '../operator/leak-search.ts';
 import {
   type ReceiverProcess,
   receiverAccount,
@@ -19,8 +19,10 @@ import {
 } from './receiver-process.ts';
 
 const namespace = 'receiver';
-const secret = 'whsec_dGhlLXNoYXJlZC1zZWNyZXQtb2YtdGhlLXRlc3Q=';
+const secret = declareSecret('the secret of the hook', 'whsec_dGhlLXNoYXJlZC1zZWNyZXQtb2YtdGhlLXRlc3Q=');
 const body = '{"ref":"refs/heads/main","pusher":"name-in-the-body"}';
+declareSecret('the body of a hook', 'name-in-the-body');
+const otherSecret = declareSecret('the other secret', 'another-secret');
 const bytes = Buffer.from(body);
 const key = 'staticexport.dev/hookRequestedAt';
 const hook = (name: string, spec: object = {}) => ({
@@ -51,7 +53,7 @@ before(async () => {
   });
   await world.apply(
     ...[
-      secretObject('docs-hook', { secret, other: 'another-secret' }),
+      secretObject('docs-hook', { secret, other: otherSecret }),
       secretObject('empty-hook', { secret: '' }),
     ],
     ...[secretObject('unnamed-hook', { secret }), hook('docs', trigger('docs-hook')), hook('plain')],
@@ -69,7 +71,9 @@ after(async () => {
   await world?.stop();
 });
 
-const good = { 'X-Hub-Signature-256': `sha256=${hmacHex(secret, bytes)}` };
+const good = {
+  'X-Hub-Signature-256': `sha256=${declareSecret('the signature of a hook', hmacHex(secret, bytes))}`,
+};
 
 async function read(name: string) {
   const { stdout } = await world.kubectl([
@@ -109,7 +113,7 @@ test('each scheme is accepted, and the annotation is the only field that changes
   await accepted('docs', { 'X-Signature': `sha256=${hmacHex(secret, bytes)}` });
   await accepted('docs', { 'X-Gitlab-Token': secret });
   await accepted('docs', signStandard(secret, bytes, { now: Date.now() }));
-  await accepted('other-key', { 'X-Gitlab-Token': 'another-secret' });
+  await accepted('other-key', { 'X-Gitlab-Token': otherSecret });
 });
 
 test('every refused request gets the same bytes, whatever exists, and changes nothing', async () => {
@@ -356,15 +360,8 @@ test('a replayed Standard Webhooks request is accepted and harmless, and one aft
   );
 });
 
-test('neither secret nor signature nor body is logged, stored or counted', async () => {
-  const objects = await Promise.all(
-    [namespace, world.operatorNamespace].flatMap((where) =>
-      ['sx', 'events'].map((kind) => world.api.list(kind, where)),
-    ),
-  );
-  const needles = [secret, 'another-secret', 'name-in-the-body', hmacHex(secret, bytes)];
-  assert.deepEqual(findLeaks([receiver.log, objects, await receiver.metrics()], needles), []);
-  assert.deepEqual(findLeaks(['x', `{"a":"${secret}"}`], needles), ['$.1'], 'the search finds nothing');
+test('a request for an export is logged, and hooks that cannot be verified are named once', async () => {
+  await receiver.metrics();
   assert.ok(receiver.log.some((line) => line.includes('an export is requested')));
   const configured = receiver.log.filter((line) =>
     line.includes('no hook of this StaticExport can be verified'),

@@ -1,5 +1,4 @@
-// What every test of `run` needs: a scripted vendor, a manifest, a folder, and the command. Each result is searched for the
-// key and the link's signature.
+// What every test of `run` needs: a scripted vendor, a manifest, a folder, and the command.
 
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -12,7 +11,7 @@ import type { CommandResult } from '../../../support/command.ts';
 import { programFile } from '../../../support/program-file.ts';
 import { tarOf } from '../../../support/tar-builder.ts';
 import { pages } from './export-workplace.ts';
-import { key, type ScriptedVendor, signature, startVendor } from './scripted-vendor.ts';
+import { key, type ScriptedVendor, startVendor } from './scripted-vendor.ts';
 
 const program = programFile('static-export');
 
@@ -57,9 +56,6 @@ ${spec}`,
   const runWords = async (given: readonly string[], clockMs = 0): Promise<CommandResult> => {
     const result = await runInProcess(given, { clockMs });
     assert.doesNotMatch(result.stderr, /^\{/m, 'a line for a log store is shown to a person');
-    for (const text of [result.stdout, result.stderr]) {
-      assert.ok(!text.includes(key) && !text.includes(signature), 'a secret is where everybody reads');
-    }
     return result;
   };
   return {

@@ -3,6 +3,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { declareSecret } from '../../../support/secret-watch.ts';
 
 export const key = 'svc_integration_conversations_key';
 
@@ -40,6 +41,7 @@ export const rowAt = (at: number, index: number, more: Readonly<Record<string, u
 });
 
 export async function startListing(rows: readonly SentRow[]): Promise<ScriptedListing> {
+  declareSecret('the key', key);
   const server = createServer((request, response) => {
     answer(request).then(
       ({ status, body, headers }) =>

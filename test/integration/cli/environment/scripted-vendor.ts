@@ -2,6 +2,7 @@
 // presigned link to one archive. Honours Idempotency-Key, and counts jobs.
 
 import type { ServerResponse } from 'node:http';
+import { declareSecret } from '../../../support/secret-watch.ts';
 import { type Storage, startStorage } from '../../../support/storage-server.ts';
 
 export const key = 'svc_4f1d_secret_key';
@@ -30,6 +31,8 @@ export interface ScriptedVendor extends Pick<Storage, 'close'> {
 }
 
 export async function startVendor(archive: Buffer): Promise<ScriptedVendor> {
+  declareSecret('the key', key);
+  declareSecret('the link', signature);
   const jobs = new Map<string, string>();
   const counts = { start: 0, poll: 0, issue: 0, probe: 0, download: 0 };
   const json = (response: ServerResponse, status: number, body: object): void =>

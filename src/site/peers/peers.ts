@@ -129,16 +129,14 @@ export function createPeers(ports: PeersPorts): Peers {
   const bring: Peers['bring'] = async (digest, onProgress, signal) => {
     const start = clock.monotonic();
     let movedAt = start;
-    let lastSeen = '';
+    const furthest = new Map<string, number>();
     // A peer that did not answer is not asked again within one attempt.
     const unresponsive = new Set<string>();
     for (;;) {
       const isAnnounced = intent?.state === 'claiming';
       const replies = await askPeers(digest, signal, unresponsive);
       const now = clock.monotonic();
-      const seen = JSON.stringify(replies);
-      if (seen !== lastSeen) movedAt = now;
-      lastSeen = seen;
+      if (noteProgress(replies, furthest)) movedAt = now;
       const isTooLong = now - movedAt >= stallMs || now - start >= longestWaitMs;
       const step = isTooLong ? 'fetch' : decideFetch(id, isAnnounced, replies);
       switch (step) {
@@ -181,6 +179,22 @@ export function createPeers(ports: PeersPorts): Peers {
     copy: async (digest, onProgress, signal) =>
       copyFromOwner(digest, ownersAmong(await askPeers(digest, signal, new Set())), onProgress, signal),
   };
+}
+
+/**
+ * Whether a peer says what it has not said before in this attempt. One that was left out and is asked again is no progress.
+ *
+ * @param furthest bytes by peer and state; updated
+ */
+function noteProgress(replies: readonly PeerReply[], furthest: Map<string, number>): boolean {
+  let isProgress = false;
+  for (const { origin, state, receivedBytes } of replies) {
+    const key = `${state} ${origin}`;
+    if (receivedBytes <= (furthest.get(key) ?? -1)) continue;
+    furthest.set(key, receivedBytes);
+    isProgress = true;
+  }
+  return isProgress;
 }
 
 /** Wrong data stays wrong; a peer that broke off may have been restarted, or had too much to do. */

@@ -131,6 +131,17 @@ test('a peer that breaks off is skipped for 5 s, then for twice as long each tim
   assert.equal(await copyNow(), true);
 });
 
+test('a peer that breaks off each copy does not prolong the wait for another without progress', async () => {
+  words.set('broken', says('have', 'broken'));
+  words.set('slow', says('fetching', 'slow', 7));
+  takeResult = () => {
+    throw new BundleError('transient', 'PeerLost', 'gone');
+  };
+  assert.equal(await bringFor(9_000), 'waiting');
+  await clock.pass(1_500);
+  assert.equal(intents.at(-1), 'fetching');
+});
+
 test('a copy is taken without an announcement, and only from a peer that has it', async () => {
   words.set('slow', says('fetching', 'slow'));
   assert.equal(await copyNow(), false);

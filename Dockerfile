@@ -24,7 +24,7 @@ WORKDIR /source
 COPY package.json package-lock.json ./
 RUN npm ci --ignore-scripts --no-audit --no-fund
 COPY tsconfig.json ./
-COPY test/support/assert-node.ts test/support/
+COPY test/support/assert-node.mjs test/support/
 COPY .ci/third-party.ts .ci/bundle.ts .ci/ascii-programs.ts .ci/
 RUN node .ci/third-party.ts documents
 COPY src src
@@ -47,6 +47,8 @@ ARG BUILDARCH
 ARG TARGETARCH
 COPY --from=programs / /app/
 USER 65532:65532
+# A tag of the base may be an old one here.
+RUN ["/nodejs/bin/node", "--eval", "const [major, minor, patch] = process.versions.node.split('.').map(Number); const fixed = { 24: [22, 1], 26: [12, 1] }[major] ?? [0, 0]; if (minor < fixed[0] || (minor === fixed[0] && patch < fixed[1])) { console.error(`BASE has Node ${process.version}, whose Brotli decoder is flawed. Pull the newest base, or set BASE.`); process.exit(1); }"]
 ENV NODE_COMPILE_CACHE=/tmp/compiled/${BUILDARCH}
 RUN ["/nodejs/bin/node", "/app/entrypoint.mjs", "operator", "--version"]
 RUN ["/nodejs/bin/node", "/app/entrypoint.mjs", "export-service", "--version"]

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { type Bill, licenceOf, settleBill, writeNotices } from '../../.ci/third-party.ts';
+import { nodeLines } from '../../src/cli/doctor/node-check.ts';
 
 const root = join(import.meta.dirname, '../..');
 
@@ -75,4 +76,12 @@ test('the image’s version, when nobody names one, is the package’s', () => {
   const { version }: { version: string } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
   const recipe = readFileSync(join(root, 'Dockerfile'), 'utf8');
   assert.equal(/^ARG VERSION=(.*)$/m.exec(recipe)?.[1], version);
+});
+
+test('the image is not built on a Node that doctor names as flawed', () => {
+  const recipe = readFileSync(join(root, 'Dockerfile'), 'utf8');
+  for (const { major, fixed } of nodeLines) {
+    const [, minor, patch] = fixed?.split('.') ?? [];
+    if (fixed !== undefined) assert.ok(recipe.includes(`${major}: [${minor}, ${patch}]`), fixed);
+  }
 });

@@ -14,7 +14,8 @@ interface NodeLine {
 
 const brotli = 'has a reported flaw: its Brotli decoder can write outside of its memory';
 
-const lines: readonly NodeLine[] = [
+/** Exported for the test that the image's build refuses the same ones. */
+export const nodeLines: readonly NodeLine[] = [
   { major: 24, wrong: brotli, fixed: '24.22.1' },
   { major: 25, wrong: 'is no longer supported, and gets no fixes' },
   { major: 26, wrong: brotli, fixed: '26.12.1' },
@@ -22,10 +23,10 @@ const lines: readonly NodeLine[] = [
 
 /** For the reader of a report too. A Node older than the first row does not start this program. */
 export function checkNode({ node }: ProgramFacts): readonly Check[] {
-  const line = lines.find(({ major }) => Number.parseInt(node, 10) === major);
+  const line = nodeLines.find(({ major }) => Number.parseInt(node, 10) === major);
   const isFixed = line === undefined || (line.fixed !== undefined && !isOlder(node, line.fixed));
   if (isFixed) return [passed('NodeVersion', `Node ${node}.`)];
-  const choices = lines.flatMap(({ fixed }) => fixed ?? []);
+  const choices = nodeLines.flatMap(({ fixed }) => fixed ?? []);
   return [
     warned(
       'NodeVersion',

@@ -1,5 +1,5 @@
 // Runs groups of the extended tests, and records what each green one depended on. Nothing is skipped: a group that cannot run
-// on this machine fails, unless TESTS_MAY_SKIP names what is missing.
+// on this machine fails, whatever TESTS_MAY_SKIP says.
 //
 //   npm run test:extended                      lists the groups, and which are due
 //   npm run test:extended -- tables krew       these
@@ -7,10 +7,17 @@
 //   npm run test:extended -- --all
 
 import { spawnSync } from 'node:child_process';
-import { existsSync, globSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { changedSince, contentsOf, readRecords, writeRecord } from './contents.ts';
+import {
+  type Contents,
+  changedSince,
+  contentsOf,
+  contentsOfText,
+  readRecords,
+  writeRecord,
+} from './contents.ts';
+import { dependenciesOf, testFilesOf } from './dependencies.ts';
 import { type Group, groups } from './groups.ts';
 
 const root = resolve(import.meta.dirname, '../..');
@@ -27,24 +34,24 @@ if (unknown.length > 0) {
   process.exit(2);
 }
 
-const pathsOf = (name: string, group: Group): readonly string[] => {
-  const own = join('test/extended', name);
-  return [...(existsSync(join(root, own)) ? [own] : []), ...group.dependsOn];
-};
 const records = readRecords();
+/** What the group stands on: files, and how it runs them. */
+const contentsFor = (name: string, group: Group): Contents => ({
+  ...contentsOfText('how it runs', JSON.stringify([group.files, group.commands, group.env])),
+  ...contentsOf(dependenciesOf(name, group)),
+});
 const changedOf = (name: string, group: Group): readonly string[] =>
-  changedSince(records[name], contentsOf(pathsOf(name, group)));
+  changedSince(records[name], contentsFor(name, group));
 
 /** Each part of a group: a command of Node with its arguments. */
-function partsOf(name: string, { commands = [], files = [] }: Group): readonly (readonly string[])[] {
-  const own = globSync(`test/extended/${name}/**/*.test.ts`, { cwd: root });
-  const all = [...own, ...files];
+function partsOf(name: string, group: Group): readonly (readonly string[])[] {
+  const all = testFilesOf(name, group);
   const runner = ['test/support/run-tests.ts', '--timeout-seconds', '1800', '--programs', 'dist'];
-  return [...(all.length > 0 ? [[...runner, ...all]] : []), ...commands];
+  return [...(all.length > 0 ? [[...runner, ...all]] : []), ...(group.commands ?? [])];
 }
 
 function isGreen(name: string, group: Group): boolean {
-  const env = { ...process.env, TESTS_MAY_SKIP: process.env['TESTS_MAY_SKIP'] ?? '', ...group.env };
+  const env = { ...process.env, TESTS_MAY_SKIP: '', ...group.env };
   return partsOf(name, group).every(
     (args) => spawnSync(process.execPath, args, { cwd: root, env, stdio: 'inherit' }).status === 0,
   );
@@ -60,10 +67,14 @@ if (asked.length === 0) {
     process.stdout.write(`${name.padEnd(16)}${group.shows}\n${' '.repeat(16)}${state}\n`);
   }
 }
+if (asked.length > 0) {
+  const build = spawnSync(process.execPath, ['test/support/build-once.ts'], { cwd: root, stdio: 'inherit' });
+  if (build.status !== 0) process.exit(1);
+}
 const failed: string[] = [];
 for (const [name, group] of asked) {
   // Before the run: what changes in between was not tested.
-  const contents = contentsOf(pathsOf(name, group));
+  const contents = contentsFor(name, group);
   process.stdout.write(`extended tests, group ${name}: ${group.shows}\n`);
   const start = performance.now();
   if (isGreen(name, group)) writeRecord(name, contents);

@@ -6,20 +6,15 @@ export const skippable = [
   'chromium',
   'gitops',
   'jsonschema',
-  'krew',
-  'libreoffice',
   'man',
   'minisign',
-  'nextjs',
   'nodes',
   'peers',
   'promtool',
-  'python',
   'registry',
   'root',
   's3',
   'shells',
-  'tekton',
 ] as const;
 export type Skippable = (typeof skippable)[number];
 

@@ -12,9 +12,8 @@ import { z } from 'zod';
 import { bundleDocument, makeArchive } from '../../integration/bundle-server/archive.ts';
 import { type LinkServer, startLinkServer } from '../../integration/bundle-server/link-server.ts';
 import { prepareSite, type ServedSite } from '../../integration/bundle-server/served-site.ts';
-import { type Browser, noBrowser, type Page, startBrowser } from '../../support/browser.ts';
+import { type Browser, type Page, startBrowser } from '../../support/browser.ts';
 import { eventually } from '../../support/eventually.ts';
-import { maySkip } from '../../support/may-skip.ts';
 import { findNextExport, type NextVersion } from '../../support/next-export.ts';
 import { buildVitepressSite } from '../../support/vitepress-export.ts';
 
@@ -223,7 +222,6 @@ async function picture(page: Page, name: string): Promise<void> {
 }
 
 test('VitePress: an open page stays in its version, and every link of it works', {
-  skip: noBrowser,
   timeout: 10 * 60_000,
 }, async (t) => {
   for (const version of ['v1', 'v2']) await buildVitepressSite(version, join(folder, version));
@@ -233,15 +231,10 @@ test('VitePress: an open page stays in its version, and every link of it works',
 for (const hasTrailingSlash of [false, true]) {
   const layout = hasTrailingSlash ? 'folders' : 'files';
   test(`Next.js, pages as ${layout}: an open page works, and moves on when it must ask`, {
-    skip: noBrowser,
     // Built on the first run: an installation, and four builds.
     timeout: 15 * 60_000,
   }, async (t) => {
-    const found = await findNextExport().catch((error: unknown) => {
-      const why = error instanceof Error ? error.message : 'the Next.js site could not be built';
-      t.skip(maySkip('nextjs', why) || why);
-    });
-    if (found === undefined) return;
+    const found = await findNextExport();
     await seeOverASwap(t, await stage((version) => found(version, { hasTrailingSlash })), false);
   });
 }

@@ -9,13 +9,12 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { runInProcess } from '../../support/cli-in-process.ts';
 import { mustRun } from '../../support/command.ts';
-import { maySkip } from '../../support/may-skip.ts';
 import { tarOf } from '../../support/tar-builder.ts';
+import { requireHere } from '../requirement.ts';
 
-const isMissing = spawnSync('minisign', ['-v']).error !== undefined;
-const skip = maySkip('minisign', isMissing && 'minisign is not installed');
+requireHere(spawnSync('minisign', ['-v']).error !== undefined && 'minisign is not installed');
 
-test('an encrypted key of minisign signs with the file of its password', { skip }, async (t) => {
+test('an encrypted key of minisign signs with the file of its password', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'encrypted-key-'));
   t.after(() => rmSync(folder, { recursive: true, force: true }));
   const file = (name: string): string => join(folder, name);

@@ -11,7 +11,7 @@ import { key, rowAt, startListing } from '../../integration/cli/environment/scri
 import { runInProcess } from '../../support/cli-in-process.ts';
 import { readCsv } from '../../support/csv-reader.ts';
 import { payloads } from '../payloads.ts';
-import { noSpreadsheet, openInSpreadsheet, saveFromSpreadsheet } from './spreadsheet.ts';
+import { openInSpreadsheet, saveFromSpreadsheet } from './spreadsheet.ts';
 
 const at = Date.now() - 5 * 86_400_000;
 const rows = payloads.map((query, index) => rowAt(at + index * 60_000, index, { query, response: query }));
@@ -27,7 +27,7 @@ const ways = {
 /** LibreOffice keeps one kind of line break in a cell, and drops NUL. */
 const asKept = (text: string): string => text.replace(/\r\n?/g, '\n').replaceAll('\0', '');
 
-describe('exported CSV in a spreadsheet', { skip: noSpreadsheet }, () => {
+describe('exported CSV in a spreadsheet', () => {
   const folder = mkdtempSync(join(tmpdir(), 'conversation-spreadsheet-'));
   const file = join(folder, 'turns.csv');
   const unguarded = join(folder, 'unguarded.csv');

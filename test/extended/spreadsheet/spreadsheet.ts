@@ -7,14 +7,10 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { mustRun } from '../../support/command.ts';
-import { maySkip } from '../../support/may-skip.ts';
+import { requireHere } from '../requirement.ts';
 
 const program = '/usr/bin/soffice';
-/** Why tests with a spreadsheet are skipped here; `false` when they are not. */
-export const noSpreadsheet = maySkip(
-  'libreoffice',
-  !existsSync(program) && 'LibreOffice Calc is not installed (test/integration/install-packages.sh)',
-);
+requireHere(!existsSync(program) && 'LibreOffice Calc is not installed');
 
 export interface OpenedSheet {
   readonly rows: number;

@@ -14,12 +14,12 @@ import {
   startListing,
 } from '../../integration/cli/environment/scripted-listing.ts';
 import { type CommandResult, mustRun, runCommand } from '../../support/command.ts';
-import { maySkip } from '../../support/may-skip.ts';
 import { programFile } from '../../support/program-file.ts';
+import { requireHere } from '../requirement.ts';
 import { findTableReaders } from './table-readers.ts';
 
 const readers = await findTableReaders();
-const missing = 'missing' in readers ? readers.missing : false;
+requireHere('missing' in readers ? readers.missing : false);
 const python = 'python' in readers ? readers.python : [];
 
 const day = 86_400_000;
@@ -27,7 +27,7 @@ const day = 86_400_000;
 const daysAgo = [1, 2, 3, 30, 31, 59];
 const rows = daysAgo.map((days, index) => rowAt(Date.now() - days * day, index));
 
-describe('the tap in Meltano', { skip: maySkip('python', missing) }, () => {
+describe('the tap in Meltano', () => {
   const folder = mkdtempSync(join(tmpdir(), 'conversation-meltano-'));
   const calls = join(folder, 'calls');
   const database = join(folder, 'turns.duckdb');

@@ -12,13 +12,13 @@ import {
   startListing,
 } from '../../integration/cli/environment/scripted-listing.ts';
 import { mustRun } from '../../support/command.ts';
-import { maySkip } from '../../support/may-skip.ts';
 import { programFile } from '../../support/program-file.ts';
 import { payloads } from '../payloads.ts';
+import { requireHere } from '../requirement.ts';
 import { findTableReaders } from './table-readers.ts';
 
 const readers = await findTableReaders();
-const missing = 'missing' in readers ? readers.missing : false;
+requireHere('missing' in readers ? readers.missing : false);
 const python = 'python' in readers ? readers.python : [];
 
 const at = Date.now() - 5 * 86_400_000;
@@ -29,7 +29,7 @@ const plainInPython = String.raw`
 import re
 plain = lambda cell: re.sub(r'(^|[;\r\n])\t', r'\1', cell)`;
 
-describe('conversations in readers of others', { skip: maySkip('python', missing) }, () => {
+describe('conversations in readers of others', () => {
   const folder = mkdtempSync(join(tmpdir(), 'conversation-readers-'));
   let listing: ScriptedListing;
   const exportTo = (format: string, to: string) =>

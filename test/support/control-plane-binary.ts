@@ -38,10 +38,13 @@ export async function findControlPlane(
       return existsSync(file) ? { file, args: [] } : undefined;
     };
   }
-  const file = await findGoProgram(
-    { folder: moduleFolder, linkerFlags: versionFlags(), standardPackages: 250 },
-    onProgress,
-  );
+  const module = { folder: moduleFolder, linkerFlags: versionFlags(), standardPackages: 250 };
+  const file = await findGoProgram(module, onProgress).catch((cause: unknown) => {
+    const why = cause instanceof Error ? cause.message : String(cause);
+    const remedy =
+      'Or set KUBEBUILDER_ASSETS to a folder with etcd, kube-apiserver and kube-controller-manager.';
+    throw new Error(`There is no kube-apiserver. ${why}\n${remedy} "npm run demo" needs neither.`, { cause });
+  });
   return (program) => ({ file, args: [program] });
 }
 

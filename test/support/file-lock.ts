@@ -1,5 +1,5 @@
-// A lock between processes that a killed holder leaves behind for nobody: the kernel drops it with the process. It is
-// SQLite's own lock on a file, because Node has no flock.
+// A lock between processes. The kernel releases it when its holder ends, however that is. It is SQLite's own lock on a file,
+// because Node has no flock.
 
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -16,7 +16,7 @@ const busy = 5;
 export async function whileLocked<T>(file: string, work: () => Promise<T>, onWait: () => void): Promise<T> {
   const database = new DatabaseSync(file);
   try {
-    while (!isTaken(database)) {
+    while (!tryLock(database)) {
       onWait();
       await sleep(askAgainMs);
     }
@@ -26,7 +26,8 @@ export async function whileLocked<T>(file: string, work: () => Promise<T>, onWai
   }
 }
 
-function isTaken(database: DatabaseSync): boolean {
+/** @returns whether this process has it now */
+function tryLock(database: DatabaseSync): boolean {
   try {
     database.exec('BEGIN EXCLUSIVE');
     return true;

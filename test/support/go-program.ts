@@ -6,7 +6,8 @@ import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { cp } from 'node:fs/promises';
 import { basename, delimiter, join } from 'node:path';
-import { cachedFolder, type ShowProgress } from './tool-cache.ts';
+import { killAfterUs } from './reaper.ts';
+import { cachedFolder, type ShowProgress, showLine } from './tool-cache.ts';
 
 /** Called while a program is being built; never when it is cached. */
 export type BuildProgress = (builtPackages: number, allPackages: number) => void;
@@ -39,7 +40,7 @@ export async function findGoProgram(module: GoModule, onProgress?: BuildProgress
   const folder = await cachedFolder(
     `${name}-${hashModule(module.folder)}`,
     fill,
-    ...(onProgress === undefined ? [] : [() => {}]),
+    ...(onProgress === undefined ? [] : [() => {}, showLine]),
   );
   return join(folder, name);
 }
@@ -96,6 +97,7 @@ export function runGo(
   };
   return new Promise((resolve, reject) => {
     const child = spawn('go', args, { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] });
+    const spare = killAfterUs(child.pid);
     let stdout = '';
     let tail: string[] = [];
     child.stdout.setEncoding('utf8').on('data', (text: string) => {
@@ -109,15 +111,20 @@ export function runGo(
     child.on('error', (cause) => {
       reject(
         new Error(
-          'Tests and the demo with a cluster run on a real kube-apiserver, built once from its Go module, and "go" is not there. ' +
-            'Install Go 1.25 or newer, or set KUBEBUILDER_ASSETS to a folder with etcd and kube-apiserver. "npm run demo" needs neither.',
+          'A program of the tests is built with Go, and "go" is not on PATH. Install Go 1.25 or newer.',
           { cause },
         ),
       );
     });
     child.on('close', (code) => {
+      spare();
       if (code === 0) resolve(stdout);
-      else reject(new Error(`go ${args[0]} failed with code ${code}:\n${tail.join('\n')}`));
+      else
+        reject(
+          new Error(
+            `go ${args[0]} failed with code ${code}. Go 1.25 or newer is needed.\n${tail.join('\n')}`,
+          ),
+        );
     });
   });
 }

@@ -1,5 +1,6 @@
 // Brings every program that the chosen test files need, before the first of them starts: builds and downloads have no time
-// limit of a test, and happen once. What cannot be brought is reported, and the tests that need it say the same again.
+// limit of a test, and happen once. What cannot be brought is reported, and the tests that need it say
+// the same again.
 
 import { resolve } from 'node:path';
 import { filesLoadedBy } from './import-graph.ts';
@@ -63,12 +64,15 @@ const worthReportingMs = 2_000;
 export async function prepareFor(files: readonly string[], show: (line: string) => void): Promise<void> {
   for (const { name, bring } of preparationsFor(files)) {
     const start = performance.now();
-    const fault = await bring().then(missingOf, (error: unknown) => String(error));
+    const fault = await bring().then(missingOf, wordsOf);
     const ms = performance.now() - start;
-    if (fault !== undefined) show(`not there: ${name}: ${fault}`);
-    else if (ms > worthReportingMs) show(`ready: ${name}, after ${Math.round(ms / 1_000)} s`);
+    if (fault !== undefined)
+      show(`Missing: ${name}. ${fault}\nThe tests that need it fail, or are skipped where they may be.`);
+    else if (ms > worthReportingMs) show(`Ready after ${Math.round(ms / 1_000)} s: ${name}.`);
   }
 }
+
+const wordsOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 function missingOf(found: unknown): string | undefined {
   const isMissing = typeof found === 'object' && found !== null && 'missing' in found;

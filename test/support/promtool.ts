@@ -9,12 +9,14 @@ import { cachedFolder } from './tool-cache.ts';
 /** @returns the path of promtool, or why there is none */
 export async function findPromtool(): Promise<{ readonly path: string } | { readonly missing: string }> {
   if ((await runCommand(['promtool', '--version'])).code === 0) return { path: 'promtool' };
-  if (process.platform !== 'linux') return { missing: 'promtool is not on PATH' };
+  if (process.platform !== 'linux') return { missing: 'promtool is not on PATH. Install promtool' };
   try {
     return { path: join(await cachedFolder('promtool', unpack), 'promtool') };
   } catch (error) {
     const why = error instanceof Error ? (error.message.split('\n')[0] ?? '') : '';
-    return { missing: `promtool is not on PATH, and Debian's package could not be had: ${why}` };
+    return {
+      missing: `promtool is not on PATH, and Debian's package could not be downloaded (${why}). Install promtool`,
+    };
   }
 }
 

@@ -1,5 +1,5 @@
 // Runs the test files named by its patterns, as `node --test` does, with what that lacks: several short files in one
-// process (`--share-processes`), one control plane for all processes, the longest files first, and modules that stay
+// process (`--share-processes`), one control plane for all processes (`--share-control-plane`), the longest files first, and modules that stay
 // compiled between processes and runs. A file in a shared process is a suite of it: its hooks are its own, and what fails
 // names it. A process that hangs ends.
 
@@ -25,6 +25,7 @@ const { values, positionals } = parseArgs({
   options: {
     concurrency: { type: 'string', default: '2' },
     'share-processes': { type: 'boolean', default: false },
+    'share-control-plane': { type: 'boolean', default: false },
     programs: { type: 'string' },
     'timeout-seconds': { type: 'string', default: '300' },
   },
@@ -40,7 +41,10 @@ process.env['NODE_COMPILE_CACHE'] ??= join(root, 'node_modules/.cache/compiled-t
 if (values.programs !== undefined) process.env['PROGRAMS_FOLDER'] = resolve(values.programs);
 
 const files = globSync(positionals);
-if (files.length === 0) throw new Error(`no test file matches ${positionals.join(' ')}`);
+if (files.length === 0) {
+  process.stderr.write(`No test file matches ${positionals.join(' ')}. Correct the pattern.\n`);
+  process.exit(2);
+}
 const processes = planProcesses(files, {
   alone: Object.keys(aloneFiles),
   first: longFiles,
@@ -49,9 +53,8 @@ const processes = planProcesses(files, {
 
 await prepareFor(files, (line) => void process.stdout.write(`${line}\n`));
 const sharing = join(import.meta.dirname, 'shared-control-plane.ts');
-const controlPlane = filesLoadedBy(files).has(sharing)
-  ? await (await import('./shared-control-plane.ts')).startSharedControlPlane()
-  : undefined;
+const isShared = values['share-control-plane'] && filesLoadedBy(files).has(sharing);
+const controlPlane = isShared ? await startControlPlane() : undefined;
 const folder = await mkdtemp(join(tmpdir(), 'test-processes-'));
 const urlOf = (file: string): string => JSON.stringify(pathToFileURL(resolve(file)));
 const suiteOf = (file: string, index: number): string => `
@@ -68,6 +71,17 @@ const guard = endProcessAfter(${timeoutMs * processTimeouts}, ${JSON.stringify(g
 const begin = (index) => (count(index), guard(index));
 ${group.length === 1 ? `await import(${urlOf(group[0] ?? '')});` : group.map(suiteOf).join('\n')}
 `;
+
+/** @returns `undefined` where it cannot start: the tests that need it fail, and the others run */
+async function startControlPlane() {
+  const { startSharedControlPlane } = await import('./shared-control-plane.ts');
+  return await startSharedControlPlane().catch((error: unknown) => {
+    const why = error instanceof Error ? error.message : String(error);
+    process.stderr.write(`The shared control plane did not start, and the tests that need it fail. ${why}\n`);
+    process.exitCode = 1;
+    return undefined;
+  });
+}
 
 const entries = await Promise.all(
   processes.map(async (group, index) => {

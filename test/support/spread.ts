@@ -1,10 +1,14 @@
 // A few of many, evenly: the first, the last, and those between them at equal distances.
 
-/** @param count at least 2; all where there are not more */
+/**
+ * All where there are not more than `count`.
+ * @throws RangeError for a count below 2
+ */
 export function spread<T>(all: readonly T[], count: number): readonly T[] {
-  const most = Math.min(count, all.length);
+  if (count < 2) throw new RangeError('the first and the last are two');
+  if (all.length <= count) return all;
   return Array.from(
-    { length: most },
-    (_, at) => all[Math.round((at * (all.length - 1)) / (most - 1))],
+    { length: count },
+    (_, at) => all[Math.round((at * (all.length - 1)) / (count - 1))],
   ).filter((one) => one !== undefined);
 }

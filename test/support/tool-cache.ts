@@ -15,14 +15,18 @@ export function cacheRoot(): string {
 /** Shows a line to the person who waits, and to those who wait in other processes. */
 export type ShowProgress = (line: string) => void;
 
+export const showLine: ShowProgress = (line) => void process.stderr.write(`${line}\n`);
+
 /**
  * The folder `name` of the cache, made by `fill` if it is not there yet.
- * @param show gets what `fill` reports, here or in the process that is waited for
+ * @param show gets what `fill` reports
+ * @param showOfOther gets what it reports in the process that is waited for
  */
 export async function cachedFolder(
   name: string,
   fill: (emptyFolder: string, onProgress: ShowProgress) => Promise<void>,
-  show: ShowProgress = (line) => void process.stderr.write(`${line}\n`),
+  show: ShowProgress = showLine,
+  showOfOther: ShowProgress = show,
 ): Promise<string> {
   const target = join(cacheRoot(), name);
   if (await isThere(target)) return target;
@@ -31,7 +35,7 @@ export async function cachedFolder(
   let shown = '';
   const showWait = (): void => {
     const line = readProgress(progress);
-    if (line !== shown) show(`another process: ${line}`);
+    if (line !== shown) showOfOther(line);
     shown = line;
   };
   return whileLocked(
@@ -61,14 +65,16 @@ async function removeDrafts(target: string): Promise<void> {
   const drafts = (await readdir(dirname(target))).filter((name) =>
     name.startsWith(`${basename(target)}.draft-`),
   );
-  for (const name of drafts) await rm(join(dirname(target), name), { recursive: true, force: true });
+  // A child of the killed process may still write: what cannot be removed now goes with the next one.
+  for (const name of drafts)
+    await rm(join(dirname(target), name), { recursive: true, force: true, maxRetries: 5 }).catch(() => {});
 }
 
 function readProgress(file: string): string {
   try {
-    return readFileSync(file, 'utf8');
+    return `Another process is at it: ${readFileSync(file, 'utf8')}`;
   } catch {
-    return `prepares ${basename(file, '.progress')}`;
+    return `Another process is preparing ${basename(file, '.progress')}.`;
   }
 }
 

@@ -581,7 +581,9 @@ test('a full disk ends with 9 or 5, and leaves no part of a kit or a site', {
 test('Ctrl-C ends a creation in order, and leaves nothing', async (t) => {
   const { folder, file } = await workplace(t);
   mkdirSync(file('out'));
-  const files = Object.fromEntries(Array.from({ length: 24 }, (_, at) => [`${at}.bin`, noise(1_000_000)]));
+  const files = Object.fromEntries(
+    Array.from({ length: 24 }, (_, at) => [`${at}.bin`, noise(1_000_000, `${at}`)]),
+  );
   writeFileSync(file('large.tar'), tarOf(files));
   const bundle = ['--bundle', file('large.tar')];
   const to = ['--to', join(file('out'), 'x.sxkit')];

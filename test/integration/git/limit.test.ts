@@ -23,7 +23,11 @@ suite('the limit of a repository', { skip: noGit }, () => {
   });
   after(() => server.close());
 
-  const noiseText = (bytes: number): string => noise(bytes).toString('hex');
+  let texts = 0;
+  const noiseText = (bytes: number): string => {
+    texts += 1;
+    return noise(bytes, `text ${texts}`).toString('hex');
+  };
   /** As many commits on `main`, each with other bytes in the file. One program makes them all. */
   const grow = async (repository: GitRepository, commits: number, path: string, bytes: number) => {
     const input = Array.from({ length: commits }, (_none, at) => {

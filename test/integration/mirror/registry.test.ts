@@ -175,7 +175,7 @@ describe('a registry without logins', { skip: noRegistry }, () => {
   test('with a flipped bit in its storage is found out, blob or manifest', async () => {
     const carrier = open(registry.host, 'docs/damaged', { credentials: undefined });
     await push(carrier, 'v1', manifestOf('damaged'));
-    const other = noise(10_000);
+    const other = noise(10_000, 'second');
     await carrier.writeBlob(blobOf(other), sourceOf(other), never);
     await damageFile(registry.blobFile(blobOf(other).digest));
     await faultOf(readAll(carrier, blobOf(other)), 'BlobDamaged');
@@ -186,7 +186,7 @@ describe('a registry without logins', { skip: noRegistry }, () => {
 
   test('with a cut blob in its storage is found out, and not asked to keep it', async () => {
     const carrier = open(registry.host, 'docs/cut', { credentials: undefined });
-    const other = noise(10_000);
+    const other = noise(10_000, 'third');
     await carrier.writeBlob(blobOf(other), sourceOf(other), never);
     await writeFile(registry.blobFile(blobOf(other).digest), other.subarray(0, 9_000));
     await faultOf(readAll(carrier, blobOf(other)), 'BlobDamaged');
@@ -340,7 +340,7 @@ describe('a registry with a token endpoint', { skip: noRegistry }, () => {
     assert.ok((await readAll(carrier, blob)).equals(bytes));
     assert.deepEqual(await carrier.listTags(never), ['v1']);
     assert.equal(await carrier.hasBlob(blob, never), true);
-    const other = noise(10);
+    const other = noise(10, 'fourth');
     const write = await faultOf(carrier.writeBlob(blobOf(other), sourceOf(other), never), 'Denied');
     assert.match(write.message, /for docs\/readable: .*permission to write is missing \(pull,push\)/);
     const remove = await faultOf(carrier.removeTag('v1', never), 'Denied');

@@ -178,7 +178,9 @@ async function awaitReady(cluster: TestCluster, names: readonly string[]): Promi
       '--output=jsonpath={.spec.taints}{.items[*].spec.taints}',
     ]);
     const isOpen = taints.code === 0 && taints.stdout.trim() === '';
-    return wait.code === 0 && account.code === 0 && isOpen ? true : undefined;
+    if (wait.code === 0 && account.code === 0 && isOpen) return true;
+    const { stdout } = await cluster.kubectl(['describe', ...nodes]);
+    throw new Error([wait.stderr, account.stderr, taints.stdout, stdout].join('\n'));
   });
 }
 

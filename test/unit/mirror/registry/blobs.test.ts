@@ -490,7 +490,7 @@ describe('writing a blob', () => {
     'reads a refusal that comes before the registry has read the bytes, as from a proxy',
     limit,
     async () => {
-      const pieces = Array.from({ length: 20 }, () => noise(1024 * 1024));
+      const pieces = Array.from({ length: 20 }, (_, at) => noise(1024 * 1024, `${at}`));
       const { carrier, pauses } = await startRegistry(
         uploads('/up', (_request, response) => response.writeHead(413).end('secret')),
       );

@@ -51,7 +51,7 @@ const refusals: readonly (readonly [
       /403 \(SignatureDoesNotMatch\)[\s\S]*Check --s3-credentials/,
     ] as const),
     async ({ rootKey }) => ({
-      accessKey: { ...rootKey, secretAccessKey: declareSecret('a wrong key', 'wrong-secret') },
+      accessKey: { ...rootKey, secretAccessKey: declareSecret('a wrong key', 'not-the-key-of-it') },
     }),
   ],
   [

@@ -63,8 +63,19 @@ export const groups = {
     dependsOn: ['src/bin', 'src/bundle', 'src/site', 'test/unit/bundle/cases'],
   },
   fuzz: {
-    shows: 'random requests get answers that the rules of HTTP allow',
+    shows:
+      'random requests, pipelines and archives get what the rules allow; both settings of the fast path answer alike',
     dependsOn: ['src/bin', 'src/bundle', 'src/runtime', 'src/site'],
+    files: [
+      'test/integration/bundle-server/differential.test.ts',
+      'test/integration/bundle-server/conformance/conformance.test.ts',
+      'test/integration/bundle-server/conformance/fields.test.ts',
+    ],
+    env: { CONFORMANCE_SETTINGS: 'both' },
+    commands: [
+      ['test/fuzz/archives.ts', '--cases', '20000'],
+      ['test/fuzz/pipelines.ts', '--count', '30000'],
+    ],
   },
   'node-24': {
     shows: 'the programs, the demo and nine folders of unit tests run on Node 24',

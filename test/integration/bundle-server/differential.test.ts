@@ -180,7 +180,8 @@ test('the server answers as nginx and Caddy do wherever the two agree', {
     if (JSON.stringify(nginx) !== JSON.stringify(caddy)) continue;
     agreed += 1;
     const ours = await ask(site.port, request);
-    assert.deepEqual(await ask(site.slowPort, request), ours, '--fast-path=false');
+    if (site.slowPort !== undefined)
+      assert.deepEqual(await ask(site.slowPort, request), ours, '--fast-path=false');
     const isAgreed = differences.some(([, applies]) => applies(request));
     if (JSON.stringify(ours) === JSON.stringify(nginx) || isAgreed) continue;
     const brief = ({ status, range, length }: Facts): string => `${status} ${range ?? ''} ${length ?? ''}`;

@@ -18,6 +18,10 @@ export const aloneFiles: Readonly<Record<string, string>> = {
 
 /** Files that take longest by the clock. They start first, so that none of them runs on alone at the end. */
 export const longFiles: readonly string[] = [
+  'test/gitops/flux.test.ts',
+  'test/gitops/argocd.test.ts',
+  'test/gitops/argocd-health.test.ts',
+  'test/gitops/flux-health.test.ts',
   'test/charts/agreement.test.ts',
   'test/integration/operator/git-targets.test.ts',
   'test/integration/operator/published.test.ts',

@@ -14,9 +14,7 @@ import { type LinkServer, startLinkServer } from './link-server.ts';
 import { prepareSite, type ServedSite } from './served-site.ts';
 
 // More than the system's buffers take of a connection whose reader does nothing.
-const archive = tarOf({ ...makeSite('v1', 3), 'large.bin': noise(16 * 2 ** 20) });
-/** A hundred clients are at a slot that becomes free within milliseconds, and leave processor time to the servers. */
-const askAgainMs = 200;
+const archive = tarOf({ ...makeSite('v1', 3), 'large.bin': noise(32 * 2 ** 20) });
 let links: LinkServer;
 let servers: ServedSite[];
 let attack: AbortController;
@@ -102,7 +100,7 @@ async function takeSlowly(admin: string, { path, localAddress, onAnswer }: SlowC
     noteAnswer();
     clearInterval(drip);
     signal.removeEventListener('abort', end);
-    await sleep(askAgainMs);
+    await sleep(20);
   }
 }
 

@@ -44,18 +44,15 @@ export async function openOffered(
   if (!(await isOffered(storeDir, digest))) return undefined;
   const name = part === 'index' ? indexName : packName;
   const file = await open(join(bundleFolder(storeDir, digest), name), 'r').catch(() => undefined);
+  if (file === undefined) return undefined;
   try {
-    const stats = await file?.stat();
-    return (
-      file && stats && { sizeBytes: stats.size, stream: file.createReadStream({ start: 0, highWaterMark }) }
-    );
+    const { size: sizeBytes } = await file.stat();
+    return { sizeBytes, stream: file.createReadStream({ start: 0, highWaterMark: 256 * 1024 }) };
   } catch {
-    await file?.close();
+    await file.close();
     return undefined;
   }
 }
-
-const highWaterMark = 256 * 1024;
 
 /**
  * Puts a bundle into the store from another server's index and the bytes of its pack.

@@ -66,15 +66,19 @@ export class PartFiles {
     const known = inRun ?? this.#ledger.partSize(name);
     await makeFolder(dirname(path), 0o700);
     const present = await openPresent(path);
-    if (present === undefined && known === undefined) this.#ledger.registerPart(name);
+    if (known === undefined) {
+      try {
+        if (present !== undefined && (await present.stat()).size > 0) throw foreignPart(name);
+        this.#ledger.registerPart(name);
+      } catch (error) {
+        await present?.close();
+        throw error;
+      }
+    }
     // The questions of visitors are for the owner alone.
     const file = present ?? (await open(path, 'wx+', 0o600));
     try {
       const { size } = await file.stat();
-      if (present !== undefined && known === undefined) {
-        if (size > 0) throw foreignPart(name);
-        this.#ledger.registerPart(name);
-      }
       const end = await this.#endOf(file, Math.min(known ?? 0, size), name);
       if (size > end) await file.truncate(end);
       const part = { file, size: end };

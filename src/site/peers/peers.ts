@@ -201,7 +201,7 @@ function noteProgress(replies: readonly PeerReply[], furthest: Map<string, numbe
 function leftOutMs(code: string, failures: number): number {
   return code === 'CopyRefused'
     ? longestLeftOutMs
-    : Math.min(longestLeftOutMs, firstLeftOutMs * 2 ** Math.min(failures - 1, 16));
+    : Math.min(longestLeftOutMs, firstLeftOutMs * 2 ** (failures - 1));
 }
 
 function ownersAmong(replies: readonly PeerReply[]): readonly string[] {

@@ -43,10 +43,12 @@ export class SecretWatch {
 }
 
 function formsOf(secret: string): readonly string[] {
-  const inBase64 = [0, 1, 2].map((shift) => {
-    const text = Buffer.from(' '.repeat(shift) + secret).toString('base64');
+  const inBase64 = [0, 1, 2].flatMap((shift) => {
+    const bytes = Buffer.from(' '.repeat(shift) + secret);
     // Both ends depend on what stands beside the secret.
-    return text.slice(shift === 0 ? 0 : 4, -4);
+    return (['base64', 'base64url'] as const).map((form) =>
+      bytes.toString(form).slice(shift === 0 ? 0 : 4, -4),
+    );
   });
   return [...new Set([secret, encodeURIComponent(secret), ...inBase64])];
 }

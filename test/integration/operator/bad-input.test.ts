@@ -6,7 +6,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { eventually } from '../../support/eventually.ts';
 import { fastClock } from '../../support/fast-clock.ts';
-import { seeText } from '../../support/secret-watch.ts';
+import { SecretWatch, seeText } from '../../support/secret-watch.ts';
 import { type ChartedCluster, startChartedCluster } from './charted-cluster.ts';
 import { type OperatorProcess, startOperator } from './operator-process.ts';
 import { createReader } from './resource-reader.ts';
@@ -267,6 +267,12 @@ test('no output of the run holds a key or link, except the Secrets for them', as
   const objects: readonly { kind: string; metadata: { name: string }; data?: object }[] = JSON.parse(
     listed.stdout,
   ).items;
+  const search = new SecretWatch();
+  search.declare('the key', goodKey);
+  search.see('a Secret', JSON.stringify(objects.filter(({ kind }) => kind === 'Secret')));
+  assert.deepEqual(search.findings(), ['a Secret holds the key'], 'the search finds what is there');
+  assert.ok(operator.log.length > 50);
+  for (const path of ['/metrics', '/livez', '/readyz']) await operator.get(path);
   for (const { data, ...rest } of objects)
     seeText(
       `${rest.kind} ${rest.metadata.name}`,

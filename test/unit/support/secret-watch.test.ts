@@ -8,7 +8,7 @@ import { test } from 'node:test';
 import { runCommand } from '../../support/command.ts';
 import { SecretWatch } from '../../support/secret-watch.ts';
 
-const secret = 'svc_good-Kx81h/T2mQ9';
+const secret = 'svc_good-Kx81h/T2mQ9?~>';
 const base64 = (text: string): string => Buffer.from(text).toString('base64');
 
 const places: Readonly<Record<string, string>> = {
@@ -17,6 +17,7 @@ const places: Readonly<Record<string, string>> = {
   'in base64 after one character': base64(`a${secret}bc`),
   'in base64 after two characters': base64(`ab${secret}c`),
   'in base64 in a long text': base64(`user:${secret}@example.com`),
+  'in the base64 of URLs': Buffer.from(`ab${secret}c`).toString('base64url'),
   'in the path of a URL': `https://example.com/${encodeURIComponent(secret)}`,
 };
 for (const [name, text] of Object.entries(places)) {

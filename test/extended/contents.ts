@@ -52,9 +52,9 @@ export function writeRecord(group: string, contents: Contents): void {
   writeFileSync(recordFile, `${JSON.stringify(Object.fromEntries(records), null, 2)}\n`);
 }
 
-/** Of what is not a file, under a name that no file has. */
-export const contentsOfText = (name: string, text: string): Contents => ({
-  [`(${name})`]: createHash('sha256').update(text).digest('hex').slice(0, 16),
+/** Of a value, under a name that no file has. */
+export const contentsOfValue = (name: string, value: unknown): Contents => ({
+  [name]: createHash('sha256').update(JSON.stringify(value)).digest('hex').slice(0, 16),
 });
 
 /** The paths whose contents differ from those of the last green run; all of them where there was none. */

@@ -1,9 +1,10 @@
-// What a group of extended tests depends on: its own folder, what it names, and what its tests and programs load, as folders
-// of `src` and files of `test`. Files of test/support do not count where a test loads them: every run of `npm test` uses them.
+// What a group of extended tests depends on: its own folder, what it names, how it runs, and what its tests and programs load:
+// folders of `src`, and files of `test`, which count together. Files of test/support do not count where a test loads them: every run of `npm test` uses them.
 
 import { existsSync, globSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
 import { filesLoadedBy } from '../support/import-graph.ts';
+import { type Contents, contentsOf, contentsOfValue } from './contents.ts';
 import type { Group } from './groups.ts';
 
 const root = resolve(import.meta.dirname, '../..');
@@ -14,19 +15,31 @@ export const testFilesOf = (name: string, { files = [] }: Group): readonly strin
   ...files,
 ];
 
+/** Contents of all that it depends on. */
+export function contentsFor(name: string, group: Group): Contents {
+  const { paths, loadedTests } = dependenciesOf(name, group);
+  return {
+    ...contentsOfValue('how it runs', [group.files, group.commands, group.env]),
+    ...contentsOfValue('test files that it loads', contentsOf(loadedTests)),
+    ...contentsOf(paths),
+  };
+}
+
 /** Paths relative to the repository, each once. */
-export function dependenciesOf(name: string, group: Group): readonly string[] {
+export function dependenciesOf(
+  name: string,
+  group: Group,
+): { readonly paths: readonly string[]; readonly loadedTests: readonly string[] } {
   const own = join('test/extended', name);
   const programs = (group.commands ?? []).map(([program]) => program ?? '');
   const roots = [...testFilesOf(name, group), ...programs].map((file) => join(root, file));
-  const loaded = [...filesLoadedBy(roots)]
-    .map((file) => relative(root, file))
-    .flatMap((file) => {
-      const [first, second] = file.split('/');
-      if (first === 'src') return [`src/${second}`];
-      return first === 'test' && second !== 'support' && !file.startsWith(`${own}/`) ? [file] : [];
-    });
+  const loaded = [...filesLoadedBy(roots)].map((file) => relative(root, file)).sort();
+  const folders = loaded
+    .filter((file) => file.startsWith('src/'))
+    .map((file) => file.split('/', 2).join('/'));
   const named = [...(existsSync(join(root, own)) ? [own] : []), 'package-lock.json', ...group.dependsOn];
   const isCovered = (path: string): boolean => named.some((one) => path.startsWith(`${one}/`));
-  return [...new Set([...named, ...loaded.sort()])].filter((path) => !isCovered(path));
+  const paths = [...new Set([...named, ...folders])].filter((path) => !isCovered(path));
+  const loadedTests = loaded.filter((file) => /^test\/(?!support\/)/.test(file) && !isCovered(file));
+  return { paths, loadedTests };
 }

@@ -9,15 +9,8 @@
 import { spawnSync } from 'node:child_process';
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import {
-  type Contents,
-  changedSince,
-  contentsOf,
-  contentsOfText,
-  readRecords,
-  writeRecord,
-} from './contents.ts';
-import { dependenciesOf, testFilesOf } from './dependencies.ts';
+import { changedSince, readRecords, writeRecord } from './contents.ts';
+import { contentsFor, testFilesOf } from './dependencies.ts';
 import { type Group, groups } from './groups.ts';
 
 const root = resolve(import.meta.dirname, '../..');
@@ -35,11 +28,6 @@ if (unknown.length > 0) {
 }
 
 const records = readRecords();
-/** What the group stands on: files, and how it runs them. */
-const contentsFor = (name: string, group: Group): Contents => ({
-  ...contentsOfText('how it runs', JSON.stringify([group.files, group.commands, group.env])),
-  ...contentsOf(dependenciesOf(name, group)),
-});
 const changedOf = (name: string, group: Group): readonly string[] =>
   changedSince(records[name], contentsFor(name, group));
 

@@ -1,6 +1,5 @@
 // Brings every program that the chosen test files need, before the first of them starts: builds and downloads have no time
-// limit of a test, and happen once. What cannot be brought is reported, and the tests that need it say
-// the same again.
+// limit of a test, and happen once. What cannot be brought is reported; the tests that need it say the same again.
 
 import { resolve } from 'node:path';
 import { filesLoadedBy } from './import-graph.ts';
@@ -66,8 +65,7 @@ export async function prepareFor(files: readonly string[], show: (line: string) 
     const start = performance.now();
     const fault = await bring().then(missingOf, wordsOf);
     const ms = performance.now() - start;
-    if (fault !== undefined)
-      show(`Missing: ${name}. ${fault}\nThe tests that need it fail, or are skipped where they may be.`);
+    if (fault !== undefined) show(`Missing: ${name}. ${fault}\nTests that need it fail or are skipped.`);
     else if (ms > worthReportingMs) show(`Ready after ${Math.round(ms / 1_000)} s: ${name}.`);
   }
 }

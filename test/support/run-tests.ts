@@ -1,7 +1,7 @@
 // Runs the test files named by its patterns, as `node --test` does, with what that lacks: several short files in one
-// process (`--share-processes`), one control plane for all processes (`--share-control-plane`), the longest files first, and modules that stay
-// compiled between processes and runs. A file in a shared process is a suite of it: its hooks are its own, and what fails
-// names it. A process that hangs ends.
+// process (`--share-processes`), one control plane for all processes (`--share-control-plane`), the longest files first, and
+// modules that stay compiled between processes and runs. A file in a shared process is a suite of it: its hooks are its own,
+// and what fails names it. A process that hangs ends.
 
 import { globSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';

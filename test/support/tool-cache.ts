@@ -72,9 +72,9 @@ async function removeDrafts(target: string): Promise<void> {
 
 function readProgress(file: string): string {
   try {
-    return `Another process is at it: ${readFileSync(file, 'utf8')}`;
+    return `Waiting for another process: ${readFileSync(file, 'utf8')}`;
   } catch {
-    return `Another process is preparing ${basename(file, '.progress')}.`;
+    return `Waiting for another process, which prepares ${basename(file, '.progress')}.`;
   }
 }
 

@@ -45,7 +45,7 @@ test('one process makes a tool; another shows its progress and gets the same', a
   const first = ask();
   await shown(first.lines, `making it in ${first.child.pid}`);
   const second = ask();
-  await shown(second.lines, `Another process is at it: making it in ${first.child.pid}`);
+  await shown(second.lines, `Waiting for another process: making it in ${first.child.pid}`);
   letGo();
   assert.deepEqual(await Promise.all([first.child.exited, second.child.exited]), [0, 0]);
   const made = `made by ${first.child.pid}`;
@@ -57,7 +57,7 @@ test('where the maker is killed, the process that waits makes the tool, and no d
   const first = ask();
   await shown(first.lines, `making it in ${first.child.pid}`);
   const second = ask();
-  await shown(second.lines, `Another process is at it: making it in ${first.child.pid}`);
+  await shown(second.lines, `Waiting for another process: making it in ${first.child.pid}`);
   await first.child.stop('SIGKILL');
   await shown(second.lines, `making it in ${second.child.pid}`);
   letGo();

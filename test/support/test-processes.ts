@@ -18,6 +18,8 @@ export const aloneFiles: Readonly<Record<string, string>> = {
 
 /** Files that take longest by the clock. They start first, so that none of them runs on alone at the end. */
 export const longFiles: readonly string[] = [
+  'test/e2e/promise.test.ts',
+  'test/e2e/air-gap.test.ts',
   'test/gitops/flux.test.ts',
   'test/gitops/argocd.test.ts',
   'test/gitops/argocd-health.test.ts',

@@ -1,11 +1,15 @@
-// The machine-wide kernel settings that a kubelet changes for its own reasons. There is no namespace for them,
-// so they are read before and put back after, from a file when the one who read them is gone.
+// The machine-wide kernel settings that a kubelet changes for its own reasons. There is no namespace for them, so they are
+// read before and put back after, from a file when the one who read them is gone. Invariant: where several clusters run at
+// once, each folder keeps what was set before the first of them, and only the last one puts it back.
 
 import { existsSync } from 'node:fs';
-import { readFile, writeFile } from 'node:fs/promises';
+import { copyFile, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { whileLocked } from '../file-lock.ts';
 
 const fileName = 'kernel-settings.json';
+const lockFile = join(tmpdir(), 'static-export-kernel-settings.lock');
 const settings = [
   'vm/overcommit_memory',
   'vm/panic_on_oom',
@@ -22,24 +26,45 @@ export async function readKernelSettings(): Promise<KernelSettings> {
   return new Map(await Promise.all(values));
 }
 
-export async function restoreKernelSettings(before: KernelSettings): Promise<void> {
-  const now = await readKernelSettings();
-  for (const [name, value] of before) {
-    if (now.get(name) !== value) await writeFile(pathOf(name), value);
-  }
+/**
+ * Keeps the settings in `folder`, for {@link restoreKernelSettings}: those of before its neighbour, where there is one.
+ * @param prefix of the names of folders beside it that may keep them too
+ */
+export async function keepKernelSettings(folder: string, prefix: string): Promise<void> {
+  const kept = join(folder, fileName);
+  await whileLocked(
+    lockFile,
+    async () => {
+      const [neighbour] = await findKept(prefix);
+      if (neighbour !== undefined) await copyFile(neighbour, kept);
+      else await writeFile(kept, JSON.stringify([...(await readKernelSettings())]));
+    },
+    () => {},
+  );
 }
 
-/** Keeps what was read in `folder`, for {@link restoreKernelSettingsFrom}. */
-export async function saveKernelSettings(folder: string, read: KernelSettings): Promise<void> {
-  await writeFile(join(folder, fileName), JSON.stringify([...read]));
+/** Puts back what the folder keeps, if it keeps any and no folder beside it does. @param prefix as before */
+export async function restoreKernelSettings(folder: string, prefix: string): Promise<void> {
+  const kept = join(folder, fileName);
+  await whileLocked(
+    lockFile,
+    async () => {
+      if (!existsSync(kept)) return;
+      const saved: [string, string][] = JSON.parse(await readFile(kept, 'utf8'));
+      await rm(kept);
+      if ((await findKept(prefix)).length > 0) return;
+      const now = await readKernelSettings();
+      for (const [name, value] of saved) {
+        if (settings.includes(name) && now.get(name) !== value) await writeFile(pathOf(name), value);
+      }
+    },
+    () => {},
+  );
 }
 
-/** Puts back what the folder keeps, if it keeps any. */
-export async function restoreKernelSettingsFrom(folder: string): Promise<void> {
-  const file = join(folder, fileName);
-  if (!existsSync(file)) return;
-  const saved: [string, string][] = JSON.parse(await readFile(file, 'utf8'));
-  await restoreKernelSettings(new Map(saved.filter(([name]) => settings.includes(name))));
+async function findKept(prefix: string): Promise<readonly string[]> {
+  const names = (await readdir(tmpdir())).filter((name) => name.startsWith(prefix));
+  return names.map((name) => join(tmpdir(), name, fileName)).filter((file) => existsSync(file));
 }
 
 function pathOf(name: string): string {

@@ -13,10 +13,10 @@ import { type Command, type ControlPlaneProgram, findControlPlane } from '../con
 import { eventuallyInCluster } from '../eventually.ts';
 import { createCgroups, removeCgroups } from './cgroup-tree.ts';
 import { type ContainerRuntime, startContainerRuntime } from './container-runtime.ts';
-import { readKernelSettings, restoreKernelSettings, saveKernelSettings } from './kernel-settings.ts';
+import { keepKernelSettings, restoreKernelSettings } from './kernel-settings.ts';
 import { startKubelet } from './kubelet.ts';
 import { startNameServer } from './name-server.ts';
-import { ownPrefix, sweepRemains } from './remains.ts';
+import { nodePrefix, ownPrefix, sweepRemains } from './remains.ts';
 import { openRoom, type Room } from './room.ts';
 
 export interface NodeOptions {
@@ -50,12 +50,11 @@ const podRange = '10.244.0.0/16';
  */
 export async function startNode(options: NodeOptions): Promise<TestNodes> {
   await sweepRemains();
-  const settings = await readKernelSettings();
   const folder = await mkdtemp(join(tmpdir(), ownPrefix()));
-  await saveKernelSettings(folder, settings);
+  await keepKernelSettings(folder, nodePrefix);
   const cgroup = basename(folder);
   const clearing: (() => Promise<void>)[] = [
-    () => restoreKernelSettings(settings),
+    () => restoreKernelSettings(folder, nodePrefix),
     () => rm(folder, { recursive: true, force: true, maxRetries: 3 }),
   ];
   let stopping: Promise<void> | undefined;

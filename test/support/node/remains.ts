@@ -6,18 +6,19 @@ import { readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { listCgroups, removeCgroups } from './cgroup-tree.ts';
-import { restoreKernelSettingsFrom } from './kernel-settings.ts';
+import { restoreKernelSettings } from './kernel-settings.ts';
 
-const prefix = 'static-export-node-';
+/** Of every name that nodes and images leave on the machine. */
+export const nodePrefix = 'static-export-node-';
 
 /** The start of every name that nodes and images of this process leave on the machine. */
 export function ownPrefix(): string {
-  return `${prefix}${process.pid}-`;
+  return `${nodePrefix}${process.pid}-`;
 }
 
 /** Everything on this machine that belongs to a node of process `pid`; of any process without it. */
 export async function findRemains(pid?: number): Promise<readonly string[]> {
-  const wanted = pid === undefined ? prefix : `${prefix}${pid}-`;
+  const wanted = pid === undefined ? nodePrefix : `${nodePrefix}${pid}-`;
   const folders = (await readdir(tmpdir())).filter((name) => name.startsWith(wanted));
   return [...folders.map((name) => join(tmpdir(), name)), ...(await listCgroups(wanted))];
 }
@@ -25,13 +26,13 @@ export async function findRemains(pid?: number): Promise<readonly string[]> {
 /** Clears away what has no owner any more. */
 export async function sweepRemains(): Promise<void> {
   for (const found of await findRemains()) {
-    const name = found.slice(found.indexOf(prefix));
-    const owner = name.slice(prefix.length).split('-')[0] ?? '';
+    const name = found.slice(found.indexOf(nodePrefix));
+    const owner = name.slice(nodePrefix.length).split('-')[0] ?? '';
     if (owner === '' || existsSync(`/proc/${owner}`)) continue;
     if (found === name) {
       await removeCgroups(name);
     } else {
-      await restoreKernelSettingsFrom(found);
+      await restoreKernelSettings(found, nodePrefix);
       await rm(found, { recursive: true, force: true });
     }
   }

@@ -5,14 +5,14 @@ import assert from 'node:assert/strict';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, suite, test } from 'node:test';
-import { type ChildProgram, startProgram } from '../support/child-program.ts';
-import { eventuallyInCluster } from '../support/eventually.ts';
-import { buildSandboxImage, type TestImages } from '../support/image/test-images.ts';
-import { readKernelSettings } from '../support/node/kernel-settings.ts';
-import { startNode } from '../support/node/node.ts';
-import { findRemains, sweepRemains } from '../support/node/remains.ts';
+import { type ChildProgram, startProgram } from '../../support/child-program.ts';
+import { eventuallyInCluster } from '../../support/eventually.ts';
+import { buildSandboxImage, type TestImages } from '../../support/image/test-images.ts';
+import { readKernelSettings } from '../../support/node/kernel-settings.ts';
+import { startNode } from '../../support/node/node.ts';
+import { findRemains, sweepRemains } from '../../support/node/remains.ts';
 
-const program = join(import.meta.dirname, '../support/node/held-node.ts');
+const program = join(import.meta.dirname, '../../support/node/held-node.ts');
 /** For events without a duration on a busy machine: the claim is only that they happen. */
 const patience = { timeoutMs: 300_000 };
 

@@ -5,12 +5,12 @@
 import assert from 'node:assert/strict';
 import { readdir, readFile } from 'node:fs/promises';
 import { after, before, suite, test } from 'node:test';
-import { findClusterTools } from '../support/cluster-tools.ts';
-import { eventuallyInCluster } from '../support/eventually.ts';
-import { buildTestImages, type TestImages } from '../support/image/test-images.ts';
-import { sandboxImage } from '../support/node/container-runtime.ts';
-import { type KernelSettings, readKernelSettings } from '../support/node/kernel-settings.ts';
-import { startNode, type TestNodes } from '../support/node/node.ts';
+import { findClusterTools } from '../../support/cluster-tools.ts';
+import { eventuallyInCluster } from '../../support/eventually.ts';
+import { buildTestImages, type TestImages } from '../../support/image/test-images.ts';
+import { sandboxImage } from '../../support/node/container-runtime.ts';
+import { type KernelSettings, readKernelSettings } from '../../support/node/kernel-settings.ts';
+import { startNode, type TestNodes } from '../../support/node/node.ts';
 import {
   applyObjects,
   clusterIp,
@@ -19,9 +19,9 @@ import {
   listPods,
   readContainerMemory,
   signalContainer,
-} from '../support/node/pods.ts';
-import { findRemains } from '../support/node/remains.ts';
-import { tableOfColdStarts } from './cold-starts.ts';
+} from '../../support/node/pods.ts';
+import { findRemains } from '../../support/node/remains.ts';
+import { tableOfColdStarts } from '../cold-starts.ts';
 import {
   archives,
   namespace,
@@ -31,7 +31,7 @@ import {
   restrictedNamespace,
   servers,
   service,
-} from './small-site.ts';
+} from '../small-site.ts';
 
 const inNamespace = `--namespace=${namespace}`;
 const selector = 'app=site';
@@ -86,7 +86,7 @@ suite('our image on real nodes', () => {
     const where = await kubectl(nodes, ['get', 'pods', inNamespace, '--output=wide']);
     for (const name of nodes.names) assert.match(where, new RegExp(name), 'both nodes run a server');
     t.diagnostic(`image ${mib(images.productBytes)} MiB, of it programs ${mib(images.programBytes)} MiB`);
-    const page = new URL('../../charts/static-export-operator/docs/image.md', import.meta.url);
+    const page = new URL('../../../charts/static-export-operator/docs/image.md', import.meta.url);
     const documented = Number(/^\| size \| (\d+) MiB/m.exec(await readFile(page, 'utf8'))?.[1]);
     assert.ok(Math.abs(documented - mib(images.productBytes)) <= 5, `image.md says ${documented} MiB`);
   });

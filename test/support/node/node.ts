@@ -54,8 +54,9 @@ export async function startNode(options: NodeOptions): Promise<TestNodes> {
   await keepKernelSettings(folder, nodePrefix);
   const cgroup = basename(folder);
   const clearing: (() => Promise<void>)[] = [
-    () => restoreKernelSettings(folder, nodePrefix),
+    // The last one comes first.
     () => rm(folder, { recursive: true, force: true, maxRetries: 3 }),
+    () => restoreKernelSettings(folder, nodePrefix),
   ];
   let stopping: Promise<void> | undefined;
   const stop = (): Promise<void> => {

@@ -1,6 +1,7 @@
-// How many requests each client address may send: a bucket for each address that fills again with time. Holds a bounded
-// number of addresses, and forgets those that are full again first.
+// How many requests each client may send: a bucket for each network that fills again with time. Holds a bounded number of
+// them, and forgets those that are full again first. Refuses text that is no address: it would be a key of any length.
 
+import { isIP } from 'node:net';
 import type { Clock } from '../runtime/clock.ts';
 
 const minuteMs = 60_000;
@@ -12,11 +13,17 @@ interface Bucket {
 }
 
 export interface ClientRate {
-  /** Takes one request of this address. @returns how long the client must wait, in ms; `undefined` if it may proceed */
-  take(address: string): number | undefined;
+  /**
+   * Takes one request of this client.
+   * @param client as {@link clientOf} names it
+   * @returns how long the client must wait, in ms; `undefined` if it may proceed
+   */
+  take(client: string): number | undefined;
+  /** For a request that does not count after all. */
+  giveBack(client: string): void;
 }
 
-/** @param perMinute requests of one address in a minute, all at once if the address was quiet before */
+/** @param perMinute requests of one client in a minute, all at once if it was quiet before */
 export function createClientRate(clock: Pick<Clock, 'monotonic'>, perMinute: number): ClientRate {
   const buckets = new Map<string, Bucket>();
   const refilled = ({ left, at }: Bucket, now: number): number =>
@@ -27,9 +34,8 @@ export function createClientRate(clock: Pick<Clock, 'monotonic'>, perMinute: num
     if (buckets.size >= mostAddresses && oldest !== undefined) buckets.delete(oldest);
   };
   return {
-    take: (address) => {
+    take: (key) => {
       const now = clock.monotonic();
-      const key = networkOf(address);
       const before = buckets.get(key);
       const left = before === undefined ? perMinute : refilled(before, now);
       if (left < 1) return Math.ceil(((1 - left) * minuteMs) / perMinute);
@@ -39,7 +45,20 @@ export function createClientRate(clock: Pick<Clock, 'monotonic'>, perMinute: num
       buckets.set(key, { left: left - 1, at: now });
       return undefined;
     },
+    giveBack: (key) => {
+      const bucket = buckets.get(key);
+      if (bucket !== undefined) buckets.set(key, { ...bucket, left: Math.min(perMinute, bucket.left + 1) });
+    },
   };
+}
+
+/**
+ * @param named what a trusted proxy, or the connection, says of the client; some proxies add a port
+ * @param connected the address of the connection, which counts where that is no address
+ */
+export function clientOf(named: string | undefined, connected: string | undefined): string {
+  const text = named?.replace(/^\[(.*)\](?::\d{1,5})?$|^([\d.]+):\d{1,5}$/, '$1$2') ?? '';
+  return networkOf(isIP(text) === 0 ? (connected ?? '') : text);
 }
 
 /** An IPv4 address, or the /64 of an IPv6 address, because one client has all addresses in it. */

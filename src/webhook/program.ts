@@ -23,8 +23,14 @@ const flags = {
   context: kind.text.optional('Context of the kubeconfig (default: its current one)'),
   clusterTimeout: kind.positiveDuration.withDefault('5s', 'Deadline of one Kubernetes API call'),
   maxBody: kind.positiveBytes.withDefault('256KiB', 'Largest body. A larger one gets 413'),
-  clientRate: kind.positiveCount.withDefault('120', 'Requests of one client address in a minute'),
-  maxConcurrent: kind.positiveCount.withDefault('64', 'Concurrent requests. Above it, a request gets 503'),
+  clientRate: kind.positiveCount.withDefault(
+    '120',
+    'Hooks of one client in a minute: so many accepted, and apart from them so many refused',
+  ),
+  maxConcurrent: kind.positiveCount.withDefault(
+    '64',
+    'Concurrent hooks, a quarter of them of one client. Above it, a hook gets 503',
+  ),
   trustedProxies: kind.list(
     'ADDRESS,...',
     'Proxies whose X-Forwarded-For names the client: addresses and networks such as 10.0.0.0/8. Default: none',
@@ -42,6 +48,8 @@ export const webhookReceiverProgram: ProgramDescription<typeof flags> = {
   ],
 };
 
+/** Longer than the reads of a hook usually take. */
+const refusalStepMs = 250;
 /** How long requests under way may take once the receiver stops. */
 const graceMs = 10_000;
 
@@ -70,11 +78,15 @@ export async function runWebhookReceiver(
     const app = receiverApp({
       ...context,
       targets: createHookTargets(transport),
-      clientRate: createClientRate(clock, values.clientRate),
+      rates: {
+        accepted: createClientRate(clock, values.clientRate),
+        refused: createClientRate(clock, values.clientRate),
+      },
       maxBodyBytes: values.maxBody,
       maxConcurrent: values.maxConcurrent,
       trustedProxies: values.trustedProxies,
       requestTimeoutMs: 2 * clusterTimeout,
+      refusalStepMs,
       onAnswered: metrics.onAnswered,
     });
     const listener = await listenHttp(values.listen, app, clock);

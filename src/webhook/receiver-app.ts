@@ -1,17 +1,25 @@
-// The HTTP interface of the receiver: limits, body, proof, annotation, in this order. Refuses: reading anything from the
-// cluster for a request above a limit, and a word about why a request is not authorized. No body is ever logged.
+// The HTTP interface of the receiver: body, limits, proof, annotation, in this order. Refuses: reading anything from the
+// cluster for a request above a limit, and a word about why a request is not authorized; the time of a refusal says nothing
+// either. A client without a secret uses up its own share, and no one else's. No body is ever logged.
 
-import express, { type ErrorRequestHandler, type Express, type RequestHandler, type Response } from 'express';
+import express, {
+  type ErrorRequestHandler,
+  type Express,
+  type Request,
+  type RequestHandler,
+  type Response,
+} from 'express';
 import * as z from 'zod';
 import type { Clock } from '../runtime/clock.ts';
 import type { Logger } from '../runtime/logger.ts';
 import type { Random } from '../runtime/random.ts';
 import type { ObjectKey } from '../wire/cluster.ts';
 import { ClusterError } from '../wire/cluster-error.ts';
-import type { ClientRate } from './client-rate.ts';
+import { createBodySlots } from './body-slots.ts';
+import { type ClientRate, clientOf } from './client-rate.ts';
 import type { HookTargets } from './hook-target.ts';
-import { readClaims, type Scheme } from './signature-headers.ts';
-import { readHookSecret, verify } from './verification.ts';
+import { type Claim, readClaims, type Scheme } from './signature-headers.ts';
+import { type HookSecret, readHookSecret, verify } from './verification.ts';
 
 /** What became of a request, as metrics count it. */
 export const outcomes = [
@@ -31,13 +39,16 @@ export interface ReceiverAppOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly logger: Logger;
-  readonly clientRate: ClientRate;
+  /** Of hooks that are accepted, and apart from it of those that are refused. */
+  readonly rates: Readonly<Record<'accepted' | 'refused', ClientRate>>;
   readonly maxBodyBytes: number;
-  /** Requests whose body is in memory, or that wait for the cluster. */
+  /** Hooks that wait for the cluster; a quarter of it for one client. As many again may have their body under way. */
   readonly maxConcurrent: number;
   /** Proxies whose `X-Forwarded-For` names the client: addresses and networks. */
   readonly trustedProxies: readonly string[];
   readonly requestTimeoutMs: number;
+  /** A refusal leaves at a multiple of this after its request. */
+  readonly refusalStepMs: number;
   readonly onAnswered: (outcome: Outcome, seconds: number) => void;
 }
 
@@ -60,9 +71,7 @@ export function receiverApp(options: ReceiverAppOptions): Express {
   app.set('etag', false);
   app.set('trust proxy', options.trustedProxies.length === 0 ? false : [...options.trustedProxies]);
   app.use(observe(options));
-  app.use(limitClients(options));
-  const readBody = express.raw({ type: () => true, limit: options.maxBodyBytes, inflate: false });
-  app.route(path).post(limitConcurrent(options), readBody, receiveHook(options)).all(answerMethod);
+  app.route(path).post(readBodies(options), receiveHook(options)).all(answerMethod);
   app.use((_request, response: Response) => answer(response, 'invalid', 404, 'not found'));
   app.use(answerError(options));
   return app;
@@ -83,56 +92,127 @@ function observe({ clock, onAnswered }: ReceiverAppOptions): RequestHandler {
   };
 }
 
-function limitClients({ clientRate }: ReceiverAppOptions): RequestHandler {
+const clientIn = (request: Request): string => clientOf(request.ip, request.socket.remoteAddress);
+
+/** A quarter for one client, so that no client takes all. */
+const shareOf = (count: number): number => Math.max(1, Math.ceil(count / 4));
+
+function readBodies({ maxConcurrent, maxBodyBytes }: ReceiverAppOptions): RequestHandler {
+  const read = express.raw({ type: () => true, limit: maxBodyBytes, inflate: false });
+  const slots = createBodySlots({ atOnce: maxConcurrent, perClient: shareOf(maxConcurrent) });
   return (request, response, next) => {
-    const waitMs = clientRate.take(request.ip ?? '');
-    if (waitMs === undefined) next();
-    else answer(response, 'limited', 429, 'too many requests', waitMs);
+    const leave = slots.enter(clientIn(request), () => {
+      response.once('finish', () => request.destroy());
+      response.set('Connection', 'close');
+      answer(response, 'limited', 503, 'busy', 1000);
+    });
+    read(request, response, (error?: unknown) => {
+      leave();
+      next(error);
+    });
   };
 }
 
-function limitConcurrent({ maxConcurrent }: ReceiverAppOptions): RequestHandler {
-  let concurrent = 0;
-  return (_request, response, next) => {
-    if (concurrent >= maxConcurrent) {
-      answer(response, 'limited', 503, 'busy', 1000);
-      return;
-    }
-    concurrent += 1;
-    response.once('close', () => {
-      concurrent -= 1;
-    });
-    next();
+/** @returns gives the slot back; `undefined` where there is none */
+function createWorkSlots(atOnce: number): (client: string) => (() => void) | undefined {
+  const held = new Map<string, number>();
+  let all = 0;
+  return (client) => {
+    const own = held.get(client) ?? 0;
+    if (all >= atOnce || own >= shareOf(atOnce)) return undefined;
+    all += 1;
+    held.set(client, own + 1);
+    return () => {
+      all -= 1;
+      const left = (held.get(client) ?? 0) - 1;
+      if (left > 0) held.set(client, left);
+      else held.delete(client);
+    };
   };
 }
 
 function receiveHook(options: ReceiverAppOptions): RequestHandler {
-  const { targets, clock, random, logger, requestTimeoutMs } = options;
+  const { targets, clock, random, logger, rates, maxConcurrent } = options;
   const text = `whsec_${Buffer.from(random.bytes(32)).toString('base64')}`;
-  const decoy = { ...readHookSecret(Buffer.from(text)), text };
+  const decoy = { standardKey: undefined, ...readHookSecret(Buffer.from(text)), text };
+  const holds = (claims: readonly Claim[], body: Uint8Array, secret: HookSecret | undefined) =>
+    verify(claims, body, secret, decoy, clock.now());
   const reported = createReports(logger);
+  const enter = createWorkSlots(maxConcurrent);
+  const proven = createProvenSecrets();
   return async (request, response) => {
+    const refuse = refusing(options, response);
+    const client = clientIn(request);
     const key = keySchema.safeParse(request.params);
     const claims = readClaims(request.headers);
-    // Neither depends on what exists in the cluster.
-    if (!key.success || claims.length === 0) {
-      answer(response, 'unauthorized', 401, 'unauthorized');
-      return;
-    }
-    const signal = clock.deadline(requestTimeoutMs);
-    const found = await targets.find(key.data, signal);
     const body = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
-    const scheme = verify(claims, body, found.secret, { standardKey: undefined, ...decoy }, clock.now());
-    reported.note(key.data, found.isWanted ? found.why : undefined);
-    if (scheme === undefined || found.uid === undefined) {
-      logger.debug({ ...key.data, why: found.why ?? 'no signature holds' }, 'unauthorized');
-      answer(response, 'unauthorized', 401, 'unauthorized');
+    const waitMs = rates.refused.take(client);
+    // Behind a proxy that is not trusted all clients are one: a hook whose secret was right before is let through.
+    const isProven = (): boolean => key.success && holds(claims, body, proven.of(key.data)) !== undefined;
+    if (waitMs !== undefined && !isProven()) {
+      answer(response, 'limited', 429, 'too many requests', waitMs);
       return;
     }
-    await targets.request(key.data, found.uid, new Date(clock.now()).toISOString(), signal);
-    logAccepted(logger, key.data, scheme);
-    setOutcome(response, 'accepted');
-    response.status(202).json({ status: 'accepted' });
+    // Neither depends on what exists in the cluster.
+    if (!key.success || claims.length === 0) return refuse();
+    const leave = enter(client);
+    if (leave === undefined) {
+      answer(response, 'limited', 503, 'busy', 1000);
+      return;
+    }
+    try {
+      const signal = clock.deadline(options.requestTimeoutMs);
+      const found = await targets.find(key.data, signal);
+      const scheme = holds(claims, body, found.secret);
+      reported.note(key.data, found.isWanted ? found.why : undefined);
+      if (scheme === undefined || found.uid === undefined) {
+        if (waitMs !== undefined) proven.forget(key.data);
+        logger.debug({ ...key.data, why: found.why ?? 'no signature holds' }, 'unauthorized');
+        leave();
+        return await refuse();
+      }
+      if (waitMs === undefined) rates.refused.giveBack(client);
+      proven.note(key.data, found.secret);
+      const acceptedWaitMs = rates.accepted.take(client);
+      if (acceptedWaitMs !== undefined) {
+        answer(response, 'limited', 429, 'too many requests', acceptedWaitMs);
+        return;
+      }
+      await targets.request(key.data, found.uid, new Date(clock.now()).toISOString(), signal);
+      logAccepted(logger, key.data, scheme);
+      setOutcome(response, 'accepted');
+      response.status(202).json({ status: 'accepted' });
+    } finally {
+      leave();
+    }
+  };
+}
+
+/** Answers 401 at a multiple of the step after now, however long it took to find out. */
+function refusing({ clock, refusalStepMs }: ReceiverAppOptions, response: Response): () => Promise<void> {
+  const began = clock.monotonic();
+  return async () => {
+    const steps = Math.floor((clock.monotonic() - began) / refusalStepMs) + 1;
+    await clock.after(began + steps * refusalStepMs - clock.monotonic());
+    answer(response, 'unauthorized', 401, 'unauthorized');
+  };
+}
+
+const mostProven = 1000;
+
+/** Secrets by which a hook was accepted: they decide who is heard above a limit, and nothing else. */
+function createProvenSecrets() {
+  const secrets = new Map<string, HookSecret>();
+  const idOf = ({ namespace, name }: ObjectKey): string => `${namespace}/${name}`;
+  return {
+    of: (key: ObjectKey): HookSecret | undefined => secrets.get(idOf(key)),
+    forget: (key: ObjectKey): void => void secrets.delete(idOf(key)),
+    note: (key: ObjectKey, secret: HookSecret | undefined): void => {
+      const id = idOf(key);
+      const [oldest] = secrets.keys();
+      if (!secrets.delete(id) && secrets.size >= mostProven && oldest !== undefined) secrets.delete(oldest);
+      if (secret !== undefined) secrets.set(id, secret);
+    },
   };
 }
 

@@ -1,6 +1,7 @@
 // Whether a request proves that its sender knows the shared secret. Pure. Invariant: the work depends on the request alone.
 // It is the same with a wrong secret and without any, and every comparison takes constant time.
 
+import { isUtf8 } from 'node:buffer';
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import type { Claim, Scheme } from './signature-headers.ts';
 
@@ -15,9 +16,12 @@ export interface HookSecret {
   readonly standardKey: Uint8Array | undefined;
 }
 
-/** @returns `undefined` for an empty secret. Blanks and line ends around it are not part of it */
+/**
+ * @returns `undefined` for an empty secret, and for bytes that are not UTF-8: two such secrets could be read as one. Blanks
+ *   and line ends around it are not part of it
+ */
 export function readHookSecret(bytes: Uint8Array | undefined): HookSecret | undefined {
-  const text = bytes === undefined ? '' : new TextDecoder().decode(bytes).trim();
+  const text = bytes === undefined || !isUtf8(bytes) ? '' : new TextDecoder().decode(bytes).trim();
   return text === '' ? undefined : { text, standardKey: readStandardKey(text) };
 }
 

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createClientRate, networkOf } from '../../../src/webhook/client-rate.ts';
+import { clientOf, createClientRate, networkOf } from '../../../src/webhook/client-rate.ts';
 import * as fc from '../../support/properties.ts';
 
 function startRate(perMinute: number) {
@@ -10,6 +10,7 @@ function startRate(perMinute: number) {
   const rate = createClientRate({ monotonic: () => now }, perMinute);
   return {
     take: rate.take,
+    giveBack: rate.giveBack,
     pass: (ms: number) => {
       now += ms;
     },
@@ -26,6 +27,30 @@ test('a quiet client sends its minute at once, waits, and then sends one more', 
   assert.equal(take('192.0.2.1'), 1000);
 });
 
+test('a request that does not count is given back', () => {
+  const { take, giveBack } = startRate(1);
+  assert.equal(take('192.0.2.1'), undefined);
+  giveBack('192.0.2.1');
+  giveBack('192.0.2.1');
+  assert.equal(take('192.0.2.1'), undefined);
+  assert.notEqual(take('192.0.2.1'), undefined);
+});
+
+for (const [named, connected, client] of [
+  ['192.0.2.1', '10.0.0.1', '192.0.2.1'],
+  ['192.0.2.1:8443', '10.0.0.1', '192.0.2.1'],
+  ['[2001:db8::1]:8443', '10.0.0.1', '2001:db8:0:0::/64'],
+  ['[2001:db8::1]', '10.0.0.1', '2001:db8:0:0::/64'],
+  ['unknown', '10.0.0.1', '10.0.0.1'],
+  [`192.0.2.1${'x'.repeat(15_000)}`, '::ffff:10.0.0.1', '10.0.0.1'],
+  [undefined, '10.0.0.1', '10.0.0.1'],
+  [undefined, undefined, ''],
+] as const) {
+  test(`${(named ?? 'nothing').slice(0, 30)} from ${connected} is the client ${client}`, () => {
+    assert.equal(clientOf(named, connected), client);
+  });
+}
+
 test('property: in any minute a client sends at most twice its rate', () => {
   fc.assert(
     fc.property(fc.array(fc.integer({ min: 0, max: 2000 }), { maxLength: 300 }), (gaps) => {
@@ -35,7 +60,7 @@ test('property: in any minute a client sends at most twice its rate', () => {
       for (const gap of gaps) {
         pass(gap);
         at += gap;
-        if (take('2001:db8::1') === undefined) sent.push(at);
+        if (take('2001:db8:0:0::/64') === undefined) sent.push(at);
       }
       for (const from of sent)
         assert.ok(sent.filter((one) => one >= from && one < from + 60_000).length <= 60);

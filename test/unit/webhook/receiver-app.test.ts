@@ -2,8 +2,10 @@
 // cannot tell one unauthorized request from another.
 
 import assert from 'node:assert/strict';
+import { connect } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { after, test } from 'node:test';
-import { systemClock } from '../../../src/runtime/clock.ts';
+import { type Clock, systemClock } from '../../../src/runtime/clock.ts';
 import { listenHttp } from '../../../src/runtime/http/http-listener.ts';
 import { createLogger } from '../../../src/runtime/logger.ts';
 import { systemRandom } from '../../../src/runtime/random.ts';
@@ -26,6 +28,12 @@ const wanted: FoundHook = {
 const closing: (() => Promise<void>)[] = [];
 after(() => Promise.all(closing.map((close) => close())));
 
+/** @param clock stands still where it is not the system's */
+const ratesOf = (perMinute: number, clock: Pick<Clock, 'monotonic'> = systemClock) => ({
+  accepted: createClientRate(clock, perMinute),
+  refused: createClientRate(clock, perMinute),
+});
+
 async function start(found: FoundHook | Error = wanted, options: Partial<ReceiverAppOptions> = {}) {
   const reads: string[] = [];
   const tokens: string[] = [];
@@ -45,11 +53,12 @@ async function start(found: FoundHook | Error = wanted, options: Partial<Receive
     clock: systemClock,
     random: systemRandom,
     logger: createLogger('debug', (line) => log.push(line)),
-    clientRate: createClientRate(systemClock, 1000),
+    rates: ratesOf(1000),
     maxBodyBytes: 1024,
     maxConcurrent: 10,
     trustedProxies: [],
     requestTimeoutMs: 5000,
+    refusalStepMs: 20,
     onAnswered: (outcome) => outcomes.push(outcome),
     ...options,
   });
@@ -70,7 +79,7 @@ async function start(found: FoundHook | Error = wanted, options: Partial<Receive
     const fields = Object.fromEntries([...answer.headers].filter(([name]) => name !== 'date'));
     return { status: answer.status, text: await answer.text(), fields };
   };
-  return { send, reads, tokens, outcomes, log };
+  return { send, reads, tokens, outcomes, log, url: listener.url };
 }
 
 test('each scheme is accepted with 202, and writes one annotation', async () => {
@@ -128,26 +137,111 @@ test('a body above the limit is refused before anything is read from the cluster
   assert.deepEqual([reads.length, outcomes[0]], [1, 'too_large']);
 });
 
-test('a client above its rate is refused before anything is read from the cluster', async () => {
-  const { send, reads, outcomes } = await start(wanted, {
-    clientRate: createClientRate({ monotonic: () => 0 }, 2),
-  });
-  await send(good);
+const still = { monotonic: () => 0 };
+
+test('a client with too many refused requests is refused before anything is read from the cluster', async () => {
+  const { send, reads, outcomes } = await start(wanted, { rates: ratesOf(2, still) });
+  await send({ 'X-Gitlab-Token': 'wrong' });
   await send({});
-  const { status, fields } = await send(good);
+  const { status, fields } = await send({ 'X-Gitlab-Token': 'wrong' });
   assert.deepEqual([status, fields['retry-after'], reads.length], [429, '30', 1]);
-  assert.deepEqual(outcomes, ['accepted', 'unauthorized', 'limited']);
+  assert.deepEqual(outcomes, ['unauthorized', 'unauthorized', 'limited']);
 });
 
-test('only a trusted proxy names the client', async () => {
-  const clientRate = () => createClientRate(systemClock, 1);
-  const direct = await start(wanted, { clientRate: clientRate() });
+test('refused requests of the same address take nothing from hooks that were accepted before', async () => {
+  const { send, reads } = await start(wanted, { rates: ratesOf(10, still) });
+  assert.equal((await send(good)).status, 202);
+  for (let sent = 0; sent < 30; sent += 1) await send({ 'X-Gitlab-Token': 'wrong' });
+  assert.equal(reads.length, 11, 'ten of them were read');
+  assert.equal((await send({ 'X-Gitlab-Token': 'wrong' })).status, 429);
+  assert.equal((await send(good)).status, 202);
+  assert.equal((await send({ 'X-Gitlab-Token': secret })).status, 202);
+  assert.equal((await send(good, body, '/hooks/docs/other')).status, 429, 'another hook has proved nothing');
+});
+
+test('a secret that is no longer the right one is heard once above the limit', async () => {
+  let found = wanted;
+  const targets = { find: async () => found, request: async () => {} };
+  const { send } = await start(wanted, { rates: ratesOf(1, still), targets });
+  assert.equal((await send(good)).status, 202);
+  found = { ...wanted, secret: readHookSecret(Buffer.from('a-new-secret')) };
+  assert.equal((await send({})).status, 401);
+  assert.equal((await send(good)).status, 401);
+  assert.equal((await send(good)).status, 429);
+});
+
+test('a client with too many accepted hooks has to wait', async () => {
+  const { send, tokens } = await start(wanted, { rates: ratesOf(2, still) });
+  const statuses = [await send(good), await send(good), await send(good)].map(({ status }) => status);
+  assert.deepEqual([statuses, tokens.length], [[202, 202, 429], 2]);
+});
+
+test('addresses that are no hooks count for nothing', async () => {
+  const { send } = await start(wanted, { rates: ratesOf(1, still) });
+  for (let sent = 0; sent < 5; sent += 1) {
+    assert.equal((await send({}, body, '/')).status, 404);
+    assert.equal((await send({}, undefined, '/hooks/docs/site', 'GET')).status, 405);
+  }
+  assert.equal((await send(good)).status, 202);
+});
+
+test('a refusal leaves at a multiple of its step, whatever was done for it', async () => {
+  let now = 0;
+  const waits: number[] = [];
+  const clock: Clock = {
+    ...systemClock,
+    monotonic: () => now,
+    after: async (ms) => {
+      waits.push(ms);
+      now += ms;
+    },
+  };
+  let takesMs = 0;
+  const find = async (): Promise<FoundHook> => {
+    now += takesMs;
+    return wanted;
+  };
+  const targets = { find, request: async () => {} };
+  const { send } = await start(wanted, { clock, targets, refusalStepMs: 250, rates: ratesOf(100) });
+  for (const [took, waited] of [
+    [0, 250],
+    [7, 243],
+    [249, 1],
+    [250, 250],
+    [300, 200],
+  ] as const) {
+    takesMs = took;
+    assert.equal((await send({ 'X-Gitlab-Token': 'wrong' })).status, 401);
+    assert.equal(waits.at(-1), waited, `${took} ms`);
+  }
+});
+
+test('bodies that stay unfinished are cut for a hook that is sent at once', async () => {
+  const { send, url } = await start(wanted, { maxConcurrent: 4 });
+  const { hostname, port } = new URL(url);
+  const held = Array.from({ length: 6 }, () => {
+    const socket = connect({ host: hostname, port: Number(port) });
+    socket.on('error', () => {});
+    socket.write(
+      'POST /hooks/docs/site HTTP/1.1\r\nHost: a\r\nX-Gitlab-Token: t\r\nContent-Length: 9\r\n\r\n',
+    );
+    return text(socket);
+  });
+  for (let sent = 0; sent < 5; sent += 1) assert.equal((await send(good)).status, 202);
+  for (const answer of await Promise.all(held)) assert.match(answer, /^HTTP\/1\.1 503 .*busy"\}$/s);
+});
+
+test('only a trusted proxy names the client, and only by an address', async () => {
+  const rates = () => ratesOf(1);
+  const direct = await start(wanted, { rates: rates() });
   await direct.send({ ...good, 'X-Forwarded-For': '192.0.2.1' });
   assert.equal((await direct.send({ ...good, 'X-Forwarded-For': '192.0.2.2' })).status, 429);
-  const behind = await start(wanted, { clientRate: clientRate(), trustedProxies: ['127.0.0.0/8'] });
+  const behind = await start(wanted, { rates: rates(), trustedProxies: ['127.0.0.0/8'] });
   assert.equal((await behind.send({ ...good, 'X-Forwarded-For': '192.0.2.1' })).status, 202);
   assert.equal((await behind.send({ ...good, 'X-Forwarded-For': '192.0.2.2' })).status, 202);
   assert.equal((await behind.send({ ...good, 'X-Forwarded-For': '192.0.2.9, 192.0.2.2' })).status, 429);
+  assert.equal((await behind.send({ ...good, 'X-Forwarded-For': 'one' })).status, 202);
+  assert.equal((await behind.send({ ...good, 'X-Forwarded-For': 'two' })).status, 429);
 });
 
 test('another method, another address and an encoded body have answers of their own', async () => {
@@ -180,7 +274,7 @@ test('requests above the limit of concurrent ones get 503 and reach no cluster',
     return held.promise;
   };
   const targets = { find, request: async () => {} };
-  const { send } = await start(wanted, { maxConcurrent: 2, targets });
+  const { send } = await start(wanted, { maxConcurrent: 8, targets });
   const first = [send(good), send(good)];
   await both.promise;
   assert.equal((await send(good)).status, 503);

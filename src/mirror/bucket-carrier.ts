@@ -13,9 +13,9 @@ import {
   descriptorText,
   hexOf,
   layoutText,
-  maxManifestBytes,
 } from './bucket-tree.ts';
 import type { Carrier, Descriptor, OpenBytes } from './carrier.ts';
+import { maxManifestBytes } from './image.ts';
 import { mirrorBucket } from './mirror-bucket.ts';
 import { MirrorError } from './mirror-error.ts';
 import { inOnePiece, writeSmall } from './small-object.ts';

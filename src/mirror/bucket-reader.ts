@@ -3,15 +3,9 @@
 
 import { createHash } from 'node:crypto';
 import type { Bucket } from '../s3/bucket.ts';
-import {
-  type BucketTree,
-  hexOf,
-  maxDescriptorBytes,
-  maxManifestBytes,
-  readDescriptorText,
-  tagOfKey,
-} from './bucket-tree.ts';
+import { type BucketTree, hexOf, maxDescriptorBytes, readDescriptorText, tagOfKey } from './bucket-tree.ts';
 import type { Descriptor } from './carrier.ts';
+import { maxManifestBytes } from './image.ts';
 import { MirrorError } from './mirror-error.ts';
 
 /** Retention keeps a few dozen; more are not a mirror. */

@@ -9,7 +9,6 @@ import * as z from 'zod/mini';
 import type { Descriptor } from './carrier.ts';
 import { MirrorError } from './mirror-error.ts';
 
-export const maxManifestBytes = 4 * 1024 * 1024;
 /** A descriptor has three short fields. */
 export const maxDescriptorBytes = 4096;
 export const layoutText = '{"imageLayoutVersion":"1.0.0"}\n';

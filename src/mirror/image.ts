@@ -20,6 +20,9 @@ const layerTypes: Readonly<Record<Compression, string>> = {
   Gzip: 'application/vnd.oci.image.layer.v1.tar+gzip',
 };
 
+/** Ours has one thousand bytes. A longer one is parsed by nobody: a few bytes of JSON become a hundred in memory. */
+export const maxManifestBytes = 64 * 1024;
+
 const digestAnnotation = 'dev.staticexport.bundle.digest';
 const versionAnnotation = 'org.opencontainers.image.version';
 
@@ -104,7 +107,8 @@ const manifestShape = z.object({
  * @throws {MirrorError} `NotABundle`
  */
 export function parseImage(manifest: Buffer, name: string, digest?: string): BundleImage {
-  const parsed = manifestShape.safeParse(readJson(manifest.toString('utf8')));
+  const isShort = manifest.length <= maxManifestBytes;
+  const parsed = manifestShape.safeParse(isShort ? readJson(manifest.toString('utf8')) : undefined);
   if (!parsed.success) throw notABundle(name, 'is not a bundle of this project');
   const { config, layers, annotations } = parsed.data;
   const found = annotations[digestAnnotation];

@@ -12,7 +12,7 @@ import { defaultLimits } from '../../../src/bundle/limits.ts';
 import { digestOf } from '../../../src/bundle/store/digest.ts';
 import type { Carrier } from '../../../src/mirror/carrier.ts';
 import { type CopyOptions, copyBundle } from '../../../src/mirror/copy.ts';
-import { type BundleImage, formatImage } from '../../../src/mirror/image.ts';
+import { type BundleImage, formatImage, parseImage } from '../../../src/mirror/image.ts';
 import { createMemoryCarrier, type MemoryCarrier } from '../../support/memory-carrier.ts';
 import * as fc from '../../support/properties.ts';
 
@@ -133,6 +133,18 @@ test('a tag of another kind of image is not replaced', async () => {
   carrier.tags.set(digest, Buffer.from('{"schemaVersion":2}'));
   await assert.rejects(copy(carrier), { code: 'NotABundle', message: /Remove its tag/ });
   assert.equal(String(carrier.tags.get(digest)), '{"schemaVersion":2}');
+});
+
+test('a manifest of more than 64 KiB is not parsed, though it is one of this bundle', async () => {
+  const carrier = createMemoryCarrier();
+  const { manifestDigest } = await copy(carrier);
+  const { digest } = bundleOf(site);
+  const manifest = carrier.tags.get(digest) ?? Buffer.alloc(0);
+  const padded = (bytes: number): Buffer =>
+    Buffer.concat([manifest, Buffer.alloc(bytes - manifest.length, ' ')]);
+  assert.equal(parseImage(manifest, 'registry', digest).manifestDigest, manifestDigest);
+  parseImage(padded(64 * 1024), 'registry', digest);
+  assert.throws(() => parseImage(padded(64 * 1024 + 1), 'registry', digest), { code: 'NotABundle' });
 });
 
 test('a tag of a bundle with other content is refused', async () => {

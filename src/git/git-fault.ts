@@ -88,7 +88,7 @@ export function networkFault(host: string, error: unknown): GitFault {
 export const addressNotAllowed = (host: string, cause?: unknown): GitFault =>
   new GitFault(
     'AddressNotAllowed',
-    `Git host ${host} leads to a loopback, link-local, private or cluster address, which is not allowed here. Use a public host, or let the operator allow private addresses.`,
+    `Git host ${host} leads to a loopback, link-local, private or cluster address, which is not allowed here. Use a public host, or let the operator allow private addresses. Link-local addresses are never allowed.`,
     { cause },
   );
 

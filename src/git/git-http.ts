@@ -7,7 +7,7 @@ import type { Dispatcher } from 'undici';
 import { createLinkAgent } from '../bundle/fetch/link-agent.ts';
 import type { ProxySettings } from '../bundle/fetch/proxy-settings.ts';
 import { findFault } from '../runtime/http/ca-certificates.ts';
-import { isInternalHost } from '../runtime/http/guarded-lookup.ts';
+import { isRefusedHost } from '../runtime/http/guarded-lookup.ts';
 import { unlessAborted } from '../runtime/time-limit.ts';
 import { readHttpOrigin, readOriginEntry } from '../wire/http-origin.ts';
 import {
@@ -208,7 +208,7 @@ export function readRepositoryUrl(remote: GitRemote): URL {
       `Git host ${url.host} is not allowed. Ask the operator's administrator to add it to --allowed-git-hosts.`,
     );
   }
-  if (!remote.allowPrivateAddresses && isInternalHost(url.hostname)) throw addressNotAllowed(url.host);
+  if (isRefusedHost(url.hostname, remote.allowPrivateAddresses)) throw addressNotAllowed(url.host);
   return url;
 }
 

@@ -1,7 +1,7 @@
 // Where a bucket is: name, region and endpoint as users write them, and the origin that requests go to. Pure. Refuses plain
 // HTTP unless it is allowed, and names from which a host outside the endpoint could be built.
 
-import { isInternalHost } from '../runtime/http/guarded-lookup.ts';
+import { isRefusedHost } from '../runtime/http/guarded-lookup.ts';
 import { readHttpOrigin } from '../wire/http-origin.ts';
 import type { BucketSettings } from './bucket.ts';
 import { BucketFault } from './bucket-fault.ts';
@@ -61,7 +61,7 @@ export function readBucketOrigin(
     );
   }
   const { hostname, host } = new URL(origin);
-  if (!settings.allowPrivateAddresses && isInternalHost(hostname)) throw addressNotAllowed(host);
+  if (isRefusedHost(hostname, settings.allowPrivateAddresses)) throw addressNotAllowed(host);
   return origin;
 }
 
@@ -72,6 +72,6 @@ export const awsDomain = (region: string): string =>
 export const addressNotAllowed = (host: string, cause?: unknown): BucketFault =>
   new BucketFault(
     'AddressNotAllowed',
-    `Host ${host} of the bucket leads to a loopback, link-local, private or cluster address, which is not allowed here. Use a public host, or let the operator allow private addresses.`,
+    `Host ${host} of the bucket leads to a loopback, link-local, private or cluster address, which is not allowed here. Use a public host, or let the operator allow private addresses. Link-local addresses are never allowed.`,
     { cause },
   );

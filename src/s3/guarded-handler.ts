@@ -3,7 +3,7 @@
 // 1 MiB of them in 50 s. Invariant: a body is streamed for a found object only; all others are bounded.
 
 import type { Dispatcher } from 'undici';
-import { isInternalHost } from '../runtime/http/guarded-lookup.ts';
+import { isRefusedHost } from '../runtime/http/guarded-lookup.ts';
 import { unlessAborted } from '../runtime/time-limit.ts';
 import { addressNotAllowed } from './bucket-address.ts';
 import { BucketFault } from './bucket-fault.ts';
@@ -58,7 +58,7 @@ export class GuardedHandler {
         `Host ${host} would be asked over plain HTTP, which is not allowed.`,
       );
     }
-    if (!allowPrivateAddresses && isInternalHost(request.hostname)) throw addressNotAllowed(host);
+    if (isRefusedHost(request.hostname, allowPrivateAddresses)) throw addressNotAllowed(host);
     const signal = abortSignal instanceof AbortSignal ? abortSignal : undefined;
     signal?.throwIfAborted();
     // With `request()` of undici and a URL, segments of a key such as `..` would be resolved after they were signed.

@@ -5,7 +5,7 @@ import type { MirrorPlace } from '../loop/ports.ts';
 import { mirrorErrorOf } from '../mirror/mirror-bucket.ts';
 import { MirrorError } from '../mirror/mirror-error.ts';
 import { readRepository } from '../mirror/registry/repository.ts';
-import { isInternalHost } from '../runtime/http/guarded-lookup.ts';
+import { isRefusedHost } from '../runtime/http/guarded-lookup.ts';
 import { readBucketOrigin, readBucketReference } from '../s3/bucket-address.ts';
 import type { DefaultMirror } from '../staticexport/wanted-mirror.ts';
 import { readHttpOrigin, readOriginEntry, shortOriginEntry } from '../wire/http-origin.ts';
@@ -48,7 +48,7 @@ export function reachOf(place: Place, hasSecret: boolean, hosts: MirrorHosts): M
   const allowed = hosts.allowedHosts.map(readOriginEntry);
   const origin = origins.find((one) => allowed.includes(one));
   if (origin === undefined) throw hostNotAllowed(origins, hosts.allowedHosts);
-  if (!hosts.allowPrivateHosts && isInternalHost(new URL(origin).hostname)) throw privateHost(origin);
+  if (isRefusedHost(new URL(origin).hostname, hosts.allowPrivateHosts)) throw privateHost(origin);
   return { allowPrivateAddresses: hosts.allowPrivateHosts, isHttpAllowed: origin.startsWith('http:') };
 }
 
@@ -144,5 +144,5 @@ function hostNotAllowed(origins: readonly string[], entries: readonly string[]):
 const privateHost = (origin: string): MirrorError =>
   new MirrorError(
     'AddressNotAllowed',
-    `Mirror host ${new URL(origin).host} is a loopback, link-local, private or cluster address. Use a public host, or set --allow-private-mirror-hosts (allowPrivateMirrorHosts of the chart).`,
+    `Mirror host ${new URL(origin).host} is a loopback, link-local, private or cluster address. Use a public host, or set --allow-private-mirror-hosts (allowPrivateMirrorHosts of the chart). Link-local addresses are never allowed.`,
   );

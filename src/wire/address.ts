@@ -46,6 +46,35 @@ for (const [net, bits] of v4) internalV4.addSubnet(net, bits, 'ipv4');
 const internalV6 = new BlockList();
 for (const [net, bits] of v6) internalV6.addSubnet(net, bits, 'ipv6');
 
+/** Link-local, where clouds answer with the credentials of a node, and the other addresses of such services. */
+const metadataV4 = new BlockList();
+metadataV4.addSubnet('169.254.0.0', 16, 'ipv4');
+// Azure and Alibaba Cloud.
+for (const address of ['168.63.129.16', '100.100.100.200']) metadataV4.addAddress(address, 'ipv4');
+const metadataV6 = new BlockList();
+// Link-local, and link-local IPv4 as 6to4, SIIT and IPv4-compatible IPv6 embed it.
+for (const [net, bits] of [
+  ['fe80::', 10],
+  ['2002:a9fe::', 32],
+  ['::ffff:0:a9fe:0', 112],
+  ['::a9fe:0', 112],
+] as const)
+  metadataV6.addSubnet(net, bits, 'ipv6');
+// AWS and Google Cloud.
+for (const address of ['fd00:ec2::254', 'fd20:ce::254']) metadataV6.addAddress(address, 'ipv6');
+
+/**
+ * True for an address that nothing of another party may lead to, whatever flags allow: no docs, archive, registry or
+ * repository is there, and what is there answers with credentials.
+ */
+export function isMetadataAddress(address: string): boolean {
+  const family = isIP(address);
+  if (family === 4) return metadataV4.check(address, 'ipv4');
+  if (family !== 6) return false;
+  const embedded = embeddedV4(address);
+  return embedded === undefined ? metadataV6.check(address, 'ipv6') : metadataV4.check(embedded, 'ipv4');
+}
+
 /**
  * True for an address that a link must not lead to unless a flag allows it. Also true for text that is not an
  * address.

@@ -33,7 +33,7 @@ export function createLinkAgent(options: LinkAgentOptions): Dispatcher {
     connect: {
       timeout: idleTimeoutMs,
       ...trust,
-      ...(allowPrivateLinks ? {} : { lookup: guardedLookup }),
+      lookup: guardedLookup(allowPrivateLinks),
     },
   };
   if (!hasProxy(proxy)) return new Agent(common);

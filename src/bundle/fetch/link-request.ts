@@ -4,7 +4,7 @@
 
 import type { Dispatcher } from 'undici';
 import { untrustedCertificateCodes } from '../../runtime/http/ca-certificates.ts';
-import { InternalAddressError, isInternalHost } from '../../runtime/http/guarded-lookup.ts';
+import { InternalAddressError, isRefusedHost } from '../../runtime/http/guarded-lookup.ts';
 import { unlessAborted } from '../../runtime/time-limit.ts';
 import { publishableCode } from '../../wire/publishable-error.ts';
 import { BundleError } from '../bundle-error.ts';
@@ -35,7 +35,7 @@ export async function requestLink(
 ): Promise<LinkAnswer> {
   let at = new URL(url);
   for (let hop = 0; hop <= options.maxRedirects; hop += 1) {
-    if (!options.allowPrivateLinks && isInternalHost(at.hostname)) throw oddAnswer('PrivateLink');
+    if (isRefusedHost(at.hostname, options.allowPrivateLinks)) throw oddAnswer('PrivateLink');
     const answer = await send(at, options, signal);
     if (!redirects.includes(answer.statusCode)) return answer;
     const location = answer.headers['location'];

@@ -7,7 +7,7 @@ import { pipeline } from 'node:stream/promises';
 import { createGunzip, type Gunzip } from 'node:zlib';
 import { type Dispatcher, Pool } from 'undici';
 import type { Clock } from '../../runtime/clock.ts';
-import { guardedLookup, InternalAddressError, isInternalHost } from '../../runtime/http/guarded-lookup.ts';
+import { guardedLookup, InternalAddressError, isRefusedHost } from '../../runtime/http/guarded-lookup.ts';
 import { userAgent } from '../../runtime/version.ts';
 import { publishableCode } from '../../wire/publishable-error.ts';
 import { parseRetryAfter } from '../../wire/retry-after.ts';
@@ -54,12 +54,12 @@ export function createOriginFetcher(
   isOriginConsented: boolean,
   clock: Clock,
 ): OriginFetcher {
-  if (!isOriginConsented && isInternalHost(new URL(scope.originHost).hostname)) throw originInternal(scope);
+  if (isRefusedHost(new URL(scope.originHost).hostname, isOriginConsented)) throw originInternal(scope);
   const pool = new Pool(scope.originHost, {
     allowH2: false,
     connections: limits.concurrency,
     // One deadline covers connecting, headers and body; the pool's own timers could end a request before it.
-    connect: { timeout: limits.requestTimeoutMs, ...(!isOriginConsented && { lookup: guardedLookup }) },
+    connect: { timeout: limits.requestTimeoutMs, lookup: guardedLookup(isOriginConsented) },
     headersTimeout: 0,
     bodyTimeout: 0,
   });

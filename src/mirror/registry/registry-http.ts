@@ -5,7 +5,7 @@
 import { createLinkAgent } from '../../bundle/fetch/link-agent.ts';
 import type { ProxySettings } from '../../bundle/fetch/proxy-settings.ts';
 import type { Clock } from '../../runtime/clock.ts';
-import { isInternalHost } from '../../runtime/http/guarded-lookup.ts';
+import { isRefusedHost } from '../../runtime/http/guarded-lookup.ts';
 import { unlessAborted, withinLimit } from '../../runtime/time-limit.ts';
 import { parseRetryAfter } from '../../wire/retry-after.ts';
 import { MirrorError } from '../mirror-error.ts';
@@ -77,7 +77,7 @@ export function openRegistryHttp(repository: Repository, options: RegistryHttpOp
   const { clock, limits, allowPrivateAddresses, isHttpAllowed, credentials } = options;
   const apiUrl = apiUrlOf(repository, isHttpAllowed ? 'http' : 'https');
   const refuseInternal = ({ hostname, host }: URL): void => {
-    if (!allowPrivateAddresses && isInternalHost(hostname)) throw addressNotAllowed(host);
+    if (isRefusedHost(hostname, allowPrivateAddresses)) throw addressNotAllowed(host);
   };
   refuseInternal(apiUrl);
   const agent = createLinkAgent({

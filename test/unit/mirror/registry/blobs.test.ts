@@ -244,6 +244,15 @@ describe('a redirect of a blob', () => {
     });
   }
 
+  for (const location of ['http://169.254.169.254/latest/', 'http://[fe80::1]/b', 'http://168.63.129.16/b']) {
+    test(`to ${location} is refused, though private hosts are allowed`, async () => {
+      const { carrier } = await startRegistry((_request, response) =>
+        response.writeHead(307, { location }).end(),
+      );
+      await faultOf(readAll(carrier, blob), 'AddressNotAllowed');
+    });
+  }
+
   test('from https to http is refused', limit, async () => {
     const storage = await serve((_request, response) => response.end(bytes));
     const { carrier } = await startRegistry(

@@ -1,6 +1,7 @@
 // What the two files of settings may say. A file of the repository sets flags of commands, but none that changes where a
-// key goes or what is trusted: a pull request must not be able to redirect a key. A file of the user holds profiles, which
-// name a key's file and never a key. Refuses: unknown fields. Invariant: no error repeats a value, which may be a key.
+// key or the words of visitors go, or what is trusted: a pull request must not be able to redirect them. A file of the user
+// holds profiles, which name a key's file and never a key. Refuses: unknown fields. Invariant: no error repeats a value, which
+// may be a key, nor a name that is not one of a field.
 
 import { lstatSync, realpathSync } from 'node:fs';
 import { homedir } from 'node:os';
@@ -21,16 +22,26 @@ export interface ConfigurationFile {
   readonly text: string;
 }
 
-/** Flags that a repository may set. Any other is refused there, also one that is added later. */
-const repositoryFlags: ReadonlySet<string> = new Set([
-  ...['output', 'ci', 'resultsDir', 'quiet'],
-  ...['to', 'values', 'minPages', 'maxShrink', 'baseline', 'unchangedExitCode'],
-  ...['file', 'once', 'publish', 'inspectTimeout'],
-  ...['timeout', 'requestTimeout', 'maxArchiveSize', 'maxBundleSize'],
-  ...['files', 'basePath'],
-]);
+/**
+ * Flags that a repository may set, by command. Any other is refused there, also one that is added later: `to` of a
+ * conversation's command would put words of visitors where a pull request says.
+ */
+export const repositoryFlags: Readonly<Record<string, readonly string[]>> = {
+  export: ['to', 'values', 'minPages', 'maxShrink', 'baseline', 'unchangedExitCode'],
+  run: ['file', 'once', 'publish', 'values', 'inspectTimeout'],
+  'bundle inspect': ['files'],
+  'bundle serve': ['basePath'],
+  'kit create': ['to'],
+  'conversations gaps': ['basePath'],
+};
+/** And these of every command that has them. */
+const limitFlags: readonly string[] = ['timeout', 'requestTimeout', 'maxArchiveSize', 'maxBundleSize'];
+const shownFlags: readonly string[] = ['output', 'ci', 'resultsDir', 'quiet'];
 /** Of every command, so at the top of the file. */
-const commonFields: readonly string[] = ['output', 'ci', 'resultsDir', 'profile', 'quiet'];
+const commonFields: readonly string[] = [...shownFlags, 'profile'];
+
+const maySet = ({ words }: Command, key: string): boolean =>
+  [...(repositoryFlags[words] ?? []), ...limitFlags, ...shownFlags].includes(key);
 /** Their values are paths inside the folder of the file. `publish` has one after `=`. */
 const pathFlags: ReadonlySet<string> = new Set(['resultsDir', 'to', 'values', 'baseline', 'file', 'publish']);
 
@@ -55,14 +66,8 @@ const userSchema = z.strictObject({
 /** Where people look for a place for the key itself. */
 const keyNames = /^(?:api-?key|key|token|secret|password)$/i;
 
-const limitFlags: ReadonlySet<string> = new Set(['timeout', 'maxArchiveSize', 'maxBundleSize']);
-
 /** Such a command must not run with other settings than its repository's. Limits alone do not matter so much. */
-export function takesSettings({ description }: Command): boolean {
-  return Object.keys(description.flags).some(
-    (key) => repositoryFlags.has(key) && !commonFields.includes(key) && !limitFlags.has(key),
-  );
-}
+export const takesSettings = ({ words }: Command): boolean => Object.hasOwn(repositoryFlags, words);
 
 /**
  * @param warn gets what is wrong where the command takes no settings and has no part in it
@@ -93,9 +98,9 @@ export function readRepositoryFile(
       throw unknownField(
         file,
         field,
-        known.filter((one) => repositoryFlags.has(one)),
+        known.filter((one) => maySet(of, one)),
       );
-    if (!repositoryFlags.has(key)) throw refusedFlag(file, field, key);
+    if (!maySet(of, key)) throw refusedFlag(file, field, key);
     const texts = textsOf(value, file, field);
     const placed = pathFlags.has(key) ? texts.map((text) => pathInside(text, file, field, cwd)) : texts;
     if (of === command) flags.set(key, { texts: placed, source: `${file.label}: ${field}` });
@@ -106,7 +111,7 @@ export function readRepositoryFile(
     const isGroup = commands.some((one) => one.words.startsWith(`${words} `));
     if (of === undefined && !isGroup) {
       const isFlag = commands.some(({ description }) => Object.hasOwn(description.flags, words));
-      if (isFlag && !repositoryFlags.has(words)) throw refusedFlag(file, field, words);
+      if (isFlag && !commonFields.includes(words)) throw refusedFlag(file, field, words);
       const groups = commands.map((one) => one.words.split(' ')[0] ?? '');
       throw unknownField(file, field, ['domain', ...commonFields, ...groups]);
     }
@@ -205,7 +210,8 @@ function textsOf(value: unknown, { label }: ConfigurationFile, field: string): r
 function pathInside(text: string, { label, folder }: ConfigurationFile, field: string, cwd: string): string {
   const [, type = '', path = ''] = /^((?:dir|archive)=)?(.*)$/s.exec(text) ?? [];
   const inside = relative(folder, resolve(folder, path));
-  if (isAbsolute(path) || isOutside(inside) || isLinkedOut(folder, join(folder, inside))) {
+  // A dash is standard output.
+  if (path === '-' || isAbsolute(path) || isOutside(inside) || isLinkedOut(folder, join(folder, inside))) {
     const message = `${label}: ${shown(field)} must be a path inside the folder of the file; use --${flagName(field.split('.').at(-1) ?? '')} for others`;
     throw new CliError('usage', 'ConfigurationRefused', message);
   }
@@ -243,7 +249,7 @@ function isSameUrl(one: string, other: string | undefined): boolean {
 }
 
 function refusedFlag({ label }: ConfigurationFile, field: string, key: string): CliError {
-  const message = `${label}: ${shown(field)} may not be set by a repository, whose changes must not redirect a key or change what is trusted; use --${flagName(key)}, ${variableName(programName, key)} or a profile`;
+  const message = `${label}: ${shown(field)} may not be set by a repository, whose changes must not redirect a key or the words of visitors, or change what is trusted; use --${flagName(key)}, ${variableName(programName, key)} or a profile`;
   return new CliError('usage', 'ConfigurationRefused', message);
 }
 
@@ -271,4 +277,9 @@ function invalidUserFile(file: ConfigurationFile, issues: readonly z.core.$ZodIs
   return unknownField(file, field, Object.keys((path.length === 0 ? userSchema : profileSchema).shape));
 }
 
-const shown = (field: string): string => printable(field, 100);
+/** A part that is no name of a field may be a line of another file. */
+const shown = (field: string): string =>
+  field
+    .split('.')
+    .map((part) => (/^[A-Za-z][\w-]{0,40}$/.test(part) ? part : '…'))
+    .join('.');

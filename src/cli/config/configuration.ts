@@ -2,9 +2,9 @@
 // asks who can write them; a command without such files loads no more than this. Refuses: a user's file that others can
 // write. Invariant: flags and variables win over both.
 
-import { stat } from 'node:fs/promises';
+import { realpath, stat } from 'node:fs/promises';
 import { homedir } from 'node:os';
-import { dirname, join, relative, resolve } from 'node:path';
+import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { readBounded } from '../../runtime/bounded-file.ts';
 import { type Configured, noneConfigured } from '../../runtime/flags/configured.ts';
 import { FlagValueError, toggle } from '../../runtime/flags/flag-kinds.ts';
@@ -116,14 +116,25 @@ async function findRepositoryFile(cwd: string): Promise<ConfigurationFile | unde
       break;
     }
   }
+  const root = folders.at(-1) ?? cwd;
   for (const folder of folders) {
     const path = join(folder, repositoryFileName);
-    if (await isThere(path)) {
-      const label = relative(cwd, path);
-      return { label, folder, text: await readText(path, label) };
+    if (!(await isThere(path))) continue;
+    const label = relative(cwd, path);
+    if (await leadsOut(path, root)) {
+      const message = `${label} is a link out of the repository; replace it by a file`;
+      throw new CliError('usage', 'ConfigurationRefused', message);
     }
+    return { label, folder, text: await readText(path, label) };
   }
   return undefined;
+}
+
+/** A link that a pull request makes could quote any file of the machine in an error. */
+async function leadsOut(path: string, root: string): Promise<boolean> {
+  const [file, folder] = await Promise.all([realpath(path), realpath(root)]).catch(() => ['', '']);
+  const inside = relative(folder, file);
+  return file === '' || inside === '..' || inside.startsWith(`..${sep}`) || isAbsolute(inside);
 }
 
 async function findUserFile(context: ConfigurationContext): Promise<ConfigurationFile | undefined> {

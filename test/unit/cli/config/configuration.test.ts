@@ -1,6 +1,7 @@
 // Files of settings: who wins, what a repository may not set, what a profile holds, and errors that name file and field.
 
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -9,6 +10,7 @@ import { CliError } from '../../../../src/cli/cli-error.ts';
 import type { CommandLine } from '../../../../src/cli/command.ts';
 import { commandSections, commands } from '../../../../src/cli/commands.ts';
 import { readConfiguration } from '../../../../src/cli/config/configuration.ts';
+import { repositoryFlags } from '../../../../src/cli/config/configuration-file.ts';
 import { findCommand } from '../../../../src/cli/find-command.ts';
 import { flagName } from '../../../../src/runtime/flags/flags.ts';
 
@@ -161,18 +163,25 @@ test('a switch that is off is no other key', async (t) => {
   }
 });
 
-/** What a repository may set: a new flag of a command is not among them unless this list changes too. */
-const settable = new Set(
-  'output,ci,results-dir,quiet,to,values,min-pages,max-shrink,baseline,unchanged-exit-code,file,once,publish,inspect-timeout,timeout,request-timeout,max-archive-size,max-bundle-size,files,base-path'.split(
-    ',',
-  ),
-);
-test('a repository sets no flag that changes where a key goes, what is trusted, or what is overwritten', async (t) => {
+const everywhere = 'output ci results-dir quiet timeout request-timeout max-archive-size max-bundle-size';
+/** What a repository may set, by command: a new flag of a command is not among them unless this list changes too. */
+const settable: Readonly<Record<string, string>> = {
+  export: 'to values min-pages max-shrink baseline unchanged-exit-code',
+  run: 'file once publish values inspect-timeout',
+  'bundle inspect': 'files',
+  'bundle serve': 'base-path',
+  'kit create': 'to',
+  'conversations gaps': 'base-path',
+};
+test('a repository sets no flag that changes where a key or words go, what is trusted, or what is overwritten', async (t) => {
+  let refused = 0;
   for (const command of commands) {
+    const allowed = `${everywhere} ${settable[command.words] ?? ''}`.split(' ');
     for (const key of Object.keys(command.description.flags)) {
-      if (settable.has(flagName(key))) continue;
+      if (allowed.includes(flagName(key))) continue;
       const words = command.words.split(' ');
       const text = `${words.map((word, at) => `${'  '.repeat(at)}${word}:\n`).join('')}${'  '.repeat(words.length)}${key}: x\n`;
+      refused += 1;
       await assert.rejects(
         read(t, { repository: text }, 'bundle inspect x.tar'),
         {
@@ -183,6 +192,12 @@ test('a repository sets no flag that changes where a key goes, what is trusted, 
       );
     }
   }
+  assert.ok(refused > 100, `${refused} flags`);
+  const names = commands.map(({ words }) => words);
+  assert.deepEqual(
+    Object.keys(repositoryFlags).filter((words) => !names.includes(words)),
+    [],
+  );
 });
 
 const refusals: readonly (readonly [string, Case, RegExp])[] = [
@@ -227,9 +242,32 @@ const refusals: readonly (readonly [string, Case, RegExp])[] = [
     /^static-export\.yaml is longer than 64 KiB; shorten it$/,
   ],
   [
-    'a device',
-    { prepare: (folder) => symlinkSync('/dev/zero', join(folder, 'repository/static-export.yaml')) },
+    'a pipe',
+    { prepare: (folder) => execFileSync('mkfifo', [join(folder, 'repository/static-export.yaml')]) },
     /^static-export\.yaml is not a regular file; replace it$/,
+  ],
+  ...['/dev/zero', '/etc/passwd', '../../outside.yaml', '/nothing'].map(
+    (target) =>
+      [
+        `a link to ${target}`,
+        { prepare: (folder: string) => symlinkSync(target, join(folder, 'repository/static-export.yaml')) },
+        /^static-export\.yaml is a link out of the repository; replace it by a file$/,
+      ] as const,
+  ),
+  [
+    'standard output',
+    { repository: 'export: { to: "-" }' },
+    /export\.to must be a path inside the folder of the file/,
+  ],
+  [
+    'where words of visitors go',
+    { repository: 'conversations: { export: { to: talks } }' },
+    /^static-export\.yaml: conversations\.export\.to may not be set by a repository, .* words of visitors/,
+  ],
+  [
+    'a line that is no name of a field',
+    { repository: '"root:x:0:0": { svc_4f1d secret: 1 }' },
+    /^static-export\.yaml: … is not a field$/,
   ],
   [
     'a key',

@@ -22,7 +22,12 @@ export interface BuiltBundle {
   readonly claimsDigest?: string;
 }
 
-export async function buildKit(bundles: readonly BuiltBundle[], key: SignKey, sequence = 1): Promise<Buffer> {
+export async function buildKit(
+  bundles: readonly BuiltBundle[],
+  key: SignKey,
+  sequence = 1,
+  name = 'site',
+): Promise<Buffer> {
   const work = mkdtempSync(join(tmpdir(), 'kit-builder-'));
   const contents = createKitContents();
   const releases: (() => Promise<void>)[] = [];
@@ -46,7 +51,7 @@ export async function buildKit(bundles: readonly BuiltBundle[], key: SignKey, se
       releases.push(await release);
     }
     const { document, contents: opened } = contents.finish({
-      name: 'site',
+      name,
       sequence,
       createdTime: '2026-01-31T12:00:00Z',
     });

@@ -1,5 +1,6 @@
-// What was imported before, for each series of kits: the highest sequence. Owns the state file. Refuses an older kit, and
-// another kit with the same sequence. Invariant: the file is written before a target is, so that no later kit can be
+// What was imported before: for each series of kits the highest sequence, and for each target its series. Owns the state
+// file. Refuses an older kit, another kit with the same sequence, and a kit of another series than the target's: its
+// sequences say nothing about the target. Invariant: the file is written before a target is, so that no later kit can be
 // followed by an older one unnoticed.
 
 import * as z from 'zod';
@@ -15,6 +16,8 @@ import { namedPath, notWritten, writeWhole } from '../output/destination.ts';
 const stateShape = z.object({
   format: z.literal(1),
   series: z.record(z.string(), z.object({ sequence: z.int().min(1), kit: z.string() })),
+  /** The series that a target holds. States of before have none. */
+  targets: z.record(z.string(), z.string()).optional(),
 });
 type ImportState = z.infer<typeof stateShape>;
 
@@ -34,6 +37,30 @@ export async function readImportState(path: string): Promise<ImportState> {
   throw new CliError('usage', 'StateDamaged', message);
 }
 
+/** The target of a state beside it; a state that several targets share names them. */
+export const onlyTarget = 'target';
+
+/**
+ * @param target as the state names it
+ * @throws {KitError} `OtherSeries`
+ */
+export function requireSeries(state: ImportState, { document: { name } }: KitHead, target: string): void {
+  const held = seriesOf(state, target);
+  if (held === undefined || held === name) return;
+  throw new KitError(
+    'OtherSeries',
+    `the target holds kits of the series ${printable(held, 64)}, and the kit is one of ${name}`,
+    'Import a kit of that series, choose another target, or add --allow-other-series.',
+  );
+}
+
+/** Before targets were remembered, a state with one series was that of one target. */
+function seriesOf({ targets, series }: ImportState, target: string): string | undefined {
+  if (targets !== undefined) return Object.hasOwn(targets, target) ? targets[target] : undefined;
+  const [only, ...others] = Object.keys(series);
+  return target === onlyTarget && others.length === 0 ? only : undefined;
+}
+
 /** @throws {KitError} `KitOlder` */
 export function requireNewer({ series }: ImportState, { document, documentDigest }: KitHead): void {
   const { name, sequence } = document;
@@ -51,10 +78,16 @@ export function requireNewer({ series }: ImportState, { document, documentDigest
 }
 
 /** @throws {CliError} `DestinationNotWritten` */
-export async function writeImportState(path: string, state: ImportState, head: KitHead): Promise<void> {
+export async function writeImportState(
+  path: string,
+  state: ImportState,
+  head: KitHead,
+  target: string,
+): Promise<void> {
   const { name, sequence } = head.document;
   const series = { ...state.series, [name]: { sequence, kit: head.documentDigest } };
-  const text = `${JSON.stringify({ format: 1, series }, undefined, 1)}\n`;
+  const targets = { ...state.targets, [target]: name };
+  const text = `${JSON.stringify({ format: 1, series, targets }, undefined, 1)}\n`;
   await writeWhole(path, text, undefined).catch((cause: unknown) => {
     throw notWritten(namedPath('--state', path), cause);
   });

@@ -1,4 +1,4 @@
-// `kit import`: a checked kit into a folder, a store or a mirror. In this order: the whole check of the kit, the sequence, the
+// `kit import`: a checked kit into a folder, a store or a mirror. In this order: the whole check of the kit, its series and sequence, the
 // bases, every bundle unpacked and proven, the memory of this import, the target. Refuses at the first that fails. Invariant:
 // until all of it has passed, the target is as before.
 
@@ -15,7 +15,13 @@ import type { CliContext, CommandResult } from '../context.ts';
 import { findBase } from './bases.ts';
 import { checkKit } from './check-kit.ts';
 import { folderTarget } from './folder-target.ts';
-import { readImportState, requireNewer, writeImportState } from './import-state.ts';
+import {
+  onlyTarget,
+  readImportState,
+  requireNewer,
+  requireSeries,
+  writeImportState,
+} from './import-state.ts';
 import type { ImportTarget, Placed, Staged, TargetContext } from './import-target.ts';
 import { type ImportedPart, requirePartsPlace, writeParts } from './imported-parts.ts';
 import { readVerifyKey, type VerifyKeyValues } from './keys.ts';
@@ -33,6 +39,7 @@ export interface ImportValues extends SizeLimits, VerifyKeyValues, MirrorValues 
   readonly digest: string | undefined;
   readonly base: readonly string[];
   readonly allowOlder: boolean;
+  readonly allowOtherSeries: boolean;
   readonly state: string | undefined;
   readonly replace: boolean;
 }
@@ -69,13 +76,16 @@ async function importChecked(
   try {
     const statePath = values.state ?? target?.statePath ?? partsState(values);
     const state = statePath === undefined ? undefined : await readImportState(statePath);
+    const name = values.to ?? onlyTarget;
+    if (state !== undefined && !values.allowOtherSeries) requireSeries(state, head, name);
     if (state !== undefined && !values.allowOlder) requireNewer(state, head);
     const partsPlace =
       values.partsTo === undefined ? undefined : { folder: values.partsTo, replace: values.replace };
     if (partsPlace !== undefined) await requirePartsPlace(head, partsPlace);
     await target?.prepare();
     const remember = async (): Promise<void> => {
-      if (state !== undefined && statePath !== undefined) await writeImportState(statePath, state, head);
+      if (state !== undefined && statePath !== undefined)
+        await writeImportState(statePath, state, head, name);
     };
     const bundles =
       target === undefined ? [] : await importBundles(chosen, target, remember, values, context);

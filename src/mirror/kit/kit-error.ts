@@ -8,7 +8,8 @@ export type KitErrorCode =
   | 'KitDamaged' // a byte differs from what was signed, or an entry is missing, unlisted or longer
   | 'KitFormatUnknown' // a later format
   | 'BaseMissing' // a delta needs a bundle that is not at hand
-  | 'KitOlder'; // a kit with a higher sequence was imported before
+  | 'KitOlder' // a kit with a higher sequence was imported before
+  | 'OtherSeries'; // the target holds kits of another series
 
 export class KitError extends PublishableError {
   readonly kitCode: KitErrorCode;

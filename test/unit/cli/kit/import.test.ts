@@ -48,6 +48,7 @@ const values: ImportValues = {
   digest: undefined,
   base: [],
   allowOlder: false,
+  allowOtherSeries: false,
   state: undefined,
   replace: false,
   mirrorCredentials: undefined,
@@ -64,8 +65,8 @@ function workplace(t: TestContext) {
   const folder = mkdtempSync(join(root, 'test-'));
   t.after(() => rmSync(folder, { recursive: true, force: true }));
   const path = join(folder, 'docs.sxkit');
-  const write = async (bundles: readonly BuiltBundle[], sequence = 1): Promise<void> =>
-    writeFileSync(path, await buildKit(bundles, keys.key, sequence));
+  const write = async (bundles: readonly BuiltBundle[], sequence = 1, name = 'site'): Promise<void> =>
+    writeFileSync(path, await buildKit(bundles, keys.key, sequence, name));
   const run = (changed: Partial<ImportValues>, carrier?: Carrier): Promise<CommandResult> => {
     const open = carrier === undefined ? openMirror : async () => carrier;
     return importKitWith(open)({ ...values, ...changed }, [path], { ...cliContext, random });
@@ -222,6 +223,52 @@ test('an older kit is refused unless that is allowed; the same kit passes again'
   await run({ ...to, allowOlder: true });
   await run(to);
   await write([{ site }], 8);
+  await run(to);
+});
+
+test('a kit of another series is refused unless that is allowed, and the old name does not come back by itself', async (t) => {
+  const { folder, write, run } = workplace(t);
+  const to = { toFolder: join(folder, 'public'), replace: true };
+  await write([{ site: next }], 9, 'site-a');
+  await run(to);
+  const before = treeOf(to.toFolder);
+  await write([{ site }], 20, 'site-b');
+  await assert.rejects(run(to), {
+    code: 'OtherSeries',
+    message: /the series site-a, and the kit is one of site-b/,
+  });
+  await assert.rejects(run({ ...to, allowOlder: true }), code('OtherSeries'));
+  assert.deepEqual(treeOf(to.toFolder), before);
+  await run({ ...to, allowOtherSeries: true });
+  await run(to);
+  await write([{ site: next }], 10, 'site-a');
+  await assert.rejects(run(to), code('OtherSeries'));
+  await write([{ site: next }], 8, 'site-a');
+  await assert.rejects(run({ ...to, allowOtherSeries: true }), code('KitOlder'));
+});
+
+test('one state of two mirrors remembers the series of each', async (t) => {
+  const { folder, write, run } = workplace(t);
+  const state = join(folder, 'imports.json');
+  const [one, other] = ['oci://registry.example.com/a', 'oci://registry.example.com/b'].map((to) => ({
+    to,
+    state,
+  }));
+  await write([{ site }], 1, 'site-a');
+  await run({ ...one }, createMemoryCarrier());
+  await write([{ site: next }], 1, 'site-b');
+  await run({ ...other }, createMemoryCarrier());
+  await assert.rejects(run({ ...one }, createMemoryCarrier()), code('OtherSeries'));
+});
+
+test('a state of before, with one series, is that of its target', async (t) => {
+  const { folder, write, run } = workplace(t);
+  const to = { toStore: join(folder, 'store'), state: join(folder, 'state') };
+  const series = { 'site-a': { sequence: 1, kit: 'a'.repeat(64) } };
+  writeFileSync(to.state, JSON.stringify({ format: 1, series }));
+  await write([{ site }], 1, 'site-b');
+  await assert.rejects(run(to), code('OtherSeries'));
+  await write([{ site }], 2, 'site-a');
   await run(to);
 });
 

@@ -1,11 +1,14 @@
-// Commits, trees and files in memory, as the git client stores them: reads those of a commit, writes a new commit.
-// Refuses packs that take more memory than allowed. Invariant: one repository's objects, which nothing else holds, so that
-// dropping them frees their memory.
+// Commits, trees and files in memory, as the git client stores them: reads those of a commit, writes a new commit. What was
+// received stays in its packs, and the client sees each object of them as a loose one when it asks. Refuses packs that take
+// more memory or work than allowed. Invariant: one repository's objects, which nothing else holds, so that dropping them
+// frees their memory.
 
+import { deflateSync } from 'node:zlib';
 import git from 'isomorphic-git';
 import { GitFault, mebibytes, tooLarge } from './git-fault.ts';
-import { createMemoryFiles, type MemoryFiles } from './memory-files.ts';
-import { checkPack, PackRefused } from './pack-guard.ts';
+import { createMemoryFiles, type MadeFiles, type MemoryFiles } from './memory-files.ts';
+import { PackRefused } from './pack-refused.ts';
+import { PackStore } from './pack-store.ts';
 import type { SigningKey } from './ssh-signature.ts';
 import { signText } from './ssh-signature.ts';
 
@@ -37,10 +40,15 @@ export interface NewCommit {
   readonly key: SigningKey | undefined;
 }
 
-/** A pack of small objects costs the index of each. */
-const maxObjects = 500_000;
-/** The client holds an object and what it was inflated from at once. */
-const maxObjectBytes = 16 * 1024 * 1024;
+const packLimits = {
+  /** A pack of small objects costs the id of each. */
+  maxObjects: 500_000,
+  /** A delta, its base and its result are held at once. */
+  maxObjectBytes: 16 * 1024 * 1024,
+  /** A few seconds of work. */
+  maxResolvedBytes: 2 * 1024 ** 3,
+  maxKeptBytes: 24 * 1024 * 1024,
+};
 
 /** What every command of the git client needs. */
 export interface GitFolder {
@@ -48,6 +56,8 @@ export interface GitFolder {
   readonly cache: object;
   readonly gitdir: string;
 }
+
+const gitdir = '/repository';
 
 export class GitObjects {
   readonly folder: GitFolder;
@@ -59,14 +69,16 @@ export class GitObjects {
 
   /** @param maxBytes of all files: packs, their indexes, and what a commit adds */
   static async open(maxBytes: number): Promise<GitObjects> {
+    const store = new PackStore(packLimits);
     const fs = createMemoryFiles({
       maxBytes,
       refuse: () => tooLarge('needs more memory than allowed'),
       check: (path, content) => {
-        if (path.endsWith('.pack')) refusePack(content);
+        if (path.endsWith('.pack')) takePack(store, content);
       },
+      made: looseObjects(store),
     });
-    const folder = { fs, cache: {}, gitdir: '/repository' };
+    const folder = { fs, cache: {}, gitdir };
     await fs.promises.mkdir(folder.gitdir);
     await git.init({ ...folder, bare: true });
     return new GitObjects(folder);
@@ -175,18 +187,55 @@ export function codeOf(error: unknown): unknown {
   return error instanceof Error && 'code' in error ? error.code : undefined;
 }
 
-function refusePack(pack: Uint8Array): void {
+/** The client indexes what it wrote: it finds no object there, and keeps none. */
+function takePack(store: PackStore, pack: Uint8Array): void {
+  orRefused(() => store.add(pack));
+  new DataView(pack.buffer, pack.byteOffset, pack.byteLength).setUint32(8, 0);
+}
+
+/** Each object of the packs as a file of its own (gitrepository-layout, `objects/[0-9a-f][0-9a-f]`). */
+function looseObjects(store: PackStore): MadeFiles {
+  const idOf = (path: string): string => {
+    const [, begin = '', rest = ''] =
+      /^\/repository\/objects\/([0-9a-f]{2})\/([0-9a-f]{38})$/.exec(path) ?? [];
+    return begin + rest;
+  };
+  return {
+    has: (path) => store.has(idOf(path)),
+    read: (path) =>
+      orRefused(() => {
+        const object = store.read(idOf(path));
+        if (object === undefined) return undefined;
+        const header = Buffer.from(`${object.type} ${object.content.byteLength}\0`);
+        return deflateSync(Buffer.concat([header, object.content]), { level: 0 });
+      }),
+  };
+}
+
+/** @throws {GitFault} in place of a {@link PackRefused} */
+function orRefused<T>(work: () => T): T {
   try {
-    checkPack(pack, { maxObjects, maxObjectBytes });
+    return work();
   } catch (error) {
-    if (!(error instanceof PackRefused)) throw error;
-    if (error.why === 'ObjectTooLarge') {
-      throw tooLarge(`holds a file larger than ${mebibytes(maxObjectBytes)}`, error);
-    }
-    if (error.why === 'TooManyObjects') throw tooLarge(`has more than ${maxObjects} objects`, error);
-    throw new GitFault('Unreachable', 'The git host sent a damaged pack. Retrying.', {
-      isTemporary: true,
-      cause: error,
-    });
+    throw error instanceof PackRefused ? faultOf(error) : error;
+  }
+}
+
+function faultOf(refused: PackRefused): GitFault {
+  const { maxObjectBytes, maxObjects, maxResolvedBytes } = packLimits;
+  switch (refused.why) {
+    case 'ObjectTooLarge':
+      return tooLarge(`holds a file larger than ${mebibytes(maxObjectBytes)}`, refused);
+    case 'TooManyObjects':
+      return tooLarge(`has more than ${maxObjects} objects`, refused);
+    case 'TooMuchWork':
+      return tooLarge(`holds files of more than ${mebibytes(maxResolvedBytes)} together`, refused);
+    case 'DamagedPack':
+      return new GitFault('Unreachable', 'The git host sent a damaged pack. Retrying.', {
+        isTemporary: true,
+        cause: refused,
+      });
+    default:
+      return refused.why satisfies never;
   }
 }

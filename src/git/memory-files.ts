@@ -34,6 +34,14 @@ export interface MemoryFilesOptions {
   readonly refuse: () => Error;
   /** Sees each file before it is kept, and may throw. */
   readonly check: (path: string, content: Uint8Array) => void;
+  /** Files that were not written, and are made when they are read. */
+  readonly made: MadeFiles;
+}
+
+export interface MadeFiles {
+  has(path: string): boolean;
+  /** @returns `undefined` where there is none */
+  read(path: string): Uint8Array | undefined;
 }
 
 const folder = Symbol('folder');
@@ -43,7 +51,7 @@ function fault(code: string, path: string): Error {
   return Object.assign(new Error(`${code}: ${path}`), { code });
 }
 
-export function createMemoryFiles({ maxBytes, refuse, check }: MemoryFilesOptions): MemoryFiles {
+export function createMemoryFiles({ maxBytes, refuse, check, made }: MemoryFilesOptions): MemoryFiles {
   const entries = new Map<string, Uint8Array | typeof folder>([['/', folder]]);
   let bytes = 0;
   const clean = (path: string): string => {
@@ -74,7 +82,7 @@ export function createMemoryFiles({ maxBytes, refuse, check }: MemoryFilesOption
     return at;
   };
   const stat = async (path: string): Promise<Stats> => {
-    const entry = find(path);
+    const entry = made.has(clean(path)) ? new Uint8Array() : find(path);
     const isFolder = entry === folder;
     return {
       isFile: () => !isFolder,
@@ -91,7 +99,9 @@ export function createMemoryFiles({ maxBytes, refuse, check }: MemoryFilesOption
   return {
     promises: {
       readFile: async (path, options) => {
-        const content = findFile(path);
+        const content = entries.has(clean(path))
+          ? findFile(path)
+          : (made.read(clean(path)) ?? findFile(path));
         return isTextWanted(options) ? Buffer.from(content).toString('utf8') : content;
       },
       writeFile: async (path, content) => {

@@ -9,7 +9,19 @@ const open = (maxBytes = 100, seen: string[] = []) =>
     maxBytes,
     refuse: () => new Error('full'),
     check: (path) => void seen.push(path),
+    made: {
+      has: (path) => path === '/made',
+      read: (path) => (path === '/made' ? Buffer.from('m') : undefined),
+    },
   }).promises;
+
+test('a file that is made when it is read is there, and is not listed', async () => {
+  const files = open();
+  assert.ok((await files.stat('/made')).isFile());
+  assert.equal(await files.readFile('/made', 'utf8'), 'm');
+  assert.deepEqual(await files.readdir('/'), []);
+  await assert.rejects(files.readFile('/absent'), { code: 'ENOENT' });
+});
 
 test('a file is kept without a copy, listed in its folder, and gone after it is removed', async () => {
   const seen: string[] = [];

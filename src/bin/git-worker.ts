@@ -1,4 +1,4 @@
-// Composition root of the thread that pushes to one git repository, or reads its heads. Started by src/services/git-pusher.ts.
+// Composition root of the process that pushes to one git repository, or reads its heads. Started by src/services/git-pusher.ts.
 // Of the environment it reads only the usual proxy variables.
 
 import process from 'node:process';
@@ -8,11 +8,12 @@ import type { GitHeadsResult, GitPushResult, SentGitTask } from '../git/push-tas
 import { systemClock } from '../runtime/clock.ts';
 import { systemRandom } from '../runtime/random.ts';
 import { serveTasks } from '../runtime/task.ts';
+import { processPort } from '../runtime/task-process.ts';
 
-// A file may hold 130,000 syntax errors, whose stacks would take the thread to its limit of memory.
+// A file may hold 130,000 syntax errors, whose stacks would take the process to its limit of memory.
 Error.stackTraceLimit = 0;
 
-serveTasks(work);
+serveTasks(work, processPort(process));
 
 function work(sent: SentGitTask): Promise<GitPushResult | GitHeadsResult> {
   const context = { clock: systemClock, random: systemRandom, proxy: readProxySettings(process.env) };

@@ -1,5 +1,5 @@
 // Objects of received packs by their ids (gitformat-pack). In place of the git client's own reader, which keeps the result of
-// each delta whose chain is long: an ordinary push of kilobytes took a gigabyte that no limit of a thread counts. Refuses
+// each delta whose chain is long: an ordinary push of kilobytes took a gigabyte. Refuses
 // objects and packs beyond the bounds. Invariant: beside packs and ids no more is held than a bounded cache and the objects
 // of one step, and all that is resolved counts against one budget.
 

@@ -1,4 +1,4 @@
-// One task in the thread: fetch, edit, commit, push, and again where other clients pushed meanwhile. Owns the attempts and
+// One task in the process of git: fetch, edit, commit, push, and again where other clients pushed meanwhile. Owns the attempts and
 // the waits between them. Refuses nothing of its own. Invariant: a commit is pushed only on top of what was fetched, and
 // only if it changes a file.
 

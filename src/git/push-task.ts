@@ -1,5 +1,5 @@
-// The contract of a push to a git repository: what the caller hands to the thread, and what comes back. Only data that
-// crosses to a thread. Refuses a link: an edit writes a version, a digest and a reference. Invariant: a result holds no
+// The contract of a push to a git repository: what the caller hands to the process, and what comes back. Only data that
+// crosses to a process. Refuses a link: an edit writes a version, a digest and a reference. Invariant: a result holds no
 // credential, no query and no user information of a URL, and every message ends with what to do.
 
 import type { GivenKeys, KeyName } from '../targets/target-plan.ts';
@@ -50,7 +50,7 @@ export interface GitLimits {
    * without what it holds.
    */
   readonly maxBytes: number;
-  /** From the start of the thread to the result; then `Timeout`. */
+  /** From the start of the task to the result; then `Timeout`. */
   readonly deadlineMs: number;
 }
 
@@ -60,7 +60,7 @@ export interface GitLimits {
  */
 export const defaultGitLimits: GitLimits = { maxBytes: 16 * 1024 * 1024, deadlineMs: 60_000 };
 
-/** A task as it crosses to the thread. */
+/** A task as it crosses to the process. */
 export type SentGitTask =
   | { readonly type: 'push'; readonly task: GitPushTask }
   | { readonly type: 'heads'; readonly task: GitHeadsTask };
@@ -169,7 +169,7 @@ export type GitFailureCode =
   | 'AddressNotAllowed'
   | 'RedirectRefused'
   | 'Timeout'
-  | 'RepositoryTooLarge' // more than `limits.maxBytes`, or the thread's memory
+  | 'RepositoryTooLarge' // more than `limits.maxBytes`, or the process's memory
   | 'UnsupportedRepository' // SHA-256 objects
   | 'NotAGitServer' // the answer is not git's protocol
   | 'Unreachable' // no connection, a connection that broke, 429, or 5xx
@@ -178,7 +178,7 @@ export type GitFailureCode =
   | 'BadSigningKey'
   | 'Unexpected';
 
-/** A cheap look at the heads, without a fetch: the second task of the thread. */
+/** A cheap look at the heads, without a fetch: the second task of the process. */
 export type GitHeadsTask = GitRemote;
 
 export interface GitHeads {

@@ -96,7 +96,7 @@ export function createMetrics(sources: MetricsSources) {
   ]);
   const gitSeconds = histogram(
     'staticexport_git_task_duration_seconds',
-    'Duration of a task on a repository of git targets, with its wait for the thread',
+    'Duration of a task on a repository of git targets, with its wait for the process',
     [],
     [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300],
   );

@@ -1,10 +1,11 @@
 // Work in a worker thread, for input from a tenant, vendor or site that is expensive to process. The main thread reads
-// only small messages. Owns the thread: its start, its memory limit and its end. The program of a thread calls
-// `serveTasks`. Starter and program are of one build and share types, so nothing is parsed here. Refuses error objects
-// in messages, because a class does not cross. Code, publishable message and `kind` do. Invariant: a task settles once,
-// with its result, its own error, a TaskError or its signal's reason. A thread whose task failed or was aborted does no
-// other task.
+// only small messages. Owns the thread: its start, its memory limit and its end; a queue may have a process instead
+// (task-process.ts). The program calls `serveTasks`. Starter and program are of one build and share types, so nothing is
+// parsed here. Refuses error objects in messages, because a class does not cross. Code, publishable message and `kind`
+// do. Invariant: a task settles once, with its result, its own error, a TaskError or its signal's reason. A host whose
+// task failed or was aborted does no other task.
 
+import type { EventEmitter } from 'node:events';
 import { parentPort, type ResourceLimits, Worker } from 'node:worker_threads';
 import { PublishableError, publishableCode, publishableMessage } from '../wire/publishable-error.ts';
 import { type Clock, hasWaited } from './clock.ts';
@@ -43,6 +44,20 @@ type Answer<Output, Report> =
 /** The starter's messages: one input for each task, and `taken` for each report. */
 type Question<Input> = { readonly input: Input } | 'taken';
 
+/** What does tasks, as its starter sees it: a thread, or a process. Emits `message`, `error` and `exit`. */
+export interface TaskHost extends EventEmitter {
+  /** Of its memory. Absent: the runtime's own. */
+  readonly limitMb?: number | undefined;
+  postMessage(message: object | string): void;
+  terminate(): Promise<unknown>;
+}
+
+/** The starter, as the program sees it. Its messages are what {@link TaskQueue} and {@link runTask} send. */
+export interface TaskPort<Input> {
+  postMessage(message: object): void;
+  on(event: 'message', listener: (question: Question<Input>) => void): unknown;
+}
+
 /**
  * Does one task in a thread of its own, which is gone when the promise settles.
  *
@@ -65,14 +80,16 @@ export async function runTask<Input, Output, Report = never>(
 }
 
 /**
- * The thread's side: does each task that comes. An error that it throws reaches the starter with its code, its
+ * The program's side: does each task that comes. An error that it throws reaches the starter with its code, its
  * publishable message, its `kind` and its causes.
+ * @param port of a process; a thread has its own
  */
 export function serveTasks<Input, Output, Report = never>(
   work: (input: Input, report: SendReport<Report>) => Output | Promise<Output>,
+  port: TaskPort<Input> | null = parentPort,
 ): void {
   const untaken: (() => void)[] = [];
-  const send = (answer: Answer<Output, Report>): void => parentPort?.postMessage(answer);
+  const send = (answer: Answer<Output, Report>): void => port?.postMessage(answer);
   const report = (sent: Report): Promise<void> => {
     send({ type: 'report', report: sent });
     return new Promise((resolve) => untaken.push(resolve));
@@ -84,7 +101,7 @@ export function serveTasks<Input, Output, Report = never>(
       send({ type: 'failed', failure: failureOf(error) });
     }
   };
-  parentPort?.on('message', (question: Question<Input>) => {
+  port?.on('message', (question: Question<Input>) => {
     if (question === 'taken') untaken.shift()?.();
     else void answer(question.input);
   });
@@ -123,29 +140,34 @@ function takeAhead(program: URL): Worker | undefined {
   return found?.thread;
 }
 
+/** Of a queue, which runs no program that was started ahead. */
+export const startTaskThread = (program: URL, limits: ResourceLimits): TaskHost =>
+  startThread(program, limits);
+
 function startThread(program: URL, resourceLimits: ResourceLimits = {}): Worker {
   try {
     const started = Object.keys(resourceLimits).length === 0 ? takeAhead(program) : undefined;
     if (started !== undefined) return started;
     const thread = new Worker(program, { resourceLimits });
     // Without a listener, an error between two tasks of a queue's thread would end the program.
-    return thread.on('error', () => {});
+    thread.on('error', () => {});
+    return Object.assign(thread, { limitMb: resourceLimits.maxOldGenerationSizeMb });
   } catch (cause) {
     throw broken(cause);
   }
 }
 
 async function ask<Input, Output, Report>(
-  thread: Worker,
+  host: TaskHost,
   input: Input,
-  { limits, signal, onReport }: TaskOptions<Report>,
+  { signal, onReport }: Pick<TaskOptions<Report>, 'signal' | 'onReport'>,
 ): Promise<Output> {
   const { promise, resolve, reject } = Promise.withResolvers<Output>();
   const take = async (report: Report): Promise<void> => {
     await onReport?.(report);
-    thread.postMessage('taken' satisfies Question<Input>);
+    host.postMessage('taken' satisfies Question<Input>);
   };
-  // Settles at once, because the thread's end may be reported right after its last message.
+  // Settles at once, because the host's end may be reported right after its last message.
   const onMessage = (answer: Answer<Output, Report> | undefined): void => {
     if (answer?.type === 'done') resolve(answer.output);
     else if (answer?.type === 'failed') reject(errorOf(answer.failure));
@@ -154,25 +176,26 @@ async function ask<Input, Output, Report>(
   };
   const onError = (cause: unknown): void => {
     const isOutOfMemory = publishableCode(cause) === 'ERR_WORKER_OUT_OF_MEMORY';
-    reject(isOutOfMemory ? outOfMemory(limits, cause) : broken(cause));
+    if (cause instanceof TaskError) reject(cause);
+    else reject(isOutOfMemory ? outOfMemory(host.limitMb, cause) : broken(cause));
   };
   const onExit = (): void => reject(broken(undefined));
   const onAbort = (): void => reject(signal?.reason);
-  thread.on('message', onMessage).on('error', onError).on('exit', onExit);
+  host.on('message', onMessage).on('error', onError).on('exit', onExit);
   signal?.addEventListener('abort', onAbort);
   try {
     signal?.throwIfAborted();
-    post(thread, { input });
+    post(host, { input });
     return await promise;
   } finally {
-    thread.off('message', onMessage).off('error', onError).off('exit', onExit);
+    host.off('message', onMessage).off('error', onError).off('exit', onExit);
     signal?.removeEventListener('abort', onAbort);
   }
 }
 
-function post<Input>(thread: Worker, question: Question<Input>): void {
+function post<Input>(host: TaskHost, question: Question<Input>): void {
   try {
-    thread.postMessage(question);
+    host.postMessage(question);
   } catch (cause) {
     throw broken(cause);
   }
@@ -196,31 +219,28 @@ function errorOf({ isPublishable, code, message, kind, cause: inner }: Failure):
 }
 
 const broken = (cause: unknown): TaskError =>
-  new TaskError('TaskFailed', 'the worker thread ended unexpectedly', { cause });
+  new TaskError('TaskFailed', 'the worker ended unexpectedly', { cause });
 
-const outOfMemory = (limits: ResourceLimits | undefined, cause: unknown): TaskError =>
-  new TaskError(
-    'TaskOutOfMemory',
-    `the task needed more than ${limits?.maxOldGenerationSizeMb ?? 'the available'} MB of memory`,
-    { cause },
-  );
+export const outOfMemory = (limitMb: number | undefined, cause?: unknown): TaskError =>
+  new TaskError('TaskOutOfMemory', `the task needed more than ${limitMb ?? 'the available'} MB of memory`, {
+    cause,
+  });
 
 export interface TaskQueueOptions {
-  /** The program of the thread: it calls {@link serveTasks}. */
-  readonly program: URL;
-  readonly limits: ResourceLimits;
-  /** From the moment a task is sent until its answer; starting the thread included. */
+  /** @returns a host whose program calls {@link serveTasks}: {@link startTaskThread}, or `startTaskProcess` */
+  readonly start: () => TaskHost;
+  /** From the moment a task is sent until its answer; starting the host included. */
   readonly timeoutMs: number;
   /** Tasks of one owner that may wait; more are refused, because their inputs take memory. */
   readonly maxWaitingPerOwner: number;
-  /** A thread without a task for so long ends and gives its memory back. */
+  /** A host without a task for so long ends and gives its memory back. */
   readonly idleMs: number;
   readonly clock: Pick<Clock, 'after'>;
 }
 
 /**
- * One thread that does short tasks one after the other. It starts with the first task and ends when it was idle.
- * Owners take turns: the backlog of one delays another by one task at most.
+ * One thread or process that does short tasks one after the other. It starts with the first task and ends when it was
+ * idle. Owners take turns: the backlog of one delays another by one task at most.
  */
 export class TaskQueue<Input, Output> {
   readonly #options: TaskQueueOptions;
@@ -228,16 +248,16 @@ export class TaskQueue<Input, Output> {
   readonly #waiting = new Map<string, Set<() => void>>();
   readonly #closing = new AbortController();
   #idle = new AbortController();
-  #thread: Worker | undefined;
+  #host: TaskHost | undefined;
   #isBusy = false;
 
   constructor(options: TaskQueueOptions) {
     this.#options = options;
   }
 
-  /** @throws as {@link runTask}; an abort takes the task out of the queue, or ends the thread that does it */
+  /** @throws as {@link runTask}; an abort takes the task out of the queue, or ends the host that does it */
   async run(input: Input, owner: string, signal?: AbortSignal): Promise<Output> {
-    const { clock, timeoutMs, limits } = this.#options;
+    const { clock, timeoutMs } = this.#options;
     const ended = AbortSignal.any([this.#closing.signal, ...(signal === undefined ? [] : [signal])]);
     ended.throwIfAborted();
     if (this.#isBusy) await this.#takeTurn(owner, ended);
@@ -250,8 +270,8 @@ export class TaskQueue<Input, Output> {
       () => {},
     );
     try {
-      this.#thread ??= this.#start();
-      return await ask(this.#thread, input, { limits, signal: AbortSignal.any([ended, late.signal]) });
+      this.#host ??= this.#start();
+      return await ask(this.#host, input, { signal: AbortSignal.any([ended, late.signal]) });
     } catch (error) {
       void this.#end();
       throw error;
@@ -261,7 +281,7 @@ export class TaskQueue<Input, Output> {
     }
   }
 
-  /** Ends the thread; what runs or waits fails with `TaskStopped`, and so does what comes later. */
+  /** Ends the host; what runs or waits fails with `TaskStopped`, and so does what comes later. */
   async close(): Promise<void> {
     this.#closing.abort(new TaskError('TaskStopped', 'the program is stopping'));
     await this.#end();
@@ -292,7 +312,7 @@ export class TaskQueue<Input, Output> {
       }
     }
     this.#isBusy = false;
-    if (this.#thread === undefined) return;
+    if (this.#host === undefined) return;
     this.#idle = new AbortController();
     this.#options.clock.after(this.#options.idleMs, this.#idle.signal).then(
       () => this.#end(),
@@ -300,18 +320,18 @@ export class TaskQueue<Input, Output> {
     );
   }
 
-  #start(): Worker {
-    const thread = startThread(this.#options.program, this.#options.limits);
-    return thread.on('exit', () => {
-      if (thread === this.#thread) this.#thread = undefined;
+  #start(): TaskHost {
+    const host = this.#options.start();
+    return host.on('exit', () => {
+      if (host === this.#host) this.#host = undefined;
     });
   }
 
   async #end(): Promise<void> {
     this.#idle.abort();
-    const thread = this.#thread;
-    this.#thread = undefined;
-    await thread?.terminate();
+    const host = this.#host;
+    this.#host = undefined;
+    await host?.terminate();
   }
 }
 

@@ -1,5 +1,6 @@
-// The starter's side of the thread that reads and pushes git repositories. Owns its limits. Invariants: one task at a
-// time, so that one repository is in memory; namespaces take turns; a task beyond its limits is a failure, not an error.
+// The starter's side of the process that reads and pushes git repositories. Owns its limits. Invariants: one task at a
+// time, so that one repository is in memory; namespaces take turns; a task beyond its limits is a failure, not an error,
+// and ends that process alone.
 
 import {
   defaultGitLimits,
@@ -10,12 +11,13 @@ import {
 } from '../git/push-task.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { TaskError, TaskQueue } from '../runtime/task.ts';
+import { startTaskProcess } from '../runtime/task-process.ts';
 import { userAgent } from '../runtime/version.ts';
 import type { GitPusher, GitSettings } from './git-targets.ts';
 
-/** Of the thread's objects. Received bytes are outside of it: the task's `maxBytes` bounds them. */
-const limits = { maxOldGenerationSizeMb: 128, maxYoungGenerationSizeMb: 12 };
-/** The thread's own deadline ends first, and its message says what it waited for. */
+/** The largest repository that the task's `maxBytes` lets in takes 60 % of it (test/bench/git/memory.ts). */
+const limits = { maxHeapMb: 128, maxMemoryMb: 224 };
+/** The process's own deadline ends first, and its message says what it waited for. */
 const timeoutMs = defaultGitLimits.deadlineMs + 2000;
 const idleMs = 30_000;
 /** A bound of memory: the caller lets few tasks of a namespace wait here. */
@@ -26,13 +28,14 @@ export function gitSettings(allowPrivateAddresses: boolean, extraCaPem: string |
   return extraCaPem === undefined ? common : { ...common, extraCaPem };
 }
 
-export interface GitPusherThread extends GitPusher {
+export interface GitPusherProcess extends GitPusher {
   close(): Promise<void>;
 }
 
-/** @param program of the thread (`src/bin/git-worker.ts`, or where the build put it) */
-export function createGitPusher(program: URL, clock: Clock): GitPusherThread {
-  const options = { program, limits, timeoutMs, idleMs, maxWaitingPerOwner, clock };
+/** @param program of the process (`src/bin/git-worker.ts`, or where the build put it) */
+export function createGitPusher(program: URL, clock: Clock): GitPusherProcess {
+  const start = () => startTaskProcess(program, limits, clock);
+  const options = { start, timeoutMs, idleMs, maxWaitingPerOwner, clock };
   const queue = new TaskQueue<SentGitTask, GitPushResult | GitHeadsResult>(options);
   const run = async (task: SentGitTask, owner: string, signal: AbortSignal) => {
     try {
@@ -64,7 +67,7 @@ function failureOf(error: unknown): GitFailure {
     case 'TaskOutOfMemory':
       return failure(
         'RepositoryTooLarge',
-        `reading the repository took more than ${limits.maxOldGenerationSizeMb} MB of memory; keep the file in a smaller repository`,
+        `reading the repository took more than ${limits.maxMemoryMb} MB of memory; keep the file in a smaller repository`,
       );
     case 'TaskTimeout':
       return failure(
@@ -74,11 +77,11 @@ function failureOf(error: unknown): GitFailure {
     case 'TaskQueueFull':
       return failure('Unreachable', 'too many repositories of this namespace wait; retrying');
     default:
-      return failure('Unexpected', 'the thread that reads repositories failed; retrying');
+      return failure('Unexpected', 'the process that reads repositories failed; retrying');
   }
 }
 
-const otherAnswer = (): GitFailure => failure('Unexpected', 'the thread answered another task; retrying');
+const otherAnswer = (): GitFailure => failure('Unexpected', 'the process answered another task; retrying');
 
 function failure(code: GitFailure['code'], message: string): GitFailure {
   return { outcome: 'failed', code, message, isTemporary: true };

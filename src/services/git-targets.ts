@@ -23,7 +23,7 @@ const recheckMs = 5 * 60_000;
 const [shortestBackoffMs, longestBackoffMs] = [15_000, 5 * 60_000];
 /** Of one commit; the others follow in the next one. */
 const mostEdits = 500;
-/** Of one namespace; the thread does one task at a time. One more is made ready meanwhile. */
+/** Of one namespace; the process does one task at a time. One more is made ready meanwhile. */
 const tasksAtOnce = 2;
 
 /** What a push task needs beyond its targets. */

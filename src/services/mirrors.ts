@@ -26,7 +26,7 @@ import {
 } from '../mirror/task/mirror-task.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Random } from '../runtime/random.ts';
-import { TaskError, TaskQueue } from '../runtime/task.ts';
+import { startTaskThread, TaskError, TaskQueue } from '../runtime/task.ts';
 import { userAgent } from '../runtime/version.ts';
 import type { Link } from '../wire/link.ts';
 import type { MirrorFailure } from '../wire/mirror-failure.ts';
@@ -68,7 +68,8 @@ const maxWaitingPerOwner = 64;
 export function createMirrors(options: MirrorsOptions): MirrorThreads {
   const { program, hosts, sizes, clock, random } = options;
   const looks = new TaskQueue<LookTask, MirrorAnswer<LookAnswer>>({
-    ...{ program, limits: lookLimits, timeoutMs: lookTimeoutMs, idleMs, maxWaitingPerOwner, clock },
+    start: () => startTaskThread(program, lookLimits),
+    ...{ timeoutMs: lookTimeoutMs, idleMs, maxWaitingPerOwner, clock },
   });
   const sendable = (place: MirrorPlace): Promise<SentPlace> => sentPlace(place, options);
 

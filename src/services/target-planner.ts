@@ -4,7 +4,7 @@
 
 import type { TargetPlanner } from '../loop/ports.ts';
 import type { Clock } from '../runtime/clock.ts';
-import { TaskError, TaskQueue } from '../runtime/task.ts';
+import { startTaskThread, TaskError, TaskQueue } from '../runtime/task.ts';
 import { givenKeys, planTarget, type TargetPlan, type TargetTask } from '../targets/target-plan.ts';
 import { Link } from '../wire/link.ts';
 
@@ -34,7 +34,8 @@ export interface TargetPlannerThread extends TargetPlanner {
 
 /** @param program of the thread (`src/bin/values-worker.ts`, or where the build put it) */
 export function createTargetPlanner(program: URL, clock: Clock): TargetPlannerThread {
-  const options = { program, limits, timeoutMs, idleMs, maxWaitingPerOwner, clock };
+  const start = () => startTaskThread(program, limits);
+  const options = { start, timeoutMs, idleMs, maxWaitingPerOwner, clock };
   const queue = new TaskQueue<SentTask, TargetPlan>(options);
   return {
     plan: async (namespace, { type, text, wanted }, signal) => {

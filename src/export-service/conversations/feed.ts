@@ -3,7 +3,7 @@
 // used leaves the listed rows as they were.
 
 import type { ProgramContext } from '../../runtime/program.ts';
-import { TaskQueue } from '../../runtime/task.ts';
+import { startTaskThread, TaskQueue } from '../../runtime/task.ts';
 import { readFileState } from '../watched-file.ts';
 import type { FileMark, Indexed, IndexTask } from './index-task.ts';
 import type { ConversationStore } from './store.ts';
@@ -47,8 +47,7 @@ export async function feedConversations(
   if (source === undefined) return { refresh: () => Promise.resolve(), stop: () => Promise.resolve() };
   const { program, ...file } = source;
   const queue = new TaskQueue<IndexTask, Indexed>({
-    program,
-    limits,
+    start: () => startTaskThread(program, limits),
     timeoutMs,
     maxWaitingPerOwner: 1,
     idleMs,

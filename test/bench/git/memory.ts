@@ -1,5 +1,5 @@
-// Resident memory of the operator while it pushes to the largest repository that it accepts: alone, and in addition to
-// two inspections of a large archive. The built program, on a real API server, with a real git server. Prints a line for
+// Memory of the operator, and of its process of git, while it pushes to the largest repository that it accepts: alone, and
+// in addition to two inspections of a large archive. The built program, on a real API server, with a real git server. Prints a line for
 // each kind of repository and judges nothing.
 //
 //   node test/bench/git/memory.ts [--shape NAME]
@@ -40,6 +40,7 @@ const shapes: Readonly<Record<string, () => Files>> = {
   '16 MiB, 20,000 files': () => noise(20_000, 14 * mib),
   '16 MiB, 300 files of text': () => prose(300, 15.5 * mib),
   '16 MiB, two files': () => noise(1, 7.7 * mib, 2),
+  '110 files of 9 MiB that differ by a line': () => logs(110, 9 * mib),
 };
 
 function noise(count: number, bytes: number, copies = 1): Files {
@@ -50,6 +51,14 @@ function noise(count: number, bytes: number, copies = 1): Files {
     return [`folder-${at % 40}/${Math.floor(at / 40) % 40}/${at}.txt`, text] as const;
   });
   return Object.fromEntries(made);
+}
+
+/** Git packs these to kilobytes: deltas of one file. */
+function logs(count: number, bytes: number): Files {
+  const rest = 'x'.repeat(bytes - 9);
+  return Object.fromEntries(
+    Array.from({ length: count }, (_none, at) => [`${at}.log`, `${rest}${String(at).padStart(8, '0')}\n`]),
+  );
 }
 
 /** What another client changes: more than a second fetch may add, so that the operator starts over. */
@@ -215,19 +224,38 @@ const resource = (name: string, spec: object = {}) => ({
   spec: { domain: `${name}.example.com`, api: { keySecretRef: { name: 'export-api' } }, ...spec },
 });
 
-/** In MB, of the whole process. */
+interface Peak {
+  /** Resident. */
+  readonly operatorMb: number;
+  /** Of the process of git, which ends when it was idle: what is its own. */
+  readonly gitMb: number;
+}
+
 function memoryOf({ child }: OperatorProcess) {
-  const field = async (name: string): Promise<number> => {
-    const status = await readFile(`/proc/${child.pid}/status`, 'utf8');
-    return Math.round(Number(new RegExp(`^${name}:\\s+(\\d+)`, 'm').exec(status)?.[1]) / 1024);
+  const megabytes = async (pid: number | string, name: string): Promise<number> => {
+    const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '');
+    return Math.round(Number(new RegExp(`^${name}:\\s+(\\d+)`, 'm').exec(status)?.[1] ?? 0) / 1024);
+  };
+  const operator = `${child.pid}`;
+  const ofGit = async (): Promise<number> => {
+    const children = await readFile(`/proc/${operator}/task/${operator}/children`, 'utf8');
+    const each = children
+      .split(' ')
+      .filter((pid) => pid !== '')
+      .map((pid) => megabytes(pid, 'RssAnon'));
+    return Math.max(0, ...(await Promise.all(each)));
   };
   return {
-    resident: () => field('VmRSS'),
-    peakOf: async (work: () => Promise<void>): Promise<number> => {
+    resident: () => megabytes(operator, 'VmRSS'),
+    peakOf: async (work: () => Promise<void>): Promise<Peak> => {
       // proc(5): the peak starts again at the current size.
-      await writeFile(`/proc/${child.pid}/clear_refs`, '5');
-      await work();
-      return await field('VmHWM');
+      await writeFile(`/proc/${operator}/clear_refs`, '5');
+      let gitMb = 0;
+      const looking = setInterval(async () => {
+        gitMb = Math.max(gitMb, await ofGit());
+      }, 10);
+      await work().finally(() => clearInterval(looking));
+      return { operatorMb: await megabytes(operator, 'VmHWM'), gitMb };
     },
   };
 }

@@ -1,11 +1,11 @@
-// The pusher in its thread: the result comes back whole, what ends the thread is a failure with a code, and one namespace
-// does not keep the thread from another.
+// The pusher in its process: the result comes back whole, what ends the process is a failure with a code, and one namespace
+// does not keep the process from another.
 
 import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';
 import { systemClock } from '../../../src/runtime/clock.ts';
 import { systemRandom } from '../../../src/runtime/random.ts';
-import { createGitPusher, type GitPusherThread, gitSettings } from '../../../src/services/git-pusher.ts';
+import { createGitPusher, type GitPusherProcess, gitSettings } from '../../../src/services/git-pusher.ts';
 import { createGitTargets } from '../../../src/services/git-targets.ts';
 import type { WantedGitTarget } from '../../../src/staticexport/wanted.ts';
 import { eventually } from '../../support/eventually.ts';
@@ -16,9 +16,9 @@ import { author, editOf, login, noGit, outcomesOf, taskOf } from './git-tasks.ts
 const values = 'staticExport:\n  version: "1"\n';
 const { signal } = new AbortController();
 
-suite('a push in a thread', { skip: noGit }, () => {
+suite('a push in a process', { skip: noGit }, () => {
   let server: GitServer;
-  let pusher: GitPusherThread;
+  let pusher: GitPusherProcess;
   before(async () => {
     server = await startGitServer({ login });
     pusher = createGitPusher(workerFile('git'), systemClock);

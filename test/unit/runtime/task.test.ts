@@ -7,6 +7,7 @@ import { type Clock, systemClock } from '../../../src/runtime/clock.ts';
 import {
   runTask,
   startAhead,
+  startTaskThread,
   TaskError,
   TaskQueue,
   type TaskQueueOptions,
@@ -14,10 +15,10 @@ import {
 import { PublishableError } from '../../../src/wire/publishable-error.ts';
 
 const program = new URL('./task-program.ts', import.meta.url);
+const limits = { maxOldGenerationSizeMb: 32 };
 const usual: TaskQueueOptions = {
-  program,
+  start: () => startTaskThread(program, limits),
   timeoutMs: 60_000,
-  limits: { maxOldGenerationSizeMb: 32 },
   maxWaitingPerOwner: 4,
   idleMs: 60_000,
   clock: systemClock,
@@ -40,6 +41,8 @@ afterEach(async () => {
   for (const made of open.splice(0)) await made.close();
 });
 
+const absent = new URL('./no-such-program.ts', import.meta.url);
+
 /** The program of a thread that is not one of `serveTasks`. */
 const foreign = (body: string): URL =>
   new URL(
@@ -52,7 +55,7 @@ test('one task has a thread of its own', async () => {
 
 test('a thread that was started ahead does the next task without limits, and no other', async () => {
   const ended = startAhead(program, systemClock);
-  const limited = await runTask<string, number>(program, 'thread', { limits: usual.limits });
+  const limited = await runTask<string, number>(program, 'thread', { limits });
   const first = await runTask<string, number>(program, 'thread');
   const second = await runTask<string, number>(program, 'thread');
   await ended;
@@ -135,7 +138,6 @@ test('a thread that ends, breaks or sends anything else fails its task', async (
     'parentPort.postMessage(undefined);',
   ])
     assert.equal(await codeOf(runTask(foreign(body), 1)), 'TaskFailed', body);
-  const limits = { maxOldGenerationSizeMb: 32 };
   await assert.rejects(runTask(program, 'fill', { limits }), {
     code: 'TaskOutOfMemory',
     message: 'the task needed more than 32 MB of memory',
@@ -223,7 +225,7 @@ test('a thread that throws or ends fails its task, without the text of the error
 });
 
 test('a program that cannot be loaded, or an input that cannot be cloned, fails its task', async () => {
-  const missing = queue({ program: new URL('./no-such-program.ts', import.meta.url) });
+  const missing = queue({ start: () => startTaskThread(absent, limits) });
   assert.equal(await codeOf(missing.run(1, 'a')), 'TaskFailed');
   const tasks = queue();
   assert.equal(await codeOf(tasks.run(() => {}, 'a')), 'TaskFailed');

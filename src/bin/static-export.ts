@@ -14,6 +14,7 @@ try {
   await runCli(process, {
     bundleWorker,
     pagesWorker: workerOf('pages'),
+    listingWorker: workerOf('listing'),
     valuesWorker: workerOf('values'),
     mirrorWorker: workerOf('mirror'),
     gitWorker: workerOf('git'),

@@ -22,6 +22,7 @@ try {
   } else if (invocation.kind !== 'run') {
     process.stdout.write(answers[invocation.kind]);
   } else {
+    const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'mjs';
     const { runCli } = await import('../cli/run-cli.ts');
     // The command reads them as if it had been started directly.
     process.argv = [...process.argv.slice(0, 2), ...invocation.args];
@@ -29,6 +30,7 @@ try {
     const none = new URL('./', import.meta.url);
     await runCli(process, {
       ...{
+        listingWorker: new URL(`./listing-worker.${extension}`, import.meta.url),
         bundleWorker: none,
         pagesWorker: none,
         valuesWorker: none,

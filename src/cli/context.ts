@@ -38,7 +38,9 @@ export interface CliContext {
   readonly valuesWorker: URL;
   /** Program of the worker thread that copies bundles to mirrors. */
   readonly mirrorWorker: URL;
-  /** Program of the worker thread that reads and pushes git repositories. */
+  /** Program of the worker thread that reads large pages of conversations. */
+  readonly listingWorker: URL;
+  /** Program of the process that reads and pushes git repositories. */
   readonly gitWorker: URL;
   /** Program of a process that runs one of the demo’s servers: `bundle-server` or `export-service`. */
   readonly demoWorker: URL;

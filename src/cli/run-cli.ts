@@ -24,7 +24,14 @@ import { withoutWorkflowCommand } from './output/workflow-text.ts';
 /** What `bin` composes: the programs of worker threads, and servers. */
 export type CliParts = Pick<
   CliContext,
-  'bundleWorker' | 'pagesWorker' | 'valuesWorker' | 'mirrorWorker' | 'gitWorker' | 'demoWorker' | 'serve'
+  | 'bundleWorker'
+  | 'listingWorker'
+  | 'pagesWorker'
+  | 'valuesWorker'
+  | 'mirrorWorker'
+  | 'gitWorker'
+  | 'demoWorker'
+  | 'serve'
 >;
 
 /** What a command uses of its process. A test plays it, and so runs a command without another process. */

@@ -2,18 +2,18 @@
 // what failed for a moment. Refuses to go on where another request would fail the same way.
 
 import { ExportApiError, type ExportApiErrorCode } from '../export-api/answers.ts';
-import type { ExportApiClient } from '../export-api/client.ts';
 import type { ConversationPage, ConversationQuery } from '../export-api/conversation-answers.ts';
+import type { ListingClient } from '../export-api/listing-client.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Budget, OnWait } from './budget.ts';
 
-export interface PacedListing extends Pick<ExportApiClient, 'listConversations'> {
+export interface PacedListing extends ListingClient {
   /** Sent so far. */
   readonly requests: number;
 }
 
 export interface ListingDependencies {
-  readonly client: Pick<ExportApiClient, 'listConversations'>;
+  readonly client: ListingClient;
   readonly budget: Budget;
   readonly clock: Clock;
   readonly onWait: OnWait;

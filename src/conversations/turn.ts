@@ -6,7 +6,6 @@ import { createHash } from 'node:crypto';
 import * as z from 'zod/mini';
 import type { ConversationRow, ConversationSource } from '../export-api/conversation-answers.ts';
 import { readInstant } from '../export-api/instants.ts';
-import { isRecord } from '../wire/json-text.ts';
 
 const sha256 = z.string().check(z.regex(/^[0-9a-f]{64}$/));
 /** UTC with milliseconds: `2026-11-26T14:40:00.000Z`. */
@@ -54,12 +53,11 @@ export type ReadTurn = Omit<Turn, 'turn_key' | 'content_hash' | 'change' | 'obse
 
 /** @param project of the request, because a row does not name it */
 export function readTurn(row: ConversationRow, project: string): ReadTurn {
-  const raw = rawTimestamp(row);
   return {
     project,
     conversation: row.id ?? null,
-    timestamp: utcText(readInstant(raw ?? undefined)),
-    timestamp_raw: raw,
+    timestamp: utcText(readInstant(row.timestamp)),
+    timestamp_raw: row.timestamp ?? null,
     query: row.query ?? null,
     response: row.response ?? null,
     category: row.queryCategory,
@@ -67,13 +65,6 @@ export function readTurn(row: ConversationRow, project: string): ReadTurn {
     page_url: row.pageUrl,
     sources: row.sources,
   };
-}
-
-/** Some services count seconds or milliseconds. */
-function rawTimestamp({ timestamp, raw }: ConversationRow): string | null {
-  if (timestamp !== undefined) return timestamp;
-  const sent = isRecord(raw) ? raw['timestamp'] : undefined;
-  return typeof sent === 'number' ? String(sent) : null;
 }
 
 const earliest = Date.parse('0001-01-01T00:00:00Z');

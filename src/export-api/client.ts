@@ -1,5 +1,5 @@
-// The client of the export API: four calls bound to one base URL and key, each with one exchange and one parser.
-// Owns the meaning of answers (any 2xx with a job id starts a job; a redirect is never followed). Refuses:
+// The client of jobs of the export API: three calls bound to one base URL and key, each with one exchange and one parser;
+// listing-client.ts has the fourth. Owns the meaning of answers (any 2xx with a job id starts a job; a redirect is never followed). Refuses:
 // retrying, polling, pacing. The caller decides when to call again, with the help of `retryAfterMs`.
 
 import { readJson } from '../wire/json-text.ts';
@@ -10,56 +10,33 @@ import {
   type JobReport,
   type StartedJob,
 } from './answers.ts';
-import { bundlePath, conversationsPath, jobPath, jobsPath, pageLimits } from './contract.ts';
-import {
-  type ConversationPage,
-  type ConversationQuery,
-  readConversationPage,
-} from './conversation-answers.ts';
+import { bundlePath, jobPath, jobsPath } from './contract.ts';
 import { type ApiRequest, createExchange, type ExchangeOptions } from './exchange.ts';
 import { isIdentifier, readIssuedLink, readJobId, readJobReport } from './job-answers.ts';
-import { type Answer, refusalOf, retryAfterOf, serverDateOf, unexpectedAnswer } from './refusals.ts';
-
-export interface ExportApiClient extends ExportApi {
-  /** One page. `pagesOf` in conversation-pages.ts reads further pages. */
-  listConversations(query: ConversationQuery, signal: AbortSignal): Promise<ConversationPage>;
-}
-
-/**
- * The limit of an answer about one job. Parsing 1 MiB of members or brackets would block the caller's thread for
- * 200 ms.
- */
-export const longestAnswerBytes = 128 * 1024;
-const maxListingBytes = 64 * 1024 * 1024;
+import {
+  type Answer,
+  longestAnswerBytes,
+  refusalOf,
+  retryAfterOf,
+  serverDateOf,
+  textOf,
+  unexpectedAnswer,
+} from './refusals.ts';
 
 /**
  * Never throws itself. An unusable key or base URL rejects every call (`Unauthorized` or `BadRequest`, without a
  * status) before anything is sent. All calls reject with {@link ExportApiError} only.
  */
-export function createExportApiClient(options: ExchangeOptions): ExportApiClient {
+export function createExportApiClient(options: ExchangeOptions): ExportApi {
   const { clock, key } = options;
-  const exchange = createExchange(options);
-
-  /** Sends, and parses a 2xx with `read`. If `read` returns `undefined`, the answer lacks `wanted`. */
-  async function call<T>(
-    request: ApiRequest,
-    wanted: string,
-    read: (body: unknown, answer: Answer) => T | undefined,
-    signal: AbortSignal,
-  ): Promise<T> {
-    const answer = await exchange(request, signal);
-    if (answer.status < 200 || answer.status > 299) throw refusalOf(answer, clock.now(), key);
-    const result = read(readJson(answer.text), answer);
-    if (result === undefined) throw unexpectedAnswer(answer, wanted, key);
-    return result;
-  }
-
+  const call = createCaller(options);
   return {
     startJob: ({ domain, idempotencyKey }, signal) =>
       call<StartedJob>(
         { method: 'POST', path: jobsPath, body: { domain }, idempotencyKey, maxBytes: longestAnswerBytes },
         'a usable jobId',
-        (raw, answer) => {
+        (answer) => {
+          const raw = readJson(textOf(answer.body));
           const jobId = readJobId(raw, answer.headers.get('location'), key);
           return jobId === undefined
             ? undefined
@@ -71,7 +48,8 @@ export function createExportApiClient(options: ExchangeOptions): ExportApiClient
       call<JobReport>(
         { method: 'GET', path: jobPath(checkedId(jobId, 'job id')), maxBytes: longestAnswerBytes },
         'a job',
-        (raw, answer) => {
+        (answer) => {
+          const raw = readJson(textOf(answer.body));
           const report = readJobReport(raw, key);
           return report && { ...report, retryAfterMs: retryAfterOf(answer, clock.now()) };
         },
@@ -86,47 +64,35 @@ export function createExportApiClient(options: ExchangeOptions): ExportApiClient
           maxBytes: longestAnswerBytes,
         },
         'an http(s) bundleUrl',
-        (raw, answer) => readIssuedLink(raw, serverDateOf(answer.headers)),
-        signal,
-      ),
-    listConversations: async (query, signal) =>
-      call<ConversationPage>(
-        { method: 'GET', path: listingPath(query), maxBytes: maxListingBytes },
-        'conversations',
-        (raw) => readConversationPage(raw),
+        ({ body, headers }) => readIssuedLink(readJson(textOf(body)), serverDateOf(headers)),
         signal,
       ),
   };
 }
 
-function listingPath({ projectId, dateFrom, dateTo, limit, cursor }: ConversationQuery): string {
-  if (
-    limit !== undefined &&
-    !(Number.isInteger(limit) && limit >= pageLimits.minimum && limit <= pageLimits.maximum)
-  ) {
-    throw new ExportApiError(
-      'BadRequest',
-      `limit must be a whole number from ${pageLimits.minimum} to ${pageLimits.maximum}; nothing was sent`,
-    );
-  }
-  const query = new URLSearchParams();
-  if (dateFrom !== undefined) query.set('dateFrom', instantText(dateFrom));
-  if (dateTo !== undefined) query.set('dateTo', instantText(dateTo));
-  if (limit !== undefined) query.set('limit', String(limit));
-  if (cursor !== undefined) query.set('cursor', cursor);
-  const search = query.size === 0 ? '' : `?${query}`;
-  return `${conversationsPath(checkedId(projectId, 'project id'))}${search}`;
+/**
+ * @returns a function that sends a request, and reads a 2xx with `read`; where that returns `undefined`, the answer lacks
+ *   `wanted`
+ */
+export function createCaller(options: ExchangeOptions) {
+  const { clock, key } = options;
+  const exchange = createExchange(options);
+  return async <T>(
+    request: ApiRequest,
+    wanted: string,
+    read: (answer: Answer) => T | undefined | Promise<T | undefined>,
+    signal: AbortSignal,
+  ): Promise<T> => {
+    const answer = await exchange(request, signal);
+    if (answer.status < 200 || answer.status > 299) throw refusalOf(answer, clock.now(), key);
+    const result = await read(answer);
+    if (result === undefined) throw unexpectedAnswer(answer, wanted, key);
+    return result;
+  };
 }
 
-/** A full instant with `Z`, because the zone of a bare date is not documented. */
-function instantText(epochMs: number): string {
-  if (!(Math.abs(epochMs) <= 8.64e15)) {
-    throw new ExportApiError('BadRequest', 'a date bound is not an instant; nothing was sent');
-  }
-  return new Date(epochMs).toISOString();
-}
-
-function checkedId(id: string, what: string): string {
+/** @throws {ExportApiError} */
+export function checkedId(id: string, what: string): string {
   if (isIdentifier(id)) return id;
   throw new ExportApiError('BadRequest', `the ${what} cannot be part of an address; nothing was sent`);
 }

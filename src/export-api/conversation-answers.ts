@@ -1,6 +1,6 @@
 // Parses a page of conversations of any shape. Pure: parsed JSON in, rows out. Owns the tolerance for rows (missing
-// or odd fields) and the rule for the end of a listing. Invariant: no row is dropped. An unreadable field is
-// `undefined`, and the row itself is kept as `raw`.
+// or odd fields) and the rule for the end of a listing. Invariant: no row is dropped; an unreadable field is
+// `undefined`.
 
 import { membersOf } from './job-answers.ts';
 
@@ -23,7 +23,7 @@ export interface ConversationSource {
 /** One row: at the service one turn of a conversation, so `id` is not a key (see `timestamp`, `query`). */
 export interface ConversationRow {
   readonly id: string | undefined;
-  /** As sent; ISO if the service follows its documentation. */
+  /** As sent; ISO if the service follows its documentation. Some services count seconds or milliseconds. */
   readonly timestamp: string | undefined;
   readonly query: string | undefined;
   readonly response: string | undefined;
@@ -31,7 +31,6 @@ export interface ConversationRow {
   readonly queryCategory: string | null;
   readonly pageUrl: string | null;
   readonly resolutionStatus: string | undefined;
-  readonly raw: unknown;
 }
 
 /** What follows a page. `broken`: the service reports more rows, but gives no cursor. */
@@ -43,7 +42,6 @@ export type Following =
 export interface ConversationPage {
   readonly rows: readonly ConversationRow[];
   readonly following: Following;
-  readonly raw: unknown;
 }
 
 /** `undefined` when the answer has no array `conversations`. */
@@ -54,7 +52,6 @@ export function readConversationPage(body: unknown): ConversationPage | undefine
   return {
     rows: rows.map(readRow),
     following: followingOf(members['hasMore'], members['nextCursor']),
-    raw: body,
   };
 }
 
@@ -70,14 +67,13 @@ function readRow(raw: unknown): ConversationRow {
   const members = membersOf(raw) ?? {};
   return {
     id: textOf(members['id']),
-    timestamp: textOf(members['timestamp']),
+    timestamp: timestampOf(members['timestamp']),
     query: textOf(members['query']),
     response: textOf(members['response']),
     sources: readSources(members['sources']),
     queryCategory: textOf(members['queryCategory']) ?? null,
     pageUrl: textOf(members['pageUrl']) ?? null,
     resolutionStatus: textOf(members['resolutionStatus']),
-    raw,
   };
 }
 
@@ -89,6 +85,9 @@ function readSources(value: unknown): readonly ConversationSource[] {
     return url === undefined ? [] : [{ title: textOf(members?.['title']) ?? '', url }];
   });
 }
+
+const timestampOf = (value: unknown): string | undefined =>
+  typeof value === 'number' ? String(value) : textOf(value);
 
 function textOf(value: unknown): string | undefined {
   return typeof value === 'string' ? value : undefined;

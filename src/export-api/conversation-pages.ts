@@ -2,8 +2,8 @@
 // Refuses to loop: on a cursor that comes twice, or on too many pages without rows.
 
 import { ExportApiError } from './answers.ts';
-import type { ExportApiClient } from './client.ts';
 import type { ConversationPage, ConversationQuery } from './conversation-answers.ts';
+import type { ListingClient } from './listing-client.ts';
 
 /** More pages may follow an empty page. This many empty pages in a row are an error. */
 const maxEmptyPages = 20;
@@ -13,7 +13,7 @@ const maxEmptyPages = 20;
  *   conversations and gives no cursor or a used cursor
  */
 export async function* pagesOf(
-  client: Pick<ExportApiClient, 'listConversations'>,
+  client: ListingClient,
   query: ConversationQuery,
   signal: AbortSignal,
 ): AsyncGenerator<ConversationPage, void, undefined> {

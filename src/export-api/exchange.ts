@@ -104,12 +104,12 @@ async function send(
   return {
     status: response.statusCode,
     headers: firstValues(response.headers),
-    text: await readText(response.statusCode, response.body, maxBytes),
+    body: await readBody(response.statusCode, response.body, maxBytes),
   };
 }
 
 /** A refusal is read from its status and headers, so a long one is cut. A successful answer must be complete. */
-async function readText(status: number, body: AsyncIterable<unknown>, maxBytes: number): Promise<string> {
+async function readBody(status: number, body: AsyncIterable<unknown>, maxBytes: number): Promise<Uint8Array> {
   const chunks: Uint8Array[] = [];
   let size = 0;
   for await (const chunk of body) {
@@ -120,7 +120,7 @@ async function readText(status: number, body: AsyncIterable<unknown>, maxBytes: 
     if (status >= 200 && status < 300) throw tooLarge(status, maxBytes);
     break;
   }
-  return new TextDecoder().decode(Buffer.concat(chunks));
+  return Buffer.concat(chunks);
 }
 
 function firstValues(

@@ -12,7 +12,7 @@ export interface Answer {
   readonly status: number;
   readonly headers: ReadonlyMap<string, string>;
   /** At most as long as the client's limit. */
-  readonly text: string;
+  readonly body: Uint8Array;
 }
 
 const codeByStatus: Readonly<Record<number, ExportApiErrorCode>> = {
@@ -66,7 +66,7 @@ export function refusalOf(answer: Answer, now: number, key: string): ExportApiEr
 
 /** A 2xx without the requested value. @param lacks for example `a jobId` */
 export function unexpectedAnswer(answer: Answer, lacks: string, key: string): ExportApiError {
-  const found = describeBody(answer.text);
+  const found = describeBody(answer.body);
   return new ExportApiError(
     'UnexpectedAnswer',
     `the export API answered ${answer.status} with ${found} and without ${lacks}: check that the base URL is the API's`,
@@ -95,7 +95,18 @@ function requestIdOf(headers: ReadonlyMap<string, string>, key: string): string 
     .find((value) => /^[\w.:/+=-]{1,128}$/.test(value) && !containsSecret(value, key));
 }
 
-function describeBody(text: string): string {
+/**
+ * The limit of an answer about one job, and of what is parsed at once. Parsing 1 MiB of members or brackets would block the
+ * caller's thread for 200 ms.
+ */
+export const longestAnswerBytes = 128 * 1024;
+
+/** Without a byte order mark. */
+export const textOf = (body: Uint8Array): string => new TextDecoder().decode(body);
+
+function describeBody(body: Uint8Array): string {
+  if (body.byteLength > longestAnswerBytes) return 'a large body';
+  const text = textOf(body);
   const start = text.trimStart().slice(0, 200).toLowerCase();
   if (start === '') return 'an empty body';
   if (start.startsWith('<!doctype html') || start.startsWith('<html')) return 'an HTML page';

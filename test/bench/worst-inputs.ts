@@ -6,8 +6,8 @@ import {
   parsePublishedBundle,
   parseServedBundle,
 } from '../../src/bundle/published-bundle.ts';
-import { longestAnswerBytes } from '../../src/export-api/client.ts';
 import { membersOf, readIssuedLink, readJobId, readJobReport } from '../../src/export-api/job-answers.ts';
+import { longestAnswerBytes } from '../../src/export-api/refusals.ts';
 import { isCostly, splitList } from '../../src/kube/transport/bounded-json.ts';
 import { readPublished } from '../../src/loop/publish/found-outputs.ts';
 import { readSchedule } from '../../src/reconcile/schedule.ts';

@@ -22,6 +22,7 @@ export const cliContext: CliContext = {
   readStdin: async () => '',
   bundleWorker: worker('bundle-worker'),
   pagesWorker: worker('pages-worker'),
+  listingWorker: worker('listing-worker'),
   mirrorWorker: worker('mirror-worker'),
   gitWorker: worker('git-worker'),
   valuesWorker: worker('values-worker'),

@@ -55,6 +55,7 @@ const workerOf = (name: string): URL =>
 const parts: CliParts = {
   bundleWorker: workerOf('bundle'),
   pagesWorker: workerOf('pages'),
+  listingWorker: workerOf('listing'),
   valuesWorker: workerOf('values'),
   mirrorWorker: workerOf('mirror'),
   gitWorker: workerOf('git'),

@@ -5,8 +5,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { longestBundleJson, parseServedBundle } from '../../src/bundle/published-bundle.ts';
-import { longestAnswerBytes } from '../../src/export-api/client.ts';
 import { membersOf, readJobReport } from '../../src/export-api/job-answers.ts';
+import { longestAnswerBytes } from '../../src/export-api/refusals.ts';
 import { maxPageBytes } from '../../src/kube/objects/resource-list.ts';
 import { readSchedule } from '../../src/reconcile/schedule.ts';
 import { worstInputs } from '../bench/worst-inputs.ts';

@@ -18,7 +18,7 @@ import type { Sink } from '../../conversations/sink.ts';
 import { checkPlace, openSink, placeKind } from '../../conversations/sinks/open-sink.ts';
 import { type ConversationState, openState, type StateIdentity } from '../../conversations/state.ts';
 import { readUntil } from '../../conversations/windows.ts';
-import { createExportApiClient, type ExportApiClient } from '../../export-api/client.ts';
+import { createListingClient, type ListingClient } from '../../export-api/listing-client.ts';
 import { openCaFile } from '../../runtime/http/ca-certificates.ts';
 import { keepHeapSmall } from '../../runtime/v8/heap-growth.ts';
 import { userAgent } from '../../runtime/version.ts';
@@ -221,14 +221,15 @@ function connect(
   { apiBaseUrl: baseUrl, requestTimeout: timeoutMs }: ConversationValues,
   key: string,
   extraCaPem: string | undefined,
-  { clock, env }: CliContext,
-): { readonly client: ExportApiClient; readonly close: () => Promise<void> } {
+  { clock, env, listingWorker: program }: CliContext,
+): { readonly client: ListingClient; readonly close: () => Promise<void> } {
   // The user chooses the export API's address, which may be on a private network.
   const agent = new RenewedAgent(
     { proxy: readProxySettings(env), idleTimeoutMs: timeoutMs, connections: 1, allowPrivateLinks: true },
     extraCaPem,
   );
-  const client = createExportApiClient({ clock, timeoutMs, userAgent, baseUrl, key, dispatcher: agent });
+  const options = { clock, timeoutMs, userAgent, baseUrl, key, dispatcher: agent };
+  const client = createListingClient({ ...options, program });
   return { client, close: () => agent.end() };
 }
 

@@ -75,6 +75,7 @@ test('the package holds the program, its workers, man pages and licences, and no
     'demo-worker.mjs',
     'git-worker.mjs',
     'git-worker.mjs.LEGAL.txt',
+    'listing-worker.mjs',
     'kubectl_complete-static_export',
     'package.json',
     'pages-worker.mjs',

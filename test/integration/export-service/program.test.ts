@@ -12,9 +12,9 @@ import { createInterface } from 'node:readline';
 import { after, before, test } from 'node:test';
 import { gunzipSync } from 'node:zlib';
 import { ExportApiError } from '../../../src/export-api/answers.ts';
-import { createExportApiClient, type ExportApiClient } from '../../../src/export-api/client.ts';
 import { systemClock } from '../../../src/runtime/clock.ts';
 import { eventually } from '../../support/eventually.ts';
+import { createWholeClient, type WholeClient } from '../../support/export-api-client.ts';
 import { programFile } from '../../support/program-file.ts';
 import { untilFinished } from './running-service.ts';
 
@@ -51,7 +51,7 @@ after(() => {
 
 interface Program {
   readonly child: ChildProcess;
-  readonly client: ExportApiClient;
+  readonly client: WholeClient;
   readonly log: () => string;
   readonly kill: (signal: NodeJS.Signals) => Promise<number | null>;
 }
@@ -91,7 +91,7 @@ async function startProgram(more: readonly string[] = [], flags = usual()): Prom
   });
   return {
     child,
-    client: createExportApiClient({
+    client: createWholeClient({
       baseUrl: address,
       key,
       clock: systemClock,

@@ -8,7 +8,6 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { after } from 'node:test';
 import type { ExportApi } from '../../../src/export-api/answers.ts';
-import { createExportApiClient, type ExportApiClient } from '../../../src/export-api/client.ts';
 import {
   type CrawlContext,
   type CrawledFile,
@@ -22,6 +21,7 @@ import { exportWith } from '../../../src/export-service/site-export.ts';
 import { type Clock, systemClock } from '../../../src/runtime/clock.ts';
 import { createLogger } from '../../../src/runtime/logger.ts';
 import { systemRandom } from '../../../src/runtime/random.ts';
+import { createWholeClient, type WholeClient } from '../../support/export-api-client.ts';
 import { workerFile } from '../../support/program-file.ts';
 
 export const key = 'svc_integration';
@@ -41,8 +41,8 @@ export interface RunningService {
   readonly url: string;
   readonly adminUrl: string;
   readonly folder: string;
-  readonly client: ExportApiClient;
-  readonly clientWith: (key: string) => ExportApiClient;
+  readonly client: WholeClient;
+  readonly clientWith: (key: string) => WholeClient;
   /** All that was logged so far. */
   readonly log: () => string;
   /** The next crawl to begin. */
@@ -117,8 +117,8 @@ async function startIn(folder: string, options: Partial<ExportServiceOptions>): 
     logger: createLogger('debug', (line) => lines.push(line)),
     ...options,
   });
-  const clientWith = (apiKey: string): ExportApiClient =>
-    createExportApiClient({
+  const clientWith = (apiKey: string): WholeClient =>
+    createWholeClient({
       baseUrl: options.publicUrl ?? service.url,
       key: apiKey,
       clock: systemClock,

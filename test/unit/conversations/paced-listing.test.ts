@@ -19,7 +19,7 @@ function failing(code: ExportApiErrorCode, retryAfterMs: number | undefined, fai
       listConversations: async () => {
         sent += 1;
         if (sent <= failures) throw new ExportApiError(code, 'failed', { retryAfterMs });
-        return { rows: [], following: { kind: 'end' }, raw: {} };
+        return { rows: [], following: { kind: 'end' } };
       },
     },
     budget: { take: async () => () => {}, pause: (ms) => void pauses.push(ms), close: () => {} },

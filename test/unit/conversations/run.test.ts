@@ -302,7 +302,6 @@ test('rows that the sink has already are committed before a long window ends', a
       queryCategory: null,
       pageUrl: null,
       sources: [],
-      raw: {},
     }));
   await runExport(
     { project: 'p', since, until: since + 1000, lagMs: 0, lookBackMs: 0, limit: 1000 },
@@ -313,7 +312,7 @@ test('rows that the sink has already are committed before a long window ends', a
           pages += 1;
           const following =
             pages < 45 ? ({ kind: 'more', cursor: String(pages) } as const) : ({ kind: 'end' } as const);
-          return { rows: rowsOf(pages), following, raw: {} };
+          return { rows: rowsOf(pages), following };
         },
       },
       state: {

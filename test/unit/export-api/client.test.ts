@@ -9,9 +9,9 @@ import { after, before, test } from 'node:test';
 import { inspect } from 'node:util';
 import { Agent } from 'undici';
 import { ExportApiError, type ExportApiErrorCode } from '../../../src/export-api/answers.ts';
-import { createExportApiClient } from '../../../src/export-api/client.ts';
 import type { ExchangeOptions } from '../../../src/export-api/exchange.ts';
 import { systemClock } from '../../../src/runtime/clock.ts';
+import { createWholeClient } from '../../support/export-api-client.ts';
 import * as fc from '../../support/properties.ts';
 
 const key = 'svc_topsecret';
@@ -54,7 +54,7 @@ function portOf(listening: Server): number {
 
 function client(options: Partial<ExchangeOptions> = {}) {
   received = [];
-  return createExportApiClient({
+  return createWholeClient({
     baseUrl,
     key,
     clock: systemClock,
@@ -155,10 +155,7 @@ test('a listing sends full instants and only the given filters', async () => {
   );
   assert.equal(page.rows.length, 2);
   assert.equal(page.rows[0]?.id, 'c1');
-  assert.deepEqual(
-    page.rows.map((row) => row.raw),
-    [{ id: 'c1', odd: true }, 7],
-  );
+  assert.equal(page.rows[1]?.id, undefined);
   assert.deepEqual(page.following, { kind: 'end' });
 });
 
@@ -391,6 +388,7 @@ test('any payload and status gives an answer or an ExportApiError', async () => 
         try {
           const result = await calls[which]?.();
           assert.ok(status < 300);
+          // A listing has no `raw`: it may cross a thread, and its rows say what they could read.
           const raw = result !== undefined && 'raw' in result ? result.raw : JSON.parse(body);
           assert.deepEqual(JSON.stringify(raw), JSON.stringify(JSON.parse(body)));
         } catch (error) {

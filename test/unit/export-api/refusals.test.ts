@@ -9,7 +9,7 @@ import { type Answer, codeOfStatus, refusalOf } from '../../../src/export-api/re
 const key = 'svc_topsecret';
 const answer = (status: number, text = '', headers: Readonly<Record<string, string>> = {}): Answer => ({
   status,
-  text,
+  body: Buffer.from(text),
   headers: new Map(Object.entries(headers)),
 });
 

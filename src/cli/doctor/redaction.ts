@@ -4,6 +4,7 @@
 // asks for a boundary before a secret.
 
 import { isRecord } from '../../wire/json-text.ts';
+import { tokenForms } from '../../wire/token-forms.ts';
 
 const redacted = '[redacted]';
 
@@ -38,8 +39,12 @@ export function redactText(text: string): string {
   const document = parseDocument(text);
   if (document !== undefined) return JSON.stringify(redactValue(document));
   // Before URLs: what looks like one may hold the name of a secret whose value stands after it.
-  return secrets
-    .reduce((left, pattern) => left.replace(pattern, replacementOf), text)
+  const unnamed = secrets.reduce((left, pattern) => left.replace(pattern, replacementOf), text);
+  return tokenForms
+    .reduce(
+      (left, { pattern, isToken }) => left.replace(pattern, (found) => (isToken(found) ? redacted : found)),
+      unnamed,
+    )
     .replace(url, (_, scheme: string, rest: string) => redactUrl(scheme, rest))
     .replace(/[\w+=-]{40,}/g, (word) => (isRandom(word) ? redacted : word));
 }

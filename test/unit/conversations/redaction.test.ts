@@ -28,6 +28,7 @@ for (const [kind, text] of [
   ['token', 'sk-proj-abcdefghijkl'],
   ['token', 'AKIAIOSFODNN7EXAMPLE'],
   ['token', 'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2lnbmF0dXJl'],
+  ['token', 'wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY'],
   ['token', '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08'],
 ] as const) {
   test(`${text} is taken out as ${kind}`, () => {

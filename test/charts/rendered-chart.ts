@@ -18,6 +18,8 @@ export interface RenderOptions {
   readonly values?: object;
   /** As `group/version` or `group/version/Kind`: what the cluster is said to have. */
   readonly apiVersions?: readonly string[];
+  /** Of the cluster, such as `1.30.0`. */
+  readonly kubeVersion?: string;
 }
 
 /** Fields of an object by their path: `spec.template.spec.containers.0.args`. */
@@ -79,12 +81,18 @@ export async function runHelm(args: readonly string[], input = ''): Promise<Comm
   return runCommand([helm, ...args], { input });
 }
 
-function flagsOf({ namespace = 'docs', files = [], apiVersions = [] }: RenderOptions): readonly string[] {
+function flagsOf({
+  namespace = 'docs',
+  files = [],
+  apiVersions = [],
+  kubeVersion,
+}: RenderOptions): readonly string[] {
   return [
     `--namespace=${namespace}`,
     ...files.map((file) => `--values=${file}`),
     '--values=-',
     ...apiVersions.map((version) => `--api-versions=${version}`),
+    ...(kubeVersion === undefined ? [] : [`--kube-version=${kubeVersion}`]),
   ];
 }
 

@@ -23,6 +23,7 @@ const ownAlways = (name: string): readonly string[] => [
 const wholeCluster = (name: string): readonly string[] => [
   ...['', '-edit', '-view'].map((suffix) => `ClusterRole/${name}${suffix}`),
   `ClusterRoleBinding/${name}`,
+  ...['', 'Binding'].map((suffix) => `ValidatingAdmissionPolicy${suffix}/ops-${name}`),
 ];
 const twice = (id: string): readonly string[] => [id, id];
 
@@ -325,6 +326,7 @@ test("a sub-chart's values may hold keys of a parent, and template names have th
     '_mirror.tpl',
     '_pod.tpl',
     '_alerts.tpl',
+    'admission-policy.yaml',
     'rbac.yaml',
     'networkpolicy.yaml',
   ]) {
@@ -355,4 +357,24 @@ test("labels and annotations of the user replace the chart's, each once", async 
   const pod = pick(objects, `Deployment/${full}`);
   assert.equal(pod.at(`${metadata}.labels.tier`), 'tools');
   assert.equal(pod.at(`${metadata}.annotations.kubectl~kubernetes~io/default-container`), 'sidecar');
+});
+
+test("the operator's admission policy is made where the cluster has it and all namespaces are watched, or as told", async () => {
+  const policies = async (rbac: object, more: object = {}, kubeVersion = '1.30.0') =>
+    (await render('vendor', { values: { rbac, ...more }, kubeVersion }))
+      .map(({ id }) => id)
+      .filter((id) => id.startsWith('ValidatingAdmissionPolicy'));
+  const both = [
+    'ValidatingAdmissionPolicy/ops-ops-static-export-operator',
+    'ValidatingAdmissionPolicyBinding/ops-ops-static-export-operator',
+  ];
+  const narrow = { watchNamespaces: ['docs'] };
+  assert.deepEqual(await policies({}), both);
+  assert.deepEqual(await policies({}, {}, '1.29.0'), []);
+  assert.deepEqual(await policies({}, narrow), []);
+  assert.deepEqual(await policies({ admissionPolicy: 'always' }, narrow), both);
+  assert.deepEqual(await policies({ admissionPolicy: 'never' }), []);
+  const account = { serviceAccount: { name: 'own' } };
+  const [policy] = (await render('vendor', { values: account })).filter(({ id }) => id === both[0]);
+  assert.match(JSON.stringify(policy?.at('spec.matchConditions')), /'system:serviceaccount:ops:own'/);
 });

@@ -86,6 +86,8 @@ export async function startChartedCluster(options: ChartedClusterOptions): Promi
       chart,
       `--namespace=${operatorNamespace}`,
       '--set=apiBaseUrl=http://127.0.0.1',
+      // What the operator does in all these tests, its policy must allow.
+      '--set=rbac.admissionPolicy=always',
       // The shared control plane has it.
       ...(isShared ? ['--set=crds.install=false'] : []),
       ...(options.targets === undefined ? [] : [`--set-json=targets=${JSON.stringify(options.targets)}`]),

@@ -206,6 +206,7 @@ async function start({ cluster, vendor, server, caPem, compiled }: World): Promi
   const flags = [
     `--api-base-url=${vendor.url}`,
     '--allow-private-links',
+    '--allow-private-git-hosts',
     `--allowed-git-hosts=${new URL(server.origin).host}`,
     `--watch-namespaces=${namespace}`,
     // A namespace does not take the last free slot, so this makes two at a time.

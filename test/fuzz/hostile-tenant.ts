@@ -29,6 +29,7 @@ const report = await runTenantCampaign({
   withoutWorst: values['without-worst'],
   maxMs: Number(values.minutes) * 60_000,
   settleMs: 30_000,
+  kits: 100,
   minRefreshes: 2,
   ...(values['leave-out'] !== undefined && { leaveOut: new RegExp(values['leave-out']) }),
   ...(values['slow-archives'] !== undefined && { slowArchives: Number(values['slow-archives']) }),

@@ -201,6 +201,9 @@ export function mutate(sample: Sample, dice: Dice, maxFrames: number): Mutant {
   return { bytes, how, isChecked, plain: sample.kind === 'tar' ? bytes : undefined };
 }
 
+/** Some of the bytes changed, cut, moved or repeated. @param bytes at least one */
+export const changeBytes = (bytes: Buffer, dice: Dice): Buffer => pick(blind, dice)[1](bytes, dice);
+
 function pick<T>(table: Readonly<Record<string, T>>, dice: Dice): readonly [string, T] {
   const rows = Object.entries(table);
   const row = rows[dice(rows.length)];

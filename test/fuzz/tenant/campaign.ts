@@ -8,10 +8,13 @@ import { eventually } from '../../support/eventually.ts';
 import { diceOf } from '../mutation.ts';
 import { Tally } from './choice.ts';
 import { setUp, type TenantEnvironment } from './environment.ts';
+import type { HookFigures } from './hooks.ts';
 import { slowArchive } from './hostile-archives.ts';
+import { shapeNames } from './hostile-hosts.ts';
 import { makeInput } from './inputs.ts';
+import { checkChangedKits, type KitFigures } from './kits.ts';
 import { findTenantLeaks } from './leaks.ts';
-import { publishedCount, publishedExport, type TenantInput } from './objects.ts';
+import { gitExportCount, published, publishedCount, type TenantInput } from './objects.ts';
 import { type ProbeReport, startProbes } from './probes.ts';
 import type { ServedFigures } from './served-tenant.ts';
 import { listSlowArchives, listWorstInputs } from './worst-inputs.ts';
@@ -35,6 +38,8 @@ export interface CampaignOptions {
   readonly minRefreshes: number;
   /** Kinds of answer that each hostile vendor has given before the run ends; 0 by default. */
   readonly minAnswerKinds?: number;
+  /** Changed kits that the command line checks meanwhile; 0 by default. */
+  readonly kits?: number;
   /** Path of a built operator; by default the sources. */
   readonly program?: string;
   readonly onProgress?: (line: string) => void;
@@ -54,6 +59,12 @@ export interface CampaignReport {
   /** What the operator says of the hostile tenant's documents at the end, by reason. */
   readonly documents: Tally;
   readonly lastInput: number;
+  /** Of the hostile git host and registry. */
+  readonly hosts: Tally;
+  /** What the operator says of its git targets at the end. */
+  readonly gitTasks: Tally;
+  readonly hooks: HookFigures;
+  readonly kits: KitFigures;
   /** The rules that were broken, as text. */
   readonly broken: readonly string[];
 }
@@ -163,6 +174,13 @@ async function run(
       ) &&
       isExported();
     while (isAlive() && !isDone() && performance.now() - settledAt < mostMs) await sleep(200);
+    const kits = await checkChangedKits(environment.cluster.folder, options.seed, options.kits ?? 0);
+    const hooks = environment.hooks.figures();
+    const gitTasks = new Tally();
+    const gitNames = Array.from({ length: gitExportCount + shapeNames.length }, (_, at) => `git-${at}`);
+    for (const { targets } of isAlive() ? await readPublished(environment, gitNames) : [])
+      for (const { reason, message = '' } of targets)
+        gitTasks.add(`${reason} ${message.slice(0, 90)}`.trim());
     const leaks = isAlive() ? await findTenantLeaks(environment) : [];
     const measured = {
       probes: await probes.report(),
@@ -181,6 +199,8 @@ async function run(
       ...(options.slowArchives === undefined ? [] : judgeExports(watch.figures())),
       ...judgeMeasured(measured, environment.limitBytes),
       ...leaks,
+      ...hooks.broken,
+      ...kits.broken,
       ...environment.hostileVendors.flatMap(({ strayKeys }) => [...strayKeys]),
     ];
     return {
@@ -192,6 +212,10 @@ async function run(
       served: watch.figures(),
       documents,
       lastInput: at - 1,
+      hosts: environment.hosts.answered,
+      gitTasks,
+      hooks,
+      kits,
       broken,
     };
   } finally {
@@ -205,12 +229,14 @@ const mostSettleMs = 60_000;
 const seconds = (start: number): number => Math.round((performance.now() - start) / 1000);
 
 /** The hostile tenant's exports with an honest vendor: the documents are their targets. */
-async function readPublished({ clients, context }: TenantEnvironment) {
-  const all = Array.from({ length: publishedCount }, (_, at) => publishedExport(at).metadata.name);
+async function readPublished(
+  { clients, context }: TenantEnvironment,
+  all = Array.from({ length: publishedCount }, (_, at) => published(at)),
+) {
   return Promise.all(
     all.map(async (name) => {
       const path = `/apis/staticexport.dev/v1alpha1/namespaces/${context.namespace}/staticexports/${name}`;
-      const { status } = publishedShape.parse(await clients.hostile.read(path));
+      const { status } = publishedShape.parse((await clients.hostile.read(path)) ?? { status: {} });
       const isReady =
         status.conditions?.some((one) => one.type === 'Ready' && one.status === 'True') === true;
       return { isReady, targets: status.targets ?? [] };

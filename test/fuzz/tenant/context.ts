@@ -7,6 +7,10 @@ export interface TenantContext {
   /** The hostile vendor again, on a host that it shares with the other tenant's vendor. */
   readonly neighbourUrl: string;
   readonly trapUrl: string;
+  /** Of the hostile git host, `https://…`. */
+  readonly gitOrigin: string;
+  /** `host:port` of the hostile registry. */
+  readonly registry: string;
   readonly servedNamespace: string;
   /** An output Secret of the other tenant. */
   readonly servedOutput: string;

@@ -7,8 +7,10 @@ import { type ChartedCluster, startChartedCluster } from '../../integration/oper
 import { type OperatorProcess, startOperator } from '../../integration/operator/operator-process.ts';
 import { goodKey, startVendor } from '../../integration/operator/scripted-vendor.ts';
 import type { TenantContext } from './context.ts';
+import { type HookAttack, hookSecret, startHooks } from './hooks.ts';
+import { type HostileHosts, startHostileHosts } from './hostile-hosts.ts';
 import { type KubeClient, openKubeClient } from './kube-client.ts';
-import { type KubeObject, publishedCount, publishedExport, secret } from './objects.ts';
+import { type KubeObject, publishedCount, publishedExport, secret, staticExport } from './objects.ts';
 import { lifetimeMs, type ServedWatch, servedObjects, watchServed } from './served-tenant.ts';
 import { type HostileVendor, hostileKey, startHostileVendor } from './vendor.ts';
 
@@ -32,10 +34,20 @@ const deploymentShape = z.object({
   }),
 });
 
+/** Its hooks are noted, and start no export. */
+const hooked = staticExport('hooked', {
+  domain: 'hooked.example.com',
+  api: { keySecretRef: { name: 'export-api' } },
+  suspend: true,
+  trigger: { webhook: { secretRef: { name: 'hook' } } },
+});
+
 export interface TenantEnvironment {
   readonly cluster: ChartedCluster;
   readonly operator: OperatorProcess;
   readonly hostileVendors: readonly HostileVendor[];
+  readonly hosts: HostileHosts;
+  readonly hooks: HookAttack;
   readonly clients: Readonly<Record<'served' | 'hostile', KubeClient>>;
   readonly context: TenantContext;
   readonly watch: ServedWatch;
@@ -56,6 +68,7 @@ export async function setUp(
     ownControlPlane: true,
     namespaces: [served, hostile],
     watchNamespaces: [],
+    webhook: { enabled: true, secretNames: ['hook'] },
   });
   closers.push(cluster.stop);
   const honest = await startVendor();
@@ -66,6 +79,8 @@ export async function setUp(
   closers.push(neighbour.close);
   const apart = await startHostileVendor(seed, '127.0.0.3', '127.0.0.4');
   closers.push(apart.close);
+  const hosts = await startHostileHosts(seed, '127.0.0.3');
+  closers.push(hosts.close);
   const clients = {
     served: await openKubeClient(cluster, served),
     hostile: await openKubeClient(cluster, hostile),
@@ -79,9 +94,11 @@ export async function setUp(
   const basics = [
     secret('export-api', { apiKey: goodKey }),
     secret('hostile-api', { apiKey: hostileKey }),
+    secret('git', { token: hostileKey, 'ca.crt': hosts.caPem }),
+    secret('mirror', { username: 'hostile', password: hostileKey }),
     ...Array.from({ length: publishedCount }, (_, at) => publishedExport(at)),
   ];
-  await writeAll(clients.served, objects);
+  await writeAll(clients.served, [...objects, secret('hook', { secret: hookSecret }), hooked]);
   await writeAll(clients.hostile, basics);
 
   const meterFile = join(cluster.folder, 'main-thread.jsonl');
@@ -95,6 +112,10 @@ export async function setUp(
       `--api-base-url=${honest.url}`,
       `--allowed-api-hosts=${origins.join(',')}`,
       '--allow-private-links',
+      `--allowed-git-hosts=${new URL(hosts.gitOrigin).host}`,
+      '--allow-private-git-hosts',
+      `--allowed-mirror-hosts=http://${hosts.registry}`,
+      '--allow-private-mirror-hosts',
     ],
     {
       ...(program !== undefined && { program }),
@@ -110,11 +131,15 @@ export async function setUp(
   closers.push(() => operator.child.stop());
   const watch = watchServed(clients.served, served, objects);
   closers.push(watch.stop);
+  const hooks = await startHooks(cluster, seed, `/hooks/${served}/${hooked.metadata.name}`);
+  closers.push(hooks.stop);
   const context = {
     namespace: hostile,
     hostileUrl: apart.url,
     neighbourUrl: neighbour.url,
     trapUrl: apart.trapUrl,
+    gitOrigin: hosts.gitOrigin,
+    registry: hosts.registry,
     servedNamespace: served,
     servedOutput: 'first-bundle',
   };
@@ -122,6 +147,8 @@ export async function setUp(
     cluster,
     operator,
     hostileVendors: [neighbour, apart],
+    hosts,
+    hooks,
     clients,
     context,
     watch,

@@ -7,14 +7,19 @@ import { stages } from './answer.ts';
 import { between, fill, isLucky, makeOddText, pick } from './choice.ts';
 import type { TenantContext } from './context.ts';
 import { makeDocument } from './documents.ts';
+import { repositoryPath, shapeNames } from './hostile-hosts.ts';
 import {
   apply,
   configMap,
   documentsEach,
   documentsInput,
   forgeStatus,
+  gitExportCount,
+  gitInput,
   group,
   hostileSpec,
+  mirrorExportCount,
+  mirrorInput,
   published,
   publishedCount,
   publishedSpec,
@@ -169,6 +174,16 @@ const manyTargets: Maker = (at, dice, context) => {
   };
 };
 
+const gitTarget: Maker = (at, dice, context) =>
+  gitInput(
+    dice(gitExportCount),
+    repositoryPath(pick(dice, [...shapeNames, 'mutant', 'mutant', 'answer']), at),
+    `g${at}`,
+    context,
+  );
+
+const mirrored: Maker = (at, dice, context) => mirrorInput(dice(mirrorExportCount), `m${at}`, context);
+
 const flood: Maker = (at, dice, context) => {
   const count = between(dice, 40, 200);
   const stage = pick(dice, [...stages, 'file'] as const);
@@ -191,6 +206,6 @@ const makers: readonly Maker[] = [
   ...Array.from({ length: 5 }, () => randomDocuments),
   ...Array.from({ length: 8 }, () => vendorExport),
   ...Array.from({ length: 6 }, () => oddSpec),
-  ...[annotated, churn, deletions, flood],
+  ...[annotated, churn, deletions, flood, gitTarget, mirrored],
   ...[keys, outputs, forgedStatus, manyTargets].flatMap((maker) => [maker, maker]),
 ];

@@ -74,6 +74,32 @@ export const publishedSpec = (at: number): object => ({
 });
 export const publishedExport = (at: number): KubeObject => staticExport(published(at), publishedSpec(at));
 
+/** Exports of an honest vendor, for hostile repositories and registries. */
+/** In addition to one for each shape of repository. */
+export const gitExportCount = 3;
+export const mirrorExportCount = 3;
+
+/** @param plan of the repository, and its serial; see `hostile-hosts.ts` */
+export function gitInput(at: number, path: string, token: string, context: TenantContext): TenantInput {
+  const name = `git-${at}`;
+  const git = { url: `${context.gitOrigin}/${path}`, path: 'v.yaml', secretRef: { name: 'git' } };
+  const spec = {
+    ...publishedSpec(at),
+    domain: `${name}.example.com`,
+    targets: [{ name: 'git', type: 'Git', git }],
+  };
+  const annotations = { 'example.com/token': token };
+  return { kind: 'git target', writes: [apply(staticExport(name, spec, { annotations }))] };
+}
+
+export function mirrorInput(at: number, token: string, { registry }: TenantContext): TenantInput {
+  const name = `mir-${at}`;
+  const oci = { repository: `${registry}/mir/${name}`, secretRef: { name: 'mirror' } };
+  const spec = { ...publishedSpec(at), domain: `${name}.example.com`, mirror: { policy: 'BestEffort', oci } };
+  const annotations = { [`${group}/requestedAt`]: token };
+  return { kind: 'mirror', writes: [apply(staticExport(name, spec, { annotations }))] };
+}
+
 /** Sixteen texts where one published export has its targets. */
 export function documentsInput(
   texts: readonly HostileText[],

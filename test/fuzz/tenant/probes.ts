@@ -9,6 +9,7 @@ import { z } from 'zod';
 /** The longest that an answer may take: a probe's by the rule, a scrape's as Prometheus waits for it. */
 const timeoutsMs = { '/livez': 1_000, '/readyz': 1_000, '/metrics': 10_000 } as const;
 const everyMs = 200;
+const lookEveryMs = 20;
 
 const figuresShape = z.object({
   path: z.string(),
@@ -23,7 +24,7 @@ const figuresShape = z.object({
 });
 const reportShape = z.object({
   probes: z.array(figuresShape),
-  /** The most that the process ever had, by the kernel's own count. */
+  /** The most that was seen of the process and its own processes. */
   mostResidentBytes: z.number(),
 });
 export type ProbeReport = z.infer<typeof reportShape>;
@@ -87,13 +88,25 @@ function noteOutage(series: Series): void {
   series.goodAt = now;
 }
 
-/** `VmHWM` is the highest memory of the process, also between two reads. Zero without /proc. */
-function readMostResident(pid: number): number {
+/** What a container would be charged for now: the process, and what its own processes have for themselves. */
+function readResident(pid: number): number {
+  const kibibytes = (of: number, name: string): number => {
+    try {
+      const status = readFileSync(`/proc/${of}/status`, 'utf8');
+      return Number(new RegExp(`^${name}:\\s+(\\d+)`, 'm').exec(status)?.[1] ?? 0);
+    } catch {
+      return 0;
+    }
+  };
+  const children = childrenOf(pid).reduce((sum, child) => sum + kibibytes(child, 'RssAnon'), 0);
+  return (kibibytes(pid, 'VmRSS') + children) * 1024;
+}
+
+function childrenOf(pid: number): readonly number[] {
   try {
-    const [, kib = '0'] = /^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
-    return Number(kib) * 1024;
+    return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean).map(Number);
   } catch {
-    return 0;
+    return [];
   }
 }
 
@@ -113,7 +126,7 @@ async function run(): Promise<void> {
   );
   let mostResidentBytes = 0;
   const look = (): void => {
-    mostResidentBytes = Math.max(mostResidentBytes, readMostResident(pid));
+    mostResidentBytes = Math.max(mostResidentBytes, readResident(pid));
   };
   parentPort?.on('message', () => {
     look();
@@ -139,7 +152,7 @@ async function run(): Promise<void> {
       await sleep(everyMs);
     }
   };
-  setInterval(look, everyMs);
+  setInterval(look, lookEveryMs);
   await Promise.all(all.map(ask));
 }
 

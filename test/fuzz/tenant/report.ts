@@ -19,6 +19,11 @@ export function reportLines(report: CampaignReport): readonly string[] {
       answers.flatMap((tally) => tally.list()).sort(([, a], [, b]) => b - a),
     ),
     ...counts('its documents at the end, as the operator calls them', documents.list()),
+    ...counts('answers of its git host and registry', report.hosts.list()),
+    ...counts('its git targets at the end, as the operator calls them', report.gitTasks.list()),
+    ...counts('changed kits', report.kits.verdicts.list()),
+    ...counts('hooks without the secret', report.hooks.attacks.list()),
+    `hooks with the secret: ${report.hooks.accepted} of ${report.hooks.sent} accepted; receiver ${mib(report.hooks.mostResidentBytes)} at most, kit verify ${mib(report.kits.mostResidentBytes)}`,
     ...probes.probes.map(
       ({ path, asked, failed, mostFailedInRow, longestMs, longestOutageMs, p99Ms }) =>
         `${path}: asked ${asked}, failed ${failed}, in a row ${mostFailedInRow}, p99 ${ms(p99Ms)}, longest ${ms(longestMs)}, silent for ${ms(longestOutageMs)}`,

@@ -158,7 +158,11 @@ async function listen(server: ReturnType<typeof createServer>, host: string): Pr
 }
 
 /** Bytes as they are; a peer that does not read is waited for, and one that leaves ends it. */
-async function play({ pieces, end }: HostileAnswer, socket: Socket, signal: AbortSignal): Promise<void> {
+export async function play(
+  { pieces, end }: HostileAnswer,
+  socket: Socket,
+  signal: AbortSignal,
+): Promise<void> {
   socket.on('error', () => {});
   const closed = new Promise<void>((resolve) => socket.once('close', () => resolve()));
   for (const { bytes, times, everyMs } of pieces) {

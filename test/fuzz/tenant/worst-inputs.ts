@@ -6,12 +6,17 @@ import { stages } from './answer.ts';
 import { listAnswerKinds } from './answers.ts';
 import type { TenantContext } from './context.ts';
 import { listWorstDocuments } from './documents.ts';
+import { repositoryPath, shapeNames } from './hostile-hosts.ts';
 import {
   apply,
   documentsEach,
   documentsInput,
   forgeStatus,
+  gitExportCount,
+  gitInput,
   hostileSpec,
+  mirrorExportCount,
+  mirrorInput,
   publishedCount,
   staticExport,
   type TenantInput,
@@ -56,6 +61,10 @@ export function listWorstInputs(context: TenantContext, archiveCount: number): r
   );
   return [
     ...batches,
+    ...shapeNames.map((shape, at) =>
+      gitInput(gitExportCount + at, repositoryPath(shape, at), `w${at}`, context),
+    ),
+    ...Array.from({ length: mirrorExportCount }, (_, at) => mirrorInput(at, 'worst', context)),
     { kind: 'every answer', writes: answers },
     { kind: 'every archive', writes: archives },
     { kind: 'every schedule', writes: timed },

@@ -18,6 +18,8 @@ const context: TenantContext = {
   hostileUrl: 'http://127.0.0.3:8001/api',
   neighbourUrl: 'http://127.0.0.2:8002/api',
   trapUrl: 'http://127.0.0.4:8003/api',
+  gitOrigin: 'https://127.0.0.3:8004',
+  registry: '127.0.0.3:8005',
   servedNamespace: 'served',
   servedOutput: 'first-bundle',
 };

@@ -18,6 +18,7 @@ import { ClusterError } from '../wire/cluster-error.ts';
 import { createBodySlots } from './body-slots.ts';
 import { type ClientRate, clientOf } from './client-rate.ts';
 import type { HookTargets } from './hook-target.ts';
+import { createRefusalTicks } from './refusal-ticks.ts';
 import { type Claim, readClaims, type Scheme } from './signature-headers.ts';
 import { type HookSecret, readHookSecret, verify } from './verification.ts';
 
@@ -47,8 +48,9 @@ export interface ReceiverAppOptions {
   /** Proxies whose `X-Forwarded-For` names the client: addresses and networks. */
   readonly trustedProxies: readonly string[];
   readonly requestTimeoutMs: number;
-  /** A refusal leaves at a multiple of this after its request. */
+  /** Refusals leave at ticks of this length, one or two after their request. */
   readonly refusalStepMs: number;
+  readonly shutdown: AbortSignal;
   readonly onAnswered: (outcome: Outcome, seconds: number) => void;
 }
 
@@ -140,8 +142,13 @@ function receiveHook(options: ReceiverAppOptions): RequestHandler {
   const reported = createReports(logger);
   const enter = createWorkSlots(maxConcurrent);
   const proven = createProvenSecrets();
+  const refusalTicks = createRefusalTicks(clock, options.refusalStepMs, options.shutdown);
   return async (request, response) => {
-    const refuse = refusing(options, response);
+    const leaveAtTick = refusalTicks();
+    const refuse = async (): Promise<void> => {
+      await leaveAtTick();
+      answer(response, 'unauthorized', 401, 'unauthorized');
+    };
     const client = clientIn(request);
     const key = keySchema.safeParse(request.params);
     const claims = readClaims(request.headers);
@@ -185,16 +192,6 @@ function receiveHook(options: ReceiverAppOptions): RequestHandler {
     } finally {
       leave();
     }
-  };
-}
-
-/** Answers 401 at a multiple of the step after now, however long it took to find out. */
-function refusing({ clock, refusalStepMs }: ReceiverAppOptions, response: Response): () => Promise<void> {
-  const began = clock.monotonic();
-  return async () => {
-    const steps = Math.floor((clock.monotonic() - began) / refusalStepMs) + 1;
-    await clock.after(began + steps * refusalStepMs - clock.monotonic());
-    answer(response, 'unauthorized', 401, 'unauthorized');
   };
 }
 

@@ -35,6 +35,15 @@ export interface GitObject {
 type Place = number;
 const packFactor = 2 ** 32;
 
+/** What a look at an object costs, and what is kept of it beside its content: in bytes, of both budgets. */
+const costOfObject = 256;
+
+/** Of one pack, while their bases are not known. */
+interface Deltas {
+  readonly byBase: Map<Place | string, Place[]>;
+  readonly places: Set<Place>;
+}
+
 interface Header {
   readonly size: number;
   /** Of the compressed bytes. */
@@ -65,7 +74,7 @@ export class PackStore {
     const count = view.getUint32(8);
     if (count + this.#places.size > this.#limits.maxObjects) throw new PackRefused('TooManyObjects');
     const first = this.#packs.push(pack) * packFactor - packFactor;
-    const deltas: Place[] = [];
+    const deltas: Deltas = { byBase: new Map(), places: new Set() };
     let at = first + 12;
     for (let object = 0; object < count; object += 1) {
       const place = at;
@@ -74,7 +83,11 @@ export class PackStore {
       if (typeof of === 'string') this.#note(place, { type: of, content: data });
       else {
         refuseSize(resultSizeOf(data), this.#limits.maxObjectBytes);
-        deltas.push(place);
+        const base = 'place' in of ? of.place : of.id;
+        const beside = deltas.byBase.get(base);
+        if (beside === undefined) deltas.byBase.set(base, [place]);
+        else beside.push(place);
+        deltas.places.add(place);
       }
       at = first + dataStart + used;
     }
@@ -91,18 +104,24 @@ export class PackStore {
     return place === undefined ? undefined : this.#resolve(place);
   }
 
-  /** A delta may come before its base, where that is named by its id. */
-  #resolveAll(deltas: readonly Place[]): void {
-    let waiting = deltas;
-    while (waiting.length > 0) {
-      const left = waiting.filter((place) => {
-        const object = this.#resolve(place);
-        if (object !== undefined) this.#note(place, object);
-        return object === undefined;
-      });
-      if (left.length === waiting.length) throw new PackRefused('DamagedPack');
-      waiting = left;
+  /** Each after its base, which may come later in the pack, and before other deltas: the base is kept then. */
+  #resolveAll({ byBase, places }: Deltas): void {
+    const ready: Place[] = [];
+    const release = (base: Place | string): void => {
+      for (const place of byBase.get(base) ?? []) ready.push(place);
+      byBase.delete(base);
+    };
+    for (const base of [...byBase.keys()]) {
+      if (typeof base === 'string' ? this.#places.has(base) : !places.has(base)) release(base);
     }
+    for (let place = ready.pop(); place !== undefined; place = ready.pop()) {
+      const object = this.#resolve(place);
+      if (object === undefined) break;
+      const id = this.#note(place, object);
+      release(place);
+      release(id);
+    }
+    if (byBase.size > 0) throw new PackRefused('DamagedPack');
   }
 
   /** @returns `undefined` where a base is not known */
@@ -133,6 +152,7 @@ export class PackStore {
   }
 
   #headerAt(place: Place): Header {
+    this.#spend(costOfObject);
     const pack = this.#packOf(place);
     const start = place % packFactor;
     const first = byteAt(pack, start);
@@ -196,17 +216,18 @@ export class PackStore {
     return object;
   }
 
-  #note(place: Place, object: GitObject): void {
+  #note(place: Place, object: GitObject): string {
     const { type, content } = object;
     const id = createHash('sha1').update(`${type} ${content.byteLength}\0`).update(content).digest('hex');
     this.#places.set(id, place);
     this.#kept.set(place, object);
-    this.#keptBytes += content.byteLength;
+    this.#keptBytes += content.byteLength + costOfObject;
     for (const [oldest, kept] of this.#kept) {
-      if (this.#keptBytes <= this.#limits.maxKeptBytes) return;
+      if (this.#keptBytes <= this.#limits.maxKeptBytes) break;
       this.#kept.delete(oldest);
-      this.#keptBytes -= kept.content.byteLength;
+      this.#keptBytes -= kept.content.byteLength + costOfObject;
     }
+    return id;
   }
 
   #spend(bytes: number): void {
@@ -221,7 +242,9 @@ interface Inflated {
 }
 
 function inflateWithInfo(input: Uint8Array, maxOutputLength: number): Inflated {
-  const result: unknown = inflateSync(input, { maxOutputLength, info: true });
+  // Of its own size, because a part of a larger chunk keeps the whole. Node wants 64 bytes at least.
+  const chunkSize = Math.max(64, maxOutputLength);
+  const result: unknown = inflateSync(input, { maxOutputLength, chunkSize, info: true });
   if (!isInflated(result)) throw new PackRefused('DamagedPack');
   return result;
 }

@@ -233,7 +233,7 @@ export interface TaskQueueOptions {
   readonly timeoutMs: number;
   /** Tasks of one owner that may wait; more are refused, because their inputs take memory. */
   readonly maxWaitingPerOwner: number;
-  /** A host without a task for so long ends and gives its memory back. */
+  /** A host without a task for so long ends and gives its memory back. 0: each task has a host of its own. */
   readonly idleMs: number;
   readonly clock: Pick<Clock, 'after'>;
 }
@@ -277,6 +277,7 @@ export class TaskQueue<Input, Output> {
       throw error;
     } finally {
       settled.abort();
+      if (this.#options.idleMs === 0) await this.#end();
       this.#passTurn();
     }
   }

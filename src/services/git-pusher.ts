@@ -16,10 +16,11 @@ import { userAgent } from '../runtime/version.ts';
 import type { GitPusher, GitSettings } from './git-targets.ts';
 
 /** The largest repository that the task's `maxBytes` lets in takes 60 % of it (test/bench/git/memory.ts). */
-const limits = { maxHeapMb: 128, maxMemoryMb: 224 };
+const limits = { maxHeapMb: 128, maxMemoryMb: 256 };
 /** The process's own deadline ends first, and its message says what it waited for. */
 const timeoutMs = defaultGitLimits.deadlineMs + 2000;
-const idleMs = 30_000;
+/** What one repository took is not there for the next: V8 and its libraries give memory back late. */
+const idleMs = 0;
 /** A bound of memory: the caller lets few tasks of a namespace wait here. */
 const maxWaitingPerOwner = 64;
 

@@ -162,36 +162,46 @@ function receiveHook(options: ReceiverAppOptions): RequestHandler {
     }
     // Neither depends on what exists in the cluster.
     if (!key.success || claims.length === 0) return refuse();
+    // What was not judged does not count as refused.
+    const giveBack = (): void => (waitMs === undefined ? rates.refused.giveBack(client) : undefined);
     const leave = enter(client);
     if (leave === undefined) {
+      giveBack();
       answer(response, 'limited', 503, 'busy', 1000);
       return;
     }
-    try {
+    const hook = key.data;
+    /** @returns whether it is refused */
+    const judge = async (): Promise<boolean> => {
       const signal = clock.deadline(options.requestTimeoutMs);
-      const found = await targets.find(key.data, signal);
+      const found = await targets.find(hook, signal);
       const scheme = holds(claims, body, found.secret);
-      reported.note(key.data, found.isWanted ? found.why : undefined);
+      reported.note(hook, found.isWanted ? found.why : undefined);
       if (scheme === undefined || found.uid === undefined) {
-        if (waitMs !== undefined) proven.forget(key.data);
-        logger.debug({ ...key.data, why: found.why ?? 'no signature holds' }, 'unauthorized');
-        leave();
-        return await refuse();
+        if (waitMs !== undefined) proven.forget(hook);
+        logger.debug({ ...hook, why: found.why ?? 'no signature holds' }, 'unauthorized');
+        return true;
       }
-      if (waitMs === undefined) rates.refused.giveBack(client);
-      proven.note(key.data, found.secret);
+      giveBack();
+      proven.note(hook, found.secret);
       const acceptedWaitMs = rates.accepted.take(client);
       if (acceptedWaitMs !== undefined) {
         answer(response, 'limited', 429, 'too many requests', acceptedWaitMs);
-        return;
+        return false;
       }
-      await targets.request(key.data, found.uid, new Date(clock.now()).toISOString(), signal);
-      logAccepted(logger, key.data, scheme);
+      await targets.request(hook, found.uid, new Date(clock.now()).toISOString(), signal);
+      logAccepted(logger, hook, scheme);
       setOutcome(response, 'accepted');
       response.status(202).json({ status: 'accepted' });
-    } finally {
-      leave();
-    }
+      return false;
+    };
+    const isRefused = await judge()
+      .catch((error: unknown) => {
+        if (error instanceof ClusterError) giveBack();
+        throw error;
+      })
+      .finally(leave);
+    if (isRefused) await refuse();
   };
 }
 

@@ -14,8 +14,8 @@ const sign = "['!#$*^{|}~]";
 /** As itself, full width, or escaped for a URL, JSON or HTML. */
 const at = String.raw`(?:@|＠|%40|\\u0040|\\x40|&#0?64;|&#x0?40;|&commat;)`;
 const label = String.raw`[\p{L}\p{N}](?:[\p{L}\p{N}-]{0,61}[\p{L}\p{N}])?`;
-/** The last label has a letter: `name@1.2.3` is a version. Or an address in brackets. */
-const domain = String.raw`(?:(?:${label}\.){1,8}(?=[\p{N}-]*\p{L})${label}|\[(?:IPv6:)?[\da-f.:]{2,45}\])`;
+/** The last label has letters alone: `name@1.2.x` is a version. Or an address in brackets. */
+const domain = String.raw`(?:(?:${label}\.){1,8}(?:\p{L}{2,63}|xn--[\p{L}\p{N}-]{1,59})|\[(?:IPv6:)?[\da-f.:]{2,45}\])`;
 /** What an escape leaves before a local part. */
 const escaped = String.raw`(?<before>(?<=\\)(?:[abfnrtv]|u[\da-f]{4}|x[\da-f]{2})|(?:%[\da-f]{2}){1,3})`;
 const email = new RegExp(
@@ -32,25 +32,36 @@ export function replaceEmails(text: string, shown: Shown): string {
   });
 }
 
-/** Two of hexadecimal, as an escape ends: digits after it are no part of it. */
+/** After an escape digits are no part of it. `v1.2.3.4` and `1.2.3.4-rc1` are versions. */
 const ipv4 =
-  /(?:(?<!\d|\d\.)|(?<=%[\da-f]{2}|\\x[\da-f]{2}|\\u[\da-f]{4}))(?:\d{1,3}\.){3}\d{1,3}(?!\d|\.\d)/gi;
+  /(?:(?<!\d|\d\.|(?<![\p{L}\p{N}])v)|(?<=%[\da-f]{2}|\\x[\da-f]{2}|\\u[\da-f]{4}))(?:\d{1,3}\.){3}\d{1,3}(?!\d|\.\d|[-.]?(?:rc|alpha|beta|dev|post)\d?)/giu;
 /** Wider than RFC 4291 §2.2: the match is checked, and shortened, until it is an address. */
 const ipv6 = /(?:[\da-f]{1,4}:|:(?=:))(?:[\da-f]{0,4}:){1,7}(?:(?:\d{1,3}\.){3}\d{1,3}|[\da-f]{0,4})/gi;
 /** Global, unique local, link-local, mapped and translated addresses: `::` of a name in code has none of them. */
-const certain =
-  /^(?:[23][\da-f]{3}|f[cd][\da-f]{2}|fe[89ab][\da-f]|64:ff9b):|^::(?:ffff:)?\d{1,3}\.|^(?:[\da-f]{1,4}:){7}/i;
+const certain = /^(?:[23][\da-f]{3}|f[cd][\da-f]{2}|fe[89ab][\da-f]|64:ff9b):|^::(?:ffff:)?\d{1,3}\./i;
+const whole = /^(?:[\da-f]{1,4}:){7}[\da-f]{1,4}$/i;
 
 export function replaceIpAddresses(text: string, shown: Shown): string {
   const isBeside = (place: number): boolean => /[\p{L}\p{N}_]/u.test(text.charAt(place));
+  const pattern = new RegExp(ipv6);
   let done = '';
   let at = 0;
-  for (const { 0: match, index } of text.matchAll(ipv6)) {
-    const address = ipv6Within(match);
-    const isInWord = isBeside(index - 1) || isBeside(index + address.length);
-    if (address === '' || (isInWord && !certain.test(address))) continue;
+  for (let match = pattern.exec(text); match !== null; match = pattern.exec(text)) {
+    const [found] = match;
+    const { index } = match;
+    const address = ipv6Within(found);
+    const end = index + address.length;
+    const isAfterWord = isBeside(index - 1);
+    const isKnown = certain.test(address) || (!isAfterWord && whole.test(address));
+    const isCode = text.startsWith('::', end) || text.slice(0, index).endsWith('::');
+    if (address === '' || isCode || ((isAfterWord || isBeside(end)) && !isKnown)) {
+      // The end of a word may be hexadecimal: `source:2001:db8::1`.
+      pattern.lastIndex = index + found.indexOf(':') + 1;
+      continue;
+    }
     done += replaceIpv4(text.slice(at, index), shown) + shown(address);
-    at = index + address.length;
+    at = end;
+    pattern.lastIndex = end;
   }
   return done + replaceIpv4(text.slice(at), shown);
 }

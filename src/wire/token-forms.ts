@@ -5,106 +5,82 @@
 /** Regular expressions that no word begins with: eight characters after them are a token. */
 const distinctPrefixes = {
   'Adobe, Age, Anthropic, Atlassian': ['p8e-', 'AGE-SECRET-KEY-1', 'sk-ant-', 'AT[AC]TT3'],
-  'Brevo, Buildkite, CircleCI, Contentful': ['xkeysib-', 'bku[ar]_', 'bkct_', 'CCIP(?:AT|RJ)_', 'CFPAT-'],
-  'DigitalOcean, Docker, Doppler': ['do[opr]_v1_', 'dckr_[po]at_', 'dp\\.(?:pt|st|ct|sa|scim|audit)\\.'],
-  'Flutterwave, Fly.io': ['FLW(?:SEC|PUB)K[_-]', 'FlyV1 '],
+  Amazon: ['A(?:KIA|SIA|BIA|CCA|GPA|IDA|ROA|IPA|NPA|NVA)(?=[A-Z2-7]{16})', 'ABSK(?=[\\w+/=]{20})'],
+  'Airtable, Brevo, Buildkite': ['pat(?=[A-Za-z0-9]{14}\\.)', 'xkeysib-', 'bku[ar]_', 'bkct_'],
+  'CircleCI, Contentful': ['CCIP(?:AT|RJ)_', 'CFPAT-'],
+  'DigitalOcean, Docker, Doppler, Dropbox': [
+    'do[opr]_v1_',
+    'dckr_[po]at_',
+    'dp\\.(?:pt|st|ct|sa|scim|audit)\\.',
+    'sl\\.(?=[\\w-]{20})',
+  ],
+  'Duffel, Dynatrace, Flutterwave, Fly.io': [
+    'duffel_(?:test|live)_',
+    'dt0[a-z]\\d\\d\\.',
+    'FLW(?:SEC|PUB)K[_-]',
+    'FlyV1 fm\\d',
+  ],
   'GitHub, GitLab': [
     'gh[opsur]_',
     'github_pat_',
     'gl(?:pat|dt|rtr?|cbt|ptt|ft|imt|agent|oas|soat|ffct|wt)-',
     'GR1348941',
   ],
-  'Google, Grafana': ['AIza', 'ya29\\.', 'GOCSPX-', '1//0', 'glsa_'],
-  'HashiCorp, Heroku, HubSpot': ['hv[sbr]\\.', '\\w{14}\\.atlasv1\\.', 'HRKU-', 'pat-[a-z]{2}\\d-'],
-  'JFrog, JSON Web Token': ['cmVmdGtu', 'eyJ'],
-  'LangSmith, Linear, Mapbox, Mailchimp': [
-    'lsv2_(?:pt|sk)_',
-    'lin_(?:api|oauth)_',
-    '[sp]k\\.eyJ',
-    '[0-9a-f]{32}-us\\d',
+  'Google, Grafana': ['AIza', 'ya29\\.', 'GOCSPX-', '1//0(?=[\\w-]{20})', 'glsa_'],
+  'HashiCorp, Heroku, HubSpot': [
+    'hv[sbr]\\.(?=[\\w-]{20})',
+    '\\w{14}\\.atlasv1\\.',
+    'HRKU-',
+    'pat-[a-z]{2}\\d-',
   ],
-  'New Relic, OpenAI, 1Password': [
-    'NR(?:AK|JS|II|IQ|RA|AA)-',
-    'sk-(?:proj|svcacct|admin|or-v1)-',
+  'JFrog, JSON Web Token': ['cmVmdGtu', 'eyJ'],
+  'LangSmith, LaunchDarkly, Linear': [
+    'lsv2_(?:pt|sk)_',
+    '(?:sdk|mob|api)-(?=[\\da-f]{8}-[\\da-f]{4}-)',
+    'lin_(?:api|oauth)_',
+  ],
+  'Mapbox, Mailchimp, New Relic': ['[sp]k\\.eyJ', '[0-9a-f]{32}-us\\d', 'NR(?:AK|JS|II|IQ|RA|AA)-'],
+  'OpenAI, 1Password': [
+    'sk-(?:proj|svcacct|or-v1)-',
+    'sk-admin-(?=[\\w-]{20})',
     'ops_eyJ',
     'A3-[A-Z0-9]{6}-',
   ],
   'OpenShift, PlanetScale, Plaid, Postman': [
     'sha256~',
     'pscale_(?:tkn|pw|oauth)_',
-    'access-(?:sandbox|development|production)-',
+    'access-(?:sandbox|development|production)-(?=[\\da-f]{8}-)',
     'PMAK-',
   ],
-  'PyPI, RubyGems, SendGrid, Sentry': ['pypi-Ag', 'rubygems_', 'SG\\.[\\w-]{16,32}\\.', 'sntry[su]_'],
+  'PyPI, Resend, SendGrid, Sentry': [
+    'pypi-Ag',
+    're_(?=[A-Za-z0-9]{8}_[A-Za-z0-9]{16})',
+    'SG\\.[\\w-]{16,32}\\.',
+    'sntry[su]_',
+  ],
   'Shippo, Shopify': ['shippo_(?:live|test)_', 'shp(?:at|ca|pa|ss|tka)_'],
-  Slack: ['xox[abeoprs][-.]', 'xapp-', 'hooks\\.slack\\.com/(?:services|workflows|triggers)/'],
+  Slack: ['xox[abeoprs][-.]', 'xapp-\\d', 'hooks\\.slack\\.com/(?:services|workflows|triggers)/'],
   'Stripe, and services like it': ['[sprx]k_(?:live|test|prod)_', 'whsec_', 'rzp_(?:live|test)_'],
   'Square, Supabase, Tailscale, Telegram': [
     'sq0[a-z]{3}-',
+    'EAAA(?=[\\w-]{30})',
     'sb_(?:secret|publishable)_',
     'tskey-',
     '\\d{8,10}:AA',
   ],
-  'the hosted docs service': ['svc_'],
+  'the hosted docs service, Yandex': ['svc_', 't1\\.9eu', 'y0_(?=[\\w-]{30})'],
 } as const satisfies Readonly<Record<string, readonly string[]>>;
 
-/** Words and names may begin with these: a token has sixteen characters more, and not only small letters. */
+/** Words and names may begin with these: a token has twenty letters and digits more, which are no word. */
 const wordlikePrefixes = {
-  'Alibaba, Amazon, Atlassian': [
-    'LTAI(?=[A-Za-z0-9]{12})',
-    'A(?:KIA|SIA|BIA|CCA|GPA|IDA|ROA|IPA|NPA|NVA)',
-    'ABSK',
-    'ATBB',
-  ],
-  'Clojars, crates.io, Databricks, Duffel': [
-    'CLOJARS_',
-    'cio(?=[A-Za-z0-9]{32})',
-    'dapi(?=[\\da-f]{20})',
-    'duffel_',
-    'dt0[a-z]\\d\\d\\.',
-  ],
-  'EasyPost, Figma, Fly.io, Groq, Grafana': [
-    'EZ[AT]K(?=\\w{30})',
-    'fig[dou]_',
-    'fo1_',
-    'fm[12][ra]?_',
-    'gsk_',
-    'glc_',
-  ],
-  'Hugging Face, JFrog, Netlify, Notion, npm': [
-    'hf_',
-    'api_org_',
-    'AKCp',
-    'nf[pcou]_',
-    'ntn_',
-    'secret_(?=[A-Za-z0-9]{30})',
-    'npm_',
-  ],
-  'NuGet, Octopus, Perplexity, Pinecone': ['oy2(?=[a-z0-9]{30})', 'API-(?=[A-Z0-9]{20})', 'pplx-', 'pcsk_'],
-  'Prefect, Pulumi, PyPI, Replicate, Resend, ReadMe': [
-    'pn[ub]_',
-    'pul-(?=[\\da-f]{20})',
-    'pypi-',
-    'r8_',
-    're_(?=[A-Za-z0-9]{8}_)',
-    'rdme_',
-  ],
-  'Sonar, Sourcegraph, Square, Supabase, Tavily': ['sq[apu]_', 'sgp_', 'EAAA(?=[\\w-]{30})', 'sbp_', 'tvly-'],
-  'Twilio, Typeform, Vercel, xAI, Yandex': [
-    '(?:SK|AC)(?=[\\da-f]{32})',
-    'tfp_',
-    'vc[ackipr]_',
-    'xai-',
-    'AQVN',
-    't1\\.(?=[\\w-]{20})',
-    'y0_(?=[\\w-]{30})',
-  ],
-  'many services': [
-    '(?:[srp]k[-_]|tk-|key-|pat[-_.]?|fc-|tok_|live_|test_)(?=[A-Za-z0-9]{16})',
-    'pat(?=[A-Za-z0-9]{14}\\.)',
-    'sl\\.',
-    '(?:sdk|mob|api)-(?=[\\da-f]{8}-[\\da-f]{4}-)',
-  ],
+  'Alibaba, Bitbucket, Clojars, crates.io': ['LTAI', 'ATBB', 'CLOJARS_', 'cio'],
+  'Databricks, EasyPost, Figma, Fly.io': ['dapi', 'EZ[AT]K', 'fig[dou]_', 'fo1_', 'fm[12][ra]?_'],
+  'Groq, Grafana, Hugging Face, JFrog': ['gsk_', 'glc_', 'hf_', 'api_org_', 'AKCp'],
+  'Netlify, Notion, npm, NuGet, Octopus': ['nf[pcou]_', 'ntn_', 'secret_', 'npm_', 'oy2', 'API-'],
+  'Perplexity, Pinecone, Prefect, Pulumi': ['pplx-', 'pcsk_', 'pn[ub]_', 'pul-'],
+  'Replicate, ReadMe, RubyGems, Sonar, Sourcegraph': ['r8_', 'rdme_', 'rubygems_', 'sq[apu]_', 'sgp_'],
+  'Supabase, Tavily, Twilio, Typeform': ['sbp_', 'tvly-', 'SK(?=[\\da-f]{32})', 'AC(?=[\\da-f]{32})', 'tfp_'],
+  'Vercel, xAI, Yandex, many services': ['vc[ackipr]_', 'xai-', 'AQVN', '[srp]k[-_]'],
 } as const satisfies Readonly<Record<string, readonly string[]>>;
 
 const oneOf = (table: Readonly<Record<string, readonly string[]>>): string =>
@@ -121,10 +97,12 @@ export interface TokenForm {
 
 const always = (): boolean => true;
 const hasDigit = (text: string): boolean => /\d/.test(text);
-const isNoWord = (text: string): boolean =>
-  hasDigit(text.slice(4)) || /[a-z].*[A-Z]|[A-Z].*[a-z]/.test(text.slice(4));
+/** A word after `Bearer` is none, such as "authentication". */
+const isNoWord = (text: string): boolean => text.length > 15 || !/^[A-Za-z]?[a-z]+\.?$/.test(text);
+const isNoName = (text: string): boolean =>
+  hasDigit(text.slice(4)) || (/[a-z]/.test(text) && /[A-Z]/.test(text.slice(4)));
 
-/** In order: a private key, what has a known prefix or scheme, and long text in base64 that looks random. */
+/** In order: a private key, what has a known prefix, scheme or name, and long text in base64 that looks random. */
 export const tokenForms: readonly TokenForm[] = [
   {
     pattern: /-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----[\s\S]*?(?:-----END|$)/g,
@@ -135,18 +113,29 @@ export const tokenForms: readonly TokenForm[] = [
     isToken: always,
   },
   {
-    pattern: new RegExp(String.raw`${boundary}(?:${oneOf(wordlikePrefixes)})[\w.~+/=-]{16,}`, 'g'),
-    isToken: isNoWord,
+    pattern: new RegExp(String.raw`${boundary}(?:${oneOf(wordlikePrefixes)})[A-Za-z0-9]{16}[\w.~+/=-]*`, 'g'),
+    isToken: isNoName,
   },
-  { pattern: /(?<=Bearer(?:\s|%20|\+|\\[nrt]))[\w.~+/=-]{8,}/gi, isToken: always },
+  {
+    pattern: new RegExp(
+      String.raw`${boundary}(?:tk-|key-|pat[-_.]?|fc-|tok_|live_|test_)[A-Za-z0-9]{16}[\w.~+/=-]*`,
+      'g',
+    ),
+    isToken: (text) => changesOf(text) >= 0.2 && hasDigit(text),
+  },
+  { pattern: /(?<=Bearer(?:\s|%20|\+|\\[nrt]))[\w.~+/=-]{8,}/gi, isToken: isNoWord },
   { pattern: /(?<=Basic(?:\s|%20|\+|\\[nrt]))[\w.~+/=-]{8,}/gi, isToken: isNoWord },
+  // By the name of a field or a parameter, and the password of a URL.
+  { pattern: /(?<=[?&;](?:sig|signature|access_token|api_key|apikey)=)[^\s&"'<>]{8,}/gi, isToken: always },
+  { pattern: /(?<=_authToken=|x-api-key:\s?|"auth":\s?")[^\s"',]{8,}/gi, isToken: always },
+  { pattern: /(?<=:\/\/[^\s/:@]{1,64}:)[^\s/@]{3,200}(?=@)/g, isToken: always },
   // Azure's client secrets, and bots of Discord.
   { pattern: /[\w.~-]{3}\dQ~[\w.~-]{31,34}/g, isToken: always },
   {
     pattern: new RegExp(String.raw`${boundary}[MNO][\w-]{22,27}\.[\w-]{6}\.[\w-]{27,45}`, 'g'),
     isToken: always,
   },
-  { pattern: /(?<![\w+/=-])[\w+/=-]{32,}/g, isToken: isMixed },
+  { pattern: /(?<![\w+/-])[\w+/-]{30,}={0,2}/g, isToken: isMixed },
 ];
 
 /** Letters and digits without more: keys in hexadecimal or base62, and also digests and identifiers. */
@@ -156,18 +145,25 @@ export const plainRandomText: TokenForm = {
 };
 
 /** Of all characters: how many begin another kind than the one before, where a name in camel case would not. */
-const leastChanges = 0.2;
+function changesOf(text: string): number {
+  const changes = text.match(/[a-z](?=[A-Z\d])|[A-Z](?=\d)|\d(?=[A-Za-z])|(?<=[A-Z])[A-Z](?=[a-z])/g);
+  return (changes?.length ?? 0) / text.length;
+}
 
 /** Base64 of random bytes; not a path of words, nor an identifier of hexadecimal groups. */
 function isMixed(text: string): boolean {
   // A path around it does not hide it.
-  const segments = text.split(/[/_-]/);
+  const segments = text.replace(/=+$/, '').split(/[/_-]/);
   const isWord = (segment: string): boolean => !/[^a-z]/.test(segment);
   const from = segments.findIndex((segment) => !isWord(segment));
   const until = segments.findLastIndex((segment) => !isWord(segment)) + 1;
   const rest = segments.slice(from, until).join('/');
-  if (rest.length < 20 || !(/[a-z]/.test(rest) && /[A-Z]/.test(rest) && hasDigit(rest))) return false;
-  const changes =
-    rest.match(/[a-z](?=[A-Z\d])|[A-Z](?=\d)|\d(?=[A-Za-z])|(?<=[A-Z])[A-Z](?=[a-z])/g)?.length ?? 0;
-  return changes / rest.length >= leastChanges;
+  const isOfParts = text.split('/').every(({ length }) => length < 16);
+  if (rest.length < 20 || isOfParts || !(/[a-z]/.test(rest) && /[A-Z]/.test(rest) && hasDigit(rest)))
+    return false;
+  const changes = changesOf(rest);
+  // Of the letters of words, four in ten are vowels; of random ones, two.
+  const vowels = rest.match(/[aeiou]/gi)?.length ?? 0;
+  const letters = rest.match(/[a-z]/gi)?.length ?? 1;
+  return changes >= 0.3 || (changes >= 0.2 && vowels / letters <= 0.33);
 }

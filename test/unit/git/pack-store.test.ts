@@ -122,12 +122,13 @@ test('a chain of deltas by place, by id and across packs gives each object, in a
     const previous = byPlace.at(-1) ?? first;
     byPlace.push(objectOf(delta, { type: 6, base: backBytes(previous.length) }));
   }
+  const enough = { maxResolvedBytes: 100_000_000 };
   const stores = [
-    storeOf([inOrder]),
-    storeOf([reversed]),
-    storeOf([packOf(byPlace)]),
-    storeOf([packOf([objectOf(first)]), packOf(byId)]),
-    storeOf([inOrder], { maxKeptBytes: 0 }),
+    storeOf([inOrder], enough),
+    storeOf([reversed], enough),
+    storeOf([packOf(byPlace)], enough),
+    storeOf([packOf([objectOf(first)]), packOf(byId)], enough),
+    storeOf([inOrder], { ...enough, maxKeptBytes: 0 }),
   ];
   for (const store of stores)
     for (const content of contents)
@@ -176,6 +177,28 @@ test('what all objects resolve to together is bounded, however small the pack', 
   assert.equal(whyOf(pack, { maxKeptBytes: 20_000 }), 'accepted');
   assert.equal(whyOf(pack, { maxKeptBytes: 20_000, maxResolvedBytes: 800_000 }), 'TooMuchWork');
   assert.equal(whyOf(pack, { maxKeptBytes: 0 }), 'TooMuchWork');
+});
+
+test('the work of a long chain whose deltas come before their bases follows its length', () => {
+  const count = 2_000;
+  const name = (at: number): Buffer => Buffer.from(String(at).padStart(8, '0'));
+  const deltas = Array.from({ length: count }, (_, at) =>
+    objectOf(deltaOf(name(at), 0, name(at + 1)), { type: 7, base: Buffer.from(idOf(name(at)), 'hex') }),
+  );
+  const pack = packOf([...deltas.toReversed(), objectOf(name(0))]);
+  const store = storeOf([pack], { maxObjects: 5_000, maxResolvedBytes: 2_000 * count });
+  assert.equal(Buffer.from(store.read(idOf(name(count)))?.content ?? []).toString(), name(count).toString());
+});
+
+test('small objects take no more memory than the bound of what is kept', () => {
+  const count = 20_000;
+  const pack = packOf(Array.from({ length: count }, (_, at) => objectOf(Buffer.from(`${at}`.padEnd(40)))));
+  const before = process.memoryUsage().arrayBuffers;
+  const maxKeptBytes = 20_000_000;
+  const store = storeOf([pack], { maxObjects: count, maxResolvedBytes: 1e9, maxKeptBytes });
+  const taken = process.memoryUsage().arrayBuffers - before;
+  assert.ok(taken < maxKeptBytes, `${taken} bytes`);
+  assert.ok(store.has(idOf(Buffer.from('1'.padEnd(40)))));
 });
 
 test('reading again and again counts against the same bound', () => {

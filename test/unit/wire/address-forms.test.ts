@@ -30,6 +30,9 @@ for (const [text, expected] of [
   ['2001:db8:1:2:3:4:5:6', '[2001:db8:1:2:3:4:5:6]'],
   ['x::ffff:10.0.0.1y', 'x[::ffff:10.0.0.1]y'],
   ['at ::1', 'at [::1]'],
+  ['source:2001:db8::1', 'source:[2001:db8::1]'],
+  ['interface:fe80::1, state:fd12::5', 'interface:[fe80::1], state:[fd12::5]'],
+  ['source:2001:db8:1:2:3:4:5:6', 'source:[2001:db8:1:2:3:4:5:6]'],
 ] as const) {
   test(`the IP address in "${text}" is found`, () => assert.equal(ip(text), expected));
 }
@@ -42,6 +45,8 @@ for (const text of [
   'std::before, Foo::Bar, ::before, Array::add',
   '00:1a:2b:3c:4d:5e',
   'a: b: c',
+  'v1.2.3.4 and 1.2.3.4rc1, 1.2.3.4-beta',
+  'cafe::babe::f00d, abc::add::face',
 ]) {
   test(`"${text}" has no IP address`, () => assert.equal(ip(text), text));
 }
@@ -67,7 +72,18 @@ for (const [text, expected] of [
   test(`the e-mail address in "${text}" is found`, () => assert.equal(email(text), expected));
 }
 
-for (const text of ['react@18.2.0', 'a @mention', 'user@localhost', '@example.com', 'anna@', 'a@b@c']) {
+for (const text of [
+  'react@18.2.0',
+  'vue@3.x',
+  'node@20.x',
+  'react@19.0.0-rc.1',
+  'eslint@9.0.0-alpha',
+  'a @mention',
+  'user@localhost',
+  '@example.com',
+  'anna@',
+  'a@b@c',
+]) {
   test(`"${text}" has no e-mail address`, () => assert.equal(email(text), text));
 }
 

@@ -6,6 +6,7 @@ import { randomBytes } from 'node:crypto';
 import { test } from 'node:test';
 import { plainRandomText, tokenForms } from '../../../src/wire/token-forms.ts';
 import * as fc from '../../support/properties.ts';
+import { runToItsEnd } from '../../support/watchdog.ts';
 
 const takeOut = (text: string): string =>
   [...tokenForms, plainRandomText].reduce(
@@ -146,10 +147,58 @@ for (const text of [
   'src/components/Button/Button.test.tsx/v18',
   'MyCompany_AWS_EC2_Instance_Type_m5_large_us_east_1',
   '3f2504e0-4f89-11d3-9a0c-0305e82c3301',
-  'Basic authentication and Bearer tokens',
+  'Basic authentication and Bearer authentication is not working',
+  'https://example.com/blog/2024/05/HowToConfigureOAuth2WithGitHub',
+  'https://docs.example.com/docs/SDKs/iOS15/QuickStart-V2',
+  'src/components/Header2/NavBar3/UserMenu4/index.tsx',
+  '/docs/api/v2/getUserById2/andUpdateProfile',
+  'test_shouldReturnUnauthorizedWhenTokenExpired',
+  'select t1.customerIdentificationNumber from orders t1',
+  'key-rotation2024ConfigurationGuide',
+  'access-development-environment and access-production-database',
+  'https://sl.wikipedia.org/wiki/Ljubljana, https://hvs.example.com/x',
+  'npm_config_node_version=20.1.0',
+  'xai-org/grok-1-open-release',
+  'AIDA64-benchmark-results-2024',
+  'rubygems_version_requirement, xapp-framework, sk-admin-dashboard',
+  'FlyV1 documentation, 1//0.50000000',
 ]) {
   test(`"${text.slice(0, 50)}" stays`, () => assert.equal(takeOut(text), text));
 }
+
+for (const [text, expected] of [
+  ['AWS_SECRET_ACCESS_KEY=wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY', 'AWS_SECRET_ACCESS_KEY=[token]'],
+  [`https://h/a?sv=1&sig=${made(12)}%2FfGhJ%3D&x=1`, 'https://h/a?sv=1&sig=[token]&x=1'],
+  [`//registry/:_authToken=3f2504e0-4f89-11d3-9a0c-0305e82c3301`, '//registry/:_authToken=[token]'],
+  [`x-api-key: 3f2504e0-4f89-11d3`, 'x-api-key: [token]'],
+  [`{"auth": "${made(10)}"}`, '{"auth": "[token]"}'],
+  [`https://x-access-token:${small(9)}@localhost:3000`, 'https://x-access-token:[token]@localhost:3000'],
+  ['key AKIAABCDEFGHIJKLMNOP here', 'key [token] here'],
+  [`npm_${'abcdefghijklmnopqrstuvwxyz0123456789'}`, '[token]'],
+] as const) {
+  test(`"${text.slice(0, 40)}" loses the secret alone`, () => assert.equal(takeOut(text), expected));
+}
+
+test('a long text is read in time, whatever it repeats', () => {
+  for (const piece of [
+    'a',
+    'hf_',
+    'Basic a',
+    'Bearer ',
+    '/',
+    'aA1',
+    '=',
+    'sig=',
+    'x:',
+    '://a:',
+    '%3D',
+    '-----BEGIN ',
+    'eyJ',
+    '0',
+    '\\n',
+  ])
+    runToItsEnd(() => void takeOut(`hf_${piece.repeat(100_000 / piece.length)}`));
+});
 
 test('of random keys without a prefix, fewer than one in two hundred stays, in a path too', () => {
   const draws = 2_000;

@@ -47,7 +47,7 @@ const texts = {
   'a token of a service account': `eyJhbGciOi.eyJzdWIi.${secret}`,
   'a token of GitHub in words': `pushed with ghp_${secret}abcdef`,
   'a token of GitLab after an escape': `remote:\\nglpat-${secret}`,
-  'a key in base64, in a path': `/mnt/${secret}/${secret}/Ab9Cd8Ef7`,
+  'a key in base64, in a path': `/mnt/${secret}${secret}/${secret}`,
   'a private key': `-----BEGIN EC PRIVATE KEY-----\n${secret}\n-----END EC PRIVATE KEY-----`,
   'a private key that was cut': `-----BEGIN PRIVATE KEY-----\\n${secret}`,
   'a password in a connection': `host=db password=${secret}`,

@@ -36,17 +36,18 @@ export function startTaskProcess(
     ended.abort();
     noteEnd();
   };
-  let isTerminated = false;
+  let isTooLarge = false;
   child.on('error', () => (child.pid === undefined ? end() : undefined));
-  // V8 aborts where its heap is full, and a kernel without memory kills.
   child.on('exit', (_code, signal) => {
     end();
-    const isKilled = signal === 'SIGABRT' || signal === 'SIGKILL';
-    if (isKilled && !isTerminated) child.emit('error', outOfMemory(maxMemoryMb));
+    // V8 aborts where its heap is full.
+    if (isTooLarge || signal === 'SIGABRT') child.emit('error', outOfMemory(maxMemoryMb));
   });
   const watch = async (pid: number): Promise<void> => {
     while (await hasWaited(clock, lookMs, ended.signal)) {
-      if (ownMemoryMb(pid) > maxMemoryMb) child.kill('SIGKILL');
+      if (ownMemoryMb(pid) <= maxMemoryMb) continue;
+      isTooLarge = true;
+      child.kill('SIGKILL');
     }
   };
   if (child.pid !== undefined) void watch(child.pid);
@@ -54,7 +55,6 @@ export function startTaskProcess(
     limitMb: maxMemoryMb,
     postMessage: (message: object | string): void => void child.send(message),
     terminate: async (): Promise<void> => {
-      isTerminated = true;
       child.kill('SIGKILL');
       await gone;
     },
@@ -77,7 +77,7 @@ export function processPort<Input>(process: NodeJS.Process): TaskPort<Input> {
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => {});
   process.on('disconnect', () => process.exit());
   try {
-    // proc(5): a kernel without memory takes this process first.
+    // proc(5): a kernel without memory takes this process first. Not in a pod, whose container Kubernetes ends as a whole.
     writeFileSync('/proc/self/oom_score_adj', '1000');
   } catch {
     // Another system, or a process that may not.

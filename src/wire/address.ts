@@ -49,8 +49,9 @@ for (const [net, bits] of v6) internalV6.addSubnet(net, bits, 'ipv6');
 /** Link-local, where clouds answer with the credentials of a node, and the other addresses of such services. */
 const metadataV4 = new BlockList();
 metadataV4.addSubnet('169.254.0.0', 16, 'ipv4');
-// Azure and Alibaba Cloud.
-for (const address of ['168.63.129.16', '100.100.100.200']) metadataV4.addAddress(address, 'ipv4');
+// Azure, Alibaba Cloud and Oracle Cloud.
+for (const address of ['168.63.129.16', '100.100.100.200', '192.0.0.192'])
+  metadataV4.addAddress(address, 'ipv4');
 const metadataV6 = new BlockList();
 // Link-local, and link-local IPv4 as 6to4, SIIT and IPv4-compatible IPv6 embed it.
 for (const [net, bits] of [
@@ -58,10 +59,13 @@ for (const [net, bits] of [
   ['2002:a9fe::', 32],
   ['::ffff:0:a9fe:0', 112],
   ['::a9fe:0', 112],
+  // NAT64 of one's own (RFC 8215), and all services of AWS: EKS gives credentials at another address than EC2.
+  ['64:ff9b:1::a9fe:0', 112],
+  ['fd00:ec2::', 32],
 ] as const)
   metadataV6.addSubnet(net, bits, 'ipv6');
-// AWS and Google Cloud.
-for (const address of ['fd00:ec2::254', 'fd20:ce::254']) metadataV6.addAddress(address, 'ipv6');
+// Google Cloud.
+metadataV6.addAddress('fd20:ce::254', 'ipv6');
 
 /**
  * True for an address that nothing of another party may lead to, whatever flags allow: no docs, archive, registry or

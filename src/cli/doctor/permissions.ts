@@ -91,6 +91,12 @@ export const installPermissions: readonly Permission[] = [
   },
   { verb: 'create', resource: { group: rbac, plural: 'roles' }, scope: 'operator', neededBy: install },
   { verb: 'create', resource: { group: rbac, plural: 'rolebindings' }, scope: 'operator', neededBy: install },
+  ...['validatingadmissionpolicies', 'validatingadmissionpolicybindings'].map((plural) => ({
+    verb: 'create' as const,
+    resource: { group: 'admissionregistration.k8s.io', plural },
+    scope: 'cluster' as const,
+    neededBy: install,
+  })),
   { verb: 'create', resource: deployments, scope: 'operator', neededBy: install },
   { verb: 'create', resource: { group: '', plural: 'services' }, scope: 'operator', neededBy: install },
   {

@@ -76,7 +76,7 @@ async function importChecked(
   try {
     const statePath = values.state ?? target?.statePath ?? partsState(values);
     const state = statePath === undefined ? undefined : await readImportState(statePath);
-    const name = values.to ?? onlyTarget;
+    const name = values.state === undefined ? onlyTarget : nameOfTarget(values);
     if (state !== undefined && !values.allowOtherSeries) requireSeries(state, head, name);
     if (state !== undefined && !values.allowOlder) requireNewer(state, head);
     const partsPlace =
@@ -106,6 +106,13 @@ async function openTarget(
   if (toFolder !== undefined) return folderTarget(toFolder, replace, target);
   if (toStore !== undefined) return storeTarget(toStore, target);
   return to === undefined ? undefined : mirrorTarget(await openMirror(to, values, target.context), target);
+}
+
+/** Where one state file has several targets: each by its place, however it is written. */
+function nameOfTarget({ to, toFolder, toStore, partsTo, mirrorEndpoint }: ImportValues): string {
+  if (to === undefined) return resolve(toFolder ?? toStore ?? partsTo ?? '.');
+  const address = to.replace(/^oci:\/\/[^/]+/, (host) => host.toLowerCase().replace(/:443$/, ''));
+  return mirrorEndpoint === undefined ? address : `${address} at ${mirrorEndpoint}`;
 }
 
 const partsState = ({ partsTo }: ImportValues): string | undefined =>

@@ -100,6 +100,13 @@ function explainToUser(
 /** Admission and quotas answer 403 as well; only the authorizer says "cannot <verb> resource". */
 const isOfRole = (status: JsonRecord): boolean => /cannot \S+ resource/.test(textAt(status, 'message') ?? '');
 
+/** A policy names itself; of its own words nothing is repeated. */
+function admissionOf(status: JsonRecord): string {
+  const [, policy] =
+    /ValidatingAdmissionPolicy '([a-z0-9.-]{1,253})'/.exec(textAt(status, 'message') ?? '') ?? [];
+  return policy === undefined ? 'an admission rule or a quota' : `the admission policy ${policy}`;
+}
+
 function explain(
   code: ClusterErrorCode,
   verb: Verb,
@@ -113,7 +120,7 @@ function explain(
     case 'Forbidden':
       return isOfRole(status)
         ? `the operator's role does not allow "${verb}" on ${what}${remedyOf(verb, address)}`
-        : `an admission rule or a quota refused to ${verb} ${what}`;
+        : `${admissionOf(status)} refused to ${verb} ${what}`;
     case 'Unauthorized':
       return `the Kubernetes API server did not accept the operator's credentials (${verb} ${what}); renew the service-account token or kubeconfig`;
     case 'NotFound':

@@ -139,8 +139,21 @@ for (const [name, object, words] of [
   ],
   [
     'a Secret that Argo CD reads as a cluster',
-    () => output('cluster', {}, { labels: { 'argocd.argoproj.io/secret-type': 'cluster' } }),
-    /labels, annotations/,
+    () =>
+      output(
+        'cluster',
+        { stringData: { name: 'evil', server: 'https://evil.example.com', config: '{}' } },
+        { labels: { 'argocd.argoproj.io/secret-type': 'cluster' } },
+      ),
+    /keys of an output/,
+  ],
+  [
+    'keys in binaryData',
+    () => ({
+      ...configMap('bin', { ownerReferences: ownedByExport() }),
+      binaryData: { 'evil.override': 'eA==' },
+    }),
+    /keys of an output/,
   ],
   ['keys that no output has', () => output('keys', { stringData: { mapRoles: '[]' } }), /keys of an output/],
   [
@@ -159,6 +172,13 @@ for (const [name, object, words] of [
   });
 }
 
+test('labels and annotations that a webhook of the cluster adds do not hinder an output', async () => {
+  const added = { labels: { team: 'docs' }, annotations: { 'policies.example.com/mutated': 'true' } };
+  assert.equal(await write(output('labelled', {}, added)), undefined);
+  const annotations = { 'policies.example.com/mutated': 'again' };
+  assert.equal(await write(output('labelled', {}, { ...added, annotations })), undefined);
+});
+
 test('outputs are made and changed, and stay as they are otherwise', async () => {
   assert.equal(await write(output('docs-bundle')), undefined);
   assert.equal(
@@ -167,7 +187,7 @@ test('outputs are made and changed, and stay as they are otherwise', async () =>
   );
   assert.match(
     (await write(output('docs-bundle', {}, { ownerReferences: [], annotations: { a: 'b' } }))) ?? 'allowed',
-    /may only write outputs|must not change annotations/,
+    /may only write outputs|must not change owner references/,
   );
   assert.match(
     (await write(output('docs-bundle', { stringData: { version: '2', token: 'x' } }))) ?? 'allowed',
@@ -204,12 +224,8 @@ test('an object of others is changed where it consents, in its data alone', asyn
   );
   assert.equal(await write(configMap('values', {}, { 'values.yaml': 'a: 2' })), undefined);
   assert.equal(await write(deployment('nginx:2')), undefined);
-  assert.match(
-    (await write(
-      configMap('values', { annotations: { 'example.com/note': 'x' } }, { 'values.yaml': 'a: 3' }),
-    )) ?? 'allowed',
-    /must not change annotations/,
-  );
+  const owned = configMap('values', { ownerReferences: ownedByExport() }, { 'values.yaml': 'a: 3' });
+  assert.match((await write(owned)) ?? 'allowed', /must not change owner references/);
 });
 
 test('an administrator is not concerned', async () => {

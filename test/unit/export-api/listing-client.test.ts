@@ -2,11 +2,12 @@
 
 import assert from 'node:assert/strict';
 import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { after, afterEach, before, test } from 'node:test';
 import { Agent } from 'undici';
 import { ExportApiError } from '../../../src/export-api/answers.ts';
 import { readConversationPage } from '../../../src/export-api/conversation-answers.ts';
+import type { ExchangeOptions } from '../../../src/export-api/exchange.ts';
+import { createListingClient } from '../../../src/export-api/listing-client.ts';
 import { countValues, mostValues, readListing } from '../../../src/export-api/listing-run.ts';
 import { systemClock } from '../../../src/runtime/clock.ts';
 import { createWholeClient, type WholeClient } from '../../support/export-api-client.ts';
@@ -15,25 +16,25 @@ import * as fc from '../../support/properties.ts';
 const never = new AbortController().signal;
 const query = { projectId: 'p', limit: 1000 };
 const dispatcher = new Agent();
+const common = {
+  key: 'svc_topsecret',
+  clock: systemClock,
+  timeoutMs: 60_000,
+  userAgent: 'test/1',
+  dispatcher,
+};
 let server: Server;
+let options: ExchangeOptions;
 let client: WholeClient;
 let sent = '';
 
 before(async () => {
   server = createServer((_request, response) => response.end(sent));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  const baseUrl = `http://127.0.0.1:${port}`;
-  client = createWholeClient({
-    ...{
-      baseUrl,
-      key: 'svc_topsecret',
-      clock: systemClock,
-      timeoutMs: 60_000,
-      userAgent: 'test/1',
-      dispatcher,
-    },
-  });
+  const address = server.address();
+  assert.ok(typeof address === 'object' && address !== null);
+  options = { ...common, baseUrl: `http://127.0.0.1:${address.port}` };
+  client = createWholeClient(options);
 });
 after(async () => {
   await dispatcher.close();
@@ -101,15 +102,22 @@ for (const [name, body, message] of [
   });
 }
 
-test('an abort ends the reading of a page', async () => {
-  sent = JSON.stringify({ conversations: Array.from({ length: 10_000 }, () => 'x'.repeat(5_000)) });
+test('an abort ends the thread that reads a page', async () => {
+  sent = JSON.stringify(page);
+  const channel = new BroadcastChannel('listing-thread');
+  const started = new Promise<void>((resolve) => {
+    channel.onmessage = () => resolve();
+  });
+  // Says that it is there, and never answers.
+  const body = `import { BroadcastChannel } from 'node:worker_threads';
+    new BroadcastChannel('listing-thread').postMessage(1); setInterval(() => {}, 1e6);`;
+  const program = new URL(`data:text/javascript,${encodeURIComponent(body)}`);
   const stop = new AbortController();
-  const reading = client.listConversations(query, stop.signal);
-  // The answer is there as soon as the server has sent it; the thread then has some hundred milliseconds of work.
-  server.once('request', (_request, response) =>
-    response.once('finish', () => setImmediate(() => stop.abort())),
-  );
+  const reading = createListingClient({ ...options, program }).listConversations(query, stop.signal);
+  await started;
+  stop.abort();
   await assert.rejects(reading, { code: 'Aborted' });
+  channel.close();
 });
 
 /** Lists, objects and all that is in them. */

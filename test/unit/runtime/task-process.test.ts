@@ -76,6 +76,14 @@ test('a heap above its limit ends only the process', async () => {
   assert.ok((await tasks.run('who', 'a')).pid > 0);
 });
 
+test('a process that another program killed is no matter of memory', async () => {
+  const tasks = queue();
+  const { pid } = await tasks.run('who', 'a');
+  const running = codeOf(tasks.run('turn', 'a'));
+  process.kill(pid, 'SIGKILL');
+  assert.equal(await running, 'TaskFailed');
+});
+
 test('an abort ends a process that never pauses, and the next task is done by another', async () => {
   const tasks = queue();
   const { pid } = await tasks.run('who', 'a');

@@ -258,6 +258,16 @@ test('an idle thread ends, and the next task starts another thread', async () =>
   assert.notEqual(await tasks.run('thread', 'a'), before);
 });
 
+test('without an idle time each task has a host of its own', async () => {
+  const tasks = queue({ idleMs: 0 });
+  const threads = await Promise.all([
+    tasks.run('thread', 'a'),
+    tasks.run('thread', 'a'),
+    tasks.run('thread', 'b'),
+  ]);
+  assert.equal(new Set(threads).size, 3);
+});
+
 test('a closed queue fails running, waiting and later tasks', async () => {
   const tasks = queue();
   const codes = [codeOf(tasks.run('turn', 'a')), codeOf(tasks.run(1, 'b'))];

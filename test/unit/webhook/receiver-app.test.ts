@@ -261,13 +261,18 @@ test('requests above the limit of concurrent ones get 503 and reach no cluster',
   const held = Promise.withResolvers<FoundHook>();
   const both = Promise.withResolvers<void>();
   let finds = 0;
-  const find = (): Promise<FoundHook> => {
+  let isHeld = false;
+  const find = async (): Promise<FoundHook> => {
+    if (!isHeld) return wanted;
     finds += 1;
     if (finds === 2) both.resolve();
-    return held.promise;
+    return await held.promise;
   };
   const targets = { find, request: async () => {} };
   const { send } = await start(wanted, { maxConcurrent: 8, targets });
+  // Refused ones give back no more than they took.
+  for (let at = 0; at < 5; at += 1) assert.equal((await send({ 'X-Gitlab-Token': 'wrong' })).status, 401);
+  isHeld = true;
   const first = [send(good), send(good)];
   await both.promise;
   assert.equal((await send(good)).status, 503);

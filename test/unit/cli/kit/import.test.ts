@@ -263,13 +263,24 @@ test('one state of two mirrors remembers the series of each', async (t) => {
 
 test('a state of before, with one series, is that of its target', async (t) => {
   const { folder, write, run } = workplace(t);
-  const to = { toStore: join(folder, 'store'), state: join(folder, 'state') };
+  const to = { toStore: join(folder, 'store') };
   const series = { 'site-a': { sequence: 1, kit: 'a'.repeat(64) } };
-  writeFileSync(to.state, JSON.stringify({ format: 1, series }));
+  mkdirSync(to.toStore);
+  writeFileSync(join(to.toStore, 'kit-imports.json'), JSON.stringify({ format: 1, series }));
   await write([{ site }], 1, 'site-b');
   await assert.rejects(run(to), code('OtherSeries'));
   await write([{ site }], 2, 'site-a');
   await run(to);
+});
+
+test('one state for two folders remembers each of them, however its path is written', async (t) => {
+  const { folder, write, run } = workplace(t);
+  const state = join(folder, 'state');
+  await write([{ site }], 1, 'site-a');
+  await run({ toFolder: join(folder, 'a'), state });
+  await write([{ site }], 1, 'site-b');
+  await run({ toFolder: join(folder, 'b'), state });
+  await assert.rejects(run({ toFolder: join(folder, 'a', '..', 'a'), state }), code('OtherSeries'));
 });
 
 test('a kit that was refused is not remembered', async (t) => {

@@ -78,7 +78,7 @@ export function refusal(
 const oddAnswers = {
   // where the link leads
   PrivateLink:
-    'the link leads to a loopback, link-local or private address. Set --allow-private-links (charts: allowPrivateLinks, server.allowPrivateLinks) if intended',
+    'the link leads to a loopback, link-local or private address. Set --allow-private-links (charts: allowPrivateLinks, server.allowPrivateLinks) if intended; link-local and metadata addresses are never allowed',
   TooManyRedirects: 'the link redirects too often',
   InvalidRedirect: 'the link redirects to nowhere, to another scheme, or from https to http',
   // what came

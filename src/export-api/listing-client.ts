@@ -66,7 +66,7 @@ async function readInThread(
   } catch (cause) {
     if (signal.aborted) throw stopped(cause);
     if (!(cause instanceof TaskError)) throw cause;
-    const message = `a page of conversations could not be read (${cause.message}): ask for fewer conversations at a time`;
+    const message = `a page of conversations could not be read (${cause.message}); lower --limit`;
     throw new ExportApiError('UnexpectedAnswer', message, { status, cause });
   }
 }
@@ -77,7 +77,7 @@ const stopped = (cause: unknown): ExportApiError =>
 const tooManyValues = (status: number): ExportApiError =>
   new ExportApiError(
     'UnexpectedAnswer',
-    `the export API answered ${status} with a page of more than ${mostValues} values: check that the base URL is the API's, or ask for fewer conversations at a time`,
+    `the export API answered ${status} with a page of more than ${mostValues} values: check that the base URL is the API's, or lower the limit`,
     { status },
   );
 

@@ -229,7 +229,7 @@ function faultOf(refused: PackRefused): GitFault {
     case 'TooManyObjects':
       return tooLarge(`has more than ${maxObjects} objects`, refused);
     case 'TooMuchWork':
-      return tooLarge(`holds files of more than ${mebibytes(maxResolvedBytes)} together`, refused);
+      return tooLarge(`takes more than ${mebibytes(maxResolvedBytes)} of unpacked content to read`, refused);
     case 'DamagedPack':
       return new GitFault('Unreachable', 'The git host sent a damaged pack. Retrying.', {
         isTemporary: true,

@@ -1,4 +1,5 @@
-// Why a pack is not read, and the bounds that its readers share.
+// Why a pack is not read, and the checks of bounds that its readers share. Owns the reasons; git-objects.ts words them.
+// Invariant: no reason holds bytes of the pack.
 
 export class PackRefused extends Error {
   readonly why: 'ObjectTooLarge' | 'TooManyObjects' | 'TooMuchWork' | 'DamagedPack';

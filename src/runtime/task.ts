@@ -1,6 +1,6 @@
 // Work in a worker thread, for input from a tenant, vendor or site that is expensive to process. The main thread reads
-// only small messages. Owns the thread: its start, its memory limit and its end; a queue may have a process instead
-// (task-process.ts). The program calls `serveTasks`. Starter and program are of one build and share types, so nothing is
+// only small messages. Owns the thread: its start, its memory limit and its end; task-queue.ts has a queue of tasks, and
+// task-process.ts a process in place of a thread. The program calls `serveTasks`. Starter and program are of one build and share types, so nothing is
 // parsed here. Refuses error objects in messages, because a class does not cross. Code, publishable message and `kind`
 // do. Invariant: a task settles once, with its result, its own error, a TaskError or its signal's reason. A host whose
 // task failed or was aborted does no other task.
@@ -11,7 +11,7 @@ import { PublishableError, publishableCode, publishableMessage } from '../wire/p
 import { type Clock, hasWaited } from './clock.ts';
 
 /**
- * `TaskFailed` (the thread ended unexpectedly, or could not be started), `TaskOutOfMemory`; of a {@link TaskQueue} also
+ * `TaskFailed` (the thread ended unexpectedly, or could not be started), `TaskOutOfMemory`; of a `TaskQueue` also
  * `TaskTimeout`, `TaskQueueFull` and `TaskStopped`.
  */
 export class TaskError extends PublishableError {}
@@ -52,7 +52,7 @@ export interface TaskHost extends EventEmitter {
   terminate(): Promise<unknown>;
 }
 
-/** The starter, as the program sees it. Its messages are what {@link TaskQueue} and {@link runTask} send. */
+/** The starter, as the program sees it. Its messages are what `TaskQueue` and {@link runTask} send. */
 export interface TaskPort<Input> {
   postMessage(message: object): void;
   on(event: 'message', listener: (question: Question<Input>) => void): unknown;
@@ -73,7 +73,7 @@ export async function runTask<Input, Output, Report = never>(
   options.signal?.throwIfAborted();
   const thread = startThread(program, options.limits);
   try {
-    return await ask(thread, input, options);
+    return await askHost(thread, input, options);
   } finally {
     await thread.terminate();
   }
@@ -157,7 +157,8 @@ function startThread(program: URL, resourceLimits: ResourceLimits = {}): Worker 
   }
 }
 
-async function ask<Input, Output, Report>(
+/** Sends one task to a host, and waits for its answer. @throws as {@link runTask} */
+export async function askHost<Input, Output, Report>(
   host: TaskHost,
   input: Input,
   { signal, onReport }: Pick<TaskOptions<Report>, 'signal' | 'onReport'>,
@@ -225,116 +226,3 @@ export const outOfMemory = (limitMb: number | undefined, cause?: unknown): TaskE
   new TaskError('TaskOutOfMemory', `the task needed more than ${limitMb ?? 'the available'} MB of memory`, {
     cause,
   });
-
-export interface TaskQueueOptions {
-  /** @returns a host whose program calls {@link serveTasks}: {@link startTaskThread}, or `startTaskProcess` */
-  readonly start: () => TaskHost;
-  /** From the moment a task is sent until its answer; starting the host included. */
-  readonly timeoutMs: number;
-  /** Tasks of one owner that may wait; more are refused, because their inputs take memory. */
-  readonly maxWaitingPerOwner: number;
-  /** A host without a task for so long ends and gives its memory back. 0: each task has a host of its own. */
-  readonly idleMs: number;
-  readonly clock: Pick<Clock, 'after'>;
-}
-
-/**
- * One thread or process that does short tasks one after the other. It starts with the first task and ends when it was
- * idle. Owners take turns: the backlog of one delays another by one task at most.
- */
-export class TaskQueue<Input, Output> {
-  readonly #options: TaskQueueOptions;
-  /** For each owner, the calls that grant its waiting tasks their turn; the owner that is next comes first. */
-  readonly #waiting = new Map<string, Set<() => void>>();
-  readonly #closing = new AbortController();
-  #idle = new AbortController();
-  #host: TaskHost | undefined;
-  #isBusy = false;
-
-  constructor(options: TaskQueueOptions) {
-    this.#options = options;
-  }
-
-  /** @throws as {@link runTask}; an abort takes the task out of the queue, or ends the host that does it */
-  async run(input: Input, owner: string, signal?: AbortSignal): Promise<Output> {
-    const { clock, timeoutMs } = this.#options;
-    const ended = AbortSignal.any([this.#closing.signal, ...(signal === undefined ? [] : [signal])]);
-    ended.throwIfAborted();
-    if (this.#isBusy) await this.#takeTurn(owner, ended);
-    this.#isBusy = true;
-    this.#idle.abort();
-    const late = new AbortController();
-    const settled = new AbortController();
-    clock.after(timeoutMs, settled.signal).then(
-      () => late.abort(new TaskError('TaskTimeout', `the task took longer than ${timeoutMs / 1000} s`)),
-      () => {},
-    );
-    try {
-      this.#host ??= this.#start();
-      return await ask(this.#host, input, { signal: AbortSignal.any([ended, late.signal]) });
-    } catch (error) {
-      void this.#end();
-      throw error;
-    } finally {
-      settled.abort();
-      if (this.#options.idleMs === 0) await this.#end();
-      this.#passTurn();
-    }
-  }
-
-  /** Ends the host; what runs or waits fails with `TaskStopped`, and so does what comes later. */
-  async close(): Promise<void> {
-    this.#closing.abort(new TaskError('TaskStopped', 'the program is stopping'));
-    await this.#end();
-  }
-
-  async #takeTurn(owner: string, signal: AbortSignal): Promise<void> {
-    const waiting = this.#waiting.get(owner) ?? new Set();
-    const { maxWaitingPerOwner } = this.#options;
-    if (waiting.size >= maxWaitingPerOwner) throw queueFull(maxWaitingPerOwner);
-    const { promise, resolve, reject } = Promise.withResolvers<void>();
-    this.#waiting.set(owner, waiting.add(resolve));
-    const leave = (): void => {
-      if (waiting.delete(resolve) && waiting.size === 0) this.#waiting.delete(owner);
-      reject(signal.reason);
-    };
-    signal.addEventListener('abort', leave);
-    await promise.finally(() => signal.removeEventListener('abort', leave));
-  }
-
-  #passTurn(): void {
-    for (const [owner, waiting] of this.#waiting) {
-      this.#waiting.delete(owner);
-      for (const grant of waiting) {
-        waiting.delete(grant);
-        if (waiting.size > 0) this.#waiting.set(owner, waiting);
-        grant();
-        return;
-      }
-    }
-    this.#isBusy = false;
-    if (this.#host === undefined) return;
-    this.#idle = new AbortController();
-    this.#options.clock.after(this.#options.idleMs, this.#idle.signal).then(
-      () => this.#end(),
-      () => {},
-    );
-  }
-
-  #start(): TaskHost {
-    const host = this.#options.start();
-    return host.on('exit', () => {
-      if (host === this.#host) this.#host = undefined;
-    });
-  }
-
-  async #end(): Promise<void> {
-    this.#idle.abort();
-    const host = this.#host;
-    this.#host = undefined;
-    await host?.terminate();
-  }
-}
-
-const queueFull = (maxWaiting: number): TaskError =>
-  new TaskError('TaskQueueFull', `${maxWaiting} tasks of the same owner wait already; try again later`);

@@ -10,8 +10,9 @@ import {
   type SentGitTask,
 } from '../git/push-task.ts';
 import type { Clock } from '../runtime/clock.ts';
-import { TaskError, TaskQueue } from '../runtime/task.ts';
+import { TaskError } from '../runtime/task.ts';
 import { startTaskProcess } from '../runtime/task-process.ts';
+import { TaskQueue } from '../runtime/task-queue.ts';
 import { userAgent } from '../runtime/version.ts';
 import type { GitPusher, GitSettings } from './git-targets.ts';
 

@@ -26,7 +26,8 @@ import {
 } from '../mirror/task/mirror-task.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Random } from '../runtime/random.ts';
-import { startTaskThread, TaskError, TaskQueue } from '../runtime/task.ts';
+import { startTaskThread, TaskError } from '../runtime/task.ts';
+import { TaskQueue } from '../runtime/task-queue.ts';
 import { userAgent } from '../runtime/version.ts';
 import type { Link } from '../wire/link.ts';
 import type { MirrorFailure } from '../wire/mirror-failure.ts';

@@ -4,7 +4,8 @@
 
 import type { TargetPlanner } from '../loop/ports.ts';
 import type { Clock } from '../runtime/clock.ts';
-import { startTaskThread, TaskError, TaskQueue } from '../runtime/task.ts';
+import { startTaskThread, TaskError } from '../runtime/task.ts';
+import { TaskQueue } from '../runtime/task-queue.ts';
 import { givenKeys, planTarget, type TargetPlan, type TargetTask } from '../targets/target-plan.ts';
 import { Link } from '../wire/link.ts';
 

@@ -54,7 +54,10 @@ export function createHookTargets(transport: Transport): HookTargets {
       const bytes =
         secret !== undefined && Object.hasOwn(secret.data, dataKey) ? secret.data[dataKey] : undefined;
       const read = readHookSecret(bytes);
-      const why = read === undefined ? `Secret ${ref.name} has no UTF-8 text in key ${dataKey}` : undefined;
+      const why =
+        read === undefined
+          ? `Secret ${ref.name} has no UTF-8 text in key ${dataKey}; set it, such as to the text of openssl rand -hex 32`
+          : undefined;
       return { uid, secret: read, why, isWanted: true };
     },
     request: async (key, uid, token, signal) => {

@@ -158,7 +158,9 @@ function isMixed(text: string): boolean {
   const from = segments.findIndex((segment) => !isWord(segment));
   const until = segments.findLastIndex((segment) => !isWord(segment)) + 1;
   const rest = segments.slice(from, until).join('/');
-  const isOfParts = text.split('/').every(({ length }) => length < 16);
+  const isOfParts = text
+    .split('/')
+    .every((part) => part.length < 16 && !(part.length >= 8 && hasDigit(part) && changesOf(part) >= 0.3));
   if (rest.length < 20 || isOfParts || !(/[a-z]/.test(rest) && /[A-Z]/.test(rest) && hasDigit(rest)))
     return false;
   const changes = changesOf(rest);

@@ -216,11 +216,13 @@ test('only bin reads the process: its environment, arguments and signals', () =>
       /\bprocess\.(env|argv|on|exit|exitCode|stdout|stderr)\b/.test(readFileSync(file, 'utf8')),
     )
     .map((file) => relative(root, file));
-  // bin hands the process to run-cli.ts and program.ts, as a value; supported-node.ts runs before anything else.
+  // bin hands the process to run-cli.ts, program.ts and task-process.ts, as a value; supported-node.ts runs before
+  // anything else.
   assert.deepEqual(wrong.sort(), [
     'src/cli/run-cli.ts',
     'src/runtime/program.ts',
     'src/runtime/supported-node.ts',
+    'src/runtime/task-process.ts',
   ]);
 });
 

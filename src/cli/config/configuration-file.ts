@@ -111,7 +111,9 @@ export function readRepositoryFile(
     const isGroup = commands.some((one) => one.words.startsWith(`${words} `));
     if (of === undefined && !isGroup) {
       const isFlag = commands.some(({ description }) => Object.hasOwn(description.flags, words));
-      if (isFlag && !commonFields.includes(words)) throw refusedFlag(file, field, words);
+      const owner = commands.find((one) => maySet(one, words));
+      if (isFlag && owner !== undefined) throw misplacedFlag(file, field, owner);
+      if (isFlag) throw refusedFlag(file, field, words);
       const groups = commands.map((one) => one.words.split(' ')[0] ?? '');
       throw unknownField(file, field, ['domain', ...commonFields, ...groups]);
     }
@@ -249,8 +251,14 @@ function isSameUrl(one: string, other: string | undefined): boolean {
 }
 
 function refusedFlag({ label }: ConfigurationFile, field: string, key: string): CliError {
-  const message = `${label}: ${shown(field)} may not be set by a repository, whose changes must not redirect a key or the words of visitors, or change what is trusted; use --${flagName(key)}, ${variableName(programName, key)} or a profile`;
+  const profile = Object.hasOwn(profileSchema.shape, key) ? ' or a profile' : '';
+  const message = `${label}: ${shown(field)} may not be set by a repository, whose changes must not redirect a key or the words of visitors, or change what is trusted; use --${flagName(key)}${profile === '' ? ' or' : ','} ${variableName(programName, key)}${profile}`;
   return new CliError('usage', 'ConfigurationRefused', message);
+}
+
+function misplacedFlag({ label }: ConfigurationFile, field: string, { words }: Command): CliError {
+  const message = `${label}: ${shown(field)} is a flag of ${words}; put it below ${words}`;
+  return new CliError('usage', 'ConfigurationInvalid', message);
 }
 
 function unknownField({ label }: ConfigurationFile, field: string, known: readonly string[]): CliError {

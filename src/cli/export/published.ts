@@ -44,7 +44,7 @@ export async function downloadInto(
 
 /** Of `PrivateLink`. */
 export const privateLinkMessage =
-  'the link leads to a loopback, link-local or private address; add --allow-private-links if that is intended';
+  'the link leads to a loopback, link-local or private address; add --allow-private-links if that is intended; link-local and metadata addresses are never allowed';
 
 /** Where another link or another attempt gives the same. */
 function hopeless(cause: BundleError): CliError | undefined {

@@ -3,7 +3,8 @@
 // used leaves the listed rows as they were.
 
 import type { ProgramContext } from '../../runtime/program.ts';
-import { startTaskThread, TaskQueue } from '../../runtime/task.ts';
+import { startTaskThread } from '../../runtime/task.ts';
+import { TaskQueue } from '../../runtime/task-queue.ts';
 import { readFileState } from '../watched-file.ts';
 import type { FileMark, Indexed, IndexTask } from './index-task.ts';
 import type { ConversationStore } from './store.ts';

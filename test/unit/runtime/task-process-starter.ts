@@ -2,8 +2,8 @@
 
 import process from 'node:process';
 import { systemClock } from '../../../src/runtime/clock.ts';
-import { TaskQueue } from '../../../src/runtime/task.ts';
 import { startTaskProcess } from '../../../src/runtime/task-process.ts';
+import { TaskQueue } from '../../../src/runtime/task-queue.ts';
 
 const program = new URL('./task-process-program.ts', import.meta.url);
 const tasks = new TaskQueue<unknown, { readonly pid: number }>({

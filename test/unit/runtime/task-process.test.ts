@@ -6,8 +6,9 @@ import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { afterEach, test } from 'node:test';
 import { systemClock } from '../../../src/runtime/clock.ts';
-import { TaskError, TaskQueue } from '../../../src/runtime/task.ts';
+import { TaskError } from '../../../src/runtime/task.ts';
 import { startTaskProcess } from '../../../src/runtime/task-process.ts';
+import { TaskQueue } from '../../../src/runtime/task-queue.ts';
 import { eventually } from '../../support/eventually.ts';
 
 interface Answer {

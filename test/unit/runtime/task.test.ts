@@ -4,14 +4,8 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { afterEach, test } from 'node:test';
 import { type Clock, systemClock } from '../../../src/runtime/clock.ts';
-import {
-  runTask,
-  startAhead,
-  startTaskThread,
-  TaskError,
-  TaskQueue,
-  type TaskQueueOptions,
-} from '../../../src/runtime/task.ts';
+import { runTask, startAhead, startTaskThread, TaskError } from '../../../src/runtime/task.ts';
+import { TaskQueue, type TaskQueueOptions } from '../../../src/runtime/task-queue.ts';
 import { PublishableError } from '../../../src/wire/publishable-error.ts';
 
 const program = new URL('./task-program.ts', import.meta.url);

@@ -59,7 +59,7 @@ test('a message says that it is retried only by its time', () => {
   );
   assert.equal(
     inRunWords(lines.join(), file),
-    'Inspecting the archive failed. The link leads to a loopback, link-local or private address; add --allow-private-links if that is intended (PrivateLink). Retrying at 2026-01-05T12:00:00Z',
+    'Inspecting the archive failed. The link leads to a loopback, link-local or private address; add --allow-private-links if that is intended; link-local and metadata addresses are never allowed (PrivateLink). Retrying at 2026-01-05T12:00:00Z',
   );
 });
 

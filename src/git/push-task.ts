@@ -54,10 +54,7 @@ export interface GitLimits {
   readonly deadlineMs: number;
 }
 
-/**
- * By measurement (test/bench/git/memory.ts): a push of 16 MiB during two inspections takes an operator to 300 MB, and to
- * 321 MB where it starts over. With the planner of targets (96 MB) it stays below the chart's limit of 512 MiB.
- */
+/** By measurement (docs/sizing.md of the chart) such a push takes two thirds of what the process of git may have. */
 export const defaultGitLimits: GitLimits = { maxBytes: 16 * 1024 * 1024, deadlineMs: 60_000 };
 
 /** A task as it crosses to the process. */

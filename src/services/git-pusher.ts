@@ -16,7 +16,7 @@ import { TaskQueue } from '../runtime/task-queue.ts';
 import { userAgent } from '../runtime/version.ts';
 import type { GitPusher, GitSettings } from './git-targets.ts';
 
-/** The largest repository that the task's `maxBytes` lets in takes 60 % of it (test/bench/git/memory.ts). */
+/** The largest repositories that the task's `maxBytes` lets in take two thirds of it (docs/sizing.md of the chart). */
 const limits = { maxHeapMb: 128, maxMemoryMb: 256 };
 /** The process's own deadline ends first, and its message says what it waited for. */
 const timeoutMs = defaultGitLimits.deadlineMs + 2000;

@@ -366,7 +366,10 @@ describe('export and run', { concurrency: 4 }, () => {
       const refused = await runWithout('--allow-private-links');
       const { code, message } = JSON.parse(refused.stdout);
       assert.deepEqual([refused.code, code, vendor.counts.issue], [2, 'PrivateLink', 1], refused.stderr);
-      assert.match(message, /add --allow-private-links if that is intended$/);
+      assert.match(
+        message,
+        /add --allow-private-links if that is intended; link-local and metadata addresses are never allowed$/,
+      );
       assert.doesNotMatch(refused.stderr, /; retrying/);
       assert.equal((await run()).code, 0);
       assert.equal(vendor.jobs.size, 1);

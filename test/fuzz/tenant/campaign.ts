@@ -38,6 +38,8 @@ export interface CampaignOptions {
   readonly minRefreshes: number;
   /** Kinds of answer that each hostile vendor has given before the run ends; 0 by default. */
   readonly minAnswerKinds?: number;
+  /** What its git host was asked for, by kind, before the run ends; 0 by default. */
+  readonly minGitKinds?: number;
   /** Changed kits that the command line checks meanwhile; 0 by default. */
   readonly kits?: number;
   /** Path of a built operator; by default the sources. */
@@ -166,12 +168,15 @@ async function run(
     const mostMs = settleMs + (options.slowArchives === undefined ? mostSettleMs : mostExportMs);
     const isExported = (): boolean =>
       options.slowArchives === undefined || watch.figures().every(({ openMs }) => openMs === undefined);
+    const gitKinds = (): number =>
+      environment.hosts.answered.list().filter(([kind]) => kind.startsWith('git: ')).length;
     const isDone = (): boolean =>
       performance.now() - settledAt > settleMs &&
       watch.fewestRefreshes() >= options.minRefreshes &&
       environment.hostileVendors.every(
         ({ answered }) => answered.list().length >= (options.minAnswerKinds ?? 0),
       ) &&
+      gitKinds() >= (options.minGitKinds ?? 0) &&
       isExported();
     while (isAlive() && !isDone() && performance.now() - settledAt < mostMs) await sleep(200);
     const kits = await checkChangedKits(environment.cluster.folder, options.seed, options.kits ?? 0);

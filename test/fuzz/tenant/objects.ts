@@ -82,10 +82,12 @@ export const mirrorExportCount = 3;
 /** @param plan of the repository, and its serial; see `hostile-hosts.ts` */
 export function gitInput(at: number, path: string, token: string, context: TenantContext): TenantInput {
   const name = `git-${at}`;
+  // Without an inspection, which would wait behind its slow archives.
   const git = { url: `${context.gitOrigin}/${path}`, path: 'v.yaml', secretRef: { name: 'git' } };
   const spec = {
     ...publishedSpec(at),
     domain: `${name}.example.com`,
+    promotion: { inspect: 'Never' },
     targets: [{ name: 'git', type: 'Git', git }],
   };
   const annotations = { 'example.com/token': token };

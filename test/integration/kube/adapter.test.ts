@@ -27,6 +27,7 @@ let cluster: Cluster;
 
 before(async () => {
   world = await startChartedCluster({
+    admissionPolicy: 'never',
     ownControlPlane: true,
     namespaces: [namespace, 'team-b'],
     watchNamespaces: [namespace],

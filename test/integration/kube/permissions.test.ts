@@ -36,7 +36,8 @@ let transport: Transport;
 let roles: readonly Role[];
 
 before(async () => {
-  world = await startChartedCluster({ namespaces: [namespace], watchNamespaces: [namespace] });
+  const only = { namespaces: [namespace], watchNamespaces: [namespace] };
+  world = await startChartedCluster({ ...only, admissionPolicy: 'never' });
   const connection = openConnection({
     kubeconfig: world.kubeconfig,
     context: undefined,

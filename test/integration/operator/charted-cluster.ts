@@ -58,6 +58,8 @@ export interface ChartedClusterOptions {
   readonly targets?: object;
   /** The chart's `webhook`. */
   readonly webhook?: object;
+  /** `rbac.admissionPolicy` of the chart; `never` where a test writes what no operator writes. Default: `always`. */
+  readonly admissionPolicy?: 'always' | 'never';
 }
 
 export async function startChartedCluster(options: ChartedClusterOptions): Promise<ChartedCluster> {
@@ -87,7 +89,7 @@ export async function startChartedCluster(options: ChartedClusterOptions): Promi
       `--namespace=${operatorNamespace}`,
       '--set=apiBaseUrl=http://127.0.0.1',
       // What the operator does in all these tests, its policy must allow.
-      '--set=rbac.admissionPolicy=always',
+      `--set=rbac.admissionPolicy=${options.admissionPolicy ?? 'always'}`,
       // The shared control plane has it.
       ...(isShared ? ['--set=crds.install=false'] : []),
       ...(options.targets === undefined ? [] : [`--set-json=targets=${JSON.stringify(options.targets)}`]),

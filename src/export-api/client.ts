@@ -15,11 +15,11 @@ import { type ApiRequest, createExchange, type ExchangeOptions } from './exchang
 import { isIdentifier, readIssuedLink, readJobId, readJobReport } from './job-answers.ts';
 import {
   type Answer,
+  bodyText,
   longestAnswerBytes,
   refusalOf,
   retryAfterOf,
   serverDateOf,
-  textOf,
   unexpectedAnswer,
 } from './refusals.ts';
 
@@ -36,7 +36,7 @@ export function createExportApiClient(options: ExchangeOptions): ExportApi {
         { method: 'POST', path: jobsPath, body: { domain }, idempotencyKey, maxBytes: longestAnswerBytes },
         'a usable jobId',
         (answer) => {
-          const raw = readJson(textOf(answer.body));
+          const raw = readJson(bodyText(answer.body));
           const jobId = readJobId(raw, answer.headers.get('location'), key);
           return jobId === undefined
             ? undefined
@@ -49,7 +49,7 @@ export function createExportApiClient(options: ExchangeOptions): ExportApi {
         { method: 'GET', path: jobPath(checkedId(jobId, 'job id')), maxBytes: longestAnswerBytes },
         'a job',
         (answer) => {
-          const raw = readJson(textOf(answer.body));
+          const raw = readJson(bodyText(answer.body));
           const report = readJobReport(raw, key);
           return report && { ...report, retryAfterMs: retryAfterOf(answer, clock.now()) };
         },
@@ -64,7 +64,7 @@ export function createExportApiClient(options: ExchangeOptions): ExportApi {
           maxBytes: longestAnswerBytes,
         },
         'an http(s) bundleUrl',
-        ({ body, headers }) => readIssuedLink(readJson(textOf(body)), serverDateOf(headers)),
+        ({ body, headers }) => readIssuedLink(readJson(bodyText(body)), serverDateOf(headers)),
         signal,
       ),
   };

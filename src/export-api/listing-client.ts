@@ -15,7 +15,7 @@ import {
 } from './conversation-answers.ts';
 import type { ExchangeOptions } from './exchange.ts';
 import { type ListingEnd, mostValues } from './listing-run.ts';
-import { longestAnswerBytes, textOf } from './refusals.ts';
+import { bodyText, longestAnswerBytes } from './refusals.ts';
 
 export interface ListingClient {
   /** One page. `pagesOf` in conversation-pages.ts reads further pages. */
@@ -42,7 +42,7 @@ export function createListingClient(options: ListingOptions): ListingClient {
         'conversations',
         ({ body, status }) =>
           body.byteLength <= longestAnswerBytes
-            ? readConversationPage(readJson(textOf(body)))
+            ? readConversationPage(readJson(bodyText(body)))
             : readInThread(body, status, options.program, signal),
         signal,
       ),

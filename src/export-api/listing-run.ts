@@ -5,7 +5,7 @@ import type { SendReport } from '../runtime/task.ts';
 import { readJson } from '../wire/json-text.ts';
 import { pageLimits } from './contract.ts';
 import { type ConversationRow, type Following, readConversationPage } from './conversation-answers.ts';
-import { textOf } from './refusals.ts';
+import { bodyText } from './refusals.ts';
 
 export type ListingEnd = Following | 'tooManyValues' | 'notAPage';
 
@@ -19,7 +19,7 @@ export async function readListing(
   report: SendReport<readonly ConversationRow[]>,
 ): Promise<ListingEnd> {
   if (countValues(body) > mostValues) return 'tooManyValues';
-  const page = readConversationPage(readJson(textOf(body)));
+  const page = readConversationPage(readJson(bodyText(body)));
   if (page === undefined) return 'notAPage';
   let piece: ConversationRow[] = [];
   let length = 0;

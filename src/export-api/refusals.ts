@@ -102,11 +102,11 @@ function requestIdOf(headers: ReadonlyMap<string, string>, key: string): string 
 export const longestAnswerBytes = 128 * 1024;
 
 /** Without a byte order mark. */
-export const textOf = (body: Uint8Array): string => new TextDecoder().decode(body);
+export const bodyText = (body: Uint8Array): string => new TextDecoder().decode(body);
 
 function describeBody(body: Uint8Array): string {
   if (body.byteLength > longestAnswerBytes) return 'a large body';
-  const text = textOf(body);
+  const text = bodyText(body);
   const start = text.trimStart().slice(0, 200).toLowerCase();
   if (start === '') return 'an empty body';
   if (start.startsWith('<!doctype html') || start.startsWith('<html')) return 'an HTML page';

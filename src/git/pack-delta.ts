@@ -9,7 +9,7 @@ export function resultSizeOf(delta: Uint8Array): number {
 }
 
 /** @throws {PackRefused} `ObjectTooLarge`, `DamagedPack` */
-export function applyDelta(delta: Uint8Array, base: Uint8Array, maxBytes: number): Uint8Array {
+export function applyPackDelta(delta: Uint8Array, base: Uint8Array, maxBytes: number): Uint8Array {
   const from = readSize(delta, 0);
   const to = readSize(delta, from.end);
   if (from.value !== base.byteLength) throw new PackRefused('DamagedPack');

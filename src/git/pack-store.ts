@@ -5,7 +5,7 @@
 
 import { createHash } from 'node:crypto';
 import { inflateSync } from 'node:zlib';
-import { applyDelta, resultSizeOf } from './pack-delta.ts';
+import { applyPackDelta, resultSizeOf } from './pack-delta.ts';
 import { byteAt, PackRefused, refuseSize } from './pack-refused.ts';
 
 export interface PackLimits {
@@ -144,7 +144,7 @@ export class PackStore {
     for (const at of deltas.toReversed()) {
       const { dataStart, size } = this.#headerAt(at);
       const delta = this.#inflate(at, dataStart, size).data;
-      const content = applyDelta(delta, object.content, this.#limits.maxObjectBytes);
+      const content = applyPackDelta(delta, object.content, this.#limits.maxObjectBytes);
       this.#spend(content.byteLength);
       object = { type: object.type, content };
     }

@@ -20,7 +20,7 @@ const layerTypes: Readonly<Record<Compression, string>> = {
   Gzip: 'application/vnd.oci.image.layer.v1.tar+gzip',
 };
 
-/** Ours has one thousand bytes. A longer one is parsed by nobody: a few bytes of JSON become a hundred in memory. */
+/** A manifest of this project has a thousand bytes. A longer one is not parsed: a byte of JSON becomes many in memory. */
 export const maxManifestBytes = 64 * 1024;
 
 const digestAnnotation = 'dev.staticexport.bundle.digest';

@@ -52,7 +52,6 @@ export function startTaskProcess(
   };
   if (child.pid !== undefined) void watch(child.pid);
   return Object.assign(child, {
-    limitMb: maxMemoryMb,
     postMessage: (message: object | string): void => void child.send(message),
     terminate: async (): Promise<void> => {
       child.kill('SIGKILL');

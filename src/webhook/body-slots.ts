@@ -1,5 +1,5 @@
 // Which requests may have their body under way. Where there is no room, the oldest body of the client that has most of them
-// is cut: a sender of hooks sends its body within milliseconds, so whoever waits longest is not one.
+// is cut: a sender of hooks sends its body within milliseconds, so the slowest client is not one.
 // Invariant: never more bodies than the bounds allow, in all and for each client.
 
 export interface BodySlotLimits {

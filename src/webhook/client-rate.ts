@@ -1,5 +1,5 @@
 // How many requests each client may send: a bucket for each network that fills again with time. Holds a bounded number of
-// them, and forgets those that are full again first. Refuses text that is no address: it would be a key of any length.
+// them, and forgets those that are full again first. Refuses text that is not an address: it would be a key of any length.
 
 import { isIP } from 'node:net';
 import type { Clock } from '../runtime/clock.ts';
@@ -54,7 +54,7 @@ export function createClientRate(clock: Pick<Clock, 'monotonic'>, perMinute: num
 
 /**
  * @param named what a trusted proxy, or the connection, says of the client; some proxies add a port
- * @param connected the address of the connection, which counts where that is no address
+ * @param connected the address of the connection, which counts where that is not an address
  */
 export function clientOf(named: string | undefined, connected: string | undefined): string {
   const text = named?.replace(/^\[(.*)\](?::\d{1,5})?$|^([\d.]+):\d{1,5}$/, '$1$2') ?? '';

@@ -23,7 +23,7 @@ export function createRefusalTicks(
   let waiting: readonly Waiting[] = [];
   const run = async (): Promise<void> => {
     while (idle < idleTicks || waiting.length > 0) {
-      // At the end of the program nobody measures any more.
+      // At the end of the program the answers leave at once.
       await clock.after(stepMs, shutdown).catch(() => {});
       tick += 1;
       idle += 1;

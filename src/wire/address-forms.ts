@@ -1,4 +1,4 @@
-// E-mail and IP addresses in text of others, each by its own grammar. Owns how they are told from versions, times and names
+// E-mail and IP addresses in foreign text, each by its own grammar. Owns how they are told from versions, times and names
 // in code. Refuses patterns whose time grows faster than the text. Invariant: letters, digits and escapes beside an address
 // do not hide it, because text within text is escaped: `\n10.0.0.1`, `%2010.0.0.1`.
 
@@ -32,7 +32,7 @@ export function replaceEmails(text: string, shown: Shown): string {
   });
 }
 
-/** After an escape digits are no part of it. `v1.2.3.4` and `1.2.3.4-rc1` are versions. */
+/** Digits of an escape before it are not a part of it. `v1.2.3.4` and `1.2.3.4-rc1` are versions. */
 const ipv4 =
   /(?:(?<!\d|\d\.|(?<![\p{L}\p{N}])v)|(?<=%[\da-f]{2}|\\x[\da-f]{2}|\\u[\da-f]{4}))(?:\d{1,3}\.){3}\d{1,3}(?!\d|\.\d|[-.]?(?:rc|alpha|beta|dev|post)\d?)/giu;
 /** Wider than RFC 4291 §2.2: the match is checked, and shortened, until it is an address. */

@@ -71,24 +71,23 @@ metadataV6.addAddress('fd20:ce::254', 'ipv6');
  * True for an address that nothing of another party may lead to, whatever flags allow: no docs, archive, registry or
  * repository is there, and what is there answers with credentials.
  */
-export function isMetadataAddress(address: string): boolean {
-  const family = isIP(address);
-  if (family === 4) return metadataV4.check(address, 'ipv4');
-  if (family !== 6) return false;
-  const embedded = embeddedV4(address);
-  return embedded === undefined ? metadataV6.check(address, 'ipv6') : metadataV4.check(embedded, 'ipv4');
-}
+export const isMetadataAddress = (address: string): boolean =>
+  isListed(address, metadataV4, metadataV6) ?? false;
 
 /**
  * True for an address that a link must not lead to unless a flag allows it. Also true for text that is not an
  * address.
  */
-export function isInternalAddress(address: string): boolean {
+export const isInternalAddress = (address: string): boolean =>
+  isListed(address, internalV4, internalV6) ?? true;
+
+/** @returns `undefined` for text that is not an address */
+function isListed(address: string, v4List: BlockList, v6List: BlockList): boolean | undefined {
   const family = isIP(address);
-  if (family === 4) return internalV4.check(address, 'ipv4');
-  if (family !== 6) return true;
+  if (family === 4) return v4List.check(address, 'ipv4');
+  if (family !== 6) return undefined;
   const embedded = embeddedV4(address);
-  return embedded === undefined ? internalV6.check(address, 'ipv6') : internalV4.check(embedded, 'ipv4');
+  return embedded === undefined ? v6List.check(address, 'ipv6') : v4List.check(embedded, 'ipv4');
 }
 
 /**

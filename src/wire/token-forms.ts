@@ -71,7 +71,7 @@ const distinctPrefixes = {
   'the hosted docs service, Yandex': ['svc_', 't1\\.9eu', 'y0_(?=[\\w-]{30})'],
 } as const satisfies Readonly<Record<string, readonly string[]>>;
 
-/** Words and names may begin with these: a token has twenty letters and digits more, which are no word. */
+/** Words and names may begin with these: a token has sixteen letters and digits more, which are not a word. */
 const wordlikePrefixes = {
   'Alibaba, Bitbucket, Clojars, crates.io': ['LTAI', 'ATBB', 'CLOJARS_', 'cio'],
   'Databricks, EasyPost, Figma, Fly.io': ['dapi', 'EZ[AT]K', 'fig[dou]_', 'fo1_', 'fm[12][ra]?_'],

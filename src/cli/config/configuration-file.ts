@@ -285,7 +285,7 @@ function invalidUserFile(file: ConfigurationFile, issues: readonly z.core.$ZodIs
   return unknownField(file, field, Object.keys((path.length === 0 ? userSchema : profileSchema).shape));
 }
 
-/** A part that is no name of a field may be a line of another file. */
+/** A part that is not the name of a field may be a line of another file. */
 const shown = (field: string): string =>
   field
     .split('.')

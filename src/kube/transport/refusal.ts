@@ -100,11 +100,9 @@ function explainToUser(
 /** Admission and quotas answer 403 as well; only the authorizer says "cannot <verb> resource". */
 const isOfRole = (status: JsonRecord): boolean => /cannot \S+ resource/.test(textAt(status, 'message') ?? '');
 
-/** A policy names itself; of its own words nothing is repeated. */
-function admissionOf(status: JsonRecord): string {
-  const [, policy] =
-    /ValidatingAdmissionPolicy '([a-z0-9.-]{1,253})'/.exec(textAt(status, 'message') ?? '') ?? [];
-  return policy === undefined ? 'an admission rule or a quota' : `the admission policy ${policy}`;
+/** Of a ValidatingAdmissionPolicy, which answers 422 or 403. Its own words are not repeated. */
+function policyOf(status: JsonRecord): string | undefined {
+  return /ValidatingAdmissionPolicy '([a-z0-9.-]{1,253})'/.exec(textAt(status, 'message') ?? '')?.[1];
 }
 
 function explain(
@@ -116,11 +114,14 @@ function explain(
   httpStatus: number,
 ): string {
   const what = describeAddress(address);
+  const policy = policyOf(status);
+  if (policy !== undefined)
+    return `the admission policy ${policy} refused to ${verb} ${what}; exempt this account, or change what the policy checks`;
   switch (code) {
     case 'Forbidden':
       return isOfRole(status)
         ? `the operator's role does not allow "${verb}" on ${what}${remedyOf(verb, address)}`
-        : `${admissionOf(status)} refused to ${verb} ${what}`;
+        : `an admission rule or a quota refused to ${verb} ${what}`;
     case 'Unauthorized':
       return `the Kubernetes API server did not accept the operator's credentials (${verb} ${what}); renew the service-account token or kubeconfig`;
     case 'NotFound':

@@ -42,6 +42,14 @@ const rows: readonly (readonly [name: string, refusal: Refusal, code: string, me
     /admission rule or a quota/,
   ],
   [
+    'an admission policy',
+    status(422, 'Invalid', {
+      message: `secrets "docs-bundle" is forbidden: ValidatingAdmissionPolicy 'ops-sx' with binding 'b' denied request: no`,
+    }),
+    'Invalid',
+    /^the admission policy ops-sx refused to patch secrets "docs-bundle" in namespace team-a; exempt this account/,
+  ],
+  [
     'a namespace on its way out',
     status(403, 'Forbidden', { details: { causes: [{ reason: 'NamespaceTerminating' }] } }),
     'NamespaceTerminating',

@@ -4,7 +4,6 @@
 import { readProxySettings } from '../../bundle/fetch/proxy-settings.ts';
 import { RenewedAgent } from '../../bundle/fetch/renewed-agent.ts';
 import type { SinkDependencies } from '../../conversations/sinks/open-sink.ts';
-import { readWebhookSecret } from '../../conversations/sinks/webhook-sink.ts';
 import { readAccessKey, readMirrorSecret } from '../../mirror/mirror-secret.ts';
 import { readBounded } from '../../runtime/bounded-file.ts';
 import { userAgent } from '../../runtime/version.ts';
@@ -12,6 +11,7 @@ import { readAmbientIdentity } from '../../s3/ambient-identity.ts';
 import type { S3Credentials } from '../../s3/bucket.ts';
 import { openBucket } from '../../s3/open-bucket.ts';
 import { publishableCode } from '../../wire/publishable-error.ts';
+import { readWebhookSecret } from '../../wire/webhook-signature.ts';
 import { CliError } from '../cli-error.ts';
 import type { CliContext } from '../context.ts';
 

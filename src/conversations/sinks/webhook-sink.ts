@@ -2,11 +2,12 @@
 // its retries. Refuses redirects, because turns would go elsewhere. A receiver may get a turn again and keeps one for each
 // key; an equal request has an equal `webhook-id`.
 
-import { createHash, createHmac } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import type { Dispatcher } from 'undici';
 import type { Clock } from '../../runtime/clock.ts';
 import { publishableCode } from '../../wire/publishable-error.ts';
 import { parseRetryAfter } from '../../wire/retry-after.ts';
+import { webhookHeaders } from '../../wire/webhook-signature.ts';
 import { ConversationError } from '../conversation-error.ts';
 import type { Sink } from '../sink.ts';
 import type { Turn } from '../turn.ts';
@@ -27,12 +28,6 @@ const mostLength = 4 * 1024 * 1024;
 const mostAttempts = 5;
 const firstPauseMs = 1_000;
 const longestPauseMs = 60_000;
-
-/** `whsec_` with base64 as Standard Webhooks write it, or the text itself. */
-export function readWebhookSecret(text: string): Uint8Array {
-  const [, encoded] = /^whsec_([A-Za-z0-9+/=]+)$/.exec(text.trim()) ?? [];
-  return encoded === undefined ? Buffer.from(text.trim()) : Buffer.from(encoded, 'base64');
-}
 
 export function webhookSink(target: WebhookTarget, signal: AbortSignal): Sink {
   return {
@@ -105,8 +100,6 @@ async function send({ id, body }: Batch, target: WebhookTarget, signal: AbortSig
   const { url, secret, dispatcher, userAgent, timeoutMs, clock } = target;
   const { origin, pathname, search } = new URL(url);
   const now = clock.now();
-  const timestamp = String(Math.floor(now / 1000));
-  const signature = createHmac('sha256', secret).update(`${id}.${timestamp}.${body}`).digest('base64');
   try {
     const response = await dispatcher.request({
       origin,
@@ -116,9 +109,7 @@ async function send({ id, body }: Batch, target: WebhookTarget, signal: AbortSig
         'content-type': 'application/json',
         'user-agent': userAgent,
         'idempotency-key': id,
-        'webhook-id': id,
-        'webhook-timestamp': timestamp,
-        'webhook-signature': `v1,${signature}`,
+        ...webhookHeaders(id, now, body, secret),
       },
       body,
       signal: clock.deadline(timeoutMs, signal),

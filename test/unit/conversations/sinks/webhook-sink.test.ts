@@ -7,7 +7,8 @@ import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import { Agent } from 'undici';
-import { readWebhookSecret, webhookSink } from '../../../../src/conversations/sinks/webhook-sink.ts';
+import { webhookSink } from '../../../../src/conversations/sinks/webhook-sink.ts';
+import { readWebhookSecret } from '../../../../src/wire/webhook-signature.ts';
 import { leapingClock } from '../../../support/conversation-model.ts';
 import { sampleTurn } from '../../../support/sample-turn.ts';
 

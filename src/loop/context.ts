@@ -7,7 +7,15 @@ import type { Random } from '../runtime/random.ts';
 import type { DefaultMirror } from '../staticexport/wanted-mirror.ts';
 import type { Cluster, ForeignObjects, ObjectKey } from '../wire/cluster.ts';
 import type { ProcessMemory } from './memory.ts';
-import type { Bundles, Events, ExportApiSource, GitTargets, Mirrors, TargetPlanner } from './ports.ts';
+import type {
+  Bundles,
+  Events,
+  ExportApiSource,
+  GitTargets,
+  Mirrors,
+  Notices,
+  TargetPlanner,
+} from './ports.ts';
 
 export interface OperatorSettings {
   /** The lease that this writer holds, as `<namespace>/<name>`. */
@@ -57,6 +65,7 @@ export interface TargetContext extends Pick<ClusterContext, 'cluster' | 'clock' 
 /** The log and events. */
 export interface ReportContext extends Pick<ClusterContext, 'clock' | 'settings' | 'memory'> {
   readonly events: Events;
+  readonly notices: Notices;
   readonly logger: Logger;
 }
 

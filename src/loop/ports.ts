@@ -10,6 +10,7 @@ import type { KeyName, TargetPlan, TargetTask, WantedKeys } from '../targets/tar
 import type { EventNote, ObjectKey, StaticExportObject } from '../wire/cluster.ts';
 import type { Link } from '../wire/link.ts';
 import type { MirrorFailure } from '../wire/mirror-failure.ts';
+import type { Notice } from './notices.ts';
 
 /** What a bundle is, without its bytes. */
 export interface Inspection {
@@ -187,3 +188,12 @@ export interface Events {
   /** Never throws and never waits. */
   record(object: StaticExportObject, note: EventNote): void;
 }
+
+/** Notifications to the webhooks of `spec.notify`. */
+export interface Notices {
+  /** Never throws and never waits. */
+  send(object: StaticExportObject, notices: readonly Notice[]): void;
+}
+
+/** For programs that send none. */
+export const noNotices: Notices = { send: () => {} };

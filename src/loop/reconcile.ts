@@ -249,7 +249,11 @@ async function storeStatus(
   rememberOwn(saved, context);
   const { baseUrl } = before.wanted;
   const changes = findChanges(resource.status, status);
-  const reasons = reportChanges(saved, { changes, after: status, action, result, baseUrl }, context);
+  const reasons = reportChanges(
+    saved,
+    { changes, before: resource.status, after: status, action, result, baseUrl },
+    context,
+  );
   if (refusal !== undefined) {
     const reason = 'OutputWriteFailed';
     const message = `${exportedReasons[reason]} ${sentence(refusal.message)}`;
@@ -276,7 +280,7 @@ async function reportUnreadable(
   const changes = findChanges(status, next);
   reportChanges(
     saved,
-    { changes, after: next, action: nothing, result: nothing, baseUrl: undefined },
+    { changes, before: status, after: next, action: nothing, result: nothing, baseUrl: undefined },
     context,
   );
   // Its link still expires at its time, and status reports that then.

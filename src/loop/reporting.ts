@@ -2,23 +2,30 @@
 // or wording lines and events (log-lines.ts, events.ts).
 
 import type { Observation } from '../reconcile/observation.ts';
+import type { Status } from '../staticexport/status-schema.ts';
 import type { StaticExportObject } from '../wire/cluster.ts';
 import type { ReportContext } from './context.ts';
 import { eventsOf } from './events.ts';
 import { type LoggedReconcile, logLinesOf } from './log-lines.ts';
 import { resourceId } from './memory.ts';
+import { noticesOf } from './notices.ts';
 
-/** Writes the log lines and events of a reconcile. @returns the reasons of the events */
+/**
+ * Writes the log lines and events of a reconcile, and sends its notifications.
+ *
+ * @param reconcile `before`: the status as read at its start
+ * @returns the reasons of the events */
 export function reportChanges(
   object: StaticExportObject,
-  reconcile: LoggedReconcile,
-  { logger, events }: ReportContext,
+  reconcile: LoggedReconcile & { readonly before: Status },
+  { logger, events, notices }: ReportContext,
 ): readonly string[] {
   for (const { level, fields, message } of logLinesOf(reconcile)) {
     logger[level]({ object: resourceId(object.metadata), ...fields }, message);
   }
   const notes = eventsOf(reconcile.changes, reconcile.after);
   for (const note of notes) events.record(object, note);
+  notices.send(object, noticesOf(reconcile.changes, reconcile.before, reconcile.after));
   return notes.map(({ reason }) => reason);
 }
 

@@ -41,6 +41,10 @@ const flags = {
     'HOST,...',
     'Hosts of git targets: HOST or HOST:PORT, always https (default: none, so no git target is written)',
   ),
+  allowedNotifyHosts: list(
+    'HOST,...',
+    'Hosts of spec.notify: HOST or HOST:PORT for https, http://HOST:PORT for clear text (default: none, so nothing is sent)',
+  ),
   ...mirrorFlags,
   watchNamespaces: list(
     'NAMESPACE,...',
@@ -117,6 +121,12 @@ export const operatorProgram: ProgramDescription<typeof flags> = {
     );
     if (wrongGitHost >= 0) {
       return `--allowed-git-hosts: entry ${wrongGitHost + 1} must be HOST or HOST:PORT, without scheme, path and wildcard`;
+    }
+    const wrongNotifyHost = values.allowedNotifyHosts.findIndex(
+      (entry) => readOriginEntry(entry) === undefined,
+    );
+    if (wrongNotifyHost >= 0) {
+      return `--allowed-notify-hosts: entry ${wrongNotifyHost + 1} must be HOST, HOST:PORT or http://HOST:PORT, without path and wildcard; put an IPv6 address in brackets`;
     }
     const wrongMirror = checkMirrorFlags(values);
     if (wrongMirror !== undefined) return wrongMirror;

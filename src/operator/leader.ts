@@ -10,7 +10,9 @@ import type { ReconcileContext } from '../loop/context.ts';
 import type { InspectionSlots } from '../loop/inspection/inspection-slots.ts';
 import { createMemory } from '../loop/memory.ts';
 import { reconcile } from '../loop/reconcile.ts';
+import { createNotifier } from '../notify/notifier.ts';
 import type { ProgramContext } from '../runtime/program.ts';
+import { userAgent } from '../runtime/version.ts';
 import type { ExternalServices } from '../services/external-services.ts';
 import { createGitTargets, type GitTargetsOptions } from '../services/git-targets.ts';
 import type { ObjectKey } from '../wire/cluster.ts';
@@ -37,7 +39,10 @@ export interface LeaderParts {
   readonly transport: Transport;
   /** The lease that is held, `<namespace>/<name>`. */
   readonly operatorLease: string;
-  readonly services: Pick<ExternalServices, 'exportApi' | 'bundles' | 'mirrors' | 'planner'> & {
+  readonly services: Pick<
+    ExternalServices,
+    'exportApi' | 'bundles' | 'mirrors' | 'planner' | 'notifyDispatcher'
+  > & {
     readonly git: Pick<GitTargetsOptions, 'pusher' | 'settings'>;
   };
   readonly inspections: InspectionSlots;
@@ -90,6 +95,16 @@ export async function runLeader(parts: LeaderParts, { lost, isHeld }: Term): Pro
     // A push that is cut off is made again by the next leader; nothing is lost or made twice.
     signal: AbortSignal.any([lost, shutdown]),
   });
+  const notices = createNotifier({
+    ...context,
+    readSecret: (key, signal) => cluster.readSecret(key, signal),
+    dispatcher: services.notifyDispatcher,
+    userAgent,
+    allowedHosts: values.allowedNotifyHosts,
+    signal: AbortSignal.any([stop, shutdown]),
+    record: (object, note) => events.record(object, note),
+    observe: metrics.notified,
+  });
   const reconcileContext: ReconcileContext = {
     ...context,
     cluster: selectInstance(trustWatchedDeletions(cluster, isKnown), values.instance),
@@ -100,6 +115,7 @@ export async function runLeader(parts: LeaderParts, { lost, isHeld }: Term): Pro
     planner: services.planner,
     objects: createForeignObjects(transport),
     events,
+    notices,
     wake,
     isKnown: ({ namespace, name }) => isKnown(`${namespace}/${name}`),
     settings: {

@@ -4,6 +4,7 @@
 
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { ReconcileOutcome } from '../loop/context.ts';
+import { type NotificationOutcome, notificationOutcomes } from '../notify/notifier.ts';
 import { version } from '../runtime/version.ts';
 import type { ReconcileResult } from './controller/controller.ts';
 import { type EventLoss, eventLosses } from './controller/event-recorder.ts';
@@ -100,6 +101,12 @@ export function createMetrics(sources: MetricsSources) {
     [],
     [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300],
   );
+  const notifications = counter(
+    'staticexport_notifications_total',
+    'Notifications to webhooks of spec.notify: delivered, failed, or dropped because too many waited',
+    ['outcome'],
+  );
+  for (const outcome of notificationOutcomes) notifications.inc({ outcome }, 0);
   for (const reason of eventLosses) dropped.inc({ reason }, 0);
   return {
     registry,
@@ -114,6 +121,7 @@ export function createMetrics(sources: MetricsSources) {
       gitSeconds.observe(tookMs / 1000);
     },
     eventDropped: (reason: EventLoss): void => dropped.inc({ reason }),
+    notified: (outcome: NotificationOutcome): void => notifications.inc({ outcome }),
     reconciled: reconcileMetrics(registry),
   };
 }

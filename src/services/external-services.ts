@@ -2,6 +2,7 @@
 // and the thread that plans edits of targets. A program without a cluster opens the same ones. Each kind of call has its own
 // connections, with proxies and extra CA certificates. Refuses `file:` links, because tenants choose their text.
 
+import type { Dispatcher } from 'undici';
 import { probeLink } from '../bundle/fetch/probe.ts';
 import type { ProxySettings } from '../bundle/fetch/proxy-settings.ts';
 import { keepRenewed, RenewedAgent } from '../bundle/fetch/renewed-agent.ts';
@@ -39,6 +40,8 @@ export interface ExternalServices {
   readonly bundles: Bundles;
   readonly planner: TargetPlanner;
   readonly mirrors: Mirrors;
+  /** For webhooks, whose hosts the program's owner chooses: they may be inside the cluster. */
+  readonly notifyDispatcher: Dispatcher;
   /** CA certificates to trust in addition to the system's, as they are now. Never rejects. */
   extraCaPem(): Promise<string | undefined>;
   close(): Promise<void>;
@@ -93,6 +96,7 @@ export async function openExternalServices(
     },
     planner,
     mirrors,
+    notifyDispatcher: apiAgent,
     extraCaPem: () => authorities.current(),
     close: async () => {
       closing.abort();

@@ -4,6 +4,7 @@
 
 import * as z from 'zod';
 import { mirrorSchema } from './mirror-schema.ts';
+import { notifyWebhook } from './notify-schema.ts';
 import {
   cel,
   dataKey,
@@ -197,6 +198,15 @@ export const specSchema = z
     output: output.optional(),
     mirror: mirrorSchema.optional(),
     trigger: trigger.optional(),
+    notify: z
+      .array(notifyWebhook)
+      .max(4)
+      .refine((webhooks) => new Set(webhooks.map(({ name }) => name)).size === webhooks.length, {
+        error: 'two webhooks have the same name',
+      })
+      .describe('Webhooks that the operator calls when a version is published or held, and on failures.')
+      .meta(namedList)
+      .optional(),
     targets: z
       .array(targetSchema.describe('One object, and what the operator writes into it.'))
       .max(16)

@@ -147,6 +147,10 @@ export interface Cluster {
 }
 
 /** An event for `kubectl describe`. */
+/** What a notification is about. */
+export const noticeKinds = ['Published', 'Held', 'Failed', 'Recovered'] as const;
+export type NoticeKind = (typeof noticeKinds)[number];
+
 export interface EventNote {
   readonly type: 'Normal' | 'Warning';
   readonly reason: string;

@@ -14,6 +14,7 @@ import {
   instant,
   job,
   link,
+  notifications,
   ofDocs,
   ofOperator,
   operator,
@@ -287,6 +288,13 @@ export const operatorAlerts: Readonly<Record<string, AlertCases>> = {
     // A leader that came a short while ago has seen one link.
     seen(30, skew(0, [undefined, 20], [90, 60])),
   ).stays(seen(7, skew(-50)), seen(7, skew(0, [90, 3], [2, 60]))),
+  StaticExportNotificationsFailing: fires(
+    seen(12, notifications('failed', [0, 8], [1, 60])),
+    seen(40, notifications('dropped', [0, 8], [5, 60])),
+  ).stays(
+    seen(40, notifications('delivered', [0, 8], [5, 60])),
+    seen(80, notifications('failed', [0, 8], [1, 120])),
+  ),
   StaticExportServersDisagree: fires(
     seen(25, servers(['docs-admin', 'a', 'one'], ['docs-admin', 'b', 'two'])),
   ).stays(

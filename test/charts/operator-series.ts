@@ -19,6 +19,9 @@ export const handedOver = (name: string, labels: Labels, value: number, minutes:
 export const operator = (name: string, pod: string, ...spans: readonly Span[]): Series => ({
   [line(name, ofOperator(pod))]: over(...spans),
 });
+export const notifications = (outcome: string, ...spans: readonly Span[]): Series => ({
+  [line('staticexport_notifications_total', { ...ofOperator('a'), outcome })]: over(...spans),
+});
 export const condition = (type: string, status: string, reason: string, ...spans: readonly Span[]): Series =>
   docs('staticexport_condition', { type, status, reason }, ...spans);
 export const target = (type: string, reason: string, value: 0 | 1): Series =>

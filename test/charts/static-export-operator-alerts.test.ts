@@ -176,7 +176,7 @@ test("commands read the log of every replica, and the user's severity replaces t
   const selector = 'app.kubernetes.io/name=static-export-operator,app.kubernetes.io/instance=ops';
   const command = `kubectl --namespace ops logs --selector ${selector} --prefix --tail=200`;
   const asking = alerts.filter(({ annotations }) => annotations['runbook']?.includes(command));
-  assert.equal(asking.length, 5);
+  assert.equal(asking.length, 6);
 });
 
 test('the alert of a refused watch names every cause, and with watchNamespaces the namespace', async () => {

@@ -54,6 +54,24 @@ test('a request is handled when its job starts, and complete when its export is 
   assert.equal(simulation.condition('Exported'), 'False/JobFailed');
 });
 
+test('three failed jobs in a row are one notification, and the version that follows is the next', async () => {
+  const simulation = await publishedSimulation();
+  const reported = simulation.notices.length;
+  simulation.vendor.ending = 'failed';
+  for (const token of ['first', 'second', 'third']) {
+    request(simulation, token);
+    await simulation.until(() => simulation.status().lastCompletedRequest === token);
+  }
+  simulation.vendor.ending = 'completed';
+  simulation.vendor.contents.set('docs.example.com', { name: 'second', pages: 21 });
+  request(simulation, 'fixed');
+  assert.equal(await nextVerdict(simulation), 'Promoted');
+  assert.deepEqual(
+    simulation.notices.slice(reported).map(({ kinds, reason }) => `${kinds.join('+')} ${reason}`),
+    ['Failed JobFailed', 'Published+Recovered Promoted'],
+  );
+});
+
 test('a request whose job is lost is complete when the replacement job is complete', async () => {
   const simulation = await publishedSimulation();
   request(simulation, 'lost');

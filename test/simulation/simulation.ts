@@ -3,6 +3,7 @@
 
 import type { OperatorSettings, ReconcileContext, ReconcileOutcome } from '../../src/loop/context.ts';
 import { createMemory, type ProcessMemory } from '../../src/loop/memory.ts';
+import type { Notice } from '../../src/loop/notices.ts';
 import { type GitTargets, noGitTargets, type TargetPlanner } from '../../src/loop/ports.ts';
 import { reconcile } from '../../src/loop/reconcile.ts';
 import { nextLookMs } from '../../src/operator/watch/absence.ts';
@@ -81,6 +82,7 @@ export class Simulation {
   readonly mirror: FakeMirror;
   readonly dice: Dice;
   readonly events: EventNote[] = [];
+  readonly notices: Notice[] = [];
   readonly logs: string[] = [];
   faults: FaultPlan;
   readonly target: TargetKind | undefined;
@@ -103,7 +105,10 @@ export class Simulation {
     requestTimeoutMs,
     inspectTimeoutMs: 10 * 60_000,
   };
-  readonly #own: Pick<ReconcileContext, 'planner' | 'events' | 'wake' | 'isKnown' | 'random' | 'logger'>;
+  readonly #own: Pick<
+    ReconcileContext,
+    'planner' | 'events' | 'notices' | 'wake' | 'isKnown' | 'random' | 'logger'
+  >;
   readonly #ports: FaultyPorts;
   #git: GitTargets = noGitTargets;
   #process = new AbortController();
@@ -123,12 +128,15 @@ export class Simulation {
     this.target = options.target;
     this.#ports = new FaultyPorts(this.cluster, this.vendor, this.mirror, () => this.#beOvertaken());
     const events = { record: (_object: object, note: EventNote) => this.events.push(note) };
+    const notices = {
+      send: (_object: object, sent: readonly Notice[]) => void this.notices.push(...sent),
+    };
     const [random, logger] = [this.dice.random(), loggerInto(this.logs)];
     const isKnown = (key: ObjectKey): boolean => this.cluster.isWatched(key);
     const planner: TargetPlanner = {
       plan: async (_namespace, task) => planTarget(task),
     };
-    this.#own = { planner, events, wake: () => this.#wake(), isKnown, random, logger };
+    this.#own = { planner, events, notices, wake: () => this.#wake(), isKnown, random, logger };
     this.vendor.readStart = () => this.status().start;
     const { object: shape } = options;
     const object = shape && new ObjectTarget(shape, this.writesRef, this.cluster.objects, this.clock);
@@ -249,6 +257,7 @@ export class Simulation {
     if (this.because.length > 1000) this.because.length = 0;
     if (this.logs.length > 1000) this.logs.length = 0;
     if (this.events.length > 1000) this.events.length = 0;
+    if (this.notices.length > 1000) this.notices.length = 0;
   }
 
   /** Notifies the driver of a change, as a watch would. */

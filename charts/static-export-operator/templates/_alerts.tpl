@@ -214,6 +214,13 @@
     summary: {{ "The clock of {{ $labels.host }} differs from the operator’s." }}
     description: "Clock differs by {{ "{{ $value }}" }} seconds. Link refresh follows the export API's clock, so skew reduces the safety margin."
     runbook: "Compare the node's clock with its time source (chrony, ntp). Node clock wrong: fix its time source. Node clock right: tell the owner of the export API."
+- alert: StaticExportNotificationsFailing
+  expr: sum by (namespace, job) (increase(staticexport_notifications_total{ {{- $own -}} ,outcome!="delivered"}[1h])) > 0
+  labels: { severity: warning }
+  annotations:
+    summary: "Notifications of StaticExports were not delivered."
+    description: "In the last hour {{ "{{ $value | humanize }}" }} notifications to webhooks of spec.notify failed or were dropped."
+    runbook: {{ printf "kubectl get events --all-namespaces --field-selector reason=NotificationFailed names the StaticExport, the webhook and the cause. The log does too (%s). Correct the Secret that spec.notify names, notify.allowedHosts, or the receiver." $logs | quote }}
 - alert: StaticExportServersDisagree
   expr: count by (namespace, job) (count by (namespace, job, digest) (bundle_server_active_bundle_info)) > 1
   for: {{ $options.disagreementFor }}

@@ -99,6 +99,9 @@ spec:
 {{- if .Values.targets.git.allowPrivateHosts }}
 - --allow-private-git-hosts
 {{- end }}
+{{- with .Values.notify.allowedHosts }}
+- --allowed-notify-hosts={{ join "," . }}
+{{- end }}
 {{- include "static-export-operator.mirrorArgs" . }}
 {{- with .Values.watchNamespaces }}
 - --watch-namespaces={{ join "," . }}

@@ -5,6 +5,7 @@
 import { join } from 'node:path';
 import { readProxySettings } from '../../bundle/fetch/proxy-settings.ts';
 import { createMemory } from '../../loop/memory.ts';
+import { noNotices } from '../../loop/ports.ts';
 import { withoutRetry } from '../../reconcile/status/failure-words.ts';
 import { readBounded } from '../../runtime/bounded-file.ts';
 import { openExternalServices } from '../../services/external-services.ts';
@@ -145,6 +146,7 @@ async function runOver(
       record: (_object: unknown, { type, reason, message }: EventNote) =>
         note(`${type} ${reason}: ${message}`, type === 'Warning' ? 'warning' : undefined),
     },
+    notices: noNotices,
     wake: () => waker.wake(),
     isKnown: () => true,
     settings: {

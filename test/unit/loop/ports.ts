@@ -16,6 +16,7 @@ import {
   type Mirrors,
   noGitTargets,
   noMirrors,
+  noNotices,
 } from '../../../src/loop/ports.ts';
 import { silentLogger } from '../../../src/runtime/logger.ts';
 import { managedByLabels } from '../../../src/staticexport/names.ts';
@@ -304,6 +305,7 @@ export function openPorts(settings: Partial<OperatorSettings> = {}, mirrors: Mir
     objects: new FakeObjects(),
     git: noGitTargets,
     events: { record },
+    notices: noNotices,
     logger: silentLogger,
     isKnown: () => false,
   };

@@ -3,6 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { MockAgent } from 'undici';
 import type { ExportApi } from '../../../src/export-api/answers.ts';
 import type { Call, Transport } from '../../../src/kube/transport/transport.ts';
 import { InspectionSlots } from '../../../src/loop/inspection/inspection-slots.ts';
@@ -93,6 +94,7 @@ function start(isHeld: () => boolean, { answer, exportApi, flags = [] }: Answers
         bundles: { inspect: nothing, probe: nothing },
         mirrors: noMirrors,
         planner: { plan: nothing },
+        notifyDispatcher: new MockAgent(),
         git: { pusher: { push: nothing, readHeads: nothing }, settings: nothing },
       },
       inspections: new InspectionSlots(2),

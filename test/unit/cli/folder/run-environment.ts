@@ -17,7 +17,7 @@ import { createWaker, type RunEnd, runLoop } from '../../../../src/cli/folder/ru
 import { writeWhole } from '../../../../src/cli/output/destination.ts';
 import { createProgress } from '../../../../src/cli/output/progress.ts';
 import { createMemory } from '../../../../src/loop/memory.ts';
-import { type GitTargets, noGitTargets, noMirrors } from '../../../../src/loop/ports.ts';
+import { type GitTargets, noGitTargets, noMirrors, noNotices } from '../../../../src/loop/ports.ts';
 import { silentLogger } from '../../../../src/runtime/logger.ts';
 import { annotations as names } from '../../../../src/staticexport/names.ts';
 import { planTarget } from '../../../../src/targets/target-plan.ts';
@@ -119,6 +119,7 @@ export async function startRun(t: TestContext, options: RunEnvironmentOptions = 
       objects: noObjects,
       git: git.port,
       events: { record: () => {} },
+      notices: noNotices,
       wake: () => waker.wake(),
       isKnown: () => true,
       settings: {

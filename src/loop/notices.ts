@@ -1,0 +1,82 @@
+// Decides which changes of a status are notifications, and of which kind. Pure. The reasons and sentences are those of the
+// events. Refuses: a job that starts, an export without a change, and what a person did with a pin or a candidate.
+
+import type { StatusChange } from '../reconcile/status/status-changes.ts';
+import type { Status } from '../staticexport/status-schema.ts';
+import type { NoticeKind } from '../wire/cluster.ts';
+import { eventsOf } from './events.ts';
+
+export interface Notice {
+  /** A new version may end a failure as well. Never empty. */
+  readonly kinds: readonly NoticeKind[];
+  readonly reason: string;
+  readonly message: string;
+}
+
+/** @param before as read at the start of a reconcile; `after` as stored at its end */
+export function noticesOf(
+  changes: readonly StatusChange[],
+  before: Status,
+  after: Status,
+): readonly Notice[] {
+  const notices: Notice[] = [];
+  for (const change of changes) {
+    const kinds = kindsOf(change, changes, before, after);
+    const event = kinds.length === 0 ? undefined : eventsOf([change], after)[0];
+    // One cause may change two conditions; one notification is enough.
+    if (event === undefined || notices.some(({ reason }) => reason === event.reason)) continue;
+    notices.push({ kinds, reason: event.reason, message: event.message });
+  }
+  return notices;
+}
+
+function kindsOf(
+  change: StatusChange,
+  changes: readonly StatusChange[],
+  before: Status,
+  after: Status,
+): readonly NoticeKind[] {
+  switch (change.kind) {
+    case 'version': {
+      // The recovery of `Exported` is part of the notification of the new version.
+      const endsFailure = changes.some(
+        (other) => other.kind === 'condition' && hasFailedExport(other, before),
+      );
+      return endsFailure ? ['Published', 'Recovered'] : ['Published'];
+    }
+    case 'condition':
+      return kindsOfCondition(change, before, after);
+    case 'job':
+    case 'verdict':
+    case 'pin':
+    case 'unpin':
+      return [];
+    default:
+      return change satisfies never;
+  }
+}
+
+type ConditionChange = Extract<StatusChange, { kind: 'condition' }>;
+
+function hasFailedExport({ type, before: condition }: ConditionChange, before: Status): boolean {
+  return type === 'Exported' && condition?.status === 'False' && !isHeld(condition.reason, before);
+}
+
+function kindsOfCondition(
+  { type, before: was, now }: ConditionChange,
+  before: Status,
+  after: Status,
+): readonly NoticeKind[] {
+  const isBad = now !== undefined && (type === 'Stalled') === (now.status === 'True');
+  if (isBad) {
+    // A person rejected it.
+    if (now.reason === 'Rejected') return [];
+    return isHeld(now.reason, after) ? ['Held'] : ['Failed'];
+  }
+  return was !== undefined && isHeld(was.reason, before) ? [] : ['Recovered'];
+}
+
+/** A gate, or a person's decision, holds an export that is complete. */
+function isHeld(reason: string, { candidate }: Status): boolean {
+  return candidate?.reason === reason || reason === 'Rejected';
+}

@@ -1,0 +1,91 @@
+// Which changes of a status are notifications, and of which kind.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { noticesOf } from '../../../src/loop/notices.ts';
+import { findChanges } from '../../../src/reconcile/status/status-changes.ts';
+import type { Condition, Status } from '../../../src/staticexport/status-schema.ts';
+
+const condition = (type: string, status: Condition['status'], reason: string): Condition => ({
+  type,
+  status,
+  reason,
+  message: `${reason}.`,
+  lastTransitionTime: '2026-01-05T12:00:00Z',
+});
+const active = { version: 'v1', jobId: 'se_1', linkIssueTime: '2026-01-05T12:00:00Z' };
+const steady: Status = {
+  active,
+  job: { id: 'se_1' },
+  conditions: [condition('Ready', 'True', 'Published'), condition('Exported', 'True', 'Promoted')],
+};
+const withConditions = (...conditions: readonly Condition[]): Status => ({
+  ...steady,
+  conditions: [...conditions],
+});
+const failed = withConditions(condition('Exported', 'False', 'JobFailed'));
+const held: Status = {
+  ...withConditions(condition('Exported', 'False', 'PageCountDropped')),
+  candidate: { version: 'v2', jobId: 'se_2', reason: 'PageCountDropped' },
+};
+const firstHeld: Status = {
+  conditions: [
+    condition('Stalled', 'True', 'AwaitingPromotion'),
+    condition('Exported', 'False', 'AwaitingPromotion'),
+  ],
+  candidate: { version: 'v1', jobId: 'se_1', reason: 'AwaitingPromotion' },
+};
+const next: Status = {
+  ...withConditions(condition('Exported', 'True', 'Promoted')),
+  active: { ...active, version: 'v2' },
+};
+const stalled = withConditions(condition('Stalled', 'True', 'KeyRefused'));
+const expired = withConditions(condition('LinkFresh', 'False', 'Expired'));
+
+const rows: Readonly<Record<string, readonly [Status, Status, readonly string[]]>> = {
+  'a poll, a started job and an unchanged export are none': [
+    steady,
+    { ...steady, job: { id: 'se_2', cause: 'Schedule', verdict: 'Unchanged' } },
+    [],
+  ],
+  'a first version is published': [{}, steady, ['Published Promoted']],
+  'a version that follows a failure ends it as well': [failed, next, ['Published+Recovered Promoted']],
+  'a version that was held is published, and nothing had failed': [held, next, ['Published Promoted']],
+  'a gate holds an export': [steady, held, ['Held PageCountDropped']],
+  'a first export that is held is one notification': [{}, firstHeld, ['Held AwaitingPromotion']],
+  'a held candidate that a person rejects is none': [
+    held,
+    withConditions(condition('Exported', 'False', 'Rejected')),
+    [],
+  ],
+  'a failed export': [steady, failed, ['Failed JobFailed']],
+  'a failure that goes on is none': [failed, failed, []],
+  'an export without a change ends a failure': [
+    failed,
+    withConditions(condition('Exported', 'True', 'Unchanged')),
+    ['Recovered Unchanged'],
+  ],
+  'an expired link': [steady, expired, ['Failed LinkExpired']],
+  'a link that is valid again': [
+    expired,
+    withConditions(condition('LinkFresh', 'True', 'Fresh')),
+    ['Recovered LinkFresh'],
+  ],
+  'a stalled resource': [steady, stalled, ['Failed KeyRefused']],
+  'a resource that is not stalled any more': [stalled, steady, ['Recovered NoLongerStalled']],
+  'a pin that publishes another version is published': [
+    steady,
+    { ...steady, active: { ...active, version: 'v0' }, conditions: [condition('Ready', 'True', 'Pinned')] },
+    ['Published Pinned'],
+  ],
+};
+
+for (const [name, [before, after, expected]] of Object.entries(rows)) {
+  test(name, () => {
+    const notices = noticesOf(findChanges(before, after), before, after);
+    assert.deepEqual(
+      notices.map(({ kinds, reason }) => `${kinds.join('+')} ${reason}`),
+      expected,
+    );
+  });
+}

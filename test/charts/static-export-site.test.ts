@@ -163,6 +163,7 @@ test('a StaticExport has every field of the values, and no empty field', async (
       ...{ policy: 'BestEffort', compression: 'Gzip', retention: { unlisted: '48h' } },
     },
     trigger: { webhook: { secretRef: { name: 'docs-hook', key: 'secret' } }, quietPeriod: '2m' },
+    notify: [{ name: 'chat', format: 'Slack', secretRef: { name: 'docs-chat' }, events: ['Held', 'Failed'] }],
     targets: [
       {
         name: 'portal',

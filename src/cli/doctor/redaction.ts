@@ -130,6 +130,7 @@ export const shownFlags: ReadonlySet<string> = new Set([
   '--allowed-api-hosts',
   '--allowed-git-hosts',
   '--allowed-mirror-hosts',
+  '--allowed-notify-hosts',
   '--default-mirror',
   '--default-mirror-credentials',
   '--default-mirror-endpoint',

@@ -14,17 +14,18 @@ import { listenHttp } from '../runtime/http/http-listener.ts';
 import { createSocketMemory, readSocketQueues } from '../runtime/http/socket-memory.ts';
 import { createUnreadBytes, unreadLimit } from '../runtime/http/unread-bytes.ts';
 import type { Logger } from '../runtime/logger.ts';
+import { memoryLimit } from '../runtime/memory-limit.ts';
 import type { ProgramContext } from '../runtime/program.ts';
 import { version } from '../runtime/version.ts';
 import { siteHeaders } from './answer/reply.ts';
 import { defaultStalledReaderMs, siteHandler } from './answer/site-handler.ts';
-import { createBodyCache } from './content/body-cache.ts';
+import { createBodyCache, defaultBodyBudget } from './content/body-cache.ts';
 import { findMisplacedName } from './content/home-page.ts';
 import type { LiveBundle } from './content/live-bundle.ts';
 import { createLiveSite, type LiveSite, mayBeLast } from './content/live-site.ts';
 import { createReadPace } from './content/read-pace.ts';
 import { createRoutesAhead } from './content/routes-ahead.ts';
-import { fastPath } from './fast-path/plain-answer.ts';
+import { fastPath, waitForRequest } from './fast-path/plain-answer.ts';
 import { joinPeers } from './peers/peer-membership.ts';
 import type { BundleServerFlags } from './server-flags.ts';
 import { createSiteCounts } from './site-counts.ts';
@@ -44,24 +45,15 @@ import { createSourceWatch, type SourceWatch } from './source/source-watch.ts';
 import { statusDocument } from './status-document.ts';
 import { createVariantKeeper, makeInWorker } from './variants/variant-keeper.ts';
 
-/**
- * Longer than any proxy keeps a connection it may still send on (60 s is usual): the side that closes an idle
- * connection first must be the proxy, or its next request is reset.
- */
 export const siteServerOptions = {
   optimizeEmptyRequests: true,
   // The handler refuses it, with the headers of every answer.
   requireHostHeader: false,
-  keepAliveTimeout: 75_000,
   headersTimeout: 20_000,
   requestTimeout: 60_000,
 };
 
-const fastPathTimes = {
-  silentMs: siteServerOptions.headersTimeout,
-  idleMs: siteServerOptions.keepAliveTimeout,
-  stalledMs: defaultStalledReaderMs,
-};
+const fastPathTimes = { stalledMs: defaultStalledReaderMs };
 
 /** The programs of the threads: they check, prepare, bring from a mirror and compress. */
 export interface WorkerPrograms {
@@ -100,13 +92,14 @@ export async function runBundleServer(
     void warnOfBasePath(bundle, flags.basePath, logger);
     onServing(sitePort.url);
   });
-  const cache = createBodyCache(flags.memoryBudget);
+  const memory = memoryLimit();
+  const cache = createBodyCache(flags.memoryBudget ?? defaultBodyBudget(memory));
   const progress = (): SourceProgress => watch?.progress() ?? startingProgress;
   const counts = createSiteCounts();
   let watch: SourceWatch | undefined;
 
   const always = siteHeaders(flags.deploymentType, flags.header);
-  const unread = createUnreadBytes(unreadLimit(process.constrainedMemory()), {
+  const unread = createUnreadBytes(unreadLimit(memory), {
     socketMemory: createSocketMemory(),
     socketQueues: readSocketQueues,
     clock,
@@ -127,8 +120,9 @@ export async function runBundleServer(
   const handler = siteHandler(serving);
   // The access log needs Node's view of a request and of its end.
   const isFast = flags.fastPath === 'true' && !flags.accessLog;
-  const sitePort = await listenHttp(flags.listen, handler, clock, siteServerOptions, {
-    first: isFast ? fastPath(serving, fastPathTimes) : undefined,
+  const serverOptions = { ...siteServerOptions, keepAliveTimeout: flags.keepAliveTimeout };
+  const sitePort = await listenHttp(flags.listen, handler, clock, serverOptions, {
+    first: isFast ? fastPath(serving, fastPathTimes) : waitForRequest(fastPathTimes),
     countRefusal: counts.countRefusal,
     readOnlyMethods: 'GET, HEAD',
     unread,

@@ -123,7 +123,9 @@ export const bundleServerFlags = {
     '50',
     'Percent of one core that precompression may take',
   ),
-  memoryBudget: bytes.withDefault('32MiB', 'Memory for bodies of frequently requested files'),
+  memoryBudget: bytes.optional(
+    'Memory for bodies of frequently requested files (default: a quarter of the memory limit, 32MiB to 256MiB)',
+  ),
   accessLog: toggle('Log every request of the site port, without its query'),
   fastPath: oneOf(['true', 'false']).withDefault(
     'true',
@@ -136,6 +138,10 @@ export const bundleServerFlags = {
   startupTimeout: duration.withDefault(
     '30s',
     'Longest wait for the download at start. After it, the last good version is served meanwhile',
+  ),
+  keepAliveTimeout: positiveDuration.withDefault(
+    '65m',
+    'How long an idle connection stays; longer than a balancer in front keeps it. With more than 4096 connections at most 75s',
   ),
   drainLinger: duration.withDefault('5s', 'After SIGTERM, how long to keep accepting connections'),
   drainGrace: duration.withDefault('30s', 'After --drain-linger, how long running requests may take'),

@@ -7,7 +7,7 @@ import { channel } from 'node:diagnostics_channel';
 import { connect, Socket } from 'node:net';
 import { z } from 'zod';
 import { systemClock } from '../../src/runtime/clock.ts';
-import { type HttpListener, listenHttp } from '../../src/runtime/http/http-listener.ts';
+import { type HttpListener, keepAliveMs, listenHttp } from '../../src/runtime/http/http-listener.ts';
 import { silentLogger } from '../../src/runtime/logger.ts';
 import { siteHeaders } from '../../src/site/answer/reply.ts';
 import { siteHandler } from '../../src/site/answer/site-handler.ts';
@@ -22,7 +22,6 @@ import * as fc from '../support/properties.ts';
 import { storedBundle } from '../unit/site/fixtures.ts';
 import { requestBytes, requestText } from '../unit/site/request-bytes.ts';
 
-const { keepAliveTimeout } = siteServerOptions;
 const local = { host: '127.0.0.1', port: 0 };
 const closing = { lingerMs: 0, graceMs: 1000 };
 
@@ -70,7 +69,7 @@ async function serve(isPlain: boolean, pace: ReadPace): Promise<Side> {
     logger: silentLogger,
   };
   let plainly = 0;
-  const answerPlainly = plainAnswerer(serving, keepAliveTimeout);
+  const answerPlainly = plainAnswerer(serving, () => keepAliveMs);
   const answer: AnswerPlainly = (piece, send) => {
     const answered = answerPlainly(piece, send);
     const count = (isAnswered: boolean): boolean => {
@@ -79,7 +78,7 @@ async function serve(isPlain: boolean, pace: ReadPace): Promise<Side> {
     };
     return typeof answered === 'boolean' ? count(answered) : answered.then(count);
   };
-  const times = { silentMs: 20_000, idleMs: keepAliveTimeout, stalledMs: 60_000 };
+  const times = { stalledMs: 60_000 };
   const listener = await listenHttp(local, siteHandler(serving), systemClock, siteServerOptions, {
     first: isPlain ? plainConnections({ answer, ...times }) : undefined,
     readOnlyMethods: 'GET, HEAD',

@@ -104,7 +104,12 @@ spec:
 - --keep={{ $server.keep }}
 - --max-bundle-size={{ $server.maxBundleSize }}B
 - --max-archive-size={{ $server.maxBundleSize }}B
-- --memory-budget={{ $server.memoryBudget }}B
+{{- with $server.memoryBudget }}
+- --memory-budget={{ . }}B
+{{- end }}
+{{- with $server.keepAliveTimeout }}
+- --keep-alive-timeout={{ . }}
+{{- end }}
 - --poll-interval={{ $server.pollInterval }}
 - --startup-timeout={{ $server.startupTimeout }}
 - --drain-linger={{ $server.drain.lingerSeconds }}s

@@ -173,7 +173,7 @@
 {{- /* What is not for cached bodies is for the process itself, which has about 120 MB: see "Memory" in the README. */ -}}
 {{- define "static-export-site.checkMemory" -}}
 {{- $limit := dig "limits" "memory" "" (.Values.server.resources | default dict) -}}
-{{- $budget := .Values.server.memoryBudget -}}
+{{- $budget := .Values.server.memoryBudget | default "32Mi" -}}
 {{- if and $limit (gt (mulf 2.0 (include "static-export-site.bytes" $budget | float64)) (include "static-export-site.bytes" $limit | float64)) -}}
 {{- fail (printf "server.memoryBudget=%s must be at most half of server.resources.limits.memory=%v, or pods are killed: the rest is for the process itself. Raise the limit by what you raise the budget" $budget $limit) -}}
 {{- end -}}

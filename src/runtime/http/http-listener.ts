@@ -9,6 +9,7 @@ import type { Duplex } from 'node:stream';
 import { PublishableError } from '../../wire/publishable-error.ts';
 import type { Clock } from '../clock.ts';
 import { type AnswerTurns, createAnswerTurns } from './answer-turns.ts';
+import { type HttpRefusal, refusalOf, writeRefusal } from './http-refusal.ts';
 import { feedInSlices } from './parser-feed.ts';
 import { cutAfter } from './stalled-reader.ts';
 import type { UnreadBytes } from './unread-bytes.ts';
@@ -50,16 +51,18 @@ export interface ListenerHooks {
   readonly unread?: UnreadBytes;
   /** Answers what it can before `handler` is asked. */
   readonly first?: OpenConnectionHandler | undefined;
+  /** Above so many connections, idle ones stay no longer than {@link crowdedIdleMs}. */
+  readonly crowd?: number;
 }
 
 /** What a {@link ConnectionHandler} may ask of the HTTP server behind it. */
 export interface FullServer {
   /** Takes the connection over, including what was not read of it. */
   takeOver(socket: Socket): void;
-  /** Refuses a client that never sent a request, and ends the connection whatever the client does. */
-  refuseSilent(socket: Socket): void;
   /** While true every request is for the HTTP server, whose answer says that it is the last. */
   isDraining(): boolean;
+  /** How long a connection without a request may stay now. */
+  idleMs(): number;
   /** Ends a connection that was idle for too long. */
   letGo(socket: Socket): void;
 }
@@ -82,6 +85,18 @@ export type OpenConnectionHandler = (server: FullServer, clock: Clock) => Connec
 const requestTimes = { headersTimeout: 10_000, requestTimeout: 10_000, connectionsCheckingInterval: 2_500 };
 
 /**
+ * How long an idle connection stays. A balancer must close it first: a request that meets the close gets 502, and one that may
+ * not be repeated, such as a hook, is lost. AWS and nginx close after one minute, Traefik after 90 s, Azure after 4 min,
+ * Google Cloud after 10 min, Envoy and Istio after one hour.
+ */
+export const keepAliveMs = 65 * 60_000;
+/** Of a server with many connections: more than the pools of balancers hold, so most are of visitors, who come back less often. */
+const crowdedIdleMs = 75_000;
+const usualCrowd = 4096;
+/** The system asks silent peers whether they are still there, which also keeps balancers such as AWS NLB (350 s) from forgetting them. */
+const tcpProbes = { keepAlive: true, keepAliveInitialDelay: 60_000 };
+
+/**
  * Binds, and resolves once connections are accepted. The requests of one connection come to `handler` one after another.
  *
  * @param options over {@link requestTimes}
@@ -92,7 +107,7 @@ export async function listenHttp(
   handler: RequestListener,
   clock: Clock,
   options: ServerOptions = {},
-  { countRefusal = () => {}, readOnlyMethods, unread, first }: ListenerHooks = {},
+  { countRefusal = () => {}, readOnlyMethods, unread, first, crowd = usualCrowd }: ListenerHooks = {},
 ): Promise<HttpListener> {
   let isDraining = false;
   let isShut = false;
@@ -100,8 +115,12 @@ export async function listenHttp(
   const take: RequestListener = (request, response) => {
     connections.get(request.socket)?.turns.take(request, response);
   };
-  const server = createServer({ ...requestTimes, ...options }, take);
-  const sendRefusal = (socket: Duplex, refusal: Refusal): void => {
+  const usualIdleMs = options.keepAliveTimeout ?? keepAliveMs;
+  const server = createServer(
+    { ...requestTimes, ...tcpProbes, ...options, keepAliveTimeout: usualIdleMs },
+    take,
+  );
+  const sendRefusal = (socket: Duplex, refusal: HttpRefusal): void => {
     countRefusal(refusal.status);
     writeRefusal(socket, refusal, clock.now());
     endSoon(socket, clock);
@@ -152,7 +171,7 @@ export async function listenHttp(
       takeOver: (socket) => {
         for (const listener of listeners) Reflect.apply(listener, server, [socket]);
       },
-      refuseSilent: (socket) => sendRefusal(socket, tooLate),
+      idleMs: () => server.keepAliveTimeout,
       isDraining: () => isDraining,
       letGo,
     },
@@ -160,6 +179,15 @@ export async function listenHttp(
   );
   const listeners = server.listeners('connection');
   if (before !== undefined) server.removeAllListeners('connection').on('connection', before.accept);
+  let open = 0;
+  const countOpen = (more: number): void => {
+    open += more;
+    server.keepAliveTimeout = open > crowd ? Math.min(usualIdleMs, crowdedIdleMs) : usualIdleMs;
+  };
+  server.prependListener('connection', (socket) => {
+    countOpen(1);
+    socket.once('close', () => countOpen(-1));
+  });
   if (unread !== undefined) {
     server.prependListener('connection', (socket) => {
       unread.track(socket);
@@ -206,15 +234,7 @@ interface Connection {
   readonly socket: Socket;
   readonly turns: AnswerTurns;
   /** The refusal of something that is not a request: it is sent when the answers before it are out. */
-  broken: Refusal | undefined;
-}
-
-/** An answer to bytes that are not a valid request. */
-interface Refusal {
-  readonly status: number;
-  readonly reason: string;
-  /** Further fields, with their line ends. */
-  readonly more?: string;
+  broken: HttpRefusal | undefined;
 }
 
 /** Time to read the last of an answer in. */
@@ -241,14 +261,7 @@ function endInView(socket: Socket, clock: Clock): void {
   cutAfter(socket, lastAnswerMs, clock);
 }
 
-type SendRefusal = (socket: Duplex, refusal: Refusal) => void;
-
-const tooLate: Refusal = { status: 408, reason: 'Request Timeout' };
-const malformed: Refusal = { status: 400, reason: 'Bad Request' };
-const refusals: Readonly<Record<string, Refusal>> = {
-  HPE_HEADER_OVERFLOW: { status: 431, reason: 'Request Header Fields Too Large' },
-  ERR_HTTP_REQUEST_TIMEOUT: tooLate,
-};
+type SendRefusal = (socket: Duplex, refusal: HttpRefusal) => void;
 
 /** A client that breaks off or sends garbage loses only its own connection. */
 function refuse(
@@ -257,7 +270,7 @@ function refuse(
   connection: Connection | undefined,
   sendRefusal: SendRefusal,
 ): void {
-  const refusal = refusals[error.code ?? ''] ?? malformed;
+  const refusal = refusalOf(error.code);
   const unanswered = connection?.turns.unanswered() ?? 0;
   // A request that broke off within its body is never whole: a handler that waits for the rest must be released.
   const isBrokenOff = unanswered > 0 && connection?.turns.isLatestWhole() === false;
@@ -269,12 +282,6 @@ function refuse(
   } else {
     sendRefusal(socket, refusal);
   }
-}
-
-function writeRefusal(socket: Duplex, { status, reason, more = '' }: Refusal, nowMs: number): void {
-  // RFC 9110 §6.6.1 wants a date in every refusal too.
-  const fields = `Date: ${new Date(nowMs).toUTCString()}\r\nCache-Control: no-store\r\nConnection: close`;
-  socket.end(`HTTP/1.1 ${status} ${reason}\r\n${more}${fields}\r\nContent-Length: 0\r\n\r\n`);
 }
 
 /** Without a host, on every address of both families, or of the one that the machine has. */

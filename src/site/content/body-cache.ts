@@ -78,6 +78,18 @@ const leastBlocks = 16;
 const rememberedOnce = 16_384;
 const leastRememberedOnce = 64;
 
+const leastBudget = 32 * 1024 * 1024;
+const mostBudget = 256 * 1024 * 1024;
+
+/**
+ * What the process needs besides does not grow with its limit, so more of a larger limit is for files.
+ *
+ * @param memoryBytes memory limit of this process, or all memory of the machine
+ */
+export function defaultBodyBudget(memoryBytes: number): number {
+  return Math.min(mostBudget, Math.max(leastBudget, Math.floor(memoryBytes / 4)));
+}
+
 /** @param budgetBytes 0 holds nothing */
 export function createBodyCache(budgetBytes: number): BodyCache {
   const maxEntryBytes = Math.min(mostForOneFile, Math.floor(budgetBytes / 4));

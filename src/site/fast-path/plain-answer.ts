@@ -17,14 +17,20 @@ import { longestPlainHead, readPlainRequest } from './plain-request.ts';
 
 /** `--fast-path`: what `listenHttp` takes to answer plain requests before Node's HTTP server. */
 export function fastPath(serving: SiteServing, times: PlainTimes): OpenConnectionHandler {
-  return plainConnections({ answer: plainAnswerer(serving, times.idleMs), ...times });
+  return (full, clock) =>
+    plainConnections({ answer: plainAnswerer(serving, full.idleMs), ...times })(full, clock);
 }
 
-/** @param keepAliveMs what the full server's `keepAliveTimeout` is */
-export function plainAnswerer(serving: SiteServing, keepAliveMs: number): AnswerPlainly {
+/** Without the fast path: only connections without a request are held back from Node's HTTP server, which would send 408. */
+export function waitForRequest(times: PlainTimes): OpenConnectionHandler {
+  return plainConnections({ answer: () => false, ...times });
+}
+
+/** @param idleMs what the full server's `keepAliveTimeout` is */
+export function plainAnswerer(serving: SiteServing, idleMs: () => number): AnswerPlainly {
   const { clock } = serving;
   const known = createKnownAnswers();
-  const lastFields = createLastFields(clock, keepAliveMs);
+  const lastFields = createLastFields(clock, idleMs);
   return (piece, send) => {
     const beganMs = clock.monotonic();
     const sendReply: SendReply = (status, head, body) => {
@@ -131,15 +137,15 @@ function headOf({ status, headers }: Reply): string {
 }
 
 /** Fields that every answer ends with. Made once a second. */
-function createLastFields({ now }: Pick<Clock, 'now'>, keepAliveMs: number): () => string {
-  const connection = `Connection: keep-alive\r\nKeep-Alive: timeout=${Math.floor(keepAliveMs / 1000)}\r\n\r\n`;
+function createLastFields({ now }: Pick<Clock, 'now'>, idleMs: () => number): () => string {
   let second = Number.NaN;
   let fields = '';
   return () => {
     const current = Math.floor(now() / 1000);
     if (current !== second) {
       second = current;
-      fields = `Date: ${new Date(current * 1000).toUTCString()}\r\n${connection}`;
+      const connection = `Connection: keep-alive\r\nKeep-Alive: timeout=${Math.floor(idleMs() / 1000)}`;
+      fields = `Date: ${new Date(current * 1000).toUTCString()}\r\n${connection}\r\n\r\n`;
     }
     return fields;
   };

@@ -32,10 +32,6 @@ export type SendPlainly = (
 export type AnswerPlainly = (piece: Buffer, send: SendPlainly) => boolean | Promise<boolean>;
 
 export interface PlainTimes {
-  /** Before the first request. */
-  readonly silentMs: number;
-  /** Between two requests. */
-  readonly idleMs: number;
   /** A reader that takes nothing of its answer for so long is cut. */
   readonly stalledMs: number;
 }
@@ -112,10 +108,9 @@ interface PlainConnection {
 
 function handleConnection(
   socket: Socket,
-  { answer, silentMs, idleMs, stalledMs }: PlainOptions,
+  { answer, stalledMs }: PlainOptions,
   { full, clock, scratch, forget, isShut }: ConnectionContext,
 ): PlainConnection {
-  let hasAsked = false;
   /** An answer is being made, and was not sent yet. */
   let isWaiting = false;
   /** There while the system has not taken the whole answer. */
@@ -134,7 +129,7 @@ function handleConnection(
       socket.end();
       return;
     }
-    socket.setTimeout(idleMs);
+    socket.setTimeout(full.idleMs());
     socket.resume();
   };
 
@@ -168,9 +163,6 @@ function handleConnection(
       void wait(piece, answered);
     } else if (!answered) {
       handOver(piece);
-    } else if (!hasAsked) {
-      hasAsked = true;
-      if (sending === undefined) socket.setTimeout(idleMs);
     }
   };
 
@@ -181,7 +173,6 @@ function handleConnection(
     const isAnswered = await answered;
     isWaiting = false;
     if (socket.destroyed) return;
-    hasAsked = true;
     if (!isAnswered) handOver(piece);
     else if (sending === undefined) readOn();
   };
@@ -190,15 +181,8 @@ function handleConnection(
   const ignoreInput = (): void => void socket.off('data', read).resume();
 
   const end = (): void => void socket.end();
-  const timeout = (): void => {
-    if (hasAsked) {
-      full.letGo(socket);
-    } else {
-      ignoreInput();
-      socket.setTimeout(0);
-      full.refuseSilent(socket);
-    }
-  };
+  // Without a 408 also before the first request: a balancer opens connections ahead, and would take it for an answer.
+  const timeout = (): void => full.letGo(socket);
   // Without a listener, a connection's error would end the process; `close` follows.
   const ignore = (): void => {};
   const close = (): void => {
@@ -218,7 +202,7 @@ function handleConnection(
     socket.resume();
   };
 
-  socket.setTimeout(silentMs);
+  socket.setTimeout(full.idleMs());
   socket.on('data', read).on('end', end).on('timeout', timeout).on('error', ignore).on('close', close);
   return { isSending: () => isWaiting || sending !== undefined };
 }

@@ -73,7 +73,7 @@ async function serve(): Promise<Bounded> {
     clock: systemClock,
     logger: silentLogger,
   };
-  const first = fastPath(serving, { silentMs: 20_000, idleMs: 75_000, stalledMs: 60_000 });
+  const first = fastPath(serving, { stalledMs: 60_000 });
   const address = { host: '127.0.0.1', port: 0 };
   const listener = await listenHttp(address, siteHandler(serving), systemClock, {}, { unread, first });
   port = listener.port;

@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { once } from 'node:events';
 import { Agent, get, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http';
-import { connect } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { test } from 'node:test';
 import { z } from 'zod';
 import { type Clock, systemClock } from '../../../../src/runtime/clock.ts';
-import { ListenError, listenHttp } from '../../../../src/runtime/http/http-listener.ts';
+import { keepAliveMs, ListenError, listenHttp } from '../../../../src/runtime/http/http-listener.ts';
 import { cutStalledReader } from '../../../../src/runtime/http/stalled-reader.ts';
 import { createUnreadBytes } from '../../../../src/runtime/http/unread-bytes.ts';
 import { eventually } from '../../../support/eventually.ts';
@@ -180,6 +180,39 @@ test('a connection that was busy when the door shut does not stay for its keep-a
   answer?.end('done');
   await closed;
   holding.destroy();
+});
+
+test('idle connections stay longer than balancers keep them, and a short time where there are many', async () => {
+  assert.equal(keepAliveMs, 3_900_000);
+  const listener = await listenHttp(
+    local,
+    (_request, response) => response.end('x'),
+    systemClock,
+    {},
+    { crowd: 2 },
+  );
+  const sockets: Socket[] = [];
+  const timesOf = async (socket: Socket): Promise<string | undefined> => {
+    socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
+    const [piece]: Buffer[] = await once(socket, 'data');
+    return /Keep-Alive: (.*)\r/.exec(`${piece}`)?.[1];
+  };
+  const open = async (): Promise<Socket> => {
+    const socket = connect(listener.port, '127.0.0.1');
+    await once(socket, 'connect');
+    sockets.push(socket);
+    return socket;
+  };
+  assert.equal(await timesOf(await open()), 'timeout=3900');
+  assert.equal(await timesOf(await open()), 'timeout=3900');
+  assert.equal(await timesOf(await open()), 'timeout=75');
+  const [first = assert.fail(), second = assert.fail()] = sockets;
+  second.destroy();
+  await eventually('fewer connections', async () => (await timesOf(first)) === 'timeout=3900' || undefined, {
+    everyMs: 1,
+  });
+  for (const socket of sockets) socket.destroy();
+  await listener.close(now);
 });
 
 test('garbage behind a request is refused after the answer that is being sent', async () => {

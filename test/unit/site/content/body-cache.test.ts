@@ -3,7 +3,12 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type BodyCache, type BodyPart, createBodyCache } from '../../../../src/site/content/body-cache.ts';
+import {
+  type BodyCache,
+  type BodyPart,
+  createBodyCache,
+  defaultBodyBudget,
+} from '../../../../src/site/content/body-cache.ts';
 import * as fc from '../../../support/properties.ts';
 
 const mib = 1024 * 1024;
@@ -231,4 +236,9 @@ test('for any readers, what is sent to them does not change, and no more is kept
       }
     }),
   );
+});
+
+test('without a flag the budget is a quarter of the memory, from 32 to 256 MiB', () => {
+  const budgets = [64, 128, 512, 1024, 4096].map((limit) => defaultBodyBudget(limit * mib) / mib);
+  assert.deepEqual(budgets, [32, 32, 128, 256, 256]);
 });

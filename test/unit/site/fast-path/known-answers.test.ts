@@ -49,7 +49,7 @@ function answererOf(site: LiveSite): AnswerPlainly {
     clock: { ...systemClock, now: () => 0 },
     logger: silentLogger,
   };
-  return plainAnswerer(serving, 75_000);
+  return plainAnswerer(serving, () => 75_000);
 }
 
 function askOf(answer: AnswerPlainly, text: string): string {

@@ -139,7 +139,8 @@ function file(request: RequestFields, route: FileRoute, site: SiteLookup, always
   const { ifNoneMatch } = request;
   const known =
     ifNoneMatch === undefined ? undefined : findKnownTag(ifNoneMatch, sendableForms(selected, route, site));
-  const caching = ['Cache-Control', route.naming === 'hashed' ? forEver : revalidate];
+  const isForEver = route.naming === 'hashed' && site.isUnchanged(route);
+  const caching = ['Cache-Control', isForEver ? forEver : revalidate];
   const vary = route.isCompressible ? varies : [];
   if (known !== undefined) {
     return { status: 304, headers: ['ETag', known, ...caching, ...vary, ...always], body: { kind: 'none' } };
@@ -270,5 +271,6 @@ export function siteHeaders(deploymentType: DeploymentType, added: SiteHeaders =
 export const deploymentTypes = ['Cloud', 'ClientHosted', 'AirGapped'] as const;
 export type DeploymentType = (typeof deploymentTypes)[number];
 
+/** A search in WebAssembly compiles its program and fetches its index. `data:` and `blob:` reach no host. */
 const airGappedPolicy =
-  "default-src 'self' 'unsafe-inline' data: blob:; connect-src 'self'; form-action 'self'; base-uri 'self'; object-src 'none'";
+  "default-src 'self' 'unsafe-inline' 'wasm-unsafe-eval' data: blob:; connect-src 'self' data: blob:; form-action 'self'; base-uri 'self'; object-src 'none'";

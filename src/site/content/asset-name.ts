@@ -1,8 +1,6 @@
 // Whether a file's name promises that its content never changes. Build tools put a hash of the content into the names
-// of assets; such a file may be cached for ever, and one of a former version may still be asked for by pages
-// that are open. Two grades, because the two mistakes cost differently: a name wrongly cached for ever is a
-// visitor's stale page for a year, a former file wrongly kept is an answer instead of a 404. An
-// ambiguous name is trusted where enough files of the same folder are unambiguous.
+// of assets, and browsers may keep such a file for ever. A name that is wrongly trusted is a visitor's stale page for a
+// year, so an ambiguous one is trusted only where enough files of the same folder are named by a tool.
 // Invariant: a page is never hashed, and no name that a person may have written (`report-20240131.pdf`).
 
 import { isDocument } from '../http/content-type.ts';
@@ -10,10 +8,13 @@ import { isDocument } from '../http/content-type.ts';
 /** Folders that only build tools write to; in them a base64url hash is believed. */
 const buildFolder =
   /(?:^|\/)(?:_next|_nuxt|_astro|_app|assets|static|_static|chunks|immutable|build|media)\//;
-/** Everything below is named by build or content. */
-const wholeFolder = /(?:^|\/)(?:_next\/static|_app\/immutable)\//;
+/** Everything below is named by build or content. Nuxt names its programs by nothing but the hash. */
+const wholeFolder =
+  /(?:^|\/)(?:(?:_next\/static|_app\/immutable)\/|_nuxt\/[\w-]{8}\.(?:m?js|css)(?:\.map)?$)/;
+/** Outside of build folders only these are named by hashes: esbuild, Angular and Hugo write them beside the pages. */
+const program = /\.(?:m?js|css|wasm)(?:\.map)?$/;
 
-/** `likely` is enough to keep a former file, not to cache it for ever. */
+/** `likely` counts only beside others of the folder. */
 export type AssetNaming = 'hashed' | 'likely' | 'plain';
 
 /** @param path of a file in the bundle, no leading slash */
@@ -25,12 +26,14 @@ export function assetNaming(path: string): AssetNaming {
   if (dot <= 0) return 'plain';
   const parts = name.slice(0, dot).split('.');
   if (parts.some(endsInHexHash)) return 'hashed';
-  if (!buildFolder.test(path)) return 'plain';
+  if (!buildFolder.test(path)) return program.test(name) && parts.some(endsInMixedHash) ? 'likely' : 'plain';
   // VitePress: `guide.md.BYwSqCud.js`; no other tool writes a hash-sized part after `.md`.
   if (parts.some((part, at) => parts[at - 1] === 'md' && /^[\w-]{8}$/.test(part))) return 'hashed';
   const changes = Math.max(...parts.map(mostChanges));
   if (changes >= 4) return 'hashed';
-  return changes >= 2 || isProgramUnderHexNumber(name) ? 'likely' : 'plain';
+  const isBareHash =
+    program.test(name) && /^[\w-]{8}$/.test(parts[0] ?? '') && changesOfKind(parts[0] ?? '') >= 4;
+  return changes >= 2 || isBareHash || isProgramUnderHexNumber(name) ? 'likely' : 'plain';
 }
 
 /**
@@ -41,8 +44,10 @@ function isProgramUnderHexNumber(name: string): boolean {
   return /\.[0-9a-f]{8}(?:\.chunk)?\.(?:m?js|css)(?:\.map)?$/.test(name);
 }
 
-/** With so many hashed names in one build folder, a likely one is hashed too. */
+/** With so many hashed names in one folder, a likely one is hashed too. */
 const decisiveSiblings = 3;
+/** So many likely ones are no accident either. */
+const decisiveLikely = 8;
 
 /** More neighbours of one folder are not looked at: that would take longer than a request may. */
 const mostSiblings = 5_000;
@@ -61,7 +66,7 @@ export function createAssetNames(paths: readonly string[]): (path: string) => As
   return (path) => {
     const naming = assetNaming(path);
     if (naming !== 'likely' || isWrittenByPerson(path)) return naming;
-    const root = buildRoot(path) ?? '';
+    const root = buildRoot(path);
     const isDecisive = decisive.get(root) ?? isNamedByTool(root, paths);
     decisive.set(root, isDecisive);
     return isDecisive ? 'hashed' : 'likely';
@@ -69,16 +74,19 @@ export function createAssetNames(paths: readonly string[]): (path: string) => As
 }
 
 function isNamedByTool(root: string, paths: readonly string[]): boolean {
-  let [hashed, characters] = [0, 0];
+  let [hashed, likely, characters] = [0, 0, 0];
   const first = firstFrom(root, paths);
-  for (let at = first; at < first + mostSiblings && hashed < decisiveSiblings; at += 1) {
+  for (let at = first; at < first + mostSiblings; at += 1) {
     const path = paths[at];
     if (path?.startsWith(root) !== true) break;
     characters += path.length;
     if (characters > mostCharacters) break;
-    if (assetNaming(path) === 'hashed') hashed += 1;
+    const naming = assetNaming(path);
+    if (naming === 'hashed') hashed += 1;
+    if (naming === 'likely' && !isWrittenByPerson(path)) likely += 1;
+    if (hashed >= decisiveSiblings || likely >= decisiveLikely) return true;
   }
-  return hashed >= decisiveSiblings;
+  return false;
 }
 
 /** The place of the first path that does not come before this text. */
@@ -99,15 +107,20 @@ function isWrittenByPerson(path: string): boolean {
   return hash === undefined || /^[A-Z]?[a-z]+(?:[A-Z][a-z]+)*$/.test(hash) || /^(?:19|20)\d{6}$/.test(hash);
 }
 
-/** `docs/assets/` of `docs/assets/chunks/theme.js`: the outermost folder that only build tools write to. */
-function buildRoot(path: string): string | undefined {
+/** `docs/assets/` of `docs/assets/chunks/theme.js`: the outermost folder that only build tools write to, or its own. */
+function buildRoot(path: string): string {
   const match = buildFolder.exec(path);
-  return match === null ? undefined : path.slice(0, match.index + match[0].length);
+  return path.slice(0, match === null ? path.lastIndexOf('/') + 1 : match.index + match[0].length);
+}
+
+/** `chunk-DFRSE2QW` of esbuild, `page-BxYz12_Q` of Vite. */
+function endsInMixedHash(part: string): boolean {
+  return /[-_]/.test(part.at(-9) ?? '') && changesOfKind(part.slice(-8)) >= 4;
 }
 
 /** `main-1a2b3c4d`, `1a2b3c4d5e6f7a8b`: at least 8 hex digits, letters and digits both. */
 function endsInHexHash(part: string, index: number): boolean {
-  const match = /(^|[-_])([0-9a-f]{8,64})$/.exec(part);
+  const match = /(^|[-_])([0-9a-f]{8,128})$/.exec(part);
   const hash = match?.[2] ?? '';
   if (match === null || !/[a-f]/.test(hash) || !/[0-9]/.test(hash)) return false;
   // A whole first part is a name of its own unless it is long enough to be nothing else.

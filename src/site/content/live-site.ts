@@ -1,4 +1,4 @@
-// What is served right now: the active bundle, and behind it the former ones for the hashed assets that open
+// What is served right now: the active bundle, and behind it the former ones for the assets that open
 // pages still ask for. A swap is the assignment of one reference.
 // Invariant: a request sees one view from its look-up to its last byte, and never a mixture of two.
 
@@ -24,6 +24,8 @@ export interface ServedVersion {
 export interface SiteLookup {
   find(path: string): Route | undefined;
   findNotFoundPage(path: string): FileRoute | undefined;
+  /** Every version that is served has the same bytes under this file's name, so the name may be that of the content. */
+  isUnchanged(route: FileRoute): boolean;
   /** `undefined` while the file has no such form. */
   findVariant(route: FileRoute, encoding: ContentEncoding): Variant | undefined;
 }
@@ -64,9 +66,9 @@ export interface LiveSite {
   readonly view: () => SiteView | undefined;
   /** Serves `next` from now on. What is beyond `keep` is retired: it closes when its last request is done. */
   swap(next: ServedVersion): void;
-  /** Adds a former bundle behind the others, for its hashed assets. */
+  /** Adds a former bundle behind the others, for its assets. */
   addPrevious(former: ServedVersion): void;
-  /** Closes all former bundles, which frees their space on disk; their hashed assets are no longer served. */
+  /** Closes all former bundles, which frees their space on disk; their assets are no longer served. */
   dropPrevious(): void;
   /** The same content under another name. */
   relabel(version: string | undefined, activatedAt: number): void;
@@ -124,7 +126,7 @@ function createView(active: ServedVersion, previous: readonly ServedVersion[]): 
   // Asked one after another, latest first: joining their tables would take as long as they are large.
   const findRetained = (path: string): FileRoute | undefined => {
     for (const { bundle } of previous) {
-      const route = bundle.routes.findHashedAsset(path);
+      const route = bundle.routes.findAsset(path);
       if (route !== undefined) return route;
     }
     return undefined;
@@ -134,6 +136,11 @@ function createView(active: ServedVersion, previous: readonly ServedVersion[]): 
     previous,
     find: (path) => routes.find(path) ?? findRetained(path),
     findNotFoundPage: (path) => routes.findNotFoundPage(path),
+    isUnchanged: ({ file }) =>
+      [active, ...previous].every(({ bundle }) => {
+        const other = bundle.routes.findAsset(`/${file.path}`);
+        return other === undefined || other.file.sha256 === file.sha256;
+      }),
     bundleOf: (route) => bundles.get(route.digest),
     findVariant: (route, encoding) => bundles.get(route.digest)?.findVariant(route, encoding),
   };

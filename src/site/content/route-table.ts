@@ -6,7 +6,7 @@
 import type { BundleFile, BundleIndex } from '../../bundle/bundle-index.ts';
 import { isHiddenFile } from '../../bundle/store/hidden-files.ts';
 import { isWorthCompressing } from '../http/content-encoding.ts';
-import { contentTypeOf } from '../http/content-type.ts';
+import { contentTypeOf, isDocument } from '../http/content-type.ts';
 import { entityTagOf } from '../http/entity-tag.ts';
 import { folderLocation } from '../http/request-path.ts';
 import { type AssetNaming, createAssetNames } from './asset-name.ts';
@@ -43,8 +43,8 @@ export interface RouteTable {
   find(path: string): Route | undefined;
   /** The page of the nearest `404.html`, from the path's own folder upwards. */
   findNotFoundPage(path: string): FileRoute | undefined;
-  /** A file whose name holds a hash of its content, or seems to. */
-  findHashedAsset(path: string): FileRoute | undefined;
+  /** A file of exactly this path that is not a page. */
+  findAsset(path: string): FileRoute | undefined;
   /** Number of files that can be asked for. */
   readonly size: number;
 }
@@ -131,9 +131,9 @@ function createRouteTable(
       const page = nearestNotFoundPage(path);
       return page === undefined ? undefined : fileAt(page);
     },
-    findHashedAsset: (path) => {
+    findAsset: (path) => {
       const route = fileAt(path);
-      return route?.naming === 'plain' ? undefined : route;
+      return route === undefined || isDocument(route.file.path) ? undefined : route;
     },
     size: ordinals.size,
   };

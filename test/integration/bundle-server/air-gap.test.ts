@@ -92,11 +92,24 @@ const callingOut = (outside: string): string => `<!doctype html><title>calls out
 <p id="inline">no</p>
 <script>
   document.querySelector('#inline').textContent = 'inline scripts run';
+  const inWorker = (code) => new Promise((resolve, reject) => {
+    const worker = new Worker(URL.createObjectURL(new Blob([code])));
+    worker.onmessage = ({ data }) => data === 'went' ? resolve() : reject();
+    worker.onerror = reject;
+  });
   const call = (name, work) => work().then(() => name + ':went', () => name + ':stopped');
   Promise.all([
     call('fetch', () => fetch('${outside}/fetch')),
     call('beacon', async () => { if (!navigator.sendBeacon('${outside}/beacon', 'x')) throw new Error(); }),
     call('own', () => fetch('/own.json')),
+    call('wasm', () => WebAssembly.compile(new Uint8Array([0, 97, 115, 109, 1, 0, 0, 0]))),
+    call('data', () => fetch('data:text/plain,x')),
+    call('blob', () => fetch(URL.createObjectURL(new Blob(['x'])))),
+    call('worker', () => inWorker("postMessage('went')")),
+    call('worker-fetch', () => inWorker("fetch('${outside}/worker').then(() => postMessage('went'), () => postMessage('stopped'))")),
+    call('worker-import', () => inWorker("try { importScripts('${outside}/import'); postMessage('went'); } catch { postMessage('stopped'); }")),
+    call('socket', () => new Promise((resolve, reject) => { const socket = new WebSocket('${outside}/socket'.replace('http', 'ws')); socket.onopen = resolve; socket.onerror = reject; })),
+    call('eval', async () => new Function('')()),
   ]).then((outcomes) => { document.body.dataset.outcomes = outcomes.join(' ') + ' ' + [...seen].sort().join(' '); });
 </script>`;
 
@@ -149,7 +162,10 @@ test('a page that calls out is stopped by the browser; without the policy it is 
     calls.length = 0;
     const gapped = await visit('AirGapped');
     assert.match(gapped, /inline scripts run/);
-    assert.match(gapped, /data-outcomes="fetch:stopped beacon:\w+ own:went [^"]*connect-src/);
+    assert.match(
+      gapped,
+      /data-outcomes="fetch:stopped beacon:\w+ own:went wasm:went data:went blob:went worker:went worker-fetch:stopped worker-import:stopped socket:stopped eval:stopped [^"]*connect-src/,
+    );
     assert.deepEqual(calls, [], 'something was called all the same');
   } finally {
     outsider.closeAllConnections();

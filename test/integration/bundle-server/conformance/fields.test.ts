@@ -12,7 +12,7 @@ before(async () => {
 after(() => site.remove());
 
 const policy =
-  "default-src 'self' 'unsafe-inline' data: blob:; connect-src 'self'; form-action 'self'; base-uri 'self'; object-src 'none'";
+  "default-src 'self' 'unsafe-inline' 'wasm-unsafe-eval' data: blob:; connect-src 'self' data: blob:; form-action 'self'; base-uri 'self'; object-src 'none'";
 
 test('§8.3 types by name, §5.2 caching by what is sent', async () => {
   const revalidated = 'public, max-age=0, must-revalidate';

@@ -18,6 +18,7 @@ import { bundleOf } from '../fixtures.ts';
 /** Forms exist for those pages whose path is listed. */
 const withForms = (table: RouteTable, ...variant: readonly string[]) => ({
   ...table,
+  isUnchanged: () => true,
   findVariant: ({ file, entityTag }: FileRoute, encoding: ContentEncoding) =>
     variant.includes(`${encoding} ${file.path}`)
       ? {
@@ -90,6 +91,8 @@ test('a page is sent whole, asked again by browsers, and tagged with its content
 test('an asset whose name holds its hash is cached for ever', () => {
   const reply = ask({ target: '/assets/app.BxYz12_Q.js' });
   assert.equal(header(reply, 'cache-control'), 'public, max-age=31536000, immutable');
+  const changed = ask({ target: '/assets/app.BxYz12_Q.js', site: { ...site, isUnchanged: () => false } });
+  assert.equal(header(changed, 'cache-control'), 'public, max-age=0, must-revalidate');
 });
 
 test('a payload of a docs generator is text/plain, and its query is no part of the look-up', () => {

@@ -19,6 +19,9 @@ const hashed = [
   'js/main.8f3b2c1d.chunk.js',
   'img/logo-1a2b3c4d5e6f.png',
   '3f2a9c1b77d0e4aa.woff2',
+  '_nuxt/DlAUqK2U.js',
+  '_nuxt/B8xTq-9f.js',
+  `css/main.min.${'0a1b2c3d'.repeat(16)}.css`,
 ];
 const plain = [
   'index.html',
@@ -41,6 +44,8 @@ const plain = [
   'docs/1.4/changes',
   '_static/documentation_options.js',
   '_static/searchtools.js',
+  '_nuxt/builds/latest.json',
+  'notes-BxYz12_Q.pdf',
 ];
 
 const likely = [
@@ -50,6 +55,9 @@ const likely = [
   'assets/js/935f2afb.10293847.js',
   'assets/css/styles.deadbeef.css',
   'static/js/runtime~main.41827365.js.map',
+  'chunk-DFRSE2QW.js',
+  'page-BxYz12_Q.js',
+  'assets/DlAUqK2U.js',
 ];
 
 test('names of build tools are taken for hashed', () => {
@@ -60,7 +68,7 @@ test('names that a person may have written are plain', () => {
   for (const path of plain) assert.equal(assetNaming(path), 'plain', path);
 });
 
-test('an ambiguous name is kept after a swap and not cached for ever', () => {
+test('an ambiguous name alone is not cached for ever', () => {
   for (const path of likely) assert.equal(assetNaming(path), 'likely', path);
 });
 
@@ -90,6 +98,23 @@ test('an ambiguous name counts as hashed among files that a build tool has named
     assert.equal(beside(`docs/${path}`, ...ofVitePress), 'likely', `${path} in another site’s folder`);
   }
   assert.equal(beside('assets/js/main.30945721.js', ...ofWebpack), 'hashed');
+});
+
+test('many ambiguous programs of one folder are named by a tool, whatever the folder', () => {
+  const ofAngular = [
+    '2QFRSEDW',
+    'B7QWERTY',
+    'ABC3DEF4',
+    'XYZ2QRS5',
+    'A2B3C4D5',
+    'QQ2WW3EE',
+    'Z7Y6X5W4',
+    'M2N3O4P5',
+  ];
+  const chunks = ofAngular.map((hash) => `docs/chunk-${hash}.js`);
+  assert.equal(beside('docs/main-DFRSE2QW.js', ...chunks), 'hashed');
+  assert.equal(beside('docs/main-DFRSE2QW.js', ...chunks.slice(1)), 'hashed');
+  assert.equal(beside('docs/main-DFRSE2QW.js', ...chunks.slice(2)), 'likely');
 });
 
 test('what a person may have put among them is not', () => {

@@ -1,4 +1,4 @@
-// A swap: one reference, the former version open while anybody reads it, its hashed assets a while longer.
+// A swap: one reference, the former version open while anybody reads it, its files other than pages a while longer.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -23,7 +23,7 @@ const pathFound = (site: ReturnType<typeof createLiveSite>, path: string): strin
   return route?.kind === 'file' ? view?.bundleOf(route)?.digest : undefined;
 };
 
-test('after a swap pages come from the new version, and hashed assets of the former one are still found', () => {
+test('after a swap pages come from the new version, and assets of the former one are still found', () => {
   const site = createLiveSite(2);
   const [a, b, c] = [served('1'), served('2'), served('3')];
   site.swap(a);
@@ -36,6 +36,46 @@ test('after a swap pages come from the new version, and hashed assets of the for
   assert.equal(pathFound(site, `/${asset('2')}`), b.bundle.digest);
   assert.equal(pathFound(site, `/${asset('1')}`), undefined);
   assert.equal(site.swaps(), 2);
+});
+
+const servedWith = (content: Readonly<Record<string, string>>): ServedVersion => ({
+  bundle: goLive(storedBundle(content)),
+  version: 'v',
+  activatedAt: 0,
+  provenance: 'disk',
+});
+
+test('whatever its name, a file of a kept version is found, unless it is a page', () => {
+  const site = createLiveSite(2);
+  const former = [
+    '_nuxt/DlAUqK2U.js',
+    'app.js',
+    'data/x.json',
+    'fonts/a',
+    'gone.html',
+    'guide/index.html',
+    '404.html',
+  ];
+  site.swap(servedWith(Object.fromEntries(former.map((path) => [path, 'v1']))));
+  site.swap(servedWith({ 'index.html': 'v2' }));
+  const found = former.filter((path) => site.view()?.find(`/${path}`) !== undefined);
+  assert.deepEqual(found, ['_nuxt/DlAUqK2U.js', 'app.js', 'data/x.json', 'fonts/a']);
+  for (const path of ['/guide/', '/guide', '/gone']) assert.equal(site.view()?.find(path), undefined, path);
+});
+
+test('a name is unchanged only where every kept version has the same bytes under it', () => {
+  const site = createLiveSite(3);
+  const isUnchanged = (path: string): boolean | undefined => {
+    const route = site.view()?.find(path);
+    return route?.kind === 'file' ? site.view()?.isUnchanged(route) : undefined;
+  };
+  site.swap(servedWith({ 'a-0a1b2c3d.js': 'same', 'b-0a1b2c3d.js': 'one', 'c-0a1b2c3d.js': 'former' }));
+  assert.deepEqual([isUnchanged('/a-0a1b2c3d.js'), isUnchanged('/b-0a1b2c3d.js')], [true, true]);
+  site.swap(servedWith({ 'a-0a1b2c3d.js': 'same', 'b-0a1b2c3d.js': 'two' }));
+  assert.deepEqual([isUnchanged('/a-0a1b2c3d.js'), isUnchanged('/b-0a1b2c3d.js')], [true, false]);
+  assert.equal(isUnchanged('/c-0a1b2c3d.js'), true);
+  site.swap(servedWith({ 'c-0a1b2c3d.js': 'now', 'd.html': 'd' }));
+  assert.deepEqual([isUnchanged('/b-0a1b2c3d.js'), isUnchanged('/c-0a1b2c3d.js')], [false, false]);
 });
 
 test('a version beyond the number kept closes when its last request is done, and not before', async () => {

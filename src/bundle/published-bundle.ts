@@ -1,7 +1,7 @@
 // `bundle.json`, the one key of the output Secret that a server reads. It holds everything about the published bundle
 // in one text, so that no reader mixes two versions. The operator writes it, servers read it. A server also accepts a
-// `bundle.json` written by hand (or by the site's chart), which needs a link, or a reference and its digest. Refuses to be printed: after
-// parsing, `bundleUrl` is a Link.
+// `bundle.json` written by hand (or by the site's chart), which needs a link, or a digest. Refuses to be printed: after parsing, `bundleUrl`
+// is a Link.
 
 import * as z from 'zod/mini';
 import { formatInstant } from '../wire/instant.ts';
@@ -20,7 +20,7 @@ export interface PublishedBundle extends Publication {
   readonly link: PublishedLink | undefined;
 }
 
-/** A server needs a link, or a reference with the digest. The other fields describe it. */
+/** A server needs a link, or a digest: of a copy in a mirror, on its disk, or with a peer. The other fields describe it. */
 export type ServedBundle = Pick<PublishedBundle, 'digest'> & {
   readonly link: Link | undefined;
   /** Of the copy in a mirror: `oci://…` or `s3://…`. Not secret. Only with a digest. */
@@ -71,7 +71,12 @@ const needSource = ({ bundleUrl, ref, digest }: SourceFields, context: z.core.$R
     context.addIssue({ code: 'custom', path: ['digest'], message: 'missing' });
   }
 };
-const servedSchema = z.partial(z.extend(content, link.shape)).check(z.superRefine(needSource));
+const servedSchema = z.partial(z.extend(content, link.shape)).check(
+  z.superRefine((bundle, context) => {
+    // Without link and reference the content is on the disk, or with a peer.
+    if (bundle.ref !== undefined || bundle.digest === undefined) needSource(bundle, context);
+  }),
+);
 /** A link has its times; without one there are none. */
 const publishedSchema = z.extend(content, z.partial(link).shape).check(
   z.superRefine((bundle, context) => {
@@ -93,8 +98,8 @@ export function parsePublishedBundle(text: string): PublishedBundle {
 }
 
 /**
- * What a server accepts: the operator's `bundle.json`, one with as little as `{"bundleUrl": "https://…"}`, or `ref` and
- * `digest` of a copy in a mirror.
+ * What a server accepts: the operator's `bundle.json`, one with as little as `{"bundleUrl": "https://…"}`, `ref` and `digest` of a
+ * copy in a mirror, or the `digest` of what its store holds.
  * Every field that is present must be valid, so that a damaged text is never taken for a short one.
  *
  * @throws {PublishedBundleError} naming the fields that are wrong, never their values
@@ -125,7 +130,7 @@ function parseBundleJson<T>(text: string, schema: z.ZodMiniType<T>): T {
 }
 
 const wanted: Readonly<Record<string, string>> = {
-  '': 'an object with a bundleUrl, or with ref and digest',
+  '': 'an object with a bundleUrl, or with a digest',
   version: 'a text of 1 to 63 characters',
   digest: '64 hex digits in lower case',
   jobId: 'a text',

@@ -7,12 +7,14 @@ import { type BundleStore, openBundleStore } from '../../bundle/store/store.ts';
 import { removeQuietly, systemDisk } from '../../bundle/store/store-disk.ts';
 import { inStore } from '../../bundle/store/store-fault.ts';
 import { incomingPrefix } from '../../bundle/store/store-layout.ts';
+import { notWritten, writeWhole } from '../output/destination.ts';
 import { openFromStore } from './bases.ts';
 import type { ImportTarget, TargetContext } from './import-target.ts';
 import { stageBundle } from './stage.ts';
 
 export function storeTarget(to: string, { context, limits, blobs }: TargetContext): ImportTarget {
   const storeDir = resolve(to);
+  const publishedPath = join(storeDir, 'bundle.json');
   const { clock, random, signal } = context;
   let store: BundleStore | undefined;
   return {
@@ -30,6 +32,11 @@ export function storeTarget(to: string, { context, limits, blobs }: TargetContex
         const place = async () => {
           await inStore(commitBundle(storeDir, folder, index, packBytes, systemDisk));
           await store?.activate(index.digest, { version: bundle.version, activatedAt: clock.now() });
+          await writeWhole(publishedPath, publishedText(bundle.version, index.digest), undefined).catch(
+            (cause: unknown) => {
+              throw notWritten(publishedPath, cause);
+            },
+          );
           return { path: to };
         };
         return { place, discard };
@@ -40,4 +47,9 @@ export function storeTarget(to: string, { context, limits, blobs }: TargetContex
     },
     close: async () => {},
   };
+}
+
+/** What `--bundle-file` names: without it a server serves the bundle, and reports for ever that it waits for one. */
+function publishedText(version: string | undefined, digest: string): string {
+  return `${JSON.stringify({ version, digest })}\n`;
 }

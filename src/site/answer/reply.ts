@@ -71,7 +71,9 @@ function planGet(
 ): Reply {
   if (path.outcome === 'malformed') return plainReply(400, 'This address is malformed.', always);
   if (site === undefined) {
-    return plainReply(503, 'No content is ready yet. Try again soon.', always, ['Retry-After', '5']);
+    // Browsers disregard Retry-After; with Refresh a visitor who came too early sees the site as soon as it is there.
+    const again = ['Retry-After', '5', 'Refresh', '5'];
+    return plainReply(503, 'No content is ready yet. Try again soon.', always, again);
   }
   if (path.outcome === 'outside-base') return notFound(request, site, '/', always);
   if (path.outcome === 'base-without-slash') return redirect(path.location, path.query, always);

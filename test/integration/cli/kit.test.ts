@@ -113,6 +113,8 @@ test('from kit create to a server that serves: a store is filled, and no link is
     assert.equal(text, '<h1>a</h1>');
     const status = JSON.parse(await (await fetch(`http://127.0.0.1:${admin}/status`)).text());
     assert.deepEqual([status.active.digest, status.active.version], [created.digest, 'v1']);
+    const metrics = await (await fetch(`http://127.0.0.1:${admin}/metrics`)).text();
+    assert.match(metrics, /^bundle_server_is_current 1$/m);
     assert.equal((await fetch(`http://127.0.0.1:${port}/.env`)).status, 404);
   } finally {
     // A drain takes seconds.

@@ -58,7 +58,11 @@ test('a server takes a copy in a mirror by its reference and digest', () => {
   assert.ok(both.link?.isSame(link.url));
   assert.throws(() => parseServedBundle(JSON.stringify({ ref })), /digest must be 64 hex digits/);
   assert.throws(() => parseServedBundle(JSON.stringify({ ref: 'https://x', digest })), /ref must be an oci/);
-  assert.throws(() => parseServedBundle(JSON.stringify({ digest })), /bundleUrl must be/);
+  const stored = parseServedBundle(JSON.stringify({ digest, version: 'v1' }));
+  assert.deepEqual(
+    [stored.digest, stored.version, stored.link, stored.ref],
+    [digest, 'v1', undefined, undefined],
+  );
 });
 
 test('a server takes the whole document, or a link alone; what is there must be right', () => {

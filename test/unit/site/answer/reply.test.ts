@@ -184,7 +184,12 @@ const rows: readonly (readonly [string, Asked, number, Readonly<Record<string, s
   ['two slashes lead nowhere', { target: '//evil.example/guides' }, 404, { location: undefined }],
   ['writing is not for this place', { method: 'POST' }, 405, { allow: 'GET, HEAD', connection: 'close' }],
   ['nor are other methods', { method: 'OPTIONS' }, 405, { allow: 'GET, HEAD' }],
-  ['nothing to serve yet', { site: undefined }, 503, { 'retry-after': '5', 'cache-control': 'no-store' }],
+  [
+    'nothing to serve yet',
+    { site: undefined },
+    503,
+    { 'retry-after': '5', refresh: '5', 'cache-control': 'no-store' },
+  ],
   ['nothing to serve yet, for any path', { site: undefined, target: '/no' }, 503, {}],
   ['below a base path', { basePath: '/docs', target: '/docs/guides/start' }, 200, {}],
   ['the base path itself', { basePath: '/docs', target: '/docs?x' }, 301, { location: './docs/?x' }],

@@ -4,7 +4,7 @@
 import { writeCommitMessage } from './commit-message.ts';
 import { type EditPlan, wasWritten } from './edit-plan.ts';
 import { GitFault } from './git-fault.ts';
-import type { Commit } from './git-objects.ts';
+import type { Commit } from './object-bytes.ts';
 import type { GitEdit, GitEditResult, GitPushResult, GitPushTask } from './push-task.ts';
 import type { Repository } from './repository.ts';
 import type { SigningKey } from './ssh-signature.ts';

@@ -1,7 +1,7 @@
 // Where two branches parted, as far as they were fetched, and whose commits one of them holds alone. Refuses to guess: a
 // history that ends at the fetched depth is incomplete. Pure but for the reads of commits.
 
-import type { Commit, Person } from './git-objects.ts';
+import type { Commit, Person } from './object-bytes.ts';
 
 export interface BranchHistory {
   /** The other branch holds every commit of this one. */

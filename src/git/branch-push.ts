@@ -13,8 +13,7 @@ export async function tryOnBranch(context: AttemptContext): Promise<Attempt> {
   if (texts.size === 0) return { outcome: 'done', head: head.oid, heads: { branch: head.oid }, edits };
   const written = task.edits.filter((_edit, at) => edits[at]?.outcome === 'written');
   const commit = await commitTexts(context, head, texts, written);
-  const { oid: parent } = head;
-  const push = { commit, parent, branch: task.branch, expected: parent, isForced: false };
+  const push = { commit, branch: task.branch, expected: head.oid, isForced: false };
   const pushed = await repository.push(push);
   if (pushed.outcome === 'declined') throw pushed.fault;
   if (pushed.outcome === 'behind') return 'behind';

@@ -7,27 +7,24 @@ import { deflateSync } from 'node:zlib';
 import git from 'isomorphic-git';
 import { GitFault, mebibytes, tooLarge } from './git-fault.ts';
 import { createMemoryFiles, type MadeFiles, type MemoryFiles } from './memory-files.ts';
+import {
+  type Commit,
+  nameKey,
+  type Person,
+  readCommitBytes,
+  readTree,
+  replaceIds,
+  type Tree,
+  type TreeEntry,
+} from './object-bytes.ts';
 import { PackRefused } from './pack-refused.ts';
 import { PackStore } from './pack-store.ts';
 import type { SigningKey } from './ssh-signature.ts';
 import { signText } from './ssh-signature.ts';
 
-export interface Person {
-  readonly name: string;
-  readonly email: string;
-}
-
-export interface Commit {
-  readonly oid: string;
-  readonly tree: string;
-  readonly parents: readonly string[];
-  readonly author: Person;
-  readonly committer: Person;
-}
-
 /** What is at a path of a commit. */
 export type Entry =
-  | { readonly type: 'file'; readonly oid: string; readonly mode: string }
+  | { readonly type: 'file'; readonly oid: string }
   | { readonly type: 'absent' | 'folder' | 'link' | 'submodule' };
 
 export interface NewCommit {
@@ -61,7 +58,9 @@ const gitdir = '/repository';
 
 export class GitObjects {
   readonly folder: GitFolder;
-  readonly #trees = new Map<string, readonly TreeEntry[]>();
+  readonly #trees = new Map<string, Tree>();
+  /** Ids of the objects that were written here. The remote may lack them; all others came from it. */
+  readonly #made = new Set<string>();
 
   private constructor(folder: GitFolder) {
     this.folder = folder;
@@ -87,9 +86,7 @@ export class GitObjects {
   /** @returns `undefined` for a commit that is not within the fetched depth */
   async readCommit(oid: string): Promise<Commit | undefined> {
     try {
-      const { commit } = await git.readCommit({ ...this.folder, oid });
-      const { tree, parent, author, committer } = commit;
-      return { oid, tree, parents: parent, author, committer };
+      return readCommitBytes(oid, await this.#read(oid));
     } catch (error) {
       if (codeOf(error) === 'NotFoundError') return undefined;
       throw error;
@@ -101,21 +98,20 @@ export class GitObjects {
     const names = path.split('/');
     let oid = tree;
     for (const [depth, name] of names.entries()) {
-      const entry = (await this.#readTree(oid)).find((one) => one.path === name);
+      const entry = (await this.#readTree(oid)).entries.get(nameKey(name));
       if (entry === undefined) return { type: 'absent' };
-      if (entry.type === 'commit') return { type: 'submodule' };
-      if (entry.mode === '120000') return { type: 'link' };
+      const { type } = entry;
+      if (type === 'link' || type === 'submodule') return { type };
       const isLast = depth === names.length - 1;
-      if (entry.type === 'tree' && isLast) return { type: 'folder' };
-      if (entry.type === 'blob')
-        return isLast ? { type: 'file', oid: entry.oid, mode: entry.mode } : { type: 'absent' };
+      if (type === 'folder' && isLast) return { type };
+      if (type === 'file') return isLast ? { type, oid: entry.oid } : { type: 'absent' };
       oid = entry.oid;
     }
     return { type: 'folder' };
   }
 
   async readFile(oid: string): Promise<Uint8Array> {
-    return (await git.readBlob({ ...this.folder, oid })).blob;
+    return await this.#read(oid);
   }
 
   /** @returns the tree with these files replaced; each is a file of the tree already */
@@ -127,36 +123,47 @@ export class GitObjects {
   }
 
   /** Writes each folder once, however many of its files change. */
-  async #replaceBelow(tree: string, files: readonly ReplacedFile[]): Promise<string> {
-    if (files.length === 0) return tree;
-    const byName = Map.groupBy(files, ({ names }) => names[0] ?? '');
-    const replaced: TreeEntry[] = [];
-    for (const entry of await this.#readTree(tree)) {
-      const below = byName.get(entry.path);
-      const [first] = below ?? [];
-      if (below === undefined || first === undefined) replaced.push(entry);
-      else if (entry.type === 'tree') {
-        const inner = below.map(({ names, text }) => ({ names: names.slice(1), text }));
-        replaced.push({ ...entry, oid: await this.#replaceBelow(entry.oid, inner) });
-      } else {
-        const blob = Buffer.from(first.text);
-        replaced.push({ ...entry, oid: await git.writeBlob({ ...this.folder, blob }) });
-      }
+  async #replaceBelow(oid: string, files: readonly ReplacedFile[]): Promise<string> {
+    if (files.length === 0) return oid;
+    const tree = await this.#readTree(oid);
+    const ids: [TreeEntry, string][] = [];
+    for (const [name, below] of Map.groupBy(files, ({ names }) => names[0] ?? '')) {
+      const entry = tree.entries.get(nameKey(name));
+      const [first] = below;
+      if (entry === undefined || first === undefined) throw new Error('a replaced file is in the tree');
+      const inner = below.map(({ names, text }) => ({ names: names.slice(1), text }));
+      const replaced =
+        entry.type === 'folder'
+          ? await this.#replaceBelow(entry.oid, inner)
+          : await this.#write('blob', Buffer.from(first.text));
+      ids.push([entry, replaced]);
     }
-    return git.writeTree({ ...this.folder, tree: replaced });
+    return await this.#write('tree', replaceIds(tree, ids));
   }
 
-  async #readTree(oid: string): Promise<readonly TreeEntry[]> {
+  async #readTree(oid: string): Promise<Tree> {
     const known = this.#trees.get(oid);
     if (known !== undefined) return known;
-    const { tree } = await git.readTree({ ...this.folder, oid });
+    const tree = readTree(await this.#read(oid));
     this.#trees.set(oid, tree);
     return tree;
   }
 
+  async #read(oid: string): Promise<Buffer> {
+    const { object } = await git.readObject({ ...this.folder, oid, format: 'content' });
+    if (!Buffer.isBuffer(object)) throw new Error('the git client returns content as bytes');
+    return object;
+  }
+
+  async #write(type: 'blob' | 'tree', object: Uint8Array): Promise<string> {
+    const oid = await git.writeObject({ ...this.folder, type, object, format: 'content' });
+    this.#made.add(oid);
+    return oid;
+  }
+
   async commit({ tree, parent, message, author, at, key }: NewCommit): Promise<string> {
     const person = { ...author, timestamp: Math.floor(at / 1000), timezoneOffset: 0 };
-    return git.commit({
+    const oid = await git.commit({
       ...this.folder,
       ref: 'refs/heads/new',
       noUpdateBranch: true,
@@ -169,6 +176,26 @@ export class GitObjects {
         ? {}
         : { signingKey: 'ssh', onSign: ({ payload }) => ({ signature: signText(payload, key) }) }),
     });
+    this.#made.add(oid);
+    return oid;
+  }
+
+  /** @returns a pack of the commit and of what was written for it. The remote has everything else. */
+  async packCommit(oid: string): Promise<Uint8Array> {
+    const { tree } = readCommitBytes(oid, await this.#read(oid));
+    const oids = new Set([oid]);
+    const trees = [tree];
+    for (let next = trees.pop(); next !== undefined; next = trees.pop()) {
+      if (!this.#made.has(next) || oids.has(next)) continue;
+      oids.add(next);
+      for (const entry of (await this.#readTree(next)).entries.values()) {
+        if (entry.type === 'folder') trees.push(entry.oid);
+        else if (this.#made.has(entry.oid)) oids.add(entry.oid);
+      }
+    }
+    const { packfile } = await git.packObjects({ ...this.folder, oids: [...oids] });
+    if (packfile === undefined) throw new Error('the git client returns a pack that it does not write');
+    return packfile;
   }
 
   async writeRef(ref: string, value: string): Promise<void> {
@@ -180,8 +207,6 @@ interface ReplacedFile {
   readonly names: readonly string[];
   readonly text: string;
 }
-
-type TreeEntry = Awaited<ReturnType<typeof git.readTree>>['tree'][number];
 
 export function codeOf(error: unknown): unknown {
   return error instanceof Error && 'code' in error ? error.code : undefined;

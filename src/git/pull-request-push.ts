@@ -13,7 +13,8 @@ import {
 } from './attempt.ts';
 import { type BranchHistory, compareHistories } from './branch-history.ts';
 import { type EditPlan, planTree } from './edit-plan.ts';
-import type { Commit, GitObjects } from './git-objects.ts';
+import type { GitObjects } from './git-objects.ts';
+import type { Commit } from './object-bytes.ts';
 import type { GitEdit, GitEditResult } from './push-task.ts';
 import type { Push } from './repository.ts';
 
@@ -53,8 +54,7 @@ export async function tryOnPullRequest(context: AttemptContext, branch: string):
   for (const way of work.ways) {
     const { texts } = await planTree(repository.objects, way.parent.tree, way.edits, () => true);
     const commit = await commitTexts(context, way.parent, texts, way.edits);
-    const { oid: parent } = way.parent;
-    const push: Push = { commit, parent, branch, expected: head?.oid, isForced: way.isForced };
+    const push: Push = { commit, branch, expected: head?.oid, isForced: way.isForced };
     const pushed = await repository.push(push);
     if (pushed.outcome === 'behind') return 'behind';
     if (pushed.outcome === 'pushed') return finish(commit, work.results, commit);

@@ -6,12 +6,10 @@ import git from 'isomorphic-git';
 import { GitFault, isTooLarge } from './git-fault.ts';
 import type { GitExchange, GitHttp } from './git-http.ts';
 import { codeOf, GitObjects } from './git-objects.ts';
-import { type PushOutcome, pushFailure } from './push-report.ts';
+import { type PushOutcome, readPushOutcome, readPushReport, writePushRequest } from './receive-pack.ts';
 
 export interface Push {
   readonly commit: string;
-  /** Of the remote. What it holds is not sent again. */
-  readonly parent: string;
   readonly branch: string;
   /** Where the branch was fetched; `undefined` where the push makes it. The push is refused where it is elsewhere. */
   readonly expected: string | undefined;
@@ -24,8 +22,6 @@ const newShare = 1 / 4;
 
 /** Of the commit that the next fetch need not send again. */
 const knownRef = 'refs/heads/known';
-/** Of the commit that is pushed. */
-const newRef = 'refs/heads/new';
 const remote = 'origin';
 
 export class Repository {
@@ -128,38 +124,27 @@ export class Repository {
     }
   }
 
-  async push({ commit, parent, branch, expected, isForced }: Push): Promise<PushOutcome> {
-    const lines: string[] = [];
-    const { folder } = this.#objects;
-    await this.#objects.writeRef(newRef, commit);
-    if (expected !== parent) {
-      // The client sends nothing of the remote's default branch, and takes a commit for its name. Otherwise a new branch
-      // would send the whole repository.
-      const [ref, value] = [`refs/remotes/${remote}/HEAD`, `refs/remotes/${remote}/${parent}`];
-      await git.writeRef({ ...folder, ref, value, symbolic: true, force: true });
-    }
-    try {
-      await this.#call(this.#maxBytes, (http) =>
-        git.push({
-          ...folder,
-          http,
-          remote,
-          url: this.#url,
-          ref: newRef,
-          remoteRef: `refs/heads/${branch}`,
-          force: isForced,
-          // The lease: the server compares the same value again when it updates the branch.
-          onPrePush: ({ remoteRef }) => remoteRef.oid === (expected ?? '0'.repeat(40)),
-          onMessage: (line) => void lines.push(line),
-        }),
-      );
-      return { outcome: 'pushed' };
-    } catch (error) {
-      const code = codeOf(error);
-      if (code === 'UserCanceledError' || code === 'PushRejectedError') return { outcome: 'behind' };
-      if (!(error instanceof git.Errors.GitPushError)) throw error;
-      return pushFailure(error.data.result, branch, lines, isForced);
-    }
+  async push({ commit, branch, expected, isForced }: Push): Promise<PushOutcome> {
+    const pack = await this.#objects.packCommit(commit);
+    const service = { forPush: true, protocolVersion: 1 } as const;
+    return await this.#call(this.#maxBytes, async (http) => {
+      const found = await git.getRemoteInfo2({ ...service, http, url: this.#url });
+      const ref = `refs/heads/${branch}`;
+      // The lease: the server compares the same value again when it updates the branch.
+      if (found.refs?.find((one) => one.ref === ref)?.oid !== expected) return { outcome: 'behind' };
+      const update = { ref, from: expected, to: commit };
+      const answer = await http.request({
+        url: `${this.#url}/git-receive-pack`,
+        method: 'POST',
+        headers: {
+          'content-type': 'application/x-git-receive-pack-request',
+          accept: 'application/x-git-receive-pack-result',
+        },
+        body: toBody(writePushRequest(update, found.capabilities, pack)),
+      });
+      const report = Buffer.concat(await Array.fromAsync(answer.body ?? []));
+      return readPushOutcome(readPushReport(report, found.capabilities), { branch, isForced });
+    });
   }
 
   /** A fault of the network is the cause of whatever the client makes of it. */
@@ -173,6 +158,10 @@ export class Repository {
       throw exchange.fault ?? error;
     }
   }
+}
+
+async function* toBody(parts: readonly Uint8Array[]): AsyncGenerator<Uint8Array> {
+  yield* parts;
 }
 
 async function openObjects(url: string, maxBytes: number): Promise<GitObjects> {

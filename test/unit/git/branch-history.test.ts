@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { compareHistories } from '../../../src/git/branch-history.ts';
-import type { Commit, Person } from '../../../src/git/git-objects.ts';
+import type { Commit, Person } from '../../../src/git/object-bytes.ts';
 
 const operator: Person = { name: 'operator', email: 'o@example.com' };
 const other: Person = { name: 'reviewer', email: 'r@example.com' };

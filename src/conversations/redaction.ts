@@ -4,7 +4,7 @@
 import { createHmac } from 'node:crypto';
 import { replaceEmails, replaceIpAddresses } from '../wire/address-forms.ts';
 import { plainRandomText, tokenForms } from '../wire/token-forms.ts';
-import type { ReadTurn } from './turn.ts';
+import { type ReadTurn, withTexts } from './turn.ts';
 
 export const redactionKinds = ['email', 'ip', 'token'] as const;
 export type RedactionKind = (typeof redactionKinds)[number];
@@ -48,15 +48,10 @@ export function createTextRedaction({ kinds, key }: Redaction): (text: string) =
 export function createRedaction(redaction: Redaction): (turn: ReadTurn) => ReadTurn {
   if (redaction.kinds.length === 0) return (turn) => turn;
   const redact = createTextRedaction(redaction);
-  const redactOrNull = (text: string | null): string | null => (text === null ? null : redact(text));
   return (turn) => ({
-    ...turn,
-    conversation: redactOrNull(turn.conversation),
-    query: redactOrNull(turn.query),
-    response: redactOrNull(turn.response),
-    category: redactOrNull(turn.category),
-    page_url: redactOrNull(turn.page_url),
-    sources: turn.sources.map(({ title, url }) => ({ title: redact(title), url: redact(url) })),
+    ...withTexts(turn, redact),
+    timestamp_raw: turn.timestamp_raw,
+    resolution_status: turn.resolution_status,
   });
 }
 

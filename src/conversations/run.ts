@@ -12,7 +12,7 @@ import type { TurnBatch } from './known-turns.ts';
 import type { PacedListing } from './paced-listing.ts';
 import type { Sink } from './sink.ts';
 import type { ConversationState } from './state.ts';
-import { type ReadTurn, readTurn, type Turn, utcText } from './turn.ts';
+import { type ReadTurn, readTurn, type Turn, utcText, withTexts } from './turn.ts';
 import {
   closeWindow,
   firstStepMs,
@@ -208,7 +208,8 @@ class Run {
       const { turnKey, contentHash, kind } = found;
       turns.push({
         turn_key: turnKey,
-        ...turn,
+        // A vendor may cut a text inside of a character. The hashes are of what came, so that a turn stays one.
+        ...withTexts(turn, (text) => text.toWellFormed()),
         content_hash: contentHash,
         change: kind,
         observed_at: observedAt,

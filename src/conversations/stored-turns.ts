@@ -5,7 +5,7 @@ import { open, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import * as z from 'zod/mini';
-import { readJson } from '../wire/json-text.ts';
+import { readJson, wellFormedText } from '../wire/json-text.ts';
 import { printable } from '../wire/printable-text.ts';
 import { publishableCode } from '../wire/publishable-error.ts';
 import { ConversationError } from './conversation-error.ts';
@@ -114,7 +114,9 @@ async function* linesOf(path: string, name: string): AsyncGenerator<string> {
 const lineFeed = 0x0a;
 
 function parseTurn(line: string, name: string, lineNumber: number): StoredTurn {
-  const parsed = storedTurn.safeParse(readJson(line));
+  // Earlier versions wrote halves of surrogate pairs.
+  const json = readJson(line, /\\ud/i.test(line) ? wellFormedText : undefined);
+  const parsed = storedTurn.safeParse(json);
   if (!parsed.success) throw invalid(name, lineNumber);
   return parsed.data;
 }

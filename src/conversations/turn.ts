@@ -67,6 +67,22 @@ export function readTurn(row: ConversationRow, project: string): ReadTurn {
   };
 }
 
+/** @returns the turn with each text that came from the export API changed */
+export function withTexts(turn: ReadTurn, change: (text: string) => string): ReadTurn {
+  const changed = (text: string | null): string | null => (text === null ? null : change(text));
+  return {
+    ...turn,
+    conversation: changed(turn.conversation),
+    timestamp_raw: changed(turn.timestamp_raw),
+    query: changed(turn.query),
+    response: changed(turn.response),
+    category: changed(turn.category),
+    resolution_status: changed(turn.resolution_status),
+    page_url: changed(turn.page_url),
+    sources: turn.sources.map(({ title, url }) => ({ title: change(title), url: change(url) })),
+  };
+}
+
 const earliest = Date.parse('0001-01-01T00:00:00Z');
 const latest = Date.parse('9999-12-31T23:59:59.999Z');
 

@@ -1,6 +1,7 @@
 // The result or the failure of a command as text: lines for a person, JSON or YAML for a program. Invariant: standard
 // output holds one document or nothing.
 
+import { jsonText } from '../../wire/json-text.ts';
 import type { Failure } from '../cli-error.ts';
 import type { CommandResult } from '../context.ts';
 import type { OutputFormat } from '../output-format.ts';
@@ -67,6 +68,6 @@ export async function formatFailure(
 
 async function formatDocument(document: object, format: 'json' | 'yaml'): Promise<string> {
   // `##` only occurs within texts, where the escape means the same character.
-  if (format === 'json') return `${JSON.stringify(document, undefined, 2).replaceAll('##', '#\\u0023')}\n`;
+  if (format === 'json') return `${jsonText(document, 2).replaceAll('##', '#\\u0023')}\n`;
   return (await import('./yaml-text.ts')).yamlOf(document);
 }

@@ -2,10 +2,11 @@
 // to be the library itself: the build gives a dynamic import of a CommonJS package no names.
 
 import { Document, Scalar, visit } from 'yaml';
+import { wellFormedText } from '../../wire/json-text.ts';
 
 /** No line is a command to the runner of a pipeline: no text is folded, and `##` is escaped. */
 export function yamlOf(value: object): string {
-  const document = new Document(value, { aliasDuplicateObjects: false });
+  const document = new Document(value, wellFormedText, { aliasDuplicateObjects: false });
   visit(document, {
     Scalar: (_key, scalar) => {
       if (typeof scalar.value !== 'string' || !/##|\n|^::/.test(scalar.value)) return;

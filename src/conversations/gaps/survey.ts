@@ -231,8 +231,8 @@ export function createSurvey({ pages, versions, knownWords }: SurveyOptions) {
       if (at === undefined) undated += 1;
       else weeks.count(weekNumber(at), placed);
       if (page !== undefined && hosts.size < limits.hosts) hosts.add(page.host);
-      const category = turn.category?.slice(0, limits.nameLength) ?? null;
-      const cell = cellOf(category, page?.page.slice(0, limits.nameLength) ?? null);
+      const category = turn.category?.slice(0, limits.nameLength).toWellFormed() ?? null;
+      const cell = cellOf(category, page?.page.slice(0, limits.nameLength).toWellFormed() ?? null);
       record(cell, placed);
       if (at !== undefined) cell.weeks.count(weekNumber(at), placed);
       countCited(placed);

@@ -4,6 +4,7 @@
 
 import { rmSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
+import { jsonText } from '../../wire/json-text.ts';
 import { openSqlite } from '../store/database.ts';
 import { cursorOf, type StoredConversation } from './cursor.ts';
 
@@ -66,7 +67,7 @@ async function addRows(connection: DatabaseSync, rows: AsyncIterable<StoredConve
     let count = Number(connection.prepare('SELECT max(turn) AS count FROM turns').get()?.['count'] ?? 0);
     for await (const row of rows) {
       const cursor = cursorOf(row);
-      const document = JSON.stringify(row.document);
+      const document = jsonText(row.document);
       const isNew = addPosition.run(row.project, cursor, count + 1).changes !== 0;
       if (isNew) addTurn.run(++count, document);
       else replace.run(document, row.project, cursor);

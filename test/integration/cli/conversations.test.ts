@@ -15,7 +15,9 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { turnKey } from '../../../src/conversations/turn.ts';
 import { startProgram } from '../../support/child-program.ts';
+import { runInProcess } from '../../support/cli-in-process.ts';
 import { type CommandResult, runCommand } from '../../support/command.ts';
 import { programFile } from '../../support/program-file.ts';
 import { seeText } from '../../support/secret-watch.ts';
@@ -251,6 +253,55 @@ test('standard output has turns alone, and redaction comes before it', async (t)
     const text = readFileSync(join(file.parentPath, file.name), 'latin1');
     seeText(file.name, text);
     assert.ok(!text.includes('a@example.com') && !text.includes('question'), file.name);
+  }
+});
+
+test('a text that was cut inside of a character is whole in each format, and stays one turn', async (t) => {
+  const at = now - 2 * hour;
+  const half = { query: 'cut \ud83d', response: '\udc00 cut', queryCategory: '\ud83d' };
+  const sources = [{ title: 'cut \ud83d', url: 'https://docs.example.com/\ud83d' }];
+  const { run, folder, turns } = await workplace(t, [
+    rowAt(at, 1, { ...half, sources, pageUrl: '/\ud83d', resolutionStatus: '\ud83d' }),
+    rowAt(at, 1, { ...half, query: 'cut \ud83c' }),
+  ]);
+  assert.equal((await run()).code, 0);
+  // As the program wrote it before it made texts whole: a run delivers no turn again.
+  const keyOf = (query: string): string =>
+    turnKey({ project: 'docs', conversation: 'c0', timestamp_raw: new Date(at).toISOString(), query }, 0);
+  assert.deepEqual(
+    turns()
+      .map((turn) => turn['turn_key'])
+      .toSorted(),
+    ['cut \ud83d', 'cut \ud83c'].map(keyOf).toSorted(),
+  );
+  const again = await run('-o', 'json');
+  assert.deepEqual([JSON.parse(again.stdout).inserted, JSON.parse(again.stdout).updated], [0, 0]);
+  const to = (name: string): string => join(folder, name);
+  for (const [format, ...place] of [
+    ['csv', '--to', to('csv')],
+    ['sqlite', '--to', to('turns.sqlite')],
+    ['parquet', '--to', to('parquet')],
+  ] as const) {
+    assert.equal((await run('--format', format, ...place)).code, 0, format);
+  }
+  const singer = await run('--format', 'singer', '--to', '-');
+  const texts = new Map([['singer', singer.stdout]]);
+  for (const format of ['md', 'html', 'csv', 'json']) {
+    const report = await runInProcess(
+      ['conversations', 'gaps', '--from', to('turns'), '--format', format],
+      {},
+    );
+    assert.equal(report.code, 0, report.stderr);
+    texts.set(format, report.stdout);
+  }
+  for (const file of readdirSync(folder, { recursive: true, encoding: 'utf8', withFileTypes: true })) {
+    if (!file.isFile() || file.parentPath.includes('home')) continue;
+    texts.set(file.name, readFileSync(join(file.parentPath, file.name), 'utf8'));
+  }
+  assert.equal(texts.size, 9, [...texts.keys()].join(' '));
+  for (const [name, text] of texts) {
+    assert.ok(text.includes('\ufffd'), name);
+    assert.doesNotMatch(text, /\\u?\{?d[89a-f][0-9a-f]{2}/i, name);
   }
 });
 

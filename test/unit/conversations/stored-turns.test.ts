@@ -53,6 +53,20 @@ test('the last line of a key counts, wherever it is in its file', async () => {
   assert.deepEqual(summaryOf(await readAll(path)), ['b null', 'c null', 'a answered']);
 });
 
+test('half of a character, as an earlier version wrote it, is read as a text that is whole', async () => {
+  const cut = turn('cut', {
+    query: 'cut \ud83d',
+    sources: [{ title: '\udc00', url: '/' }],
+    category: '\ud83d',
+  });
+  writeFileSync(at('cut.ndjson'), lines(cut));
+  const [read] = await readAll(at('cut.ndjson'));
+  assert.deepEqual(
+    [read?.query, read?.sources[0]?.title, read?.category],
+    ['cut \ufffd', '\ufffd', '\ufffd'],
+  );
+});
+
 test('a folder is read day after day, other files are left alone, and an unfinished line is none', async () => {
   const store = mkdtempSync(join(folder, 'days-'));
   writeFileSync(join(store, 'turns-2026-11-02.ndjson'), lines(turn('late')));

@@ -80,6 +80,16 @@ async function collect(
 const rows = fc.array(fc.tuple(fc.nat(20), fc.nat(6), fc.constantFrom('p', 'other')), { maxLength: 60 });
 const bound = fc.option(fc.nat(7), { nil: undefined });
 
+test('a text that was cut inside of a character is listed as UTF-8 writes it', async () => {
+  const { document, ...row } = conversation('cut', 0);
+  await replaceAll([{ ...row, document: { ...document, query: 'cut \ud83d', response: '\\ud83d 😀' } }]);
+  const { documents } = store.page('p', { ...noBounds, limit: 1 });
+  assert.ok(
+    documents.join('').includes('"query":"cut \ufffd","response":"\\\\ud83d 😀"'),
+    documents.join(''),
+  );
+});
+
 test('paging gives every matching row exactly once, oldest first', async () => {
   await fc.assertAsync(
     fc.asyncProperty(

@@ -1,18 +1,18 @@
 // One run: reads what no run has read, then again what may have changed, window by window, and hands new and changed turns
-// to a sink. Owns the order: the sink has the turns, then the state says so. Invariant: whatever ends the run, the next one
-// reads each window that is not closed from its start.
+// to a sink. Owns the order: the sink has the turns, then the state says so. A window whose listing does not end is closed as
+// read in part, so that later ones are read. Invariant: whatever ends the run, the next one reads each window that is not
+// closed from its start.
 
-import { ExportApiError } from '../export-api/answers.ts';
 import type { ConversationPage } from '../export-api/conversation-answers.ts';
 import { pagesOf } from '../export-api/conversation-pages.ts';
 import type { Clock } from '../runtime/clock.ts';
-import { ConversationError } from './conversation-error.ts';
 import { createEstimator, type Estimate, type Estimator } from './estimate.ts';
 import type { TurnBatch } from './known-turns.ts';
 import type { PacedListing } from './paced-listing.ts';
 import type { Sink } from './sink.ts';
 import type { ConversationState } from './state.ts';
 import { type ReadTurn, readTurn, type Turn, utcText, withTexts } from './turn.ts';
+import { CursorLost, isBrokenPaging, withCursorLost } from './unfinished-listing.ts';
 import {
   closeWindow,
   firstStepMs,
@@ -60,7 +60,19 @@ export interface RunCounts {
   /** Turns whose timestamp is not an instant. */
   readonly undated: number;
   readonly windows: number;
+  /** Windows whose listing did not come to its end. */
+  readonly partialWindows: number;
   readonly requests: number;
+}
+
+/** The first window that was read in part, and why. */
+export interface PartialRead {
+  readonly window: Span;
+  readonly why: string;
+}
+
+export interface RunResult extends RunCounts {
+  readonly partial: PartialRead | undefined;
 }
 
 export interface RunProgress extends RunCounts {
@@ -80,7 +92,7 @@ export async function runExport(
   request: RunRequest,
   dependencies: RunDependencies,
   signal: AbortSignal,
-): Promise<RunCounts> {
+): Promise<RunResult> {
   const { state, clock } = dependencies;
   const now = clock.now();
   // Whole seconds, because a service may cut an instant to them.
@@ -94,7 +106,7 @@ export async function runExport(
   for (const span of spans) await run.readSpan(span);
   state.endCycle();
   await dependencies.sink.keepBookmark?.(state);
-  return run.counts;
+  return { ...run.counts, partial: run.partial };
 }
 
 class Run {
@@ -103,13 +115,25 @@ class Run {
   readonly #dependencies: RunDependencies;
   readonly #signal: AbortSignal;
   readonly #estimator: Estimator;
-  readonly #counts = { inserted: 0, updated: 0, unchanged: 0, outside: 0, undated: 0, windows: 0 };
+  readonly #counts = {
+    inserted: 0,
+    updated: 0,
+    unchanged: 0,
+    outside: 0,
+    undated: 0,
+    windows: 0,
+    partialWindows: 0,
+  };
   #stepMs: number;
   #batch: TurnBatch;
   /** Rows, those that the sink has already included. */
   #uncommitted = 0;
   /** Of the window that is read. */
   #pages = 0;
+  #rows = 0;
+  #partial: PartialRead | undefined;
+  /** Shorter windows did not end either, so that the next one is not tried with them. */
+  #isShorterFutile = false;
 
   constructor(
     request: RunRequest,
@@ -131,33 +155,53 @@ class Run {
     return { ...this.#counts, requests: this.#dependencies.listing.requests };
   }
 
+  get partial(): PartialRead | undefined {
+    return this.#partial;
+  }
+
   async readSpan(span: PlannedSpan): Promise<void> {
     let restarts = 0;
+    let stepBefore = this.#stepMs;
     for (let from = span.from; from < span.until; ) {
       const window = { from, until: Math.min(from + this.#stepMs, span.until) };
       const before = this.#dependencies.listing.requests;
-      const rows = await this.#readWindow(window).catch(async (error: unknown) => {
-        const isRestarted = error instanceof CursorLost || isBrokenPaging(error);
-        if (isRestarted && restarts < mostRestarts) return undefined;
-        // The run ends with its own failure, also where the sink or the state cannot take this either.
-        await this.#keepShorterStep(window).catch(() => {});
-        throw causeOf(error);
-      });
-      if (rows === undefined) {
-        // A cursor does not outlive its time, so that a shorter window may end before that.
+      const fault = await this.#readWindow(window).then(
+        () => undefined,
+        async (error: unknown) => {
+          if (error instanceof CursorLost || isBrokenPaging(error)) return error;
+          // The run ends with its own failure, also where the sink or the state cannot take this either.
+          await this.#keepShorterStep(window).catch(() => {});
+          throw error;
+        },
+      );
+      if (fault !== undefined && this.#mayEndShorter(window, restarts)) {
+        // A cursor does not outlive its time, and a page that has all rows needs no cursor.
+        if (restarts === 0) stepBefore = this.#stepMs;
         restarts += 1;
         this.#stepMs = shorterStep(window);
         continue;
       }
-      restarts = 0;
       const requests = this.#dependencies.listing.requests - before;
-      const isFull = rows > this.#request.limit / 2;
-      // A window that the end of its span cuts short says little about the next one.
-      const isCut = window.until - window.from < this.#stepMs;
-      if (!isCut) this.#stepMs = nextStep(this.#stepMs, { requests, isFull });
-      await this.#close(window, rows, requests);
+      if (fault === undefined) {
+        if (requests > 1) this.#isShorterFutile = false;
+        const isFull = this.#rows > this.#request.limit / 2;
+        // A window that the end of its span cuts short says little about the next one.
+        const isCut = window.until - window.from < this.#stepMs;
+        if (!isCut) this.#stepMs = nextStep(this.#stepMs, { requests, isFull });
+      } else if (isBrokenPaging(fault)) {
+        this.#isShorterFutile = true;
+        this.#stepMs = restarts > 0 ? stepBefore : this.#stepMs;
+      }
+      restarts = 0;
+      await this.#close(window, requests, fault);
       from = window.until;
     }
+  }
+
+  #mayEndShorter(window: Span, restarts: number): boolean {
+    return (
+      !this.#isShorterFutile && restarts < mostRestarts && shorterStep(window) < window.until - window.from
+    );
   }
 
   /** The next run may have no more requests than this one, and would never come to the end of the same window. */
@@ -168,25 +212,23 @@ class Run {
     await sink.keepBookmark?.(state);
   }
 
-  /** @returns how many rows it had */
-  async #readWindow({ from, until }: Span): Promise<number> {
+  async #readWindow({ from, until }: Span): Promise<void> {
     const { listing, state, sink } = this.#dependencies;
     const { project, limit } = this.#request;
     const reading = state.nextReading();
     const query = { projectId: project, dateFrom: from - earlierMs, dateTo: until, limit };
-    let rows = 0;
+    this.#rows = 0;
     this.#pages = 0;
     const pages = pagesOf({ listConversations: withCursorLost(listing) }, query, this.#signal);
     for await (const page of pages) {
       this.#signal.throwIfAborted();
-      rows += page.rows.length;
+      this.#rows += page.rows.length;
       this.#pages += 1;
       await this.#takePage(page, reading);
       if (sink.isFull() || this.#uncommitted >= mostUncommitted) await this.#commit();
       this.#dependencies.onPage?.(this.counts);
     }
     await this.#commit();
-    return rows;
   }
 
   async #takePage(page: ConversationPage, reading: number): Promise<void> {
@@ -239,46 +281,24 @@ class Run {
     this.#uncommitted = 0;
   }
 
-  async #close(window: Span, rows: number, requests: number): Promise<void> {
+  /** @param fault why its listing did not come to its end */
+  async #close(window: Span, requests: number, fault: Error | undefined): Promise<void> {
     const { state, sink, onProgress } = this.#dependencies;
+    await this.#commit();
     const settledBefore = this.#cycle - this.#request.lagMs - this.#request.lookBackMs;
-    const windows = closeWindow(state.windows, window, this.#cycle, settledBefore);
-    state.closeWindow(windows, this.#stepMs);
+    const settled = fault === undefined ? settledBefore : undefined;
+    state.closeWindow(closeWindow(state.windows, window, this.#cycle, settled), this.#stepMs);
     await sink.keepBookmark?.(state);
     this.#counts.windows += 1;
+    if (fault !== undefined) {
+      this.#counts.partialWindows += 1;
+      this.#partial ??= { window, why: fault.message };
+    }
     const { counts } = this;
-    const read = { rows, requests, sent: counts.requests, stepMs: this.#stepMs };
+    const read = { rows: this.#rows, requests, sent: counts.requests, stepMs: this.#stepMs };
     onProgress({ ...counts, estimate: this.#estimator.windowRead(window, read) });
   }
 }
 
 const shorterStep = ({ from, until }: Span): number =>
   Math.max(shortestStepMs, Math.floor((until - from) / 4));
-
-/** The listing of this window did not come to its end; a shorter window may. */
-class CursorLost extends Error {}
-
-const cursorRefusals: ReadonlySet<string> = new Set(['BadRequest', 'NotFound', 'Gone', 'Conflict']);
-
-function withCursorLost(listing: PacedListing): PacedListing['listConversations'] {
-  return async (query, signal) => {
-    try {
-      return await listing.listConversations(query, signal);
-    } catch (error) {
-      if (!(error instanceof ExportApiError)) throw error;
-      if (query.cursor === undefined || !cursorRefusals.has(error.code)) throw error;
-      throw new CursorLost('the cursor is not valid any more', { cause: error });
-    }
-  };
-}
-
-/** A listing that gives a cursor twice, or none where it says more. */
-const isBrokenPaging = (error: unknown): boolean =>
-  error instanceof ExportApiError && error.code === 'UnexpectedAnswer' && error.status === undefined;
-
-function causeOf(error: unknown): unknown {
-  if (!(error instanceof CursorLost)) return error;
-  const message =
-    'the export API refused its own cursor several times. Run the command again; what was read is kept';
-  return new ConversationError('temporary', 'CursorRefused', message, { cause: error.cause });
-}

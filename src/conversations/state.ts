@@ -11,14 +11,11 @@ import { PublishableError, publishableCode } from '../wire/publishable-error.ts'
 import { ConversationError } from './conversation-error.ts';
 import { createKnownTurns, type KnownTurns, knownTurnsTable, type TurnBatch } from './known-turns.ts';
 import { inTransaction, isDiskFull, numberIn, openDatabase } from './sqlite.ts';
-import type { ReadWindows } from './windows.ts';
+import { type ReadWindows, windowsSchema } from './windows.ts';
 
 /** Whose turns these are, and where they went. Each by the name of its flag. */
 export type StateIdentity = Readonly<Record<string, string>>;
 
-const windowsSchema = z.array(
-  z.object({ from: z.number(), until: z.number(), readAt: z.nullable(z.number()) }),
-);
 const identitySchema = z.record(z.string(), z.string());
 
 export interface ConversationState {

@@ -1,6 +1,8 @@
 // Which spans of time were read, which are read next, and in what steps. Pure. A window is half-open; it is settled when it
 // was read again after the look-back, because a category may come days after its turn. Invariant: an instant that is not in
-// a closed window is in the next plan, whatever interrupted the run before.
+// a closed window, or in one that was read in part, is in the next plan, whatever interrupted the run before.
+
+import * as z from 'zod/mini';
 
 /** Epoch ms, `until` exclusive. */
 export interface Span {
@@ -11,7 +13,19 @@ export interface Span {
 export interface ReadWindow extends Span {
   /** Start of the cycle that read it last, epoch ms; null when it is settled and never read again. */
   readonly readAt: number | null;
+  /** The listing did not come to its end: some of its turns may be missing. It is read again in each cycle. */
+  readonly isPartial?: true | undefined;
 }
+
+/** As states keep them. */
+export const windowsSchema = z.array(
+  z.object({
+    from: z.number(),
+    until: z.number(),
+    readAt: z.nullable(z.number()),
+    isPartial: z.optional(z.literal(true)),
+  }),
+);
 
 /** Ordered, without overlap. */
 export type ReadWindows = readonly ReadWindow[];
@@ -42,32 +56,34 @@ export function planSpans(windows: ReadWindows, { since, horizon, cycleStart }: 
 }
 
 /**
- * @param closed a span that was read completely
+ * @param closed a span that was read
  * @param readAt start of its cycle
- * @param settledBefore turns before this instant do not change any more
+ * @param settledBefore turns before this instant do not change any more; `undefined` where the span was read in part
  */
 export function closeWindow(
   windows: ReadWindows,
   closed: Span,
   readAt: number,
-  settledBefore: number,
+  settledBefore: number | undefined,
 ): ReadWindow[] {
   const outside = windows.flatMap((one) => [
     ...nonEmpty({ ...one, until: Math.min(one.until, closed.from) }),
     ...nonEmpty({ ...one, from: Math.max(one.from, closed.until) }),
   ]);
-  const border = Math.min(closed.until, Math.max(closed.from, settledBefore));
+  const border = Math.min(closed.until, Math.max(closed.from, settledBefore ?? closed.from));
+  const partial = settledBefore === undefined ? ({ isPartial: true } as const) : {};
   const added = [
     ...nonEmpty({ from: closed.from, until: border, readAt: null }),
-    ...nonEmpty({ from: border, until: closed.until, readAt }),
+    ...nonEmpty({ from: border, until: closed.until, readAt, ...partial }),
   ];
   const all = [...outside, ...added].sort((one, other) => one.from - other.from);
-  return joined(all, (one, other) => one.readAt === other.readAt);
+  return joined(all, (one, other) => one.readAt === other.readAt && one.isPartial === other.isPartial);
 }
 
-/** The end of what was read without a gap from `since` on: an honest bookmark. */
+/** The end of what was read from `since` on, without a gap and not in part: an honest bookmark. */
 export function readUntil(windows: ReadWindows, since: number): number {
-  const [first] = gapsBetween(windows, { from: since, until: Number.POSITIVE_INFINITY });
+  const whole = windows.filter(({ isPartial }) => isPartial !== true);
+  const [first] = gapsBetween(whole, { from: since, until: Number.POSITIVE_INFINITY });
   return first?.from ?? since;
 }
 

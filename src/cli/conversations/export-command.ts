@@ -30,7 +30,7 @@ import type { CliContext, CommandResult } from '../context.ts';
 import { counted } from '../output/amounts.ts';
 import { namedPath } from '../output/destination.ts';
 import { type DestinationValues, destinationPorts } from './destination-ports.ts';
-import { failedExport, reportingFaults, sinkFault, stoppedExport } from './export-failure.ts';
+import { failedExport, partialExport, reportingFaults, sinkFault, stoppedExport } from './export-failure.ts';
 import { readRedactionKey } from './redaction-key.ts';
 import { readCatalogFields } from './singer-catalog-file.ts';
 import { openSingerState } from './singer-state.ts';
@@ -97,7 +97,10 @@ export async function exportConversations(
           context.signal,
         ),
       );
-      return resultOf(values, done, readUntil(state.windows, since), context);
+      const { partial, ...counts } = done;
+      const readUntilMs = readUntil(state.windows, since);
+      if (partial !== undefined) throw partialExport(partial, counts, readUntilMs);
+      return resultOf(values, counts, readUntilMs, context);
     });
   } catch (error) {
     const { aborted, reason } = context.signal;
@@ -257,6 +260,7 @@ function resultOf(
   { progress }: CliContext,
 ): CommandResult {
   const readUntilTime = formatInstant(readUntilMs);
+  const { partialWindows: _none, ...whole } = counts;
   const { inserted, updated, unchanged, undated, requests } = counts;
   const lines = [
     `Exported ${counted(inserted, 'new turn')} and ${counted(updated, 'changed turn')} of ${printable(project)}`,
@@ -266,7 +270,7 @@ function resultOf(
   const result: CommandResult = {
     outcome: 'done',
     kind: 'ConversationExport',
-    fields: { project, path: to, ...counts, readUntilTime },
+    fields: { project, path: to, ...whole, readUntilTime },
     lines,
   };
   if (to !== '-') return result;

@@ -2,7 +2,7 @@
 // the sink that it wraps. Refuses: reading a message; classes, codes and the HTTP status decide.
 
 import { ConversationError, type ConversationErrorKind } from '../../conversations/conversation-error.ts';
-import type { RunCounts } from '../../conversations/run.ts';
+import type { PartialRead, RunCounts } from '../../conversations/run.ts';
 import type { Sink } from '../../conversations/sink.ts';
 import { ExportApiError } from '../../export-api/answers.ts';
 import { BucketFault, type BucketFaultCode } from '../../s3/bucket-fault.ts';
@@ -12,6 +12,7 @@ import { PublishableError } from '../../wire/publishable-error.ts';
 import { CliError, failureOf } from '../cli-error.ts';
 import type { Outcome } from '../exit-code.ts';
 import { addressSteps } from '../export/export-failure.ts';
+import { counted } from '../output/amounts.ts';
 import { notWritten } from '../output/destination.ts';
 
 const outcomes: Readonly<Record<ConversationErrorKind, Outcome>> = {
@@ -55,6 +56,24 @@ export function failedExport(
     return new CliError(outcome, code, message, { cause: error, known, next: [...(step ?? []), goesOn] });
   }
   return error instanceof CliError ? error.knowing({ ...known, ...error.known }) : error;
+}
+
+/** The run came to its end, and some windows did not. */
+export function partialExport(
+  { window, why }: PartialRead,
+  counts: RunCounts,
+  readUntilMs: number,
+): ConversationError {
+  const { windows, partialWindows, inserted, updated } = counts;
+  const span = `${formatInstant(window.from)} to ${formatInstant(window.until)}`;
+  const sentences = [
+    `the run read ${counted(partialWindows, 'window')} of ${windows} in part, and exported ${counted(inserted + updated, 'turn')}`,
+    `The first such window is ${span}`,
+    `There ${why}`,
+    `All turns until ${formatInstant(readUntilMs)} are exported`,
+    'Report it to the provider of the export API; the next run reads these windows again',
+  ];
+  return new ConversationError('temporary', 'ListingIncomplete', sentences.join('. '));
 }
 
 /** @param reason of the signal */

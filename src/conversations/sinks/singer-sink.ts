@@ -4,13 +4,14 @@
 
 import * as z from 'zod/mini';
 import type { Bookmark, Sink } from '../sink.ts';
+import { windowsSchema } from '../windows.ts';
 import { allFields, type Fields, keyProperties, singerSchema, singerStream } from './singer-catalog.ts';
 
 const stateSchema = z.object({
   bookmarks: z.object({
     [singerStream]: z.object({
       project: z.string(),
-      windows: z.array(z.object({ from: z.number(), until: z.number(), readAt: z.nullable(z.number()) })),
+      windows: windowsSchema,
       // The first states had neither.
       stepMs: z.optional(z.number()),
       cycle: z.optional(z.number()),

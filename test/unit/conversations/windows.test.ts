@@ -10,6 +10,7 @@ import {
   type ReadWindow,
   readUntil,
   shortestStepMs,
+  windowsSchema,
 } from '../../../src/conversations/windows.ts';
 import * as fc from '../../support/properties.ts';
 
@@ -83,6 +84,26 @@ test('windows that are closed in any order cover exactly what was read', () => {
       }
     }),
   );
+});
+
+test('a window that was read in part is read again in each cycle, until it is read as a whole', () => {
+  const limits = { since: 0, horizon: 300, cycleStart: 20 };
+  const inPart = closeWindow([], { from: 100, until: 200 }, 10, undefined);
+  const around = [
+    { from: 0, until: 100 },
+    { from: 200, until: 300 },
+  ].reduce<ReadWindow[]>((all, one) => closeWindow(all, one, 10, 1000), inPart);
+  assert.deepEqual(planSpans(around, limits), [{ from: 100, until: 200, isNew: false }]);
+  assert.equal(readUntil(around, 0), 100);
+  // Half of it is whole now; the other half waits for the next cycle.
+  const half = closeWindow(around, { from: 100, until: 150 }, 20, 1000);
+  const rest = closeWindow(half, { from: 150, until: 200 }, 20, undefined);
+  assert.deepEqual([planSpans(rest, limits), readUntil(rest, 0)], [[], 150]);
+  assert.deepEqual(planSpans(rest, { ...limits, cycleStart: 30 }), [{ from: 150, until: 200, isNew: false }]);
+  assert.deepEqual(windowsSchema.parse(JSON.parse(JSON.stringify(rest))), rest);
+  assert.deepEqual(closeWindow(rest, { from: 150, until: 200 }, 30, 1000), [
+    { from: 0, until: 300, readAt: null },
+  ]);
 });
 
 test('read until is the first instant that no run has read', () => {

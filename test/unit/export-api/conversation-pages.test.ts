@@ -57,12 +57,43 @@ test('pages are read by cursor, with unchanged filters, until hasMore is false o
   }
 });
 
+/** Always with a cursor that was not used before. */
+const repeating = (idsOf: (at: number) => readonly string[]) =>
+  Array.from({ length: 50 }, (_, at) => page(idsOf(at), `C${at}`, true));
+
+test('pages that come twice, or repeat some rows, lead to the end of the listing', async () => {
+  for (const pages of [
+    [['a'], ['a'], ['b'], ['b'], ['c']],
+    [['a', 'b'], ['b', 'a'], ['b', 'c'], ['a'], [], ['d'], ['d']],
+    // The last page needs nothing new.
+    [['a'], ['a'], ['a']],
+    [['a', 'a'], ['a', 'a'], ['b']],
+  ]) {
+    const bodies = pages.map((ids, at) => page(ids, `C${at}`, at < pages.length - 1));
+    const { rows, error } = await collect(bodies);
+    assert.equal(error, undefined);
+    assert.deepEqual(rows, pages.flat());
+  }
+});
+
 test('a listing without an end, or with a missing cursor, is an error after its rows', async () => {
   const endless = Array.from({ length: 50 }, (_, index) => page([], `C${index}`, true));
   const cases = [
     { bodies: [page(['a'], null, true)], rows: ['a'], words: /no cursor/ },
     { bodies: [page(['a'], 'C1', true), page(['b'], 'C1', true)], rows: ['a', 'b'], words: /same cursor/ },
     { bodies: [page(['a'], 'C', true), ...endless], rows: ['a'], words: /empty pages/ },
+    { bodies: repeating((at) => [['a']][at] ?? ['a']), rows: ['a', 'a', 'a'], words: /no new conversation/ },
+    {
+      // A part of what came before is nothing new, and an empty page between is no progress.
+      bodies: repeating((at) => [['a', 'b'], ['b'], [], ['a']][at] ?? []),
+      rows: ['a', 'b', 'b', 'a'],
+      words: /no new conversation/,
+    },
+    {
+      bodies: repeating((at) => [['a'], ['b'], ['c']][at % 3] ?? []),
+      rows: ['a', 'b', 'c', 'a', 'b'],
+      words: /no new conversation/,
+    },
   ];
   for (const { bodies, rows, words } of cases) {
     const seen = await collect(bodies);

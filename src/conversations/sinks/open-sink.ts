@@ -112,8 +112,8 @@ async function openParquetSink(
 ): Promise<Sink> {
   const { parquetSink } = await import('./parquet-sink.ts');
   const { bucketPartitions, folderPartitions } = await import('./partition-store.ts');
-  if (placeKind(to) === 'path') return parquetSink(folderPartitions(resolve(to)), ledger);
-  return parquetSink(await bucketPartitions(await openPlace(to, openBucket), scratch, signal), ledger);
+  if (placeKind(to) === 'path') return await parquetSink(folderPartitions(resolve(to)), ledger);
+  return await parquetSink(await bucketPartitions(await openPlace(to, openBucket), scratch, signal), ledger);
 }
 
 async function openPlace(to: string, openBucket: SinkDependencies['openBucket']): Promise<BucketPlace> {

@@ -3,22 +3,41 @@
 
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { open, rename, rm, stat } from 'node:fs/promises';
+import { open, rename, rm, rmdir, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { makeFolder, syncFolder } from '../../runtime/folder.ts';
 import type { BucketPlace } from './bucket-sink.ts';
+import { writeParquet } from './parquet-file.ts';
 
 export interface PartitionStore {
   /** As the state knows it. @param day `day=2026-11-26` */
   nameOf(day: string): string;
   has(name: string): Promise<boolean>;
-  /** @returns a file with what the partition holds; `undefined` if it does not exist */
+  /** @returns a file with what the partition holds, until the next call; `undefined` if it does not exist */
   read(name: string): Promise<string | undefined>;
   /** @returns an empty file for what replaces the partition, for its owner alone */
   newFile(name: string): Promise<string>;
   /** @param file of `newFile`, which is gone afterwards. @returns its size */
   replace(name: string, file: string): Promise<number>;
+  /** Absent is done. */
+  remove(name: string): Promise<void>;
   close(): Promise<void>;
+}
+
+/** @returns the size of the new file */
+export async function rewritePartition(
+  store: PartitionStore,
+  name: string,
+  rows: AsyncIterable<Record<string, unknown>>,
+): Promise<number> {
+  const file = await store.newFile(name);
+  try {
+    await writeParquet(file, rows);
+    return await store.replace(name, file);
+  } catch (error) {
+    await rm(file, { force: true });
+    throw error;
+  }
 }
 
 /** Beside a partition, while it is written. */
@@ -43,6 +62,13 @@ export function folderPartitions(folder: string): PartitionStore {
       await rename(file, path);
       await syncFolder(dirname(path));
       return (await sizeOf(path)) ?? 0;
+    },
+    remove: async (name) => {
+      const path = pathOf(name);
+      for (const one of [path, join(dirname(path), partialName)]) await rm(one, { force: true });
+      // A folder with files of others stays.
+      await rmdir(dirname(path)).catch(() => {});
+      await syncFolder(folder);
     },
     close: async () => {},
   };
@@ -85,6 +111,7 @@ export async function bucketPartitions(
       await rm(path, { force: true });
       return size;
     },
+    remove: (key) => bucket.delete(key, signal),
     close: async () => {
       await removeScratch();
       await bucket.close();

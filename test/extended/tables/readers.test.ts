@@ -74,6 +74,35 @@ print(json.dumps([kind, count, first, queries, str(table.schema.field('timestamp
     assert.deepEqual(found, ['TIMESTAMP WITH TIME ZONE', rows.length, at, payloads, 'timestamp[ms, tz=UTC]']);
   });
 
+  test('DuckDB, pyarrow and pandas compare days with dates, also where a turn has none', async () => {
+    const undated = { timestamp: 'yesterday', query: 'undated' };
+    listing.rows = [...rows, rowAt(at, rows.length, undated)];
+    const to = join(folder, 'undated');
+    await exportTo('parquet', to).finally(() => {
+      listing.rows = rows;
+    });
+    const found = await answerOf(`
+import duckdb, json, datetime, pandas as pd, pyarrow as pa, pyarrow.dataset as ds
+to = ${JSON.stringify(to)}
+day = datetime.date(2000, 1, 1)
+duck = lambda where: duckdb.sql(f"SELECT count(DISTINCT turn_key) FROM read_parquet('{to}/*/*.parquet', hive_partitioning = true) WHERE {where}").fetchall()[0][0]
+kind = duckdb.sql(f"SELECT typeof(any_value(day)) FROM read_parquet('{to}/*/*.parquet', hive_partitioning = true)").fetchall()[0][0]
+dates = ds.partitioning(pa.schema([('day', pa.date32())]), flavor = 'hive')
+arrow = ds.dataset(to, partitioning = dates)
+count = lambda filter: arrow.count_rows(filter = filter)
+frame = pd.read_parquet(to, partitioning = dates)
+print(json.dumps([
+  [kind, duck("day >= DATE '2000-01-01'"), duck('day IS NULL')],
+  [count(ds.field('day') >= day), count(ds.field('day').is_null())],
+  [int((frame['day'].dropna() >= day).sum()), int(frame['day'].isna().sum())],
+]))`);
+    assert.deepEqual(found, [
+      ['DATE', rows.length, 1],
+      [rows.length, 1],
+      [rows.length, 1],
+    ]);
+  });
+
   test('DuckDB reads NDJSON', async () => {
     const to = join(folder, 'ndjson');
     await exportTo('ndjson', to);

@@ -3,7 +3,7 @@
 // throws leaves this file as a fault without foreign text, and memory is bounded however often it fetches.
 
 import git from 'isomorphic-git';
-import { GitFault, isTooLarge } from './git-fault.ts';
+import { GitFault, isTooLarge, notAGitServer } from './git-fault.ts';
 import type { GitExchange, GitHttp } from './git-http.ts';
 import { codeOf, GitObjects } from './git-objects.ts';
 import { type PushOutcome, readPushOutcome, readPushReport, writePushRequest } from './receive-pack.ts';
@@ -129,9 +129,12 @@ export class Repository {
     const service = { forPush: true, protocolVersion: 1 } as const;
     return await this.#call(this.#maxBytes, async (http) => {
       const found = await git.getRemoteInfo2({ ...service, http, url: this.#url });
+      if (found.refs === undefined) {
+        throw notAGitServer(new URL(this.#url).host, 'listed no branches before the push');
+      }
       const ref = `refs/heads/${branch}`;
       // The lease: the server compares the same value again when it updates the branch.
-      if (found.refs?.find((one) => one.ref === ref)?.oid !== expected) return { outcome: 'behind' };
+      if (found.refs.find((one) => one.ref === ref)?.oid !== expected) return { outcome: 'behind' };
       const update = { ref, from: expected, to: commit };
       const answer = await http.request({
         url: `${this.#url}/git-receive-pack`,

@@ -7,7 +7,9 @@ import { Registry } from 'prom-client';
 import { formatPublishedBundle, parseServedBundle } from '../../src/bundle/published-bundle.ts';
 import { refusal } from '../../src/bundle/refusal.ts';
 import { readJobId, readJobReport } from '../../src/export-api/job-answers.ts';
+import { refused } from '../../src/loop/publish/target-records.ts';
 import { classify } from '../../src/reconcile/classify.ts';
+import { recordFailure, refreshFailed } from '../../src/reconcile/settle/failed-call.ts';
 import { claimConditions } from '../../src/reconcile/status/conditions.ts';
 import { statusOfUnreadable } from '../../src/reconcile/status/status.ts';
 import { systemClock } from '../../src/runtime/clock.ts';
@@ -108,6 +110,31 @@ test('the status and the id of a job', () => {
     assertShown(readJobId({ jobId: text }, undefined) ?? '');
     assertShown(readJobId({}, `/static-export/jobs/${encodeURIComponent(text.toWellFormed())}`) ?? '');
   });
+});
+
+test('a message that status shortens ends with a whole character, as the API server stores it', () => {
+  const target = {
+    targetName: 'x',
+    object: 'Workload/a/b',
+    type: 'Workload',
+    objectKind: 'Deployment',
+    namespace: 'a',
+    name: 'b',
+    isDryRun: false,
+    writesVersion: true,
+    writesDigest: false,
+    writesRef: false,
+  } as const;
+  for (let length = 1; length < 1100; length += 1) {
+    const why = `${'x'.repeat(length)}\u{1f600}${'y'.repeat(1100)}`;
+    const failure = { code: 'Forbidden', why, retryAfterMs: undefined } as const;
+    const messages = [
+      refreshFailed(calm, failure).failures?.link?.message,
+      recordFailure(calm, 'poll', 'x', failure).message,
+      refused(target, undefined, 'Refused', why).message,
+    ];
+    for (const message of messages) assert.ok(message?.isWellFormed() && message.endsWith('…'), message);
+  }
 });
 
 test('conditions, whatever the spec and the stored status hold', () => {

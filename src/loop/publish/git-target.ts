@@ -9,6 +9,7 @@ import type { WantedGitTarget } from '../../staticexport/wanted.ts';
 import type { KeyChange, KeyName, WantedKeys } from '../../targets/target-plan.ts';
 import type { ObjectMeta } from '../../wire/cluster.ts';
 import { formatInstant } from '../../wire/instant.ts';
+import { printable } from '../../wire/printable-text.ts';
 import type { GitFinding, GitTargets } from '../ports.ts';
 import { wantedKeys } from './object-targets.ts';
 import { dryRun, planId } from './target-edit.ts';
@@ -56,7 +57,7 @@ export function findGitTarget(
   const { unread } = finding;
   if (unread === undefined) return state;
   const known = state.message === undefined ? '' : `${state.message.replace(/\.$/, '')}. `;
-  return { ...state, message: `${known}The last check failed. ${unread}`.slice(0, longestMessage) };
+  return { ...state, message: printable(`${known}The last check failed. ${unread}`, longestMessage) };
 }
 
 /** Where a write goes and what it changes. After an edit of it, other values are not another client's. */
@@ -127,7 +128,7 @@ function changesOf(
   return keys.map((name) => {
     const value = wanted[name];
     // Status shows 64 characters of a key.
-    const key = [...keyPath, name].join('.').slice(-64);
+    const key = [...keyPath, name].join('.').slice(-64).toWellFormed();
     return { key, ...(value !== undefined && { value }) };
   });
 }

@@ -9,6 +9,7 @@ import type { WantedTarget } from '../../staticexport/wanted.ts';
 import type { Rollout } from '../../targets/target-plan.ts';
 import type { ObjectMeta } from '../../wire/cluster.ts';
 import { formatInstant, readInstant } from '../../wire/instant.ts';
+import { printable } from '../../wire/printable-text.ts';
 
 export const contestedWindowMs = 10 * 60_000;
 export const contestedReverts = 3;
@@ -47,7 +48,7 @@ export function refused(
   reason: TargetReason,
   detail: string,
 ): TargetStatus {
-  const message = detail.slice(0, longestMessage);
+  const message = printable(detail, longestMessage);
   return { ...lastWrite(before), ...recordOf(target), synced: false, reason, message };
 }
 

@@ -3,6 +3,7 @@
 
 import type { Failure, StartRecord, Status } from '../../staticexport/status-schema.ts';
 import { formatInstant } from '../../wire/instant.ts';
+import { printable } from '../../wire/printable-text.ts';
 import { nextExportFailure, resendTime } from '../adopt.ts';
 import { linkWaitMs, longestRetryAfterMs, type Operation, waitMs } from '../backoff.ts';
 import { callPolicies, goneRetryMs } from '../failure-policy.ts';
@@ -12,6 +13,10 @@ import type { CallFailure, RateLimitChange } from '../result.ts';
 
 /** The limit of the status schema. */
 const maxWhyLength = 512;
+
+/** The API server stores half of a character as another one, and each reconcile would write the status again. */
+const shownWhy = ({ why }: Pick<CallFailure, 'why'>): string | undefined =>
+  why === undefined ? undefined : printable(why, maxWhyLength);
 
 /** Adds to an operation's own record the effects on all resources with this key. */
 export function callFailed(
@@ -75,7 +80,7 @@ export function recordFailure(
     lastFailureTime: formatInstant(now),
     retryTime: formatInstant(now + waitMs(operation, count, failure.retryAfterMs)),
     reason: failure.code,
-    message: failure.why?.slice(0, maxWhyLength),
+    message: shownWhy(failure),
     requestId: failure.requestId,
     subject,
     inspectionFailures: same?.inspectionFailures,
@@ -113,7 +118,7 @@ export function startFailed(observation: Observation, record: StartRecord, failu
     lastFailureTime: formatInstant(now),
     retryTime: formatInstant(resendAt),
     reason: failure.code,
-    message: failure.why?.slice(0, maxWhyLength),
+    message: shownWhy(failure),
     requestId: failure.requestId,
     subject: observation.inputHash,
     request: status.failures?.export?.request,
@@ -140,7 +145,7 @@ export function refreshFailed(observation: Observation, failure: CallFailure): S
     lastFailureTime: formatInstant(now),
     retryTime: formatInstant(now + wait),
     reason: isJobGone ? 'JobGone' : failure.code,
-    message: failure.why?.slice(0, maxWhyLength),
+    message: shownWhy(failure),
     requestId: failure.requestId,
     refreshRequest: pendingRefresh(observation),
     ...heldAgainst(observation, failure.code),

@@ -4,6 +4,7 @@
 import { type Failure, maxUnlisted, type Status } from '../../staticexport/status-schema.ts';
 import { formatInstant } from '../../wire/instant.ts';
 import type { MirrorFailure } from '../../wire/mirror-failure.ts';
+import { printable } from '../../wire/printable-text.ts';
 import type { LinkTimes, Publication } from '../../wire/publication.ts';
 import { waitMs } from '../backoff.ts';
 import { goneRetryMs } from '../failure-policy.ts';
@@ -132,7 +133,7 @@ function failureOf(
     lastFailureTime: formatInstant(now),
     retryTime: formatInstant(now + waitMs('mirror', count, Math.max(retryAfterMs, leastMs))),
     reason: reason.slice(0, 64),
-    message: message.slice(0, maxMessageLength),
+    message: printable(message, maxMessageLength),
     subject: subject.slice(0, maxMessageLength),
   };
 }

@@ -3,6 +3,7 @@
 
 import type { Failure, JobStatus, Status } from '../../staticexport/status-schema.ts';
 import { formatInstant, readInstant } from '../../wire/instant.ts';
+import { printable } from '../../wire/printable-text.ts';
 import type { LinkTimes, Publication } from '../../wire/publication.ts';
 import { callPolicies, goneRetryMs, inspectionAttempts } from '../failure-policy.ts';
 import { type Observation, rejectedNow } from '../observation.ts';
@@ -280,7 +281,7 @@ export function inspectFailed(
     return { ...status, failures: { ...status.failures, poll } };
   }
   const { job } = status;
-  const message = `${failure.code}: ${failure.message}`.slice(0, 256);
+  const message = printable(`${failure.code}: ${failure.message}`, 256);
   if (job?.id !== subject.jobId) {
     // A version of the history whose archive is now rejected: its content is not what was published.
     const changed = longFailure(observation, subject.jobId, 'PinnedContentChanged');

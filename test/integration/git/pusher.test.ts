@@ -127,8 +127,11 @@ suite('a push in a process', { skip: noGit }, () => {
     const all = Array.from({ length: 100 }, (_none, at) => at);
     try {
       for (const at of all) assert.equal(find(at).kind, 'pending');
-      await eventually('an answer for each', async () =>
-        all.every((at) => failures[at] !== undefined) ? true : undefined,
+      // A hundred processes in turn, each of which starts Node.
+      await eventually(
+        'an answer for each',
+        async () => (all.every((at) => failures[at] !== undefined) ? true : undefined),
+        { timeoutMs: 240_000 },
       );
       assert.deepEqual([...new Set(failures)], ['AddressNotAllowed']);
     } finally {

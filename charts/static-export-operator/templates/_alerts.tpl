@@ -31,7 +31,7 @@
 {{- $which := printf "%s/{{ $labels.name }}" $where -}}
 {{- $look := printf "kubectl --namespace %s describe staticexport {{ $labels.name }}" $where -}}
 {{- /* Selects every replica, because kubectl prints the log of only one pod of a Deployment. */ -}}
-{{- $pods := include "static-export-operator.selectorLabels" . | replace ": " "=" | replace "\n" "," -}}
+{{- $pods := include "static-export-operator.selectorLabels" . | replace ": " "=" | replace "\"" "" | replace "\n" "," -}}
 {{- $logs := printf "kubectl --namespace %s logs --selector %s --prefix --tail=200" .Release.Namespace $pods -}}
 {{- $of := "max by (namespace, exported_namespace, name, job)" -}}
 {{- $ofTarget := "max by (namespace, exported_namespace, name, job, target, type)" -}}
@@ -92,7 +92,7 @@
     unless {{ $on }} {{ $of }} (changes(staticexport_last_success_timestamp_seconds{ {{- $job -}} }[15m])) > 0
     unless {{ $on }} {{ $of }} (staticexport_suspended{ {{- $job -}} }) == 1
     unless {{ $on }} {{ $of }} (staticexport_condition{ {{- $job -}} ,type="Ready",reason="Pinned"}) == 1
-  for: {{ $options.exportFailingFor }}
+  for: {{ $options.exportFailingFor | quote }}
   labels: { severity: warning }
   annotations:
     summary: "{{ $which }} has had no successful export for a long time."
@@ -223,7 +223,7 @@
     runbook: {{ printf "kubectl get events --all-namespaces --field-selector reason=NotificationFailed names the StaticExport, the webhook and the cause. The log does too (%s). Correct the Secret that spec.notify names, notify.allowedHosts, or the receiver." $logs | quote }}
 - alert: StaticExportServersDisagree
   expr: count by (namespace, job) (count by (namespace, job, digest) (bundle_server_active_bundle_info)) > 1
-  for: {{ $options.disagreementFor }}
+  for: {{ $options.disagreementFor | quote }}
   labels: { severity: warning }
   annotations:
     summary: {{ "Servers of {{ $labels.namespace }}/{{ $labels.job }} serve different versions." }}

@@ -6,23 +6,23 @@
 
 {{- define "static-export-operator.mirrorArgs" -}}
 {{- with .Values.allowedMirrorHosts }}
-- --allowed-mirror-hosts={{ join "," . }}
+- {{ printf "--allowed-mirror-hosts=%v" (join "," .) | quote }}
 {{- end }}
 {{- if .Values.allowPrivateMirrorHosts }}
 - --allow-private-mirror-hosts
 {{- end }}
 {{- with .Values.defaultMirror }}
 {{- with .address }}
-- --default-mirror={{ . }}
+- {{ printf "--default-mirror=%v" . | quote }}
 {{- end }}
 {{- if .credentialsSecret }}
 - --default-mirror-credentials=/etc/static-export-mirror
 {{- end }}
 {{- with .endpoint }}
-- --default-mirror-endpoint={{ . }}
+- {{ printf "--default-mirror-endpoint=%v" . | quote }}
 {{- end }}
 {{- with .region }}
-- --default-mirror-region={{ . }}
+- {{ printf "--default-mirror-region=%v" . | quote }}
 {{- end }}
 {{- if .pathStyle }}
 - --default-mirror-path-style

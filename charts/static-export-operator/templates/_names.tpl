@@ -6,7 +6,10 @@
 
 {{- define "static-export-operator.fullname" -}}
 {{- $name := include "static-export-operator.name" . -}}
-{{- $full := contains $name .Release.Name | ternary .Release.Name (printf "%s-%s" .Release.Name $name) -}}
+{{- $release := .Release.Name | replace "." "-" -}}
+{{- $full := contains $name $release | ternary $release (printf "%s-%s" $release $name) -}}
+{{- /* The name of a Service has no dots, and begins with a letter. */ -}}
+{{- if not (regexMatch "^[a-z]" $full) }}{{ $full = printf "%s-%s" .Chart.Name $release }}{{ end -}}
 {{- .Values.fullnameOverride | default $full | trunc 45 | trimSuffix "-" -}}
 {{- end -}}
 
@@ -27,25 +30,25 @@
 {{- /* Of the operator's pods alone: other pods of the release have another name, because a Deployment's selector can
      never be changed again. */ -}}
 {{- define "static-export-operator.selectorLabels" -}}
-app.kubernetes.io/name: {{ include "static-export-operator.name" . }}
-app.kubernetes.io/instance: {{ .Release.Name }}
+app.kubernetes.io/name: {{ include "static-export-operator.name" . | quote }}
+app.kubernetes.io/instance: {{ .Release.Name | quote }}
 {{- end -}}
 
 {{- define "static-export-operator.serviceSelectorLabels" -}}
-app.kubernetes.io/name: {{ include "static-export-operator.name" . }}-export-service
-app.kubernetes.io/instance: {{ .Release.Name }}
+app.kubernetes.io/name: {{ printf "%v-export-service" (include "static-export-operator.name" .) | quote }}
+app.kubernetes.io/instance: {{ .Release.Name | quote }}
 {{- end -}}
 
 {{- define "static-export-operator.webhookName" -}}{{ include "static-export-operator.fullname" . }}-webhook{{- end -}}
 
 {{- define "static-export-operator.webhookSelectorLabels" -}}
-app.kubernetes.io/name: {{ include "static-export-operator.name" . }}-webhook
-app.kubernetes.io/instance: {{ .Release.Name }}
+app.kubernetes.io/name: {{ printf "%v-webhook" (include "static-export-operator.name" .) | quote }}
+app.kubernetes.io/instance: {{ .Release.Name | quote }}
 {{- end -}}
 
 {{- define "static-export-operator.testLabels" -}}
-app.kubernetes.io/name: {{ include "static-export-operator.name" . }}-test
-app.kubernetes.io/instance: {{ .Release.Name }}
+app.kubernetes.io/name: {{ printf "%v-test" (include "static-export-operator.name" .) | quote }}
+app.kubernetes.io/instance: {{ .Release.Name | quote }}
 {{- end -}}
 
 {{- /* Of every object but the pods: these change with the chart's version, and must not roll anything. */ -}}

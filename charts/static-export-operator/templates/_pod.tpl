@@ -6,7 +6,7 @@ metadata:
     {{- with .Values.podLabels }}{{- toYaml . | nindent 4 }}{{- end }}
   annotations: {{- merge (dict) .Values.podAnnotations (dict "kubectl.kubernetes.io/default-container" "operator") | toYaml | nindent 4 }}
 spec:
-  serviceAccountName: {{ include "static-export-operator.serviceAccountName" . }}
+  serviceAccountName: {{ include "static-export-operator.serviceAccountName" . | quote }}
   automountServiceAccountToken: true
   enableServiceLinks: false
   terminationGracePeriodSeconds: {{ int64 .Values.terminationGracePeriodSeconds }}
@@ -15,7 +15,7 @@ spec:
   containers:
     - name: operator
       image: {{ include "static-export-operator.image" . | quote }}
-      imagePullPolicy: {{ .Values.image.pullPolicy }}
+      imagePullPolicy: {{ .Values.image.pullPolicy | quote }}
       args: {{- include "static-export-operator.args" . | nindent 8 }}
       {{- with .Values.extraEnv }}
       env: {{- toYaml . | nindent 8 }}
@@ -45,19 +45,19 @@ spec:
   volumes:
     - name: scratch
       {{- $limit := include "static-export-operator.scratchLimit" . }}
-      emptyDir: {{ $limit | empty | ternary "{}" (printf "{ sizeLimit: %s }" $limit) }}
+      emptyDir: {{ $limit | empty | ternary dict (dict "sizeLimit" $limit) | toJson }}
     {{- with .Values.extraCa.configMap }}
     - name: extra-ca
-      configMap: { name: {{ . }} }
+      configMap: { name: {{ . | quote }} }
     {{- end }}
     {{- with .Values.extraCa.secret }}
     - name: extra-ca
-      secret: { secretName: {{ . }} }
+      secret: { secretName: {{ . | quote }} }
     {{- end }}
     {{- with .Values.defaultMirror.credentialsSecret }}
     - name: default-mirror
       # Without it the operator runs: links are refreshed, and each StaticExport says what its mirror lacks.
-      secret: { secretName: {{ . }}, optional: true }
+      secret: { secretName: {{ . | quote }}, optional: true }
     {{- end }}
     {{- with .Values.extraVolumes }}{{- toYaml . | nindent 4 }}{{- end }}
 {{- end -}}
@@ -76,44 +76,44 @@ spec:
 
 {{- define "static-export-operator.args" -}}
 - operator
-- --admin-listen={{ .Values.listenHost }}:8081
-- --lease-namespace={{ .Release.Namespace }}
-- --lease-name={{ include "static-export-operator.fullname" . }}
-- --lease-duration={{ .Values.leaderElection.leaseDuration }}
-- --workers={{ .Values.workers }}
-- --request-timeout={{ .Values.requestTimeout }}
-- --inspect-timeout={{ .Values.inspection.timeout }}
-- --inspect-concurrency={{ .Values.inspection.concurrency }}
-- --max-archive-size={{ .Values.inspection.maxArchiveSize }}
-- --max-bundle-size={{ .Values.inspection.maxBundleSize }}
-- --log-level={{ .Values.logLevel }}
+- {{ printf "--admin-listen=%v:8081" .Values.listenHost | quote }}
+- {{ printf "--lease-namespace=%v" .Release.Namespace | quote }}
+- {{ printf "--lease-name=%v" (include "static-export-operator.fullname" .) | quote }}
+- {{ printf "--lease-duration=%v" .Values.leaderElection.leaseDuration | quote }}
+- {{ printf "--workers=%v" (int64 .Values.workers) | quote }}
+- {{ printf "--request-timeout=%v" .Values.requestTimeout | quote }}
+- {{ printf "--inspect-timeout=%v" .Values.inspection.timeout | quote }}
+- {{ printf "--inspect-concurrency=%v" (int64 .Values.inspection.concurrency) | quote }}
+- {{ printf "--max-archive-size=%v" .Values.inspection.maxArchiveSize | quote }}
+- {{ printf "--max-bundle-size=%v" .Values.inspection.maxBundleSize | quote }}
+- {{ printf "--log-level=%v" .Values.logLevel | quote }}
 {{- with include "static-export-operator.apiBaseUrl" . }}
-- --api-base-url={{ . }}
+- {{ printf "--api-base-url=%v" . | quote }}
 {{- end }}
 {{- with include "static-export-operator.allowedApiHosts" . }}
-- --allowed-api-hosts={{ . }}
+- {{ printf "--allowed-api-hosts=%v" . | quote }}
 {{- end }}
 {{- with .Values.targets.git.allowedHosts }}
-- --allowed-git-hosts={{ join "," . }}
+- {{ printf "--allowed-git-hosts=%v" (join "," .) | quote }}
 {{- end }}
 {{- if .Values.targets.git.allowPrivateHosts }}
 - --allow-private-git-hosts
 {{- end }}
 {{- with .Values.notify.allowedHosts }}
-- --allowed-notify-hosts={{ join "," . }}
+- {{ printf "--allowed-notify-hosts=%v" (join "," .) | quote }}
 {{- end }}
 {{- include "static-export-operator.mirrorArgs" . }}
 {{- with .Values.watchNamespaces }}
-- --watch-namespaces={{ join "," . }}
+- {{ printf "--watch-namespaces=%v" (join "," .) | quote }}
 {{- end }}
 {{- with .Values.instance }}
-- --instance={{ . }}
+- {{ printf "--instance=%v" . | quote }}
 {{- end }}
 {{- if include "static-export-operator.allowPrivateLinks" . }}
 - --allow-private-links
 {{- end }}
 {{- if or .Values.extraCa.configMap .Values.extraCa.secret }}
-- --extra-ca-file=/etc/static-export-ca/{{ .Values.extraCa.key }}
+- {{ printf "--extra-ca-file=/etc/static-export-ca/%v" .Values.extraCa.key | quote }}
 {{- end }}
 {{- with .Values.extraArgs }}
 {{ toYaml . }}

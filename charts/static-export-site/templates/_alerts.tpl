@@ -64,7 +64,7 @@
       storage, or to the mirror. StoreFull, StoreUnavailable or damaged copies: enlarge or check the volume.
 - alert: StaticExportSiteServersDisagree
   expr: count by (namespace, job) (count by (namespace, job, digest) (bundle_server_active_bundle_info{ {{- $these -}} })) > 1
-  for: {{ .Values.monitoring.prometheusRule.disagreementFor }}
+  for: {{ .Values.monitoring.prometheusRule.disagreementFor | quote }}
   labels: { severity: warning }
   annotations:
     summary: Servers of {{ $where }} serve different content.

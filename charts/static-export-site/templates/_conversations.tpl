@@ -46,18 +46,18 @@ app.kubernetes.io/component: conversations
 - static-export
 - conversations
 - export
-- --api-base-url={{ include "static-export-site.conversationsApi" . }}
-- --project={{ $own.project }}
-- --key-file=/etc/static-export-conversations/{{ $own.keySecretRef.key }}
+- {{ printf "--api-base-url=%v" (include "static-export-site.conversationsApi" .) | quote }}
+- {{ printf "--project=%v" $own.project | quote }}
+- {{ printf "--key-file=/etc/static-export-conversations/%v" $own.keySecretRef.key | quote }}
 - --to=/var/lib/conversations/turns
 - --state=/var/lib/conversations/state
-- --format={{ $own.format }}
-- --since={{ $own.since }}
-- --look-back={{ $own.lookBack }}
-- --budget={{ $own.budget }}
-- --max-wait={{ $own.maxWait }}
+- {{ printf "--format=%v" $own.format | quote }}
+- {{ printf "--since=%v" $own.since | quote }}
+- {{ printf "--look-back=%v" $own.lookBack | quote }}
+- {{ printf "--budget=%v" $own.budget | quote }}
+- {{ printf "--max-wait=%v" $own.maxWait | quote }}
 {{- if or .Values.server.extraCa.configMap .Values.server.extraCa.secret }}
-- --extra-ca-file=/etc/static-export-ca/{{ .Values.server.extraCa.key }}
+- {{ printf "--extra-ca-file=/etc/static-export-ca/%v" .Values.server.extraCa.key | quote }}
 {{- end }}
 {{- if $own.dropResponse }}
 - --drop-response
@@ -74,7 +74,7 @@ metadata:
 spec:
   # The next run continues where a failed one ended.
   restartPolicy: Never
-  serviceAccountName: {{ include "static-export-site.serviceAccountName" . }}
+  serviceAccountName: {{ include "static-export-site.serviceAccountName" . | quote }}
   automountServiceAccountToken: false
   enableServiceLinks: false
   securityContext: {{- include "static-export-site.conversationsSecurityContext" . | nindent 4 }}
@@ -86,7 +86,7 @@ spec:
   {{ if $own.report.enabled }}initContainers{{ else }}containers{{ end }}:
     - name: export
       image: {{ include "static-export-site.image" . | quote }}
-      imagePullPolicy: {{ .Values.server.image.pullPolicy }}
+      imagePullPolicy: {{ .Values.server.image.pullPolicy | quote }}
       args: {{- include "static-export-site.conversationsArgs" . | nindent 8 }}
       env:
         # The record of requests that the budget counts. It must outlive a run.
@@ -106,13 +106,13 @@ spec:
     # After the export. What it prints has counts and no words of visitors.
     - name: gaps
       image: {{ include "static-export-site.image" . | quote }}
-      imagePullPolicy: {{ .Values.server.image.pullPolicy }}
+      imagePullPolicy: {{ .Values.server.image.pullPolicy | quote }}
       args:
         - static-export
         - conversations
         - gaps
         - --from=/var/lib/conversations/turns
-        - --project={{ $own.project }}
+        - {{ printf "--project=%v" $own.project | quote }}
         - --to=/var/lib/conversations/reports
         {{- with $own.report.extraArgs }}
         {{- toYaml . | nindent 8 }}
@@ -126,20 +126,20 @@ spec:
   volumes:
     - name: key
       secret:
-        secretName: {{ $own.keySecretRef.name }}
+        secretName: {{ $own.keySecretRef.name | quote }}
         items:
           - { key: {{ $own.keySecretRef.key | quote }}, path: {{ $own.keySecretRef.key | quote }} }
     - name: data
       persistentVolumeClaim:
-        claimName: {{ $own.persistence.existingClaim | default (include "static-export-site.conversationsName" .) }}
+        claimName: {{ $own.persistence.existingClaim | default (include "static-export-site.conversationsName" .) | quote }}
     - name: temporary
       emptyDir: { sizeLimit: 64Mi }
     {{- with .Values.server.extraCa.configMap }}
     - name: extra-ca
-      configMap: { name: {{ . }} }
+      configMap: { name: {{ . | quote }} }
     {{- end }}
     {{- with .Values.server.extraCa.secret }}
     - name: extra-ca
-      secret: { secretName: {{ . }} }
+      secret: { secretName: {{ . | quote }} }
     {{- end }}
 {{- end -}}

@@ -6,7 +6,10 @@
 
 {{- define "static-export-site.fullname" -}}
 {{- $name := include "static-export-site.name" . -}}
-{{- $full := contains $name .Release.Name | ternary .Release.Name (printf "%s-%s" .Release.Name $name) -}}
+{{- $release := .Release.Name | replace "." "-" -}}
+{{- $full := contains $name $release | ternary $release (printf "%s-%s" $release $name) -}}
+{{- /* The name of a Service has no dots, and begins with a letter. */ -}}
+{{- if not (regexMatch "^[a-z]" $full) }}{{ $full = printf "%s-%s" .Chart.Name $release }}{{ end -}}
 {{- .Values.fullnameOverride | default $full | trunc 52 | trimSuffix "-" -}}
 {{- end -}}
 
@@ -22,8 +25,8 @@
 {{- end -}}
 
 {{- define "static-export-site.instanceLabels" -}}
-app.kubernetes.io/name: {{ include "static-export-site.name" . }}
-app.kubernetes.io/instance: {{ .Release.Name }}
+app.kubernetes.io/name: {{ include "static-export-site.name" . | quote }}
+app.kubernetes.io/instance: {{ .Release.Name | quote }}
 {{- end -}}
 
 {{- /* Of the pods that serve, and of no others: the test pod has another component. */ -}}

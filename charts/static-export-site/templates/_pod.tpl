@@ -13,7 +13,7 @@ metadata:
   annotations: {{- toYaml . | nindent 4 }}
   {{- end }}
 spec:
-  serviceAccountName: {{ include "static-export-site.serviceAccountName" . }}
+  serviceAccountName: {{ include "static-export-site.serviceAccountName" . | quote }}
   automountServiceAccountToken: false
   enableServiceLinks: false
   terminationGracePeriodSeconds: {{ add .Values.server.drain.lingerSeconds .Values.server.drain.graceSeconds 10 }}
@@ -22,7 +22,7 @@ spec:
   containers:
     - name: bundle-server
       image: {{ include "static-export-site.image" . | quote }}
-      imagePullPolicy: {{ .Values.server.image.pullPolicy }}
+      imagePullPolicy: {{ .Values.server.image.pullPolicy | quote }}
       args: {{- include "static-export-site.args" . | nindent 8 }}
       {{- $env := list }}
       {{- if .Values.persistence.existingClaim }}
@@ -60,30 +60,30 @@ spec:
   volumes:
     - name: source
       secret:
-        secretName: {{ include "static-export-site.sourceSecret" . }}
+        secretName: {{ include "static-export-site.sourceSecret" . | quote }}
         # The pod may start before the operator has published anything, and outlives the Secret.
         optional: true
     {{- if .Values.persistence.existingClaim }}
     - name: store
       persistentVolumeClaim:
-        claimName: {{ .Values.persistence.existingClaim }}
+        claimName: {{ .Values.persistence.existingClaim | quote }}
     {{- else if not .Values.persistence.enabled }}
     - name: store
       emptyDir:
-        sizeLimit: {{ include "static-export-site.storeSize" . }}
+        sizeLimit: {{ include "static-export-site.storeSize" . | quote }}
     {{- end }}
     {{- with .Values.server.extraCa.configMap }}
     - name: extra-ca
-      configMap: { name: {{ . }} }
+      configMap: { name: {{ . | quote }} }
     {{- end }}
     {{- with .Values.server.extraCa.secret }}
     - name: extra-ca
-      secret: { secretName: {{ . }} }
+      secret: { secretName: {{ . | quote }} }
     {{- end }}
     {{- with .Values.server.mirror.credentialsSecret }}
     - name: mirror-credentials
       # Whole and again at every copy: rotated credentials need no restart.
-      secret: { secretName: {{ . }}, optional: true }
+      secret: { secretName: {{ . | quote }}, optional: true }
     {{- end }}
     {{- with .Values.server.extraVolumes }}{{- toYaml . | nindent 4 }}{{- end }}
 {{- end -}}
@@ -93,28 +93,28 @@ spec:
 - bundle-server
 - --bundle-file=/etc/static-export/bundle.json
 - --store=/var/lib/static-export{{ if .Values.persistence.existingClaim }}/$(POD_NAME){{ end }}
-- --listen={{ $server.listenHost }}:8080
-- --admin-listen={{ $server.listenHost }}:9090
-- --deployment-type={{ .Values.site.deploymentType }}
-- --base-path={{ .Values.site.basePath }}
+- {{ printf "--listen=%v:8080" $server.listenHost | quote }}
+- {{ printf "--admin-listen=%v:9090" $server.listenHost | quote }}
+- {{ printf "--deployment-type=%v" .Values.site.deploymentType | quote }}
+- {{ printf "--base-path=%v" .Values.site.basePath | quote }}
 {{- range $name, $value := .Values.site.headers }}
 - {{ printf "--header=%s: %s" $name $value | replace "$(" "$$(" | quote }}
 {{- end }}
-- --readiness={{ $server.readiness }}
-- --keep={{ $server.keep }}
-- --max-bundle-size={{ $server.maxBundleSize }}B
-- --max-archive-size={{ $server.maxBundleSize }}B
+- {{ printf "--readiness=%v" $server.readiness | quote }}
+- {{ printf "--keep=%v" (int64 $server.keep) | quote }}
+- {{ printf "--max-bundle-size=%vB" $server.maxBundleSize | quote }}
+- {{ printf "--max-archive-size=%vB" $server.maxBundleSize | quote }}
 {{- with $server.memoryBudget }}
-- --memory-budget={{ . }}B
+- {{ printf "--memory-budget=%vB" . | quote }}
 {{- end }}
 {{- with $server.keepAliveTimeout }}
-- --keep-alive-timeout={{ . }}
+- {{ printf "--keep-alive-timeout=%v" . | quote }}
 {{- end }}
-- --poll-interval={{ $server.pollInterval }}
-- --startup-timeout={{ $server.startupTimeout }}
-- --drain-linger={{ $server.drain.lingerSeconds }}s
-- --drain-grace={{ $server.drain.graceSeconds }}s
-- --log-level={{ $server.logLevel }}
+- {{ printf "--poll-interval=%v" $server.pollInterval | quote }}
+- {{ printf "--startup-timeout=%v" $server.startupTimeout | quote }}
+- {{ printf "--drain-linger=%vs" (int64 $server.drain.lingerSeconds) | quote }}
+- {{ printf "--drain-grace=%vs" (int64 $server.drain.graceSeconds) | quote }}
+- {{ printf "--log-level=%v" $server.logLevel | quote }}
 {{- if $server.allowPrivateLinks }}
 - --allow-private-links
 - --allow-file-links
@@ -124,10 +124,10 @@ spec:
 - --mirror-credentials=/etc/static-export-mirror
 {{- end }}
 {{- with .endpoint }}
-- --mirror-endpoint={{ . }}
+- {{ printf "--mirror-endpoint=%v" . | quote }}
 {{- end }}
 {{- with .region }}
-- --mirror-region={{ . }}
+- {{ printf "--mirror-region=%v" . | quote }}
 {{- end }}
 {{- if .pathStyle }}
 - --mirror-path-style
@@ -140,10 +140,10 @@ spec:
 {{- end }}
 {{- end }}
 {{- if or $server.extraCa.configMap $server.extraCa.secret }}
-- --extra-ca-file=/etc/static-export-ca/{{ $server.extraCa.key }}
+- {{ printf "--extra-ca-file=/etc/static-export-ca/%v" $server.extraCa.key | quote }}
 {{- end }}
 {{- if .Values.peers.enabled }}
-- --peers={{ include "static-export-site.peersName" . }}
+- {{ printf "--peers=%v" (include "static-export-site.peersName" .) | quote }}
 {{- end }}
 {{- with $server.extraArgs }}
 {{ toYaml . }}

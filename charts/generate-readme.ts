@@ -1,10 +1,13 @@
-// Writes the tables of values into the charts' READMEs, out of the comments in their values.yaml; with `--check`
-// only says whether they are up to date. Owns what stands between the two marks, and nothing else of a README.
+// Writes what follows from the charts' values.yaml: the tables of values in the READMEs, files/defaults.yaml, and `null` in
+// the schema. With `--check` it only reports what is outdated. Of a README it owns what is between the two marks.
 // A comment belongs to the key below it. A map whose keys have comments is a group, any other map is a value.
-// Refuses: a value without a comment. Whoever adds one has to say what it does.
+// Refuses a value without a comment.
 
-import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { execFileSync } from 'node:child_process';
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { isDeepStrictEqual } from 'node:util';
 import { isMap, isNode, isScalar, type Pair, parseDocument, type YAMLMap } from 'yaml';
+import { admitNull, defaultsText, type ValuesEntry } from './value-defaults.ts';
 
 const marks = {
   begin: '<!-- values: generated from values.yaml by "npm run generate" -->',
@@ -28,12 +31,9 @@ interface Section {
 
 /** @throws {Error} naming every value without a comment */
 export function readSections(valuesText: string): readonly Section[] {
-  const { contents, errors } = parseDocument(valuesText);
-  if (errors[0] !== undefined) throw errors[0];
-  if (!isMap(contents)) throw new Error('values.yaml is not a map');
   const groups: Section[] = [];
   const single: Row[] = [];
-  for (const entry of entriesOf(contents)) {
+  for (const entry of readEntries(valuesText)) {
     if (entry.children === undefined) single.push(rowOf(entry, entry.name));
     else groups.push({ group: entry.name, words: entry.words, rows: rowsOf(entry.children, entry.name) });
   }
@@ -44,20 +44,20 @@ export function readSections(valuesText: string): readonly Section[] {
   return sections.filter(({ rows }) => rows.length > 0);
 }
 
-interface Entry {
-  readonly name: string;
-  readonly words: string;
-  readonly value: unknown;
-  /** Of a group. */
-  readonly children: readonly Entry[] | undefined;
+/** The keys of a values.yaml, with their comments. @throws {Error} of YAML that cannot be read */
+export function readEntries(valuesText: string): readonly ValuesEntry[] {
+  const { contents, errors } = parseDocument(valuesText);
+  if (errors[0] !== undefined) throw errors[0];
+  if (!isMap(contents)) throw new Error('values.yaml is not a map');
+  return entriesOf(contents);
 }
 
-function entriesOf(map: YAMLMap): readonly Entry[] {
+function entriesOf(map: YAMLMap): readonly ValuesEntry[] {
   return map.items.map((pair, at) => entryOf(pair, at === 0 ? map.commentBefore : undefined));
 }
 
 /** @param above the comment over a map's first key, which the parser gives to the map */
-function entryOf(pair: Pair, above: string | null | undefined): Entry {
+function entryOf(pair: Pair, above: string | null | undefined): ValuesEntry {
   const { key, value } = pair;
   if (!isScalar(key)) throw new Error('values.yaml has a key that is no text');
   const own = key.commentBefore ?? above ?? '';
@@ -72,7 +72,7 @@ function entryOf(pair: Pair, above: string | null | undefined): Entry {
   };
 }
 
-function rowsOf(entries: readonly Entry[], prefix: string): readonly Row[] {
+function rowsOf(entries: readonly ValuesEntry[], prefix: string): readonly Row[] {
   return entries.flatMap((entry) => {
     const path = `${prefix}.${entry.name}`;
     if (entry.children === undefined) return [rowOf(entry, path)];
@@ -81,7 +81,7 @@ function rowsOf(entries: readonly Entry[], prefix: string): readonly Row[] {
   });
 }
 
-function rowOf({ value, words }: Entry, path: string): Row {
+function rowOf({ value, words }: ValuesEntry, path: string): Row {
   return { path, fallback: value ?? null, words };
 }
 
@@ -120,22 +120,44 @@ export async function renewCharts(folder: URL, isCheck: boolean): Promise<readon
   const found = await Promise.all(
     charts.map(({ name }) => renewChart(name, new URL(`${name}/`, folder), isCheck)),
   );
-  return found.filter((words) => words !== undefined);
+  return found.flat();
 }
 
-async function renewChart(name: string, folder: URL, isCheck: boolean): Promise<string | undefined> {
-  const file = new URL('README.md', folder);
+async function renewChart(name: string, folder: URL, isCheck: boolean): Promise<readonly string[]> {
+  const read = (file: string): Promise<string> => readFile(new URL(file, folder), 'utf8');
   try {
-    const found = await readFile(file, 'utf8');
-    const values = await readFile(new URL('values.yaml', folder), 'utf8');
-    const wanted = renewReadme(found, valuesText(readSections(values)));
-    if (found === wanted) return undefined;
-    if (isCheck) return `charts/${name}/README.md differs from values.yaml; run "npm run generate"`;
-    await writeFile(file, wanted);
-    return undefined;
+    const [values, readme] = [await read('values.yaml'), await read('README.md')];
+    const [schema, entries] = [JSON.parse(await read('values.schema.json')), readEntries(values)];
+    const nullable = admitNull(schema);
+    const texts: readonly (readonly [file: string, found: string, wanted: string])[] = [
+      ['README.md', readme, renewReadme(readme, valuesText(readSections(values)))],
+      [
+        'files/defaults.yaml',
+        await read('files/defaults.yaml').catch(() => ''),
+        defaultsText(entries, schema),
+      ],
+      [
+        'values.schema.json',
+        '',
+        isDeepStrictEqual(schema, nullable) ? '' : JSON.stringify(nullable, null, 2),
+      ],
+    ];
+    const stale = texts.filter(([, found, wanted]) => found !== wanted);
+    if (isCheck)
+      return stale.map(([file]) => `charts/${name}/${file} differs from values.yaml; run "npm run generate"`);
+    for (const [file, , wanted] of stale) await writeFormatted(new URL(file, folder), wanted);
+    return [];
   } catch (error) {
-    return `charts/${name}: ${error instanceof Error ? error.message : String(error)}`;
+    return [`charts/${name}: ${error instanceof Error ? error.message : String(error)}`];
   }
+}
+
+async function writeFormatted(file: URL, text: string): Promise<void> {
+  const isJson = file.pathname.endsWith('.json');
+  const biome = (input: string): string =>
+    execFileSync('biome', ['format', '--stdin-file-path=values.schema.json'], { input, encoding: 'utf8' });
+  await mkdir(new URL('./', file), { recursive: true });
+  await writeFile(file, isJson ? biome(text) : text);
 }
 
 if (import.meta.main) {

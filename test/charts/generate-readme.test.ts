@@ -6,7 +6,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { pathToFileURL } from 'node:url';
-import { readSections, renewCharts, renewReadme, valuesText } from '../../charts/generate-readme.ts';
+import { parse } from 'yaml';
+import {
+  readEntries,
+  readSections,
+  renewCharts,
+  renewReadme,
+  valuesText,
+} from '../../charts/generate-readme.ts';
+import { admitNull, defaultsText } from '../../charts/value-defaults.ts';
 import { chartsFolder } from './rendered-chart.ts';
 
 const values = `# Where it comes from.
@@ -79,17 +87,68 @@ test('a check writes nothing and names each outdated chart; a run updates them',
       await mkdir(join(folder, name));
       await writeFile(join(folder, name, 'values.yaml'), text);
       await writeFile(join(folder, name, 'README.md'), '# Chart\n');
+      await writeFile(
+        join(folder, name, 'values.schema.json'),
+        '{ "properties": { "a": { "type": "string" } } }\n',
+      );
     }
     const url = pathToFileURL(`${folder}/`);
     const silent = 'charts/silent: values without a comment: a';
-    const behind = 'charts/good/README.md differs from values.yaml; run "npm run generate"';
-    assert.deepEqual((await renewCharts(url, true)).toSorted(), [behind, silent]);
+    const behind = ['README.md', 'files/defaults.yaml', 'values.schema.json'].map(
+      (file) => `charts/good/${file} differs from values.yaml; run "npm run generate"`,
+    );
+    assert.deepEqual((await renewCharts(url, true)).toSorted(), [...behind, silent]);
     assert.equal(await readFile(join(folder, 'good/README.md'), 'utf8'), '# Chart\n');
     assert.deepEqual(await renewCharts(url, false), [silent]);
     assert.deepEqual(await renewCharts(url, true), [silent]);
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
+});
+
+test('a missing value has its default, or none where its comment explains null; a missing list or map is empty', () => {
+  const entries = readEntries(`${values}# Modes.\nmodes: [A]\n# Names.\nnames: [B]\n`);
+  const schema = { properties: { modes: { minItems: 1 } } };
+  assert.deepEqual(parse(defaultsText(entries, schema)), {
+    source: {
+      link: ['', ''],
+      nested: { count: [2, 2] },
+      group: { on: [false, false] },
+      limits: [{ memory: '1Mi' }, {}],
+      block: [{ a: 1, b: ['x'] }, {}],
+    },
+    alone: [null, null],
+    modes: [['A'], ['A']],
+    names: [['B'], []],
+  });
+  const kept = [{ name: 'replicas', words: '`null`: an autoscaler.', value: 2, children: undefined }];
+  assert.deepEqual(parse(defaultsText(kept, {})), { replicas: [2, null] });
+});
+
+test('the schema admits null for each value, and not for items of lists and fields that are required', () => {
+  const text = { type: 'string' };
+  const nullable = { type: ['string', 'null'] };
+  const item = { type: 'object', required: ['name'], properties: { name: text, more: text } };
+  const given = {
+    properties: {
+      a: text,
+      b: { enum: ['x'] },
+      c: { type: 'array', items: item },
+      d: { $ref: '#/definitions/d' },
+    },
+    definitions: { d: { type: 'object', additionalProperties: text } },
+  };
+  const wanted = {
+    properties: {
+      a: nullable,
+      b: { enum: ['x', null] },
+      c: { type: ['array', 'null'], items: { ...item, properties: { name: text, more: nullable } } },
+      d: { $ref: '#/definitions/d' },
+    },
+    definitions: { d: { type: ['object', 'null'], additionalProperties: nullable } },
+  };
+  assert.deepEqual(admitNull(given), wanted);
+  assert.deepEqual(admitNull(wanted), wanted);
 });
 
 test('the site chart’s README has the tables of its values', async () => {

@@ -11,8 +11,9 @@ import { version } from '../../src/runtime/version.ts';
 import { apiVersion, apiVersionName, group, kind, plural } from '../../src/staticexport/names.ts';
 import { parseStaticExport } from '../../src/staticexport/parse.ts';
 import * as operator from './operator-chart.ts';
-import { chartsFolder, RenderedObject } from './rendered-chart.ts';
+import { chartsFolder, RenderedObject, renderChart } from './rendered-chart.ts';
 import * as site from './site-chart.ts';
+import { readValuePaths, withValue } from './value-paths.ts';
 
 const container = z.looseObject({
   args: z.array(z.string()),
@@ -84,6 +85,46 @@ test('disabled resources keep the request for the disk that a pod needs', async 
   });
   assert.deepEqual(operator.pick(ops, `Deployment/${full}-export-service`).at(resources), {});
   assert.deepEqual(site.workload(served).at(resources), { requests: { 'ephemeral-storage': '5Gi' } });
+});
+
+test('commonLabels are on every object and pod, and each pod takes labels and annotations of its own', async () => {
+  for (const { chart, fixture } of [operator, site]) {
+    const own = readValuePaths(chart).filter(({ path }) =>
+      /^pod(Labels|Annotations)$/.test(path.at(-1) ?? ''),
+    );
+    assert.ok(own.length >= 4);
+    const mesh = { 'sidecar.istio.io/inject': 'false' };
+    const values = own.reduce<object>((all, { path }) => withValue(all, path, mesh), {
+      ...{ commonLabels: { 'example.com/owner': '1234' }, monitoring: { kinds: 'always' }, extraObjects: [] },
+      ...(chart === operator.chart ? { webhook: { enabled: true, secretNames: ['hook'] } } : {}),
+    });
+    const objects = await renderChart(chart, {
+      files: [fixture('everything')],
+      values,
+      kubeVersion: '1.33.0',
+    });
+    const labelled = (object: RenderedObject, path: string): unknown =>
+      object.at(`${path}.labels.example~com/owner`);
+    assert.deepEqual(
+      objects.filter((one) => labelled(one, 'metadata') !== '1234').map(({ id }) => id),
+      [],
+    );
+    const pods = objects.flatMap((object) => {
+      const places = [
+        'spec.template',
+        'spec.jobTemplate.spec.template',
+        ...(object.at('kind') === 'Pod' ? [''] : []),
+      ];
+      return places.map((place) => (place === '' ? object : new RenderedObject(object.at(place))));
+    });
+    const found = pods.filter((pod) => pod.at('spec.containers') !== undefined);
+    assert.equal(found.length, own.length / 2, chart);
+    for (const pod of found) {
+      assert.equal(labelled(pod, 'metadata'), '1234');
+      for (const field of ['labels', 'annotations'])
+        assert.equal(pod.at(`metadata.${field}.sidecar~istio~io/inject`), 'false', JSON.stringify(pod.json));
+    }
+  }
 });
 
 const annotated = z.object({

@@ -184,7 +184,7 @@ const refused: readonly (readonly [string, object, RegExp])[] = [
   [
     'a format that the report cannot read',
     { conversations: { ...enabled, format: 'csv' } },
-    /reads the formats ndjson and sqlite, not csv: set conversations\.report\.enabled=false/,
+    /conversations\.format=csv has no report, because conversations\.report reads ndjson and sqlite: set conversations\.report\.enabled=false/,
   ],
   ['a mistyped value', { conversations: { ...enabled, buget: '1/h' } }, /buget/],
 ];

@@ -68,7 +68,7 @@ app.kubernetes.io/instance: {{ .Release.Name | quote }}
 
 {{- /* Labels that selectors and monitors go by: changed, a Service leads nowhere and a workload is refused. */ -}}
 {{- define "static-export-operator.checkLabels" -}}
-{{- range $value, $labels := dict "commonLabels" .Values.commonLabels "podLabels" .Values.podLabels "exportService.podLabels" .Values.exportService.podLabels "webhook.podLabels" .Values.webhook.podLabels -}}
+{{- range $value, $labels := dict "commonLabels" .Values.commonLabels "podLabels" .Values.podLabels "exportService.podLabels" .Values.exportService.podLabels "webhook.podLabels" .Values.webhook.podLabels "tests.podLabels" .Values.tests.podLabels -}}
 {{- range list "app.kubernetes.io/name" "app.kubernetes.io/instance" "app.kubernetes.io/component" -}}
 {{- if hasKey $labels . -}}
 {{- fail (printf "%s must not set %s: the chart's selectors use it. Remove it (nameOverride and fullnameOverride change names)" $value .) -}}
@@ -97,4 +97,9 @@ app.kubernetes.io/instance: {{ .Release.Name | quote }}
 {{- define "static-export-operator.hasKind" -}}
 {{- $root := index . 0 -}}
 {{- if or (eq $root.Values.monitoring.kinds "always") ($root.Capabilities.APIVersions.Has (printf "monitoring.coreos.com/v1/%s" (index . 1))) }}yes{{ end -}}
+{{- end -}}
+
+{{- /* Of a pod: what selectors go by, its own labels of the values, and `commonLabels`. Nothing that follows the chart's version. */ -}}
+{{- define "static-export-operator.podLabels" -}}
+{{- merge (dict) (index . 1 | fromYaml) (index . 2) (index . 0).Values.commonLabels | toYaml -}}
 {{- end -}}

@@ -1,9 +1,8 @@
 {{- /* The operator's pod. Nothing in it follows the chart's version: what does would roll the pods for nothing. */ -}}
 {{- define "static-export-operator.pod" -}}
 metadata:
-  labels: {{- include "static-export-operator.selectorLabels" . | nindent 4 }}
-    app.kubernetes.io/component: operator
-    {{- with .Values.podLabels }}{{- toYaml . | nindent 4 }}{{- end }}
+  {{- $own := printf "%s\napp.kubernetes.io/component: operator" (include "static-export-operator.selectorLabels" .) }}
+  labels: {{- include "static-export-operator.podLabels" (list . $own .Values.podLabels) | nindent 4 }}
   annotations: {{- merge (dict) .Values.podAnnotations (dict "kubectl.kubernetes.io/default-container" "operator") | toYaml | nindent 4 }}
 spec:
   serviceAccountName: {{ include "static-export-operator.serviceAccountName" . | quote }}

@@ -23,7 +23,7 @@ app.kubernetes.io/component: conversations
 {{- fail "conversations.enabled needs conversations.keySecretRef.name: a Secret with an admin API key" -}}
 {{- end -}}
 {{- if and $own.report.enabled (not (has $own.format (list "ndjson" "sqlite"))) -}}
-{{- fail (printf "conversations.report reads the formats ndjson and sqlite, not %s: set conversations.report.enabled=false" $own.format) -}}
+{{- fail (printf "conversations.format=%s has no report, because conversations.report reads ndjson and sqlite: set conversations.report.enabled=false" $own.format) -}}
 {{- end -}}
 {{- if and .Values.export.create (eq $own.keySecretRef.name (.Values.export.api.keySecretRef.name | default "")) -}}
 {{- fail "conversations.keySecretRef.name must not be the Secret of export.api.keySecretRef: use a key of its own, so that one can be withdrawn without the other, and each has its own budget" -}}
@@ -70,7 +70,10 @@ app.kubernetes.io/component: conversations
 {{- define "static-export-site.conversationsPod" -}}
 {{- $own := .Values.conversations -}}
 metadata:
-  labels: {{- include "static-export-site.conversationsLabels" . | nindent 4 }}
+  labels: {{- include "static-export-site.podLabels" (list . (include "static-export-site.conversationsLabels" .) $own.podLabels) | nindent 4 }}
+  {{- with $own.podAnnotations }}
+  annotations: {{- toYaml . | nindent 4 }}
+  {{- end }}
 spec:
   # The next run continues where a failed one ended.
   restartPolicy: Never

@@ -53,7 +53,7 @@ app.kubernetes.io/component: server
 
 {{- /* Labels that selectors and monitors go by: changed, a Service leads nowhere and a workload is refused. */ -}}
 {{- define "static-export-site.checkLabels" -}}
-{{- range $value, $labels := dict "commonLabels" .Values.commonLabels "server.podLabels" .Values.server.podLabels -}}
+{{- range $value, $labels := dict "commonLabels" .Values.commonLabels "server.podLabels" .Values.server.podLabels "conversations.podLabels" .Values.conversations.podLabels "tests.podLabels" .Values.tests.podLabels -}}
 {{- range list "app.kubernetes.io/name" "app.kubernetes.io/instance" "app.kubernetes.io/component" -}}
 {{- if hasKey $labels . -}}
 {{- fail (printf "%s must not set %s: the chart's selectors use it. Remove it (nameOverride and fullnameOverride change names)" $value .) -}}
@@ -77,4 +77,9 @@ app.kubernetes.io/component: server
 {{- if .digest -}}{{ printf "%s@%s" $repository .digest }}
 {{- else -}}{{ printf "%s:%s" $repository (.tag | default $.Chart.AppVersion) }}{{- end -}}
 {{- end -}}
+{{- end -}}
+
+{{- /* Of a pod: what selectors go by, its own labels of the values, and `commonLabels`. Nothing that follows the chart's version. */ -}}
+{{- define "static-export-site.podLabels" -}}
+{{- merge (dict) (index . 1 | fromYaml) (index . 2) (index . 0).Values.commonLabels | toYaml -}}
 {{- end -}}

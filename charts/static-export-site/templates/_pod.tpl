@@ -2,8 +2,7 @@
      changes with content must not change this template. */ -}}
 {{- define "static-export-site.pod" -}}
 metadata:
-  labels: {{- include "static-export-site.selectorLabels" . | nindent 4 }}
-    {{- with .Values.server.podLabels }}{{- toYaml . | nindent 4 }}{{- end }}
+  labels: {{- include "static-export-site.podLabels" (list . (include "static-export-site.selectorLabels" .) .Values.server.podLabels) | nindent 4 }}
   {{- $annotations := deepCopy .Values.server.podAnnotations }}
   {{- $version := include "static-export-site.version" . }}
   {{- if and (eq .Values.rollout "Restart") $version }}

@@ -241,13 +241,18 @@ for (const [words, values, expected] of [
 }
 
 test('with an API, two replicas and a volume the notes have no warning', async () => {
-  assert.doesNotMatch(await notesOf(chart, { values: api }), /WARNING|NOTE:/);
-  const further = { ...api, allowedApiHosts: ['b.example'] };
+  const pushed = { ...api, image: { repository: 'registry.example.com/static-export-operator' } };
+  assert.doesNotMatch(await notesOf(chart, { values: pushed }), /WARNING|NOTE:/);
+  const further = { ...pushed, allowedApiHosts: ['b.example'] };
   assert.doesNotMatch(await notesOf(chart, { values: further }), /WARNING|NOTE:/);
-  assert.doesNotMatch(await notesOf(chart, { values: service }), /WARNING|NOTE:/);
+  assert.doesNotMatch(await notesOf(chart, { values: { ...pushed, ...service } }), /WARNING|NOTE:/);
+  assert.match(
+    await notesOf(chart, { values: api }),
+    /WARNING: no registry has the image static-export-operator:/,
+  );
   const bucket = { address: 's3://docs-bundles/{namespace}/{name}' };
   for (const mirror of [bucket, { ...defaultMirror, credentialsSecret: 'writer' }]) {
-    const values = { ...api, defaultMirror: mirror };
+    const values = { ...pushed, defaultMirror: mirror };
     assert.doesNotMatch(await notesOf(chart, { values }), /WARNING|NOTE:/);
   }
 });

@@ -9,6 +9,8 @@ const chart = join(chartsFolder, 'static-export-site');
 const link = { bundleUrl: 'https://storage.example.com/7.tar.gz?X-Amz-Signature=5ec2e7' };
 const exported = { create: true, domain: 'd.example', api: { keySecretRef: { name: 'export-api' } } };
 
+const pushed = { image: { repository: 'registry.example.com/static-export-operator' } };
+
 test('after an installation with a plain link, the notes warn that it is never refreshed', async () => {
   const notes = await notesOf(chart, { values: { staticExport: link } });
   assert.match(notes, /plain link that is never refreshed/);
@@ -17,9 +19,18 @@ test('after an installation with a plain link, the notes warn that it is never r
 });
 
 test('with the operator, the notes name the StaticExport and warn of nothing', async () => {
-  const notes = await notesOf(chart, { values: { export: exported, persistence: { enabled: true } } });
+  const values = { export: exported, persistence: { enabled: true }, server: pushed };
+  const notes = await notesOf(chart, { values });
   assert.match(notes, /get staticexport docs-static-export-site/);
   assert.doesNotMatch(notes, /WARNING|NOTE:/);
+});
+
+test('the notes warn of an image that no registry has, until a repository or a registry is named', async () => {
+  const warning =
+    /WARNING: no registry has the image static-export-operator:0\.1\.0\.[\s\S]*set server\.image\.repository\./;
+  assert.match(await notesOf(chart, { values: { export: exported } }), warning);
+  for (const values of [{ server: pushed }, { global: { imageRegistry: 'registry.example.com' } }])
+    assert.doesNotMatch(await notesOf(chart, { values: { ...values, export: exported } }), /no registry/);
 });
 
 test('the notes warn of archives that are published without inspection', async () => {

@@ -242,7 +242,7 @@ for (const [name, values, words] of refused) {
 /** The feature table as the README has it: title, and the availability by deployment type. */
 async function readFeatureTable(): Promise<readonly (readonly [string, readonly string[]])[]> {
   const readme = await readFile(join(chart, 'README.md'), 'utf8');
-  const rows = [...readme.matchAll(/^\| (.+?) \| (\w+) \| (\w+) \| (\w+) \|$/gm)];
+  const rows = [...readme.matchAll(/^\| ([^|]+?) \| (\w+) \| (\w+) \| (\w+) \|$/gm)];
   return rows.map(([, title = '', ...cells]) => [title, cells]);
 }
 

@@ -71,10 +71,15 @@ for (const { chart, fixture, needed } of charts) {
 
     test('null for a section means its defaults', async () => {
       const values = await given();
-      for (const { path } of paths.filter(({ isSection }) => isSection)) {
-        const wanted = await outcomeOnce(withoutValue(values, path));
-        assert.deepEqual(await outcome(withValue(values, path, null)), wanted, path.join('.'));
-        assert.doesNotMatch(String(wanted), /nil pointer|wrong type|invalid value/);
+      const sections = paths.filter(({ isSection }) => isSection).map(({ path }) => path);
+      for (const top of sections.filter(({ length }) => length === 1)) {
+        const nested = sections.filter((path) => path.length > 1 && path[0] === top[0]);
+        for (const chosen of nested.length === 0 ? [[top]] : [[top], nested]) {
+          const wanted = await outcomeOnce(chosen.reduce<object>(withoutValue, values));
+          const nulls = chosen.toReversed().reduce((all, path) => withValue(all, path, null), values);
+          assert.deepEqual(await outcome(nulls), wanted, chosen.join(' '));
+          assert.doesNotMatch(String(wanted), /nil pointer|wrong type|invalid value/);
+        }
       }
     });
 
@@ -95,6 +100,25 @@ for (const { chart, fixture, needed } of charts) {
     });
   });
 }
+
+test('a value by the name that an older chart had counts, unless its present name is set', async () => {
+  const timeout = async (server: object): Promise<string | undefined> => {
+    const objects = await renderChart(site.chart, {
+      files: [site.fixture('existing-secret')],
+      values: { server },
+    });
+    const args = site.workload(objects).textsAt('spec.template.spec.containers.0.args');
+    return args.find((flag) => flag.startsWith('--startup-timeout='))?.split('=')[1];
+  };
+  assert.equal(await timeout({ patience: '7s' }), '7s');
+  assert.equal(await timeout({ patience: '7s', startupTimeout: null }), '7s');
+  assert.equal(await timeout({ patience: '7s', startupTimeout: '9s' }), '9s');
+  const rule = { linkLifeLeftPercent: 7 };
+  const values = { monitoring: { kinds: 'always', prometheusRule: rule } };
+  const objects = await renderChart(operator.chart, { files: [operator.fixture('vendor')], values });
+  const rendered = objects.find((one) => one.at('kind') === 'PrometheusRule');
+  assert.match(JSON.stringify(rendered?.json), /< 0\.07/);
+});
 
 test('null for a field of a StaticExport leaves it out', async () => {
   const schema = record.parse(JSON.parse(await readFile(join(site.chart, 'values.schema.json'), 'utf8')));

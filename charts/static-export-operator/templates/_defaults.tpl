@@ -4,7 +4,9 @@
      missing, and what it is where only the value is missing. */ -}}
 {{- define "static-export-operator.complete" -}}
 {{- include "static-export-operator.prune" .Values -}}
-{{- include "static-export-operator.fill" (dict "given" .Values "defaults" (.Files.Get "files/defaults.yaml" | fromYaml) "at" 1) -}}
+{{- $defaults := .Files.Get "files/defaults.yaml" | fromYaml -}}
+{{- include "static-export-operator.rename" (dict "given" .Values "defaults" $defaults) -}}
+{{- include "static-export-operator.fill" (dict "given" .Values "defaults" $defaults "at" 1) -}}
 {{- end -}}
 
 {{- define "static-export-operator.prune" -}}
@@ -23,6 +25,19 @@
 {{- include "static-export-operator.fill" (dict "given" (get $.given $key) "defaults" $default "at" ($isMissing | ternary 0 $.at)) -}}
 {{- else if $isMissing -}}
 {{- $_ := set $.given $key (index $default $.at) -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+
+{{- /* A value that older charts have by another name. --reuse-values brings it back. Its present name wins where it is set. */ -}}
+{{- define "static-export-operator.rename" -}}
+{{- with $.given.monitoring -}}
+{{- with .prometheusRule -}}
+{{- if hasKey . "linkLifeLeftPercent" -}}
+{{- $default := first $.defaults.monitoring.prometheusRule.linkRemainingPercent -}}
+{{- if eq (toString (.linkRemainingPercent | default $default)) (toString $default) }}{{ $_ := set . "linkRemainingPercent" .linkLifeLeftPercent }}{{ end -}}
+{{- $_ := unset . "linkLifeLeftPercent" -}}
+{{- end -}}
 {{- end -}}
 {{- end -}}
 {{- end -}}

@@ -4,7 +4,9 @@
      missing, and what it is where only the value is missing. */ -}}
 {{- define "static-export-site.complete" -}}
 {{- include "static-export-site.prune" .Values -}}
-{{- include "static-export-site.fill" (dict "given" .Values "defaults" (.Files.Get "files/defaults.yaml" | fromYaml) "at" 1) -}}
+{{- $defaults := .Files.Get "files/defaults.yaml" | fromYaml -}}
+{{- include "static-export-site.rename" (dict "given" .Values "defaults" $defaults) -}}
+{{- include "static-export-site.fill" (dict "given" .Values "defaults" $defaults "at" 1) -}}
 {{- end -}}
 
 {{- define "static-export-site.prune" -}}
@@ -23,6 +25,17 @@
 {{- include "static-export-site.fill" (dict "given" (get $.given $key) "defaults" $default "at" ($isMissing | ternary 0 $.at)) -}}
 {{- else if $isMissing -}}
 {{- $_ := set $.given $key (index $default $.at) -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+
+{{- /* A value that older charts have by another name. --reuse-values brings it back. Its present name wins where it is set. */ -}}
+{{- define "static-export-site.rename" -}}
+{{- with $.given.server -}}
+{{- if hasKey . "patience" -}}
+{{- $default := first $.defaults.server.startupTimeout -}}
+{{- if eq (toString (.startupTimeout | default $default)) (toString $default) }}{{ $_ := set . "startupTimeout" .patience }}{{ end -}}
+{{- $_ := unset . "patience" -}}
 {{- end -}}
 {{- end -}}
 {{- end -}}

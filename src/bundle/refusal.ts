@@ -47,6 +47,8 @@ const sentences = {
   DrivePath: 'an entry has a path with a drive letter',
   ControlInPath: 'an entry has a path with control characters',
   InvalidUtf8: 'an entry has a path that is not UTF-8',
+  ForeignCharset:
+    'the tar declares another charset than UTF-8 for a path beyond ASCII; pack it in a UTF-8 locale',
   FolderNameOnFile: 'a file has a path that ends in a slash',
   PathTooLong: 'an entry has a path that is too long; shorten it',
   PathTooDeep: 'an entry has a path with too many folders',

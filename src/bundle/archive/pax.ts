@@ -7,28 +7,42 @@ import { decodeUtf8 } from './entry-path.ts';
 
 /** Records that change a file's name or bytes, and so must not be given twice, empty, or for all files at once. */
 const framing: ReadonlySet<string> = new Set(['path', 'linkpath', 'size']);
-const utf8Charset = 'ISO-IR 10646 2000 UTF-8';
+/**
+ * Under these the bytes are read as they are. bsdtar writes BINARY in a locale without UTF-8, and Bun always; the names
+ * are mostly UTF-8 nevertheless. An empty value takes a declaration back.
+ */
+const plainCharsets: ReadonlySet<string> = new Set(['ISO-IR 10646 2000 UTF-8', 'BINARY', '']);
+
+export interface PaxRecords {
+  /** The `size` record, bytes. */
+  readonly size: number | undefined;
+  /** Declared or inherited; empty for UTF-8. */
+  readonly charset: string;
+}
 
 /**
  * @param block the payload of an `x` or `g` entry
  * @param isGlobal `g`: applies to all following entries, so it must not set names or sizes
- * @returns the `size` record, bytes
- * @throws {BundleError} `InvalidExtendedHeader`, `SparseFile`, `InvalidUtf8`
+ * @param inherited charset that an earlier `g` entry declared
+ * @throws {BundleError} `InvalidExtendedHeader`, `SparseFile`, `InvalidUtf8`, `ForeignCharset`
  */
-export function readPax(block: Buffer, isGlobal: boolean): number | undefined {
+export function readPax(block: Buffer, isGlobal: boolean, inherited = ''): PaxRecords {
+  const records = [...recordsOf(block)];
+  const charset = records.findLast(([key]) => key === 'hdrcharset')?.[1].toString('latin1') ?? inherited;
   const seen = new Set<string>();
   let size: number | undefined;
-  for (const [key, bytes] of recordsOf(block)) {
+  for (const [key, bytes] of records) {
     if (key.startsWith('GNU.sparse.')) throw refusal('SparseFile');
-    if (key === 'hdrcharset' && bytes.toString('latin1') !== utf8Charset) throw refusal('InvalidUtf8');
     // Values of other records may be binary (`SCHILY.xattr.…`) and are not read here.
     if (!framing.has(key)) continue;
+    // Every charset of POSIX has these bytes in common.
+    if (!plainCharsets.has(charset) && bytes.some((byte) => byte > 0x7f)) throw refusal('ForeignCharset');
     const value = decodeUtf8(bytes);
     if (isGlobal || seen.has(key) || value === '' || value.includes('\0')) throw malformed();
     seen.add(key);
     if (key === 'size') size = readSize(value);
   }
-  return size;
+  return { size, charset };
 }
 
 /** `"%d %s=%s\n", <length of the record>, <keyword>, <value>`, nothing between and nothing after. */

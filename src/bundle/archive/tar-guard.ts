@@ -63,6 +63,7 @@ export function createTarGuard(limits: BundleLimits): TarGuard {
   let extended: { flag: string; size: number } | undefined; // the extended header being collected
   let pending = new Map<string, number | undefined>(); // extended headers of the next entry: flag → size record
   let pendingBytes = 0;
+  let charset = ''; // of the names in extended headers, as a global one declares it
   let endBlocks = 0;
 
   const readHeader = (block: Buffer): void => {
@@ -91,8 +92,8 @@ export function createTarGuard(limits: BundleLimits): TarGuard {
   };
 
   const readExtended = (flag: string, payload: Buffer): void => {
-    if (flag === 'x') pending.set(flag, readPax(payload, false));
-    else if (flag === 'g') readPax(payload, true);
+    if (flag === 'x') pending.set(flag, readPax(payload, false, charset).size);
+    else if (flag === 'g') ({ charset } = readPax(payload, true, charset));
     else {
       checkLongName(payload);
       pending.set(flag, undefined);

@@ -15,6 +15,7 @@ import type { ArchiveCases } from './archive-case.ts';
 
 const page = entry('index.html', 'home');
 const home = { 'index.html': 'home' };
+const latin1 = 'ISO-IR 8859 1 1998';
 const typed =
   (type: string, linkName = '') =>
   () => ({ bytes: tar(page, header({ name: 'x', type, linkName })) });
@@ -111,7 +112,31 @@ export const tarCases: ArchiveCases = {
   'pax-global-path': () => ({ bytes: tar(pax({ path: 'evil.html' }, 'g'), pax({ mtime: '1' }), page) }),
   'pax-path-with-nul': () => ({ bytes: tar(page, pax({ path: 'evil\0.html' }), entry('a', 'x')) }),
   'pax-empty-path': () => ({ bytes: tar(page, pax({ path: '' }), entry('a', 'x')) }),
-  'pax-other-charset': () => ({ bytes: tar(page, pax({ hdrcharset: 'BINARY' }), entry('a', 'x')) }),
+  'pax-binary-charset': () => ({
+    bytes: tar(
+      ...[page, pax({ hdrcharset: 'BINARY', path: 'ü.html' }), entry('a', 'x')],
+      ...[pax({ path: 'ö.html', hdrcharset: 'BINARY' }), entry('b', 'y')],
+      ...[pax({ hdrcharset: 'BINARY' }, 'g'), pax({ path: 'ä.html' }), entry('c', 'z')],
+    ),
+    holds: { ...home, 'ü.html': 'x', 'ö.html': 'y', 'ä.html': 'z' },
+  }),
+  'pax-binary-charset-not-utf8': () => ({
+    bytes: tar(
+      page,
+      pax({ hdrcharset: 'BINARY', path: Buffer.from('\xfc.html', 'latin1') }),
+      entry('a', 'x'),
+    ),
+  }),
+  'pax-other-charset-ascii': () => ({
+    bytes: tar(page, pax({ hdrcharset: latin1, path: 'a.html' }), entry('a', 'x')),
+    holds: { ...home, 'a.html': 'x' },
+  }),
+  'pax-other-charset': () => ({
+    bytes: tar(page, pax({ path: 'ü.html', hdrcharset: latin1 }), entry('a', 'x')),
+  }),
+  'pax-other-charset-for-all': () => ({
+    bytes: tar(page, pax({ hdrcharset: latin1 }, 'g'), pax({ path: 'ü.html' }), entry('a', 'x')),
+  }),
   'pax-length-zero': () => ({ bytes: tar(page, pax(Buffer.from('0 path=a\n')), entry('a', 'x')) }),
   'pax-length-too-long': () => ({ bytes: tar(page, pax(Buffer.from('90 path=evil\n')), entry('a', 'x')) }),
   'pax-length-too-short': () => ({ bytes: tar(page, pax(Buffer.from('9 path=evil\n')), entry('a', 'x')) }),

@@ -50,6 +50,8 @@ const sentences = {
   ForeignCharset:
     'the tar declares another charset than UTF-8 for a path beyond ASCII; pack it in a UTF-8 locale',
   FolderNameOnFile: 'a file has a path that ends in a slash',
+  UnicodeTwins:
+    'two files have names that differ only in their Unicode form (NFC, NFD), and both have one address; remove one',
   PathTooLong: 'an entry has a path that is too long; shorten it',
   PathTooDeep: 'an entry has a path with too many folders',
   // volume and sum
@@ -64,12 +66,14 @@ export type RefusalCode = keyof typeof sentences;
 
 export const refusalCodes: readonly string[] = Object.keys(sentences);
 
-/** @param name of the entry at fault, as it came; shortened and made printable here */
+/** @param name of the entry at fault, as it came; shortened and made printable here. @param twin the other one */
 export function refusal(
   code: RefusalCode,
-  options: { readonly name?: string; readonly cause?: unknown } = {},
+  options: { readonly name?: string; readonly twin?: string; readonly cause?: unknown } = {},
 ): BundleError {
-  const example = options.name === undefined ? '' : ` (${printableName(options.name)})`;
+  const { name, twin } = options;
+  const names = twin === undefined ? printableName(name ?? '') : bothNames(name ?? '', twin);
+  const example = name === undefined ? '' : ` (${names})`;
   return new BundleError('rejected', code, `${sentences[code]}${example}`, { cause: options.cause });
 }
 
@@ -107,4 +111,16 @@ export function printableName(name: string): string {
     .slice(0, longestName + 1)
     .replace(/["\\]/g, (one) => (one === '"' ? '\\u{22}' : '\\u{5c}'));
   return `"${printable(quoted, longestName)}"`;
+}
+
+/** Names that look alike on a screen, with what is beyond ASCII escaped, from where they differ. */
+function bothNames(one: string, other: string): string {
+  const from = [...one].findIndex((char, at) => [...other][at] !== char);
+  const start = Math.max(0, from - 20);
+  const shown = [one, other].map((name) => {
+    const part = [...name].slice(start).join('').slice(0, 60);
+    const escaped = part.replace(/[^\x20-\x7e]/gu, (char) => `\\u{${char.codePointAt(0)?.toString(16)}}`);
+    return `"${start > 0 ? '…' : ''}${escaped}"`;
+  });
+  return shown.join(' and ');
 }

@@ -3,6 +3,7 @@
 // only after its last byte was hashed and written to the pack.
 
 import { createHash, type Hash, hash } from 'node:crypto';
+import { composedForm } from '../../wire/unicode-form.ts';
 import type { BundleFile, BundleIndex, BundleNote } from '../bundle-index.ts';
 import type { BundleLimits } from '../limits.ts';
 import { printableName, refusal } from '../refusal.ts';
@@ -30,7 +31,7 @@ export interface Assembly {
   linkFile(name: string, target: string): void;
   /** Notes that the archive has more bytes for the name of this file, after the NUL that ends it. */
   noteCutName(name: string): void;
-  /** @throws {BundleError} `EmptyBundle` */
+  /** @throws {BundleError} `EmptyBundle`, `UnicodeTwins` */
   finish(): BundleIndex;
 }
 
@@ -107,6 +108,7 @@ export function createAssembly(limits: BundleLimits, pack: PackSink, hasExactPat
     noteCutName: (name) => notes.add('NameEndsAtNul', exampleOf(name, readFilePath(name, limits).path)),
     finish: () => {
       if (files.size === 0) throw refusal('EmptyBundle');
+      refuseTwins(files.keys());
       const folder = hasExactPaths ? undefined : wrappingFolder([...files.keys()]);
       if (folder !== undefined) notes.add('WrappingFolderRemoved', printableName(folder));
       const cut = folder === undefined ? 0 : folder.length + 1;
@@ -120,6 +122,17 @@ export function createAssembly(limits: BundleLimits, pack: PackSink, hasExactPat
       };
     },
   };
+}
+
+/** Either form of an address leads to one file, so that the other one would never be seen. */
+function refuseTwins(paths: Iterable<string>): void {
+  const byForm = new Map<string, string>();
+  for (const path of paths) {
+    if (/^[\x20-\x7e]*$/.test(path) || isHiddenFile(path)) continue;
+    const twin = byForm.get(composedForm(path));
+    if (twin !== undefined) throw refusal('UnicodeTwins', { name: twin, twin: path });
+    byForm.set(composedForm(path), path);
+  }
 }
 
 /** SHA-256 in hex. Most files come in one piece, and a hash object for each costs the collector more than the hash. */

@@ -2,6 +2,7 @@
 // stubs or copies, broken links are reported by name, and paths that conflict are separated. Invariant: the result is
 // sorted and depends only on the frontier's content.
 
+import { composedForm } from '../../wire/unicode-form.ts';
 import { documentPath, filePath } from './bundle-path.ts';
 import type { CrawledFile, CrawlNote, CrawlResult, SkippedUrl } from './contract.ts';
 import { addressKey, compare, type Frontier, type SiteFile, type Visit } from './frontier.ts';
@@ -21,6 +22,14 @@ export async function assembleSite(
   maxRedirects: number,
 ): Promise<CrawlResult> {
   const files = new Map(frontier.files);
+  const forms = new Set([...files.keys()].map(composedForm));
+  /** False where the path has a file, in either Unicode form: an archive with both is rejected. */
+  const isFree = (path: string | undefined): path is string =>
+    path !== undefined && !forms.has(composedForm(path));
+  const add = (path: string, file: SiteFile): void => {
+    files.set(path, file);
+    forms.add(composedForm(path));
+  };
   const skipped = new Map(frontier.leftOut);
   for (const visit of sortedVisits(frontier)) {
     const { address, outcome } = visit;
@@ -31,7 +40,7 @@ export async function assembleSite(
       if (isWanted && !visit.isTaken) skipped.set(address.path, 'NotAnAsset');
     } else if (outcome?.kind === 'redirect') {
       const end = followChain(frontier, visit, maxRedirects);
-      if ('file' in end) await addRedirect(files, spool, visit, end);
+      if ('file' in end) await addRedirect({ isFree, add }, spool, visit, end);
       else if (isWanted) skipped.set(address.path, end.reason);
     }
   }
@@ -82,22 +91,27 @@ function followChain({ visits, files }: Frontier, start: Visit, maxRedirects: nu
   return { reason: 'RedirectToNothing' };
 }
 
+interface SitePaths {
+  readonly isFree: (path: string | undefined) => path is string;
+  readonly add: (path: string, file: SiteFile) => void;
+}
+
 async function addRedirect(
-  files: Map<string, SiteFile>,
+  { isFree, add }: SitePaths,
   spool: Spool,
   { address, isPage }: Visit,
   { target, fragment, file }: Extract<ChainEnd, { file: SiteFile }>,
 ): Promise<void> {
   if (!file.isDocument) {
     const path = filePath(address);
-    if (path !== undefined && !files.has(path)) files.set(path, file);
+    if (isFree(path)) add(path, file);
     return;
   }
   const path = documentPath(address);
   // Adding the slash of a folder is what every file server does by itself.
-  if (!isPage || path === undefined || files.has(path) || target.path === `${address.path}/`) return;
+  if (!isPage || !isFree(path) || target.path === `${address.path}/`) return;
   const body = await spool.put(redirectStub(address.path, target.path, fragment));
-  files.set(path, { body, isDocument: true });
+  add(path, { body, isDocument: true });
 }
 
 /** Every folder that some file is in. */

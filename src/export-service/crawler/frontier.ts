@@ -2,6 +2,7 @@
 // waves: all known addresses not yet visited, sorted. A wave's outcomes are settled in that order, never in the order
 // of arrival. Pure: no I/O, no time. Invariant: the same outcomes give the same files.
 
+import { composedForm } from '../../wire/unicode-form.ts';
 import { documentPath, filePath } from './bundle-path.ts';
 import type { CrawlLimits } from './contract.ts';
 import { tooDeep, tooManyFiles, tooManyLinks, tooManyPages } from './crawl-error.ts';
@@ -75,6 +76,8 @@ export function addressKey({ path, query }: Address): string {
 export function createFrontier(limits: CrawlLimits, robots: Robots): Frontier {
   const visits = new Map<string, Visit>();
   const files = new Map<string, SiteFile>();
+  /** Paths of the files, by their composed form. */
+  const forms = new Map<string, string>();
   const leftOut = new Map<string, string>();
   const notes = new Map<string, { count: number; example: string }>();
   const queriesOf = new Map<string, number>();
@@ -171,9 +174,11 @@ export function createFrontier(limits: CrawlLimits, robots: Robots): Frontier {
       leaveOut(address.path, 'NoFileName');
       return;
     }
-    const known = files.get(path);
+    // An archive with both Unicode forms of a name is rejected.
+    const known = files.get(forms.get(composedForm(path)) ?? path);
     if (known === undefined) {
       files.set(path, { body, isDocument });
+      forms.set(composedForm(path), path);
       if (isDocument && !isNotFoundPage(address)) pageCount += 1;
       if (files.size > limits.maxFiles) throw tooManyFiles(limits.maxFiles);
       if (pageCount > limits.maxPages) throw tooManyPages(limits.maxPages, address.path);

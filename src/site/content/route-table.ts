@@ -1,10 +1,12 @@
 // Request path → what is answered. The mapping is GitHub Pages': nothing redirects that need not, and only a folder's own
 // name does, so that relative links work. When a bundle is loaded, only its paths are entered, because a start waits for
 // that; a route is decided when its path is first found, and kept.
-// Invariant: a redirect leads to a path of this table that is a file, so that no redirect is ever chained.
+// Either Unicode form of an address finds the one file. Invariant: a redirect leads to a path of this table that is a file,
+// so that no redirect is ever chained.
 
 import type { BundleFile, BundleIndex } from '../../bundle/bundle-index.ts';
 import { isHiddenFile } from '../../bundle/store/hidden-files.ts';
+import { composedForm } from '../../wire/unicode-form.ts';
 import { isWorthCompressing } from '../http/content-encoding.ts';
 import { contentTypeOf, isDocument } from '../http/content-type.ts';
 import { entityTagOf } from '../http/entity-tag.ts';
@@ -81,29 +83,37 @@ export async function buildRouteTableInSlices(
 function* buildStepwise(bundle: TableBundle): Generator<void, RouteTable> {
   const ordinals = new Map<string, number>();
   const notFoundPages = new Map<string, string>();
+  let size = 0;
   for (const [ordinal, { path }] of bundle.files.entries()) {
     yield;
     if (isHiddenFile(path)) continue;
+    size += 1;
     const requested = `/${path}`;
+    const composed = composedForm(requested);
+    // A store of an earlier version may hold both forms; the exact one wins.
+    if (composed !== requested && !ordinals.has(composed)) ordinals.set(composed, ordinal);
     ordinals.set(requested, ordinal);
     if (requested.endsWith(notFoundPage)) {
-      notFoundPages.set(requested.slice(0, -notFoundPage.length), requested);
+      notFoundPages.set(composed.slice(0, -notFoundPage.length), requested);
     }
   }
-  return createRouteTable(bundle, ordinals, notFoundPages);
+  return createRouteTable(bundle, ordinals, notFoundPages, size);
 }
 
-/** @param ordinals of the files that can be asked for, by path. @param notFoundPages their paths by folder */
+/** @param ordinals of the files that can be asked for, by path and composed path. @param notFoundPages by composed folder */
 function createRouteTable(
   { digest, files }: TableBundle,
   ordinals: ReadonlyMap<string, number>,
   notFoundPages: ReadonlyMap<string, string>,
+  size: number,
 ): RouteTable {
   const namingOf = lazily(() => createAssetNames(files.map(({ path }) => path)));
   const made = new Map<number, FileRoute>();
 
+  const ordinalAt = (path: string): number | undefined =>
+    ordinals.get(path) ?? ordinals.get(composedForm(path));
   const fileAt = (path: string): FileRoute | undefined => {
-    const ordinal = ordinals.get(path);
+    const ordinal = ordinalAt(path);
     const file = ordinal === undefined ? undefined : files[ordinal];
     if (ordinal === undefined || file === undefined) return undefined;
     const known = made.get(ordinal);
@@ -116,7 +126,7 @@ function createRouteTable(
     const exact = fileAt(path);
     if (exact !== undefined) return exact;
     if (path.endsWith('/')) return fileAt(path + index);
-    const isFolder = path !== '' && ordinals.has(`${path}/${index}`);
+    const isFolder = path !== '' && ordinalAt(`${path}/${index}`) !== undefined;
     // A file of the folder's name (`both`, `both.html`) keeps it.
     return (
       fileAt(path + extension) ??
@@ -128,14 +138,14 @@ function createRouteTable(
     // Nothing is kept by its path: that is cut from the text of a request, and all of this text would stay in memory.
     find: decide,
     findNotFoundPage: (path) => {
-      const page = nearestNotFoundPage(path);
+      const page = nearestNotFoundPage(composedForm(path));
       return page === undefined ? undefined : fileAt(page);
     },
     findAsset: (path) => {
       const route = fileAt(path);
       return route === undefined || isDocument(route.file.path) ? undefined : route;
     },
-    size: ordinals.size,
+    size,
   };
 }
 

@@ -2,6 +2,8 @@
 // collapses nothing, and refuses what two readers could understand in two ways.
 // Invariant: an accepted path starts with `/`, has no `.` or `..` segment, no backslash and no control.
 
+import { composedForm } from '../../wire/unicode-form.ts';
+
 /** A target as the rest of the server sees it, or why it is none. */
 export type RequestPath =
   | {
@@ -30,7 +32,7 @@ const plain = /^[\x21\x22\x24\x26-\x5b\x5d-\x7e]*$/;
  * Reads a request target (RFC 9112 §3.2: origin form, or absolute form as sent to proxies).
  *
  * @param target as received
- * @param basePath decoded prefix without trailing slash; empty for none
+ * @param basePath decoded prefix without trailing slash, as {@link readBasePath} returns it; empty for none
  */
 export function readRequestPath(target: string, basePath: string): RequestPath {
   const origin = originForm(target);
@@ -41,11 +43,19 @@ export function readRequestPath(target: string, basePath: string): RequestPath {
   const decoded = decodePath(raw);
   if (decoded === undefined) return malformed;
   if (basePath === '') return { outcome: 'path', path: decoded, query };
-  if (decoded === basePath) {
+  const below = pathBelow(decoded, basePath);
+  if (below === '') {
     return { outcome: 'base-without-slash', location: folderLocation(basePath), query };
   }
-  if (!decoded.startsWith(`${basePath}/`)) return { outcome: 'outside-base' };
-  return { outcome: 'path', path: decoded.slice(basePath.length), query };
+  return below === undefined ? { outcome: 'outside-base' } : { outcome: 'path', path: below, query };
+}
+
+/** What follows the base path in either Unicode form: nothing, or a path with its leading slash. */
+function pathBelow(decoded: string, basePath: string): string | undefined {
+  for (const path of [decoded, composedForm(decoded)]) {
+    if (path === basePath || path.startsWith(`${basePath}/`)) return path.slice(basePath.length);
+  }
+  return undefined;
 }
 
 function originForm(target: string): string | undefined {
@@ -95,5 +105,6 @@ export function readBasePath(text: string): string | undefined {
   const trimmed = text.replace(/^\/+|\/+$/g, '');
   if (trimmed === '') return '';
   const read = readRequestPath(encodeURI(`/${trimmed}`), '');
-  return read.outcome === 'path' && read.query === '' && !read.path.includes('//') ? read.path : undefined;
+  const isPlain = read.outcome === 'path' && read.query === '' && !read.path.includes('//');
+  return isPlain ? composedForm(read.path) : undefined;
 }

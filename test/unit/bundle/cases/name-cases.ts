@@ -55,9 +55,17 @@ export const nameCases: ArchiveCases = {
     bytes: tarOf({ 'index.html': 'home', 'A.html': '1', 'a.html': '2' }),
     holds: { 'index.html': 'home', 'A.html': '1', 'a.html': '2' },
   }),
+  'unicode-decomposed': () => ({
+    bytes: tarOf({
+      'index.html': 'home',
+      'e\u0301/e\u0301.html': '1',
+      '\u00e9/u\u0308.html': '2',
+      '.e\u0301': '',
+    }),
+    holds: { 'index.html': 'home', 'e\u0301/e\u0301.html': '1', '\u00e9/u\u0308.html': '2', '.e\u0301': '' },
+  }),
   'unicode-twins': () => ({
-    bytes: tarOf({ 'index.html': 'home', '\u00e9.html': '1', 'e\u0301.html': '2' }),
-    holds: { 'index.html': 'home', '\u00e9.html': '1', 'e\u0301.html': '2' },
+    bytes: tarOf({ 'index.html': 'home', '\u00e9/a.html': '1', 'e\u0301/a.html': '1' }),
   }),
   'byte-order-mark': () => ({
     bytes: tar(page, entry('\ufeffindex.html', 'other'), pax({ path: '\ufeffa.html' }), entry('x', 'a')),

@@ -253,3 +253,13 @@ test('an error page at /404 is exported, and is not counted as a page', async (t
   assert.deepEqual(await textsOf(result), { '404.html': 'nothing here', 'index.html': 'home' });
   assert.equal(result.pageCount, 1);
 });
+
+test('a redirect from one Unicode form of an address to the other needs no file of its own', async (t) => {
+  const links = '<a href="/u%CC%88">both</a><a href="/%C3%BC">forms</a>';
+  const { origin } = await serveSite(t, (path) =>
+    path === '/u%CC%88'
+      ? { status: 301, headers: { location: '/%C3%BC' } }
+      : pages({ '/': links, '/%C3%BC': 'one' })(path),
+  );
+  assert.deepEqual(await textsOf(await crawl(t, origin)), { 'index.html': links, '\u00fc.html': 'one' });
+});

@@ -67,6 +67,16 @@ test('if two addresses have one path, the nearer is kept, then the first by name
   assert.equal(frontier.pageCount(), 2);
 });
 
+test('of two Unicode forms of a path the first one gets the file, because archives with both are rejected', () => {
+  const frontier = runThrough({
+    '/': stored('home', true, link('/u%CC%88', 'page'), link('/%C3%BC', 'page')),
+    '/%C3%BC': stored('one', true),
+    '/u%CC%88': stored('two', true),
+  });
+  assert.deepEqual(contents(frontier), { 'index.html': 'home', '\u00fc.html': 'one' });
+  assert.deepEqual([...frontier.leftOut], [['/u%CC%88', 'SamePathTwice']]);
+});
+
 test('a document found first as an asset becomes a page, with its links, when a page links to it', () => {
   const frontier = runThrough({
     '/': stored('home', true, link('/x', 'asset'), link('/y', 'page')),

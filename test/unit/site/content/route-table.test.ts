@@ -87,6 +87,40 @@ test('each form of an address has one answer', () => {
   for (const [path, expected] of rows) assert.equal(show(table.find(path)), expected, path);
 });
 
+test('either Unicode form of an address finds the one file, whichever form its name has', () => {
+  const names = [
+    'guides/über.html',
+    'img/über.png',
+    'ガイド/index.html',
+    'kö/404.html',
+    'kö/index.html',
+    'kö.js',
+  ];
+  for (const inBundle of ['NFC', 'NFD'] as const) {
+    const routes = buildRouteTable(
+      bundleOf(['index.html', ...names.map((name) => name.normalize(inBundle))]),
+    );
+    assert.equal(routes.size, names.length + 1);
+    for (const asked of ['NFC', 'NFD'] as const) {
+      const find = (path: string): string => show(routes.find(path.normalize(asked))).normalize('NFC');
+      assert.deepEqual(
+        ['/guides/über', '/img/über.png', '/ガイド/', '/kö/', '/kö', '/kö.js', '/über'].map(find),
+        [
+          ...['guides/über.html', 'img/über.png', 'ガイド/index.html', 'kö/index.html'],
+          ...[`→ ./${encodeURIComponent('kö'.normalize(asked))}/`, 'kö.js', 'absent'],
+        ],
+      );
+      const page = routes.findNotFoundPage('/kö/x'.normalize(asked));
+      assert.equal(page?.file.path, 'kö/404.html'.normalize(inBundle));
+    }
+  }
+});
+
+test('a store of an earlier version may hold both forms of a name, and each is found by its own', () => {
+  const routes = buildRouteTable(bundleOf(['e\u0301.html', '\u00e9.html']));
+  for (const path of ['/e\u0301', '/\u00e9']) assert.equal(show(routes.find(path)), `${path.slice(1)}.html`);
+});
+
 test('the nearest 404.html stands for what is absent', () => {
   const pages: readonly (readonly [string, string])[] = [
     ['/nothing', '404.html'],

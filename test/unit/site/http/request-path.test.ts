@@ -82,6 +82,16 @@ test('below a base path only what is below it is looked up', () => {
   }
 });
 
+test('a base path is met in either Unicode form', () => {
+  const composed = '/f\u00fcr';
+  assert.equal(readBasePath('/fu\u0308r'), composed);
+  for (const target of ['/f%C3%BCr/a', '/fu%CC%88r/a', '/fu%cc%88r/a']) {
+    assert.deepEqual(readRequestPath(target, composed), { outcome: 'path', path: '/a', query: '' }, target);
+  }
+  assert.equal(readRequestPath('/fu%CC%88r', composed).outcome, 'base-without-slash');
+  assert.equal(readRequestPath('/fur/a', composed).outcome, 'outside-base');
+});
+
 test('a base path is read in the forms people write it in', () => {
   const rows: readonly (readonly [string, string | undefined])[] = [
     ['/', ''],

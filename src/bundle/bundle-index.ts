@@ -5,27 +5,42 @@
 /** One file of the bundle. `path` has no leading slash and no empty, `.` or `..` segment. */
 export interface BundleFile {
   readonly path: string;
-  /** Byte offset in the pack. */
+  /** Byte offset in the pack; {@link noBytes} where the pack has no byte of it. */
   readonly offset: number;
   readonly size: number;
   /** SHA-256 of the file's bytes, lower-case hex. */
   readonly sha256: string;
 }
 
-/** Something that was normalised while reading, for status and logs (never a refusal). */
+/** The offset of a hidden file whose bytes were removed from the pack. */
+export const noBytes = -1;
+
+/** The files whose bytes are in the pack. */
+export function heldFiles(files: readonly BundleFile[]): readonly BundleFile[] {
+  return files.filter(isHeld);
+}
+
+/** Whether the pack has the bytes of the file. */
+export function isHeld({ offset }: Pick<BundleFile, 'offset'>): boolean {
+  return offset !== noBytes;
+}
+
+/** Something that was normalised while reading, or that visitors will miss, for status and logs (never a refusal). */
 export interface BundleNote {
   /** Stable, PascalCase: `WrappingFolderRemoved`, `DuplicateReplaced`, … */
   readonly code: string;
   readonly count: number;
   /** One example path, printable and bounded; empty where only hidden files were normalised. */
   readonly example: string;
+  /** Of `NotServed`: the first paths, printable and bounded. */
+  readonly paths?: readonly string[] | undefined;
 }
 
 export interface BundleIndex {
   /** SHA-256, lower-case hex, over the sorted list of (path, sha256): names the content, not the archive. */
   readonly digest: string;
   readonly files: readonly BundleFile[];
-  /** HTML documents a visitor can open (404.html does not count). */
+  /** HTML documents a visitor can open (404.html and hidden files do not count). */
   readonly pages: number;
   /** Sum of the files' sizes. */
   readonly sizeBytes: number;

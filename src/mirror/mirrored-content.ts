@@ -15,6 +15,8 @@ import { type BundleImage, parseImage } from './image.ts';
 export interface ContentSink {
   readonly limits: BundleLimits;
   readonly pack: PackSink;
+  /** See `isHiddenFile`. */
+  readonly serveDotfiles?: readonly string[] | undefined;
   /** Of an archive that must be spooled. A layer of this project never is. */
   readonly spoolPath: string;
   readonly onProgress?: (receivedBytes: number, files: number) => void;
@@ -43,11 +45,11 @@ export async function findImage(
 export async function readImage(
   carrier: BlobReader,
   image: BundleImage,
-  { limits, pack, spoolPath, onProgress }: ContentSink,
+  { limits, pack, serveDotfiles, spoolPath, onProgress }: ContentSink,
   signal: AbortSignal,
 ): Promise<BundleIndex> {
   if (image.layer.size > limits.maxArchiveBytes) throw refusal('ArchiveTooLarge');
-  const assembly = createAssembly(limits, pack, true);
+  const assembly = createAssembly(limits, pack, { hasExactPaths: true, serveDotfiles });
   let receivedBytes = 0;
   const counted = watch(carrier.readBlob(image.layer, signal), (chunk) => {
     receivedBytes += chunk.length;

@@ -42,7 +42,7 @@ export async function runRestore(task: RestoreTask, context: RestoreContext): Pr
 async function read(
   carrier: BlobReader,
   named: string,
-  { digest, limits, storeDir, workDir }: RestoreTask,
+  { digest, limits, serveDotfiles, storeDir, workDir }: RestoreTask,
   pack: PackSink,
   context: PrepareContext,
   signal: AbortSignal,
@@ -52,8 +52,7 @@ async function read(
   await requireRoom(storeDir, image.layer.size, context);
   const report = throttleProgress(context);
   const sink = {
-    limits,
-    pack,
+    ...{ limits, pack, serveDotfiles },
     spoolPath: join(workDir, 'spool'),
     onProgress: (receivedBytes: number, files: number): void => report({ receivedBytes, files }),
   };

@@ -5,7 +5,6 @@
 
 import { once } from 'node:events';
 import type { RequestListener } from 'node:http';
-import { printableName } from '../bundle/refusal.ts';
 import { beginCheckInWorker, checkInWorker, rememberWritten } from '../bundle/store/checking.ts';
 import { openBundleStore } from '../bundle/store/store.ts';
 import { type Clock, othersTurn } from '../runtime/clock.ts';
@@ -20,7 +19,7 @@ import { version } from '../runtime/version.ts';
 import { siteHeaders } from './answer/reply.ts';
 import { defaultStalledReaderMs, siteHandler } from './answer/site-handler.ts';
 import { createBodyCache, defaultBodyBudget } from './content/body-cache.ts';
-import { findMisplacedName } from './content/home-page.ts';
+import { findContentWarnings } from './content/content-warnings.ts';
 import type { LiveBundle } from './content/live-bundle.ts';
 import { createLiveSite, type LiveSite, mayBeLast } from './content/live-site.ts';
 import { createReadPace } from './content/read-pace.ts';
@@ -78,7 +77,7 @@ export async function runBundleServer(
 ): Promise<void> {
   const { clock, logger, shutdown } = context;
   const content = contentOf(flags);
-  const routes = createRoutesAhead(othersTurn);
+  const routes = createRoutesAhead(othersTurn, flags.serveDotfiles);
   const written = rememberWritten(checkInWorker(workers.check, othersTurn, routes.begin));
   const reading = { workerUrl: workers.bundle, written, pause: othersTurn };
   const certificates = await openCaFile(flags.extraCaFile, (error) => {
@@ -89,7 +88,7 @@ export async function runBundleServer(
   const variants = createVariantKeeper(flags, { ...context, make: makeInWorker(workers.variant) });
   const site = createLiveSite(flags.keep, (bundle) => {
     variants.prepareFor(bundle);
-    void warnOfBasePath(bundle, flags.basePath, logger);
+    void warnOfContent(bundle, flags.basePath, logger);
     onServing(sitePort.url);
   });
   const memory = memoryLimit();
@@ -205,12 +204,10 @@ function contentOf({
   return bundleUrl === undefined ? readFromFile(bundleFile) : readFromFlags(bundleUrl, version);
 }
 
-/** Without this warning visitors see a page without styles, and the administrator sees nothing. */
-async function warnOfBasePath(bundle: LiveBundle, basePath: string, logger: Logger): Promise<void> {
-  const name = await findMisplacedName(bundle, basePath).catch(() => undefined);
-  if (name === undefined) return;
-  const message = `the home page loads ${printableName(name)}, which is not in the bundle; build the site for --base-path ${basePath || '/'}`;
-  logger.warn({ digest: bundle.digest }, message);
+async function warnOfContent(bundle: LiveBundle, basePath: string, logger: Logger): Promise<void> {
+  for (const message of await findContentWarnings(bundle, basePath)) {
+    logger.warn({ digest: bundle.digest }, message);
+  }
 }
 
 function readinessOf(

@@ -21,6 +21,7 @@ import {
 } from '../runtime/flags/flag-kinds.ts';
 import type { FlagValues, ProgramDescription } from '../runtime/flags/flags.ts';
 import { Link } from '../wire/link.ts';
+import { composedForm } from '../wire/unicode-form.ts';
 import { deploymentTypes } from './answer/reply.ts';
 import { type ContentEncoding, contentEncodings } from './http/content-encoding.ts';
 import { readBasePath } from './http/request-path.ts';
@@ -52,6 +53,14 @@ const encodings = kind<readonly ContentEncoding[]>('br,gzip|none', (text) => {
   if (wanted.length !== names.length) throw new FlagValueError('must be br, gzip, both, or none');
   return wanted;
 });
+
+const hiddenName = (text: string): string => {
+  const name = composedForm(text.trim());
+  if (name === '' || name === '.' || name === '..' || name.includes('/')) {
+    throw new FlagValueError('must be names of folders or files without a slash, such as .net');
+  }
+  return name;
+};
 
 export const bundleServerFlags = {
   bundleFile: path.optional('Mounted bundle.json that names the bundle to serve; read at every poll'),
@@ -95,6 +104,12 @@ export const bundleServerFlags = {
     'Where the site runs; AirGapped forbids pages to load from other hosts',
   ),
   header: addedHeaders,
+  serveDotfiles: listOf(
+    'NAME,…',
+    ',',
+    hiddenName,
+    'Names of files and folders that are served although they are hidden, such as .net or install.cmd',
+  ),
   allowPrivateLinks: toggle('Allow links to loopback, private and cluster addresses'),
   allowFileLinks: toggle('Allow a file: link in --bundle-file; --bundle-url always allows it'),
   extraCaFile: path.optional(

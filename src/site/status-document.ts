@@ -3,6 +3,7 @@
 
 import { version } from '../runtime/version.ts';
 import { formatInstant } from '../wire/instant.ts';
+import { notesOfServed } from './content/content-warnings.ts';
 import type { ServedVersion, SiteView } from './content/live-site.ts';
 import type { SourceKind } from './source/published-content.ts';
 import { type PublishedSummary, reasonOf, type SourceProgress } from './source/source-progress.ts';
@@ -69,14 +70,14 @@ function describeVariants(view: SiteView | undefined, state: VariantState): obje
 }
 
 function describe({ bundle, version, activatedAt }: ServedVersion): object {
-  const { digest, files, pages, sizeBytes, notes } = bundle.stored.index;
+  const { digest, files, sizeBytes } = bundle.stored.index;
   return {
     version: version ?? null,
     digest,
     files: files.length,
-    pages,
+    pages: bundle.routes.pages,
     sizeBytes,
-    notes,
+    notes: notesOfServed(bundle),
     activatedAt: instant(activatedAt),
   };
 }

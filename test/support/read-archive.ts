@@ -5,7 +5,7 @@ import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { readArchive } from '../../src/bundle/archive/archive-reader.ts';
-import { createAssembly } from '../../src/bundle/archive/assembly.ts';
+import { type AssemblyOptions, createAssembly } from '../../src/bundle/archive/assembly.ts';
 import type { BundleIndex } from '../../src/bundle/bundle-index.ts';
 import { type BundleLimits, defaultLimits } from '../../src/bundle/limits.ts';
 import type { PackSink } from '../../src/bundle/store/pack.ts';
@@ -23,11 +23,15 @@ export async function* inPieces(bytes: Buffer, pieceBytes: number): AsyncGenerat
 
 export async function readBytes(
   bytes: Buffer,
-  options: { readonly limits?: Partial<BundleLimits>; readonly pieceBytes?: number } = {},
+  options: {
+    readonly limits?: Partial<BundleLimits>;
+    readonly pieceBytes?: number;
+    readonly assembly?: AssemblyOptions;
+  } = {},
 ): Promise<ReadResult> {
   const limits = { ...defaultLimits, ...options.limits };
   const pack = memorySink();
-  const assembly = createAssembly(limits, pack);
+  const assembly = createAssembly(limits, pack, options.assembly);
   const folder = join(tmpdir(), `read-archive-${randomUUID()}`);
   try {
     const source = inPieces(bytes, options.pieceBytes ?? 64 * 1024);

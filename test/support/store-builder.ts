@@ -6,7 +6,7 @@ import { createAssembly } from '../../src/bundle/archive/assembly.ts';
 import type { BundleIndex } from '../../src/bundle/bundle-index.ts';
 import { defaultLimits } from '../../src/bundle/limits.ts';
 import { commitBundle } from '../../src/bundle/store/commit.ts';
-import { shownFiles } from '../../src/bundle/store/hidden-files.ts';
+import { isHiddenFile } from '../../src/bundle/store/hidden-files.ts';
 import { createPackWriter } from '../../src/bundle/store/pack.ts';
 import { type StoreDisk, systemDisk } from '../../src/bundle/store/store-disk.ts';
 import type { PackedBytes, StoredBundle } from '../../src/bundle/store/stored-bundle.ts';
@@ -27,7 +27,10 @@ export async function putBundle(
     file.end();
   }
   const read = assembly.finish();
-  const index = pack.compact(read, shownFiles(read.files));
+  const index = pack.compact(
+    read,
+    read.files.filter(({ path }) => !isHiddenFile(path)),
+  );
   await pack.commit();
   await commitBundle(storeDir, staged, index, pack.position, disk);
   return index;

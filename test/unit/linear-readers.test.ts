@@ -6,6 +6,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { detectType } from '../../src/bundle/archive/archive-type.ts';
 import { readFilePath } from '../../src/bundle/archive/entry-path.ts';
+import { createHiddenLinks } from '../../src/bundle/archive/hidden-links.ts';
 import { judgeAnswer } from '../../src/bundle/fetch/link-answer.ts';
 import { defaultLimits } from '../../src/bundle/limits.ts';
 import { countPages } from '../../src/bundle/store/digest.ts';
@@ -106,6 +107,10 @@ const readers: Readonly<Record<string, Reader>> = {
       }
     },
     openings: ['', './', 'a/'],
+  },
+  'links of a page to hidden files': {
+    read: (text) => createHiddenLinks().read('a.html')?.(Buffer.from(`/.x${text}`)),
+    openings: ['', '<a href="/.', '<a href=/.', 'href', 'href=', 'href ="/.cmd', '/.x ', 'src="/.a">'],
   },
   "an archive's head": { read: (text) => detectType(Buffer.from(text)), openings: ['', '<', ' <html'] },
   "a storage's refusal": {

@@ -96,6 +96,9 @@ spec:
 - {{ printf "--admin-listen=%v:9090" $server.listenHost | quote }}
 - {{ printf "--deployment-type=%v" .Values.site.deploymentType | quote }}
 - {{ printf "--base-path=%v" .Values.site.basePath | quote }}
+{{- with .Values.site.serveDotfiles }}
+- {{ printf "--serve-dotfiles=%s" (join "," .) | replace "$(" "$$(" | quote }}
+{{- end }}
 {{- range $name, $value := .Values.site.headers }}
 - {{ printf "--header=%s: %s" $name $value | replace "$(" "$$(" | quote }}
 {{- end }}

@@ -1,5 +1,5 @@
 // Turns files into an index; this half of reading does not depend on the kind of archive. Owns: names, collisions,
-// limits of count and size, the hash of each file, the wrapping folder, the digest. Invariant: a file enters the index
+// limits of count and size, the hash of each file, the digest, and what the notes say. Invariant: a file enters the index
 // only after its last byte was hashed and written to the pack.
 
 import { createHash, type Hash, hash } from 'node:crypto';
@@ -7,10 +7,12 @@ import { composedForm } from '../../wire/unicode-form.ts';
 import type { BundleFile, BundleIndex, BundleNote } from '../bundle-index.ts';
 import type { BundleLimits } from '../limits.ts';
 import { printableName, refusal } from '../refusal.ts';
+import { notesOfContent } from '../store/content-notes.ts';
 import { countPages, digestOf, sizeOf, sortFiles } from '../store/digest.ts';
-import { isHiddenFile } from '../store/hidden-files.ts';
+import { isClutter, isHiddenFile } from '../store/hidden-files.ts';
 import type { PackSink } from '../store/pack.ts';
 import { checkFolderPath, readFilePath } from './entry-path.ts';
+import { createHiddenLinks } from './hidden-links.ts';
 
 /** One file that is being added. */
 export interface IncomingFile {
@@ -35,16 +37,26 @@ export interface Assembly {
   finish(): BundleIndex;
 }
 
+export interface AssemblyOptions {
+  /** The archive was written from a bundle, so that a top folder belongs to its paths. */
+  readonly hasExactPaths?: boolean;
+  /** See `isHiddenFile`. */
+  readonly serveDotfiles?: readonly string[] | undefined;
+  /** Published by an earlier version, perhaps: it kept a wrapping folder with hidden files beside it. */
+  readonly expectedDigest?: string | undefined;
+}
+
 type FileBody = Omit<BundleFile, 'path'>;
 
-/**
- * Every method throws a rejected {@link BundleError} for an error in the archive.
- *
- * @param hasExactPaths the archive was written from a bundle, so that a top folder belongs to its paths
- */
-export function createAssembly(limits: BundleLimits, pack: PackSink, hasExactPaths = false): Assembly {
+/** Every method throws a rejected {@link BundleError} for an error in the archive. */
+export function createAssembly(
+  limits: BundleLimits,
+  pack: PackSink,
+  { hasExactPaths = false, serveDotfiles, expectedDigest }: AssemblyOptions = {},
+): Assembly {
   const files = new Map<string, FileBody>();
   const notes = createNotes();
+  const links = createHiddenLinks();
   let entries = 0;
   let contentBytes = 0;
   let nameBytes = 0;
@@ -65,6 +77,20 @@ export function createAssembly(limits: BundleLimits, pack: PackSink, hasExactPat
     if (files.has(path)) notes.add('DuplicateReplaced', exampleOf(path, path));
     files.set(path, body);
   };
+  /** @param folder with its slash; what lies outside of it is hidden, and left out */
+  const indexWithin = (folder: string): BundleIndex => {
+    const inside = [...files].filter(([path]) => path.startsWith(folder));
+    const sorted = sortFiles(inside.map(([path, body]) => ({ path: path.slice(folder.length), ...body })));
+    const content = notesOfContent(sorted, { serveDotfiles, isLinked: links.inFolder(folder) });
+    const removed = { code: 'WrappingFolderRemoved', count: 1, example: printableName(folder.slice(0, -1)) };
+    return {
+      digest: digestOf(sorted),
+      files: sorted,
+      pages: countPages(sorted, serveDotfiles),
+      sizeBytes: sizeOf(sorted),
+      notes: sortNotes([...notes.list(), ...content, ...(folder === '' ? [] : [removed])]),
+    };
+  };
 
   return {
     get files() {
@@ -78,12 +104,14 @@ export function createAssembly(limits: BundleLimits, pack: PackSink, hasExactPat
       if (contentBytes > limits.maxTotalBytes) throw refusal('ContentTooLarge');
       const offset = pack.position;
       const hashing = createFileHash(size);
+      const readLinks = links.read(path);
       let left = size;
       return {
         write: (chunk) => {
           left -= chunk.length;
           if (left < 0) throw refusal('InvalidSize', { name });
           hashing.take(chunk);
+          readLinks?.(chunk);
           pack.append(chunk);
         },
         end: () => {
@@ -110,16 +138,11 @@ export function createAssembly(limits: BundleLimits, pack: PackSink, hasExactPat
       if (files.size === 0) throw refusal('EmptyBundle');
       refuseTwins(files.keys());
       const folder = hasExactPaths ? undefined : wrappingFolder([...files.keys()]);
-      if (folder !== undefined) notes.add('WrappingFolderRemoved', printableName(folder));
-      const cut = folder === undefined ? 0 : folder.length + 1;
-      const sorted = sortFiles([...files].map(([path, body]) => ({ path: path.slice(cut), ...body })));
-      return {
-        digest: digestOf(sorted),
-        files: sorted,
-        pages: countPages(sorted),
-        sizeBytes: sizeOf(sorted),
-        notes: notes.list(),
-      };
+      if (folder === undefined) return indexWithin('');
+      const index = indexWithin(`${folder}/`);
+      if (expectedDigest === undefined || index.digest === expectedDigest) return index;
+      const whole = indexWithin('');
+      return whole.digest === expectedDigest ? whole : index;
     },
   };
 }
@@ -153,16 +176,18 @@ function createFileHash(size: number): { take(chunk: Uint8Array): void; end(): s
 }
 
 /**
- * The one top folder that wraps a whole site: everything is in it, and its own `index.html` is the home page.
- * Without that page the folder counts as a part of the addresses (`guides/a.html` alone) and stays.
+ * The one top folder that wraps a whole site: everything that is served is in it, and its own `index.html` is the home page.
+ * Without that page the folder counts as a part of the addresses (`guides/a.html` alone) and stays. What file managers and
+ * archivers put beside the folder does not count.
  */
-export function wrappingFolder(paths: readonly string[]): string | undefined {
-  const first = paths[0] ?? '';
-  const slash = first.indexOf('/');
-  if (slash < 0) return undefined;
-  const folder = first.slice(0, slash);
-  const isAround = paths.every((path) => path.startsWith(`${folder}/`));
-  return isAround && paths.includes(`${folder}/index.html`) ? folder : undefined;
+function wrappingFolder(paths: readonly string[]): string | undefined {
+  const shown = paths.filter((path) => !isHiddenFile(path));
+  // A wrapping folder may begin with a dot, which hides all of it.
+  const counted = shown.length > 0 ? shown : paths.filter((path) => !isClutter(path));
+  const [first = ''] = counted;
+  const folder = first.slice(0, Math.max(0, first.indexOf('/')));
+  const isAround = folder !== '' && counted.every((path) => path.startsWith(`${folder}/`));
+  return isAround && counted.includes(`${folder}/index.html`) ? folder : undefined;
 }
 
 /** Status shows examples. Hidden files, and files that a wrapping folder may turn out to hide, are left out. */
@@ -182,6 +207,10 @@ function createNotes(): { add(code: string, example: string): void; list(): read
         example: known?.example || example,
       });
     },
-    list: () => [...notes.values()].sort((a, b) => (a.code < b.code ? -1 : 1)),
+    list: () => [...notes.values()],
   };
+}
+
+function sortNotes(notes: readonly BundleNote[]): readonly BundleNote[] {
+  return notes.toSorted((a, b) => (a.code < b.code ? -1 : 1));
 }

@@ -2,9 +2,10 @@
 // brackets and commas becomes hundreds of megabytes of objects. Invariant: a parsed index has the one form that indexes
 // are written in, and no more rows than the limit on files.
 
-import type { BundleFile } from '../bundle-index.ts';
+import { type BundleFile, heldFiles, isHeld } from '../bundle-index.ts';
 import type { BundleLimits } from '../limits.ts';
-import { shownFiles } from '../store/hidden-files.ts';
+import { notesOfContent } from '../store/content-notes.ts';
+import { isHiddenFile } from '../store/hidden-files.ts';
 import { type IndexDocument, parseIndex } from '../store/index-document.ts';
 
 /** In addition to its name a row takes a hash, two numbers and punctuation. */
@@ -21,9 +22,15 @@ export function maxIndexBytes({ maxMetadataBytes, maxFiles }: BundleLimits): num
 
 /**
  * @param text as the other server sent it
+ * @param serveDotfiles see `isHiddenFile`: a copy without the bytes of what is to be shown is refused
  * @returns `undefined` for an index that is damaged, of another digest, or beyond the limits
  */
-export function readCopyIndex(text: string, digest: string, limits: BundleLimits): IndexDocument | undefined {
+export function readCopyIndex(
+  text: string,
+  digest: string,
+  limits: BundleLimits,
+  serveDotfiles: readonly string[] = [],
+): IndexDocument | undefined {
   if (!isBounded(text, limits)) return undefined;
   const document = parseIndex(text);
   if (document === undefined || document.index.digest !== digest) return undefined;
@@ -32,9 +39,11 @@ export function readCopyIndex(text: string, digest: string, limits: BundleLimits
     index.files.length > 0 &&
     packBytes <= limits.maxTotalBytes &&
     index.files.every(({ size }) => size <= limits.maxFileBytes) &&
+    index.files.every((file) => isHeld(file) || isHiddenFile(file.path, serveDotfiles)) &&
     isFilled(index.files, packBytes);
   // No hash covers the notes: they describe an archive that this server never received.
-  return isWithin ? { index: { ...index, notes: [] }, packBytes } : undefined;
+  const notes = notesOfContent(index.files, { serveDotfiles });
+  return isWithin ? { index: { ...index, notes }, packBytes } : undefined;
 }
 
 function isBounded(text: string, { maxFiles, maxPathBytes }: BundleLimits): boolean {
@@ -62,11 +71,11 @@ function rowEnd(text: string, at: number, maxPathBytes: number): number | undefi
   return afterName.test(text) ? afterName.lastIndex : undefined;
 }
 
-/** Whether the shown files fill the pack, one after another: then the stated size is no more than the index accounts for. */
+/** Whether the files that it holds fill the pack, one after another: then the stated size is no more than the index accounts for. */
 function isFilled(files: readonly BundleFile[], packBytes: number): boolean {
   let end = 0;
   let last: BundleFile | undefined;
-  const sorted = shownFiles(files)
+  const sorted = heldFiles(files)
     .filter(({ size }) => size > 0)
     .toSorted((a, b) => a.offset - b.offset);
   for (const file of sorted) {

@@ -36,7 +36,7 @@ export async function runCopy(task: CopyTask, context: ProgressContext): Promise
 }
 
 async function copy(
-  { origin, digest, storeDir, workDir, limits }: CopyTask,
+  { origin, digest, storeDir, workDir, limits, serveDotfiles }: CopyTask,
   connection: PeerConnection,
   context: ProgressContext,
 ): Promise<BundleIndex> {
@@ -46,7 +46,7 @@ async function copy(
   const answer = await connection.get(origin, `/peers/${digest}/index`, indexDeadline);
   requireOk(answer);
   const text = await readText(inTime(answer, clock), longestIndexBytes);
-  const document = readCopyIndex(text, digest, limits);
+  const document = readCopyIndex(text, digest, limits, serveDotfiles);
   if (document === undefined) throw copyRefused();
   const deadline = clock.deadline(longestCopyMs(document.packBytes));
   const pack = await connection.get(origin, `/peers/${digest}/pack`, deadline);

@@ -31,6 +31,8 @@ export interface CopyingOptions {
   readonly storeDir: string;
   readonly limits: BundleLimits;
   readonly userAgent: string;
+  /** See `isHiddenFile`: a copy must have the bytes of these. */
+  readonly serveDotfiles?: readonly string[] | undefined;
   /** Awaited after each slice of the index, and lets others run. */
   readonly pause: () => Promise<void>;
   /** Called with the index of each copy once it is committed. */
@@ -38,7 +40,8 @@ export interface CopyingOptions {
 }
 
 /** Crosses to the thread. */
-export interface CopyTask extends Pick<CopyingOptions, 'storeDir' | 'limits' | 'userAgent'> {
+export interface CopyTask
+  extends Pick<CopyingOptions, 'storeDir' | 'limits' | 'userAgent' | 'serveDotfiles'> {
   readonly task: 'copy';
   /** Such as `http://10.0.0.7:9090`. */
   readonly origin: string;
@@ -53,10 +56,11 @@ const threadLimits = { maxOldGenerationSizeMb: 144 };
 
 /** @param program of the thread (`src/bin/bundle-worker.ts`, or where the build put it) */
 export function copyInWorker(program: URL, options: CopyingOptions): TakeCopy {
-  const { storeDir, limits, userAgent, pause, note } = options;
+  const { storeDir, limits, userAgent, serveDotfiles, pause, note } = options;
   return async (origin, digest, copyName, watcher) => {
     const workDir = join(storeDir, `${incomingPrefix}${copyName}`);
-    const task: CopyTask = { task: 'copy', origin, digest, storeDir, workDir, limits, userAgent };
+    const own = { origin, digest, storeDir, workDir, limits, userAgent, serveDotfiles };
+    const task: CopyTask = { task: 'copy', ...own };
     try {
       const index = await runBundleTask(program, task, { ...watcher, failure, pause, limits: threadLimits });
       if (index !== undefined) note(storeDir, index);

@@ -8,14 +8,14 @@ import { Link } from '../../wire/link.ts';
 import { readArchive } from '../archive/archive-reader.ts';
 import { type Assembly, createAssembly } from '../archive/assembly.ts';
 import { BundleError } from '../bundle-error.ts';
-import type { BundleIndex } from '../bundle-index.ts';
+import type { BundleFile, BundleIndex } from '../bundle-index.ts';
 import { type OnWritten, type ProgressContext, throttleProgress } from '../bundle-task.ts';
 import { watch } from '../byte-stream.ts';
 import { fetchArchive } from '../fetch/fetching.ts';
 import type { ProxySettings } from '../fetch/proxy-settings.ts';
 import { oddAnswer, refusal } from '../refusal.ts';
 import { commitBundle } from '../store/commit.ts';
-import { shownFiles } from '../store/hidden-files.ts';
+import { isHiddenFile } from '../store/hidden-files.ts';
 import { createCountingSink, createPackWriter, type PackSink } from '../store/pack.ts';
 import { freeBytesOf, removeQuietly, type StoreDisk, systemDisk } from '../store/store-disk.ts';
 import { inStore, storeFull } from '../store/store-fault.ts';
@@ -83,7 +83,8 @@ export async function storeContent(
   const pack = createPackWriter(packPath);
   try {
     const index = await readInto(pack);
-    const kept = task.keepsHiddenFiles === true ? index.files : shownFiles(index.files);
+    const isKept = ({ path }: BundleFile): boolean => !isHiddenFile(path, task.serveDotfiles);
+    const kept = task.keepsHiddenFiles === true ? index.files : index.files.filter(isKept);
     const compacted = pack.compact(index, kept);
     pack.flush();
     const isNew = await disk.list(bundleFolder(storeDir, index.digest)).then(
@@ -105,7 +106,7 @@ async function read(task: PrepareTask, context: PrepareContext, pack: PackSink):
   if (link === undefined) throw oddAnswer('InvalidRedirect');
   const admit = (archiveBytes: number): Promise<void> => requireRoom(task.storeDir, archiveBytes, context);
   const giveUp = new AbortController();
-  const assembly = createAssembly(limits, pack);
+  const assembly = createAssembly(limits, pack, task);
   try {
     const bytes = fetchArchive(link, { ...task, clock, proxy, admit }, giveUp.signal);
     const report = throttleProgress(context);

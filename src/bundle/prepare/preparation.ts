@@ -23,6 +23,8 @@ export interface StoreRequest {
    * server must not set it: it never needs them.
    */
   readonly keepsHiddenFiles?: boolean | undefined;
+  /** Names of hidden files and folders that are served, and so kept and counted: see `isHiddenFile`. */
+  readonly serveDotfiles?: readonly string[] | undefined;
   /** PEM of CA certificates to trust in addition to the system's. */
   readonly extraCaPem: string | undefined;
   readonly userAgent: string;
@@ -36,7 +38,8 @@ export interface ThreadsOwn {
   readonly wantsFiles: boolean;
 }
 
-export type StoringTask = Pick<StoreRequest, 'storeDir' | 'keepsHiddenFiles'> & Pick<ThreadsOwn, 'workDir'>;
+export type StoringTask = Pick<StoreRequest, 'storeDir' | 'keepsHiddenFiles' | 'serveDotfiles'> &
+  Pick<ThreadsOwn, 'workDir'>;
 
 export interface PrepareRequest extends StoreRequest {
   readonly link: Link;

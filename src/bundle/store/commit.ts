@@ -3,7 +3,7 @@
 // the new one is there.
 
 import { dirname, join } from 'node:path';
-import type { BundleIndex } from '../bundle-index.ts';
+import { type BundleIndex, isHeld } from '../bundle-index.ts';
 import { removeCopy, setAside } from './copy-moves.ts';
 import { formatIndex } from './index-document.ts';
 import { checkBundle } from './store-check.ts';
@@ -31,7 +31,7 @@ export async function commitBundle(
   const isFree = names?.length === 0;
   if (!isFree) {
     const earlier = names && (await checkBundle(target, index.digest, disk).catch(() => undefined));
-    if (earlier !== undefined) return earlier.index;
+    if (earlier !== undefined && holdsAllOf(index, earlier.index)) return earlier.index;
     await setAside(storeDir, target, index.digest, disk);
   }
   await disk.rename(staged, target);
@@ -42,4 +42,9 @@ export async function commitBundle(
     await removeCopy(storeDir, damagedFolder(storeDir, index.digest), index.digest, disk).catch(() => {});
   }
   return index;
+}
+
+/** The earlier copy may have been written without files that --serve-dotfiles shows since. Of one digest, rows are equal. */
+function holdsAllOf({ files }: BundleIndex, earlier: BundleIndex): boolean {
+  return files.every((file, at) => !isHeld(file) || isHeld(earlier.files[at] ?? file));
 }

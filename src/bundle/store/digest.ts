@@ -3,6 +3,7 @@
 
 import { createHash } from 'node:crypto';
 import type { BundleFile } from '../bundle-index.ts';
+import { isHiddenFile } from './hidden-files.ts';
 
 /** Sorts by path in UTF-16 code units, the one order of files in an index. */
 export function sortFiles(files: Iterable<BundleFile>): readonly BundleFile[] {
@@ -24,16 +25,27 @@ export function digestOf(files: readonly Pick<BundleFile, 'path' | 'sha256'>[]):
 
 /**
  * How many pages a visitor can open: HTML documents by their extensionless address, so `guide.html` and
- * `guide/index.html` are one page. A `404.html` (or `404/index.html`), at any depth, is not a page.
+ * `guide/index.html` are one page. A `404.html` (or `404/index.html`), at any depth, is not a page, and nothing hidden is.
+ *
+ * @param serveDotfiles see `isHiddenFile`
  */
-export function countPages(files: readonly Pick<BundleFile, 'path'>[]): number {
-  const addresses = new Set<string>();
-  for (const { path } of files) {
-    if (!/\.html?$/i.test(path)) continue;
-    const address = path.replace(/\.html?$/i, '').replace(/(^|\/)index$/i, '');
-    if (!/(^|\/)404$/.test(address)) addresses.add(address);
-  }
-  return addresses.size;
+export function countPages(
+  files: readonly Pick<BundleFile, 'path'>[],
+  serveDotfiles: readonly string[] = [],
+): number {
+  return countAddresses(files.filter(({ path }) => !isHiddenFile(path, serveDotfiles)));
+}
+
+/** The same, hidden pages included: stored indexes have this count since the first version, and earlier ones check it. */
+export function countAddresses(files: readonly Pick<BundleFile, 'path'>[]): number {
+  return new Set(files.flatMap(({ path }) => pageAddress(path) ?? [])).size;
+}
+
+/** The extensionless address of an HTML document; `undefined` for another file, and for an error page. */
+export function pageAddress(path: string): string | undefined {
+  if (!/\.html?$/i.test(path)) return undefined;
+  const address = path.replace(/\.html?$/i, '').replace(/(^|\/)index$/i, '');
+  return /(^|\/)404$/.test(address) ? undefined : address;
 }
 
 /** Sum of the files' sizes. */

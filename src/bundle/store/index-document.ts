@@ -4,9 +4,9 @@
 import { createHash } from 'node:crypto';
 import * as z from 'zod/mini';
 import { readJson } from '../../wire/json-text.ts';
-import type { BundleFile, BundleIndex } from '../bundle-index.ts';
-import { countPages, digestOf, sizeOf, sortFiles } from './digest.ts';
-import { shownFiles } from './hidden-files.ts';
+import { type BundleFile, type BundleIndex, heldFiles, isHeld, noBytes } from '../bundle-index.ts';
+import { countAddresses, countPages, digestOf, sizeOf, sortFiles } from './digest.ts';
+import { hadNoBytes } from './hidden-files.ts';
 
 /** A program that changes this reads the former format too: a copy that it cannot read is removed, perhaps the last one. */
 const format = 'static-export-index/2';
@@ -16,17 +16,22 @@ const hashPattern = /^[0-9a-f]{64}$/;
 const hash = z.string().check(z.regex(hashPattern));
 const document = z.object({
   digest: hash,
+  /** Hidden pages included: see `countAddresses`. */
   pages: count,
   sizeBytes: count,
   packBytes: count,
-  notes: z.array(z.object({ code: z.string(), count, example: z.string() })),
+  /** A row without bytes has an offset behind the pack. Missing in indexes of earlier versions: see `hadNoBytes`. */
+  marksNoBytes: z.optional(z.literal(true)),
+  notes: z.array(
+    z.object({ code: z.string(), count, example: z.string(), paths: z.optional(z.array(z.string())) }),
+  ),
   /** path, offset, size, sha256; see {@link readRow} */
   files: z.array(z.unknown()),
 });
 
 export interface IndexDocument {
   readonly index: BundleIndex;
-  /** Size of the pack: of its shown files, each content that has several names (hard links) once. */
+  /** Size of the pack: of the files that it holds, each content that has several names (hard links) once. */
   readonly packBytes: number;
 }
 
@@ -34,11 +39,17 @@ export interface IndexDocument {
 export function formatIndex({ index, packBytes }: IndexDocument): string {
   const json = JSON.stringify({
     digest: index.digest,
-    pages: index.pages,
+    pages: countAddresses(index.files),
     sizeBytes: index.sizeBytes,
     packBytes,
+    marksNoBytes: true,
     notes: index.notes,
-    files: index.files.map(({ path, offset, size, sha256 }) => [path, offset, size, sha256]),
+    files: index.files.map((file) => [
+      file.path,
+      isHeld(file) ? file.offset : packBytes,
+      file.size,
+      file.sha256,
+    ]),
   });
   return sealText(format, json);
 }
@@ -47,16 +58,20 @@ export function formatIndex({ index, packBytes }: IndexDocument): string {
 export function parseIndex(text: string): IndexDocument | undefined {
   const parsed = document.safeParse(readJson(readSealed(format, text)));
   if (!parsed.success) return undefined;
-  const { packBytes, files: rows, ...summary } = parsed.data;
-  const files = rows.flatMap((row) => readRow(row) ?? []);
-  if (files.length < rows.length) return undefined;
+  const { packBytes, marksNoBytes = false, files: rows, ...summary } = parsed.data;
+  const read = rows.flatMap((row) => readRow(row) ?? []);
+  if (read.length < rows.length) return undefined;
+  const isWithoutBytes = ({ path, offset, size }: BundleFile): boolean =>
+    size > 0 && (marksNoBytes ? offset === packBytes : hadNoBytes(path));
+  const files = read.map((file) => (isWithoutBytes(file) ? { ...file, offset: noBytes } : file));
   const isSorted = sortFiles(files).every((file, at) => file === files[at]);
-  const isInside = shownFiles(files).every(({ offset, size }) => offset + size <= packBytes);
+  const isInside = heldFiles(files).every(({ offset, size }) => offset + size <= packBytes);
   const isTrue =
     digestOf(files) === summary.digest &&
-    countPages(files) === summary.pages &&
+    countAddresses(files) === summary.pages &&
     sizeOf(files) === summary.sizeBytes;
-  return isSorted && isInside && isTrue ? { index: { ...summary, files }, packBytes } : undefined;
+  const index = { ...summary, pages: countPages(files), files };
+  return isSorted && isInside && isTrue ? { index, packBytes } : undefined;
 }
 
 /** By hand: through a schema, thousands of rows took longer than all the rest of the index. */

@@ -3,7 +3,7 @@
 
 import { closeSync, fsync, ftruncateSync, openSync, readSync, writeSync } from 'node:fs';
 import { promisify } from 'node:util';
-import type { BundleFile, BundleIndex } from '../bundle-index.ts';
+import { type BundleFile, type BundleIndex, noBytes } from '../bundle-index.ts';
 import { storeFault } from './store-fault.ts';
 
 /** Where an assembly puts the bytes. */
@@ -127,7 +127,7 @@ function planMoves(files: readonly BundleFile[]): {
     moves.push({ from, to: bytes, size });
     bytes += size;
   }
-  return { bytes, moves, of: ({ offset, size }) => (size === 0 ? 0 : (offsets.get(offset) ?? 0)) };
+  return { bytes, moves, of: ({ offset, size }) => (size === 0 ? 0 : (offsets.get(offset) ?? noBytes)) };
 }
 
 /** Always towards the start and in order, so that nothing is written over before it was moved. */

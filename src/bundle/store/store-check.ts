@@ -1,12 +1,11 @@
-// Proves that a stored bundle still matches its digest: the index, then the bytes of every visible file. Hidden files
-// have no bytes. Runs on every load. Refuses to trust a size, a time or a name where the bytes can be read. Also
+// Proves that a stored bundle still matches its digest: the index, then the bytes of every file that has some in the
+// pack. Runs on every load. Refuses to trust a size, a time or a name where the bytes can be read. Also
 // refuses to call a copy bad because this machine could not read it now: a bad copy is removed, perhaps the last one.
 
 import { createHash, type Hash, hash } from 'node:crypto';
 import { join } from 'node:path';
 import { publishableCode } from '../../wire/publishable-error.ts';
-import type { BundleFile, BundleIndex } from '../bundle-index.ts';
-import { shownFiles } from './hidden-files.ts';
+import { type BundleFile, type BundleIndex, heldFiles } from '../bundle-index.ts';
 import { type IndexDocument, parseIndex } from './index-document.ts';
 import type { DamagedBytes } from './pending-check.ts';
 import type { ReadableFile, StoreDisk } from './store-disk.ts';
@@ -69,7 +68,7 @@ export async function checkBundle(
 }
 
 /**
- * Whether the pack in a folder is what the index says, every file of it that is shown.
+ * Whether the pack in a folder is what the index says, every file that it holds.
  *
  * @throws what the disk throws, also where there is no pack
  */
@@ -84,7 +83,7 @@ export async function holdsPack(
     const { size } = await pack.stat();
     if (size !== document.packBytes) return false;
     await steps.onIndex?.(document.index);
-    return await holdsAll(pack, shownFiles(document.index.files), steps);
+    return await holdsAll(pack, heldFiles(document.index.files), steps);
   } finally {
     await pack.close();
   }

@@ -4,7 +4,7 @@
 import type { BundleIndex, BundleNote } from '../../bundle/bundle-index.ts';
 import { isHiddenFile } from '../../bundle/store/hidden-files.ts';
 import { printable } from '../../wire/printable-text.ts';
-import type { CliContext, CommandResult } from '../context.ts';
+import type { CliContext, CommandResult, Finding } from '../context.ts';
 import { counted, sizeWords } from '../output/amounts.ts';
 import { readIndex, type SizeLimits } from './reading.ts';
 
@@ -63,19 +63,44 @@ export function contentLines(index: BundleIndex): readonly string[] {
 }
 
 const hiddenPaths = ({ files }: BundleIndex): readonly string[] =>
-  files.map((file) => file.path).filter(isHiddenFile);
+  files.map((file) => file.path).filter((path) => isHiddenFile(path));
+
+/** What visitors will miss, as warnings; a reader's other notes are none. */
+export function contentWarnings({ notes }: Pick<BundleIndex, 'notes'>): readonly Finding[] {
+  return notes
+    .filter(({ code }) => code in remedies)
+    .map((note) => ({
+      level: 'warning',
+      code: note.code,
+      lines: [noteWords(note), remedies[note.code] ?? ''],
+    }));
+}
+
+const remedies: Readonly<Record<string, string>> = {
+  HomePageMissing: 'Pack the folder that holds index.html, or export the site with its home page.',
+  NotServed: 'Rename them, or name the hidden part in --serve-dotfiles of the bundle server.',
+};
+
+export const warningLines = (index: Pick<BundleIndex, 'notes'>): readonly string[] =>
+  contentWarnings(index).map(({ lines }) => `Warning: ${lines.join('. ')}`);
 
 /** By the code of a note. */
 const noteSentences: Readonly<Record<string, (count: number) => string>> = {
   DuplicateReplaced: (count) => `${counted(count, 'file')} replaced by a later file of the same name`,
   HardLinkFollowed: (count) => `${counted(count, 'hard link')} read as a copy`,
   NameEndsAtNul: (count) => `${counted(count, 'name')} cut at a NUL`,
+  HomePageMissing: () =>
+    'the home page does not answer, because no index.html is at the root. The first page is',
+  NotServed: (count) =>
+    `${counted(count, 'hidden path')} of pages, linked files or scripts, which a server answers with 404`,
   PathNormalised: (count) => `${counted(count, 'path')} written in its plain form`,
   WrappingFolderRemoved: () => 'the folder around all files is not part of their paths',
 };
 
 /** What a reader had to adapt, for a person; documents have its code. */
-export function noteWords({ code, count, example }: BundleNote): string {
+export function noteWords({ code, count, example, paths = [] }: BundleNote): string {
   const sentence = noteSentences[code]?.(count) ?? `${code} (${counted(count, 'time')})`;
-  return `${sentence}${example === '' ? '' : `: ${example}`}`;
+  const more = paths.length > 0 && count > paths.length ? `, and ${count - paths.length} more` : '';
+  const shown = paths.length > 0 ? `${paths.join(', ')}${more}` : example;
+  return `${sentence}${shown === '' ? '' : `: ${shown}`}`;
 }

@@ -13,7 +13,7 @@ import { sizeWords } from '../output/amounts.ts';
 import { isUnfinished, namedPath } from '../output/destination.ts';
 import { isArchiveName, writeArchive } from './archive-file.ts';
 import { filesOf, sourceUnreadable } from './folder-files.ts';
-import { contentFields, contentLines } from './inspect.ts';
+import { contentFields, contentLines, contentWarnings, warningLines } from './inspect.ts';
 import { readIndex, type SizeLimits, withArchive } from './reading.ts';
 
 interface PackValues extends SizeLimits {
@@ -63,7 +63,8 @@ export async function packBundle(
     outcome: 'done',
     kind: 'PackedArchive',
     fields: { ...contentFields(index), path: destination },
-    lines: [`Written: ${printable(destination)}`, ...contentLines(index)],
+    lines: [`Written: ${printable(destination)}`, ...contentLines(index), ...warningLines(index)],
+    findings: contentWarnings(index),
   };
 }
 

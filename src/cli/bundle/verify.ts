@@ -1,9 +1,9 @@
 // `bundle verify`: whether an archive is whole, and has the digest that the user named. An archive that is not whole is
-// the answer no, not a failure of the command.
+// the answer no, not a failure of the command. What visitors will miss of a whole archive is a warning.
 
 import { BundleError } from '../../bundle/bundle-error.ts';
 import type { CliContext, CommandResult } from '../context.ts';
-import { contentLines, summaryFields } from './inspect.ts';
+import { contentLines, contentWarnings, summaryFields, warningLines } from './inspect.ts';
 import { readIndex, type SizeLimits } from './reading.ts';
 
 interface VerifyValues extends SizeLimits {
@@ -20,8 +20,14 @@ export async function verifyBundle(
     const { digest: wanted = index.digest } = values;
     const fields = summaryFields(index);
     if (wanted === index.digest) {
-      const lines = ['The archive is whole.', ...contentLines(index)];
-      return { outcome: 'done', kind: 'ArchiveVerdict', fields: { valid: true, ...fields }, lines };
+      const lines = ['The archive is whole.', ...contentLines(index), ...warningLines(index)];
+      return {
+        outcome: 'done',
+        kind: 'ArchiveVerdict',
+        fields: { valid: true, ...fields, notes: index.notes },
+        lines,
+        findings: contentWarnings(index),
+      };
     }
     const message = `the archive is whole, but its digest is ${index.digest}`;
     return refused('DigestMismatch', message, fields, [

@@ -4,7 +4,7 @@
 import { join } from 'node:path';
 import type { BundleIndex } from '../../bundle/bundle-index.ts';
 import type { BundleLimits } from '../../bundle/limits.ts';
-import { shownFiles } from '../../bundle/store/hidden-files.ts';
+import { isHiddenFile } from '../../bundle/store/hidden-files.ts';
 import { createPackWriter } from '../../bundle/store/pack.ts';
 import { inStore } from '../../bundle/store/store-fault.ts';
 import { packName } from '../../bundle/store/store-layout.ts';
@@ -47,7 +47,10 @@ export async function stageBundle(
   try {
     const sink = { limits, pack, workDir, onProgress };
     const read = await readKitBundle(bundle, blobs, base, sink, signal);
-    const index = pack.compact(read, keepsHiddenFiles ? read.files : shownFiles(read.files));
+    const index = pack.compact(
+      read,
+      keepsHiddenFiles ? read.files : read.files.filter(({ path }) => !isHiddenFile(path)),
+    );
     await pack.commit();
     return { folder, index, packBytes: pack.position };
   } finally {

@@ -17,6 +17,14 @@ const version = z
 const code = z.string().min(1).describe('In CamelCase. Scripts can match it.');
 const printablePath = z.string().describe('Path within the archive. Hidden characters are escaped.');
 
+const notes = z
+  .array(
+    z.strictObject({
+      ...{ code, count, example: z.string() },
+      paths: z.array(z.string()).describe('Of NotServed: the first hidden paths.').optional(),
+    }),
+  )
+  .describe('What readers of the archive had to adapt or leave out, and what visitors will miss.');
 const hiddenFiles = count.describe('Number of files that a server does not show.');
 
 const exportItem = {
@@ -201,9 +209,7 @@ const fields = {
   ArchiveSummary: {
     ...archive,
     hiddenFiles,
-    notes: z
-      .array(z.strictObject({ code, count, example: z.string() }))
-      .describe('What readers of the archive had to adapt or leave out.'),
+    notes,
     entries: z
       .array(z.strictObject({ path: printablePath, size: count, sha256: digest.describe('Of the file.') }))
       .optional(),
@@ -211,6 +217,7 @@ const fields = {
   ArchiveVerdict: {
     valid: z.boolean(),
     ...z.strictObject(archive).partial().shape,
+    notes: notes.optional(),
     code: code.optional(),
     message: z.string().optional(),
   },

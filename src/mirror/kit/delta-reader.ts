@@ -46,7 +46,7 @@ export async function applyDelta(
   const shown = new Map(
     base.index.files.filter(({ path }) => !isHiddenFile(path)).map((file) => [file.path, file]),
   );
-  const assembly = createAssembly(limits, pack, true);
+  const assembly = createAssembly(limits, pack, { hasExactPaths: true });
   try {
     for (let record = await nextRecord(cursor); record !== undefined; record = await nextRecord(cursor)) {
       await applyRecord(record, cursor, base, shown, assembly);

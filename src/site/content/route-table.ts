@@ -4,7 +4,8 @@
 // Either Unicode form of an address finds the one file. Invariant: a redirect leads to a path of this table that is a file,
 // so that no redirect is ever chained.
 
-import type { BundleFile, BundleIndex } from '../../bundle/bundle-index.ts';
+import { type BundleFile, type BundleIndex, isHeld } from '../../bundle/bundle-index.ts';
+import { pageAddress } from '../../bundle/store/digest.ts';
 import { isHiddenFile } from '../../bundle/store/hidden-files.ts';
 import { composedForm } from '../../wire/unicode-form.ts';
 import { isWorthCompressing } from '../http/content-encoding.ts';
@@ -49,6 +50,10 @@ export interface RouteTable {
   findAsset(path: string): FileRoute | undefined;
   /** Number of files that can be asked for. */
   readonly size: number;
+  /** Number of pages that can be opened. */
+  readonly pages: number;
+  /** Files that --serve-dotfiles shows and the pack does not have: it was written without the flag. */
+  readonly missing: { readonly count: number; readonly example: string };
 }
 
 const index = 'index.html';
@@ -57,11 +62,16 @@ const extension = '.html';
 /** Paths that are handled without a pause: a few milliseconds of work. */
 export const pathsPerSlice = 500;
 
-type TableBundle = Pick<BundleIndex, 'digest' | 'files'>;
+/** What of an index its routes are made of. */
+export type TableBundle = Pick<BundleIndex, 'digest' | 'files'> & Partial<Pick<BundleIndex, 'pages'>>;
 
-/** Hidden files are left out here, and are absent for every request. In one go. */
-export function buildRouteTable(bundle: TableBundle): RouteTable {
-  const building = buildStepwise(bundle);
+/**
+ * Hidden files are left out here, and are absent for every request. In one go.
+ *
+ * @param serveDotfiles see `isHiddenFile`
+ */
+export function buildRouteTable(bundle: TableBundle, serveDotfiles: readonly string[] = []): RouteTable {
+  const building = buildStepwise(bundle, serveDotfiles);
   for (let step = building.next(); ; step = building.next()) if (step.done) return step.value;
 }
 
@@ -69,8 +79,9 @@ export function buildRouteTable(bundle: TableBundle): RouteTable {
 export async function buildRouteTableInSlices(
   bundle: TableBundle,
   pause: () => Promise<void>,
+  serveDotfiles: readonly string[] = [],
 ): Promise<RouteTable> {
-  const building = buildStepwise(bundle);
+  const building = buildStepwise(bundle, serveDotfiles);
   let handled = 0;
   for (let step = building.next(); ; step = building.next()) {
     if (step.done) return step.value;
@@ -80,14 +91,24 @@ export async function buildRouteTableInSlices(
 }
 
 /** Yields after each path. */
-function* buildStepwise(bundle: TableBundle): Generator<void, RouteTable> {
+function* buildStepwise(bundle: TableBundle, serveDotfiles: readonly string[]): Generator<void, RouteTable> {
   const ordinals = new Map<string, number>();
   const notFoundPages = new Map<string, string>();
+  const known = serveDotfiles.length === 0 ? bundle.pages : undefined;
+  const addresses = new Set<string>();
+  let missing = { count: 0, example: '' };
   let size = 0;
-  for (const [ordinal, { path }] of bundle.files.entries()) {
+  for (const [ordinal, file] of bundle.files.entries()) {
     yield;
-    if (isHiddenFile(path)) continue;
+    const { path } = file;
+    if (isHiddenFile(path, serveDotfiles)) continue;
+    if (!isHeld(file)) {
+      missing = { count: missing.count + 1, example: missing.example || path };
+      continue;
+    }
     size += 1;
+    const address = known === undefined ? pageAddress(path) : undefined;
+    if (address !== undefined) addresses.add(address);
     const requested = `/${path}`;
     const composed = composedForm(requested);
     // A store of an earlier version may hold both forms; the exact one wins.
@@ -97,7 +118,8 @@ function* buildStepwise(bundle: TableBundle): Generator<void, RouteTable> {
       notFoundPages.set(composed.slice(0, -notFoundPage.length), requested);
     }
   }
-  return createRouteTable(bundle, ordinals, notFoundPages, size);
+  const pages = known ?? addresses.size;
+  return createRouteTable(bundle, ordinals, notFoundPages, { size, pages, missing });
 }
 
 /** @param ordinals of the files that can be asked for, by path and composed path. @param notFoundPages by composed folder */
@@ -105,7 +127,7 @@ function createRouteTable(
   { digest, files }: TableBundle,
   ordinals: ReadonlyMap<string, number>,
   notFoundPages: ReadonlyMap<string, string>,
-  size: number,
+  counts: Pick<RouteTable, 'size' | 'pages' | 'missing'>,
 ): RouteTable {
   const namingOf = lazily(() => createAssetNames(files.map(({ path }) => path)));
   const made = new Map<number, FileRoute>();
@@ -145,7 +167,7 @@ function createRouteTable(
       const route = fileAt(path);
       return route === undefined || isDocument(route.file.path) ? undefined : route;
     },
-    size,
+    ...counts,
   };
 }
 

@@ -42,7 +42,9 @@ export function joinPeers(
   const id = random.uuid();
   let intent: PeerIntent | undefined;
   const limits = limitsOf(flags);
-  const take = copyInWorker(worker, { storeDir: flags.store, limits, userAgent, pause: othersTurn, note });
+  const { store: storeDir, serveDotfiles } = flags;
+  const copying = { storeDir, limits, userAgent, serveDotfiles, pause: othersTurn, note };
+  const take = copyInWorker(worker, copying);
   const client = createPeerClient({ clock, userAgent });
   const known = trackPeers(() => resolvePeers(flags.peers, flags.adminListen.port), clock.monotonic);
   const peers = createPeers({

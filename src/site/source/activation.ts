@@ -53,8 +53,9 @@ export async function activate(
   { stored, provenance, committed }: VerifiedBundle,
   version: string | undefined,
 ): Promise<void> {
-  const { digest, files, pages } = stored.index;
+  const { digest, files } = stored.index;
   const { bundle } = await bringUp(ports, stored, committed);
+  const { pages } = bundle.routes;
   const before = ports.site.view()?.active;
   const isSame = before?.bundle.digest === digest && before.version === version;
   const activatedAt = isSame ? before.activatedAt : ports.clock.now();
@@ -81,7 +82,8 @@ export async function activateCurrent(ports: ActivationPorts, stored: StoredBund
     return;
   }
   ports.site.swap(served);
-  const { digest, files, pages } = stored.index;
+  const { digest, files } = stored.index;
+  const { pages } = served.bundle.routes;
   ports.logger.info(
     { version: served.version, digest, files: files.length, pages, provenance: 'disk' },
     'serving',

@@ -76,6 +76,7 @@ export function openPreparation(
       link: published.link,
       storeDir: flags.store,
       expectedDigest: published.digest,
+      serveDotfiles: flags.serveDotfiles,
       limits,
       allowPrivateLinks: flags.allowPrivateLinks,
       // A link on the command line is its user's own; one in bundle.json may be another person's text.

@@ -57,6 +57,7 @@ export function openRestore(
         ref,
         digest,
         storeDir: flags.store,
+        serveDotfiles: flags.serveDotfiles,
         limits,
         access: {
           secret: folder === undefined ? undefined : await secretIn(folder),

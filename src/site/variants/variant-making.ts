@@ -7,8 +7,7 @@ import { createHash, hash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { join } from 'node:path';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
-import type { BundleFile, BundleIndex } from '../../bundle/bundle-index.ts';
-import { isHiddenFile } from '../../bundle/store/hidden-files.ts';
+import { type BundleFile, type BundleIndex, isHeld } from '../../bundle/bundle-index.ts';
 import { parseIndex } from '../../bundle/store/index-document.ts';
 import { createPackWriter } from '../../bundle/store/pack.ts';
 import { type StoreDisk, systemDisk } from '../../bundle/store/store-disk.ts';
@@ -117,7 +116,7 @@ async function makeVariants(
 
   try {
     for (const [ordinal, file] of index.files.entries()) {
-      if (isHiddenFile(file.path) || !isWorthCompressing(contentTypeOf(file.path), file.size)) continue;
+      if (!isHeld(file) || !isWorthCompressing(contentTypeOf(file.path), file.size)) continue;
       const made = byContent.get(file.sha256) ?? compressFile(file);
       byContent.set(file.sha256, made);
       for (const variant of made) variants.push([ordinal, ...variant]);

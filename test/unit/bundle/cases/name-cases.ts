@@ -95,6 +95,34 @@ export const nameCases: ArchiveCases = {
     bytes: tarOf({ 'docs/guides/index.html': 'g', 'docs/a.html': 'a' }),
     holds: { 'docs/guides/index.html': 'g', 'docs/a.html': 'a' },
   }),
+  'two-wrapping-folders': () => ({
+    bytes: tarOf({ 'export/site/index.html': 'home', 'export/site/a.html': 'a' }),
+    holds: { 'export/site/index.html': 'home', 'export/site/a.html': 'a' },
+  }),
+  'clutter-beside-folder': () => ({
+    bytes: tar(
+      entry('./._site', 'x'),
+      entry('.DS_Store', 'first'),
+      ...['site/index.html', 'site/.DS_Store', 'site/a.html'].map((name) => entry(name, name)),
+      ...['__MACOSX/site/index.html', 'desktop.ini', 'Thumbs.db', '.git/index.html', '_redirects'].map(
+        (name) => entry(name, 'x'),
+      ),
+      entry('pax_global_header', 'commit'),
+    ),
+    holds: { 'index.html': 'site/index.html', '.DS_Store': 'site/.DS_Store', 'a.html': 'site/a.html' },
+  }),
+  'hidden-page': () => ({
+    bytes: tarOf({ 'index.html': 'home', 'tags/.net/index.html': 'n' }),
+    holds: { 'index.html': 'home', 'tags/.net/index.html': 'n' },
+  }),
+  'hidden-linked-file': () => ({
+    bytes: tarOf({ 'index.html': '<a href=a/.x.pdf>', 'a/.x.pdf': 'x' }),
+    holds: { 'index.html': '<a href=a/.x.pdf>', 'a/.x.pdf': 'x' },
+  }),
+  'root-script': () => ({
+    bytes: tarOf({ 'index.html': 'home', 'install.cmd': 'c' }),
+    holds: { 'index.html': 'home', 'install.cmd': 'c' },
+  }),
   'two-top-folders': () => ({
     bytes: tarOf({ 'docs/index.html': 'd', 'assets/a.css': 'a' }),
     holds: { 'docs/index.html': 'd', 'assets/a.css': 'a' },

@@ -9,9 +9,11 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
 import { BundleError } from '../../../../src/bundle/bundle-error.ts';
 import type { BundleIndex } from '../../../../src/bundle/bundle-index.ts';
+import { noBytes } from '../../../../src/bundle/bundle-index.ts';
 import { defaultLimits } from '../../../../src/bundle/limits.ts';
 import { maxIndexBytes, readCopyIndex } from '../../../../src/bundle/peer/copy-index.ts';
 import { runCopy } from '../../../../src/bundle/peer/copy-run.ts';
+import { digestOf } from '../../../../src/bundle/store/digest.ts';
 import { formatIndex, parseIndex } from '../../../../src/bundle/store/index-document.ts';
 import { openBundleStore } from '../../../../src/bundle/store/store.ts';
 import { bundleFolder } from '../../../../src/bundle/store/store-layout.ts';
@@ -172,6 +174,27 @@ test('an index is held to the limits, and its notes are left behind', () => {
     assert.equal(readCopyIndex(index, digest, { ...defaultLimits, ...limits }), undefined);
   }
   assert.equal(readCopyIndex(index, 'f'.repeat(64), defaultLimits), undefined);
+});
+
+test('a copy without the bytes of a file that is served is refused', () => {
+  const files = ['.net.html', 'index.html'].map((path) => ({
+    ...{ path, size: 1, sha256: 'ab'.repeat(32), offset: path === 'index.html' ? 0 : noBytes },
+  }));
+  const sums = { digest: digestOf(files), pages: 1, sizeBytes: 2, notes: [] };
+  const read = (offsets: readonly number[], serveDotfiles: readonly string[]) => {
+    const placed = files.map((file, at) => ({ ...file, offset: offsets[at] ?? 0 }));
+    const text = formatIndex({
+      index: { ...sums, files: placed },
+      packBytes: offsets.filter((at) => at >= 0).length,
+    });
+    return readCopyIndex(text, sums.digest, defaultLimits, serveDotfiles)?.index.notes;
+  };
+  assert.deepEqual(read([noBytes, 0], []), [
+    { code: 'NotServed', count: 1, example: '".net.html"', paths: ['".net.html"'] },
+  ]);
+  assert.equal(read([noBytes, 0], ['.net']), undefined);
+  assert.deepEqual(read([0, 1], ['.net']), []);
+  assert.equal(read([0, noBytes], []), undefined, 'a page is missing');
 });
 
 /** The text with something else in its second line, and the hash of that. */

@@ -62,6 +62,8 @@ const pageTable: readonly (readonly [number, readonly string[]])[] = [
   [1, ['4040.html']],
   [0, ['a.css', 'a.html.txt', '_headers', 'html']],
   [2, ['myindex.html', 'my/index.html']],
+  [1, ['index.html', '.x/index.html', '._index.html', '__MACOSX/a.html', 'a/.html']],
+  [1, ['.well-known/a.html']],
 ];
 for (const [pages, paths] of pageTable) {
   test(`${paths.join(', ') || 'nothing'}: ${pages} pages`, () => {

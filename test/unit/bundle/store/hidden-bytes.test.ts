@@ -24,14 +24,18 @@ beforeEach(async () => {
 afterEach(() => rm(storeDir, { recursive: true, force: true }));
 
 /** @param storeDir none: an inspection, which writes no pack */
-async function read(archive: Buffer, into: string | undefined): Promise<BundleIndex> {
+async function read(
+  archive: Buffer,
+  into: string | undefined,
+  serveDotfiles?: readonly string[],
+): Promise<BundleIndex> {
   const path = join(storeDir, 'archive.tar');
   await writeFile(path, archive);
   return runPreparation(
     {
       task: 'prepare',
       link: pathToFileURL(path).href,
-      storeDir: into,
+      ...{ storeDir: into, serveDotfiles },
       workDir: join(storeDir, '.incoming-one'),
       expectedDigest: undefined,
       limits: defaultLimits,
@@ -96,6 +100,18 @@ for (const [where, { parts, shown }] of Object.entries(archives)) {
     assert.deepEqual([inspected.pages, inspected.sizeBytes], [pages, sizeBytes]);
   });
 }
+
+test('a hidden file that is served has its bytes, also where an earlier copy has none', async () => {
+  const parts = [entry('.env', secret), entry('tags/.net/index.html', 'net'), entry('index.html', 'home')];
+  const { digest } = await read(tar(...parts), storeDir);
+  assert.equal((await packOf(digest)).toString(), 'home');
+  const index = await read(tar(...parts), storeDir, ['.net']);
+  assert.deepEqual([index.digest, index.pages], [digest, 2]);
+  assert.equal((await packOf(digest)).toString(), 'nethome');
+  assert.equal(await readBack(digest, 'tags/.net/index.html'), 'net');
+  await read(tar(...parts), storeDir);
+  assert.equal((await packOf(digest)).toString(), 'nethome', 'a copy that has more stays');
+});
 
 test('a shown hard link keeps its bytes, and so does a wrapping folder that begins with a dot', async () => {
   const linked = await read(

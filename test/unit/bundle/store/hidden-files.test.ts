@@ -20,6 +20,12 @@ const hidden = [
   'start.command',
   'Start.BAT',
   'start.cmd',
+  'a/__MACOSX/b.html',
+  'a/Thumbs.db',
+  'Desktop.ini',
+  'guides/$RECYCLE.BIN/a',
+  '@eaDir/a.png',
+  'pax_global_header',
 ];
 const visible = [
   'index.html',
@@ -37,4 +43,24 @@ const visible = [
 test('dotfiles, host control files and launchers are hidden, content is not', () => {
   for (const path of hidden) assert.equal(isHiddenFile(path), true, path);
   for (const path of visible) assert.equal(isHiddenFile(path), false, path);
+});
+
+test('a name is served where every name that hides the path is listed, with or without .html', () => {
+  const served: readonly (readonly [string, string])[] = [
+    ['tags/.net/index.html', '.net'],
+    ['.net.html', '.net'],
+    ['.net.html', '.net.html'],
+    ['.a/.b/c', '.a,.b'],
+    ['install.cmd', 'install.cmd'],
+    ['.u\u0308', '.\u00fc'],
+  ];
+  for (const [path, names] of served) assert.equal(isHiddenFile(path, names.split(',')), false, path);
+  for (const [path, names] of [
+    ['.a/.b/c', '.a'],
+    ['.net2/a', '.net'],
+    ['a/.net.htm', '.net'],
+    ['.env', ''],
+  ] as const) {
+    assert.equal(isHiddenFile(path, names.split(',')), true, path);
+  }
 });

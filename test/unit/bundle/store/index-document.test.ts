@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { test } from 'node:test';
+import { isHeld, noBytes } from '../../../../src/bundle/bundle-index.ts';
 import { countPages, digestOf, sizeOf, sortFiles } from '../../../../src/bundle/store/digest.ts';
 import { formatIndex, type IndexDocument, parseIndex } from '../../../../src/bundle/store/index-document.ts';
 import * as fc from '../../../support/properties.ts';
@@ -87,4 +88,27 @@ test('texts of other formats are refused', () => {
   ]) {
     assert.equal(parseIndex(text), undefined);
   }
+});
+
+test('which rows have no bytes is kept, and follows from the names in an index of an earlier version', () => {
+  const [row] = [{ path: '', offset: 0, size: 4, sha256: 'ab'.repeat(32) }];
+  const files = ['.env', 'Thumbs.db', '_headers', 'index.html', 'tags/.net/index.html'].map((path, at) => ({
+    ...{
+      ...row,
+      path,
+      offset: path === 'Thumbs.db' ? 0 : path === 'index.html' ? 4 : at === 4 ? 8 : noBytes,
+    },
+  }));
+  const sums = { digest: digestOf(files), pages: 1, sizeBytes: sizeOf(files), notes: [] };
+  const document = { index: { ...sums, files }, packBytes: 12 };
+  const text = formatIndex(document);
+  assert.deepEqual(parseIndex(text), document);
+  const earlier = JSON.stringify({ ...JSON.parse(text.split('\n')[1] ?? ''), marksNoBytes: undefined });
+  const hash = createHash('sha256').update(earlier).digest('hex');
+  const read = parseIndex(`static-export-index/2 ${hash}\n${earlier}\n`)?.index;
+  assert.deepEqual(
+    read?.files.filter(isHeld).map(({ path }) => path),
+    ['Thumbs.db', 'index.html'],
+  );
+  assert.equal(read?.pages, 1);
 });

@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { noBytes } from '../../../../src/bundle/bundle-index.ts';
 import {
   buildRouteTable,
   buildRouteTableInSlices,
@@ -114,6 +115,24 @@ test('either Unicode form of an address finds the one file, whichever form its n
       assert.equal(page?.file.path, 'kö/404.html'.normalize(inBundle));
     }
   }
+});
+
+test('a hidden file that is named is found and counted, if the pack has its bytes', () => {
+  const bundle = bundleOf(['index.html', 'tags/.net/index.html', '.npmrc.html', 'install.cmd', '.env']);
+  const plain = buildRouteTable({ ...bundle, pages: 1 });
+  assert.deepEqual([plain.size, plain.pages, plain.missing.count], [1, 1, 0]);
+  const routes = buildRouteTable(bundle, ['.net', '.npmrc', 'install.cmd']);
+  assert.deepEqual(
+    ['/tags/.net/', '/tags/.net', '/.npmrc', '/install.cmd', '/.env'].map((path) => show(routes.find(path))),
+    ['tags/.net/index.html', '→ ./.net/', '.npmrc.html', 'install.cmd', 'absent'],
+  );
+  assert.deepEqual([routes.size, routes.pages, routes.missing.count], [4, 3, 0]);
+  const files = bundle.files.map((file) =>
+    file.path === 'install.cmd' ? { ...file, offset: noBytes } : file,
+  );
+  const older = buildRouteTable({ ...bundle, files }, ['.net', 'install.cmd']);
+  assert.equal(show(older.find('/install.cmd')), 'absent');
+  assert.deepEqual(older.missing, { count: 1, example: 'install.cmd' });
 });
 
 test('a store of an earlier version may hold both forms of a name, and each is found by its own', () => {

@@ -1,0 +1,56 @@
+// What visitors will miss, found in the list of files: a home page, and files that are hidden although a page or a link says
+// that they belong to the site. Pure. Refuses to judge; the operator's promotion gate and people do.
+
+import type { BundleFile, BundleNote } from '../bundle-index.ts';
+import { printableName } from '../refusal.ts';
+import { pageAddress } from './digest.ts';
+import { isClutter, isHiddenFile, isLauncher, isStarter } from './hidden-files.ts';
+
+export interface ContentContext {
+  /** See `isHiddenFile`. */
+  readonly serveDotfiles?: readonly string[] | undefined;
+  /** Paths that pages link to. Default: none is known. */
+  readonly isLinked?: (path: string) => boolean;
+}
+
+/** Enough to see what they have in common. */
+const mostPaths = 20;
+
+/** @param files sorted by path */
+export function notesOfContent(
+  files: readonly Pick<BundleFile, 'path'>[],
+  { serveDotfiles, isLinked = () => false }: ContentContext = {},
+): readonly BundleNote[] {
+  const paths = files.map(({ path }) => path);
+  const rootFiles = new Set(paths.filter((path) => !path.includes('/')));
+  const hidden = paths.filter((path) => isHiddenFile(path, serveDotfiles) && !isClutter(path));
+  const missed = hidden.filter(
+    (path) =>
+      pageAddress(path) !== undefined || isLinked(path) || (isLauncher(path) && !isStarter(path, rootFiles)),
+  );
+  const shown = missed.slice(0, mostPaths).map(printableName);
+  return [
+    ...(hasHomePage(rootFiles) ? [] : [missingHomePage(paths, serveDotfiles)]),
+    ...(missed.length === 0
+      ? []
+      : [{ code: 'NotServed', count: missed.length, example: shown[0] ?? '', paths: shown }]),
+  ];
+}
+
+/** Whether `/` answers. */
+function hasHomePage(rootFiles: ReadonlySet<string>): boolean {
+  return rootFiles.has('index.html');
+}
+
+/** With the page that is nearest to the root, which shows where the site begins. */
+function missingHomePage(paths: readonly string[], serveDotfiles: readonly string[] | undefined): BundleNote {
+  const depthOf = (path: string): number => path.split('/').length;
+  const pages = paths.filter((path) => pageAddress(path) !== undefined && !isHiddenFile(path, serveDotfiles));
+  const indexes = pages.filter((path) => /(?:^|\/)index\.html$/.test(path));
+  const candidates = indexes.length > 0 ? indexes : pages;
+  const nearest = candidates.reduce<string | undefined>(
+    (best, path) => (best === undefined || depthOf(path) < depthOf(best) ? path : best),
+    undefined,
+  );
+  return { code: 'HomePageMissing', count: 1, example: nearest === undefined ? '' : printableName(nearest) };
+}

@@ -25,6 +25,7 @@ const outcomes: Readonly<Record<string, Outcome>> = {
   AwaitingPromotion: 'held',
   Rejected: 'held',
   TooFewPages: 'held',
+  HomePageMissing: 'held',
   PageCountDropped: 'held',
   BundleRejected: 'archiveRejected',
   InspectionFailed: 'temporary',

@@ -2,7 +2,7 @@
 // job, host and outcome, published versions, and changed conditions. Pure. A reconcile without action or change has
 // no line; a job has one line at its start and one at its end.
 
-import type { ActionResult, CallFailure } from '../reconcile/result.ts';
+import type { ActionResult, CallFailure, ContentNote } from '../reconcile/result.ts';
 import type { Action } from '../reconcile/state.ts';
 import { hostOf } from '../reconcile/status/failure-words.ts';
 import type { StatusChange } from '../reconcile/status/status-changes.ts';
@@ -52,9 +52,10 @@ function linesOfAction({ after, action, result, baseUrl }: LoggedReconcile): rea
   switch (result.kind) {
     case 'none':
     case 'inspecting':
-    // The line of its verdict or version reports it.
-    case 'inspected':
       return [];
+    // The line of its verdict or version reports the rest.
+    case 'inspected':
+      return (result.content.notes ?? []).flatMap((note) => linesOfNote(note, jobId));
     case 'started':
       return info('export started', { jobId: shorten(result.jobId), cause: result.record.cause, host });
     case 'start-failed':
@@ -93,6 +94,21 @@ function linesOfAction({ after, action, result, baseUrl }: LoggedReconcile): rea
     default:
       return result satisfies never;
   }
+}
+
+/** Notes of other codes say what the reader adapted, and cost visitors nothing. */
+const missed: Readonly<Record<string, string>> = {
+  HomePageMissing: 'the home page of the export does not answer; the root has no index.html',
+  NotServed: 'pages or linked files of the export are hidden; the bundle server answers them with 404',
+};
+
+function linesOfNote(
+  { code, count, example, paths = [] }: ContentNote,
+  jobId: string | undefined,
+): readonly LogLine[] {
+  const message = missed[code];
+  if (message === undefined) return [];
+  return warn(message, { jobId, reason: code, count, paths: paths.length > 0 ? paths.join(', ') : example });
 }
 
 const whyOf = ({ code, message }: MirrorFailure) => ({ code, why: message });

@@ -4,6 +4,7 @@
 // ClusterError, ExportApiError or BundleError only.
 
 import type { ExportApi } from '../export-api/answers.ts';
+import type { ContentNote } from '../reconcile/result.ts';
 import type { WantedGitTarget } from '../staticexport/wanted.ts';
 import type { WantedMirror } from '../staticexport/wanted-mirror.ts';
 import type { KeyName, TargetPlan, TargetTask, WantedKeys } from '../targets/target-plan.ts';
@@ -17,6 +18,8 @@ export interface Inspection {
   readonly digest: string;
   readonly pages: number;
   readonly sizeBytes: number;
+  /** What visitors would miss. */
+  readonly notes?: readonly ContentNote[];
 }
 
 export interface Bundles {

@@ -37,10 +37,20 @@ export interface CallFailure {
   readonly requestId?: string | undefined;
 }
 
+/** What visitors would miss of an archive, such as its home page, with examples that are safe to publish. */
+export interface ContentNote {
+  readonly code: string;
+  readonly count: number;
+  readonly example: string;
+  readonly paths?: readonly string[] | undefined;
+}
+
 export interface InspectedContent {
   readonly digest: string | undefined;
   readonly pages: number | undefined;
   readonly sizeBytes: number | undefined;
+  /** Not kept: it decides whether the content is held. */
+  readonly notes?: readonly ContentNote[] | undefined;
   /** Of the copy that was made and read back. */
   readonly ref?: string | undefined;
 }

@@ -67,7 +67,7 @@ export async function openExternalServices(
   const planner = createTargetPlanner(options.valuesWorker, clock);
   const call = { clock, timeoutMs: requestTimeoutMs, userAgent };
   const inspect = async (request: PlainInspection, signal: AbortSignal): Promise<Inspection> => {
-    const { digest, pages, sizeBytes } = await prepareInWorker(
+    const { digest, pages, sizeBytes, notes } = await prepareInWorker(
       options.bundleWorker,
       {
         ...{ ...request, storeDir: undefined, allowPrivateLinks, userAgent },
@@ -77,7 +77,7 @@ export async function openExternalServices(
     ).catch((error: unknown) => {
       throw withLimit(error, request.limits);
     });
-    return { digest, pages, sizeBytes };
+    return { digest, pages, sizeBytes, notes };
   };
   const mirrors = createMirrors({
     ...{ program: options.mirrorWorker, hosts: options.mirrors, sizes: options, allowPrivateLinks },

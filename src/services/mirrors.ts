@@ -210,8 +210,9 @@ const failureOf = ({ code, message, retryAfterMs }: SentFailure): MirrorFailure 
   ...{ code, message, retryAfterMs },
 });
 
-function withoutCopy({ digest, pages, sizeBytes }: Inspection, sent: SentFailure): CopiedInspection {
-  return { digest, pages, sizeBytes, copy: { kind: 'failed', failure: failureOf(sent) } };
+function withoutCopy(inspection: Inspection, sent: SentFailure): CopiedInspection {
+  const { digest, pages, sizeBytes, notes = [] } = inspection;
+  return { digest, pages, sizeBytes, notes, copy: { kind: 'failed', failure: failureOf(sent) } };
 }
 
 /** What a thread's end means for work on a mirror; `undefined` for an error of the archive, or a stop. */

@@ -51,9 +51,20 @@ export const stalledReasons = {
     "The archive of the pinned version does not match that version's digest. Pin another version, or remove spec.pin.",
   AwaitingPromotion: 'spec.promotion.mode is Manual. The candidate awaits manual promotion.',
   TooFewPages: 'The export has fewer pages than spec.promotion.minPages.',
+  HomePageMissing:
+    'The export has no index.html at its root, so its home page would not answer. spec.promotion.requireHomePage is true.',
   PageCountDropped: 'The export lost more pages than spec.promotion.maxShrinkPercent allows.',
   Rejected: 'The candidate was rejected. Change the spec, or request an export, to offer its content again.',
 } as const;
+
+/** Why a promotion gate holds a candidate. */
+const holdReasons = ['TooFewPages', 'HomePageMissing', 'PageCountDropped', 'AwaitingPromotion'] as const;
+export type HoldReason = (typeof holdReasons)[number];
+
+/** The reason, if it is one of a promotion gate. */
+export function readHoldReason(reason: string | undefined): HoldReason | undefined {
+  return holdReasons.find((one) => one === reason);
+}
 
 /** Why an export that is due cannot start: the export API must not be called. */
 const accessReasons = {
@@ -85,6 +96,7 @@ export const exportedReasons = {
   StartUnconfirmed: 'The export API never confirmed a start.',
   AwaitingPromotion: stalledReasons.AwaitingPromotion,
   TooFewPages: stalledReasons.TooFewPages,
+  HomePageMissing: stalledReasons.HomePageMissing,
   PageCountDropped: stalledReasons.PageCountDropped,
   Rejected: stalledReasons.Rejected,
   ...accessReasons,

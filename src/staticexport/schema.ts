@@ -68,6 +68,10 @@ const promotion = z
       .max(10_000_000)
       .describe('Fewest pages that an export must have. Default: 1.')
       .optional(),
+    requireHomePage: z
+      .boolean()
+      .describe('Hold an export whose home page does not answer. Default: true.')
+      .optional(),
     maxShrinkPercent: z
       .int()
       .min(0)
@@ -91,9 +95,9 @@ const promotion = z
   .describe('Conditions that an export must meet before it is published.')
   .meta(
     cel({
-      rule: "!has(self.inspect) || self.inspect != 'Never' || (!has(self.minPages) && !has(self.maxShrinkPercent) && !has(self.maxBundleSize))",
+      rule: "!has(self.inspect) || self.inspect != 'Never' || (!has(self.minPages) && !has(self.requireHomePage) && !has(self.maxShrinkPercent) && !has(self.maxBundleSize))",
       message:
-        'minPages, maxShrinkPercent and maxBundleSize need an inspected archive; remove them or set inspect to Always',
+        'minPages, requireHomePage, maxShrinkPercent and maxBundleSize need an inspected archive; remove them or set inspect to Always',
     }),
   );
 

@@ -107,6 +107,8 @@ export interface Wanted {
   readonly promotion: {
     readonly isInspected: boolean;
     readonly minPages: number;
+    /** Whether an export is held whose home page does not answer. */
+    readonly needsHomePage: boolean;
     readonly maxShrinkPercent: number;
     /** Of the archive, packed and unpacked; `undefined`: only the operator's own limits. */
     readonly maxBundleBytes: number | undefined;
@@ -153,6 +155,7 @@ export function applyDefaults(
     promotion: {
       isInspected: spec.promotion?.inspect !== 'Never',
       minPages: spec.promotion?.minPages ?? 1,
+      needsHomePage: spec.promotion?.requireHomePage ?? true,
       maxShrinkPercent: spec.promotion?.maxShrinkPercent ?? 50,
       maxBundleBytes: parseSizeBytes(spec.promotion?.maxBundleSize ?? ''),
       isManual: spec.promotion?.mode === 'Manual',

@@ -206,6 +206,7 @@ export const operatorAlerts: Readonly<Record<string, AlertCases>> = {
   StaticExportPageCountDropped: fires(
     seen(1, condition('Exported', 'False', 'PageCountDropped')),
     seen(1, condition('Exported', 'False', 'TooFewPages')),
+    seen(1, condition('Exported', 'False', 'HomePageMissing')),
   ).stays(
     seen(1, condition('Exported', 'True', 'Promoted')),
     seen(1, condition('Exported', 'False', 'AwaitingPromotion')),

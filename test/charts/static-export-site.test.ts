@@ -148,7 +148,7 @@ test('a StaticExport has every field of the values, and no empty field', async (
     jobTimeout: '2h',
     linkRefresh: { atPercent: 50, minInterval: '1m' },
     promotion: {
-      ...{ inspect: 'Always', minPages: 10, maxShrinkPercent: 0 },
+      ...{ inspect: 'Always', minPages: 10, requireHomePage: false, maxShrinkPercent: 0 },
       ...{ maxBundleSize: '512Mi', mode: 'Manual' },
     },
     pin: { jobId: '007' },

@@ -59,7 +59,7 @@ const accepted: Readonly<Record<string, unknown>> = {
   'all gates': {
     ...smallest,
     promotion: {
-      ...{ inspect: 'Always', minPages: 0, maxShrinkPercent: 100 },
+      ...{ inspect: 'Always', minPages: 0, requireHomePage: false, maxShrinkPercent: 100 },
       ...{ maxBundleSize: '512Mi', mode: 'Manual' },
     },
   },
@@ -196,11 +196,15 @@ const refused: Readonly<Record<string, readonly [spec: unknown, message: RegExp]
   'an unknown mode': [{ ...smallest, promotion: { mode: 'Sometimes' } }, /Unsupported value: "Sometimes"/],
   'gates without inspection': [
     { ...smallest, promotion: { inspect: 'Never', minPages: 3 } },
-    /minPages, maxShrinkPercent and maxBundleSize need an inspected archive/,
+    /minPages, requireHomePage, maxShrinkPercent and maxBundleSize need an inspected archive/,
+  ],
+  'a home page without inspection': [
+    { ...smallest, promotion: { inspect: 'Never', requireHomePage: true } },
+    /minPages, requireHomePage, maxShrinkPercent and maxBundleSize need an inspected archive/,
   ],
   'a limit without inspection': [
     { ...smallest, promotion: { inspect: 'Never', maxBundleSize: '1Gi' } },
-    /minPages, maxShrinkPercent and maxBundleSize need an inspected archive/,
+    /minPages, requireHomePage, maxShrinkPercent and maxBundleSize need an inspected archive/,
   ],
   'a size in another unit': [
     { ...smallest, promotion: { maxBundleSize: '512MiB' } },

@@ -15,6 +15,7 @@ export const signature = 'c2lnbmF0dXJl';
 export interface Content {
   readonly name: string;
   readonly pages: number;
+  readonly notes?: Inspection['notes'];
 }
 
 interface Job {
@@ -160,7 +161,8 @@ export class FakeVendor implements ExportApiSource {
 
   inspectionOf(jobId: string): Inspection {
     const content = this.exported.get(jobId) ?? this.#find(jobId).content;
-    return { digest: digestOf(content), pages: content.pages, sizeBytes: content.pages * 1000 };
+    const { pages, notes = [] } = content;
+    return { digest: digestOf(content), pages, sizeBytes: pages * 1000, notes };
   }
 
   /** A job that another client started. */

@@ -67,6 +67,34 @@ test('promotion gates: an empty first export and a manual promotion stall until 
   await manual.until(() => manual.condition('Ready') === 'True/Published', minuteMs);
 });
 
+test('promotion gates: an export without a home page is held until it has one, or none is required', async () => {
+  const notes = [{ code: 'HomePageMissing', count: 1, example: '"site/index.html"' }];
+  const simulation = await publishedSimulation();
+  const before = simulation.output()?.['version'];
+  simulation.vendor.contents.set('docs.example.com', { name: 'wrapped', pages: 20, notes });
+  request(simulation, 'wrapped');
+  assert.equal(await nextVerdict(simulation), 'Held');
+  assert.equal(simulation.condition('Exported'), 'False/HomePageMissing');
+  await simulation.run(hourMs);
+  assert.deepEqual(
+    [simulation.output()?.['version'], simulation.condition('Ready')],
+    [before, 'True/Published'],
+  );
+  simulation.vendor.contents.set('docs.example.com', { name: 'whole', pages: 20 });
+  request(simulation, 'whole');
+  assert.equal(await nextVerdict(simulation), 'Promoted');
+  const other = new Simulation({ spec: { promotion: { requireHomePage: false } } });
+  other.vendor.contents.set('docs.example.com', { name: 'wrapped', pages: 20, notes });
+  await other.until(() => other.condition('Ready') === 'True/Published');
+  const first = new Simulation();
+  first.vendor.contents.set('docs.example.com', { name: 'wrapped', pages: 20, notes });
+  await first.until(() => first.condition('Stalled') === 'True/HomePageMissing');
+  assert.deepEqual(Object.keys(first.status().candidate ?? {}).includes('notes'), false);
+  first.editSpec({ promotion: { requireHomePage: false } });
+  request(first, 'again');
+  await first.until(() => first.condition('Ready') === 'True/Published', hourMs);
+});
+
 test('without inspection a complete job is published as it is', async () => {
   const simulation = await publishedSimulation({ spec: { promotion: { inspect: 'Never' } } });
   assert.equal(simulation.status().active?.digest, undefined);

@@ -119,7 +119,7 @@
     description: "The published version stays. When its link has expired, a new pod without a stored bundle depends on the copy."
     runbook: {{ printf "%s: condition Mirrored names the cause. Lost: a registry or bucket rule deleted the copy; exclude its place from the rule. It is copied again while a link can be obtained, otherwise request an export. Denied, SecretMissing: write credentials with push and pull into the Secret of spec.mirror. RepositoryMissing: create the repository or bucket. HostNotAllowed: add the host to allowedMirrorHosts. OwnedElsewhere: give each StaticExport its own repository or prefix. Unreachable: check the mirror and networkPolicy.mirrors. CopyFailed, OutputWriteFailed: follow the message. ContentChanged, or to copy what can no longer be obtained: %s" $look $again | quote }}
 - alert: StaticExportStalled
-  expr: {{ $of | replace "job)" "job, reason)" }} (staticexport_condition{ {{- $job -}} ,type="Stalled",status="True",reason!~"Key.*|HostNotAllowed|BaseUrlMissing|PageCountDropped|TooFewPages|AwaitingPromotion|Rejected"}) == 1
+  expr: {{ $of | replace "job)" "job, reason)" }} (staticexport_condition{ {{- $job -}} ,type="Stalled",status="True",reason!~"Key.*|HostNotAllowed|BaseUrlMissing|PageCountDropped|TooFewPages|HomePageMissing|AwaitingPromotion|Rejected"}) == 1
   for: 10m
   labels: { severity: warning }
   annotations:
@@ -143,12 +143,12 @@
     description: "{{ "{{ $labels.reason }}" }}: no export starts and no link is refreshed. The published version stays, and its link expires at its time."
     runbook: {{ printf "KeyMissing, KeyEmpty, KeyInvalid: put the key into the Secret of spec.api.keySecretRef; the operator reads it within a minute. KeyUnreadable: grant the operator get on that Secret. HostNotAllowed: add the entry that the message names to allowedApiHosts. BaseUrlMissing: set apiBaseUrl, or spec.api.baseUrl. The message is in %s. Ready stays True until something is due." $look | quote }}
 - alert: StaticExportPageCountDropped
-  expr: {{ $of | replace "job)" "job, reason)" }} (staticexport_condition{ {{- $job -}} ,type="Exported",reason=~"PageCountDropped|TooFewPages"}) == 1
+  expr: {{ $of | replace "job)" "job, reason)" }} (staticexport_condition{ {{- $job -}} ,type="Exported",reason=~"PageCountDropped|TooFewPages|HomePageMissing"}) == 1
   labels: { severity: warning }
   annotations:
-    summary: "A new export of {{ $which }} is held because it has too few pages."
-    description: "{{ "{{ $labels.reason }}" }}: the published version stays. If the drop is intended, promote the candidate. If not, fix the docs project; the next export is checked again."
-    runbook: {{ printf "%s: status.candidate has the version and its pages. Intended: kubectl --namespace %s annotate staticexport {{ $labels.name }} --overwrite staticexport.dev/promote=VERSION. Not intended: fix the docs project; the next export is checked again." $look $where | quote }}
+    summary: "A new export of {{ $which }} is held because pages are missing."
+    description: "{{ "{{ $labels.reason }}" }}: the published version stays. If this is intended, promote the candidate. If not, fix the docs project; the next export is checked again."
+    runbook: {{ printf "%s: status.candidate has the version and its pages. HomePageMissing: the export has no index.html at its root. Intended: kubectl --namespace %s annotate staticexport {{ $labels.name }} --overwrite staticexport.dev/promote=VERSION. Not intended: fix the docs project; the next export is checked again." $look $where | quote }}
 - alert: StaticExportTargetsContested
   expr: {{ $of }} (staticexport_condition{ {{- $job -}} ,type="TargetsSynced",reason="Contested"}) == 1
   labels: { severity: warning }

@@ -89,10 +89,8 @@ const noteSentences: Readonly<Record<string, (count: number) => string>> = {
   DuplicateReplaced: (count) => `${counted(count, 'file')} replaced by a later file of the same name`,
   HardLinkFollowed: (count) => `${counted(count, 'hard link')} read as a copy`,
   NameEndsAtNul: (count) => `${counted(count, 'name')} cut at a NUL`,
-  HomePageMissing: () =>
-    'the home page does not answer, because no index.html is at the root. The first page is',
-  NotServed: (count) =>
-    `${counted(count, 'hidden path')} of pages, linked files or scripts, which a server answers with 404`,
+  HomePageMissing: () => 'the root has no home page and the first page is',
+  NotServed: (count) => `${counted(count, 'hidden path')} of pages or linked files or scripts get 404`,
   PathNormalised: (count) => `${counted(count, 'path')} written in its plain form`,
   WrappingFolderRemoved: () => 'the folder around all files is not part of their paths',
 };

@@ -3,6 +3,7 @@
 // meanwhile.
 
 import { parseStaticExport } from '../../staticexport/parse.ts';
+import { readHoldReason } from '../../staticexport/reasons.ts';
 import type { Status } from '../../staticexport/status-schema.ts';
 import type { StaticExportObject } from '../../wire/cluster.ts';
 import { CliError, failureOf } from '../cli-error.ts';
@@ -140,7 +141,7 @@ function endOfVersion(
     return { outcome: 'done', code: 'Published', message: publishedWords(undefined, version) };
   const obstacle = conditions.find(
     ({ type, status: is, reason }) =>
-      (type === 'Stalled' && is === 'True' && !(by === 'promote' && gateReasons.has(reason))) ||
+      (type === 'Stalled' && is === 'True' && !(by === 'promote' && readHoldReason(reason) !== undefined)) ||
       (type === 'Ready' && is === 'False' && keyReasons.has(reason)) ||
       (by === 'promote' && type === 'Exported' && is === 'False' && keyReasons.has(reason)),
   );
@@ -152,9 +153,6 @@ function endOfVersion(
   if (candidate?.version === version) return undefined;
   return rejected?.versions.some((one) => one.version === version) ? candidateRejected : candidateGone;
 }
-
-/** A gate holds the candidate until the operator observes the promotion. */
-const gateReasons: ReadonlySet<string> = new Set(['AwaitingPromotion', 'TooFewPages', 'PageCountDropped']);
 
 const pinReplaced: RunOutcome = {
   outcome: 'temporary',

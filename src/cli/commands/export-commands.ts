@@ -72,6 +72,7 @@ export const exportCommands: readonly Command[] = [
         values: path.optional('YAML file whose staticExport.version to set; never gets the link'),
         linkFile: path.optional('File to write bundle.json to, with the link; only its owner can read it'),
         minPages: wholeNumber.withDefault('1', 'Hold an export with fewer pages'),
+        allowMissingHomePage: toggle('Write an export whose home page does not answer'),
         maxShrink: percent.withDefault('50', 'Hold an export with more than this percentage fewer pages'),
         baseline: path.optional('Archive to compare with, instead of the last export by this state'),
         timeout: positiveDuration.withDefault('60m', 'Deadline of the whole command'),

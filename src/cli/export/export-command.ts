@@ -12,6 +12,7 @@ import { openCaFile } from '../../runtime/http/ca-certificates.ts';
 import { userAgent } from '../../runtime/version.ts';
 import { printable } from '../../wire/printable-text.ts';
 import { describeKeyPrefix, type KeyFlags, readKey } from '../api-key.ts';
+import { contentWarnings, warningLines } from '../bundle/inspect.ts';
 import { readIndex, type SizeLimits } from '../bundle/reading.ts';
 import { CliError, failureOf } from '../cli-error.ts';
 import type { CliContext, CommandResult } from '../context.ts';
@@ -32,6 +33,7 @@ export interface ExportValues extends KeyFlags, SizeLimits {
   readonly values: string | undefined;
   readonly linkFile: string | undefined;
   readonly minPages: number;
+  readonly allowMissingHomePage: boolean;
   readonly maxShrink: number;
   readonly baseline: string | undefined;
   readonly timeout: number;
@@ -187,15 +189,16 @@ async function publish(
   signal: AbortSignal,
 ): Promise<CommandResult> {
   const { jobId, index } = complete;
-  const { digest, pages, sizeBytes, files } = index;
+  const { digest, pages, sizeBytes, files, notes } = index;
   const rules = {
     isInspected: true,
     minPages: values.minPages,
+    needsHomePage: !values.allowMissingHomePage,
     maxShrinkPercent: values.maxShrink,
     maxBundleBytes: undefined,
     isManual: false,
   };
-  const judgement = judge({ digest, pages }, baseline, rules, false);
+  const judgement = judge({ digest, pages, notes }, baseline, rules, false);
   if (judgement.kind === 'hold') throw held(judgement.reason, complete, baseline?.pages, values);
   const isChanged = judgement.kind === 'promote';
   const { last } = state.state;
@@ -210,7 +213,8 @@ async function publish(
     (values.values !== undefined && !hasVersion) ||
     values.linkFile !== undefined;
   // The same content was published under other limits, and these are about what is written now.
-  if (isDue && pages < values.minPages) throw held('TooFewPages', complete, baseline?.pages, values);
+  const now = isDue ? judge({ pages, notes }, undefined, rules, false) : judgement;
+  if (now.kind === 'hold') throw held(now.reason, complete, baseline?.pages, values);
   const writes: readonly (DestinationWrite | undefined)[] = [
     path === undefined
       ? undefined
@@ -268,7 +272,9 @@ async function publish(
         ? []
         : [`${hasVersion ? 'Unchanged' : 'Written'}: ${printable(values.values)}`]),
       ...(values.linkFile === undefined ? [] : [`Written: ${printable(values.linkFile)}`]),
+      ...warningLines(index),
     ],
+    findings: contentWarnings(index),
   };
 }
 

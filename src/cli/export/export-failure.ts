@@ -3,7 +3,7 @@
 
 import { BundleError } from '../../bundle/bundle-error.ts';
 import { ExportApiError } from '../../export-api/answers.ts';
-import type { HoldReason } from '../../reconcile/settle/promotion.ts';
+import type { HoldReason } from '../../staticexport/reasons.ts';
 import { printable } from '../../wire/printable-text.ts';
 import { CliError, failureOf, type Reached } from '../cli-error.ts';
 import { counted } from '../output/amounts.ts';
@@ -22,15 +22,18 @@ export function held(
   reason: HoldReason,
   { jobId, version, index: { pages } }: CompleteExport,
   pagesBefore: number | undefined,
-  { minPages, maxShrink }: { readonly minPages: number; readonly maxShrink: number },
+  { minPages, maxShrink }: Readonly<Record<'minPages' | 'maxShrink', number>>,
 ): CliError {
   const details: Readonly<Record<HoldReason, string>> = {
     TooFewPages: `the export has ${counted(pages, 'page')} (--min-pages ${minPages})`,
+    HomePageMissing: 'the export has no index.html at its root, so that its home page would not answer',
     PageCountDropped: `the export has ${counted(pages, 'page')}, down from ${pagesBefore ?? 0} (--max-shrink ${maxShrink})`,
     AwaitingPromotion: 'the export waits for its promotion',
   };
+  const flags =
+    reason === 'HomePageMissing' ? '--allow-missing-home-page' : 'another --min-pages or --max-shrink';
   const next = [
-    'Check the site. To publish this export, run the command again with another --min-pages or --max-shrink.',
+    `Check the site. To publish this export, run the command again with ${flags}.`,
     `To export the site again, add --new. Without it, the command continues export job ${printable(jobId)}.`,
   ];
   const reached = { version, written: [] };

@@ -50,7 +50,8 @@ export async function runCopy(
   context.report({ stage: 'inspecting' });
   const { index, content } = await inspect(task, context);
   try {
-    const inspected = { digest: index.digest, pages: index.pages, sizeBytes: index.sizeBytes };
+    const { digest, pages, sizeBytes, notes } = index;
+    const inspected = { digest, pages, sizeBytes, notes };
     context.report({ stage: 'copying', inspected });
     return { inspected, copy: await copy(content, inspected, task, carrier, context, signal) };
   } finally {

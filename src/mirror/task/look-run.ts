@@ -36,8 +36,8 @@ export async function runVerify(
     spoolPath: join(workDir, 'spool'),
     onProgress: (receivedBytes: number, files: number): void => report({ receivedBytes, files }),
   };
-  const { pages, sizeBytes } = await readImage(carrier, image, sink, signal);
-  return { digest, pages, sizeBytes };
+  const { pages, sizeBytes, notes } = await readImage(carrier, image, sink, signal);
+  return { digest, pages, sizeBytes, notes };
 }
 
 const missing = ({ name }: BlobReader, digest: string): MirrorError =>

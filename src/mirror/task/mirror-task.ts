@@ -30,7 +30,7 @@ export interface CopyTask {
 }
 
 /** What a thread found in an archive. */
-export type Inspected = Pick<BundleSummary, 'digest' | 'pages' | 'sizeBytes'>;
+export type Inspected = Pick<BundleSummary, 'digest' | 'pages' | 'sizeBytes' | 'notes'>;
 
 export interface VerifyTask {
   readonly task: 'verify-copy';

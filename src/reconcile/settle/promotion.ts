@@ -2,17 +2,18 @@
 // withdraws anything. Pure. Inputs: the inspected archive, what is published, and the rules of the spec. A new gate is
 // one function in the list.
 
+import type { HoldReason } from '../../staticexport/reasons.ts';
 import type { Wanted } from '../../staticexport/wanted.ts';
 
 export interface Content {
   readonly digest?: string | undefined;
   readonly pages?: number | undefined;
+  /** What visitors would miss; `undefined`: not inspected. */
+  readonly notes?: readonly { readonly code: string }[] | undefined;
 }
 
 /** Candidates that a person rejected. */
 type Rejections = readonly { readonly version: string; readonly digest?: string | undefined }[];
-
-export type HoldReason = 'TooFewPages' | 'PageCountDropped' | 'AwaitingPromotion';
 
 export type Judgement =
   | { readonly kind: 'promote' }
@@ -33,6 +34,8 @@ type Gate = (
 const gates: readonly Gate[] = [
   ({ pages }, _published, { minPages }) =>
     pages !== undefined && pages < minPages ? 'TooFewPages' : undefined,
+  ({ notes = [] }, _published, { needsHomePage }) =>
+    needsHomePage && notes.some(({ code }) => code === 'HomePageMissing') ? 'HomePageMissing' : undefined,
   ({ pages }, published, { maxShrinkPercent }) => {
     const before = published?.pages;
     if (pages === undefined || before === undefined || before === 0) return undefined;

@@ -55,6 +55,7 @@ function settleJob(
   const rejected = rejectedNow(observation)?.versions;
   const verdict = judge(content, active, wanted.promotion, promote === version, rejected);
   const calm = { ...status, failures: { ...status.failures, export: undefined, poll: undefined } };
+  const { notes: _, ...kept } = content;
   switch (verdict.kind) {
     case 'promote':
       return {
@@ -84,7 +85,7 @@ function settleJob(
           job: { ...job, verdict: 'Held', message: verdict.reason },
           candidate: {
             version,
-            ...content,
+            ...kept,
             jobId: subject.jobId,
             inputHash,
             exportTime: job.completionTime,

@@ -9,6 +9,7 @@ import {
   linkReasons,
   type ReadyReason,
   type ReconcilingReason,
+  readHoldReason,
   type StalledReason,
   type TargetReason,
   targetReasons,
@@ -78,15 +79,7 @@ function stalledReason(observation: Observation, state: State): StalledReason | 
   if (!isHeld || wanted.isSuspended || state.export.kind !== 'resting') return undefined;
   // An expired link has another cause than a rejection.
   const isRejected = state.want.kind !== 'satisfied' && rejectedNow(observation) !== undefined;
-  return heldReason(status.candidate?.reason) ?? (isRejected ? 'Rejected' : undefined);
-}
-
-function heldReason(
-  reason: string | undefined,
-): 'AwaitingPromotion' | 'TooFewPages' | 'PageCountDropped' | undefined {
-  return reason === 'AwaitingPromotion' || reason === 'TooFewPages' || reason === 'PageCountDropped'
-    ? reason
-    : undefined;
+  return readHoldReason(status.candidate?.reason) ?? (isRejected ? 'Rejected' : undefined);
 }
 
 function reconcilingReason({ wanted, now }: Observation, state: State): ReconcilingReason | undefined {
@@ -201,7 +194,7 @@ function claimExported(observation: Observation, state: State): Claim {
     case 'Rejected':
       return exported('False', verdict);
     case 'Held':
-      return exported('False', heldReason(job?.message) ?? 'AwaitingPromotion');
+      return exported('False', readHoldReason(job?.message) ?? 'AwaitingPromotion');
     case undefined:
       return isWrittenAgain(observation, state)
         ? exported('True', 'Promoted')

@@ -2,6 +2,7 @@
 // Refuses: details that change with time alone, and secrets. An origin, a name or a code; never a key, link or body.
 
 import { annotations, outputKeys } from '../../staticexport/names.ts';
+import type { HoldReason } from '../../staticexport/reasons.ts';
 import { readHttpOrigin, shortOriginEntry } from '../../wire/http-origin.ts';
 import { formatInstant } from '../../wire/instant.ts';
 import { refreshTime } from '../link-timing.ts';
@@ -56,6 +57,7 @@ export function describeDetails(reason: string, observation: Observation): strin
       return describeJobOutcome(reason, observation);
     case 'AwaitingPromotion':
     case 'TooFewPages':
+    case 'HomePageMissing':
     case 'PageCountDropped':
       return describeCandidate(reason, observation);
     case 'Rejected':
@@ -202,16 +204,14 @@ function describePin({ wanted, status }: Observation): string {
   return `Pinned: ${wanted.pin?.version ?? ''}. In status.history: ${known.length === 0 ? 'none' : known.join(', ')}.`;
 }
 
-function describeCandidate(
-  reason: 'AwaitingPromotion' | 'TooFewPages' | 'PageCountDropped',
-  { status, wanted, promote }: Observation,
-): string {
+function describeCandidate(reason: HoldReason, { status, wanted, promote }: Observation): string {
   const { candidate, active } = status;
   if (candidate === undefined) return '';
   const pages = `${candidate.pages ?? 0} ${candidate.pages === 1 ? 'page' : 'pages'}`;
   const counts = {
     AwaitingPromotion: '',
     TooFewPages: ` has ${pages} (minPages: ${wanted.promotion.minPages})`,
+    HomePageMissing: ` has ${pages}, and none is its home page`,
     PageCountDropped: ` has ${pages}, down from ${active?.pages ?? 0} (maxShrinkPercent: ${wanted.promotion.maxShrinkPercent})`,
   };
   const other =

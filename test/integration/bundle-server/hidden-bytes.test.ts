@@ -117,8 +117,11 @@ async function assertHandsOutNothing(server: ServedSite, digest: string): Promis
   for (const [path, content] of Object.entries(hidden)) assert.equal(named[path], sha256(content), path);
   for (const page of ['/status', '/metrics', '/readyz', '/']) {
     const text = (await bytesOf(`${server.admin}${page}`)).toString();
-    for (const words of [secret, ...Object.keys(hidden)])
-      assert.ok(!text.includes(words), `${words} in ${page}`);
+    for (const words of [secret, ...Object.keys(hidden)]) {
+      // Of a page that visitors will miss, the administrator gets the path.
+      const isNamed = page === '/status' && words === 'guides/.draft.html';
+      assert.equal(text.includes(words), isNamed, `${words} in ${page}`);
+    }
   }
   assert.deepEqual(await filesWithSecret(server.store), [], 'hidden bytes are on the disk');
 }

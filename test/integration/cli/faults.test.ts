@@ -7,7 +7,9 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
+import { gzipSync } from 'node:zlib';
 import { findFreePort } from '../../support/free-port.ts';
+import { tarOf } from '../../support/tar-builder.ts';
 import { exportWorkplace, pages, site } from './environment/export-workplace.ts';
 import { runWorkplace } from './environment/run-workplace.ts';
 import { type ScriptedVendor, status } from './environment/scripted-vendor.ts';
@@ -60,6 +62,13 @@ const rateLimited = (flags: readonly string[] = []): { readonly [Name in Verb]: 
   export: { exitCode: 5, code: 'RateLimited', flags },
   run: { exitCode: 5, code: 'RateLimited', flags, says: isLater },
 });
+
+/** Of a file manager: the home page is in a folder, and a file that is served lies beside it. */
+const withoutHome = (response: ServerResponse): boolean => {
+  const archive = gzipSync(tarOf({ 'site/index.html': 'home', 'a.html': 'a' }));
+  response.writeHead(200, { 'content-length': archive.length }).end(archive);
+  return true;
+};
 
 const faults: readonly Fault[] = [
   {
@@ -137,6 +146,22 @@ const faults: readonly Fault[] = [
     export: atDeadline,
   })),
   { name: 'a page instead of an archive', answers: { download: garbage }, export: atDeadline },
+  {
+    name: 'a home page that is missing',
+    answers: { download: withoutHome },
+    export: { exitCode: 7, code: 'HomePageMissing', says: /no index\.html at its root/ },
+    run: { exitCode: 7, code: 'HomePageMissing', says: /none is its home page/ },
+  },
+  {
+    name: 'a home page that is missing and need not be there',
+    answers: { download: withoutHome },
+    export: { exitCode: 7, code: 'TooFewPages', flags: ['--allow-missing-home-page', '--min-pages', '3'] },
+    run: {
+      exitCode: 7,
+      code: 'TooFewPages',
+      spec: '  promotion: { requireHomePage: false, minPages: 9 }\n',
+    },
+  },
   {
     name: 'too few pages',
     export: { exitCode: 7, code: 'TooFewPages', flags: ['--min-pages', '4'] },

@@ -38,7 +38,7 @@ const site = {
 };
 const { digest, pages, sizeBytes } = memoryBundle(site).index;
 /** What every copy must find, whatever its mirror does. */
-export const inspection: Inspection = { digest, pages, sizeBytes };
+export const inspection: Inspection = { digest, pages, sizeBytes, notes: [] };
 
 export const owner = { namespace: 'docs', name: 'site', uid: 'uid-1', isExclusive: false };
 

@@ -165,6 +165,8 @@ test("an unknown domain is reported with the operator's message, not with the an
 test('an archive that is broken, has no pages or cannot be downloaded is reported and not published', async () => {
   await reader.awaitCondition('garbage', 'Exported', 'False', 'BundleRejected');
   await reader.awaitCondition('nopages', 'Exported', 'False', 'TooFewPages');
+  const { message } = await reader.awaitCondition('nohome', 'Exported', 'False', 'HomePageMissing');
+  assert.match(message, /no index\.html at its root.*has 1 page, and none is its home page/);
   await eventually('a link request of the dead link', () =>
     vendor.issues('expiredlink.example.com') > 0 ? true : undefined,
   );
@@ -172,7 +174,7 @@ test('an archive that is broken, has no pages or cannot be downloaded is reporte
     vendor.issues('webpage.example.com') > 1 ? true : undefined,
   );
   assert.notEqual((await reader.condition('webpage', 'Exported'))?.reason, 'BundleRejected');
-  for (const name of ['garbage', 'webpage', 'nopages', 'expiredlink']) {
+  for (const name of ['garbage', 'webpage', 'nopages', 'nohome', 'expiredlink']) {
     assert.equal((await reader.condition(name, 'Ready'))?.status, 'False');
     await assert.rejects(reader.read('secret', `${name}-bundle`), /NotFound/);
   }

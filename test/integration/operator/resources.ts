@@ -42,6 +42,9 @@ export function scriptDomains(vendor: ScriptedVendor): void {
   vendor.script('garbage.example.com', { archive: Buffer.from([0x1f, 0x8b, 8, 0, 1, 2, 3, 4, 5, 6, 7, 8]) });
   vendor.script('webpage.example.com', { archive: Buffer.from('<html>Down for maintenance</html>') });
   vendor.script('nopages.example.com', { content: { 'style.css': 'a{}' } });
+  vendor.script('nohome.example.com', {
+    content: { 'site/index.html': 'home', 'README.txt': 'beside', 'tags/.net/index.html': 'hidden' },
+  });
   vendor.script('expiredlink.example.com', { isExpiredOnArrival: true });
 }
 
@@ -75,6 +78,7 @@ export const resources = (latePort: number): readonly object[] => [
   staticExport('garbage'),
   staticExport('webpage'),
   staticExport('nopages'),
+  staticExport('nohome'),
   staticExport('expiredlink'),
   staticExport('down', {
     api: { baseUrl: `http://127.0.0.1:${latePort}/api`, keySecretRef: { name: 'export-api' } },

@@ -52,6 +52,31 @@ test('a first export has lines from its start to its publication, with job, host
   );
 });
 
+test('what visitors would miss of an export is logged with its paths, whether it is held or published', async () => {
+  const notes = [
+    { code: 'HomePageMissing', count: 1, example: '"en/index.html"' },
+    { code: 'NotServed', count: 3, example: '"a"', paths: ['"a"', '"b"'] },
+    { code: 'WrappingFolderRemoved', count: 1, example: '"site"' },
+  ];
+  for (const requireHomePage of [true, false]) {
+    const simulation = new Simulation({ spec: { promotion: { requireHomePage } } });
+    const read = reader(simulation);
+    simulation.vendor.contents.set('docs.example.com', { name: 'odd', pages: 20, notes });
+    const [type, wanted] = requireHomePage
+      ? ['Stalled', 'True/HomePageMissing']
+      : ['Ready', 'True/Published'];
+    await simulation.until(() => simulation.condition(type) === wanted);
+    const found = read().map(({ fields }) => [fields['reason'], fields['count'], fields['paths']]);
+    assert.deepEqual(
+      found.filter(([, count]) => count !== undefined),
+      [
+        ['HomePageMissing', 1, '"en/index.html"'],
+        ['NotServed', 3, '"a", "b"'],
+      ],
+    );
+  }
+});
+
 test('a reconcile that changes nothing has no line', async () => {
   const simulation = await publishedSimulation();
   const read = reader(simulation);

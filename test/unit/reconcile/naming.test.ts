@@ -129,7 +129,7 @@ test('a new version becomes the first, and the oldest is removed', () => {
 });
 
 const rules = {
-  ...{ isInspected: true, minPages: 5, maxShrinkPercent: 50 },
+  ...{ isInspected: true, minPages: 5, needsHomePage: true, maxShrinkPercent: 50 },
   ...{ maxBundleBytes: undefined, isManual: false },
 };
 const judgements: Readonly<Record<string, readonly [Parameters<typeof judge>, string]>> = {
@@ -160,6 +160,27 @@ const judgements: Readonly<Record<string, readonly [Parameters<typeof judge>, st
     'promote',
   ],
   'too few pages are held': [[{ digest: 'a', pages: 4 }, undefined, rules, false], 'TooFewPages'],
+  'an export without a home page is held': [
+    [{ digest: 'a', pages: 5, notes: [{ code: 'HomePageMissing' }] }, undefined, rules, false],
+    'HomePageMissing',
+  ],
+  'too few pages say more than a missing home page': [
+    [{ digest: 'a', pages: 0, notes: [{ code: 'HomePageMissing' }] }, undefined, rules, false],
+    'TooFewPages',
+  ],
+  'a home page is missing and need not be there': [
+    [
+      { pages: 9, notes: [{ code: 'HomePageMissing' }] },
+      undefined,
+      { ...rules, needsHomePage: false },
+      false,
+    ],
+    'promote',
+  ],
+  'other notes hold nothing': [
+    [{ pages: 9, notes: [{ code: 'NotServed' }] }, undefined, rules, false],
+    'promote',
+  ],
   'half the pages pass': [[{ digest: 'b', pages: 10 }, { digest: 'a', pages: 20 }, rules, false], 'promote'],
   'less than half are held': [
     [{ digest: 'b', pages: 9 }, { digest: 'a', pages: 20 }, rules, false],

@@ -7,7 +7,7 @@ import type { CopyReport, MirrorTask } from '../../../src/mirror/task/mirror-tas
 import { type SendReport, serveTasks } from '../../../src/runtime/task.ts';
 import { hangChannel } from './hang-channel.ts';
 
-const inspected = { digest: 'a'.repeat(64), pages: 3, sizeBytes: 9 };
+const inspected = { digest: 'a'.repeat(64), pages: 3, sizeBytes: 9, notes: [] };
 const failure = { code: 'Denied', message: 'No.', isTemporary: false, retryAfterMs: 7000 };
 
 serveTasks(async (task: MirrorTask, report: SendReport<CopyReport>): Promise<unknown> => {

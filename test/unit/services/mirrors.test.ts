@@ -28,7 +28,7 @@ after(async () => {
 });
 
 const digest = 'a'.repeat(64);
-const inspection = { digest, pages: 3, sizeBytes: 9 };
+const inspection = { digest, pages: 3, sizeBytes: 9, notes: [] };
 const link = requireLink('https://storage.example.com/site?X-Amz-Signature=5ec2e7');
 const owner = { namespace: 'docs', name: 'site', uid: 'uid-1', isExclusive: false };
 const place: MirrorPlace = {

@@ -25,7 +25,7 @@ test('the smallest spec is readable, and every default is as documented', () => 
     refreshAtPercent: 66,
     minIntervalMs: 30_000,
     promotion: {
-      ...{ isInspected: true, minPages: 1, maxShrinkPercent: 50 },
+      ...{ isInspected: true, minPages: 1, needsHomePage: true, maxShrinkPercent: 50 },
       ...{ maxBundleBytes: undefined, isManual: false },
     },
     pin: undefined,
@@ -95,7 +95,7 @@ test('what is written in the spec counts before any default', () => {
     refreshAtPercent: 20,
     minIntervalMs: 5000,
     promotion: {
-      ...{ isInspected: false, minPages: 1, maxShrinkPercent: 50 },
+      ...{ isInspected: false, minPages: 1, needsHomePage: true, maxShrinkPercent: 50 },
       ...{ maxBundleBytes: 536_870_912, isManual: true },
     },
     pin: { version: undefined, jobId: 'se_1' },

@@ -62,6 +62,7 @@ const exported: Readonly<Record<reasons.ExportedReason, readonly [Observation, s
   ],
   AwaitingPromotion: [held('AwaitingPromotion'), 'False'],
   TooFewPages: [held('TooFewPages'), 'False'],
+  HomePageMissing: [held('HomePageMissing'), 'False'],
   PageCountDropped: [held('PageCountDropped'), 'False'],
   Rejected: [rejected, 'False'],
   KeyMissing: [{ ...requested, key: { kind: 'missing' } }, 'False'],

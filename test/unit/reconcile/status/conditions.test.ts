@@ -51,6 +51,7 @@ const stalled: Readonly<Record<Exclude<reasons.StalledReason, 'InvalidSpec'>, Ob
   }),
   AwaitingPromotion: held('AwaitingPromotion'),
   TooFewPages: held('TooFewPages'),
+  HomePageMissing: held('HomePageMissing'),
   PageCountDropped: held('PageCountDropped'),
   Rejected: rejected,
 };

@@ -101,6 +101,12 @@ const rows: readonly (readonly [string, string, Observation, RegExp])[] = [
     /has 1 page \(minPages: 50\)/,
   ],
   [
+    'a missing home page is named, with the way to publish anyway',
+    'HomePageMissing',
+    held,
+    /has 7 pages, and none is its home page\. .*staticexport\.dev\/promote=20260105-115900-cccccccc/,
+  ],
+  [
     'a drop in pages is counted',
     'PageCountDropped',
     held,

@@ -145,3 +145,31 @@ for (const archive of ['tar', 'zip']) {
     await assertHandsOutNothing(second, digest);
   });
 }
+
+test('a hidden page that --serve-dotfiles names is served from a copy of its own, precompressed and after a restart', async () => {
+  const first = await serve('tar');
+  const digest = await servedDigest(first);
+  await first.said(/get 404, because a name in their path is hidden: .*guides\/\.draft\.html/);
+  const second = await prepareSite();
+  servers.push(second);
+  await second.mount(bundleDocument({ version: 'v1', link: links.link('tar'), digest }));
+  const flags = ['--peers', new URL(first.admin).host, '--serve-dotfiles=.draft'];
+  await second.start(...flags);
+  assert.equal(await servedDigest(second), digest);
+  assert.equal((await second.status()).source.kind, 'link', 'the copy of the first has no bytes of the page');
+  for (const [path, status] of [
+    ['/guides/.draft', 200],
+    ['/guides/.draft.html', 200],
+    ['/.env', 404],
+    ['/.git/', 404],
+  ] as const) {
+    assert.equal((await fetch(`${second.site}${path}`)).status, status, path);
+  }
+  const packed = await fetch(`${second.site}/guides/.draft`, { headers: { 'accept-encoding': 'br' } });
+  assert.equal(packed.headers.get('content-encoding'), 'br');
+  await second.kill();
+  links.misbehave((response) => response.writeHead(403).end());
+  await second.start(...flags);
+  assert.equal(await servedDigest(second), digest);
+  assert.equal((await fetch(`${second.site}/guides/.draft`)).status, 200);
+});

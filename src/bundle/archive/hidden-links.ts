@@ -43,7 +43,7 @@ export function createHiddenLinks(): HiddenLinks {
         before = text.slice(-overlap);
         if (!mayNameHidden(text)) return;
         for (const [, address = ''] of text.matchAll(addresses)) {
-          if (mayNameHidden(`/${address}`)) take(address, path);
+          if (mayNameHidden(`/${address} `)) take(address, path);
         }
       };
     },

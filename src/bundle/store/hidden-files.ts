@@ -67,18 +67,14 @@ export function hadNoBytes(path: string): boolean {
   return hidingNames(path).some((name) => !isClutterName(name));
 }
 
-/** Texts that may name a hidden file: cheap, and true too often rather than too seldom. */
+/** Texts that may name a hidden file in an address: true too often rather than too seldom, and fast, because it reads pages. */
 export function mayNameHidden(text: string): boolean {
   return hiddenHint.test(text);
 }
 
+const controlNames = [...controlFiles].map((name) => name.replaceAll('.', String.raw`\.`)).join('|');
 const hiddenHint = new RegExp(
-  [
-    String.raw`[/"'=]\.[^./"'<>\s]`,
-    String.raw`\.(?:bat|cmd|command|desktop|lnk|vbs)\b`,
-    ...[...controlFiles].map((name) => name.replaceAll('.', String.raw`\.`)),
-  ].join('|'),
-  'i',
+  String.raw`[/"'=](?:\.[^./"'<>\s]|${controlNames})|\.(?:bat|cmd|command|desktop|lnk|vbs|BAT|CMD)["'?#\s>]`,
 );
 
 /** The segments because of which a path is hidden. */

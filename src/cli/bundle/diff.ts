@@ -4,8 +4,10 @@
 import { BundleError } from '../../bundle/bundle-error.ts';
 import type { BundleIndex } from '../../bundle/bundle-index.ts';
 import { printable } from '../../wire/printable-text.ts';
+import { composedForm } from '../../wire/unicode-form.ts';
 import { CliError } from '../cli-error.ts';
 import type { CliContext, CommandResult } from '../context.ts';
+import { counted } from '../output/amounts.ts';
 import { summaryFields } from './inspect.ts';
 import { readIndex, type SizeLimits } from './reading.ts';
 
@@ -30,9 +32,21 @@ export async function diffBundles(
           ...added.map((path) => `A ${path}`),
           ...changed.map((path) => `M ${path}`),
           ...removed.map((path) => `D ${path}`),
+          ...formLines(before, after),
           `${counts}. Pages: ${pages}`,
         ],
   };
+}
+
+/** Of names that look the same on a screen: a folder that went through macOS has decomposed names (NFD). */
+function formLines(before: BundleIndex, after: BundleIndex): readonly string[] {
+  const known = new Set(before.files.map(({ path }) => path));
+  const forms = new Set(before.files.map(({ path }) => composedForm(path)));
+  const renamed = after.files.filter(({ path }) => !known.has(path) && forms.has(composedForm(path)));
+  if (renamed.length === 0) return [];
+  return [
+    `${counted(renamed.length, 'path')} in another Unicode form (NFC, NFD); a server answers both forms`,
+  ];
 }
 
 /** Says which of the two archives an error is about. */

@@ -227,6 +227,50 @@ test('a warning of the server is a line for a person', async (t) => {
   await child.stop('SIGINT');
 });
 
+test('what visitors would miss is a warning of verify, inspect and pack, and the answer stays yes', async (t) => {
+  const folder = folderFor(t);
+  const files = {
+    'site/index.html': '<a href=.x.pdf>',
+    'site/.x.pdf': 'x',
+    'b.html': 'b',
+    '.net/a.html': 'a',
+  };
+  const archive = join(folder, 'site.tar');
+  writeFileSync(archive, tarOf(files));
+  const wanted: readonly RegExp[] = [
+    /the root has no home page and the first page is: "site\/index\.html"/,
+    /2 hidden paths of pages or linked files or scripts get 404: "\.net\/a\.html", "site\/\.x\.pdf"/,
+  ];
+  for (const command of [
+    ['verify', archive],
+    ['inspect', archive],
+    ['pack', siteIn(folder, files), join(folder, 'out.tar')],
+  ]) {
+    const { code, stdout } = await run(...command);
+    assert.equal(code, 0);
+    for (const line of wanted) assert.match(stdout, line, command[0]);
+    assert.match(stdout, /^Pages: +2$/m);
+  }
+  const { stdout } = await run('verify', archive, '-o', 'json');
+  const { valid, notes } = JSON.parse(stdout);
+  assert.deepEqual(
+    [valid, notes.map(({ code }: { code: string }) => code)],
+    [true, ['HomePageMissing', 'NotServed']],
+  );
+});
+
+test('a difference in the Unicode form of names alone is named, because both look the same', async (t) => {
+  const folder = folderFor(t);
+  const [old, next] = ['NFC', 'NFD'].map((form) => {
+    const archive = join(folder, `${form}.tar`);
+    writeFileSync(archive, tarOf({ 'index.html': 'home', ['gr\u00fc\u00dfe.html'.normalize(form)]: 'x' }));
+    return archive;
+  });
+  const { code, stdout } = await run('diff', old ?? '', next ?? '');
+  assert.equal(code, 1);
+  assert.match(stdout, /^1 path in another Unicode form \(NFC, NFD\); a server answers both forms$/m);
+});
+
 test('names of files write no control characters and no commands of a pipeline', async (t) => {
   const folder = folderFor(t);
   const [old, hostile, refused] = ['old.tar', 'hostile.tar', 'refused.tar'].map((name) => join(folder, name));

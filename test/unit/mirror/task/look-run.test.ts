@@ -47,7 +47,12 @@ const verify = (
 test('a copy is read whole', async () => {
   const carrier = createMemoryCarrier();
   const copy = await copied(carrier);
-  assert.deepEqual(await verify(carrier, copy), { digest: copy.digest, pages: 2, sizeBytes: 5005 });
+  assert.deepEqual(await verify(carrier, copy), {
+    digest: copy.digest,
+    pages: 2,
+    sizeBytes: 5005,
+    notes: [],
+  });
 });
 
 test('a copy that is damaged, missing, another or elsewhere is not verified', async () => {

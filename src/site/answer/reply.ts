@@ -24,6 +24,8 @@ export interface RequestFields {
 export type ReplyBody =
   | { readonly kind: 'none' }
   | { readonly kind: 'text'; readonly text: string }
+  /** The answer is not decided: the start of the file has to be read for its type, then the request is planned again. */
+  | { readonly kind: 'unread'; readonly route: FileRoute }
   | {
       readonly kind: 'file';
       readonly route: FileRoute;
@@ -60,7 +62,8 @@ export function planReply(
 ): Reply {
   if (request.method !== 'GET' && request.method !== 'HEAD') return methodNotAllowed(always);
   const reply = planGet(request, path, site, always);
-  return request.method === 'HEAD' ? { ...reply, body: { kind: 'none' } } : reply;
+  const isDecided = reply.body.kind !== 'unread';
+  return request.method === 'HEAD' && isDecided ? { ...reply, body: { kind: 'none' } } : reply;
 }
 
 function planGet(
@@ -150,6 +153,8 @@ function file(request: RequestFields, route: FileRoute, site: SiteLookup, always
   if (range.kind === 'unsatisfiable') {
     return plainReply(416, 'The file ends before that range.', always, ['Content-Range', `bytes */${size}`]);
   }
+  const contentType = site.contentTypeOf(route);
+  if (contentType === undefined) return unread(route);
   const start = range.kind === 'part' ? range.start : 0;
   const endExclusive = range.kind === 'part' ? range.endExclusive : size;
   const form = encoding === undefined ? ['Accept-Ranges', 'bytes'] : ['Content-Encoding', encoding];
@@ -158,7 +163,7 @@ function file(request: RequestFields, route: FileRoute, site: SiteLookup, always
     status: range.kind === 'part' ? 206 : 200,
     headers: [
       'Content-Type',
-      route.contentType,
+      contentType,
       'Content-Length',
       `${endExclusive - start}`,
       'ETag',
@@ -173,6 +178,8 @@ function file(request: RequestFields, route: FileRoute, site: SiteLookup, always
   };
 }
 
+const unread = (route: FileRoute): Reply => ({ status: 503, headers: [], body: { kind: 'unread', route } });
+
 function sizeOf({ file }: FileRoute, variant: Variant | undefined): number {
   return variant?.size ?? file.size;
 }
@@ -186,13 +193,15 @@ function contentKeyOf(route: FileRoute, variant: Variant | undefined): string {
 function notFound(request: RequestFields, site: SiteLookup, path: string, always: SiteHeaders): Reply {
   const page = site.findNotFoundPage(path);
   if (page === undefined) return plainReply(404, 'There is no such page.', always);
+  const contentType = site.contentTypeOf(page);
+  if (contentType === undefined) return unread(page);
   const { encoding, variant } = select(request.acceptEncoding, page, site);
   const size = sizeOf(page, variant);
   return {
     status: 404,
     headers: [
       'Content-Type',
-      page.contentType,
+      contentType,
       'Content-Length',
       `${size}`,
       'Cache-Control',

@@ -9,21 +9,16 @@ import type { UnreadBytes } from '../../runtime/http/unread-bytes.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import type { BodyCache, BodyPart } from '../content/body-cache.ts';
 import type { LiveBundle } from '../content/live-bundle.ts';
-import { bundleOf, type LiveSite, type SiteView } from '../content/live-site.ts';
+import { bundleOf, type LiveSite } from '../content/live-site.ts';
 import { createPieces } from '../content/pieces.ts';
 import { isProvenInTime } from '../content/proven-file.ts';
 import type { ReadPace } from '../content/read-pace.ts';
+import type { FileRoute } from '../content/route-table.ts';
 import { isHostWellFormed } from '../http/host-field.ts';
 import { readRequestPath } from '../http/request-path.ts';
 import { type AccessLog, logWhenDone } from './access-log.ts';
-import {
-  plainReply,
-  planReply,
-  type Reply,
-  type ReplyBody,
-  type RequestFields,
-  type SiteHeaders,
-} from './reply.ts';
+import { bodyAtOnce, type FileBody } from './body-at-once.ts';
+import { plainReply, planReply, type Reply, type RequestFields, type SiteHeaders } from './reply.ts';
 
 export interface SiteServing {
   readonly site: LiveSite;
@@ -45,9 +40,6 @@ export interface SiteServing {
   readonly logger: Logger;
 }
 
-/** What is read from a pack. */
-export type FileBody = Extract<ReplyBody, { kind: 'file' }>;
-
 /** One request on its way to an answer. */
 interface Exchange {
   readonly serving: SiteServing;
@@ -60,8 +52,6 @@ const chunkBytes = 256 * 1024;
 const pieces = createPieces(chunkBytes);
 /** While readers hold much together. */
 const smallChunkBytes = 64 * 1024;
-/** What is read while others wait: tens of microseconds from the page cache. */
-const largestAtOnce = 128 * 1024;
 export const defaultStalledReaderMs = 60_000;
 
 export function siteHandler(serving: SiteServing): RequestListener {
@@ -84,6 +74,10 @@ function answer(exchange: Exchange, request: IncomingMessage): void {
     refusalOf(request, always) ??
     planReply(requestFieldsOf(request), readRequestPath(request.url ?? '', basePath), view, always);
   const { body } = reply;
+  if (body.kind === 'unread') {
+    void answerOnceRead(exchange, request, bundleOf(view, body.route), body.route);
+    return;
+  }
   if (body.kind !== 'file') {
     sendText(exchange, reply);
     return;
@@ -100,6 +94,27 @@ function answer(exchange: Exchange, request: IncomingMessage): void {
   else sendCached(exchange, reply, atOnce);
 }
 
+/** The type of a text depends on its first bytes, which are read once for each file. Never throws. */
+async function answerOnceRead(
+  exchange: Exchange,
+  request: IncomingMessage,
+  bundle: LiveBundle,
+  route: FileRoute,
+): Promise<void> {
+  exchange.response.on('error', () => {});
+  try {
+    await bundle.readContentType(route);
+  } catch (error) {
+    failToRead(exchange, bundle, error);
+    return;
+  }
+  try {
+    if (!exchange.response.destroyed) answer(exchange, request);
+  } catch (error) {
+    fail(exchange, error);
+  }
+}
+
 const last = ['Connection', 'close'];
 
 /** Refusals that do not depend on the target. The rest of the connection is not trusted after them. */
@@ -112,28 +127,6 @@ function refusalOf(request: IncomingMessage, always: SiteHeaders): Reply | undef
   return expect === undefined || expect.toLowerCase() === '100-continue'
     ? undefined
     : plainReply(417, 'This server meets no such expectation.', always, last);
-}
-
-/**
- * The body without a wait: from memory, or from the pack where that is quick.
- *
- * @returns `undefined` for what has to be waited for
- * @throws as the disk does
- */
-export function bodyAtOnce(
-  { cache, pace, unread }: SiteServing,
-  view: SiteView | undefined,
-  body: FileBody,
-): BodyPart | undefined {
-  const isRoom = (): boolean => unread?.tryTake(body.endExclusive - body.start) !== false;
-  const cached = cache.get(body.contentKey);
-  if (cached !== undefined) return isRoom() ? cached.toSend(body.start, body.endExclusive) : undefined;
-  const packed = body.variant ?? body.route.file;
-  const isSmall = packed.size <= Math.min(cache.maxEntryBytes, largestAtOnce);
-  if (!isSmall || !pace.isQuick() || !isRoom()) return undefined;
-  const pack = bundleOf(view, body.route).packOf(body.variant);
-  const read = (into: Buffer): void => pace.measure(() => pack.readIntoSync(packed, into));
-  return cache.loadAtOnce(body.contentKey, packed.size, read).toSend(body.start, body.endExclusive);
 }
 
 function requestFieldsOf({ method = '', headers }: IncomingMessage): RequestFields {

@@ -3,6 +3,7 @@
 
 import type { StoredBundle } from '../../bundle/store/stored-bundle.ts';
 import type { ContentEncoding } from '../http/content-encoding.ts';
+import { declarationBytes, namesCharset, typeOfText } from '../http/declared-charset.ts';
 import { buildRouteTable, type FileRoute, type RouteTable } from './route-table.ts';
 import type { Variant, VariantTable } from './variant-table.ts';
 
@@ -17,6 +18,10 @@ export interface LiveBundle {
   /** `undefined` until precompressed variants are attached. */
   readonly variants: () => VariantTable | undefined;
   readonly findVariant: (route: FileRoute, encoding: ContentEncoding) => Variant | undefined;
+  /** `undefined` until {@link readContentType} has read what the text says of its encoding. */
+  readonly contentTypeOf: (route: FileRoute) => string | undefined;
+  /** @throws as the disk does */
+  readContentType(route: FileRoute): Promise<void>;
   /** Serves these variants from now on. Takes over `pack`. */
   attach(table: VariantTable, pack: StoredBundle): void;
   /** The pack that holds the precompressed bodies or the files. @throws when there are no precompressed bodies */
@@ -49,6 +54,14 @@ export function goLive(
     isStored = true;
   };
   committed?.then(noteStored, () => {});
+  const typesOfText = new Map<number, string>();
+  const hold = (): void => {
+    holders += 1;
+  };
+  const release = (): void => {
+    holders -= 1;
+    if (isRetired && holders === 0) letClose();
+  };
   let variant: { readonly table: VariantTable; readonly pack: StoredBundle } | undefined;
   const { promise: idle, resolve: letClose } = Promise.withResolvers<void>();
   // A failing close leaves nothing that could be done better by failing somewhere else.
@@ -66,6 +79,18 @@ export function goLive(
     isStored: () => isStored,
     variants: () => variant?.table,
     findVariant: ({ ordinal }, encoding) => variant?.table.find(ordinal, encoding),
+    contentTypeOf: ({ ordinal, contentType }) =>
+      namesCharset(contentType) ? typesOfText.get(ordinal) : contentType,
+    readContentType: async ({ ordinal, contentType, file: { offset, size } }) => {
+      const start = Buffer.alloc(Math.min(size, declarationBytes));
+      hold();
+      try {
+        await stored.readInto({ offset, size: start.length }, start);
+      } finally {
+        release();
+      }
+      typesOfText.set(ordinal, typeOfText(contentType, start));
+    },
     attach: (table, pack) => {
       const isTooLate = variant !== undefined || (isRetired && holders === 0);
       if (isTooLate) void pack.close().catch(() => {});
@@ -76,13 +101,8 @@ export function goLive(
       if (variant === undefined) throw new Error('a precompressed variant without a pack');
       return variant.pack;
     },
-    hold: () => {
-      holders += 1;
-    },
-    release: () => {
-      holders -= 1;
-      if (isRetired && holders === 0) letClose();
-    },
+    hold,
+    release,
     reportUnreadable: () => {
       const isFirst = !isUnreadable;
       isUnreadable = true;

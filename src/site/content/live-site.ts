@@ -26,6 +26,8 @@ export interface SiteLookup {
   findNotFoundPage(path: string): FileRoute | undefined;
   /** Every version that is served has the same bytes under this file's name, so the name may be that of the content. */
   isUnchanged(route: FileRoute): boolean;
+  /** `undefined` while the start of the file was not read. */
+  contentTypeOf(route: FileRoute): string | undefined;
   /** `undefined` while the file has no such form. */
   findVariant(route: FileRoute, encoding: ContentEncoding): Variant | undefined;
 }
@@ -141,6 +143,7 @@ function createView(active: ServedVersion, previous: readonly ServedVersion[]): 
         const other = bundle.routes.findAsset(`/${file.path}`);
         return other === undefined || other.file.sha256 === file.sha256;
       }),
+    contentTypeOf: (route) => bundles.get(route.digest)?.contentTypeOf(route),
     bundleOf: (route) => bundles.get(route.digest),
     findVariant: (route, encoding) => bundles.get(route.digest)?.findVariant(route, encoding),
   };

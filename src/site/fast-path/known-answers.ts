@@ -3,7 +3,7 @@
 // Refuses requests with a condition or a query, whose texts seldom come again, and everything that is no file's 200.
 // Invariant: an answer found here is the one that would be planned now. A swap, and new variants, forget them all.
 
-import type { FileBody } from '../answer/site-handler.ts';
+import type { FileBody } from '../answer/body-at-once.ts';
 import type { SiteView } from '../content/live-site.ts';
 import type { VariantTable } from '../content/variant-table.ts';
 import { acceptedForms, type FileForm } from '../http/content-encoding.ts';

@@ -6,10 +6,13 @@
 import { STATUS_CODES } from 'node:http';
 import type { Clock } from '../../runtime/clock.ts';
 import type { OpenConnectionHandler } from '../../runtime/http/http-listener.ts';
+import { bodyAtOnce, type FileBody } from '../answer/body-at-once.ts';
 import { planReply, type Reply } from '../answer/reply.ts';
-import { bodyAtOnce, type FileBody, type SiteServing } from '../answer/site-handler.ts';
+import type { SiteServing } from '../answer/site-handler.ts';
 import type { BodyPart } from '../content/body-cache.ts';
+import type { LiveBundle } from '../content/live-bundle.ts';
 import { bundleOf, type SiteView } from '../content/live-site.ts';
+import type { FileRoute } from '../content/route-table.ts';
 import { readRequestPath } from '../http/request-path.ts';
 import { createKnownAnswers, type KnownAnswer, type KnownAnswers } from './known-answers.ts';
 import { type AnswerPlainly, type PlainTimes, plainConnections } from './plain-connections.ts';
@@ -77,10 +80,29 @@ function answer(
   const path = readRequestPath(request.target, serving.basePath);
   const reply = planReply(request, path, view, serving.always);
   const { status, body } = reply;
+  if (body.kind === 'unread') {
+    return answerOnceRead(bundleOf(view, body.route), body.route, () =>
+      tryAnswer(serving, known, piece, send),
+    );
+  }
   const head = headOf(reply);
   if (body.kind !== 'file') return send(status, head, body.kind === 'text' ? body.text : '');
   if (status === 200) known.remember(text, request, { head, body });
   return sendFile(serving, view, status, { head, body }, send);
+}
+
+/** A disk that fails here fails again in the full server, which logs it. */
+async function answerOnceRead(
+  bundle: LiveBundle,
+  route: FileRoute,
+  again: () => boolean | Promise<boolean>,
+): Promise<boolean> {
+  try {
+    await bundle.readContentType(route);
+  } catch {
+    return false;
+  }
+  return again();
 }
 
 function sendFile(

@@ -1,5 +1,5 @@
 // Content types by extension: what documentation sites hold, and nothing guessed. Text is UTF-8 by
-// definition here. Everything is sent with `nosniff`, so an unknown type is a download and never a page.
+// definition here, unless its bytes say otherwise (`declared-charset`). Everything is sent with `nosniff`, so an unknown type is a download and never a page.
 
 const byExtension: ReadonlyMap<string, string> = new Map(
   Object.entries({

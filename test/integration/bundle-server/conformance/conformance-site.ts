@@ -17,6 +17,10 @@ export const siteContent: SiteContent = {
   'index.html': page.replace('page', 'home'),
   'page.html': page,
   'folder/index.html': page.replace('page', 'folder'),
+  'latin1.html': Buffer.from(
+    page.replace('<title>', '<meta charset="iso-8859-15"><title>Gr\u00fc\u00dfe '),
+    'latin1',
+  ),
   'both.html': page.replace('page', 'both'),
   'both/index.html': page.replace('page', 'inner both'),
   'digits.bin': bytes,

@@ -18,6 +18,7 @@ test('§8.3 types by name, §5.2 caching by what is sent', async () => {
   const revalidated = 'public, max-age=0, must-revalidate';
   const rows = [
     ['/docs/page', 'text/html; charset=utf-8', revalidated],
+    ['/docs/latin1', 'text/html', revalidated],
     ['/docs/search-index.json', 'application/json; charset=utf-8', revalidated],
     ['/docs/logo.png', 'image/png', revalidated],
     ['/docs/digits.bin', 'application/octet-stream', revalidated],

@@ -19,6 +19,7 @@ import { bundleOf } from '../fixtures.ts';
 const withForms = (table: RouteTable, ...variant: readonly string[]) => ({
   ...table,
   isUnchanged: () => true,
+  contentTypeOf: ({ contentType }: FileRoute): string | undefined => contentType,
   findVariant: ({ file, entityTag }: FileRoute, encoding: ContentEncoding) =>
     variant.includes(`${encoding} ${file.path}`)
       ? {
@@ -93,6 +94,15 @@ test('an asset whose name holds its hash is cached for ever', () => {
   assert.equal(header(reply, 'cache-control'), 'public, max-age=31536000, immutable');
   const changed = ask({ target: '/assets/app.BxYz12_Q.js', site: { ...site, isUnchanged: () => false } });
   assert.equal(header(changed, 'cache-control'), 'public, max-age=0, must-revalidate');
+});
+
+test('a file whose start was not read is not answered yet, whatever the method', () => {
+  for (const method of ['GET', 'HEAD']) {
+    for (const target of ['/', '/no-such-page']) {
+      const { body } = ask({ target, method, site: { ...site, contentTypeOf: () => undefined } });
+      assert.equal(body.kind, 'unread', `${method} ${target}`);
+    }
+  }
 });
 
 test('a payload of a docs generator is text/plain, and its query is no part of the look-up', () => {

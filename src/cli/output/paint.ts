@@ -37,7 +37,7 @@ const words: ReadonlyMap<string, Paint> = new Map([
 /** Where a line of each kind has a word that is painted: what is before it, and the word. */
 const places: Readonly<Record<string, RegExp>> = {
   StaticExportStatus: /^( {2}Ready(?:: +|=))(True|False|Unknown)\b/,
-  DoctorReport: /^( {2})(ok|warning|error|skipped) {2}/,
+  DoctorReport: /^( {2})(ok|warning|error|skipped) +/,
   ExportResult: /^()(Exported|Unchanged:) /,
   ArchiveVerdict: /^(The archive is )(?:whole\.|rejected:)/,
   ArchiveDiff: /^()([AMD]) /,

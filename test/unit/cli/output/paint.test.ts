@@ -15,6 +15,8 @@ const rows: readonly (readonly [string, string, string])[] = [
   ['StaticExportStatus', '  Ready=False (KeyRefused): x', painted('False', 'bad')],
   ['DoctorReport', '  error   KeyMissing: there is no key', painted('error', 'bad')],
   ['DoctorReport', '  ok      ApiReachable: x', painted('ok', 'good')],
+  ['DoctorReport', '  warning LinkAge: x', painted('warning', 'unsure')],
+  ['DoctorReport', '  skipped Server: x', painted('skipped', 'quiet')],
   ['ExportResult', 'Exported docs.example.com', painted('Exported', 'good')],
   ['ExportResult', 'Unchanged: docs.example.com has the same content', painted('Unchanged:', 'quiet')],
   ['ArchiveVerdict', 'The archive is whole. Digest: x', painted('whole', 'good')],

@@ -246,7 +246,11 @@ function checkServerPod({ pod, container }: Server, serving: Serving): Check {
   const { name } = pod.metadata;
   const served = serving.version ?? serving.digest?.slice(0, 12);
   const words = `Pod ${name}: ${serving.message ?? ''}`;
-  const look = `Read its log: kubectl logs ${name} -n ${pod.metadata.namespace}`;
+  // The containers of a pending pod have not started: its log is empty, and its events name the cause.
+  const look =
+    pod.phase === 'Pending'
+      ? `Read its events: kubectl describe pod ${name} -n ${pod.metadata.namespace}`
+      : `Read its log: kubectl logs ${name} -n ${pod.metadata.namespace}`;
   if (serving.state === 'InStep') return passed('Server', `Pod ${name} serves the published version.`);
   if (serving.state === 'Behind') {
     return served === undefined

@@ -460,6 +460,18 @@ for (const [name, change, expected] of [...clusterRows, ...exportRows]) {
   });
 }
 
+for (const [what, run, remedy] of [
+  ['a pending pod', { phase: 'Pending', state: 'ErrImagePull' }, /kubectl describe pod site-0 -n docs$/],
+  ['a crashing server', crashing, /kubectl logs site-0 -n docs$/],
+] as const) {
+  test(`the remedy of ${what} is the command that shows the cause`, () => {
+    const unknown = pod('site-0', { state: 'Unknown', message: 'No.' }, run);
+    const change = one(surroundings({ pods: new Map([['docs', { value: [unknown] }]]) }));
+    const check = checksOf(facts(change), false).find(({ code }) => code === 'Server');
+    assert.match(check?.remedy ?? '', remedy);
+  });
+}
+
 const target = { name: 'argo', type: 'Values', values: { kind: 'ConfigMap', namespace: 'apps', name: 'v' } };
 const consent = (value: string | undefined) => ({
   value: {

@@ -7,7 +7,7 @@ import type { ResourceLimits } from 'node:worker_threads';
 import type { Clock } from '../runtime/clock.ts';
 import { runTask, type SendReport, type TaskOptions } from '../runtime/task.ts';
 import { PublishableError, publishableCode } from '../wire/publishable-error.ts';
-import { BundleError, bundleErrorKinds } from './bundle-error.ts';
+import { BundleError, bundleErrorKinds, type FailureNumbers } from './bundle-error.ts';
 import type { BundleFile, BundleIndex } from './bundle-index.ts';
 import type { DamagedBytes } from './store/pending-check.ts';
 
@@ -125,10 +125,20 @@ function bundleErrorOf(cause: unknown, { code, work }: BundleTaskOptions['failur
     (one) => cause instanceof Error && 'kind' in cause && cause.kind === one,
   );
   if (kind !== undefined && cause instanceof PublishableError) {
-    return new BundleError(kind, cause.code, cause.message, { cause });
+    return new BundleError(kind, cause.code, cause.message, { cause, numbers: numbersOf(cause) });
   }
   const message = `${work} failed unexpectedly (${publishableCode(cause)}); retrying`;
   return new BundleError('transient', code, message, { cause });
+}
+
+function numbersOf(cause: PublishableError): FailureNumbers | undefined {
+  const numbers: unknown = 'numbers' in cause ? cause.numbers : undefined;
+  if (typeof numbers !== 'object' || numbers === null) return undefined;
+  const numberOf = (value: unknown): number | undefined => (typeof value === 'number' ? value : undefined);
+  return {
+    retryAfterMs: 'retryAfterMs' in numbers ? numberOf(numbers.retryAfterMs) : undefined,
+    neededBytes: 'neededBytes' in numbers ? numberOf(numbers.neededBytes) : undefined,
+  };
 }
 
 /** The thread's side: sends the files, each slice when the one before was taken. */

@@ -93,7 +93,7 @@ export function parsePublishedBundle(text: string): PublishedBundle {
   const { version, jobId, digest, pages, sizeBytes, ref, ...rest } = parseBundleJson(text, publishedSchema);
   const { bundleUrl: url, issuedAt, expiresAt } = rest;
   const hasLink = url !== undefined && issuedAt !== undefined && expiresAt !== undefined;
-  const published = hasLink ? { url, issuedAt, expiresAt } : undefined;
+  const published = hasLink ? { url: url.validUntil(expiresAt), issuedAt, expiresAt } : undefined;
   return { version, jobId, digest, pages, sizeBytes, ref, link: published };
 }
 
@@ -106,7 +106,8 @@ export function parsePublishedBundle(text: string): PublishedBundle {
  */
 export function parseServedBundle(text: string): ServedBundle {
   const served = parseBundleJson(text, servedSchema);
-  const { bundleUrl: link, ref, version, digest, jobId, issuedAt, expiresAt } = served;
+  const { bundleUrl, ref, version, digest, jobId, issuedAt, expiresAt } = served;
+  const link = bundleUrl?.validUntil(expiresAt);
   return { link, ref, version, digest, jobId, issuedAt, expiresAt };
 }
 

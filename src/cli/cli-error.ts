@@ -86,6 +86,8 @@ const exportApiOutcomes: Readonly<Record<ExportApiErrorCode, Outcome>> = {
 
 const bundleOutcomes: Readonly<Record<BundleErrorKind, Outcome>> = {
   'expired-link': 'temporary',
+  'early-link': 'temporary',
+  'refused-link': 'temporary',
   transient: 'temporary',
   rejected: 'archiveRejected',
 };

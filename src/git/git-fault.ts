@@ -2,8 +2,8 @@
 // Also maps what the git client and the network throw. Refuses text of another library: only the reason of a declined
 // push is quoted, made printable, bounded and without addresses.
 
-import { untrustedCertificateCodes } from '../runtime/http/ca-certificates.ts';
 import { InternalAddressError } from '../runtime/http/guarded-lookup.ts';
+import { describeConnectionFault } from '../wire/connection-fault.ts';
 import { printable } from '../wire/printable-text.ts';
 import { PublishableError, publishableCode } from '../wire/publishable-error.ts';
 import type { GitFailure, GitFailureCode } from './push-task.ts';
@@ -46,14 +46,6 @@ function codeOf(error: unknown): string {
   return typeof code === 'string' && /^[A-Z][A-Za-z]{2,40}$/.test(code) ? code : publishableCode(error);
 }
 
-/** TLS failures other than an unknown CA: the wrong host, or a time outside the certificate's validity. */
-const wrongCertificateCodes: ReadonlySet<string> = new Set([
-  ...untrustedCertificateCodes,
-  'CERT_HAS_EXPIRED',
-  'CERT_NOT_YET_VALID',
-  'ERR_TLS_CERT_ALTNAME_INVALID',
-]);
-
 export const timedOut = (deadlineMs: number, cause?: unknown): GitFault =>
   new GitFault(
     'Timeout',
@@ -70,19 +62,11 @@ export function networkFault(host: string, error: unknown): GitFault {
   for (let at: unknown = error, depth = 0; at instanceof Error && depth < 8; at = at.cause, depth += 1) {
     if (at instanceof InternalAddressError) return addressNotAllowed(host, error);
   }
-  const code = publishableCode(error);
-  if (wrongCertificateCodes.has(code)) {
-    return new GitFault(
-      'CertificateNotTrusted',
-      `Git host ${host} showed a certificate that is not trusted (${code}). Add its CA certificate to the credentials.`,
-      { cause: error },
-    );
-  }
-  return new GitFault(
-    'Unreachable',
-    `Git host ${host} did not answer or broke off (${code}). Check its address and the network. Retrying.`,
-    { isTemporary: true, cause: error },
-  );
+  const { kind, what, remedy } = describeConnectionFault(publishableCode(error));
+  const said = `Git host ${host} ${what}. ${remedy ?? 'Add its CA certificate to the credentials'}.`;
+  return kind === 'unknown-ca' || kind === 'wrong-certificate'
+    ? new GitFault('CertificateNotTrusted', said, { cause: error })
+    : new GitFault('Unreachable', `${said} Retrying.`, { isTemporary: true, cause: error });
 }
 
 export const addressNotAllowed = (host: string, cause?: unknown): GitFault =>

@@ -16,7 +16,6 @@ import { readHttpOrigin, shortOriginEntry } from '../wire/http-origin.ts';
 import { formatInstant, wholeSecond } from '../wire/instant.ts';
 import type { Link } from '../wire/link.ts';
 import type { MirrorFailure } from '../wire/mirror-failure.ts';
-import type { LinkTimes } from '../wire/publication.ts';
 import { publishableCode } from '../wire/publishable-error.ts';
 import { isAllowedHost } from './allowed-host.ts';
 import type { ActionContext } from './context.ts';
@@ -176,6 +175,7 @@ async function issueLink(
   const unready = action.cause === 'subject' ? await findUnreadyMirror(input, context, signal) : undefined;
   if (unready !== undefined) return { result: { kind: 'copy-failed', failure: unready }, link: undefined };
   const api = connect(input, context, action.baseUrl);
+  let why: string | undefined;
   for (let issues = 0; issues < maxIssued; issues += 1) {
     const sentAt = context.clock.now();
     const idempotencyKey = context.random.uuid();
@@ -185,7 +185,8 @@ async function issueLink(
       signal,
     );
     if ('failure' in answer) return issueFailed(answer.failure);
-    const { link, serverDate, expiresAt } = answer;
+    const { serverDate, expiresAt } = answer;
+    const link = answer.link.validUntil(expiresAt);
     const times = measureTimes({
       sentAt,
       serverDate,
@@ -195,29 +196,27 @@ async function issueLink(
     if (action.cause !== 'refresh' && !isValidLongEnough(times, context.clock.now())) {
       return issueFailed({ code: 'LifetimeTooShort', retryAfterMs: undefined });
     }
-    if (await isUsable(link, times, context, signal)) {
+    const fault =
+      times.expiresAt > context.clock.now() ? await context.bundles.probe(link, signal) : undefined;
+    // Of the storage, which refuses the next link too.
+    if (fault?.kind === 'refused-link') {
+      return issueFailed({ code: 'LinkRefused', retryAfterMs: undefined, why: fault.message });
+    }
+    why = fault?.message ?? why;
+    // The next link would not be valid earlier than one that is not valid yet.
+    const hasExpired = times.expiresAt <= context.clock.now() || fault?.kind === 'expired-link';
+    if (!hasExpired) {
       const issued = { ...times, url: link };
       if (action.cause === 'subject') keepCandidate(action.jobId, issued, input, context);
       if (action.cause === 'mirror') keepCopyLink(issued, input, context);
       return { result: { kind: 'issued', times, isPublished: link.isSame(input.published?.url) }, link };
     }
   }
-  return issueFailed({ code: 'ExpiredOnArrival', retryAfterMs: undefined });
+  return issueFailed({ code: 'ExpiredOnArrival', retryAfterMs: undefined, why });
 }
 
 function issueFailed(failure: CallFailure): Pick<Execution, 'result' | 'link'> {
   return { result: { kind: 'issue-failed', failure }, link: undefined };
-}
-
-/** Checks the link's own expiry, then requests one byte. A network error decides nothing. */
-async function isUsable(
-  link: Link,
-  times: LinkTimes,
-  context: ActionContext,
-  signal: AbortSignal,
-): Promise<boolean> {
-  if (times.expiresAt <= context.clock.now()) return false;
-  return (await context.bundles.probe(link, signal)) !== 'expired';
 }
 
 /** Keeps the link for inspecting and publishing. An earlier inspection of the same job stays known. */

@@ -6,13 +6,13 @@ import type { ActionResult, CallFailure, ContentNote } from '../reconcile/result
 import type { Action } from '../reconcile/state.ts';
 import { hostOf } from '../reconcile/status/failure-words.ts';
 import type { StatusChange } from '../reconcile/status/status-changes.ts';
-import { reconcilingReasons } from '../staticexport/reasons.ts';
+import { type LinkReason, reconcilingReasons, stalledReasons } from '../staticexport/reasons.ts';
 import type { Condition, Failure, Status } from '../staticexport/status-schema.ts';
 import { formatInstant } from '../wire/instant.ts';
 import type { MirrorFailure } from '../wire/mirror-failure.ts';
 
 export interface LogLine {
-  readonly level: 'info' | 'warn';
+  readonly level: 'info' | 'warn' | 'error';
   readonly fields: Readonly<Record<string, string | number | undefined>>;
   readonly message: string;
 }
@@ -44,6 +44,11 @@ function warn(message: string, fields: LogLine['fields']): readonly LogLine[] {
   return [{ level: 'warn', fields, message }];
 }
 
+/** Visitors are or will be without the site, or only a person can end it. */
+function severe(message: string, fields: LogLine['fields']): readonly LogLine[] {
+  return [{ level: 'error', fields, message }];
+}
+
 function linesOfAction({ after, action, result, baseUrl }: LoggedReconcile): readonly LogLine[] {
   const isRefresh = action.kind === 'issue' && action.cause === 'refresh';
   const host = hostOf(action.kind === 'issue' ? action.baseUrl : baseUrl);
@@ -72,11 +77,15 @@ function linesOfAction({ after, action, result, baseUrl }: LoggedReconcile): rea
       if (!isRefresh) return info('link to the export received', fields);
       return info(result.isPublished ? 'the same link received' : 'link refreshed', fields);
     }
-    case 'issue-failed':
-      return failed('issuing the link', result.failure, isRefresh ? failures?.link : failures?.poll, {
-        jobId,
-        host,
-      });
+    case 'issue-failed': {
+      const { code } = result.failure;
+      const isIssued = code === 'LinkRefused' || code === 'ExpiredOnArrival' || code === 'LifetimeTooShort';
+      const what = isIssued ? 'checking the issued link' : 'issuing the link';
+      const published = isRefresh ? active : undefined;
+      const linkExpirationTime = published?.linkExpirationTime;
+      const fields = { jobId, version: published?.version, linkExpirationTime, host };
+      return failed(what, result.failure, isRefresh ? failures?.link : failures?.poll, fields);
+    }
     case 'inspect-failed': {
       const { code, message } = result.failure;
       return failed('inspection', { code, why: message }, failures?.poll, { jobId });
@@ -179,24 +188,43 @@ function linesOfCondition(
   if (type === 'Ready') {
     const isWorking = working.has(now.reason);
     if (before?.status !== 'True' && isWorking) return [];
-    return lineOfTransition(before, now, now.status === 'False' && !isWorking);
+    if (now.status !== 'False' || isWorking) return lineOfTransition(before, now, info);
+    return lineOfTransition(before, now, severeReadyReasons.has(now.reason) ? severe : warn);
+  }
+  if (type === 'LinkFresh' && now.status === 'False' && severeLinkReasons.has(now.reason)) {
+    return lineOfTransition(before, now, severe);
   }
   // The line of the verdict or of the link reports it.
   const isLogged = (type === 'Exported' && isJudged) || (type === 'LinkFresh' && now.status === 'True');
   if (isLogged || now.reason === 'NotPublished') return [];
   const isBad = now.status === 'False';
   const isRecovery = now.status === 'True' && before?.status === 'False';
-  return isBad || isRecovery ? lineOfTransition(before, now, isBad) : [];
+  return isBad || isRecovery ? lineOfTransition(before, now, isBad ? warn : info) : [];
 }
 
-function lineOfTransition(before: Condition | undefined, now: Condition, isBad: boolean): readonly LogLine[] {
+/** Only a person can end it, or servers that start now get no bundle. A candidate for a person to promote is planned. */
+const severeReadyReasons: ReadonlySet<string> = new Set(
+  [...Object.keys(stalledReasons), 'LinkExpired', 'NotMirrored'].filter((one) => one !== 'AwaitingPromotion'),
+);
+
+/** Servers that start now get no bundle, or soon get none. */
+const severeLinkReasons: ReadonlySet<string> = new Set([
+  'Expired',
+  'JobGone',
+] satisfies readonly LinkReason[]);
+
+function lineOfTransition(
+  before: Condition | undefined,
+  now: Condition,
+  write: typeof info,
+): readonly LogLine[] {
   const fields = {
     from: before && `${before.status}/${before.reason}`,
     to: `${now.status}/${now.reason}`,
     message: now.message,
   };
   const words = `${now.type} ${before?.status ?? 'Unknown'}->${now.status} ${now.reason}`;
-  return isBad ? warn(words, fields) : info(words, fields);
+  return write(words, fields);
 }
 
 function jobOf(action: Action): string | undefined {

@@ -3,6 +3,7 @@
 // by name, and every call takes the reconcile's signal. Refuses: leaking implementation. A port throws
 // ClusterError, ExportApiError or BundleError only.
 
+import type { BundleError } from '../bundle/bundle-error.ts';
 import type { ExportApi } from '../export-api/answers.ts';
 import type { ContentNote } from '../reconcile/result.ts';
 import type { WantedGitTarget } from '../staticexport/wanted.ts';
@@ -30,8 +31,8 @@ export interface Bundles {
    * @throws BundleError
    */
   inspect(link: Link, signal: AbortSignal, maxBytes?: number): Promise<Inspection>;
-  /** Requests one byte. `expired`: 401, 403, 404, 410 or an expired-token answer. A network error decides nothing. */
-  probe(link: Link, signal: AbortSignal): Promise<'valid' | 'expired' | 'unknown'>;
+  /** Requests one byte. Returns what a clear answer says against the link. A network error decides nothing. */
+  probe(link: Link, signal: AbortSignal): Promise<BundleError | undefined>;
 }
 
 /** How a mirror is reached: its place, and the resource's own credentials. */

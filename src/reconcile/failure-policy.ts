@@ -43,6 +43,7 @@ export const callPolicies: Readonly<Record<CallCode, CallPolicy>> = {
   NetworkError: { isUnsure: true },
   Aborted: { isUnsure: true },
   ExpiredOnArrival: {},
+  LinkRefused: {},
   LifetimeTooShort: {},
   HostNotAllowed: {},
   OutputWriteFailed: {},
@@ -84,6 +85,9 @@ export const clusterPolicies: Readonly<Record<ClusterErrorCode, ClusterPolicy>> 
 /** Retry: with another link, so many times. Then, or at once where a retry cannot help, the archive is rejected. */
 export const inspectionAttempts: Readonly<Record<InspectionFailure['kind'], number>> = {
   'expired-link': 10,
+  // Clocks and a bucket's policy say nothing about the archive.
+  'early-link': Number.POSITIVE_INFINITY,
+  'refused-link': Number.POSITIVE_INFINITY,
   transient: 10,
   rejected: 1,
 };

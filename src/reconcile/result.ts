@@ -21,6 +21,8 @@ export type CallCode =
   | 'Aborted'
   /** Every link issued in a row had expired at its first use. */
   | 'ExpiredOnArrival'
+  /** The storage refuses a link that is valid by its dates. */
+  | 'LinkRefused'
   /** The link expires too soon to inspect and publish its archive. */
   | 'LifetimeTooShort'
   /** The export API that made the job is no longer allowed to get a key. */
@@ -57,9 +59,11 @@ export interface InspectedContent {
 
 export interface InspectionFailure {
   /** As in BundleError: whether another link or another attempt can help. */
-  readonly kind: 'expired-link' | 'transient' | 'rejected';
+  readonly kind: 'expired-link' | 'early-link' | 'refused-link' | 'transient' | 'rejected';
   readonly code: string;
   readonly message: string;
+  /** Of a link that is not valid yet. */
+  readonly retryAfterMs?: number | undefined;
 }
 
 export type ActionResult =

@@ -63,8 +63,17 @@ export function serializeError(error: unknown): object {
     code: publishableCode(error),
     message: publishableMessage(error),
     ...(causes.length > 0 && { causes }),
-    ...(frames.length > 0 && { stack: frames.slice(0, 8).map((line) => line.trim()) }),
+    ...(frames.length > 0 && whereOf(frames)),
   };
+}
+
+/** Columns of code that was minified: its frames tell a reader nothing, and the first one finds the line with a source map. */
+const minified = /:\d+:\d{3,}\)?$/;
+
+function whereOf(frames: readonly string[]): object {
+  const [first = ''] = frames;
+  if (!minified.test(first)) return { stack: frames.slice(0, 8).map((line) => line.trim()) };
+  return { at: first.replace(/^.*[/(\s]([^/(\s]+:\d+:\d+)\)?$/, '$1') };
 }
 
 /** Writes nothing. For tests, and for libraries without a logger. */

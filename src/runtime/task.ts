@@ -33,6 +33,7 @@ interface Failure {
   readonly code: string;
   readonly message: string;
   readonly kind: unknown;
+  readonly numbers: unknown;
   readonly cause: Failure | undefined;
 }
 
@@ -81,7 +82,7 @@ export async function runTask<Input, Output, Report = never>(
 
 /**
  * The program's side: does each task that comes. An error that it throws reaches the starter with its code, its
- * publishable message, its `kind` and its causes.
+ * publishable message, its `kind` and `numbers`, and its causes.
  * @param port of a process; a thread has its own
  */
 export function serveTasks<Input, Output, Report = never>(
@@ -208,14 +209,15 @@ function failureOf(error: unknown): Failure {
     code: publishableCode(error),
     message: publishableMessage(error),
     kind: error instanceof PublishableError && 'kind' in error ? error.kind : undefined,
+    numbers: error instanceof PublishableError && 'numbers' in error ? error.numbers : undefined,
     cause: error instanceof Error && error.cause !== undefined ? failureOf(error.cause) : undefined,
   };
 }
 
-function errorOf({ isPublishable, code, message, kind, cause: inner }: Failure): Error {
+function errorOf({ isPublishable, code, message, kind, numbers, cause: inner }: Failure): Error {
   const options = inner && { cause: errorOf(inner) };
   return isPublishable
-    ? Object.assign(new PublishableError(code, message, options), { kind })
+    ? Object.assign(new PublishableError(code, message, options), { kind, numbers })
     : Object.assign(new Error(message, options), { name: code, code });
 }
 

@@ -2,8 +2,8 @@
 // code. Refuses texts of an answer and errors of the library as causes, because they hold headers. Pure.
 
 import * as z from 'zod/mini';
-import { untrustedCertificateCodes } from '../runtime/http/ca-certificates.ts';
 import { InternalAddressError } from '../runtime/http/guarded-lookup.ts';
+import { describeConnectionFault } from '../wire/connection-fault.ts';
 import { publishableCode } from '../wire/publishable-error.ts';
 import { parseRetryAfter } from '../wire/retry-after.ts';
 import { addressNotAllowed } from './bucket-address.ts';
@@ -144,14 +144,6 @@ function deniedRemedy(code: string | undefined, permission: string): string {
   return `Check the access key, and that it may do ${permission}.`;
 }
 
-/** TLS failures other than an unknown CA: the wrong host, or a time outside the certificate's validity. */
-const wrongCertificateCodes: ReadonlySet<string> = new Set([
-  ...untrustedCertificateCodes,
-  'CERT_HAS_EXPIRED',
-  'CERT_NOT_YET_VALID',
-  'ERR_TLS_CERT_ALTNAME_INVALID',
-]);
-
 /** What an error means that is not an answer. */
 export function connectionFault(asked: Pick<Asked, 'bucket' | 'host'>, error: unknown): BucketFault {
   for (let at: unknown = error, depth = 0; at instanceof Error && depth < 8; at = at.cause, depth += 1) {
@@ -160,21 +152,15 @@ export function connectionFault(asked: Pick<Asked, 'bucket' | 'host'>, error: un
   }
   const code = publishableCode(error);
   const where = `Host ${asked.host} of bucket ${asked.bucket}`;
-  if (wrongCertificateCodes.has(code)) {
-    return new BucketFault(
-      'CertificateNotTrusted',
-      `${where} showed a certificate that is not trusted (${code}). Add its CA certificate.`,
-    );
-  }
   if (code === 'UND_ERR_REQ_CONTENT_LENGTH_MISMATCH') {
     return new BucketFault(
       'ContentRefused',
       `The bytes for bucket ${asked.bucket} have another length than announced. Retry, and check the source.`,
     );
   }
-  return new BucketFault(
-    'Unreachable',
-    `${where} did not answer or broke off (${code}). Check its address and the network. Retrying.`,
-    { isTemporary: true },
-  );
+  const { kind, what, remedy } = describeConnectionFault(code);
+  const said = `${where} ${what}. ${remedy ?? 'Add its CA certificate'}.`;
+  return kind === 'unknown-ca' || kind === 'wrong-certificate'
+    ? new BucketFault('CertificateNotTrusted', said)
+    : new BucketFault('Unreachable', `${said} Retrying.`, { isTemporary: true });
 }

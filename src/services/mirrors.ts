@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { BundleError } from '../bundle/bundle-error.ts';
 import { type BundleProgress, runThreadTask } from '../bundle/bundle-task.ts';
 import type { BundleLimits } from '../bundle/limits.ts';
-import { type FolderWork, inWorkFolder, type PrepareTask } from '../bundle/prepare/preparation.ts';
+import { type FolderWork, inWorkFolder, type PrepareTask, sentLink } from '../bundle/prepare/preparation.ts';
 import type { CopiedInspection, CopyOrder, Inspection, MirrorPlace, Mirrors } from '../loop/ports.ts';
 import { MirrorError, type MirrorErrorCode } from '../mirror/mirror-error.ts';
 import { type MirrorSecret, readMirrorSecret } from '../mirror/mirror-secret.ts';
@@ -86,7 +86,7 @@ export function createMirrors(options: MirrorsOptions): MirrorThreads {
     const reached: { isOpen: boolean; inspected?: Inspected } = { isOpen: false };
     const work = ({ workDir, signal: deadline, onProgress }: FolderWork) => {
       const prepare: PrepareTask = {
-        ...{ task: 'prepare', link: link.reveal(), allowFileLinks: false },
+        ...{ task: 'prepare', ...sentLink(link), allowFileLinks: false },
         ...{ storeDir: undefined, keepsHiddenFiles: true, wantsFiles: false, workDir, limits },
         ...{ expectedDigest, extraCaPem, userAgent, allowPrivateLinks: options.allowPrivateLinks },
       };

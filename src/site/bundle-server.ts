@@ -7,6 +7,7 @@ import { once } from 'node:events';
 import type { RequestListener } from 'node:http';
 import { beginCheckInWorker, checkInWorker, rememberWritten } from '../bundle/store/checking.ts';
 import { openBundleStore } from '../bundle/store/store.ts';
+import { freeBytesOf } from '../bundle/store/store-disk.ts';
 import { type Clock, othersTurn } from '../runtime/clock.ts';
 import { openCaFile } from '../runtime/http/ca-certificates.ts';
 import { listenHttp } from '../runtime/http/http-listener.ts';
@@ -165,7 +166,17 @@ export async function runBundleServer(
   ];
   const times = { pollMs: flags.pollInterval, startupTimeoutMs: flags.startupTimeout };
   const record = createServedRecord(store, site, context);
-  watch = createSourceWatch({ ...context, ...times, content, sources, store, record, site, routes });
+  watch = createSourceWatch({
+    ...{ freeBytes: () => freeBytesOf(flags.store) },
+    ...context,
+    ...times,
+    content,
+    sources,
+    store,
+    record,
+    site,
+    routes,
+  });
   const watching = watch.run(shutdown);
   if (!shutdown.aborted) await once(shutdown, 'abort');
   const drained = sitePort.close({ lingerMs: flags.drainLinger, graceMs: flags.drainGrace });

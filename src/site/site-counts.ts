@@ -34,6 +34,8 @@ export function createSiteCounts(): SiteCounts {
   const downloads = new Map<DownloadOutcome, number>([
     ['ok', 0],
     ['expired-link', 0],
+    ['early-link', 0],
+    ['refused-link', 0],
     ['transient', 0],
     ['rejected', 0],
   ]);

@@ -107,8 +107,7 @@ export const linkReasons = {
   Fresh: 'Link is valid, and its refresh is not overdue.',
   Due: 'Link is valid, but its refresh is overdue.',
   Expired: 'The published link has expired, or is missing from the output Secret.',
-  JobGone:
-    'The export API no longer has the published job. A new export starts unless spec.pin or spec.suspend is set, or a candidate is held.',
+  JobGone: 'The export API no longer has the published job, so its link cannot be refreshed.',
   LifetimeTooShort:
     'Links expire too soon to be refreshed in time. Lower spec.linkRefresh.minInterval, or configure longer links at the export API.',
   NotPublished: 'Nothing is published yet, so there is no link.',

@@ -5,7 +5,7 @@
 const custom: unique symbol = Symbol.for('nodejs.util.inspect.custom');
 const redacted = '[redacted]';
 
-/** When a link was signed and when its signature expires, both in epoch milliseconds. */
+/** From when (the signing, or a later start) and until when a signature is valid, both in epoch milliseconds. */
 export interface SignedLifetime {
   readonly signedAt: number | undefined;
   readonly expiresAt: number;
@@ -13,9 +13,11 @@ export interface SignedLifetime {
 
 export class Link {
   readonly #url: URL;
+  readonly #claimedExpiresAt: number | undefined;
 
-  private constructor(url: URL) {
+  private constructor(url: URL, claimedExpiresAt?: number) {
     this.#url = url;
+    this.#claimedExpiresAt = claimedExpiresAt;
   }
 
   /** Reads an absolute `http:`, `https:` or `file:` URL. Returns `undefined` for anything else; never throws. */
@@ -28,6 +30,16 @@ export class Link {
   /** The text itself. Only for the request that downloads the archive, and for the output Secret. */
   reveal(): string {
     return this.#url.href;
+  }
+
+  /** The same link, with the expiry that its issuer claims. */
+  validUntil(claimedExpiresAt: number | undefined): Link {
+    return new Link(this.#url, claimedExpiresAt);
+  }
+
+  /** Epoch ms, as its issuer says. A signature's own date counts before it. */
+  get claimedExpiresAt(): number | undefined {
+    return this.#claimedExpiresAt;
   }
 
   get protocol(): string {
@@ -50,17 +62,13 @@ export class Link {
   inState(state: string): Link {
     const url = new URL(this.#url);
     url.hash = state;
-    return new Link(url);
+    return new Link(url, this.#claimedExpiresAt);
   }
 
   /** The lifetime that the link's own signature states, for the signature schemes that state it in the query. */
   signedLifetime(): SignedLifetime | undefined {
     const query = new Map([...this.#url.searchParams].map(([name, value]) => [name.toLowerCase(), value]));
-    return (
-      datedLifetime(query.get('x-amz-date'), query.get('x-amz-expires')) ??
-      datedLifetime(query.get('x-goog-date'), query.get('x-goog-expires')) ??
-      instantLifetime(query)
-    );
+    return datedLifetime(query) ?? policyLifetime(query) ?? keyTimeLifetime(query) ?? instantLifetime(query);
   }
 
   toString(): string {
@@ -76,13 +84,40 @@ export class Link {
   }
 }
 
-/** SigV4 (Amazon) and V4 (Google): a compact ISO instant and a count of seconds. */
-function datedLifetime(date: string | undefined, seconds: string | undefined): SignedLifetime | undefined {
-  const parts = /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/.exec(date ?? '');
+/** `X-Amz-Date` and `X-Amz-Expires` of SigV4, and their twins of Google, Alibaba and others: an instant and seconds. */
+function datedLifetime(query: ReadonlyMap<string, string>): SignedLifetime | undefined {
+  const vendor = [...query.keys()].map((name) => /^x-([a-z]{2,8})-date$/.exec(name)?.[1]).find(Boolean);
+  const seconds = query.get(`x-${vendor}-expires`);
+  const parts = /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/.exec(query.get(`x-${vendor}-date`) ?? '');
   if (parts === null || seconds === undefined || !/^\d{1,10}$/.test(seconds)) return undefined;
   const [, y, mo, d, h, mi, s] = parts;
   const signedAt = Date.parse(`${y}-${mo}-${d}T${h}:${mi}:${s}Z`);
   return Number.isNaN(signedAt) ? undefined : { signedAt, expiresAt: signedAt + Number(seconds) * 1000 };
+}
+
+/** CloudFront's policy: JSON in base64 with `-`, `_` and `~`. Read by its two instants, not as a document. */
+function policyLifetime(query: ReadonlyMap<string, string>): SignedLifetime | undefined {
+  const policy = query.get('policy');
+  if (policy === undefined || policy.length > longestPolicy || !query.has('signature')) return undefined;
+  const base64 = policy.replaceAll('-', '+').replaceAll('_', '=').replaceAll('~', '/');
+  const text = Buffer.from(base64, 'base64').toString('latin1');
+  const secondsOf = (name: string): number | undefined => {
+    const found = new RegExp(
+      `"${name}"\\s{0,9}:\\s{0,9}\\{\\s{0,9}"AWS:EpochTime"\\s{0,9}:\\s{0,9}(\\d{1,11})`,
+    ).exec(text);
+    return found?.[1] === undefined ? undefined : Number(found[1]) * 1000;
+  };
+  const expiresAt = secondsOf('DateLessThan');
+  return expiresAt === undefined ? undefined : { signedAt: secondsOf('DateGreaterThan'), expiresAt };
+}
+
+const longestPolicy = 8192;
+
+/** Tencent: `q-sign-time` holds both instants in epoch seconds. */
+function keyTimeLifetime(query: ReadonlyMap<string, string>): SignedLifetime | undefined {
+  const [, start, end] = /^(\d{9,11});(\d{9,11})$/.exec(query.get('q-sign-time') ?? '') ?? [];
+  if (start === undefined || end === undefined) return undefined;
+  return { signedAt: Number(start) * 1000, expiresAt: Number(end) * 1000 };
 }
 
 /** Signatures that state the expiry as an instant: epoch seconds in `Expires`, or ISO in Azure's `se`. */

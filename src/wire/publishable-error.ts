@@ -18,7 +18,7 @@ export class PublishableError extends Error {
 
 /** Node's system errors carry one of these. Any other text there comes from outside and is not printed. */
 const systemCode =
-  /^(E[A-Z0-9_]+|UND_ERR_[A-Z_]+|ERR_[A-Z0-9_]+|CERT_[A-Z_]+|DEPTH_[A-Z_]+|SELF_SIGNED_[A-Z_]+|UNABLE_TO_[A-Z_]+|HPE_[A-Z_]+)$/;
+  /^(E[A-Z0-9_]+|UND_ERR_[A-Z_]+|ERR_[A-Z0-9_]+|CERT_[A-Z_]+|DEPTH_[A-Z_]+|SELF_SIGNED_[A-Z_]+|UNABLE_TO_[A-Z_]+|HPE_[A-Z_]+|(HOSTNAME|INVALID|PATH_LENGTH|EE|CA)_(MISMATCH|CA|PURPOSE|EXCEEDED|KEY_TOO_SMALL|MD_TOO_WEAK))$/;
 
 /** undici has no code for a proxy that refuses the tunnel, and the proxy's HTTP status is what the reader needs. */
 const proxyRefusal = /^Proxy response \((\d{3})\) !== 200 when HTTP Tunneling$/;

@@ -70,6 +70,10 @@ export class FakeVendor implements ExportApiSource {
   readonly forbidden = new Set<string>();
   /** How many of the next links are refused when they are used. */
   unusableLinks = 0;
+  /** Its storage refuses each link. */
+  isRefusing = false;
+  /** How far the storage's clock is behind the signer's. */
+  storageBehindMs = 0;
   /** The status of an unfinished job. */
   unfinishedState = 'running';
   /** `Retry-After` of good answers to starts and polls. */
@@ -143,6 +147,11 @@ export class FakeVendor implements ExportApiSource {
       inspect: async (link, signal): Promise<Inspection> => {
         await this.clock.after(this.readMs, signal);
         const fact = this.links.get(link.reveal());
+        const earlyMs = (fact?.issuedAt ?? 0) + this.storageBehindMs - this.clock.monotonic();
+        if (earlyMs > 0) {
+          const numbers = { retryAfterMs: earlyMs };
+          throw new BundleError('early-link', 'LinkNotYetValid', 'the link is early', { numbers });
+        }
         if (this.unreadable !== undefined)
           throw new BundleError(this.unreadable, 'Scripted', 'as the story wants');
         if (fact === undefined || fact.expiresAt <= this.clock.monotonic()) {
@@ -152,9 +161,11 @@ export class FakeVendor implements ExportApiSource {
       },
       probe: async (link) => {
         const fact = this.links.get(link.reveal());
-        return fact !== undefined && !fact.isBroken && fact.expiresAt > this.clock.monotonic()
-          ? 'valid'
-          : 'expired';
+        if (this.isRefusing) {
+          return new BundleError('refused-link', 'LinkRefused', 'Storage s3.example.com returned 403');
+        }
+        const isValid = fact !== undefined && !fact.isBroken && fact.expiresAt > this.clock.monotonic();
+        return isValid ? undefined : new BundleError('expired-link', 'LinkExpired', 'the link has expired');
       },
     };
   }

@@ -207,7 +207,7 @@ export function faultyBundles(bundles: Bundles, plan: FaultPlan): Bundles {
     probe: async (link, signal) => {
       const fault = plan.next('bundles.probe');
       if (fault === 'crash-before') throw new Crash('bundles.probe');
-      if (fault === 'refused' || fault === 'lost') return 'unknown';
+      if (fault === 'refused' || fault === 'lost') return undefined;
       const life = await bundles.probe(link, signal);
       if (fault === 'crash-after') throw new Crash('bundles.probe');
       return life;

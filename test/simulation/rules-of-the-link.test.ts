@@ -3,6 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { BundleError } from '../../src/bundle/bundle-error.ts';
 import { reconcile } from '../../src/loop/reconcile.ts';
 import { noFaults } from './faults.ts';
 import { Oracles } from './oracles.ts';
@@ -152,11 +153,34 @@ test('rule 9: a link that is refused when it is probed is issued again, at most 
   const simulation = await publishedSimulation();
   const before = simulation.callsOf('issue');
   const dead = simulation.context();
-  const bundles = { ...dead.bundles, probe: async () => 'expired' as const };
+  const expired = new BundleError('expired-link', 'LinkExpired', 'Storage s3.example.com returned 403');
+  const bundles = { ...dead.bundles, probe: async () => expired };
   await simulation.clock.pass(10 * minuteMs);
   await simulation.clock.finish(reconcile(resource, { ...dead, bundles }, new AbortController().signal));
   assert.equal(simulation.callsOf('issue') - before, 3);
   assert.equal(simulation.status().failures?.link?.reason, 'ExpiredOnArrival');
+});
+
+test('rule 9: a storage that refuses valid links is named, costs one link for each attempt, and is asked again', async () => {
+  const simulation = await publishedSimulation();
+  const before = simulation.callsOf('issue');
+  simulation.vendor.isRefusing = true;
+  await simulation.run(20 * minuteMs);
+  const { reason, message, count } = simulation.status().failures?.link ?? {};
+  assert.deepEqual([reason, message], ['LinkRefused', 'Storage s3.example.com returned 403']);
+  assert.equal(simulation.condition('Ready'), 'False/LinkExpired');
+  assert.equal(simulation.callsOf('issue') - before, count);
+  simulation.vendor.isRefusing = false;
+  await simulation.run(20 * minuteMs);
+  assert.equal(simulation.condition('Ready'), 'True/Published');
+});
+
+test('rule 9: a link that is not valid yet is waited for, and no other link is taken', async () => {
+  const simulation = new Simulation();
+  simulation.vendor.storageBehindMs = 2 * minuteMs;
+  await simulation.run(5 * minuteMs);
+  assert.equal(simulation.condition('Ready'), 'True/Published');
+  assert.equal(simulation.callsOf('issue'), 1);
 });
 
 test('rule 11: a lost Secret is created again with the same version', async () => {

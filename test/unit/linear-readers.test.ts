@@ -114,8 +114,8 @@ const readers: Readonly<Record<string, Reader>> = {
   },
   "an archive's head": { read: (text) => detectType(Buffer.from(text)), openings: ['', '<', ' <html'] },
   "a storage's refusal": {
-    read: (text) => judgeAnswer(400, text),
-    openings: ['', 'token', 'token has', 'link is '],
+    read: (text) => judgeAnswer({ status: 400, bodyStart: text, clock: 0 }),
+    openings: ['', 'token', 'token has', 'link is ', 'link is not '],
     most: 8192,
   },
   "an API's instant": {

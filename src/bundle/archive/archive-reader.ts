@@ -67,17 +67,19 @@ async function readSpooled(
 ): Promise<void> {
   const file = await openNamelessFile(path);
   try {
-    await spool(bytes, file);
+    await spool(bytes, file, path);
     await read(file);
   } finally {
     await file.close();
   }
 }
 
-async function spool(bytes: Bytes, file: FileHandle): Promise<void> {
+async function spool(bytes: Bytes, file: FileHandle, path: string): Promise<void> {
+  let writtenBytes = 0;
   for await (const chunk of bytes) {
     await file.appendFile(chunk).catch((error: unknown) => {
-      throw storeFault(error);
+      throw storeFault(error, { path, writtenBytes });
     });
+    writtenBytes += chunk.length;
   }
 }

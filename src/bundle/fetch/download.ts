@@ -1,15 +1,17 @@
 // Streams the archive's bytes from an `http(s):` link. Size, duration, silence and redirects are bounded. A broken
 // connection is resumed only where a strong ETag proves that the archive is the same. Otherwise the caller gets
-// `DownloadInterrupted` and starts again. Invariant: no error holds a URL, a header or a body.
+// `DownloadInterrupted` and starts again. A link that becomes valid within a minute is waited for here. Invariant: no error
+// holds more of a URL than its host, or a header or a body.
 
 import type { Dispatcher } from 'undici';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Link } from '../../wire/link.ts';
+import { publishableCode } from '../../wire/publishable-error.ts';
 import { BundleError } from '../bundle-error.ts';
 import type { BundleLimits } from '../limits.ts';
 import { refusal } from '../refusal.ts';
-import { judgeAnswer, readBodyStart } from './link-answer.ts';
-import { type LinkAnswer, networkFault, requestLink } from './link-request.ts';
+import { linkFault } from './link-answer.ts';
+import { type LinkAnswer, networkFault, readJudged, requestLink } from './link-request.ts';
 
 export interface DownloadOptions {
   readonly dispatcher: Dispatcher;
@@ -23,6 +25,8 @@ export interface DownloadOptions {
 
 const maxResumes = 4;
 const firstPauseMs = 250;
+/** In all, for a link that is not valid yet. A longer wait is the caller's, where it can be seen. */
+const longestEarlyWaitMs = 60_000;
 
 /** What is known of the archive from its first answer. */
 interface Entity {
@@ -32,7 +36,7 @@ interface Entity {
 
 /**
  * @returns chunks that the consumer may keep; ending the iteration ends the download
- * @throws {BundleError} expired-link, transient or rejected; the signal's reason when aborted
+ * @throws {BundleError} of every kind; the signal's reason when aborted
  */
 export async function* download(
   link: Link,
@@ -41,19 +45,22 @@ export async function* download(
 ): AsyncGenerator<Buffer> {
   const { clock, limits } = options;
   const deadline = clock.deadline(limits.downloadTimeoutMs, signal);
+  let host = link.host;
   const rethrow = (error: unknown): unknown => {
     if (signal.aborted) return signal.reason;
-    return deadline.aborted ? timedOut(error) : networkFault(error, deadline);
+    return deadline.aborted ? timedOut(host, error) : networkFault(host, error, deadline);
   };
   let entity: Entity | undefined;
   let received = 0;
+  let earlyMs = 0;
   for (let resumes = 0; ; resumes += 1) {
     try {
       const answer = await requestLink(
-        link.reveal(),
+        link,
         { ...options, maxRedirects: limits.maxRedirects, headers: rangeOf(received, entity) },
         deadline,
       );
+      host = answer.host;
       try {
         entity = await readEntity(answer, received, entity, options);
         for await (const chunk of answer.body) {
@@ -66,12 +73,24 @@ export async function* download(
         answer.body.on('error', () => {}).destroy();
       }
       if (entity.totalBytes === undefined || received === entity.totalBytes) return;
-      throw brokenOff();
+      throw brokenOff(host);
     } catch (error) {
       const fault = rethrow(error);
+      const { retryAfterMs = longestEarlyWaitMs } = fault instanceof BundleError ? fault.numbers : {};
+      if (
+        fault instanceof BundleError &&
+        fault.kind === 'early-link' &&
+        earlyMs + retryAfterMs <= longestEarlyWaitMs
+      ) {
+        earlyMs += retryAfterMs;
+        await clock.after(retryAfterMs, deadline).catch((reason) => {
+          throw rethrow(reason);
+        });
+        continue;
+      }
       const isOver = !(fault instanceof BundleError) || fault.kind !== 'transient' || deadline.aborted;
       if (isOver || isAnswered(fault) || entity === undefined) throw fault;
-      if (entity.strongEtag === undefined || resumes >= maxResumes) throw interrupted(fault);
+      if (entity.strongEtag === undefined || resumes >= maxResumes) throw interrupted(host, fault);
       await clock.after(firstPauseMs * 2 ** resumes, deadline).catch((reason) => {
         throw rethrow(reason);
       });
@@ -89,7 +108,7 @@ async function readEntity(
   answer: LinkAnswer,
   received: number,
   known: Entity | undefined,
-  { limits, admit }: DownloadOptions,
+  { limits, admit, clock }: DownloadOptions,
 ): Promise<Entity> {
   const { statusCode } = answer;
   if (statusCode === 200 && received === 0) {
@@ -104,24 +123,19 @@ async function readEntity(
     const isSameSize = known.totalBytes === undefined || range?.[2] === String(known.totalBytes);
     if (range !== null && isNext && isSameSize) return known;
   }
-  if (statusCode >= 200 && statusCode < 300) throw changed();
-  const isExpired = judgeAnswer(statusCode, await readBodyStart(answer.body)) === 'expired';
-  throw isExpired
-    ? new BundleError(
-        'expired-link',
-        'LinkExpired',
-        `the storage no longer honours the link (status ${statusCode})`,
-      )
-    : new BundleError(
-        'transient',
-        statusAnswered,
-        `the archive's storage answered with status ${statusCode}; retrying`,
-      );
+  const isSuccess = statusCode >= 200 && statusCode < 300;
+  throw (
+    (isSuccess ? undefined : linkFault(answer.host, await readJudged(answer, clock.now()))) ??
+    changed(answer.host)
+  );
 }
 
-const statusAnswered = 'StorageUnavailable';
-const isAnswered = (fault: BundleError): boolean =>
-  fault.code === statusAnswered || fault.code === 'DownloadInterrupted';
+const answeredCodes: readonly string[] = [
+  'StorageUnavailable',
+  'DownloadInterrupted',
+  'CertificateNotTrusted',
+];
+const isAnswered = (fault: BundleError): boolean => answeredCodes.includes(fault.code);
 
 function strongEtagOf(answer: LinkAnswer): string | undefined {
   const etag = textOf(answer, 'etag');
@@ -138,27 +152,26 @@ function textOf(answer: LinkAnswer, name: string): string | undefined {
   return Array.isArray(value) ? value[0] : value;
 }
 
-function interrupted(cause?: unknown): BundleError {
+function interrupted(host: string, cause?: unknown): BundleError {
   return new BundleError(
     'transient',
     'DownloadInterrupted',
-    'the download broke off before its end; it will be started again',
+    `The download from storage ${host} broke off before its end (${publishableCode(cause)}). Starting it again`,
     { cause },
   );
 }
 
-function brokenOff(): BundleError {
-  return new BundleError('transient', 'DownloadFailed', 'the download ended before its announced length');
+function brokenOff(host: string): BundleError {
+  const message = `The download from storage ${host} ended before its announced length. Retrying`;
+  return new BundleError('transient', 'DownloadFailed', message);
 }
 
-function changed(): BundleError {
-  return new BundleError(
-    'transient',
-    'DownloadInterrupted',
-    'the archive changed while it was downloaded; it will be started again',
-  );
+function changed(host: string): BundleError {
+  const message = `The archive of storage ${host} changed while it was downloaded. Starting the download again`;
+  return new BundleError('transient', 'DownloadInterrupted', message);
 }
 
-function timedOut(cause: unknown): BundleError {
-  return new BundleError('transient', 'DownloadTimeout', 'the download took longer than allowed', { cause });
+function timedOut(host: string, cause: unknown): BundleError {
+  const message = `The download from storage ${host} took longer than allowed. Retrying`;
+  return new BundleError('transient', 'DownloadTimeout', message, { cause });
 }

@@ -6,10 +6,11 @@ import type { Dispatcher } from 'undici';
 import type { Clock } from '../../runtime/clock.ts';
 import { withinLimit } from '../../runtime/time-limit.ts';
 import type { Link } from '../../wire/link.ts';
+import type { BundleError } from '../bundle-error.ts';
 import { defaultLimits } from '../limits.ts';
 import { createLinkAgent } from './link-agent.ts';
-import { judgeAnswer, type LinkState, readBodyStart } from './link-answer.ts';
-import { requestLink } from './link-request.ts';
+import { linkFault } from './link-answer.ts';
+import { readJudged, requestLink } from './link-request.ts';
 
 export interface ProbeOptions {
   readonly allowPrivateLinks: boolean;
@@ -21,14 +22,17 @@ export interface ProbeOptions {
 }
 
 /**
- * `expired`: 401, 403, 404, 410, or another refusal whose text says that the signature has expired. `unknown`:
- * a later attempt may get another answer; this includes a refused redirect and an internal address.
- *
+ * @returns what a clear answer says against the link: expired-link, early-link or refused-link. `undefined` for a valid
+ *   link, and where a later attempt may get another answer; this includes a refused redirect and an internal address
  * @throws the signal's reason when aborted; nothing else
  */
-export async function probeLink(link: Link, options: ProbeOptions, signal: AbortSignal): Promise<LinkState> {
+export async function probeLink(
+  link: Link,
+  options: ProbeOptions,
+  signal: AbortSignal,
+): Promise<BundleError | undefined> {
   signal.throwIfAborted();
-  if (link.protocol === 'file:') return 'unknown';
+  if (link.protocol === 'file:') return undefined;
   const { allowPrivateLinks, timeoutMs, userAgent } = options;
   const dispatcher = options.dispatcher ?? createLinkAgent({ allowPrivateLinks, idleTimeoutMs: timeoutMs });
   const request = {
@@ -40,15 +44,16 @@ export async function probeLink(link: Link, options: ProbeOptions, signal: Abort
   };
   try {
     return await withinLimit(options.clock, timeoutMs, signal, async (limit) => {
-      const answer = await requestLink(link.reveal(), request, limit);
+      const answer = await requestLink(link, request, limit);
       // A storage that ignores ranges sends the whole archive: its status is enough.
-      const bodyStart = answer.statusCode < 400 ? '' : await readBodyStart(answer.body);
+      const judged = await readJudged(answer, options.clock.now());
       answer.body.on('error', () => {}).destroy();
-      return judgeAnswer(answer.statusCode, bodyStart);
+      const fault = linkFault(answer.host, judged);
+      return fault?.kind === 'transient' ? undefined : fault;
     });
   } catch {
     signal.throwIfAborted();
-    return 'unknown';
+    return undefined;
   } finally {
     if (options.dispatcher === undefined) await dispatcher.destroy();
   }

@@ -101,7 +101,7 @@ async function writePack(path: string, packBytes: number, pack: Bytes): Promise<
     const file = createWriteStream(path, { flags: 'wx', flush: true });
     await pipeline(Readable.from(source(), { highWaterMark: 1 }), file);
   } catch (error) {
-    throw fromSource === undefined ? storeFault(error) : fromSource.error;
+    throw fromSource === undefined ? storeFault(error, { path, writtenBytes: received }) : fromSource.error;
   }
 }
 

@@ -102,7 +102,7 @@ export async function storeContent(
 async function read(task: PrepareTask, context: PrepareContext, pack: PackSink): Promise<BundleIndex> {
   const { limits } = task;
   const { clock, proxy } = context;
-  const link = Link.parse(task.link);
+  const link = Link.parse(task.link)?.validUntil(task.linkExpiresAt);
   if (link === undefined) throw oddAnswer('InvalidRedirect');
   const admit = (archiveBytes: number): Promise<void> => requireRoom(task.storeDir, archiveBytes, context);
   const giveUp = new AbortController();
@@ -142,5 +142,6 @@ export async function requireRoom(
   { freeBytes = freeBytesOf }: Pick<PrepareContext, 'freeBytes'>,
 ): Promise<void> {
   const free = storeDir === undefined ? undefined : await freeBytes(storeDir);
-  if (free !== undefined && free < archiveBytes) throw storeFull();
+  if (storeDir === undefined || free === undefined || free >= archiveBytes) return;
+  throw storeFull({ folder: storeDir, neededBytes: archiveBytes, freeBytes: free, isJudgedByFree: true });
 }

@@ -55,6 +55,8 @@ export interface PrepareRequest extends StoreRequest {
 export interface PrepareTask extends Omit<PrepareRequest, 'link' | 'allowFileLinks'>, ThreadsOwn {
   readonly task: 'prepare';
   readonly link: string;
+  /** Epoch ms, as the link's issuer claims. */
+  readonly linkExpiresAt?: number | undefined;
   readonly allowFileLinks: boolean;
 }
 
@@ -94,9 +96,14 @@ export function prepareInWorker(
   return storeInWorker(
     program,
     request.storeDir,
-    (own): PrepareTask => ({ ...request, ...own, task: 'prepare', link: link.reveal(), allowFileLinks }),
+    (own): PrepareTask => ({ ...request, ...own, task: 'prepare', ...sentLink(link), allowFileLinks }),
     options,
   );
+}
+
+/** A link as it crosses to a thread of this process. */
+export function sentLink(link: Link): Pick<PrepareTask, 'link' | 'linkExpiresAt'> {
+  return { link: link.reveal(), linkExpiresAt: link.claimedExpiresAt };
 }
 
 /**

@@ -4,7 +4,7 @@
 import { closeSync, fsync, ftruncateSync, openSync, readSync, writeSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { type BundleFile, type BundleIndex, noBytes } from '../bundle-index.ts';
-import { storeFault } from './store-fault.ts';
+import { type FailedWrite, storeFault } from './store-fault.ts';
 
 /** Where an assembly puts the bytes. */
 export interface PackSink {
@@ -50,14 +50,15 @@ export function createCountingSink(): PackSink {
 
 /** @throws {BundleError} when the file exists or cannot be made */
 export function createPackWriter(path: string): PackWriter {
-  const fd = attempt(() => openSync(path, 'wx+', 0o644));
+  const fd = attempt(() => openSync(path, 'wx+', 0o644), { path, writtenBytes: 0 });
   const block = Buffer.allocUnsafeSlow(blockBytes);
   let filled = 0;
   let position = 0;
   let isOpen = true;
 
+  const written = (): FailedWrite => ({ path, writtenBytes: position - filled });
   const flush = (): void => {
-    writeAll(fd, block.subarray(0, filled));
+    writeAll(fd, block.subarray(0, filled), written());
     filled = 0;
   };
   const close = (): void => {
@@ -72,7 +73,7 @@ export function createPackWriter(path: string): PackWriter {
     append: (chunk) => {
       if (filled + chunk.length > blockBytes) flush();
       if (chunk.length >= blockBytes) {
-        writeAll(fd, chunk);
+        writeAll(fd, chunk, written());
       } else {
         block.set(chunk, filled);
         filled += chunk.length;
@@ -83,16 +84,16 @@ export function createPackWriter(path: string): PackWriter {
       const layout = planMoves(kept);
       if (layout.bytes === position) return index;
       flush();
-      attempt(() => moveDown(fd, block, layout.moves));
+      attempt(() => moveDown(fd, block, layout.moves, written()), written());
       position = layout.bytes;
-      attempt(() => ftruncateSync(fd, position));
+      attempt(() => ftruncateSync(fd, position), written());
       return { ...index, files: index.files.map((file) => ({ ...file, offset: layout.of(file) })) };
     },
     flush,
     commit: async () => {
       flush();
       await sync(fd).catch((error: unknown) => {
-        throw storeFault(error);
+        throw storeFault(error, written());
       });
       close();
     },
@@ -131,29 +132,29 @@ function planMoves(files: readonly BundleFile[]): {
 }
 
 /** Always towards the start and in order, so that nothing is written over before it was moved. */
-function moveDown(fd: number, block: Buffer, moves: readonly Move[]): void {
+function moveDown(fd: number, block: Buffer, moves: readonly Move[], written: FailedWrite): void {
   for (const { from, to, size } of moves.filter((one) => one.from !== one.to)) {
     for (let done = 0; done < size; ) {
       const count = readSync(fd, block, 0, Math.min(block.length, size - done), from + done);
       if (count === 0) throw new Error('the pack became shorter while it was compacted');
-      writeAll(fd, block.subarray(0, count), to + done);
+      writeAll(fd, block.subarray(0, count), written, to + done);
       done += count;
     }
   }
 }
 
 /** @param position where it is written to; at the end of what was written, by default */
-function writeAll(fd: number, bytes: Uint8Array, position?: number): void {
+function writeAll(fd: number, bytes: Uint8Array, written: FailedWrite, position?: number): void {
   for (let at = 0; at < bytes.length; ) {
     const to = position === undefined ? null : position + at;
-    at += attempt(() => writeSync(fd, bytes, at, bytes.length - at, to));
+    at += attempt(() => writeSync(fd, bytes, at, bytes.length - at, to), written);
   }
 }
 
-function attempt<T>(work: () => T): T {
+function attempt<T>(work: () => T, written: FailedWrite): T {
   try {
     return work();
   } catch (error) {
-    throw storeFault(error);
+    throw storeFault(error, written);
   }
 }

@@ -1,16 +1,30 @@
 // Explains a failing disk. Every file operation of the store and of a preparation that may fail for lack of space or
 // permissions ends here. Invariant: always transient; the content is not the cause.
 
+import { statfsSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { publishableCode } from '../../wire/publishable-error.ts';
 import { BundleError } from '../bundle-error.ts';
 
 const fullCodes: readonly string[] = ['ENOSPC', 'EDQUOT', 'EFBIG'];
 
-/** What a failing disk means: `StoreFull` or `StoreUnavailable`, both transient. */
-export function storeFault(cause: unknown): BundleError {
+/** A write that failed, as far as it is known. */
+export interface FailedWrite {
+  /** The file that was written. */
+  readonly path: string;
+  /** Written to it before. */
+  readonly writtenBytes: number;
+}
+
+/**
+ * What a failing disk means: `StoreFull` or `StoreUnavailable`, both transient.
+ *
+ * @param write only in a thread: the free space of its disk is read at once
+ */
+export function storeFault(cause: unknown, write?: FailedWrite): BundleError {
   const code = publishableCode(cause);
   return fullCodes.includes(code)
-    ? storeFull(cause)
+    ? storeFull(write && roomAfter(write, code), cause)
     : new BundleError(
         'transient',
         'StoreUnavailable',
@@ -28,10 +42,63 @@ export async function inStore<T>(work: Promise<T>): Promise<T> {
   }
 }
 
+/** What is missing, and where. */
+export interface MissingRoom {
+  readonly folder: string;
+  /** At least. */
+  readonly neededBytes: number;
+  readonly freeBytes: number | undefined;
+  /** Whether free space alone decides: a quota or the largest size of a file may refuse earlier. */
+  readonly isJudgedByFree: boolean;
+}
+
 /** Found out by writing, or by asking before the archive is fetched. */
-export function storeFull(cause?: unknown): BundleError {
-  const message = 'the store has no room for the bundle; enlarge its volume';
-  return new BundleError('transient', storeFullCode, message, { cause });
+export function storeFull(room?: MissingRoom, cause?: unknown): BundleError {
+  if (room === undefined) {
+    const path = cause instanceof Error && 'path' in cause ? cause.path : undefined;
+    const where = typeof path === 'string' ? `disk of ${storeOf(path)}` : "store's disk";
+    const message = `The ${where} has no room for the bundle. Free space, or enlarge the volume`;
+    return new BundleError('transient', storeFullCode, message, { cause });
+  }
+  const { folder, neededBytes, freeBytes, isJudgedByFree } = room;
+  const needed = `the bundle needs at least ${roundSize(neededBytes)}`;
+  const free =
+    freeBytes === undefined ? '' : `, and ${roundSize(freeBytes)} ${isJudgedByFree ? 'are' : 'seem'} free`;
+  const message = `The disk of ${folder} has no room: ${needed}${free}. Free space, or enlarge the volume`;
+  return new BundleError('transient', storeFullCode, message, {
+    cause,
+    numbers: isJudgedByFree ? { neededBytes } : undefined,
+  });
+}
+
+/** The next block did not fit after those that were written, which are removed by then. */
+function roomAfter({ path, writtenBytes }: FailedWrite, code: string): MissingRoom {
+  const freeBytes = freeBytesNow(dirname(path));
+  const neededBytes = writtenBytes + (freeBytes ?? 0) + blockBytes;
+  return { folder: storeOf(path), neededBytes, freeBytes, isJudgedByFree: code === 'ENOSPC' };
+}
+
+/** The folder that a person knows: work folders in it come and go. */
+function storeOf(path: string): string {
+  const at = path.indexOf('/.incoming-');
+  return at === -1 ? dirname(path) : path.slice(0, at);
+}
+
+function freeBytesNow(folder: string): number | undefined {
+  try {
+    const { bavail, bsize } = statfsSync(folder);
+    return bavail * bsize;
+  } catch {
+    return undefined;
+  }
+}
+
+const blockBytes = 1024 * 1024;
+
+function roundSize(bytes: number): string {
+  const units = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB'];
+  const power = Math.min(units.length - 1, Math.floor(Math.log2(Math.max(1, bytes)) / 10));
+  return `${Number((bytes / 1024 ** power).toFixed(1))} ${units[power]}`;
 }
 
 export const storeFullCode = 'StoreFull';

@@ -5,6 +5,7 @@
 import { hash } from 'node:crypto';
 import { close as closeFile, open as openFile, read as readFile, readSync } from 'node:fs';
 import { promisify } from 'node:util';
+import { BundleError } from '../bundle-error.ts';
 import type { BundleFile, BundleIndex } from '../bundle-index.ts';
 import { bundleDamaged, type PendingCheck } from './pending-check.ts';
 
@@ -103,10 +104,17 @@ export async function openPack(
   };
 }
 
+const packTooShort = (): BundleError =>
+  new BundleError(
+    'transient',
+    'PackTooShort',
+    'A file of the store is shorter than its index says. The bundle is obtained again. Check the volume of the store',
+  );
+
 async function readFully(fd: number, into: Buffer, position: number): Promise<void> {
   for (let at = 0; at < into.length; ) {
     const { bytesRead } = await read(fd, into, at, into.length - at, position + at);
-    if (bytesRead === 0) throw new Error('the pack is shorter than its index says');
+    if (bytesRead === 0) throw packTooShort();
     at += bytesRead;
   }
 }
@@ -114,7 +122,7 @@ async function readFully(fd: number, into: Buffer, position: number): Promise<vo
 function readFullySync(fd: number, into: Buffer, position: number): void {
   for (let at = 0; at < into.length; ) {
     const count = readSync(fd, into, at, into.length - at, position + at);
-    if (count === 0) throw new Error('the pack is shorter than its index says');
+    if (count === 0) throw packTooShort();
     at += count;
   }
 }

@@ -162,7 +162,8 @@ async function downloadChecked(
     if (issued === undefined) return undefined;
     progress.phase('Downloading and checking');
     try {
-      const index = await prepare(issued.link, signal);
+      const link = issued.link.validUntil(issued.expiresAt);
+      const index = await prepareWhenValid(link, { prepare, clock, progress }, signal);
       const version = nameVersion(completedAt, index.digest, jobId);
       return { jobId, version, index, issued, issuedAt };
     } catch (error) {
@@ -170,9 +171,33 @@ async function downloadChecked(
       if (!(error instanceof BundleError)) throw error;
       if (error.kind === 'rejected') await forget(state);
       if (error.kind === 'rejected' || links >= mostLinks) throw error;
-      progress.note(`${failureOf(error).message} (${error.code}). Issuing another link`, 'warning');
+      const said = withoutRemark(failureOf(error).message);
+      progress.note(`${said} (${error.code}). Issuing another link`, 'warning');
       last = error;
-      await waitAfter(error, error.kind === 'transient' ? waitMs(links) : 0, clock, signal);
+      await waitAfter(error, error.kind === 'expired-link' ? 0 : waitMs(links), clock, signal);
+    }
+  }
+}
+
+/** A message may end with what its reader does next, and this one does something else. */
+const withoutRemark = (message: string): string => message.replace(/[.;] (Retrying|retrying)$/, '');
+
+/** Another link would not be valid earlier than one that is not valid yet. */
+async function prepareWhenValid(
+  link: Link,
+  { prepare, clock, progress }: Pick<ExportDependencies, 'prepare' | 'clock' | 'progress'>,
+  signal: AbortSignal,
+): Promise<BundleIndex> {
+  for (;;) {
+    try {
+      return await prepare(link, signal);
+    } catch (error) {
+      const isEarly = error instanceof BundleError && error.kind === 'early-link';
+      if (!isEarly || signal.aborted) throw error;
+      const { retryAfterMs = firstWaitMs } = error.numbers;
+      const said = withoutRemark(error.message);
+      progress.note(`${said} (${error.code}). Retrying in ${Math.ceil(retryAfterMs / 1000)} s`, 'warning');
+      await waitAfter(error, retryAfterMs, clock, signal);
     }
   }
 }

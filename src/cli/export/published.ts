@@ -50,15 +50,15 @@ export const privateLinkMessage =
 function hopeless(cause: BundleError): CliError | undefined {
   const { code } = cause;
   if (code === 'PrivateLink') return new CliError('usage', code, privateLinkMessage, { cause });
-  const problem = storeProblems.get(code);
-  if (problem === undefined) return undefined;
-  const message = `the state folder ${problem}, or name another folder with --state`;
+  const step = storeSteps.get(code);
+  if (step === undefined) return undefined;
+  const message = `${cause.message.replace(/\.$/, '')}. ${step}`;
   return new CliError('temporary', code, message, { cause });
 }
 
-const storeProblems: ReadonlyMap<string, string> = new Map([
-  ['StoreFull', 'has no room for the archive; free space'],
-  ['StoreUnavailable', 'cannot be read or written; check its disk and permissions'],
+const storeSteps: ReadonlyMap<string, string> = new Map([
+  ['StoreFull', 'Or name another folder with --state'],
+  ['StoreUnavailable', 'The store is in the state folder; name another one with --state'],
 ]);
 
 /** Writes what `downloadInto` kept. @throws {CliError} `DestinationNotWritten` and its siblings */

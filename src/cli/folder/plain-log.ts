@@ -29,6 +29,7 @@ const calls: ReadonlyMap<string, string> = new Map([
   ['start failed', 'Starting the export'],
   ['poll failed', 'Polling the export job'],
   ['issuing the link failed', 'Issuing a link'],
+  ['checking the issued link failed', 'Checking the issued link'],
   ['inspection failed', inspection],
 ]);
 

@@ -1,7 +1,7 @@
 // The remedy for an API server's certificate that is not accepted, by the error's code, with the field of the kubeconfig.
 // Refuses: naming a host, a path or a CA.
 
-import { untrustedCertificateCodes } from '../../runtime/http/ca-certificates.ts';
+import { untrustedCertificateCodes } from '../../wire/connection-fault.ts';
 
 const adviceByCode: ReadonlyMap<string, string> = new Map([
   [

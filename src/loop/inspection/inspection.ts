@@ -13,6 +13,7 @@ import type { Observation } from '../../reconcile/observation.ts';
 import type { ActionResult, InspectionFailure } from '../../reconcile/result.ts';
 import { stampOf } from '../../reconcile/settle/version.ts';
 import type { Plan, State, Subject } from '../../reconcile/state.ts';
+import { hasWaited } from '../../runtime/clock.ts';
 import { waitAtMost } from '../../runtime/time-limit.ts';
 import type { ObjectKey, ObjectMeta, StaticExportObject } from '../../wire/cluster.ts';
 import { readInstant, wholeSecond } from '../../wire/instant.ts';
@@ -159,13 +160,34 @@ function startInspection(
   context: ActionContext,
 ): Promise<InspectionOutcome | undefined> {
   const { candidates } = context.memory;
-  const noted = inspectInSlot(id, work, read, context).then((done) => {
+  const noted = inspectWhenValid(id, work, read, context).then((done) => {
     const now = candidates.get(id);
     if (now?.inspection === noted) candidates.set(id, { ...now, done });
     return done;
   });
   candidates.set(id, { ...work, inspection: noted });
   return noted;
+}
+
+/** As far as signers' clocks are ahead in practice. A clock that is further ahead is a failure to report. */
+const longestEarlyMs = 15 * 60_000;
+
+/** Inspects, and again once a link that was not valid yet is valid: another link would not be valid earlier. */
+async function inspectWhenValid(
+  id: string,
+  work: CandidateWork,
+  read: Reader,
+  context: ActionContext,
+): Promise<InspectionOutcome | undefined> {
+  const stopped = AbortSignal.any([context.memory.signal, work.stop.signal]);
+  for (let waitedMs = 0; ; ) {
+    const done = await inspectInSlot(id, work, read, context);
+    const isEarly = done?.kind === 'failed' && done.failure.kind === 'early-link';
+    const { retryAfterMs = longestEarlyMs } = isEarly ? done.failure : {};
+    waitedMs += retryAfterMs;
+    if (!isEarly || waitedMs > longestEarlyMs) return done;
+    if (!(await hasWaited(context.clock, retryAfterMs, stopped))) return undefined;
+  }
 }
 
 /** Waits for a slot and inspects. Returns no outcome if it was stopped, or if the link expired in the queue. */
@@ -265,5 +287,6 @@ async function readWithin(
 
 function describeFailure(error: unknown): InspectionFailure {
   const kind = error instanceof BundleError ? error.kind : 'transient';
-  return { kind, code: publishableCode(error), message: publishableMessage(error) };
+  const { retryAfterMs } = error instanceof BundleError ? error.numbers : {};
+  return { kind, code: publishableCode(error), message: publishableMessage(error), retryAfterMs };
 }

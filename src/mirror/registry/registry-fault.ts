@@ -1,8 +1,8 @@
 // Every failure of a registry, with its remedy. Refuses text of an answer: messages name the host, the repository, the
 // HTTP status and codes of the system only.
 
-import { untrustedCertificateCodes } from '../../runtime/http/ca-certificates.ts';
 import { InternalAddressError } from '../../runtime/http/guarded-lookup.ts';
+import { describeConnectionFault } from '../../wire/connection-fault.ts';
 import { publishableCode } from '../../wire/publishable-error.ts';
 import { MirrorError, type MirrorErrorCode } from '../mirror-error.ts';
 
@@ -41,26 +41,18 @@ export const addressNotAllowed = (host: string, cause?: unknown): MirrorError =>
     { cause },
   );
 
-/** TLS failures other than an unknown CA: the wrong host, or a time outside the certificate's validity. */
-const wrongCertificateCodes: ReadonlySet<string> = new Set([
-  ...untrustedCertificateCodes,
-  'CERT_HAS_EXPIRED',
-  'CERT_NOT_YET_VALID',
-  'ERR_TLS_CERT_ALTNAME_INVALID',
-]);
-
 /** What a thrown network error means; a MirrorError passes through. */
 export function networkFault(host: string, cause: unknown): MirrorError {
   if (cause instanceof MirrorError) return cause;
   for (let at: unknown = cause, depth = 0; at instanceof Error && depth < 8; at = at.cause, depth += 1) {
     if (at instanceof InternalAddressError) return addressNotAllowed(host, cause);
   }
-  const code = publishableCode(cause);
-  return wrongCertificateCodes.has(code)
-    ? registryFault(
-        'CertificateNotTrusted',
-        `Registry host ${host} showed a certificate that is not trusted (${code})`,
-        { cause },
-      )
-    : registryFault('Unreachable', `Registry host ${host} did not answer or broke off (${code})`, { cause });
+  const { kind, what, remedy } = describeConnectionFault(publishableCode(cause));
+  const isRefused = kind === 'unknown-ca' || kind === 'wrong-certificate';
+  const options = remedy === undefined ? { cause } : { cause, remedy: `${remedy}.` };
+  return registryFault(
+    isRefused ? 'CertificateNotTrusted' : 'Unreachable',
+    `Registry host ${host} ${what}`,
+    options,
+  );
 }

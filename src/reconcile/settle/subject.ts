@@ -274,7 +274,7 @@ export function inspectFailed(
     ((before?.subject === subject.jobId ? before.inspectionFailures : undefined) ?? 0) + 1;
   const noted = recordFailure(observation, 'poll', subject.jobId, {
     code: failure.code,
-    retryAfterMs: undefined,
+    retryAfterMs: failure.retryAfterMs,
     why: failure.message,
   });
   const poll = { ...noted, inspectionFailures };

@@ -25,7 +25,8 @@ const failureWords: Readonly<Record<string, (api: string, domain: string, why?: 
   NotFound: (api, domain) => `${api} returned 404; check ${baseUrlFields}, and that it exports ${domain}.`,
   StartUnconfirmed: (api) => `${api} did not confirm a start in three attempts.`,
   Conflict: (api) => `${api} reports that the job is not complete.`,
-  ExpiredOnArrival: (api) => `Every link that ${api} issued had expired on first use.`,
+  ExpiredOnArrival: (api, _domain, why) =>
+    `Every link that ${api} issued had expired on first use${why === undefined ? '' : `. ${why}`}.`,
   LifetimeTooShort: (api) =>
     `Links of ${api} expire before an archive can be read; configure longer links there.`,
   NotFresher: (api) => `${api} issued a link that is not valid longer than the published one.`,

@@ -4,7 +4,7 @@
 import { annotations, outputKeys } from '../../staticexport/names.ts';
 import type { HoldReason } from '../../staticexport/reasons.ts';
 import { readHttpOrigin, shortOriginEntry } from '../../wire/http-origin.ts';
-import { formatInstant } from '../../wire/instant.ts';
+import { formatInstant, readInstant } from '../../wire/instant.ts';
 import { refreshTime } from '../link-timing.ts';
 import { type Observation, publishedTimes, unreadOutput } from '../observation.ts';
 import { scheduleProblem } from '../schedule.ts';
@@ -161,14 +161,32 @@ function describeDueLink(observation: Observation): string | undefined {
 
 function linkEnd(observation: Observation): string | undefined {
   const published = publishedTimes(observation);
-  return published && `Link is valid until ${formatInstant(published.expiresAt)}.`;
+  if (published === undefined) return undefined;
+  const isExpired = published.expiresAt <= observation.now;
+  return `Link ${isExpired ? 'expired at' : 'is valid until'} ${formatInstant(published.expiresAt)}.`;
 }
 
 function describeGoneJob(observation: Observation): string | undefined {
   const { active } = observation.status;
   if (active === undefined) return undefined;
   const job = describeJob({ id: active.jobId, baseUrl: active.baseUrl }, observation);
-  return [job, linkEnd(observation)].filter((part) => part !== undefined).join(' ');
+  return [job, describeReplacement(observation), linkEnd(observation)]
+    .filter((part) => part !== undefined)
+    .join(' ');
+}
+
+/** Whether a new export replaces the job, and when: as `startCause` decides. */
+function describeReplacement({ wanted, status, now }: Observation): string {
+  const { candidate, job, failures } = status;
+  if (wanted.isSuspended) return 'No export replaces it while spec.suspend is true.';
+  if (wanted.pin !== undefined) return 'No export replaces it while spec.pin is set.';
+  if (candidate !== undefined) return `Candidate ${candidate.version} replaces it when promoted.`;
+  if (job?.cause === 'JobGone' && job.verdict === 'Rejected')
+    return 'Its replacement was rejected; request an export.';
+  if (job !== undefined && job.verdict === undefined) return `Job ${job.id.slice(0, 128)} replaces it.`;
+  const retry = failures?.export?.retryTime;
+  const isLater = (readInstant(retry) ?? 0) > now;
+  return isLater ? `The next export starts at ${retry}.` : 'A new export starts next.';
 }
 
 function describeExpiredLink(observation: Observation): string {

@@ -1,5 +1,5 @@
 // CA certificates that a program trusts: those in a file, in addition to the system's. The file may be replaced while
-// the program runs. Also defines which texts are valid, and which TLS errors mean that no CA certificate matched.
+// the program runs. Also defines which texts are valid.
 // Refuses a file without certificates, so that the mistake appears at the start and not as a failed handshake days
 // later.
 
@@ -55,16 +55,6 @@ export async function openCaFile(
     },
   };
 }
-
-/** Node's and OpenSSL's codes for a chain that leads to no known CA certificate. */
-export const untrustedCertificateCodes: ReadonlySet<string> = new Set([
-  'CERT_SIGNATURE_FAILURE',
-  'DEPTH_ZERO_SELF_SIGNED_CERT',
-  'SELF_SIGNED_CERT_IN_CHAIN',
-  'UNABLE_TO_GET_ISSUER_CERT',
-  'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
-  'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
-]);
 
 /**
  * Whether a TLS handshake can use the text: OpenSSL accepts good certificates even if another one is damaged, and PEM

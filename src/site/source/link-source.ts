@@ -129,7 +129,10 @@ type Limits = Pick<BundleServerFlags, 'maxArchiveSize' | 'maxBundleSize' | 'maxF
 export function nameFlag(error: unknown, limits: Limits): unknown {
   const flag = error instanceof BundleError ? flagOf(error.code, limits) : undefined;
   if (!(error instanceof BundleError) || flag === undefined) return error;
-  return new BundleError(error.kind, error.code, `${error.message} (${flag})`, { cause: error });
+  return new BundleError(error.kind, error.code, `${error.message} (${flag})`, {
+    cause: error,
+    numbers: error.numbers,
+  });
 }
 
 function flagOf(code: string, limits: Limits): string | undefined {

@@ -3,7 +3,7 @@
 // served already is never downloaded again, whatever its link.
 // Refuses to judge a link by the local clock. Only a failed download says that a link has expired.
 
-import type { BundleErrorKind } from '../../bundle/bundle-error.ts';
+import type { BundleErrorKind, FailureNumbers } from '../../bundle/bundle-error.ts';
 import type { ServedBundle } from '../../bundle/published-bundle.ts';
 import type { Link } from '../../wire/link.ts';
 
@@ -37,6 +37,8 @@ export interface FailedAttempt {
   readonly failedAt: number;
   /** After `failedAt`, before the next attempt with the same link. */
   readonly waitMs: number;
+  /** What must be free for `no-room`, as far as the disk says it. */
+  readonly neededBytes?: number | undefined;
 }
 
 export interface SourceInput {
@@ -48,6 +50,8 @@ export interface SourceInput {
   /** The link whose content is active, for content that has no name at all. */
   readonly settledLink: Link | undefined;
   readonly failed: FailedAttempt | undefined;
+  /** Free on the store's disk; known only after `no-room`. */
+  readonly freeBytes?: number | undefined;
   /** Monotonic ms: a wall clock that is set back must not lengthen a wait. */
   readonly monotonicMs: number;
 }
@@ -65,7 +69,13 @@ export type SourceDecision =
   | { readonly action: 'serve-last-good' };
 
 export type RestReason = 'in-sync' | 'waiting-for-bundle-json' | 'invalid-bundle-json';
-export type WaitReason = 'waiting-for-link' | 'backing-off' | 'rejected';
+export type WaitReason =
+  | 'waiting-for-link'
+  | 'link-not-yet-valid'
+  | 'link-refused'
+  | 'store-full'
+  | 'backing-off'
+  | 'rejected';
 
 /** Refused content is retried at once on a new link, because it may be another archive, this often in all. */
 export const maxRefusals = 3;
@@ -149,25 +159,32 @@ function decideRetry(input: SourceInput, published: ServedBundle): SourceDecisio
   const isLinkIrrelevant = failed.kind === 'no-room' || (isRejected && failed.refusals >= maxRefusals);
   if (isFreshLink && !isLinkIrrelevant) return obtain;
   const factor = isRejected && input.active !== undefined ? servedRefusalFactor : 1;
-  const waitMs = failed.failedAt + failed.waitMs * factor - input.monotonicMs;
+  const isRoomBack = (input.freeBytes ?? 0) >= (failed.neededBytes ?? Number.POSITIVE_INFINITY);
+  const retryMs = isRoomBack ? backOffMs(failed.count) : failed.waitMs * factor;
+  const waitMs = failed.failedAt + retryMs - input.monotonicMs;
   return waitMs <= 0 ? obtain : { action: 'wait', because: waitReasons[failed.kind], waitMs };
 }
 
 const waitReasons = {
   'expired-link': 'waiting-for-link',
+  'early-link': 'link-not-yet-valid',
+  'refused-link': 'link-refused',
   transient: 'backing-off',
-  'no-room': 'backing-off',
+  'no-room': 'store-full',
   rejected: 'rejected',
 } as const;
 
 const firstRetryMs = 1_000;
 const longestRetryMs = 60_000;
-/** A new link is expected; a rejection by the storage's policy may also end by itself. */
+/** A new link is expected. */
 const expiredLinkRetryMs = 5 * 60_000;
 /** A storage may be repaired, and until then nothing may be served. */
 const refusedRetryMs = 10 * 60_000;
-/** A person has to enlarge the volume, and each attempt may download the whole archive. */
+/** Where the disk does not say whether there is room: each attempt may download the whole archive. */
 const noRoomRetryMs = 20 * 60_000;
+
+const backOffMs = (count: number): number =>
+  Math.min(longestRetryMs, firstRetryMs * 2 ** Math.min(count - 1, 16));
 
 /**
  * What is remembered of a failed attempt.
@@ -182,12 +199,16 @@ export function recordFailure(
   kind: FailureKind,
   monotonicMs: number,
   fraction: number,
+  { retryAfterMs = 0, neededBytes }: FailureNumbers = {},
 ): FailedAttempt {
   const same = before !== undefined && isAbout(before, published) ? before : undefined;
   const count = (same?.count ?? 0) + 1;
   const waits = {
     'expired-link': expiredLinkRetryMs,
-    transient: Math.min(longestRetryMs, firstRetryMs * 2 ** Math.min(count - 1, 16)),
+    transient: backOffMs(count),
+    // A person may repair the storage's policy at any time, and an answer of 403 costs little.
+    'refused-link': backOffMs(count),
+    'early-link': 0,
     rejected: refusedRetryMs,
     'no-room': noRoomRetryMs,
   };
@@ -198,6 +219,7 @@ export function recordFailure(
     count,
     refusals: (same?.refusals ?? 0) + (kind === 'rejected' ? 1 : 0),
     failedAt: monotonicMs,
-    waitMs: Math.round(waits[kind] * (0.75 + fraction / 2)),
+    waitMs: Math.round(waits[kind] * (0.75 + fraction / 2)) + retryAfterMs,
+    neededBytes,
   };
 }

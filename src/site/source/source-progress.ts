@@ -15,6 +15,9 @@ export const sourceStates = [
   'invalid-bundle-json',
   'preparing',
   'waiting-for-link',
+  'link-not-yet-valid',
+  'link-refused',
+  'store-full',
   'backing-off',
   'rejected',
 ] as const;
@@ -122,6 +125,12 @@ const reasons: Readonly<Record<SourceState, string>> = {
   'invalid-bundle-json': 'bundle.json is not valid; correct it (read at every --poll-interval)',
   preparing: 'obtaining and verifying the published bundle, from the store, a peer, a mirror or its link',
   'waiting-for-link': 'link expired; waiting for a new one',
+  'link-not-yet-valid':
+    "the storage says that the link is not valid yet; waiting until it is. Check the clocks of the storage and of the link's signer",
+  'link-refused':
+    'the storage refuses a link that has not expired by its own dates; follow the last error (retried every minute)',
+  'store-full':
+    'the store has no room for the published bundle; free space or enlarge its volume (retried once there is room)',
   'backing-off': 'could not obtain the published bundle; waiting before the next attempt',
   rejected: 'the published archive was rejected; waiting for another one (this one is retried at intervals)',
 };
@@ -171,4 +180,11 @@ export function progressLogger(logger: Logger, kind: SourceKind): LogProgress {
   };
 }
 
-const warnings: ReadonlySet<SourceState> = new Set(['waiting-for-link', 'invalid-bundle-json', 'rejected']);
+const warnings: ReadonlySet<SourceState> = new Set([
+  'waiting-for-link',
+  'link-not-yet-valid',
+  'link-refused',
+  'store-full',
+  'invalid-bundle-json',
+  'rejected',
+]);

@@ -3,6 +3,7 @@
 // Invariant: the old version is served until the new one is whole, verified and open. A failure is kept as progress and
 // retried; nothing here ends the process.
 
+import { BundleError } from '../../bundle/bundle-error.ts';
 import type { ServedBundle } from '../../bundle/published-bundle.ts';
 import type { Random } from '../../runtime/random.ts';
 import type { Link } from '../../wire/link.ts';
@@ -39,6 +40,8 @@ export interface SourceWatchPorts extends ActivationPorts, BundleSourcesPorts {
   readonly content: PublishedContent;
   readonly random: Random;
   readonly pollMs: number;
+  /** Of the store's disk, where it says so. */
+  readonly freeBytes: () => Promise<number | undefined>;
   /** With nothing served, how long to wait for a download before serving the last good bundle meanwhile. */
   readonly startupTimeoutMs: number;
 }
@@ -145,6 +148,7 @@ async function check(ports: SourceWatchPorts, memory: Memory): Promise<SourceDec
     lastGood: lastGood && { digest: lastGood.index.digest, version: lastGood.activation?.version },
     settledLink: memory.settledLink,
     failed: memory.failed,
+    freeBytes: memory.failed?.kind === 'no-room' ? await ports.freeBytes() : undefined,
     monotonicMs: ports.clock.monotonic(),
   });
   const before = memory.progress;
@@ -262,7 +266,9 @@ function noteFailure(
 ): void {
   const kind = isStoreFull(error) ? 'no-room' : failureKind(error);
   const now = clock.now();
-  memory.failed = recordFailure(memory.failed, published, kind, clock.monotonic(), random.fraction());
+  const numbers = error instanceof BundleError ? error.numbers : {};
+  const fraction = random.fraction();
+  memory.failed = recordFailure(memory.failed, published, kind, clock.monotonic(), fraction, numbers);
   const code = publishableCode(error);
   const message = publishableMessage(error);
   memory.progress = { ...memory.progress, lastError: { code, message, at: now } };

@@ -227,7 +227,7 @@ test('while the vendor is down, the version before a damaged one is served, and 
   sites.push(await publish('v2'));
   await serves('v2');
   await damageRunning('guides/page-7.html');
-  links.misbehave((response) => response.writeHead(403).end());
+  links.misbehave((response) => response.writeHead(403).end('Request has expired'));
   visiting.begin(['index.html', 'guides/page-7.html', 'downloads/large.pdf'], sites);
   await served.start('--encodings', 'none');
   await serves('v1');
@@ -246,7 +246,7 @@ test('while the vendor is down, the intact files of the only copy are served aft
   const site = await publishStored();
   const digest = siteDigest(site);
   await damage(digest, 'guides/page-7.html');
-  links.misbehave((response) => response.writeHead(403).end());
+  links.misbehave((response) => response.writeHead(403).end('Request has expired'));
   visiting.begin(['index.html', 'guides/page-7.html', 'downloads/large.pdf'], [site]);
   for (let starts = 0; starts < 3; starts += 1) {
     await served.start('--encodings', 'none');
@@ -273,7 +273,7 @@ test('while the vendor is down, the intact files of the only copy are served aft
 test('killed before the check has found the damage, the next start finds it', async () => {
   const site = await publishStored();
   await damage(siteDigest(site), 'zz/last.html');
-  links.misbehave((response) => response.writeHead(403).end());
+  links.misbehave((response) => response.writeHead(403).end('Request has expired'));
   visiting.begin(['index.html', 'zz/last.html'], [site]);
   for (let kills = 0; kills < 3; kills += 1) {
     await served.start('--encodings', 'none');

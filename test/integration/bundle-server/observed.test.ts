@@ -156,7 +156,7 @@ test('swaps, store, precompressed variants and downloads by outcome', async () =
   assert.ok((variant.get('bundle_server_store_bytes') ?? 0) > 32_000 + small, 'both versions, and the forms');
   assert.equal(variant.get('bundle_server_swaps_total'), 1);
 
-  links.misbehave((response) => response.writeHead(403).end());
+  links.misbehave((response) => response.writeHead(403).end('Request has expired'));
   await served.mount(bundleDocument({ version: 'bad', link: links.link('torn'), digest: 'f'.repeat(64) }));
   await served.until('the dead link', ({ source }) => source.state === 'waiting-for-link');
   links.misbehave((response) => response.writeHead(503).end());
@@ -185,7 +185,7 @@ test('a former publication is no longer shown, and each problem is one warning',
   await publish('v1');
   await served.start();
   await isServed('v1');
-  links.misbehave((response) => response.writeHead(403).end());
+  links.misbehave((response) => response.writeHead(403).end('Request has expired'));
   await publish('v2');
   const dead = await served.until('the dead link', ({ source }) => source.state === 'waiting-for-link');
   assert.deepEqual([dead.source.published?.version, dead.source.lastError?.code], ['v2', 'LinkExpired']);

@@ -67,7 +67,7 @@ test('a new server with an empty disk and an expired link starts from a peer', a
   await isServed(first);
   const asked = links.requests();
 
-  links.misbehave((response) => response.writeHead(403).end());
+  links.misbehave((response) => response.writeHead(403).end('Request has expired'));
   await startAll([second]);
   const { source, active } = await isServed(second);
   assert.equal(source.kind, 'peer');
@@ -96,7 +96,7 @@ test('five servers that start together with empty disks are one download', async
 test('a server that waits with an expired link copies the bundle as soon as a peer has it', async () => {
   const [waiting, lucky] = await prepareServers(2);
   assert.ok(waiting !== undefined && lucky !== undefined);
-  links.misbehave((response) => response.writeHead(403).end());
+  links.misbehave((response) => response.writeHead(403).end('Request has expired'));
   await mountAll([waiting], digest);
   await startAll([waiting]);
   await waiting.until('the link is dead', ({ source }) => source.state === 'waiting-for-link');

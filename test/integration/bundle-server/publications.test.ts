@@ -95,7 +95,7 @@ test('going back to the former version is done from disk', async () => {
   const { active } = await served.status();
   await publish('v2');
   await serves('v2');
-  links.misbehave((response) => response.writeHead(403).end());
+  links.misbehave((response) => response.writeHead(403).end('Request has expired'));
   await publish('v1', 'dead', active?.digest);
   await serves('v1');
   assert.equal(links.requests(), 2);
@@ -106,7 +106,9 @@ test('an expired link is reported, the old version stays up, and a new link ends
   await publish('v1');
   await served.start();
   await serves('v1');
-  links.misbehave((response) => response.writeHead(403).end(`<Error>expired ${signature}</Error>`));
+  links.misbehave((response) =>
+    response.writeHead(403).end(`<Error>Request has expired ${signature}</Error>`),
+  );
   await publish('v2');
   const status = await served.until('the dead link', ({ source }) => source.state === 'waiting-for-link');
   assert.equal(status.source.lastError?.code, 'LinkExpired');

@@ -270,7 +270,7 @@ describe('destinations', { concurrency: 4 }, () => {
       assert.deepEqual([code, JSON.parse(stdout).code, vendor.counts.issue], [5, 'StoreFull', 1]);
       assert.match(
         JSON.parse(stdout).message,
-        /^the state folder has no room .*; free space, or name another folder with --state$/,
+        /^The disk of .* has no room: the bundle needs at least .* are free\. .* Or name another folder with --state$/,
       );
       assert.equal(existsSync(join(folder, 'site')), false);
       disk.remount('size=8m');

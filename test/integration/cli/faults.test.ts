@@ -136,9 +136,9 @@ const faults: readonly Fault[] = [
     export: { ...atDeadline, flags: [...quick, '--request-timeout', '1s'] },
   },
   {
-    name: 'a link that has expired',
+    name: 'a storage that refuses valid links',
     answers: { download: status(403) },
-    export: { exitCode: 5, code: 'LinkExpired' },
+    export: { exitCode: 5, code: 'LinkRefused' },
   },
   ...[0, 50, 99].map((percent) => ({
     name: `a download that breaks off at ${percent} %`,

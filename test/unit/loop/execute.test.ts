@@ -3,6 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { BundleError } from '../../../src/bundle/bundle-error.ts';
 import type { PublishedLink } from '../../../src/bundle/published-bundle.ts';
 import { ExportApiError, type IssuedLink } from '../../../src/export-api/answers.ts';
 import { type Execution, execute } from '../../../src/loop/execute.ts';
@@ -226,8 +227,12 @@ test("a subject's link that expires within 5 s fails without another request", a
   assert.deepEqual(ports.calls, ['issue link']);
 });
 
+const expired = new BundleError('expired-link', 'LinkExpired', 'Storage s3.example.com returned 403');
+const refused = new BundleError('refused-link', 'LinkRefused', 'Storage s3.example.com returned 403');
+const early = new BundleError('early-link', 'LinkNotYetValid', 'Storage s3.example.com returned 403');
+
 interface Arrival {
-  readonly probes: readonly ('valid' | 'expired' | 'unknown')[];
+  readonly probes: readonly (BundleError | undefined)[];
   readonly lifetimeMs: number;
   readonly issues: number;
   readonly kind: string;
@@ -235,25 +240,31 @@ interface Arrival {
 
 const arrivals: Readonly<Record<string, Arrival>> = {
   'a link that the storage accepts needs one request': {
-    probes: ['valid'],
+    probes: [undefined],
     lifetimeMs: 900_000,
     issues: 1,
     kind: 'issued',
   },
-  'a probe without an answer decides nothing': {
-    probes: ['unknown'],
+  'a link that is not valid yet is kept, because the next one would not be valid earlier': {
+    probes: [early],
     lifetimeMs: 900_000,
     issues: 1,
     kind: 'issued',
+  },
+  'no other link is issued where the storage refuses a valid one': {
+    probes: [refused],
+    lifetimeMs: 900_000,
+    issues: 1,
+    kind: 'LinkRefused',
   },
   'a link that the storage calls expired is issued again': {
-    probes: ['expired', 'expired', 'valid'],
+    probes: [expired, expired],
     lifetimeMs: 900_000,
     issues: 3,
     kind: 'issued',
   },
   'no more than three links are issued for expired ones': {
-    probes: ['expired', 'expired', 'expired', 'valid'],
+    probes: [expired, expired, expired],
     lifetimeMs: 900_000,
     issues: 3,
     kind: 'ExpiredOnArrival',
@@ -273,6 +284,8 @@ for (const [name, { probes, lifetimeMs, issues, kind }] of Object.entries(arriva
     for (let index = 0; index < 5; index += 1) ports.exportApi.links.push(issued(`${index}.zip`, lifetimeMs));
     const { result, link } = await run(ports, refresh);
     assert.equal('failure' in result ? result.failure.code : result.kind, kind);
+    if ('failure' in result && probes.length > 0)
+      assert.match(JSON.stringify(result), /Storage s3.example.com returned 403/);
     assert.equal(link !== undefined, kind === 'issued');
     const sent = ports.exportApi.requests.map(({ idempotencyKey }) => idempotencyKey);
     assert.deepEqual(sent, ['key-1', 'key-2', 'key-3'].slice(0, issues), 'each request has its own key');

@@ -161,7 +161,10 @@ test('a failed call has its reason, count, retry time and request id', () => {
     reconcile({
       action: { kind: 'issue', jobId: 'j', cause: 'refresh', baseUrl: 'https://other.example.com' },
       result: { kind: 'issue-failed', failure },
-      after: { failures: { link } },
+      after: {
+        failures: { link },
+        active: { version: 'v1', jobId: 'j', linkExpirationTime: '2026-11-21T11:00:00Z' },
+      },
     }),
   );
   assert.deepEqual(lines, [
@@ -170,6 +173,8 @@ test('a failed call has its reason, count, retry time and request id', () => {
       message: 'issuing the link failed',
       fields: {
         jobId: 'j',
+        version: 'v1',
+        linkExpirationTime: '2026-11-21T11:00:00Z',
         host: 'other.example.com',
         reason: 'ServerError',
         message: 'HTTP 502',
@@ -192,7 +197,15 @@ for (const [type, was, is, told] of [
   ['Ready', ['False', 'Exporting'], ['False', 'Inspecting'], undefined],
   ['Ready', undefined, ['False', 'KeyMissing'], 'warn Ready Unknown->False KeyMissing'],
   ['Ready', ['True', 'Published'], ['False', 'Exporting'], 'info Ready True->False Exporting'],
-  ['Ready', ['False', 'Exporting'], ['False', 'KeyRefused'], 'warn Ready False->False KeyRefused'],
+  ['Ready', ['False', 'Exporting'], ['False', 'KeyRefused'], 'error Ready False->False KeyRefused'],
+  ['Ready', ['True', 'Published'], ['False', 'LinkExpired'], 'error Ready True->False LinkExpired'],
+  [
+    'Ready',
+    ['False', 'Inspecting'],
+    ['False', 'AwaitingPromotion'],
+    'warn Ready False->False AwaitingPromotion',
+  ],
+  ['LinkFresh', ['False', 'Due'], ['False', 'Expired'], 'error LinkFresh False->False Expired'],
   ['Ready', ['False', 'LinkExpired'], ['True', 'Published'], 'info Ready False->True Published'],
   ['Exported', ['True', 'Promoted'], ['False', 'KeyMissing'], 'warn Exported True->False KeyMissing'],
   ['Exported', ['False', 'StartRefused'], ['True', 'Promoted'], 'info Exported False->True Promoted'],

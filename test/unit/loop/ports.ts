@@ -1,6 +1,7 @@
 // What the tests of src/loop share: a cluster and an export API that write each call into one list, and one narrow
 // context for each part of a reconcile. Refuses: an answer or a fault that a test does not name.
 
+import type { BundleError } from '../../../src/bundle/bundle-error.ts';
 import { formatPublishedBundle, type PublishedBundle } from '../../../src/bundle/published-bundle.ts';
 import type { ExportApi, IssuedLink, JobReport, StartedJob } from '../../../src/export-api/answers.ts';
 import type {
@@ -240,8 +241,8 @@ export interface Ports {
   readonly calls: string[];
   readonly cluster: RecordingCluster;
   readonly exportApi: ScriptedExportApi;
-  /** The answers of the storage to the next probes; then `valid`. */
-  readonly probes: ('valid' | 'expired' | 'unknown')[];
+  /** The answers of the storage to the next probes; then nothing against the link. */
+  readonly probes: (BundleError | undefined)[];
   readonly events: EventNote[];
   readonly clock: ReturnType<typeof virtualClock>;
   readonly signal: AbortSignal;
@@ -263,7 +264,7 @@ const ownSettings: OperatorSettings = {
 export function openPorts(settings: Partial<OperatorSettings> = {}, mirrors: Mirrors = noMirrors): Ports {
   const calls: string[] = [];
   const events: EventNote[] = [];
-  const probes: ('valid' | 'expired' | 'unknown')[] = [];
+  const probes: (BundleError | undefined)[] = [];
   const process = new AbortController();
   const { signal } = process;
   const clock = virtualClock();
@@ -276,7 +277,7 @@ export function openPorts(settings: Partial<OperatorSettings> = {}, mirrors: Mir
     },
     probe: async () => {
       calls.push('probe link');
-      return probes.shift() ?? 'valid';
+      return probes.shift();
     },
   };
   let keys = 0;

@@ -238,7 +238,8 @@ suite('a temporary failure', () => {
     await withScriptedBucket(
       () => {},
       async ({ bucket }) => {
-        const message = /Host 127\.0\.0\.1:1 of bucket docs did not answer or broke off \(ECONNREFUSED\)/;
+        const message =
+          /Host 127\.0\.0\.1:1 of bucket docs refused the connection \(ECONNREFUSED\)\. Check the port/;
         await assert.rejects(bucket.get('site/blob', signal), failsWith('Unreachable', message, true));
       },
       { endpoint: 'http://127.0.0.1:1' },

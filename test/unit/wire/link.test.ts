@@ -89,7 +89,30 @@ const lifetimes: readonly (readonly [
   ['no query at all', '', undefined],
 ];
 
-for (const [name, query, wanted] of lifetimes) {
+const at12 = '2026-11-28T12:00:00Z';
+const seconds = Date.parse(at12) / 1000;
+const policy = (condition: object): string =>
+  Buffer.from(JSON.stringify({ Statement: [{ Resource: 'https://h/*', Condition: condition }] }))
+    .toString('base64')
+    .replaceAll('+', '-')
+    .replaceAll('=', '_')
+    .replaceAll('/', '~');
+const until = { DateLessThan: { 'AWS:EpochTime': seconds } };
+const from = { DateGreaterThan: { 'AWS:EpochTime': seconds - 600 } };
+const at1150 = '2026-11-28T11:50:00Z';
+
+for (const [name, query, wanted] of [
+  ['CloudFront policy', `Policy=${policy(until)}&Signature=x`, { signedAt: undefined, expiresAt: at12 }],
+  [
+    'with a start',
+    `Policy=${policy({ ...until, ...from })}&Signature=x`,
+    { signedAt: at1150, expiresAt: at12 },
+  ],
+  ['a policy that nobody signed', `Policy=${policy(until)}`, undefined],
+  ['Alibaba', 'x-oss-date=20261128T115000Z&x-oss-expires=600', { signedAt: at1150, expiresAt: at12 }],
+  ['Tencent', `q-sign-time=${seconds - 600}%3B${seconds}`, { signedAt: at1150, expiresAt: at12 }],
+  ...lifetimes,
+] as const) {
   test(`signed lifetime: ${name}`, () => {
     const found = parse(`https://h.example/b?${query}`).signedLifetime();
     const expected =

@@ -161,10 +161,10 @@ test('the announced size is reported before any byte is read, and may end the do
 describe('an answer other than the archive', () => {
   const expired = '<?xml version="1.0"?><Error><Code>ExpiredToken</Code><Message>SECRET</Message></Error>';
   const table: readonly (readonly [number, string, string, string])[] = [
-    [401, '', 'expired-link', 'LinkExpired'],
-    [403, '<Error><Code>AccessDenied</Code></Error>', 'expired-link', 'LinkExpired'],
-    [404, '', 'expired-link', 'LinkExpired'],
-    [410, '', 'expired-link', 'LinkExpired'],
+    [401, '', 'refused-link', 'LinkRefused'],
+    [403, '<Error><Code>AccessDenied</Code></Error>', 'refused-link', 'LinkRefused'],
+    [404, '', 'refused-link', 'LinkRefused'],
+    [410, '', 'refused-link', 'LinkRefused'],
     [400, expired, 'expired-link', 'LinkExpired'],
     [400, 'Request has expired', 'expired-link', 'LinkExpired'],
     [400, 'bad request', 'transient', 'StorageUnavailable'],
@@ -180,9 +180,30 @@ describe('an answer other than the archive', () => {
       const fault = await faultOf(link());
       assert.deepEqual([fault.kind, fault.code], [kind, code]);
       assert.ok(!fault.message.includes('SECRET'));
+      assert.match(fault.message, /storage 127\.0\.0\.1:\d+ /i);
       assert.equal(requests.length, 1);
     });
   }
+
+  test('a link that is valid in a moment is waited for, by the clock of the storage', async () => {
+    const body = '<Error><Code>AccessDenied</Code><Message>Request is not valid yet</Message></Error>';
+    const { link, requests } = await storage((_request, response, count) => {
+      if (count < 3) response.writeHead(403).end(body);
+      else response.end(archive);
+    });
+    assert.deepEqual(await fetchAll(link()), archive);
+    assert.equal(requests.length, 3);
+  });
+
+  test('a link that is valid in an hour is reported with its wait', async () => {
+    const start = new Date(Date.now() + 3_600_000).toISOString().replace(/[-:]|\.\d+/g, '');
+    const { origin } = await storage((_request, response) => response.writeHead(403).end());
+    const fault = await faultOf(
+      requireLink(`${origin}/b?X-Amz-Date=${start}&X-Amz-Expires=900&${signature}`),
+    );
+    assert.deepEqual([fault.kind, fault.code], ['early-link', 'LinkNotYetValid']);
+    assert.ok(Math.abs((fault.numbers.retryAfterMs ?? 0) - 3_600_000) < 10_000);
+  });
 
   test('an unreachable storage is transient, with the code of the system', async () => {
     const { link, close } = await startStorage(() => {});
@@ -285,12 +306,12 @@ describe('a broken connection', () => {
     });
   }
 
-  test('whose link has expired meanwhile is a dead link', async () => {
+  test('whose link has expired meanwhile needs another link', async () => {
     const { link } = await storage((_request, response, count) => {
       if (count === 1) breakOff(response, { etag: strongEtag });
       else response.writeHead(403).end();
     });
-    assert.equal((await faultOf(link())).kind, 'expired-link');
+    assert.equal((await faultOf(link().validUntil(0))).kind, 'expired-link');
   });
 
   test('of an archive without a length never passes for its end', async () => {
@@ -365,7 +386,8 @@ describe('TLS', () => {
     const trusted = await fetchAll(started.link(), { agent: { extraCaPem: authority.certificatePem } });
     assert.deepEqual(trusted, archive);
     const fault = await faultOf(started.link());
-    assert.deepEqual([fault.kind, fault.code], ['transient', 'DownloadFailed']);
+    assert.deepEqual([fault.kind, fault.code], ['transient', 'CertificateNotTrusted']);
+    assert.match(fault.message, /^Storage 127\.0\.0\.1:\d+ showed a certificate .*--extra-ca-file$/);
   });
 });
 

@@ -10,6 +10,7 @@ import { createLinkAgent } from '../../../../src/bundle/fetch/link-agent.ts';
 import { requestLink } from '../../../../src/bundle/fetch/link-request.ts';
 import { createExportApiClient } from '../../../../src/export-api/client.ts';
 import { systemClock } from '../../../../src/runtime/clock.ts';
+import { requireLink } from '../../../support/storage-server.ts';
 
 const limit = { timeout: 30_000 };
 let proxy: Server;
@@ -89,7 +90,7 @@ test('a request for a link ends when it is aborted, before or during the answer'
     userAgent: 'test',
   };
   const asked = once(proxy, 'connect');
-  const call = requestLink('https://storage.example.com/b.tar.gz', options, over.signal);
+  const call = requestLink(requireLink('https://storage.example.com/b.tar.gz'), options, over.signal);
   const refused = assert.rejects(call, /no longer wanted/);
   await asked;
   over.abort(new Error('no longer wanted'));
@@ -107,6 +108,6 @@ test('a refusal by the proxy is reported with its status', limit, async () => {
   const told = /PROXY_ANSWERED_407/;
   await assert.rejects(api.readJob('a', signal), { code: 'NetworkError', message: told });
   const options = { dispatcher, allowPrivateLinks: true, maxRedirects: 2, userAgent: 'test' };
-  const link = requestLink('https://storage.example.com/b.tar.gz', options, signal);
+  const link = requestLink(requireLink('https://storage.example.com/b.tar.gz'), options, signal);
   await assert.rejects(link, { code: 'DownloadFailed', message: told });
 });

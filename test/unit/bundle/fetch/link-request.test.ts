@@ -6,6 +6,7 @@ import { MockAgent } from 'undici';
 import { BundleError } from '../../../../src/bundle/bundle-error.ts';
 import { networkFault, requestLink } from '../../../../src/bundle/fetch/link-request.ts';
 import { InternalAddressError } from '../../../../src/runtime/http/guarded-lookup.ts';
+import { requireLink } from '../../../support/storage-server.ts';
 
 let agent: MockAgent;
 beforeEach(() => {
@@ -23,10 +24,10 @@ function redirectTo(location: string, status = 302): void {
     .reply(status, '', { headers: { location } });
 }
 
-async function follow(allowPrivateLinks = false) {
+async function follow(allowPrivateLinks = false, text = start) {
   const options = { dispatcher: agent, allowPrivateLinks, maxRedirects: 2, userAgent: 'test' };
   const answer = await requestLink(
-    start,
+    requireLink(text),
     { ...options, headers: { range: 'bytes=0-0' } },
     new AbortController().signal,
   );
@@ -80,14 +81,54 @@ test('a name that resolves to an internal address is refused like the address', 
   await assert.rejects(follow(), turnedAway('PrivateLink'));
 });
 
-for (const [code, words] of [
-  ['SELF_SIGNED_CERT_IN_CHAIN', /certificate that is not trusted .*--extra-ca-file/],
-  ['ECONNRESET', /did not answer or broke off \(ECONNRESET\)/],
+for (const [code, words, faultCode] of [
+  [
+    'SELF_SIGNED_CERT_IN_CHAIN',
+    /certificate that is not trusted .*--extra-ca-file$/,
+    'CertificateNotTrusted',
+  ],
+  ['CERT_HAS_EXPIRED', /certificate that has expired \(CERT_HAS_EXPIRED\)\. Renew/, 'CertificateNotTrusted'],
+  ['ERR_TLS_CERT_ALTNAME_INVALID', /certificate for another name /, 'CertificateNotTrusted'],
+  ['ERR_SSL_WRONG_VERSION_NUMBER', /does not speak TLS on this port /, 'DownloadFailed'],
+  ['ENOTFOUND', /was not found in DNS \(ENOTFOUND\)\. .* Retrying$/, 'DownloadFailed'],
+  ['ECONNRESET', /did not answer or broke off \(ECONNRESET\)/, 'DownloadFailed'],
 ] as const) {
-  test(`${code} says what to look at`, () => {
-    const fault = networkFault(Object.assign(new Error('x'), { code }), new AbortController().signal);
+  test(`${code} names the host, and says what to check`, () => {
+    const error = Object.assign(new Error('x'), { code });
+    const fault = networkFault('s3.example.com:8443', error, new AbortController().signal);
     assert.ok(fault instanceof BundleError);
-    assert.deepEqual([fault.kind, fault.code], ['transient', 'DownloadFailed']);
+    assert.deepEqual([fault.kind, fault.code], ['transient', faultCode]);
     assert.match(fault.message, words);
+    assert.match(fault.message, /^Storage s3\.example\.com:8443 /);
   });
 }
+
+describe('user and password of a link', () => {
+  const basic = `Basic ${Buffer.from('us er:p@ss%zz').toString('base64')}`;
+  const secret = 'https://us%20er:p%40ss%zz@storage.example.com/b.tar.gz?X-Amz-Signature=5ec2e7';
+  const authorized: string[] = [];
+  const answerAt = (origin: string, path: string, reply: [number, object]): void =>
+    void agent
+      .get(origin)
+      .intercept({ path })
+      .reply(({ headers }) => {
+        authorized.push(String(new Map(Object.entries(headers ?? {})).get('authorization')));
+        return { statusCode: reply[0], data: 'here', responseOptions: { headers: { ...reply[1] } } };
+      });
+  beforeEach(() => authorized.splice(0));
+
+  test('are sent as Basic, to the same origin after a redirect too', async () => {
+    answerAt('https://storage.example.com', '/b.tar.gz?X-Amz-Signature=5ec2e7', [302, { location: '/x' }]);
+    answerAt('https://storage.example.com', '/x', [200, {}]);
+    assert.equal(await follow(false, secret), 'here');
+    assert.deepEqual(authorized, [basic, basic]);
+  });
+
+  test('are not sent to another origin', async () => {
+    const location = 'https://cdn.example.net/x';
+    answerAt('https://storage.example.com', '/b.tar.gz?X-Amz-Signature=5ec2e7', [302, { location }]);
+    answerAt('https://cdn.example.net', '/x', [200, {}]);
+    assert.equal(await follow(false, secret), 'here');
+    assert.deepEqual(authorized, [basic, 'undefined']);
+  });
+});

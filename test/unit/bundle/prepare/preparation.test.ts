@@ -152,7 +152,7 @@ test('kind, code and message of an error cross the thread, and no file stays', a
   const cases: readonly (readonly [StorageAnswer, string, string])[] = [
     [(_request, response) => response.end('<html>'), 'transient', 'HtmlInsteadOfArchive'],
     [(_request, response) => response.end(archive.subarray(0, -20)), 'rejected', 'TruncatedArchive'],
-    [(_request, response) => response.writeHead(403).end(), 'expired-link', 'LinkExpired'],
+    [(_request, response) => response.writeHead(403).end(), 'refused-link', 'LinkRefused'],
     [(_request, response) => response.writeHead(500).end(), 'transient', 'StorageUnavailable'],
   ];
   for (const [answer, kind, code] of cases) {

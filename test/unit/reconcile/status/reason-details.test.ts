@@ -35,6 +35,11 @@ const held: Observation = {
   },
 };
 
+const startFailure = {
+  ...{ count: 1, reason: 'ServerError' },
+  ...{ lastFailureTime: '2026-01-05T12:19:00Z', retryTime: '2026-01-05T12:30:00Z' },
+};
+
 const rows: readonly (readonly [string, string, Observation, RegExp])[] = [
   [
     'a missing key names Secret and key, and when it is checked again',
@@ -192,10 +197,27 @@ const jobRows: typeof rows = [
     /^Refresh was due at 2026-01-05T12:08:34Z\. Link is valid until 2026-01-05T12:14:00Z\.$/,
   ],
   [
-    'a link that cannot be refreshed shows its job and until when it is valid',
+    'a link that cannot be refreshed shows its job, what replaces it, and until when it is valid',
     'JobGone',
     held,
-    /^Job se_1 at api\.example\.com:8443\. Link is valid until 2026-01-05T12:14:00Z\.$/,
+    /^Job se_1 at api\.example\.com:8443\. No export replaces it while spec\.pin is set\. Link is valid until 2026-01-05T12:14:00Z\.$/,
+  ],
+  [
+    'a link that cannot be refreshed any more shows when it expired, and when the next export starts',
+    'JobGone',
+    {
+      ...calm,
+      wanted: { ...wanted, pin: undefined },
+      now: Date.parse('2026-01-05T12:20:00Z'),
+      status: { ...calm.status, failures: { export: startFailure } },
+    },
+    / The next export starts at 2026-01-05T12:30:00Z\. Link expired at 2026-01-05T12:14:00Z\.$/,
+  ],
+  [
+    'a job that is gone is not replaced while exports are suspended',
+    'JobGone',
+    { ...calm, wanted: { ...wanted, isSuspended: true } },
+    / No export replaces it while spec\.suspend is true\. /,
   ],
   [
     'a link whose Secret was deleted is reported as such',

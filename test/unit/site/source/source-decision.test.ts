@@ -312,7 +312,7 @@ test('a full store is retried after a quarter of an hour or more, and a new link
       monotonicMs: now,
     };
     const reading = { kind: 'published', published: published({ link: fresh }) } as const;
-    const decision = { action: 'wait', because: 'backing-off', waitMs: failed.waitMs };
+    const decision = { action: 'wait', because: 'store-full', waitMs: failed.waitMs };
     assert.deepEqual(decideSource({ ...facts, reading }), decision);
   }
 });

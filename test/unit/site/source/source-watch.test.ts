@@ -104,6 +104,8 @@ let store: FakeStore;
 let site: LiveSite;
 let watch: SourceWatch;
 let reading: SourceReading;
+/** Of the store's disk. */
+let freeBytes: number | undefined;
 let fetches: ServedBundle[];
 let outcomes: string[];
 let warnings: string[];
@@ -121,6 +123,7 @@ beforeEach(() => {
   store = new FakeStore();
   site = createLiveSite(2);
   reading = { kind: 'absent' };
+  freeBytes = undefined;
   fetches = [];
   outcomes = [];
   warnings = [];
@@ -153,6 +156,7 @@ async function start(): Promise<void> {
     clock,
     random: { uuid: () => '', bytes: () => new Uint8Array(), fraction: () => 0.5 },
     logger,
+    freeBytes: async () => freeBytes,
     pollMs,
     startupTimeoutMs,
   });
@@ -237,7 +241,7 @@ for (const [what, error, kind, waitMs] of [
     assert.deepEqual(await readAll(), ['v1'], 'what can be read is served meanwhile');
     assert.deepEqual(store.log, what === 'a full disk' ? ['drop 0'] : []);
     assert.deepEqual(outcomes, [kind]);
-    assert.equal(watch.progress().state, 'backing-off');
+    assert.equal(watch.progress().state, error === full ? 'store-full' : 'backing-off');
     assert.equal(watch.progress().lastError?.code, error.code);
     await clock.pass(10 * waitMs);
     assert.equal(watch.progress().lastError?.code, error.code);
@@ -762,6 +766,50 @@ test('with an expired link a peer’s copy is served as soon as it exists, under
   assert.equal(fetches.length, 1);
 });
 
+test('a full store is filled once there is room, and not asked again before', async () => {
+  const room = { folder: '/store', neededBytes: 2000, freeBytes: 1000, isJudgedByFree: true };
+  freeBytes = 1000;
+  answer = fails(storeFull(room));
+  publish('v1');
+  await start();
+  await clock.pass(10 * 60_000);
+  assert.deepEqual([fetches.length, watch.progress().state], [1, 'store-full']);
+  assert.match(
+    watch.progress().lastError?.message ?? '',
+    /\/store has no room: .* 2 KiB, and 1000 bytes are free/,
+  );
+  freeBytes = 2000;
+  answer = async () => ({ digest: store.put('v1') });
+  await clock.pass(pollMs);
+  assert.equal(servedVersion(), 'v1');
+});
+
+test('a link that the storage refuses is tried again within a minute, and a new one at once', async () => {
+  answer = fails(new BundleError('refused-link', 'LinkRefused', 'Storage s3.example.com returned 403'));
+  publish('v1', 'first');
+  await start();
+  assert.equal(watch.progress().state, 'link-refused');
+  await clock.pass(5 * 60_000);
+  assert.ok(fetches.length >= 8 && fetches.length < 20, `${fetches.length}`);
+  const tries = fetches.length;
+  publish('v1', 'second');
+  await clock.pass(pollMs);
+  assert.equal(fetches.length, tries + 1);
+});
+
+test('a link that is not valid yet is tried when it is', async () => {
+  const numbers = { retryAfterMs: 120_000 };
+  answer = fails(new BundleError('early-link', 'LinkNotYetValid', 'said', { numbers }));
+  publish('v1');
+  await start();
+  assert.equal(watch.progress().state, 'link-not-yet-valid');
+  await clock.pass(119_000);
+  assert.equal(fetches.length, 1);
+  answer = async () => ({ digest: store.put('v1') });
+  await clock.pass(1000 + pollMs);
+  assert.equal(servedVersion(), 'v1');
+});
+
 test('a full store does not cause repeated copies', async () => {
   let copies = 0;
   peers = peersThat(async () => {
@@ -979,7 +1027,7 @@ test('a full store drops former versions and retries at once; then it waits, wha
   assert.equal(fetches.length, tries + 2);
   assert.deepEqual(store.log.slice(-2), ['drop 1', 'drop 0']);
   assert.deepEqual(await readAll(), ['v2']);
-  assert.deepEqual([watch.progress().state, watch.progress().lastError?.code], ['backing-off', 'StoreFull']);
+  assert.deepEqual([watch.progress().state, watch.progress().lastError?.code], ['store-full', 'StoreFull']);
   answer = async () => ({ digest: store.put('v3') });
   await clock.pass(10 * 60_000);
   assert.equal(servedVersion(), 'v3');

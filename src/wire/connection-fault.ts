@@ -1,0 +1,90 @@
+// What a failed connection means, by the code of the system or of the TLS library: one table for every program and
+// every host that is asked. Pure. Refuses: text of the other side. Which CA certificates to add, and where, the caller says.
+
+/** Words to put after the host, and what to do about it. */
+export interface ConnectionFault {
+  readonly kind: 'unknown-ca' | 'wrong-certificate' | 'not-tls' | 'unreachable';
+  /** A verb first: `showed a certificate that has expired`. */
+  readonly what: string;
+  /** A sentence without its full stop; `undefined` for an unknown CA, whose remedy is the caller's. */
+  readonly remedy: string | undefined;
+}
+
+/** Node's and OpenSSL's codes for a chain that leads to no known CA certificate. */
+export const untrustedCertificateCodes: ReadonlySet<string> = new Set([
+  'CERT_SIGNATURE_FAILURE',
+  'CERT_UNTRUSTED',
+  'DEPTH_ZERO_SELF_SIGNED_CERT',
+  'SELF_SIGNED_CERT_IN_CHAIN',
+  'UNABLE_TO_GET_ISSUER_CERT',
+  'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
+  'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+]);
+
+const checkChain = 'Replace its certificate';
+
+/** By the code: what a certificate of that host is, after "showed a certificate", and the remedy. */
+const wrongCertificates: Readonly<Record<string, readonly [what: string, remedy: string]>> = {
+  CERT_HAS_EXPIRED: ['that has expired', 'Renew the certificate there, and check the clock here'],
+  CERT_NOT_YET_VALID: ['that is not valid yet', 'Check the clock here, and the certificate there'],
+  ERR_TLS_CERT_ALTNAME_INVALID: ['for another name', 'Use a name that the certificate lists'],
+  HOSTNAME_MISMATCH: ['for another name', 'Use a name that the certificate lists'],
+  CERT_REVOKED: ['that was revoked', checkChain],
+  CERT_REJECTED: ['that its CA does not allow for servers', checkChain],
+  CERT_CHAIN_TOO_LONG: ['with a chain that is too long', checkChain],
+  INVALID_CA: ['whose issuer is not a CA', checkChain],
+  INVALID_PURPOSE: ['that is not for servers', checkChain],
+  PATH_LENGTH_EXCEEDED: ['with a chain that is too long', checkChain],
+  EE_KEY_TOO_SMALL: ['with a key that is too short', checkChain],
+  CA_KEY_TOO_SMALL: ['whose CA has a key that is too short', checkChain],
+  CA_MD_TOO_WEAK: ['with a signature that is too weak', checkChain],
+};
+
+/** TLS was begun, and the other side does not speak it, or not with these parameters. */
+const otherProtocols: Readonly<Record<string, readonly [what: string, remedy: string]>> = {
+  ERR_SSL_WRONG_VERSION_NUMBER: ['does not speak TLS on this port', 'Check the port, and https or http'],
+  ERR_SSL_PACKET_LENGTH_TOO_LONG: ['does not speak TLS on this port', 'Check the port, and https or http'],
+  ERR_SSL_UNSUPPORTED_PROTOCOL: ['speaks an old version of TLS only', 'Allow TLS 1.2 or 1.3 there'],
+  ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION: ['speaks another version of TLS', 'Allow TLS 1.2 or 1.3 there'],
+  ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED: ['wants a client certificate', 'Use a host without this demand'],
+  ERR_SSL_TLSV1_UNRECOGNIZED_NAME: ['has no certificate for this name', 'Check the name'],
+};
+
+/** The connection was not made, or broke off. */
+const unreachable: Readonly<Record<string, readonly [what: string, remedy: string]>> = {
+  ENOTFOUND: ['was not found in DNS', 'Check the name and the DNS'],
+  EAI_AGAIN: ['could not be looked up: DNS did not answer', 'Check the DNS'],
+  ECONNREFUSED: ['refused the connection', 'Check the port, and that the service runs'],
+  ERR_SSL_SSLV3_ALERT_HANDSHAKE_FAILURE: ['refused the TLS handshake', 'Check its name and TLS settings'],
+  ERR_SSL_TLSV1_ALERT_INTERNAL_ERROR: ['refused the TLS handshake', 'Check its name and TLS settings'],
+  EPROTO: ['broke off the TLS handshake', 'Check the port, and https or http'],
+};
+
+/**
+ * @param code safe to publish
+ * @returns words that end with the code in parentheses
+ */
+export function describeConnectionFault(code: string): ConnectionFault {
+  const said = (what: string): string => `${what} (${code})`;
+  if (untrustedCertificateCodes.has(code)) {
+    const isSelfSigned = code === 'DEPTH_ZERO_SELF_SIGNED_CERT';
+    const what = isSelfSigned ? 'that is self-signed and not trusted' : 'that is not trusted';
+    return { kind: 'unknown-ca', what: said(`showed a certificate ${what}`), remedy: undefined };
+  }
+  const wrong = wrongCertificates[code];
+  if (wrong !== undefined) {
+    return { kind: 'wrong-certificate', what: said(`showed a certificate ${wrong[0]}`), remedy: wrong[1] };
+  }
+  const protocol = otherProtocols[code];
+  if (protocol !== undefined) return { kind: 'not-tls', what: said(protocol[0]), remedy: protocol[1] };
+  const [what, remedy] = unreachable[code] ?? defaultWords(code);
+  return { kind: 'unreachable', what: said(what), remedy };
+}
+
+function defaultWords(code: string): readonly [what: string, remedy: string] {
+  if (code.startsWith('HPE_')) return ['did not answer with HTTP', 'Check the port, and https or http'];
+  if (code.startsWith('PROXY_ANSWERED_')) {
+    return ['could not be reached through the proxy', 'Check the proxy and its credentials'];
+  }
+  return ['did not answer or broke off', 'Check its address and the network'];
+}

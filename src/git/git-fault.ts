@@ -1,6 +1,6 @@
 // The failure of a whole task: a stable code, a message without credentials, and whether the same task may succeed later.
-// Also maps what the git client and the network throw. Refuses text of another library: only the reason of a declined
-// push is quoted, made printable, bounded and without addresses.
+// Also maps what the git client and the network throw. Refuses text of another library: only what a host says of
+// a refusal is quoted, made printable, bounded and without addresses.
 
 import { InternalAddressError } from '../runtime/http/guarded-lookup.ts';
 import { describeConnectionFault } from '../wire/connection-fault.ts';
@@ -76,21 +76,29 @@ export const addressNotAllowed = (host: string, cause?: unknown): GitFault =>
     { cause },
   );
 
-/** What an HTTP status other than 200 means; no body is read. */
-export function statusFault(host: string, status: number, isPush: boolean): GitFault {
+/** What an HTTP status other than 200 means. @param lines of plain text that the host answered */
+export function statusFault(
+  host: string,
+  status: number,
+  isPush: boolean,
+  lines: readonly string[],
+): GitFault {
+  const said = quoteRemote(lines);
+  const returned = `Git host ${host} returned ${status}${said === '' ? '' : `: "${said}"`}`;
   if ([203, 401, 403, 404].includes(status)) {
     const right = isPush ? 'write to' : 'read';
     return new GitFault(
       'Unauthorized',
-      `Git host ${host} returned ${status}. Check the URL, and that the token or password is valid and may ${right} the repository.`,
+      `${returned}. Check the URL, and that the token or password is valid and may ${right} the repository.`,
     );
   }
   if (status === 429 || status >= 500) {
-    return new GitFault('Unreachable', `Git host ${host} returned ${status}. Retrying.`, {
-      isTemporary: true,
-    });
+    return new GitFault('Unreachable', `${returned}. Retrying.`, { isTemporary: true });
   }
-  return notAGitServer(host, `returned ${status}`);
+  // A host that says why is one.
+  return said === ''
+    ? notAGitServer(host, `returned ${status}`)
+    : new GitFault('Unauthorized', `${returned}. Follow it, and check the URL of the repository.`);
 }
 
 export const notAGitServer = (host: string, what: string): GitFault =>

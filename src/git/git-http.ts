@@ -96,10 +96,11 @@ export function openGitHttp(remote: GitRemote, { proxy, signal }: GitHttpOptions
           body: counted(received, suffix),
         };
       }
-      received.body.on('error', () => {}).destroy();
       if (statusCode < 300 || statusCode > 399) {
-        throw statusFault(url.host, statusCode, suffix.includes('git-receive-pack'));
+        const isPush = suffix.includes('git-receive-pack');
+        throw statusFault(url.host, statusCode, isPush, await refusalLines(received, signal));
       }
+      received.body.on('error', () => {}).destroy();
       if (body !== undefined || hop === maxRedirects)
         throw redirectRefused(url.host, 'more often than allowed');
       base = nextBase(url, at, received.headers['location']);
@@ -145,6 +146,31 @@ export function openGitHttp(remote: GitRemote, { proxy, signal }: GitHttpOptions
     };
   };
   return { exchange, close: () => agent.destroy() };
+}
+
+const longestRefusal = 4096;
+
+/** What git itself prints of a refusal: lines of plain text. */
+async function refusalLines(
+  { headers, body }: Dispatcher.ResponseData,
+  signal: AbortSignal,
+): Promise<readonly string[]> {
+  body.on('error', () => {});
+  const type = headers['content-type'];
+  let text = '';
+  try {
+    if (typeof type !== 'string' || !type.startsWith('text/plain')) return [];
+    for await (const chunk of body) {
+      const bytes: Uint8Array = chunk;
+      text += Buffer.from(bytes).toString('utf8');
+      if (text.length > longestRefusal) break;
+    }
+  } catch {
+    signal.throwIfAborted();
+  } finally {
+    body.destroy();
+  }
+  return text.slice(0, longestRefusal).split('\n');
 }
 
 type Counted = (received: Dispatcher.ResponseData, suffix: string) => AsyncGenerator<Uint8Array>;

@@ -1,5 +1,5 @@
 // Why a mirror could not be read or written: one class, with a stable code, and whether the same call may succeed later.
-// Refuses text of an answer: messages name the host, the repository or bucket, and the HTTP status only.
+// Refuses text of an answer: messages name the host, the repository or bucket, the HTTP status and the service's code only.
 
 import { PublishableError } from '../wire/publishable-error.ts';
 
@@ -9,7 +9,11 @@ export type MirrorErrorCode =
   | 'HostNotAllowed' // the operator's flags do not allow the host
   | 'AddressNotAllowed' // the host leads to an internal address
   | 'CertificateNotTrusted'
-  | 'Denied' // 401 or 403: wrong or expired credentials, a read-only token
+  | 'Denied' // credentials were refused, or lack a permission; or the service takes no writes
+  | 'QuotaExceeded' // the project, the repository or the disk is full
+  | 'Protected' // a rule keeps the content: an immutable tag, a retention lock
+  | 'FormatRefused' // this kind of manifest or compression
+  | 'Refused' // any other refusal in the protocol's own form
   | 'RepositoryMissing' // the repository or bucket does not exist and is not made by a push
   | 'WrongRegion' // the bucket is in another region
   | 'ClockSkewed' // the signature's time was refused

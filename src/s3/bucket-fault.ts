@@ -1,5 +1,5 @@
 // The failure of a call to a bucket: a stable code, a message safe to publish, and whether the same call may succeed
-// later. Refuses text of an answer: messages name the bucket, its host, the HTTP status, and codes of S3 known here.
+// later. Refuses text of an answer: messages name the bucket, its host, the HTTP status, and the service's code.
 
 import { PublishableError } from '../wire/publishable-error.ts';
 
@@ -9,6 +9,9 @@ export type BucketFaultCode =
   | 'AddressNotAllowed' // the host leads to an internal address
   | 'CertificateNotTrusted'
   | 'Denied' // wrong or expired credentials, or a permission is missing
+  | 'QuotaExceeded' // the quota or the storage is full
+  | 'Protected' // an object lock keeps the object
+  | 'Refused' // any other code of the service
   | 'BucketMissing'
   | 'WrongRegion'
   | 'ClockSkewed' // the signature's time was refused

@@ -1,13 +1,20 @@
-// What an error of the S3 library means: an answer by its status and its code of S3, a broken connection by the system's
-// code. Refuses texts of an answer and errors of the library as causes, because they hold headers. Pure.
+// What an error of the S3 library means: an answer by its status, its code and its words, a broken connection by the
+// system's code. Refuses to show words of an answer, and errors of the library as causes, because they hold headers. Pure.
 
 import * as z from 'zod/mini';
 import { InternalAddressError } from '../runtime/http/guarded-lookup.ts';
 import { describeConnectionFault } from '../wire/connection-fault.ts';
 import { publishableCode } from '../wire/publishable-error.ts';
 import { parseRetryAfter } from '../wire/retry-after.ts';
+import {
+  codeInBrackets,
+  codeShown,
+  kindOfRefusal,
+  type RefusalKind,
+  type ServiceRefusal,
+} from '../wire/service-refusal.ts';
 import { addressNotAllowed } from './bucket-address.ts';
-import { BucketFault } from './bucket-fault.ts';
+import { BucketFault, type BucketFaultCode } from './bucket-fault.ts';
 
 /** Who was asked for what. */
 export interface Asked {
@@ -18,10 +25,7 @@ export interface Asked {
 }
 
 /** An answer with an error status, or one that the library could not read. */
-export interface RefusedAnswer {
-  readonly status: number;
-  /** A code of S3 known here; `undefined` for others and for answers without a body. */
-  readonly code: string | undefined;
+export interface RefusedAnswer extends ServiceRefusal {
   readonly region: string | undefined;
   readonly retryAfter: string | undefined;
   /** The library took over the service's clock, and signs the next request with it. */
@@ -30,50 +34,98 @@ export interface RefusedAnswer {
 
 const libraryError = z.object({
   name: z.string(),
+  message: z.string(),
   Region: z.optional(z.unknown()),
   $metadata: z.object({ httpStatusCode: z.number(), clockSkewCorrected: z.optional(z.boolean()) }),
   $response: z.optional(z.object({ headers: z.record(z.string(), z.string()) })),
 });
 
-const skewCodes = new Set(['RequestTimeTooSkewed', 'RequestExpired', 'RequestInTheFuture']);
-const expiredCodes = new Set(['ExpiredToken', 'TokenRefreshRequired']);
-const wrongKeyCodes = new Set(['InvalidAccessKeyId', 'InvalidToken', 'SignatureDoesNotMatch']);
-const deniedCodes = new Set([
-  ...expiredCodes,
-  ...wrongKeyCodes,
-  'AccessDenied',
-  'AccountProblem',
-  'AllAccessDisabled',
-  'InvalidSecurity',
-  'NotSignedUp',
+/** What the library names an answer in which it found no code. */
+const namesWithoutCode = new Set([
+  'Error',
+  'NotFound',
+  'SyntaxError',
+  'TypeError',
+  'Unknown',
+  'UnknownError',
 ]);
-const regionCodes = new Set([
-  'AuthorizationHeaderMalformed',
-  'IllegalLocationConstraintException',
-  'PermanentRedirect',
-  'TemporaryRedirect',
-]);
-const refusedContentCodes = new Set(['BadDigest', 'IncompleteBody', 'XAmzContentSHA256Mismatch']);
-const temporaryCodes = new Set(['OperationAborted', 'RequestTimeout', 'SlowDown', 'Throttling']);
-const otherCodes = [
-  'ConditionalRequestConflict',
-  'EntityTooLarge',
-  'InternalError',
-  'InvalidArgument',
-  'InvalidRequest',
-  'MethodNotAllowed',
-  'NoSuchBucket',
-  'NoSuchKey',
-  'NotImplemented',
-  'PreconditionFailed',
-  'ServiceUnavailable',
+
+interface Known {
+  readonly codes: RegExp;
+  readonly fault: BucketFaultCode;
+  /** What the code means and what to do, as it follows the status. */
+  readonly means: (answer: RefusedAnswer, asked: Asked) => string;
+}
+
+/** Codes of S3 and of services like it, by families, because each service adds its own. The first match counts. */
+const known: readonly Known[] = [
+  {
+    codes: /^NoSuchBucket$/,
+    fault: 'BucketMissing',
+    means: () => ': it does not exist. Create it, or check its name.',
+  },
+  {
+    codes: /^InvalidBucketName$/,
+    fault: 'InvalidAddress',
+    means: () => ': the service does not take the name of the bucket. Check the name and the endpoint.',
+  },
+  {
+    codes: /TimeTooSkewed|^Request(?:Expired|InTheFuture)$/,
+    fault: 'ClockSkewed',
+    means: () => ": the time of the signature was refused. Set this machine's clock, such as by NTP.",
+  },
+  {
+    codes:
+      /^(?:AuthorizationHeaderMalformed|IllegalLocationConstraintException|PermanentRedirect|TemporaryRedirect)$/,
+    fault: 'WrongRegion',
+    means: ({ region }) =>
+      region === undefined
+        ? '. The region does not fit, or the endpoint. Set the region of the bucket, and check the access key.'
+        : `: the bucket is in another region. Set the region to ${region}.`,
+  },
+  {
+    codes: /^(?:ExpiredToken|TokenRefreshRequired)/,
+    fault: 'Denied',
+    means: () => '. The session token has expired. Write new credentials.',
+  },
+  {
+    codes:
+      /^(?:InvalidAccessKeyId|InvalidToken|SignatureDoesNotMatch|InvalidClientTokenId|UnrecognizedClient)/,
+    fault: 'Denied',
+    means: () => '. Check the access key and its secret.',
+  },
+  {
+    codes:
+      /^(?:AccessDenied|AccountProblem|AllAccessDisabled|InvalidSecurity|NotSignedUp|UnauthorizedAccess)/,
+    fault: 'Denied',
+    means: (_answer, { permission }) => `. Check the access key, and that it may do ${permission}.`,
+  },
+  {
+    codes: /^(?:BadDigest|IncompleteBody|InvalidDigest|XAmzContent\w*Mismatch|XAmzContentChecksumMismatch)$/,
+    fault: 'ContentRefused',
+    means: () => ': the bytes that arrived are not those announced. Retry, and check the source.',
+  },
+  {
+    codes:
+      /^(?:OperationAborted|ConditionalRequestConflict|RequestTimeout|SlowDown|Throttl|TooManyRequests|RequestLimitExceeded|ServiceUnavailable|InternalError)/,
+    fault: 'Unreachable',
+    means: () => '. Retrying.',
+  },
 ];
-const knownCodes = new Set([
-  ...[skewCodes, deniedCodes, regionCodes, refusedContentCodes, temporaryCodes].flatMap((codes) => [
-    ...codes,
-  ]),
-  ...otherCodes,
-]);
+
+/** What words and codes of any service mean. */
+const kindFaults: Readonly<Record<RefusalKind, readonly [BucketFaultCode, string]>> = {
+  Full: ['QuotaExceeded', ': its quota or storage is full. Free space, or raise the quota.'],
+  Protected: [
+    'Protected',
+    ': a lock or retention of the service keeps the object. Wait until it ends, or change the rule.',
+  ],
+  ReadOnly: ['Denied', ': the service is read-only. Let it accept writes.'],
+  Key: [
+    'Denied',
+    ": the bucket's encryption key cannot be used. Enable the key, and permit kms:GenerateDataKey and kms:Decrypt.",
+  ],
+};
 
 /** Such as eu-west-1, us-gov-west-1 and ap-southeast-3. */
 const plausibleRegion = /^[a-z]{2}(?:-[a-z]{2,12}){1,3}-\d{1,2}$/;
@@ -82,13 +134,14 @@ const plausibleRegion = /^[a-z]{2}(?:-[a-z]{2,12}){1,3}-\d{1,2}$/;
 export function readRefusedAnswer(error: unknown): RefusedAnswer | undefined {
   const read = libraryError.safeParse(error);
   if (!read.success) return undefined;
-  const { name, $metadata, $response, Region } = read.data;
+  const { name, message, $metadata, $response, Region } = read.data;
   const named = [Region, $response?.headers['x-amz-bucket-region']].find(
     (region) => typeof region === 'string' && plausibleRegion.test(region),
   );
   return {
     status: $metadata.httpStatusCode,
-    code: knownCodes.has(name) ? name : undefined,
+    code: namesWithoutCode.has(name) ? undefined : codeShown(name),
+    text: `${name} ${message}`,
     region: typeof named === 'string' ? named : undefined,
     retryAfter: $response?.headers['retry-after'],
     isClockCorrected: $metadata.clockSkewCorrected === true,
@@ -98,50 +151,38 @@ export function readRefusedAnswer(error: unknown): RefusedAnswer | undefined {
 /** @param now epoch milliseconds */
 export function answerFault(asked: Asked, answer: RefusedAnswer, now: number): BucketFault {
   const { status, code } = answer;
-  const where = `Bucket ${asked.bucket} at ${asked.host}`;
-  const returned = `${where} returned ${status}${code === undefined ? '' : ` (${code})`}`;
-  if (code === 'NoSuchBucket') {
-    return new BucketFault('BucketMissing', `${returned}: it does not exist. Create it, or check its name.`);
-  }
-  if (code !== undefined && skewCodes.has(code)) {
-    return new BucketFault(
-      'ClockSkewed',
-      `${returned}: the time of the signature was refused. Set this machine's clock, such as by NTP.`,
-    );
-  }
-  if ([301, 307, 308].includes(status) || (code !== undefined && regionCodes.has(code))) {
-    const remedy =
-      answer.region === undefined
-        ? 'Set the region of the bucket, and check the access key.'
-        : `Set the region to ${answer.region}.`;
-    return new BucketFault('WrongRegion', `${returned}: the bucket is in another region. ${remedy}`);
-  }
-  if (status === 401 || status === 403 || (code !== undefined && deniedCodes.has(code))) {
-    const remedy = deniedRemedy(code, asked.permission);
-    return new BucketFault('Denied', `${returned}. ${remedy}`);
-  }
-  if (code !== undefined && refusedContentCodes.has(code)) {
-    return new BucketFault(
-      'ContentRefused',
-      `${returned}: the bytes that arrived are not those announced. Retry, and check the source.`,
-    );
+  const returned = `Bucket ${asked.bucket} at ${asked.host} returned ${status}${codeInBrackets(code)}`;
+  const kind = kindOfRefusal(answer);
+  const exact = code === undefined ? undefined : known.find(({ codes }) => codes.test(code));
+  // A refused access may name a quota, a lock or a key as its cause.
+  if (kind !== undefined && (exact === undefined || exact.fault === 'Denied')) {
+    const [fault, means] = kindFaults[kind];
+    return new BucketFault(fault, `${returned}${means}`);
   }
   const isTemporary = [408, 409, 429].includes(status) || (status >= 500 && status !== 501);
-  if (isTemporary || (code !== undefined && temporaryCodes.has(code))) {
+  if (exact?.fault === 'Unreachable' || (exact === undefined && isTemporary)) {
     const retryAfterMs = parseRetryAfter(answer.retryAfter, now);
     return new BucketFault('Unreachable', `${returned}. Retrying.`, { isTemporary: true, retryAfterMs });
   }
-  return new BucketFault(
+  if (exact !== undefined) return new BucketFault(exact.fault, `${returned}${exact.means(answer, asked)}`);
+  const said = (fault: BucketFaultCode, remedy: string): BucketFault =>
+    new BucketFault(fault, `${returned}${remedy}`);
+  if ([301, 307, 308].includes(status)) {
+    const { region } = answer;
+    return region === undefined
+      ? said('WrongRegion', ' without a code of S3. Check the endpoint and the region of the bucket.')
+      : said('WrongRegion', `: the bucket is in another region. Set the region to ${region}.`);
+  }
+  if (code !== undefined) {
+    return said('Refused', ` to ${asked.permission}. The documentation of the service explains this code.`);
+  }
+  if (status === 401 || status === 403) {
+    return said('Denied', `. Check the access key, and that it may do ${asked.permission}.`);
+  }
+  return said(
     'NotABucket',
-    `${returned}, which is not an answer of S3 to this call. Check the endpoint and the bucket.`,
+    ', which is not an answer of S3 to this call. Check the endpoint and the bucket.',
   );
-}
-
-function deniedRemedy(code: string | undefined, permission: string): string {
-  if (code !== undefined && expiredCodes.has(code))
-    return 'The session token has expired. Write new credentials.';
-  if (code !== undefined && wrongKeyCodes.has(code)) return 'Check the access key and its secret.';
-  return `Check the access key, and that it may do ${permission}.`;
 }
 
 /** What an error means that is not an answer. */

@@ -50,8 +50,11 @@ interface Call<T> {
   readonly resultOf?: (answer: RefusedAnswer) => { readonly result: T } | undefined;
 }
 
+type Written = 'written' | 'exists' | 'unsupported' | 'sumRefused';
+
 class SdkBucket implements Bucket {
   readonly #parts: SdkBucketParts;
+  #sendsSum = true;
 
   constructor(parts: SdkBucketParts) {
     this.#parts = parts;
@@ -109,22 +112,31 @@ class SdkBucket implements Bucket {
 
   async put(object: NewObject, signal: AbortSignal): Promise<'written' | 'exists'> {
     if (object.replaces !== true) {
-      const result = await this.#write(object, '*', signal);
+      const result = await this.#writeWithSum(object, '*', signal);
       if (result !== 'unsupported') return result;
       if ((await this.head(object.key, signal)) !== undefined) return 'exists';
     }
-    await this.#write(object, undefined, signal);
+    await this.#writeWithSum(object, undefined, signal);
     return 'written';
   }
 
-  async #write(
+  /** Without a sum where the service knows none. */
+  async #writeWithSum(
     object: NewObject,
     ifNoneMatch: '*' | undefined,
     signal: AbortSignal,
   ): Promise<'written' | 'exists' | 'unsupported'> {
+    const result = await this.#write(object, ifNoneMatch, signal);
+    if (result !== 'sumRefused') return result;
+    this.#sendsSum = false;
+    return this.#writeWithSum(object, ifNoneMatch, signal);
+  }
+
+  async #write(object: NewObject, ifNoneMatch: '*' | undefined, signal: AbortSignal): Promise<Written> {
     const { client, bucket } = this.#parts;
+    const sendsSum = this.#sendsSum;
     try {
-      return await this.#exchange<'written' | 'exists' | 'unsupported'>({
+      return await this.#exchange<Written>({
         permission: 's3:PutObject',
         signal,
         send: async () => {
@@ -135,6 +147,8 @@ class SdkBucket implements Bucket {
             Body: source.body,
             ContentLength: object.size,
             ContentType: object.contentType,
+            // A bucket with a default retention takes no object without one.
+            ...(sendsSum && { ChecksumSHA256: Buffer.from(object.sha256, 'hex').toString('base64') }),
             IfNoneMatch: ifNoneMatch,
           });
           signContent(command, object.sha256);
@@ -148,10 +162,15 @@ class SdkBucket implements Bucket {
             source.body.destroy();
           }
         },
-        resultOf: ({ status, code }) => {
+        resultOf: ({ status, code, text }) => {
+          const isUnknown = status === 501 || code === 'NotImplemented';
+          const namesSum = /checksum/i.test(text) && (isUnknown || code === 'InvalidArgument');
+          if (sendsSum && (namesSum || (isUnknown && ifNoneMatch === undefined))) {
+            return { result: 'sumRefused' };
+          }
           if (ifNoneMatch === undefined) return undefined;
           if (status === 412) return { result: 'exists' };
-          return status === 501 || code === 'NotImplemented' ? { result: 'unsupported' } : undefined;
+          return isUnknown ? { result: 'unsupported' } : undefined;
         },
       });
     } catch (error) {

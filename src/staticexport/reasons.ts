@@ -119,7 +119,8 @@ export const mirrorReasons = {
   Copying: 'The bundle is being copied to the mirror, or waits for a free slot.',
   NotPublished: 'Nothing is published yet.',
   Lost: 'The copy of the published bundle is no longer in the mirror. It is copied again while a link can be obtained.',
-  Denied: 'The mirror refused the credentials in the Secret of spec.mirror. Correct them.',
+  Denied: 'The mirror refused the credentials of spec.mirror, or they lack a permission. Follow the message.',
+  QuotaExceeded: 'The quota or the storage of the mirror is full. Free space, or raise the quota.',
   RepositoryMissing: 'The repository or bucket of spec.mirror does not exist. Create it.',
   HostNotAllowed: "The operator's --allowed-mirror-hosts does not allow the host of spec.mirror.",
   OwnedElsewhere:

@@ -44,6 +44,7 @@ const lasting: ReadonlySet<string> = new Set<MirrorErrorCode>([
   'AddressNotAllowed',
   'CertificateNotTrusted',
   'Denied',
+  'Refused',
   'RepositoryMissing',
   'WrongRegion',
   'ClockSkewed',

@@ -74,7 +74,7 @@ async function deliver(batch: Batch, target: WebhookTarget, signal: AbortSignal)
     const answer = await send(batch, target, signal);
     if (answer.kind === 'taken') return;
     if (answer.kind === 'refused') {
-      const message = `the webhook answered ${answer.status}; check its address and secret. Turns that it took before stay`;
+      const message = `the webhook answered ${answer.status}; ${refusedRemedy(answer.status)}. Turns that it took before stay`;
       throw new ConversationError('sink', 'WebhookRefused', message);
     }
     const pauseMs = Math.max(firstPauseMs * 2 ** (attempt - 1), answer.retryAfterMs ?? 0);
@@ -84,6 +84,14 @@ async function deliver(batch: Batch, target: WebhookTarget, signal: AbortSignal)
     }
     await target.clock.after(pauseMs, signal);
   }
+}
+
+/** Only what the status says: its words may repeat turns. */
+function refusedRemedy(status: number): string {
+  if (status === 401 || status === 403) return 'check its secret and what it allows';
+  if (status === 404 || status === 405 || status === 410) return 'check its address';
+  if (status === 413) return 'raise the size limit of the receiver, or of the proxy in front of it';
+  return 'the log of the receiver says why';
 }
 
 type Answer =

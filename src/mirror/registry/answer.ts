@@ -1,14 +1,13 @@
 // Requests and answers of a registry: their shapes, headers, bounded bodies, and where a Location leads. Refuses bodies
-// without a bound, and a next address over plain HTTP after one over https. Invariant: codes of an error are compared, and
-// never shown.
+// without a bound, and a next address over plain HTTP after one over https. Invariant: of an
+// error only its code is shown; its words are compared.
 
 import type { Readable } from 'node:stream';
 import type { Dispatcher } from 'undici';
 import * as z from 'zod/mini';
 import { readJson } from '../../wire/json-text.ts';
-import type { MirrorError } from '../mirror-error.ts';
+import { codeShown, type ServiceRefusal } from '../../wire/service-refusal.ts';
 import { registryFault } from './registry-fault.ts';
-import type { Repository } from './repository.ts';
 
 export interface HttpRequest {
   readonly method: 'GET' | 'HEAD' | 'POST' | 'PUT' | 'DELETE';
@@ -57,45 +56,43 @@ export function jsonOf({ bytes }: Exchange): unknown {
   return bytes.length > longestJson ? undefined : readJson(bytes.toString('utf8'));
 }
 
-const refusalShape = z.object({ errors: z.array(z.object({ code: z.string() })) });
+const text = z.catch(z.optional(z.string()), undefined);
+const oneError = z.object({ code: text, message: text, detail: z.optional(z.unknown()) });
+/** The form of registries, and those of the clouds, products and token endpoints around them. */
+const refusalShape = z.object({
+  errors: z.catch(z.array(oneError), []),
+  error: z.catch(z.union([z.string(), z.object({ status: text, message: text })]), ''),
+  __type: text,
+  message: text,
+  details: text,
+});
 
-/** Codes in the registry's own form of an error; none in an answer of another server. */
-export function codesOf(answer: Exchange): readonly string[] {
-  const refusal = refusalShape.safeParse(jsonOf(answer)).data;
-  return refusal?.errors.map(({ code }) => code) ?? [];
+const longestWords = 4096;
+
+/** What a registry says of a refusal. */
+export interface RegistryRefusal extends ServiceRefusal {
+  /** In the registry's own form; none in an answer of another server. */
+  readonly codes: readonly string[];
 }
 
-export function unexpectedAnswer(repository: Repository, statusCode: number, what: string): MirrorError {
-  const { host, path } = repository;
-  return registryFault('NotARegistry', `Registry host ${host} returned ${statusCode} for ${what} of ${path}`);
-}
-
-const writeRemedies: ReadonlyMap<number, string> = new Map([
-  [405, 'Let the registry accept pushes.'],
-  [413, 'Raise the size limit of the registry, or of the proxy in front of it.'],
-]);
-
-/** What a refused write means, apart from a lack of permission. */
-export function writeRefused(repository: Repository, answer: Exchange, what: string): MirrorError {
-  const { statusCode } = answer;
-  const returned = `Registry host ${repository.host} returned ${statusCode} for ${what} of ${repository.path}`;
-  const codes = codesOf(answer);
-  const remedy = writeRemedies.get(statusCode);
-  if (remedy !== undefined) return registryFault('Denied', returned, { remedy });
-  if (codes.some((code) => code.endsWith('BLOB_UNKNOWN'))) return registryFault('BlobMissing', returned);
-  // A page of 404 without codes comes from another server.
-  if (statusCode === 404 && codes.length > 0) return registryFault('RepositoryMissing', returned);
-  return unexpectedAnswer(repository, statusCode, what);
-}
-
-export function deleteRefused(repository: Repository, answer: Exchange): MirrorError {
-  const { statusCode } = answer;
-  if (statusCode !== 405 && !codesOf(answer).includes('UNSUPPORTED')) {
-    return unexpectedAnswer(repository, statusCode, 'a delete');
+export function refusalOf(answer: Exchange): RegistryRefusal {
+  const { statusCode: status } = answer;
+  const read = refusalShape.safeParse(jsonOf(answer)).data;
+  if (read === undefined) {
+    return { status, code: undefined, codes: [], text: answer.bytes.toString('latin1', 0, longestWords) };
   }
-  return registryFault('Denied', `Registry host ${repository.host} returned ${statusCode} for a delete`, {
-    remedy: 'Enable deletes in the registry, or let its own retention remove old tags.',
-  });
+  const { errors, error, __type: type, message, details } = read;
+  const cloud = typeof error === 'string' ? { status: error, message: undefined } : error;
+  const codes = errors.flatMap(({ code }) => code ?? []);
+  const own = [...codes, type?.split('#').at(-1), cloud.status];
+  const said = errors.map(({ code, message: words, detail }) =>
+    [code, words, typeof detail === 'string' ? detail : JSON.stringify(detail)].join(' '),
+  );
+  const words = [...said, type, cloud.status, cloud.message, message, details].join(' ');
+  return {
+    ...{ status, codes, text: words.slice(0, longestWords) },
+    code: own.map(codeShown).find((code) => code !== undefined),
+  };
 }
 
 /** @throws {MirrorError} `NotARegistry` */

@@ -5,15 +5,12 @@
 
 import * as z from 'zod/mini';
 import type { Clock } from '../../runtime/clock.ts';
-import type { MirrorError } from '../mirror-error.ts';
-import { type Exchange, type HttpRequest, jsonOf } from './answer.ts';
+import { type Exchange, type HttpRequest, jsonOf, refusalOf } from './answer.ts';
 import { readChallenges } from './challenge.ts';
 import type { RegistryCredentials } from './docker-config.ts';
+import { type Access, accessDenied, actions } from './refusal.ts';
 import { registryFault } from './registry-fault.ts';
 import type { Repository } from './repository.ts';
-
-/** What a request does to the repository. */
-export type Access = 'read' | 'write' | 'remove';
 
 export interface RegistryAuthOptions {
   readonly repository: Repository;
@@ -36,12 +33,6 @@ export interface RegistryAuth {
   learn(challenge: string, access: Access, sent: string | undefined): boolean;
 }
 
-/** Token endpoints grant the part that is permitted, and some registries need `delete` for deletes, others `push`. */
-const actions: Readonly<Record<Access, string>> = {
-  read: 'pull',
-  write: 'pull,push',
-  remove: 'pull,push,delete',
-};
 const tokenShape = z.object({
   token: z.optional(z.string()),
   access_token: z.optional(z.string()),
@@ -71,7 +62,10 @@ export function createRegistryAuth(options: RegistryAuthOptions): RegistryAuth {
       // OAuth 2 answers 400 for a refresh token that is not valid.
       if ([400, 401, 403].includes(answer.statusCode)) {
         const who = `Token endpoint ${realm.host} of registry ${repository.host}`;
-        throw accessDenied(who, repository, answer.statusCode, access, credentials);
+        const hasCredentials = credentials !== undefined;
+        // Some endpoints answer 403 and 400 for other reasons, such as a project that does not exist.
+        const isKnown = answer.statusCode === 401 || refusalOf(answer).code === 'invalid_grant';
+        throw accessDenied(who, repository, answer, access, { hasCredentials, isKnown });
       }
       const { token, lifetimeMs } = readToken(realm.host, answer);
       const header = `Bearer ${token}`;
@@ -100,19 +94,6 @@ export function createRegistryAuth(options: RegistryAuthOptions): RegistryAuth {
       return basic !== sent;
     },
   };
-}
-
-/** @param who answered */
-export function accessDenied(
-  who: string,
-  { path }: Repository,
-  status: number,
-  access: Access,
-  credentials: RegistryCredentials | undefined,
-): MirrorError {
-  const lacks = credentials === undefined ? 'no credentials were sent' : 'the credentials are not valid';
-  const missing = `${lacks}, or permission to ${access} is missing (${actions[access]})`;
-  return registryFault('Denied', `${who} returned ${status} for ${path}: ${missing}`);
 }
 
 /** The registry is trusted to name it: it could read the password of basic authentication as well. */

@@ -9,15 +9,15 @@ import type { Carrier, Descriptor, OpenBytes } from '../carrier.ts';
 import { MirrorError } from '../mirror-error.ts';
 import {
   type Answer,
-  codesOf,
   discard,
   headerOf,
   isRedirect,
   isSuccess,
   nextUrl,
-  unexpectedAnswer,
-  writeRefused,
+  readWhole,
+  refusalOf,
 } from './answer.ts';
+import { unexpectedAnswer, writeRefused } from './refusal.ts';
 import { networkFault, registryFault } from './registry-fault.ts';
 import type { RegistryHttp } from './registry-http.ts';
 import { isDigest, type Repository } from './repository.ts';
@@ -29,6 +29,8 @@ export interface RegistryBlobsOptions {
   readonly transferTimeoutMs: number;
 }
 
+const longestRefusal = 16 * 1024;
+
 export function createRegistryBlobs(
   options: RegistryBlobsOptions,
 ): Pick<Carrier, 'hasBlob' | 'readBlob' | 'writeBlob'> {
@@ -39,12 +41,12 @@ export function createRegistryBlobs(
   const hasBlob = async (blob: Descriptor, asksAgain: boolean, signal: AbortSignal): Promise<boolean> => {
     // With the scope of writes: a registry that creates repositories by a push refuses reads before it.
     const request = { url: blobUrl(http, blob), access: 'write' } as const;
-    const { statusCode, headers } = await http.exchange({ ...request, method: 'HEAD' }, signal);
+    const head = await http.exchange({ ...request, method: 'HEAD' }, signal);
+    const { statusCode, headers } = head;
     if (statusCode === 404 && !asksAgain) return false;
     if (statusCode === 200)
       return [undefined, String(blob.size)].includes(headerOf({ headers }, 'content-length'));
-    if (statusCode !== 404 && !isRedirect(statusCode))
-      throw unexpectedAnswer(repository, statusCode, 'a blob');
+    if (statusCode !== 404 && !isRedirect(statusCode)) throw unexpectedAnswer(repository, head, 'a blob');
     // The address of a storage is signed for GET.
     const answer = await http.send({ ...request, method: 'GET', headers: { range: 'bytes=0-0' } }, signal);
     discard(answer);
@@ -71,7 +73,7 @@ export function createRegistryBlobs(
     // Behind a load balancer another replica may not know the upload.
     if (done.statusCode === 404)
       throw registryFault('Unreachable', `Registry host ${url.host} lost an upload (404)`);
-    if (codesOf(done).includes('DIGEST_INVALID')) throw sourceDamaged(blob);
+    if (refusalOf(done).codes.includes('DIGEST_INVALID')) throw sourceDamaged(blob);
     throw writeRefused(repository, done, `a blob of ${blob.size} bytes`);
   };
 
@@ -89,10 +91,10 @@ export function createRegistryBlobs(
     const { statusCode } = answer;
     const isRest = statusCode === 206 && headerOf(answer, 'content-range')?.startsWith(`bytes ${from}-`);
     if (statusCode === 200 || isRest) return piecesOf(answer, isRest ? 0 : from);
+    if (statusCode !== 404)
+      throw unexpectedAnswer(repository, await readWhole(host, answer, longestRefusal), 'a blob');
     discard(answer);
-    if (statusCode === 404)
-      throw registryFault('BlobMissing', `Repository ${name} has no blob ${blob.digest}`);
-    throw unexpectedAnswer(repository, statusCode, 'a blob');
+    throw registryFault('BlobMissing', `Repository ${name} has no blob ${blob.digest}`);
   };
 
   async function* readBlob(blob: Descriptor, signal: AbortSignal): AsyncGenerator<Buffer> {

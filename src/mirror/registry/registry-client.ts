@@ -5,16 +5,8 @@
 import { createHash } from 'node:crypto';
 import * as z from 'zod/mini';
 import type { Carrier } from '../carrier.ts';
-import {
-  deleteRefused,
-  headerOf,
-  isSuccess,
-  jsonOf,
-  nextPage,
-  unexpectedAnswer,
-  writeRefused,
-} from './answer.ts';
-import type { Access } from './registry-auth.ts';
+import { type Exchange, headerOf, isSuccess, jsonOf, nextPage } from './answer.ts';
+import { type Access, deleteRefused, manifestRefused, unexpectedAnswer } from './refusal.ts';
 import { createRegistryBlobs } from './registry-blobs.ts';
 import { registryFault } from './registry-fault.ts';
 import { openRegistryHttp, type RegistryHttpOptions, type RegistryLimits } from './registry-http.ts';
@@ -73,8 +65,7 @@ export function openRegistry(options: RegistryOptions): Carrier {
     if (answer.statusCode === 404) return undefined;
     // A page to sign in is not a manifest.
     const isPage = headerOf(answer, 'content-type')?.startsWith('text/html');
-    if (answer.statusCode !== 200 || isPage)
-      throw unexpectedAnswer(repository, answer.statusCode, 'a manifest');
+    if (answer.statusCode !== 200 || isPage) throw unexpectedAnswer(repository, answer, 'a manifest');
     if (isDigest(reference) && digestOf(answer.bytes) !== reference) {
       throw registryFault(
         'BlobDamaged',
@@ -104,7 +95,7 @@ export function openRegistry(options: RegistryOptions): Carrier {
     const answer = await http.exchange(request, signal);
     // Another client may have written the tag meanwhile, before or after this PUT.
     if (await isTagged(tag, manifest, signal)) return;
-    if (!isSuccess(answer)) throw writeRefused(repository, answer, 'a manifest');
+    if (!isSuccess(answer)) throw manifestRefused(repository, answer, manifest);
     throw registryFault(
       'Unreachable',
       `Repository ${repository.name} does not show the tag ${tag} after it was written`,
@@ -120,7 +111,7 @@ export function openRegistry(options: RegistryOptions): Carrier {
       if (answer.statusCode === 404) return [...tags];
       const found = tagPageShape.safeParse(jsonOf(answer)).data;
       if (answer.statusCode !== 200 || found === undefined)
-        throw unexpectedAnswer(repository, answer.statusCode, 'the tags');
+        throw unexpectedAnswer(repository, answer, 'the tags');
       for (const tag of found.tags ?? []) if (isTag(tag)) tags.add(tag);
       url = nextPage(url, headerOf(answer, 'link'));
     }
@@ -130,14 +121,26 @@ export function openRegistry(options: RegistryOptions): Carrier {
   };
 
   const removeTag = async (tag: string, signal: AbortSignal): Promise<void> => {
-    // Most registries delete by digest only, and with the manifest its tags. Others keep the tags.
-    for (const isByDigest of [true, false]) {
-      const manifest = await readManifest(tag, 'remove', signal);
-      if (manifest === undefined) return;
-      const url = manifestUrl(isByDigest ? digestOf(manifest) : tag);
-      const answer = await http.exchange({ method: 'DELETE', url, access: 'remove' }, signal);
-      if (!isSuccess(answer) && answer.statusCode !== 404) throw deleteRefused(repository, answer);
-    }
+    const find = (): Promise<Buffer | undefined> => readManifest(tag, 'remove', signal);
+    const remove = (reference: string): Promise<Exchange> =>
+      http.exchange({ method: 'DELETE', url: manifestUrl(reference), access: 'remove' }, signal);
+    const isRefused = (answer: Exchange): boolean => !isSuccess(answer) && answer.statusCode !== 404;
+    const manifest = await find();
+    if (manifest === undefined) return;
+    // Most registries delete by digest only, and with the manifest its tags. Others keep the tags, or refuse to delete a
+    // manifest that a tag names. The digest goes first: what no tag names is never listed again.
+    const digest = digestOf(manifest);
+    const first = await remove(digest);
+    if (!isRefused(first) && (await find()) === undefined) return;
+    const second = await remove(tag);
+    if (isRefused(second)) throw deleteRefused(repository, isRefused(first) ? first : second);
+    const last = isRefused(first) ? await remove(digest) : second;
+    if (isRefused(last)) throw deleteRefused(repository, last);
+    if ((await find()) === undefined) return;
+    if (!isSuccess(last)) throw deleteRefused(repository, last);
+    const what = `Registry host ${repository.host} accepted a delete, and still shows the tag in ${repository.path}`;
+    const remedy = 'Enable deletes in the registry, or let its own retention remove old tags.';
+    throw registryFault('Unreachable', what, { remedy });
   };
 
   return {

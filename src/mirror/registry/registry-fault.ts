@@ -1,5 +1,5 @@
 // Every failure of a registry, with its remedy. Refuses text of an answer: messages name the host, the repository, the
-// HTTP status and codes of the system only.
+// HTTP status, the registry's code and codes of the system only.
 
 import { InternalAddressError } from '../../runtime/http/guarded-lookup.ts';
 import { describeConnectionFault } from '../../wire/connection-fault.ts';
@@ -11,7 +11,7 @@ const remedies: Readonly<Partial<Record<MirrorErrorCode, string>>> = {
   AddressNotAllowed: 'Use a public host, or let the operator allow private addresses.',
   CertificateNotTrusted: 'Add its CA certificate with --extra-ca-file.',
   Unreachable: 'Check the registry and the network.',
-  Denied: 'Set valid credentials with this permission.',
+  Refused: "The registry's log or documentation explains it.",
   RepositoryMissing: 'Create the repository first, as Amazon ECR requires.',
   NotARegistry: 'Check that the address is that of an OCI registry.',
   TagOccupied: 'Remove the tag, or use a repository that no other client writes to.',

@@ -8,6 +8,7 @@ import type { Clock } from '../../runtime/clock.ts';
 import { isRefusedHost } from '../../runtime/http/guarded-lookup.ts';
 import { unlessAborted, withinLimit } from '../../runtime/time-limit.ts';
 import { parseRetryAfter } from '../../wire/retry-after.ts';
+import { codeInBrackets } from '../../wire/service-refusal.ts';
 import { MirrorError } from '../mirror-error.ts';
 import {
   type Answer,
@@ -18,9 +19,11 @@ import {
   isRedirect,
   nextUrl,
   readWhole,
+  refusalOf,
 } from './answer.ts';
 import type { RegistryCredentials } from './docker-config.ts';
-import { type Access, accessDenied, createRegistryAuth } from './registry-auth.ts';
+import { type Access, accessDenied, knownFault } from './refusal.ts';
+import { createRegistryAuth } from './registry-auth.ts';
 import { addressNotAllowed, networkFault, registryFault } from './registry-fault.ts';
 import { apiUrlOf, type Repository } from './repository.ts';
 
@@ -72,6 +75,7 @@ const maxRedirects = 5;
 /** The specification's bound of a manifest. */
 const longestAnswer = 4 * 1024 * 1024;
 const longestToken = 64 * 1024;
+const longestRefusal = 16 * 1024;
 
 export function openRegistryHttp(repository: Repository, options: RegistryHttpOptions): RegistryHttp {
   const { clock, limits, allowPrivateAddresses, isHttpAllowed, credentials } = options;
@@ -114,10 +118,26 @@ export function openRegistryHttp(repository: Repository, options: RegistryHttpOp
     const answer = await dispatch(request, signal);
     const { statusCode } = answer;
     if (statusCode !== 408 && statusCode !== 429 && statusCode < 500) return answer;
-    discard(answer);
+    const refused = await readRefusal(request.url, answer, signal);
+    const known = knownFault(repository, refused, request.method);
+    if (known !== undefined) throw known;
     const retryAfterMs = parseRetryAfter(headerOf(answer, 'retry-after'), clock.now());
-    const what = `Registry host ${request.url.host} returned ${statusCode}`;
+    const code = codeInBrackets(refusalOf(refused).code);
+    const what = `Registry host ${request.url.host} returned ${statusCode}${code}`;
     throw registryFault('Unreachable', what, { retryAfterMs });
+  };
+  /** One that breaks off, or comes too slowly, has no code. */
+  const readRefusal = async ({ host }: URL, answer: Answer, signal: AbortSignal): Promise<Exchange> => {
+    const { statusCode, headers } = answer;
+    try {
+      return await withinLimit(clock, limits.answerTimeoutMs, signal, (limit) =>
+        unlessAborted(readWhole(host, answer, longestRefusal), limit),
+      );
+    } catch {
+      signal.throwIfAborted();
+      discard(answer);
+      return { statusCode, headers, bytes: Buffer.alloc(0) };
+    }
   };
 
   /** One request and its whole answer, within its time. */
@@ -159,10 +179,15 @@ export function openRegistryHttp(repository: Repository, options: RegistryHttpOp
       const { statusCode } = answer;
       const isDenied = statusCode === 401 || statusCode === 403;
       if (!isDenied && !(request.method === 'GET' && isRedirect(statusCode))) return answer;
-      discard(answer);
       if (isDenied && url.origin === apiUrl.origin) {
-        throw accessDenied(`Registry host ${url.host}`, repository, statusCode, request.access, credentials);
+        const refused = await readRefusal(url, answer, signal);
+        const hasCredentials = credentials !== undefined;
+        throw accessDenied(`Registry host ${url.host}`, repository, refused, request.access, {
+          hasCredentials,
+          isKnown: false,
+        });
       }
+      discard(answer);
       // A signed address may have expired. The registry issues another.
       if (isDenied) throw registryFault('Unreachable', `Storage host ${url.host} returned ${statusCode}`);
       url = nextUrl(url, headerOf(answer, 'location'));

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { failureOf, quoteRemote } from '../../../src/git/git-fault.ts';
+import { failureOf, quoteRemote, statusFault } from '../../../src/git/git-fault.ts';
 import * as fc from '../../support/properties.ts';
 
 test('links, long words and hidden characters of a host are left out', () => {
@@ -29,6 +29,24 @@ test('whatever a host sends, the quote is one bounded line without the link', ()
       assert.ok(!quoted.includes(url));
     }),
   );
+});
+
+test('a refused request quotes the plain text of the host, and guesses nothing without it', () => {
+  for (const [status, lines, code, message] of [
+    [
+      403,
+      ['remote: Your plan is over its limit'],
+      'Unauthorized',
+      /returned 403: "Your plan is over its limit"\. Check/,
+    ],
+    [422, ['TF401027: no permission'], 'Unauthorized', /returned 422: "TF401027: no permission"\. Follow/],
+    [507, ['No space'], 'Unreachable', /returned 507: "No space"\. Retrying/],
+    [422, [''], 'NotAGitServer', /returned 422, which is not git's protocol/],
+  ] as const) {
+    const fault = statusFault('git.example.com', status, true, lines);
+    assert.equal(fault.gitCode, code);
+    assert.match(fault.message, message);
+  }
 });
 
 test('an unexpected error gives its code, and never its text', () => {

@@ -66,9 +66,13 @@ export function sendError(
   response: ServerResponse,
   status: number,
   code: string,
-  { fields = '', headers = {} }: { readonly fields?: string; readonly headers?: Record<string, string> } = {},
+  {
+    words = secretAccessKey,
+    fields = '',
+    headers = {},
+  }: { readonly words?: string; readonly fields?: string; readonly headers?: Record<string, string> } = {},
 ): void {
-  const text = `<?xml version="1.0" encoding="UTF-8"?>\n<Error><Code>${code}</Code><Message>${secretAccessKey}</Message>${fields}</Error>`;
+  const text = `<?xml version="1.0" encoding="UTF-8"?>\n<Error><Code>${code}</Code><Message>${words}</Message>${fields}</Error>`;
   response.writeHead(status, { 'content-type': 'application/xml', ...headers }).end(text);
 }
 

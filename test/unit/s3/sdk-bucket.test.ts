@@ -15,6 +15,7 @@ const calls: Readonly<Record<string, (bucket: Bucket) => Promise<unknown>>> = {
 interface Refusal {
   readonly status: number;
   readonly code: string;
+  readonly words?: string;
   readonly fields?: string;
   readonly headers?: Record<string, string>;
   readonly fault: BucketFaultCode;
@@ -38,7 +39,19 @@ const refusals: readonly Refusal[] = [
   },
   { status: 400, code: 'ExpiredToken', fault: 'Denied', message: /session token has expired/ },
   { status: 400, code: 'InvalidToken', fault: 'Denied' },
-  { status: 401, code: 'SomethingElse', fault: 'Denied' },
+  { status: 401, code: 'SomethingElse', fault: 'Refused', message: /401 \(SomethingElse\) to s3:/ },
+  { status: 403, code: 'QuotaExceeded', fault: 'QuotaExceeded', message: /403 \(QuotaExceeded\): its quota/ },
+  { status: 400, code: 'XMinioAdminBucketQuotaExceeded', fault: 'QuotaExceeded' },
+  {
+    status: 403,
+    code: 'AccessDenied',
+    words: 'Cannot upload files, storage cap exceeded.',
+    fault: 'QuotaExceeded',
+  },
+  { status: 400, code: 'KMS.DisabledException', fault: 'Denied', message: /encryption key cannot be used/ },
+  { status: 403, code: 'AccessDenied', words: 'no kms:Decrypt', fault: 'Denied', message: /kms:Decrypt\./ },
+  { status: 403, code: 'AccessDenied', words: 'by object lock', fault: 'Protected' },
+  { status: 400, code: 'InvalidBucketName', fault: 'InvalidAddress', message: /name of the bucket/ },
   {
     status: 404,
     code: 'NoSuchBucket',
@@ -76,18 +89,19 @@ const refusals: readonly Refusal[] = [
   { status: 503, code: 'SlowDown', fault: 'Unreachable', isTemporary: true },
   { status: 429, code: 'TooManyRequests', fault: 'Unreachable', isTemporary: true },
   { status: 500, code: 'InternalError', fault: 'Unreachable', isTemporary: true },
-  { status: 507, code: 'XMinioStorageFull', fault: 'Unreachable', isTemporary: true },
+  { status: 503, code: 'SlowDownWrite', words: 'storage quota', fault: 'Unreachable', isTemporary: true },
+  { status: 507, code: 'XMinioStorageFull', fault: 'QuotaExceeded' },
   { status: 400, code: 'RequestTimeout', fault: 'Unreachable', isTemporary: true },
-  { status: 400, code: 'InvalidRequest', fault: 'NotABucket', message: /400 \(InvalidRequest\)/ },
+  { status: 400, code: 'InvalidRequest', fault: 'Refused', message: /400 \(InvalidRequest\) to s3:/ },
   { status: 405, code: 'wJalrXUtnFEMI-secret', fault: 'NotABucket', message: /returned 405, which/ },
 ];
 
 suite('a refusal of the service', () => {
-  for (const { status, code, fields, headers, fault, message, isTemporary = false } of refusals) {
-    test(`${status} ${code} means ${fault}`, async () => {
+  for (const { status, code, words, fields, headers, fault, message, isTemporary = false } of refusals) {
+    test(`${status} ${code} ${words ?? ''} means ${fault}`, async () => {
       await withScriptedBucket(
         (request, response) => {
-          const options = { ...(fields && { fields }), ...(headers && { headers }) };
+          const options = { ...(words && { words }), ...(fields && { fields }), ...(headers && { headers }) };
           if (request.method === 'HEAD') response.writeHead(status, { ...headers }).end();
           else sendError(response, status, code, options);
         },
@@ -328,13 +342,46 @@ suite('a write', () => {
         assert.equal(headers['x-amz-content-sha256'], object.sha256);
         assert.equal(headers['content-length'], '4');
         assert.match(headers['authorization'] ?? '', /SignedHeaders=[^,]*x-amz-content-sha256/);
-        // Services that know no checksums of AWS refuse them.
+        // A bucket with a default retention wants the sum; a trailer breaks services that know none.
+        assert.equal(headers['x-amz-checksum-sha256'], Buffer.from(object.sha256, 'hex').toString('base64'));
         const extra = Object.keys(headers).filter((name) =>
-          /checksum|trailer|^expect|content-encoding/.test(name),
+          /sdk-checksum|trailer|^expect|content-encoding/.test(name),
         );
         assert.deepEqual(extra, []);
       },
     );
+  });
+
+  test('sends no sum to a service that knows none, with its condition where it knows that', async () => {
+    const sent: string[] = [];
+    for (const knowsConditions of [true, false]) {
+      await withScriptedBucket(
+        (request, response) => {
+          const { headers, method = '' } = request;
+          const hasSum = headers['x-amz-checksum-sha256'] !== undefined;
+          const hasCondition = headers['if-none-match'] !== undefined;
+          sent.push(`${method} ${hasSum} ${hasCondition}`);
+          if (method === 'HEAD') response.writeHead(404).end();
+          else if (hasCondition && !knowsConditions) sendError(response, 501, 'NotImplemented');
+          else if (hasSum)
+            sendError(response, 501, 'NotImplemented', { words: 'Header x-amz-checksum-sha256' });
+          else response.end();
+        },
+        async ({ bucket }) => {
+          assert.equal(await bucket.put(objectOf('text'), signal), 'written');
+          assert.equal(await bucket.put(objectOf('more', { replaces: true }), signal), 'written');
+        },
+      );
+    }
+    const known = ['PUT true true', 'PUT false true', 'PUT false false'];
+    const unknown = [
+      'PUT true true',
+      'HEAD false false',
+      'PUT true false',
+      'PUT false false',
+      'PUT false false',
+    ];
+    assert.deepEqual(sent, [...known, ...unknown]);
   });
 
   test('of what is there leaves it', async () => {

@@ -463,8 +463,13 @@ describe('writing a blob', () => {
     [404, 'NAME_UNKNOWN', 'RepositoryMissing', /Create the repository first, as Amazon ECR requires/],
     [404, undefined, 'NotARegistry', /Check that the address/],
     [405, 'UNSUPPORTED', 'Denied', /Let the registry accept pushes/],
-    [401, 'UNAUTHORIZED', 'Denied', /no credentials were sent, or permission to write is missing/],
-    [403, 'DENIED', 'Denied', /permission to write is missing \(pull,push\)/],
+    [
+      401,
+      'UNAUTHORIZED',
+      'Denied',
+      /no credentials were sent\. Set credentials that may write \(pull,push\)/,
+    ],
+    [403, 'DENIED', 'Denied', /403 \(DENIED\) for docs\/site: no credentials were sent/],
     [301, undefined, 'NotARegistry', /returned 301 for an upload/],
     [200, undefined, 'NotARegistry', /returned 200 for an upload/],
   ] as const) {
@@ -482,7 +487,7 @@ describe('writing a blob', () => {
   for (const [status, code, expected] of [
     [400, 'DIGEST_INVALID', 'BlobDamaged'],
     [413, 'SIZE_INVALID', 'Denied'],
-    [400, 'SIZE_INVALID', 'NotARegistry'],
+    [400, 'SIZE_INVALID', 'Refused'],
     [307, '', 'NotARegistry'],
   ] as const) {
     test(`bytes refused with ${status} ${code} are ${expected}`, async () => {

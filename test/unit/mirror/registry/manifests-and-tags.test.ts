@@ -9,6 +9,7 @@ import {
   closeOpened,
   faultOf,
   linesOf,
+  login,
   never,
   refuse,
   startRegistry,
@@ -179,7 +180,8 @@ describe('writing a manifest', () => {
     [404, 'NAME_UNKNOWN', 'RepositoryMissing'],
     [404, 'MANIFEST_BLOB_UNKNOWN', 'BlobMissing'],
     [400, 'BLOB_UNKNOWN', 'BlobMissing'],
-    [400, 'MANIFEST_INVALID', 'NotARegistry'],
+    [400, 'MANIFEST_INVALID', 'FormatRefused'],
+    [412, 'PROJECTPOLICYVIOLATION', 'Refused'],
     [405, 'UNSUPPORTED', 'Denied'],
     [413, 'SIZE_INVALID', 'Denied'],
     [403, 'DENIED', 'Denied'],
@@ -191,6 +193,40 @@ describe('writing a manifest', () => {
       });
       const fault = await faultOf(carrier.writeManifest('v1', mediaType, manifest, never), expected);
       assert.ok(!fault.isTemporary);
+    });
+  }
+});
+
+/** As the products answer, with the words by which a fault is told from another. */
+const dialects = [
+  ['Harbor, quota', 403, 'DENIED', 'will exceed the configured upper limit of 100.0 MiB.', 'QuotaExceeded'],
+  ['GitLab, quota', 403, 'DENIED', 'the namespace storage limit has been reached', 'QuotaExceeded'],
+  ['Quay, quota', 403, 'DENIED', 'Quota has been exceeded on namespace', 'QuotaExceeded'],
+  ['a full disk', 500, 'UNKNOWN', 'write /data: no space left on device', 'QuotaExceeded'],
+  ['ECR, images of a repository', 403, 'LimitExceededException', '', 'QuotaExceeded'],
+  ['Harbor, immutable', 412, 'PRECONDITION', "'docs/site:v1' configured as immutable", 'Protected'],
+  ['ECR, immutable', 400, 'TAG_INVALID', 'because the tag is immutable', 'Protected'],
+  ['Harbor, read only', 403, 'DENIED', 'The system is in read only mode', 'Denied'],
+  ['a manifest of zstd', 400, 'MANIFEST_INVALID', 'unknown media type', 'FormatRefused'],
+  ['a code of tomorrow', 403, 'SIGNATURE_REQUIRED', '', 'Refused'],
+  ['a secret in place of a code', 403, 'hunter2-of-the-registry', '', 'Denied'],
+] as const;
+
+describe('a refusal in the words of a product', () => {
+  const zstd = Buffer.from('{"layers":[{"mediaType":"application/vnd.oci.image.layer.v1.tar+zstd"}]}');
+  for (const [name, status, code, words, expected] of dialects) {
+    test(`${name}: ${status} ${code} is ${expected}`, async () => {
+      const { carrier } = await startRegistry(
+        (request, response) => {
+          if (request.method === 'GET') refuse(response, 404, 'MANIFEST_UNKNOWN');
+          else refuse(response, status, code, words);
+        },
+        { credentials: login },
+      );
+      const { message } = await faultOf(carrier.writeManifest('v1', mediaType, zstd, never), expected);
+      assert.doesNotMatch(message, /credentials are not valid/);
+      assert.equal(message.includes(`${status} (${code})`), !code.includes('-'), message);
+      assert.equal(message.includes('Set compression: Gzip'), expected === 'FormatRefused', message);
     });
   }
 });
@@ -258,7 +294,11 @@ describe('listing tags', () => {
 
 describe('removing a tag', () => {
   /** A registry with one tag. A delete by digest may leave it. */
-  function removing(refusal?: readonly [number, string], keepsTags = false): StorageAnswer {
+  function removing(
+    refusal?: readonly [number, string],
+    keepsTags = false,
+    isRemovedMeanwhile = false,
+  ): StorageAnswer {
     let isTagged = true;
     return (request, response) => {
       if (request.method === 'GET') {
@@ -266,6 +306,7 @@ describe('removing a tag', () => {
         else refuse(response, 404, 'MANIFEST_UNKNOWN');
         return;
       }
+      if (isRemovedMeanwhile) isTagged = false;
       if (refusal !== undefined) return refuse(response, ...refusal);
       isTagged = keepsTags && request.url?.endsWith(digest) === true;
       response.writeHead(202).end();
@@ -285,7 +326,7 @@ describe('removing a tag', () => {
   test('deletes the tag too, where the registry keeps it', async () => {
     const { carrier, requests } = await startRegistry(removing(undefined, true));
     await carrier.removeTag('v1', never);
-    assert.equal(linesOf(requests).at(-1), 'DELETE manifests/v1');
+    assert.equal(linesOf(requests).at(-2), 'DELETE manifests/v1');
     assert.equal(await carrier.readManifest('v1', never), undefined);
   });
 
@@ -293,7 +334,7 @@ describe('removing a tag', () => {
     const absent = await startRegistry((_request, response) => refuse(response, 404, 'MANIFEST_UNKNOWN'));
     await absent.carrier.removeTag('v1', never);
     assert.equal(absent.requests.length, 1);
-    const gone = await startRegistry(removing([404, 'MANIFEST_UNKNOWN']));
+    const gone = await startRegistry(removing([404, 'MANIFEST_UNKNOWN'], false, true));
     await gone.carrier.removeTag('v1', never);
   });
 
@@ -301,17 +342,47 @@ describe('removing a tag', () => {
     [405, 'UNSUPPORTED'],
     [400, 'UNSUPPORTED'],
     [405, ''],
+    // The tag is still there, so nothing was removed.
+    [404, 'MANIFEST_UNKNOWN'],
   ] as const) {
     test(`says what to do where the registry allows no deletes: ${refusal.join(' ')}`, async () => {
       const { carrier } = await startRegistry(removing(refusal));
       const fault = await faultOf(carrier.removeTag('v1', never), 'Denied');
-      assert.match(fault.message, / for a delete\. Enable deletes in the registry/);
+      assert.match(fault.message, / for a delete of docs\/site\. Enable deletes in the registry/);
     });
   }
 
   test('names the permission that is missing', async () => {
     const { carrier } = await startRegistry(removing([403, 'DENIED']));
     const fault = await faultOf(carrier.removeTag('v1', never), 'Denied');
-    assert.match(fault.message, /returned 403 for docs\/site: .*permission to remove is missing/);
+    assert.match(fault.message, /returned 403 \(DENIED\) for docs\/site: .*may remove \(pull,push,delete\)/);
+  });
+
+  test('deletes the tag first where the registry refuses to delete what a tag names, as those of Google', async () => {
+    let isTagged = true;
+    const { carrier, requests } = await startRegistry((request, response) => {
+      const isDigest = request.url?.endsWith(digest) === true;
+      if (request.method === 'GET' && isTagged) response.end(manifest);
+      else if (request.method === 'GET') refuse(response, 404, 'MANIFEST_UNKNOWN');
+      else if (isDigest && isTagged) refuse(response, 400, 'GOOGLE_MANIFEST_DANGLING_TAG');
+      else {
+        isTagged &&= isDigest;
+        response.writeHead(202).end();
+      }
+    });
+    await carrier.removeTag('v1', never);
+    const deletes = linesOf(requests).filter((line) => line.startsWith('DELETE'));
+    assert.deepEqual(
+      deletes.map((line) => line.slice('DELETE manifests/'.length)),
+      [digest, 'v1', digest],
+    );
+  });
+
+  test('fails where deletes are accepted, and the tag stays', async () => {
+    const { carrier } = await startRegistry((request, response) =>
+      request.method === 'GET' ? response.end(manifest) : response.writeHead(202).end(),
+    );
+    const fault = await faultOf(carrier.removeTag('v1', never), 'Unreachable');
+    assert.match(fault.message, /accepted a delete, and still shows the tag/);
   });
 });

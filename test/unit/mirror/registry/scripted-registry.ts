@@ -128,9 +128,14 @@ export async function bodyOf(request: IncomingMessage): Promise<Buffer> {
 }
 
 /** In the registry's own form. */
-export function refuse(response: ServerResponse, status: number, code: string): void {
+export function refuse(
+  response: ServerResponse,
+  status: number,
+  code: string,
+  message = 'secret words of the registry',
+): void {
   response.writeHead(status, { 'content-type': 'application/json' });
-  response.end(JSON.stringify({ errors: [{ code, message: 'secret words of the registry' }] }));
+  response.end(JSON.stringify({ errors: [{ code, message }] }));
 }
 
 /** What was asked, as `METHOD /path?query`. */

@@ -35,6 +35,7 @@ const mirrored: Readonly<Record<reasons.MirrorReason, readonly [Observation, str
   RepositoryMissing: [withMirrorFailure(uncopied, 'RepositoryMissing'), 'False'],
   HostNotAllowed: [withMirrorFailure(uncopied, 'HostNotAllowed'), 'False'],
   OwnedElsewhere: [withMirrorFailure(uncopied, 'OwnedElsewhere'), 'False'],
+  QuotaExceeded: [withMirrorFailure(uncopied, 'QuotaExceeded'), 'False'],
   SecretMissing: [withMirrorFailure(uncopied, 'SecretMissing'), 'False'],
   Unreachable: [withMirrorFailure(uncopied, 'Unreachable'), 'False'],
   OutputWriteFailed: [withMirrorFailure(copied, 'OutputWriteFailed'), 'Unknown'],
@@ -121,7 +122,7 @@ const messages: readonly (readonly [string, Observation, RegExp])[] = [
   [
     'a failure is shown with the answer of the mirror and its retry time',
     withMirrorFailure(uncopied, 'Denied', 'registry.example.com returned 401.'),
-    /^The mirror refused .* Correct them\. registry\.example\.com returned 401\. Retrying at 2026-01-05T12:01:00Z\.$/,
+    /^The mirror refused .* Follow the message\. registry\.example\.com returned 401\. Retrying at 2026-01-05T12:01:00Z\.$/,
   ],
   [
     'a lost copy is shown with why it is not copied again',

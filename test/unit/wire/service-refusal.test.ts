@@ -1,0 +1,60 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { codeShown, kindOfRefusal } from '../../../src/wire/service-refusal.ts';
+
+test('codes of services are shown, and what may be a sentence or a credential is not', () => {
+  for (const code of [
+    'DENIED',
+    'TOOMANYREQUESTS',
+    'GOOGLE_MANIFEST_DANGLING_TAG',
+    'invalid_grant',
+    'QuotaExceeded',
+    'XMinioAdminBucketQuotaExceeded',
+    'XAmzContentSHA256Mismatch',
+    'KMS.DisabledException',
+    'InvalidRequest',
+  ]) {
+    assert.equal(codeShown(code), code);
+  }
+  for (const code of [
+    ...[
+      '',
+      'hunter2',
+      'two words',
+      'AKIAIOSFODNN7EXAMPLE',
+      'wJalrXUtnFEMIK7MDENGbPxRfiCYEXAMPLEKEY',
+      403,
+      null,
+    ],
+    ...['A\u202eB', 'https://x', 'X'.repeat(65), 'ghp_0123456789abcdef0123456789abcdef0123'],
+  ]) {
+    assert.equal(codeShown(code), undefined, String(code));
+  }
+});
+
+test('words say what a status does not, and a limit of requests is not a full disk', () => {
+  for (const [status, text, kind] of [
+    [403, 'DENIED will exceed the configured upper limit of 100.0 MiB', 'Full'],
+    [400, 'Datastore disk usage is too high', 'Full'],
+    [507, '', 'Full'],
+    [429, 'quota of pulls', undefined],
+    [403, 'API rate limit exceeded', undefined],
+    [403, 'requested access to the resource is denied', undefined],
+    [412, 'configured as immutable', 'Protected'],
+    [403, 'not authorized to perform kms:GenerateDataKey', 'Key'],
+    [405, 'READ_ONLY', 'ReadOnly'],
+    [413, 'manifest exceeds the size limit', undefined],
+  ] as const) {
+    assert.equal(kindOfRefusal({ status, text }), kind, text);
+  }
+});
+
+test('hostile words take no time', () => {
+  const start = performance.now();
+  for (const unit of ['storage ', 'storage a ', "'", 'A', 'Aa1.', 'no ', 'limit ', 'kms']) {
+    kindOfRefusal({ status: 403, text: unit.repeat(100_000) });
+    codeShown(unit.repeat(64 / unit.length));
+  }
+  const tookMs = performance.now() - start;
+  assert.ok(tookMs < 200, `${tookMs} ms`);
+});

@@ -4,6 +4,7 @@
 
 import { withoutRetry } from '../reconcile/status/failure-words.ts';
 import type { StatusChange } from '../reconcile/status/status-changes.ts';
+import type { MirrorReason } from '../staticexport/reasons.ts';
 import type { Condition, Status } from '../staticexport/status-schema.ts';
 import type { EventNote } from '../wire/cluster.ts';
 
@@ -79,13 +80,17 @@ function eventOfCondition(
     return isRelief ? normal('NoLongerStalled', `No longer stalled (was ${before.reason}).`) : undefined;
   }
   if (now.status === 'Unknown') return undefined;
-  const isBad = (type === 'Stalled') === (now.status === 'True');
+  const isBad = (type === 'Stalled') === (now.status === 'True') || now.reason === withOldCopies;
   // A recovery is an event only after a failure; a promotion has its own event.
-  if (!isBad && (before?.status !== 'False' || now.reason === 'Promoted')) return undefined;
+  const wasBad = before?.status === 'False' || before?.reason === withOldCopies;
+  if (!isBad && (!wasBad || now.reason === 'Promoted')) return undefined;
   const reason = `${subjects[type] ?? ''}${now.reason}`;
   // An event lasts an hour, and the next retry is often seconds away. Status has the time of the retry.
   return { type: isBad ? 'Warning' : 'Normal', reason, message: withoutRetry(now.message) };
 }
+
+/** The copy can be used, so `Mirrored` is True. */
+const withOldCopies: MirrorReason = 'RetentionFailed';
 
 const subjects: Readonly<Record<string, string>> = {
   LinkFresh: 'Link',

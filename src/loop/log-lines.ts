@@ -95,7 +95,14 @@ function linesOfAction({ after, action, result, baseUrl }: LoggedReconcile): rea
     case 'mirror-failed':
       return failed('checking the mirror', whyOf(result.failure), failures?.mirror, { ref: active?.ref });
     case 'mirror-looked':
-      return result.isThere ? [] : warn('copy is no longer in the mirror', { ref: active?.ref });
+      return [
+        ...(result.isThere ? [] : warn('copy is no longer in the mirror', { ref: active?.ref })),
+        ...(result.retentionFailure === undefined
+          ? []
+          : failed('removing old copies', whyOf(result.retentionFailure), failures?.retention, {
+              ref: active?.ref,
+            })),
+      ];
     case 'mirror-copied':
       return info('copied to the mirror again', { version: active?.version, ref: result.ref });
     case 'mirror-working':

@@ -74,10 +74,13 @@ export interface CopiedInspection extends Inspection {
 export interface MirrorLook {
   /** The manifest and both of its blobs are there. */
   readonly isThere: boolean;
-  /** Digests of other bundles in a place that belongs to the resource alone; a bounded number. */
-  readonly unlisted: readonly string[];
+  /**
+   * Digests of other bundles in a place that belongs to the resource alone; a bounded number. `undefined` where they could
+   * not be listed.
+   */
+  readonly unlisted: readonly string[] | undefined;
   /** Why expired copies could not be removed or listed, such as a registry without deletes. */
-  readonly retentionFailure?: MirrorFailure;
+  readonly retentionFailure?: MirrorFailure | undefined;
 }
 
 /** Copies of bundles. Each call works in a thread, under the limits of an inspection. */
@@ -101,13 +104,13 @@ export interface Mirrors {
    * Whether a copy is still there. First removes `expired` copies, where the place belongs to the resource alone and they
    * bear this project's annotation.
    *
-   * @param listed digests that are never reported or removed
+   * @param retention `listed` digests are never reported or removed; `known` ones are reported before others
    * @throws MirrorError
    */
   look(
     place: MirrorPlace,
     copy: { readonly ref: string; readonly digest: string },
-    retention: { readonly listed: readonly string[]; readonly expired: readonly string[] },
+    retention: Record<'listed' | 'expired' | 'known', readonly string[]>,
     signal: AbortSignal,
   ): Promise<MirrorLook>;
 }

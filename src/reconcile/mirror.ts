@@ -12,7 +12,7 @@ import { spreadOf } from './spread.ts';
 import type { MirrorState, Subject } from './state.ts';
 
 /** A copy is looked at once a day, up to a tenth earlier. */
-const lookEveryMs = 24 * 3_600_000;
+export const lookEveryMs = 24 * 3_600_000;
 const jitterShare = 0.1;
 /** Failures of a copy that belong to an export, in `failures.poll`. */
 const failurePrefix = 'Mirror';
@@ -65,6 +65,13 @@ export const mirrorCodeOf = (reason: string): string =>
 export function mirrorFailure({ status, wanted }: Observation): Failure | undefined {
   const failure = status.failures?.mirror;
   return wanted.mirror !== undefined && failure?.subject === placeOf(wanted.mirror) ? failure : undefined;
+}
+
+/** Why old copies of the place that the spec names are still there. */
+export function retentionFailure({ status, wanted }: Observation): Failure | undefined {
+  const failure = status.failures?.retention;
+  const isRetained = wanted.mirror?.unlistedMs !== undefined;
+  return isRetained && failure?.subject === placeOf(wanted.mirror) ? failure : undefined;
 }
 
 export function classifyMirror(observation: Observation): MirrorState {

@@ -101,7 +101,14 @@ export type ActionResult =
   /** The mirror kept a subject from its publication: no copy was made, or the copy could not be read. */
   | { readonly kind: 'copy-failed'; readonly failure: MirrorFailure }
   | { readonly kind: 'mirror-working' }
-  | { readonly kind: 'mirror-looked'; readonly isThere: boolean; readonly unlisted: readonly string[] }
+  | {
+      readonly kind: 'mirror-looked';
+      readonly isThere: boolean;
+      /** `undefined` where copies could not be listed. */
+      readonly unlisted: readonly string[] | undefined;
+      /** Why old copies could not be removed or listed. */
+      readonly retentionFailure?: MirrorFailure | undefined;
+    }
   | {
       readonly kind: 'mirror-copied';
       readonly ref: string;

@@ -151,9 +151,9 @@ export function createMirrors(options: MirrorsOptions): MirrorThreads {
         throw endOfMirror(error, sent.address) ?? withLimit(error, limits);
       }
     },
-    look: async (place, { ref, digest }, { listed, expired }, signal) => {
+    look: async (place, { ref, digest }, retention, signal) => {
       const sent = await sendable(place);
-      const task: LookTask = { task: 'look-at-mirror', place: sent, ref, digest, listed, expired };
+      const task: LookTask = { task: 'look-at-mirror', place: sent, ref, digest, ...retention };
       try {
         const answer = resultOf(await looks.run(task, place.owner.namespace, signal));
         const { isThere, unlisted, retentionFailure } = answer;

@@ -116,6 +116,8 @@ export const linkReasons = {
 /** Condition `Mirrored`. A reason of a failure has its message from the mirror. */
 export const mirrorReasons = {
   Copied: 'The published bundle is in the mirror.',
+  RetentionFailed:
+    'The published bundle is in the mirror, and old copies cannot be removed. Follow the message.',
   Copying: 'The bundle is being copied to the mirror, or waits for a free slot.',
   NotPublished: 'Nothing is published yet.',
   Lost: 'The copy of the published bundle is no longer in the mirror. It is copied again while a link can be obtained.',

@@ -254,6 +254,9 @@ export const statusSchema = z
         mirror: failureSchema
           .describe('Failures while checking the published copy in the mirror, or copying it again.')
           .optional(),
+        retention: failureSchema
+          .describe('Failures of daily checks while removing old copies from the mirror.')
+          .optional(),
       })
       .describe('Back-off of each operation. A restart of the operator does not reset it.')
       .optional(),

@@ -5,6 +5,12 @@ import { condition, handedOver, ofDocs } from './operator-series.ts';
 
 const notMirrored = { type: 'Ready', status: 'False', reason: 'NotMirrored' };
 
+/** @param count of daily checks in a row that did not remove old copies */
+const removals = (count: number) => ({
+  [line('staticexport_failures', { ...ofDocs('a'), operation: 'retention', reason: 'Denied' })]:
+    always(count),
+});
+
 /** With the chart's own thresholds. */
 export const mirrorAlerts: Readonly<Record<string, AlertCases>> = {
   StaticExportNotMirrored: fires(
@@ -16,6 +22,15 @@ export const mirrorAlerts: Readonly<Record<string, AlertCases>> = {
     seen(20, condition('Ready', 'False', 'NotMirrored', [1, 8], [undefined, 60])),
     // A link is published.
     seen(90, condition('Ready', 'True', 'Published'), condition('Mirrored', 'False', 'Lost')),
+  ),
+  StaticExportRetentionFailing: fires(
+    seen(80, removals(2)),
+    seen(80, handedOver('staticexport_failures', { operation: 'retention', reason: 'Denied' }, 3, 8)),
+  ).stays(
+    seen(55, removals(2)),
+    // The next check may remove them.
+    seen(90, removals(1)),
+    seen(90, condition('Mirrored', 'True', 'RetentionFailed')),
   ),
   StaticExportMirrorFailing: fires(
     seen(62, condition('Mirrored', 'False', 'Lost')),

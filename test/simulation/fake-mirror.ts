@@ -18,6 +18,8 @@ export const mirrorShapes = {
   retained: { mirror: { ...mirrorSpec, retention: { unlisted: '2d' } }, output: { link: 'Never' } },
 } as const;
 
+const retentionFailure = { code: 'Denied', message: 'Registry returned 405.', retryAfterMs: undefined };
+
 export type MirrorShape = keyof typeof mirrorShapes;
 
 /** True if the resource wants no link beside the reference. */
@@ -46,6 +48,8 @@ export class FakeMirror {
   /** While set, every call fails with this code. */
   failing: MirrorErrorCode | undefined;
   isHostAllowed = true;
+  /** The registry allows no deletes. */
+  keepsOldCopies = false;
   /** Of each call. */
   takesMs = 1000;
 
@@ -87,7 +91,7 @@ export class FakeMirror {
       look: async ({ owner, address }, { ref }, { listed, expired }, signal) => {
         await this.#call('look', true, signal);
         if (!owner.isExclusive) return { isThere: this.copies.has(ref), unlisted: [] };
-        for (const digest of expired) {
+        for (const digest of this.keepsOldCopies ? [] : expired) {
           this.removed.push(digest);
           this.copies.delete(this.refOf(digest, address));
         }
@@ -96,6 +100,7 @@ export class FakeMirror {
         return {
           isThere: this.copies.has(ref),
           unlisted: unlisted.filter((digest) => !listed.includes(digest)),
+          ...(this.keepsOldCopies && expired.length > 0 && { retentionFailure }),
         };
       },
     };

@@ -251,6 +251,33 @@ test('retention: copies that the history no longer lists are deleted after their
   assert.equal(simulation.status().unlistedCopies, undefined);
 });
 
+test('retention: a registry without deletes is a reason until it deletes, and a restart forgets nothing', async () => {
+  const spec = { historyLimit: 1, mirror: { ...mirrorSpec, retention: { unlisted: '3d' } } };
+  const simulation = await mirrored({ spec });
+  const first = publishedBundle(simulation);
+  await publishNext(simulation, 'second');
+  await simulation.run(2 * dayMs);
+  const seen = simulation.status().unlistedCopies;
+  assert.equal(seen?.[0]?.digest, first.digest);
+  simulation.mirror.keepsOldCopies = true;
+  await simulation.run(3 * dayMs);
+  simulation.restart();
+  await simulation.run(2 * dayMs);
+  const { unlistedCopies, failures, conditions } = simulation.status();
+  assert.deepEqual(unlistedCopies, seen);
+  assert.ok((failures?.retention?.count ?? 0) > 2, JSON.stringify(failures));
+  const reason = () => simulation.status().conditions?.find(({ type }) => type === 'Mirrored');
+  assert.deepEqual(
+    [reason()?.status, reason()?.reason],
+    ['True', 'RetentionFailed'],
+    JSON.stringify(conditions),
+  );
+  simulation.mirror.keepsOldCopies = false;
+  await simulation.run(2 * dayMs);
+  assert.deepEqual([simulation.mirror.removed, reason()?.reason], [[first.digest], 'Copied']);
+  assert.equal(simulation.status().failures?.retention, undefined);
+});
+
 test('mirror: thirty days with the vendor dead from the first day, drained nodes and a rollback leave every version at hand', async () => {
   const simulation = await mirrored({ spec: { output: { link: 'Never' }, schedule: '0 3 * * *' } });
   const oracles = new Oracles(simulation);

@@ -65,8 +65,12 @@ export function createMemoryCarrier(name = 'oci://registry.example.com/docs'): M
       }
       tags.set(tag, Buffer.from(manifest));
     },
-    listTags: async () => [...tags.keys()].sort(),
+    listTags: async () => {
+      begin('listTags');
+      return [...tags.keys()].sort();
+    },
     removeTag: async (tag) => {
+      begin('removeTag');
       tags.delete(tag);
     },
     close: async () => {},

@@ -118,6 +118,16 @@
     summary: "The bundle of {{ $which }} is not in its mirror, or the mirror cannot be read."
     description: "The published version stays. When its link has expired, a new pod without a stored bundle depends on the copy."
     runbook: {{ printf "%s: condition Mirrored names the cause. Lost: a registry or bucket rule deleted the copy; exclude its place from the rule. It is copied again while a link can be obtained, otherwise request an export. Denied, SecretMissing: write credentials with push and pull into the Secret of spec.mirror. QuotaExceeded: free space or raise the quota of the mirror. RepositoryMissing: create the repository or bucket. HostNotAllowed: add the host to allowedMirrorHosts. OwnedElsewhere: give each StaticExport its own repository or prefix. Unreachable: check the mirror and networkPolicy.mirrors. CopyFailed, OutputWriteFailed: follow the message. ContentChanged, or to copy what can no longer be obtained: %s" $look $again | quote }}
+{{- /* Each check is a day after the last one, so the second failure is not a passing one. */}}
+- alert: StaticExportRetentionFailing
+  expr: >-
+    {{ $of }} (max_over_time(staticexport_failures{ {{- $job -}} ,operation="retention"}[15m])) > 1
+  for: 1h
+  labels: { severity: warning }
+  annotations:
+    summary: "Old copies of {{ $which }} stay in its mirror."
+    description: "Two daily checks in a row did not remove what spec.mirror.retention names. The storage of the mirror grows with every version."
+    runbook: {{ printf "%s: condition Mirrored has the reason RetentionFailed, and its message names the cause. Denied: enable deletes in the registry, or give the credentials in the Secret of spec.mirror the permission to delete. Protected: exclude this place from immutable tags and locks. Unreachable: check the mirror. Otherwise remove spec.mirror.retention, and let a rule of the registry remove old tags." $look | quote }}
 - alert: StaticExportStalled
   expr: {{ $of | replace "job)" "job, reason)" }} (staticexport_condition{ {{- $job -}} ,type="Stalled",status="True",reason!~"Key.*|HostNotAllowed|BaseUrlMissing|PageCountDropped|TooFewPages|HomePageMissing|AwaitingPromotion|Rejected"}) == 1
   for: 10m

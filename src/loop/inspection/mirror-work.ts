@@ -86,7 +86,7 @@ function keepLink(
 function resultOf(done: MirrorOutcome, { output }: Observation): ActionResult {
   switch (done.kind) {
     case 'looked':
-      return { kind: 'mirror-looked', isThere: done.isThere, unlisted: done.unlisted };
+      return { ...done, kind: 'mirror-looked' };
     case 'copied': {
       const link = output.kind === 'ours' ? output.published?.link : undefined;
       return { kind: 'mirror-copied', ref: done.ref, link };
@@ -138,7 +138,9 @@ async function run(
 ): Promise<MirrorOutcome> {
   try {
     if (work === 'look') {
-      const retention = { listed: listedDigests(observation.status), expired: expiredDigests(observation) };
+      const known = (observation.status.unlistedCopies ?? []).map((copy) => copy.digest);
+      const listed = listedDigests(observation.status);
+      const retention = { listed, expired: expiredDigests(observation), known };
       const looked = await mirrors.look(place, { ref: active.ref ?? '', digest }, retention, signal);
       return { kind: 'looked', ...looked };
     }

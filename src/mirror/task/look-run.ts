@@ -84,30 +84,57 @@ const tidiesForMs = 60_000;
 const isBundleTag = (tag: string): boolean => /^[0-9a-f]{64}$/.test(tag);
 
 type Tidied = Omit<LookAnswer, 'isThere'>;
+/** The fault is one tag's, and says nothing about another. */
+const isOfOneTag = ({ mirrorCode }: MirrorError): boolean =>
+  /^(?:Protected|Refused|BlobMissing|BlobDamaged)$/.test(mirrorCode);
 
 /** @param isOwned the place has the record of this owner; otherwise it is written, and nothing is removed yet */
 async function tidy(
-  { place, digest, listed, expired }: LookTask,
+  { place, digest, listed, expired, known }: LookTask,
   isOwned: boolean,
   carrier: Carrier,
   clock: Pick<Clock, 'monotonic'>,
   signal: AbortSignal,
 ): Promise<Tidied> {
   const kept = new Set([...listed, digest]);
+  const endsAt = clock.monotonic() + tidiesForMs;
+  const removable = expired.filter((tag) => isOwned && isBundleTag(tag) && !kept.has(tag));
+  let fault: MirrorError | undefined;
+  let removed = 0;
   try {
     if (!isOwned) await claimPlace(carrier, place.owner, signal);
-    const endsAt = clock.monotonic() + tidiesForMs;
-    const removable = expired.filter((tag) => isOwned && isBundleTag(tag) && !kept.has(tag));
-    for (const tag of removable.slice(0, mostRemovals)) {
-      if (clock.monotonic() > endsAt) break;
-      if (await isBundle(tag, carrier, signal)) await carrier.removeTag(tag, signal);
+    for (const tag of removable) {
+      if (removed === mostRemovals || clock.monotonic() > endsAt) break;
+      const failed = await removeBundle(tag, carrier, signal);
+      if (failed === undefined) removed += 1;
+      fault ??= failed;
+      if (failed !== undefined && !isOfOneTag(failed)) break;
     }
     const tags = await carrier.listTags(signal);
-    const unlisted = tags.filter((tag) => isBundleTag(tag) && !kept.has(tag)).sort();
-    return { unlisted: unlisted.slice(0, mostUnlisted), retentionFailure: undefined };
+    const remembered = new Set(known);
+    const [again, fresh] = [true, false].map((isKnown) =>
+      tags.filter((tag) => isBundleTag(tag) && !kept.has(tag) && remembered.has(tag) === isKnown).sort(),
+    );
+    const unlisted = [...(again ?? []), ...(fresh ?? [])].slice(0, mostUnlisted);
+    return { unlisted, retentionFailure: fault && sentFailure(fault) };
   } catch (error) {
     if (!(error instanceof MirrorError)) throw error;
-    return { unlisted: [], retentionFailure: sentFailure(error) };
+    return { unlisted: undefined, retentionFailure: sentFailure(fault ?? error) };
+  }
+}
+
+/** @returns why it is still there */
+async function removeBundle(
+  tag: string,
+  carrier: Carrier,
+  signal: AbortSignal,
+): Promise<MirrorError | undefined> {
+  try {
+    if (await isBundle(tag, carrier, signal)) await carrier.removeTag(tag, signal);
+    return undefined;
+  } catch (error) {
+    if (error instanceof MirrorError) return error;
+    throw error;
   }
 }
 

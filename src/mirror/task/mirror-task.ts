@@ -48,6 +48,8 @@ export interface LookTask {
   readonly digest: string;
   readonly listed: readonly string[];
   readonly expired: readonly string[];
+  /** Unlisted digests that are remembered: reported before others, whatever the bound. */
+  readonly known: readonly string[];
 }
 
 export type MirrorTask = CopyTask | VerifyTask | LookTask;
@@ -76,7 +78,8 @@ export interface CopyAnswer {
 
 export interface LookAnswer {
   readonly isThere: boolean;
-  readonly unlisted: readonly string[];
+  /** `undefined` where they could not be listed. */
+  readonly unlisted: readonly string[] | undefined;
   /** Why the place could not be tidied. */
   readonly retentionFailure: SentFailure | undefined;
 }

@@ -18,7 +18,7 @@ export interface StatusSummary {
   readonly linkExpiresAt: number | undefined;
   /** Of the last finished job. */
   readonly exportTookMs: number | undefined;
-  /** Failures in a row, by what they hold up (`export`, `poll`, `link`); 1 for a refused `key`. */
+  /** Failures in a row, by what they hold up (`export`, `poll`, `link`, `mirror`, `retention`); 1 for a refused `key`. */
   readonly failures: readonly {
     readonly operation: string;
     readonly reason: string;
@@ -72,7 +72,7 @@ export function summarizeStatus(found: unknown): StatusSummary {
     linkExpiresAt: timeAt(active, 'linkExpirationTime'),
     exportTookMs: startedAt === undefined || completedAt === undefined ? undefined : completedAt - startedAt,
     failures: sharedIfEmpty([
-      ...['export', 'poll', 'link', 'mirror'].flatMap((operation) =>
+      ...['export', 'poll', 'link', 'mirror', 'retention'].flatMap((operation) =>
         failureOf(operation, recordAt(failures, operation)),
       ),
       ...refusal,

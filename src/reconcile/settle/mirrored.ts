@@ -8,7 +8,14 @@ import { printable } from '../../wire/printable-text.ts';
 import type { LinkTimes, Publication } from '../../wire/publication.ts';
 import { waitMs } from '../backoff.ts';
 import { goneRetryMs } from '../failure-policy.ts';
-import { isInMirror, isPublished, listedDigests, mirrorFailureReason, placeOf } from '../mirror.ts';
+import {
+  isInMirror,
+  isPublished,
+  listedDigests,
+  lookEveryMs,
+  mirrorFailureReason,
+  placeOf,
+} from '../mirror.ts';
 import type { Observation } from '../observation.ts';
 import type { ActionResult } from '../result.ts';
 
@@ -47,13 +54,16 @@ export function withCopy(active: Active, ref: string, now: number): Active {
 /** A look at the published copy. One that is gone is copied again from a link. */
 export function settleLooked(
   observation: Observation,
-  { isThere, unlisted }: Extract<ActionResult, { kind: 'mirror-looked' }>,
+  { isThere, unlisted, retentionFailure }: Extract<ActionResult, { kind: 'mirror-looked' }>,
 ): MirrorSettled {
   const { status, now } = observation;
   const { active } = status;
   if (active?.ref === undefined) return { status, publish: undefined };
-  const unlistedCopies = rememberUnlisted(observation, unlisted);
-  const calm = { ...status, unlistedCopies, failures: { ...status.failures, mirror: undefined } };
+  // A copy that could not be removed is still there, so an empty list is not one.
+  const hasList = retentionFailure === undefined || unlisted?.length !== 0;
+  const unlistedCopies = rememberUnlisted(observation, hasList ? unlisted : undefined);
+  const retention = retentionFailure && settleRetention(observation, retentionFailure);
+  const calm = { ...status, unlistedCopies, failures: { ...status.failures, mirror: undefined, retention } };
   if (!isThere) {
     return {
       status: { ...calm, active: { ...active, copyLossTime: formatInstant(now) } },
@@ -68,16 +78,29 @@ export function settleLooked(
 /** Each digest keeps the time when it was first seen. The longest unlisted stay where there are too many. */
 function rememberUnlisted(
   { status, wanted, now }: Observation,
-  unlisted: readonly string[],
+  found: readonly string[] | undefined,
 ): Status['unlistedCopies'] {
   if (wanted.mirror?.unlistedMs === undefined) return undefined;
   const listed = listedDigests(status);
-  const known = (status.unlistedCopies ?? []).filter(({ digest }) => unlisted.includes(digest));
+  const remembered = status.unlistedCopies ?? [];
+  // A list that failed says nothing about any of them.
+  const unlisted = found ?? remembered.map(({ digest }) => digest);
+  const known = remembered.filter(({ digest }) => unlisted.includes(digest));
   const added = unlisted
     .filter((digest) => !listed.includes(digest) && !known.some((one) => one.digest === digest))
     .map((digest) => ({ digest, firstSeenTime: formatInstant(now) }));
   const all = [...known.filter(({ digest }) => !listed.includes(digest)), ...added].slice(0, maxUnlisted);
   return all.length === 0 ? undefined : all;
+}
+
+/** Old copies stay. The next check, within a day, is the next attempt. */
+function settleRetention(observation: Observation, failure: MirrorFailure): Failure | undefined {
+  const { status, wanted } = observation;
+  if (wanted.mirror?.unlistedMs === undefined) return undefined;
+  const subject = placeOf(wanted.mirror);
+  const before = status.failures?.retention;
+  const count = (before?.subject === subject ? before.count : 0) + 1;
+  return failureOf(observation, failure.code, failure, subject, count, lookEveryMs);
 }
 
 /** The published version was copied again, from its own link or from another one. */

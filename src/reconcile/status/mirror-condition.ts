@@ -3,7 +3,7 @@
 
 import { type MirrorReason, mirrorReasons } from '../../staticexport/reasons.ts';
 import type { Condition, Failure } from '../../staticexport/status-schema.ts';
-import { hasCopy, isMirrorFailure, mirrorCodeOf, mirrorFailure } from '../mirror.ts';
+import { hasCopy, isMirrorFailure, mirrorCodeOf, mirrorFailure, retentionFailure } from '../mirror.ts';
 import type { Observation } from '../observation.ts';
 import type { State } from '../state.ts';
 import { type Claim, claim } from './claim.ts';
@@ -33,6 +33,9 @@ export function claimMirrored(observation: Observation, state: State): readonly 
     return mirrored(isUnsure ? 'Unknown' : 'False', reason, detail);
   }
   if (active?.copyLossTime !== undefined) return mirrored('False', 'Lost');
+  const kept = retentionFailure(observation);
+  // The copy can be used, so the status stays True.
+  if (isCopied && kept !== undefined) return mirrored('True', 'RetentionFailed', describe(kept));
   if (isCopied) return mirrored('True', 'Copied', `${active?.version ?? ''}: ${active?.ref ?? ''}.`);
   const isCopying = active !== undefined || state.export.kind === 'complete';
   return mirrored('Unknown', isCopying ? 'Copying' : 'NotPublished');

@@ -135,7 +135,7 @@ export async function openCopier(): Promise<Copier> {
     assertCopied: async (place) => {
       const ref = await copy(place);
       assert.deepEqual(await mirrors.verify(place, ref, digest, never), inspection);
-      const look = await mirrors.look(place, { ref, digest }, { listed: [], expired: [] }, never);
+      const look = await mirrors.look(place, { ref, digest }, { listed: [], expired: [], known: [] }, never);
       assert.equal(look.isThere, true);
       assert.equal(await copy(place, { compression: 'Gzip' }), ref);
     },

@@ -23,6 +23,16 @@ const steady: Status = {
 };
 
 const rows: Readonly<Record<string, readonly [Status, Status, readonly string[]]>> = {
+  'old copies that cannot be removed are an event': [
+    { ...steady, conditions: [condition('Mirrored', 'True', 'Copied')] },
+    { ...steady, conditions: [condition('Mirrored', 'True', 'RetentionFailed')] },
+    ['Warning MirrorRetentionFailed'],
+  ],
+  'old copies that were removed after all are an event': [
+    { ...steady, conditions: [condition('Mirrored', 'True', 'RetentionFailed')] },
+    { ...steady, conditions: [condition('Mirrored', 'True', 'Copied')] },
+    ['Normal MirrorCopied'],
+  ],
   'a refresh is not an event': [
     steady,
     { ...steady, active: { ...active, linkIssueTime: '2026-01-05T12:10:00Z' } },

@@ -62,6 +62,7 @@ const seldom: readonly string[] = [
   'failures.*.request',
   'failures.*.secretVersion',
   'failures.mirror',
+  'failures.retention',
   'history[].ref',
   'hook',
   'hook.firstTime',

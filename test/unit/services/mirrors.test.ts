@@ -63,8 +63,13 @@ const order = (versionStamp: string, change: Partial<CopyOrder> = {}): CopyOrder
 });
 
 async function sentTo(mirrors: MirrorThreads, where: MirrorPlace): Promise<LookTask> {
-  const found = await mirrors.look(where, { ref: 'r', digest }, { listed: ['l'], expired: ['e'] }, never);
-  return JSON.parse(found.unlisted[0] ?? '');
+  const found = await mirrors.look(
+    where,
+    { ref: 'r', digest },
+    { listed: ['l'], expired: ['e'], known: [] },
+    never,
+  );
+  return JSON.parse(found.unlisted?.[0] ?? '');
 }
 
 test('a copy is an inspection and a reference', async () => {
@@ -124,7 +129,7 @@ test('a place that the flags refuse starts no thread', async () => {
   await assert.rejects(mirrors.copy(link, order('copying exit', { place: elsewhere }), never), refused);
   await assert.rejects(mirrors.verify(elsewhere, 'exit', digest, never), refused);
   await assert.rejects(
-    mirrors.look(elsewhere, { ref: 'exit', digest }, { listed: [], expired: [] }, never),
+    mirrors.look(elsewhere, { ref: 'exit', digest }, { listed: [], expired: [], known: [] }, never),
     refused,
   );
 });
@@ -176,7 +181,7 @@ test('a stop ends a copy with its own reason, at any moment', async () => {
 test('a look, and why a place could not be tidied', async () => {
   const mirrors = open();
   const look = (ref: string, signal = never) =>
-    mirrors.look(place, { ref, digest }, { listed: [], expired: [] }, signal);
+    mirrors.look(place, { ref, digest }, { listed: [], expired: [], known: [] }, signal);
   assert.deepEqual((await look('kept')).retentionFailure, {
     code: 'Denied',
     message: 'No.',

@@ -74,11 +74,12 @@ const place = {
   owner: { namespace: 'docs', name: 'site', uid: 'uid-1', isExclusive: false },
   secret: { name: 'registry', data: { username: bytesOf('robot') } },
 };
+const removal = { code: 'Denied', message: 'Registry r returned 405.', retryAfterMs: undefined };
 const working: ActionResult = { kind: 'mirror-working' };
 
 test('a look is begun by one reconcile, wakes the resource, and its outcome is taken once', async () => {
   const { ports, looks, woken, work } = openEnvironment({
-    look: async () => ({ isThere: false, unlisted: ['c'.repeat(64)] }),
+    look: async () => ({ isThere: false, unlisted: ['c'.repeat(64)], retentionFailure: removal }),
   });
   assert.deepEqual(await work('look', copied), working);
   await ports.clock.pass(0);
@@ -87,12 +88,13 @@ test('a look is begun by one reconcile, wakes the resource, and its outcome is t
     kind: 'mirror-looked',
     isThere: false,
     unlisted: ['c'.repeat(64)],
+    retentionFailure: removal,
   });
   assert.equal(ports.ofAction.memory.mirrorWorks.size, 0);
   assert.equal(looks.length, 1);
   const [lookPlace, copy, retention] = looks[0] ?? assert.fail();
   assert.deepEqual([lookPlace, copy], [place, { ref, digest: active.digest }]);
-  assert.deepEqual(retention, { listed: [active.digest], expired: [] });
+  assert.deepEqual(retention, { listed: [active.digest], expired: [], known: [] });
 });
 
 test('a look removes the copies whose time has passed', async () => {
@@ -103,7 +105,7 @@ test('a look removes the copies whose time has passed', async () => {
     'look',
     withStatus(retained, { unlistedCopies: [{ digest: expired, firstSeenTime: at(-86_400) }] }),
   );
-  assert.deepEqual(looks[0]?.[2], { listed: [active.digest], expired: [expired] });
+  assert.deepEqual(looks[0]?.[2], { listed: [active.digest], expired: [expired], known: [expired] });
   assert.equal(looks[0][0].owner.isExclusive, true);
 });
 

@@ -30,7 +30,7 @@ const look = (
   change: Partial<LookTask> = {},
 ) =>
   runLook(
-    { task: 'look-at-mirror', place, ...copy, listed: [], expired: [], ...change },
+    { task: 'look-at-mirror', place, ...copy, listed: [], expired: [], known: [], ...change },
     carrier,
     copyContext(),
     never,
@@ -118,6 +118,42 @@ test('expired copies are removed, and others reported', async () => {
   assert.deepEqual(found, { isThere: true, unlisted: [rest.digest], retentionFailure: undefined });
   const left = [copy.digest, listed.digest, rest.digest, ownerTag].sort();
   assert.deepEqual(await carrier.listTags(never), left);
+});
+
+test('a copy that cannot be removed stays reported, keeps none of the others, and its fault is returned', async () => {
+  const carrier = createMemoryCarrier();
+  await claimPlace(carrier, place.owner, never);
+  const copy = await copied(carrier);
+  const old = [await copied(carrier, 'old'), await copied(carrier, 'older')].map(({ digest }) => digest);
+  const change = { place: exclusive, expired: old };
+  for (const [code, left] of [
+    ['Denied', 2],
+    ['Protected', 1],
+  ] as const) {
+    let isFirst = true;
+    carrier.beforeCall = (call) => {
+      if (call !== 'removeTag' || !isFirst) return;
+      isFirst = false;
+      throw new MirrorError(code, 'It stays.');
+    };
+    const found = await look(carrier, copy, change);
+    assert.deepEqual([found.unlisted?.length, found.retentionFailure?.code], [left, code]);
+  }
+  carrier.beforeCall = (call) => {
+    if (call === 'listTags') throw new MirrorError('Unreachable', 'No answer.');
+  };
+  const { unlisted, retentionFailure } = await look(carrier, copy, change);
+  assert.deepEqual([unlisted, retentionFailure?.code], [undefined, 'Unreachable']);
+});
+
+test('of too many unlisted copies those are reported that are remembered', async () => {
+  const carrier = createMemoryCarrier();
+  await claimPlace(carrier, place.owner, never);
+  const copy = await copied(carrier);
+  for (let at = 0; at < 70; at += 1) carrier.tags.set(at.toString(16).padStart(64, '0'), Buffer.from('{}'));
+  const last = (69).toString(16).padStart(64, '0');
+  const { unlisted } = await look(carrier, copy, { place: exclusive, known: [last] });
+  assert.deepEqual([unlisted?.length, unlisted?.[0]], [64, last]);
 });
 
 test('tags that are not bundles of this project are never removed', async () => {

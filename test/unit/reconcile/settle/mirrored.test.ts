@@ -99,6 +99,22 @@ test('an unlisted copy keeps the time when it was first seen, and is forgotten w
   ]);
 });
 
+test('copies that cannot be removed or listed are remembered, and each failed check counts', () => {
+  const remembered = [{ digest: other, firstSeenTime: at(-90_000) }];
+  let observation = withStatus(retained(copied), { unlistedCopies: remembered });
+  for (const [count, unlisted] of [[1, undefined] as const, [2, [other]] as const]) {
+    const result = { kind: 'mirror-looked', isThere: true, unlisted, retentionFailure: denied } as const;
+    const { status } = settleLooked(observation, result);
+    assert.deepEqual(status.unlistedCopies, remembered);
+    const failure = status.failures?.retention ?? assert.fail();
+    assert.deepEqual([failure.count, failure.reason, failure.message], [count, 'Denied', denied.message]);
+    assert.equal(status.failures?.mirror, undefined);
+    observation = withStatus(observation, status);
+  }
+  const { status } = settleLooked(observation, looked(true, []));
+  assert.deepEqual([status.failures?.retention, status.unlistedCopies], [undefined, undefined]);
+});
+
 test('a resource without retention remembers no unlisted copies', () => {
   const known = withStatus(copied, { unlistedCopies: [{ digest: other, firstSeenTime: at(-600) }] });
   assert.equal(settleLooked(known, looked(true, [other])).status.unlistedCopies, undefined);

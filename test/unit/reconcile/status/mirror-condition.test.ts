@@ -6,6 +6,7 @@ import { test } from 'node:test';
 import { adopt } from '../../../../src/reconcile/adopt.ts';
 import { classify } from '../../../../src/reconcile/classify.ts';
 import type { Observation } from '../../../../src/reconcile/observation.ts';
+import { settleLooked } from '../../../../src/reconcile/settle/mirrored.ts';
 import { statusOf } from '../../../../src/reconcile/status/status.ts';
 import type * as reasons from '../../../../src/staticexport/reasons.ts';
 import {
@@ -26,8 +27,18 @@ import { calm, fresh, mirror } from '../cases/observations.ts';
 const uncopied = withWanted(calm, { mirror });
 const first = withWanted(fresh, { mirror });
 
+const mirrorRetained = withWanted(copied, { mirror: { ...mirror, unlistedMs: 86_400_000 } });
+
+/** A look that found the copy, and could not remove another. */
+const withRetentionFailure = (observation: Observation): Observation => {
+  const retentionFailure = { code: 'Denied', message: 'The registry returned 405.', retryAfterMs: undefined };
+  const result = { kind: 'mirror-looked', isThere: true, unlisted: [], retentionFailure } as const;
+  return withStatus(observation, settleLooked(observation, result).status);
+};
+
 const mirrored: Readonly<Record<reasons.MirrorReason, readonly [Observation, string]>> = {
   Copied: [copied, 'True'],
+  RetentionFailed: [withRetentionFailure(mirrorRetained), 'True'],
   Copying: [uncopied, 'Unknown'],
   NotPublished: [first, 'Unknown'],
   Lost: [withoutCopy(copied), 'False'],

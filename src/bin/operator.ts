@@ -5,6 +5,7 @@
 import '../runtime/supported-node.ts';
 import '../runtime/v8/small-heap.ts';
 import { readProxySettings } from '../bundle/fetch/proxy-settings.ts';
+import { readConnectionEnvironment } from '../kube/transport/connection.ts';
 import { operatorProgram } from '../operator/flags.ts';
 import { runOperator } from '../operator/operator.ts';
 import { runProgram } from '../runtime/program.ts';
@@ -29,6 +30,7 @@ await runProgram(process, operatorProgram, (values, context) =>
       kubeconfig: values.kubeconfig,
       context: values.context,
       isInCluster: process.env['KUBERNETES_SERVICE_HOST'] !== undefined,
+      environment: readConnectionEnvironment(process.env),
     },
   }),
 );

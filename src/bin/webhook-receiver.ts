@@ -3,6 +3,7 @@
 
 import '../runtime/supported-node.ts';
 import '../runtime/v8/small-heap.ts';
+import { readConnectionEnvironment } from '../kube/transport/connection.ts';
 import { runProgram } from '../runtime/program.ts';
 import { keepWasmPlain } from '../runtime/v8/plain-wasm.ts';
 import { runWebhookReceiver, webhookReceiverProgram } from '../webhook/program.ts';
@@ -10,5 +11,8 @@ import { runWebhookReceiver, webhookReceiverProgram } from '../webhook/program.t
 keepWasmPlain();
 
 await runProgram(process, webhookReceiverProgram, (values, context) =>
-  runWebhookReceiver(values, context, process.env['KUBERNETES_SERVICE_HOST'] !== undefined),
+  runWebhookReceiver(values, context, {
+    isInCluster: process.env['KUBERNETES_SERVICE_HOST'] !== undefined,
+    environment: readConnectionEnvironment(process.env),
+  }),
 );

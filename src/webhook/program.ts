@@ -55,18 +55,18 @@ const graceMs = 10_000;
 
 /**
  * Runs until `context.shutdown` aborts.
- * @param isInCluster whether this is a pod with a service account
+ * @param source whether this is a pod with a service account, and what the environment says
  * @param onListening gets the addresses of both ports
  */
 export async function runWebhookReceiver(
   values: FlagValues<typeof flags>,
   context: ProgramContext,
-  isInCluster: ConnectionSource['isInCluster'],
+  source: Pick<ConnectionSource, 'isInCluster' | 'environment'>,
   onListening: (url: string, adminUrl: string | undefined) => void = () => {},
 ): Promise<void> {
   const { clock, logger, shutdown } = context;
   const { kubeconfig, context: kubeContext, clusterTimeout } = values;
-  const connection = openConnection({ kubeconfig, context: kubeContext, isInCluster });
+  const connection = openConnection({ kubeconfig, context: kubeContext, ...source });
   const transport = createTransport(connection, {
     clock,
     timeoutMs: clusterTimeout,

@@ -4,9 +4,9 @@
 
 // The default export: see runtime/supported-node.ts.
 import tls from 'node:tls';
-import { Agent, type Dispatcher, EnvHttpProxyAgent, Pool } from 'undici';
+import { Agent, Dispatcher, Pool, ProxyAgent } from 'undici';
 import { guardedLookup } from '../../runtime/http/guarded-lookup.ts';
-import type { ProxySettings } from './proxy-settings.ts';
+import { type ProxySettings, proxyFor } from './proxy-settings.ts';
 
 export interface LinkAgentOptions {
   readonly allowPrivateLinks: boolean;
@@ -36,19 +36,58 @@ export function createLinkAgent(options: LinkAgentOptions): Dispatcher {
       lookup: guardedLookup(allowPrivateLinks),
     },
   };
-  if (!hasProxy(proxy)) return new Agent(common);
-  return new EnvHttpProxyAgent({
-    ...common,
-    // Empty rather than absent: undici would read an absent setting from the environment.
-    httpProxy: proxy.httpProxy ?? '',
-    httpsProxy: proxy.httpsProxy ?? '',
-    noProxy: proxy.noProxy ?? '',
-    requestTls: trust,
-    proxyTls: { ...trust, allowH2: false },
-    connectTimeout: idleTimeoutMs,
-    // By default undici waits five minutes for the answer to a CONNECT, and blocks that connection meanwhile.
-    clientFactory: (origin, rest) => new Pool(origin, { ...rest, headersTimeout: idleTimeoutMs }),
+  const direct = new Agent(common);
+  if (!hasProxy(proxy)) return direct;
+  return new ChosenAgent(direct, proxy, (uri) => {
+    return new ProxyAgent({
+      ...common,
+      uri,
+      requestTls: trust,
+      proxyTls: { ...trust, allowH2: false },
+      connectTimeout: idleTimeoutMs,
+      // By default undici waits five minutes for the answer to a CONNECT, and blocks that connection meanwhile.
+      clientFactory: (origin, rest) => new Pool(origin, { ...rest, headersTimeout: idleTimeoutMs }),
+    });
   });
+}
+
+/** Each request goes direct or through a proxy, by its origin. undici's own choice knows no networks. */
+class ChosenAgent extends Dispatcher {
+  readonly #direct: Dispatcher;
+  readonly #settings: ProxySettings;
+  readonly #open: (proxy: string) => Dispatcher;
+  readonly #proxies = new Map<string, Dispatcher>();
+
+  constructor(direct: Dispatcher, settings: ProxySettings, open: (proxy: string) => Dispatcher) {
+    super();
+    this.#direct = direct;
+    this.#settings = settings;
+    this.#open = open;
+  }
+
+  override dispatch(options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): boolean {
+    return this.#agentFor(options).dispatch(options, handler);
+  }
+
+  override async close(): Promise<void> {
+    await Promise.all(this.#all().map((agent) => agent.close()));
+  }
+
+  override async destroy(): Promise<void> {
+    await Promise.all(this.#all().map((agent) => agent.destroy()));
+  }
+
+  #agentFor({ origin = '' }: Dispatcher.DispatchOptions): Dispatcher {
+    const proxy = proxyFor(new URL(origin), this.#settings);
+    if (proxy === undefined) return this.#direct;
+    const agent = this.#proxies.get(proxy) ?? this.#open(proxy);
+    this.#proxies.set(proxy, agent);
+    return agent;
+  }
+
+  #all(): readonly Dispatcher[] {
+    return [this.#direct, ...this.#proxies.values()];
+  }
 }
 
 function hasProxy(proxy: ProxySettings | undefined): proxy is ProxySettings {

@@ -1,5 +1,8 @@
-// Which proxy a link is fetched through, by the usual variables. A file of its own, so that a worker can read them without
-// loading an HTTP client.
+// Which proxy a request goes through, by the usual variables: one rule for every client of this project, as curl and Go
+// read them. A file of its own, so that a worker can read them without loading an HTTP client. Refuses SOCKS. Pure.
+
+import { BlockList, isIP } from 'node:net';
+import { PublishableError } from '../../wire/publishable-error.ts';
 
 /** Handed in as data: only `bin` reads the environment. */
 export interface ProxySettings {
@@ -15,4 +18,60 @@ export function readProxySettings(env: Readonly<Record<string, string | undefine
     httpsProxy: env['https_proxy'] ?? env['HTTPS_PROXY'],
     noProxy: env['no_proxy'] ?? env['NO_PROXY'],
   };
+}
+
+/**
+ * @returns the proxy's address; `undefined` where the request goes direct
+ * @throws {PublishableError} `InvalidProxy`
+ */
+export function proxyFor(url: URL, settings: ProxySettings): string | undefined {
+  const isSecure = url.protocol === 'https:';
+  const proxy = (isSecure ? settings.httpsProxy : settings.httpProxy)?.trim();
+  if (!proxy || isExempt(url, settings.noProxy ?? '')) return undefined;
+  const address = proxy.includes('://') ? proxy : `http://${proxy}`;
+  if (URL.canParse(address) && /^https?:$/.test(new URL(address).protocol)) return address;
+  throw new PublishableError(
+    'InvalidProxy',
+    `${isSecure ? 'HTTPS_PROXY' : 'HTTP_PROXY'} is not the address of an HTTP proxy. Write it as http://HOST:PORT.`,
+  );
+}
+
+/** A list such as `*`, `example.com`, `.example.com:8443`, `10.0.0.0/8` and `[fd00::]/8`. */
+function isExempt({ hostname, port, protocol }: URL, noProxy: string): boolean {
+  const host = bare(hostname);
+  const effectivePort = port || (protocol === 'https:' ? '443' : '80');
+  return noProxy
+    .split(/[\s,]+/)
+    .filter((entry) => entry !== '')
+    .some((entry) => {
+      if (entry === '*') return true;
+      const [name, wanted] = splitPort(entry.toLowerCase());
+      if (wanted !== undefined && wanted !== effectivePort) return false;
+      return isIP(host) === 0 ? isDomainOf(bare(name), host) : isInNetwork(name, host);
+    });
+}
+
+/** Without brackets, and without the dot at the end of a full name. */
+const bare = (name: string): string => name.replace(/^\[(.*)\]$/, '$1').replace(/\.$/, '');
+
+function splitPort(entry: string): readonly [name: string, port: string | undefined] {
+  const [, name, port] = /^(\[[^\]]*\]|[^:]*):(\d+)$/.exec(entry) ?? [];
+  return name === undefined ? [entry, undefined] : [name, port];
+}
+
+function isDomainOf(entry: string, host: string): boolean {
+  const domain = entry.replace(/^\*?\./, '');
+  return domain !== '' && (host === domain || host.endsWith(`.${domain}`));
+}
+
+function isInNetwork(entry: string, host: string): boolean {
+  const [address = '', bits, more] = entry.split('/');
+  const network = bare(address);
+  const version = isIP(network);
+  const prefix = bits === undefined ? (version === 4 ? 32 : 128) : Number(bits);
+  const isPrefix = /^\d{1,3}$/.test(bits ?? '0') && prefix <= (version === 4 ? 32 : 128);
+  if (version === 0 || more !== undefined || !isPrefix) return false;
+  const list = new BlockList();
+  list.addSubnet(network, prefix, version === 4 ? 'ipv4' : 'ipv6');
+  return list.check(host, isIP(host) === 4 ? 'ipv4' : 'ipv6');
 }

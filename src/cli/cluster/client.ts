@@ -4,7 +4,12 @@
 
 import { createList } from '../../kube/objects/resource-list.ts';
 import { readResource } from '../../kube/objects/stored-object.ts';
-import { type Connection, ConnectionError, openConnection } from '../../kube/transport/connection.ts';
+import {
+  type Connection,
+  ConnectionError,
+  openConnection,
+  readConnectionEnvironment,
+} from '../../kube/transport/connection.ts';
 import { staticExports } from '../../kube/transport/resource-path.ts';
 import { createTransport, type Transport } from '../../kube/transport/transport.ts';
 import { fieldManager, kind } from '../../staticexport/names.ts';
@@ -52,7 +57,7 @@ export async function withCluster<T>(
   { clock, env, signal }: Pick<CliContext, 'clock' | 'env' | 'signal'>,
   work: (client: ClusterClient) => Promise<T>,
 ): Promise<T> {
-  const connection = connect(flags, env['KUBERNETES_SERVICE_HOST'] !== undefined);
+  const connection = connect(flags, env);
   const transport = createTransport(connection, { clock, timeoutMs: flags.clusterTimeout, caller: 'user' });
   const namespace = flags.namespace ?? connection.namespace ?? 'default';
   try {
@@ -115,9 +120,14 @@ function shown(object: StaticExportObject): StaticExportObject {
   return { ...object, spec: printableValue(object.spec), status: printableValue(object.status) };
 }
 
-function connect({ kubeconfig, context, as }: ClusterFlags, isInCluster: boolean): Connection {
+function connect(
+  { kubeconfig, context, as }: ClusterFlags,
+  env: Readonly<Record<string, string | undefined>>,
+): Connection {
+  const isInCluster = env['KUBERNETES_SERVICE_HOST'] !== undefined;
+  const environment = readConnectionEnvironment(env);
   try {
-    return openConnection({ kubeconfig, context, user: as, isInCluster });
+    return openConnection({ kubeconfig, context, user: as, isInCluster, environment });
   } catch (error) {
     if (!(error instanceof ConnectionError)) throw error;
     throw new CliError('cluster', error.code, error.message, { cause: error });

@@ -2,9 +2,11 @@
 // KubeConfig (parsing, exec plugins, token rotation), the only part used of that package.
 // Refuses: guessing. Without a configuration it fails and names the flags, and never falls back to `localhost:8080`.
 
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import type { RequestOptions } from 'node:https';
+import { delimiter } from 'node:path';
 import { KubeConfig } from '@kubernetes/client-node';
+import { type ProxySettings, proxyFor, readProxySettings } from '../../bundle/fetch/proxy-settings.ts';
 import { findFault, holdsCertificate } from '../../runtime/http/ca-certificates.ts';
 import { PublishableError, publishableCode } from '../../wire/publishable-error.ts';
 import { endPluginsOn } from './exec-plugin.ts';
@@ -18,7 +20,19 @@ export interface ConnectionSource {
   readonly user?: string | undefined;
   /** True in a pod: `KUBERNETES_SERVICE_HOST` is set. */
   readonly isInCluster: boolean;
+  /** What the environment says; a program without it reads no such variable. */
+  readonly environment?: ConnectionEnvironment | undefined;
 }
+
+export interface ConnectionEnvironment {
+  /** `KUBECONFIG`: files, separated as in `PATH`. */
+  readonly kubeconfigs: string | undefined;
+  readonly proxy: ProxySettings;
+}
+
+export const readConnectionEnvironment = (
+  env: Readonly<Record<string, string | undefined>>,
+): ConnectionEnvironment => ({ kubeconfigs: env['KUBECONFIG'], proxy: readProxySettings(env) });
 
 /** TLS material and headers for one request; read again for each, since tokens and CAs rotate in place. */
 export interface Credentials {
@@ -69,7 +83,8 @@ export function openConnection(source: ConnectionSource): Connection {
   if (!URL.canParse(cluster.server)) {
     throw new ConnectionError('InvalidServer', 'the cluster of the chosen context has no usable server URL');
   }
-  if (cluster.proxyUrl?.startsWith('socks')) {
+  const proxyUrl = cluster.proxyUrl || environmentProxy(cluster.server, source);
+  if (proxyUrl?.startsWith('socks')) {
     throw new ConnectionError('SocksProxy', 'SOCKS proxies are not supported; use an HTTP proxy-url');
   }
   if (cluster.server.startsWith('http:') && !cluster.skipTLSVerify) {
@@ -80,7 +95,7 @@ export function openConnection(source: ConnectionSource): Connection {
   }
   return {
     server: cluster.server.replace(/\/+$/, ''),
-    proxyUrl: cluster.proxyUrl,
+    proxyUrl,
     namespace: config.getContextObject(config.getCurrentContext())?.namespace,
     authenticate: async (signal) => {
       const { headers, tls } = await authenticate(config, signal);
@@ -97,16 +112,50 @@ export function openConnection(source: ConnectionSource): Connection {
   };
 }
 
-function loadConfig({ kubeconfig, context, isInCluster }: ConnectionSource): KubeConfig {
+/**
+ * As client-go: a loopback address is reached directly. In a pod the address is of the cluster's own network, which no
+ * proxy knows.
+ */
+function environmentProxy(
+  server: string,
+  { kubeconfig, context, isInCluster, environment }: ConnectionSource,
+): string | undefined {
+  const url = new URL(server);
+  const isPod = isInCluster && kubeconfig === undefined && context === undefined;
+  const isLoopback = /^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(url.hostname);
+  if (isPod || isLoopback || environment === undefined) return undefined;
+  return proxyFor(url, environment.proxy);
+}
+
+/** As kubectl merges: absent files are skipped, and the first file that has a name or a value counts. */
+function loadFiles(config: KubeConfig, list: string): void {
+  for (const file of new Set(list.split(delimiter).filter((path) => path !== ''))) {
+    if (!existsSync(file)) continue;
+    const next = new KubeConfig();
+    next.loadFromFile(file);
+    const isNew = <T extends { readonly name: string }>(known: readonly T[]) => {
+      return ({ name }: T): boolean => !known.some((one) => one.name === name);
+    };
+    config.clusters = [...config.clusters, ...next.clusters.filter(isNew(config.clusters))];
+    config.users = [...config.users, ...next.users.filter(isNew(config.users))];
+    config.contexts = [...config.contexts, ...next.contexts.filter(isNew(config.contexts))];
+    config.currentContext ||= next.currentContext;
+  }
+}
+
+function loadConfig({ kubeconfig, context, isInCluster, environment }: ConnectionSource): KubeConfig {
   const config = new KubeConfig();
+  const list = environment?.kubeconfigs ?? '';
+  const isList = kubeconfig === undefined && !(isInCluster && context === undefined) && list !== '';
   try {
     if (kubeconfig !== undefined) config.loadFromFile(kubeconfig);
     else if (isInCluster && context === undefined) config.loadFromCluster();
+    else if (isList) loadFiles(config, list);
     else config.loadFromDefault();
   } catch (cause) {
     throw new ConnectionError(
       'UnreadableKubeconfig',
-      `the kubeconfig cannot be read (${publishableCode(cause)}); check the path and that it is YAML`,
+      `${isList ? 'a file of KUBECONFIG' : 'the kubeconfig'} cannot be read (${publishableCode(cause)}); check the path and that it is YAML`,
       { cause },
     );
   }
@@ -115,7 +164,7 @@ function loadConfig({ kubeconfig, context, isInCluster }: ConnectionSource): Kub
       const known = config.getContexts().map(({ name }) => name);
       throw new ConnectionError(
         'UnknownContext',
-        `the kubeconfig has no context "${context}"; it has ${known.join(', ') || 'none'}`,
+        `${isList ? 'KUBECONFIG' : 'the kubeconfig'} has no context "${context}"; it has ${known.join(', ') || 'none'}`,
       );
     }
     config.setCurrentContext(context);

@@ -3,10 +3,14 @@
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { delimiter, join } from 'node:path';
 import { after, test } from 'node:test';
 import { rootCertificates } from 'node:tls';
-import { ConnectionError, openConnection } from '../../../../src/kube/transport/connection.ts';
+import {
+  ConnectionError,
+  openConnection,
+  readConnectionEnvironment,
+} from '../../../../src/kube/transport/connection.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'kubeconfig-'));
 after(() => rmSync(folder, { recursive: true }));
@@ -153,3 +157,55 @@ for (const [name, attempt, code, message] of refusals) {
     });
   });
 }
+
+/** @param context its name */
+function writeContext(name: string, server: string, context: string): string {
+  const file = join(folder, name);
+  const text = JSON.stringify({
+    clusters: [{ name: 'c', cluster: { server } }],
+    users: [{ name: 'u', user: { token: name } }],
+    contexts: [{ name: context, context: { cluster: 'c', user: 'u' } }],
+    'current-context': context,
+  });
+  writeFileSync(file, text);
+  return file;
+}
+
+const openList = (files: readonly string[], env: Readonly<Record<string, string>> = {}, context?: string) =>
+  openConnection({
+    ...{ kubeconfig: undefined, context, isInCluster: false },
+    environment: readConnectionEnvironment({ KUBECONFIG: files.join(delimiter), ...env }),
+  });
+
+test('files of KUBECONFIG are merged as by kubectl: absent ones are skipped, and the first of a name counts', async () => {
+  const a = writeContext('list-a', 'https://a.example', 'first');
+  const b = writeContext('list-b', 'https://b.example', 'second');
+  const absent = join(folder, 'absent');
+  for (const files of [[a], [absent, a], [a, absent], [a, b], [a, a], ['', a, '']]) {
+    const connection = openList(files);
+    assert.equal(connection.server, 'https://a.example', files.join());
+    const { headers } = await connection.authenticate(never);
+    assert.equal(headers['Authorization'], 'Bearer list-a');
+  }
+  assert.equal(openList([a, b], {}, 'second').server, 'https://a.example');
+  assert.equal(openList([b, a]).server, 'https://b.example');
+  assert.throws(() => openList([absent]), { code: 'NoCluster', message: /KUBECONFIG/ });
+  writeFileSync(join(folder, 'damaged'), '{');
+  assert.throws(() => openList([a, join(folder, 'damaged')]), {
+    code: 'UnreadableKubeconfig',
+    message: /^a file of KUBECONFIG cannot be read/,
+  });
+  assert.throws(() => openList([a], {}, 'none'), { message: /^KUBECONFIG has no context "none"/ });
+});
+
+test('the API server is reached through the proxy of the environment, as by kubectl', () => {
+  const HTTPS_PROXY = 'http://proxy.example:3128';
+  const file = writeContext('proxied', 'https://kube.example:6443', 'main');
+  assert.equal(openList([file], { HTTPS_PROXY }).proxyUrl, HTTPS_PROXY);
+  assert.equal(openList([file], { HTTPS_PROXY, NO_PROXY: '.example' }).proxyUrl, undefined);
+  assert.equal(openList([file], { HTTP_PROXY: HTTPS_PROXY }).proxyUrl, undefined);
+  const local = writeContext('local', 'https://127.0.0.1:6443', 'main');
+  assert.equal(openList([local], { HTTPS_PROXY }).proxyUrl, undefined);
+  const own = write('own-proxy', { server: 'https://kube.example', 'proxy-url': 'http://own.example:1' });
+  assert.equal(openList([own], { HTTPS_PROXY, NO_PROXY: '*' }).proxyUrl, 'http://own.example:1');
+});

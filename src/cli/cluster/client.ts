@@ -127,7 +127,7 @@ function connect(
   const isInCluster = env['KUBERNETES_SERVICE_HOST'] !== undefined;
   const environment = readConnectionEnvironment(env);
   try {
-    return openConnection({ kubeconfig, context, user: as, isInCluster, environment });
+    return openConnection({ kubeconfig, context, user: as, isInCluster, isAttended: true, environment });
   } catch (error) {
     if (!(error instanceof ConnectionError)) throw error;
     throw new CliError('cluster', error.code, error.message, { cause: error });

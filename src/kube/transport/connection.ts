@@ -1,5 +1,5 @@
 // The API server's address and the operator's credentials, from a service account or a kubeconfig file. Owns client-node's
-// KubeConfig (parsing, exec plugins, token rotation), the only part used of that package.
+// KubeConfig (parsing, token rotation), the only part used of that package.
 // Refuses: guessing. Without a configuration it fails and names the flags, and never falls back to `localhost:8080`.
 
 import { existsSync, readFileSync } from 'node:fs';
@@ -9,6 +9,7 @@ import { KubeConfig } from '@kubernetes/client-node';
 import { type ProxySettings, proxyFor, readProxySettings } from '../../bundle/fetch/proxy-settings.ts';
 import { findFault, holdsCertificate } from '../../runtime/http/ca-certificates.ts';
 import { PublishableError, publishableCode } from '../../wire/publishable-error.ts';
+import { type Login, openLogin } from './exec-credential.ts';
 import { endPluginsOn } from './exec-plugin.ts';
 
 /** What `bin` knows of the process. */
@@ -20,6 +21,8 @@ export interface ConnectionSource {
   readonly user?: string | undefined;
   /** True in a pod: `KUBERNETES_SERVICE_HOST` is set. */
   readonly isInCluster: boolean;
+  /** A person reads the standard error of this program, and may log in. */
+  readonly isAttended?: boolean | undefined;
   /** What the environment says; a program without it reads no such variable. */
   readonly environment?: ConnectionEnvironment | undefined;
 }
@@ -28,11 +31,17 @@ export interface ConnectionEnvironment {
   /** `KUBECONFIG`: files, separated as in `PATH`. */
   readonly kubeconfigs: string | undefined;
   readonly proxy: ProxySettings;
+  /** For the credentials plugin. */
+  readonly variables: Readonly<Record<string, string | undefined>>;
 }
 
 export const readConnectionEnvironment = (
   env: Readonly<Record<string, string | undefined>>,
-): ConnectionEnvironment => ({ kubeconfigs: env['KUBECONFIG'], proxy: readProxySettings(env) });
+): ConnectionEnvironment => ({
+  kubeconfigs: env['KUBECONFIG'],
+  proxy: readProxySettings(env),
+  variables: env,
+});
 
 /** TLS material and headers for one request; read again for each, since tokens and CAs rotate in place. */
 export interface Credentials {
@@ -52,14 +61,17 @@ export interface Connection {
   /** Base URL of the Kubernetes API server, without trailing slash; may carry a path prefix. */
   readonly server: string;
   readonly proxyUrl: string | undefined;
+  /** A plugin may wait for a person, who sees its prompt. The time counts towards no call. */
+  readonly mayPrompt?: boolean;
   /** The context's or the service account's own namespace. */
   readonly namespace: string | undefined;
   /**
    * @param signal ends an exec plugin that runs for it
+   * @param now epoch ms; without it a credential that expires is obtained again
    * @throws {ConnectionError} `CredentialsUnavailable` when a file or an exec plugin fails, or yields no credentials,
    * `AuthorityUnusable` when the CA certificates do; both may recover once the configuration is read again.
    */
-  authenticate(signal: AbortSignal): Promise<Credentials>;
+  authenticate(signal: AbortSignal, now?: number): Promise<Credentials>;
   /**
    * Reads the configuration again and forgets cached tokens, after the last credentials were refused. A file that cannot
    * be read changes nothing. The server stays the same.
@@ -73,6 +85,8 @@ export class ConnectionError extends PublishableError {}
 /** @throws {ConnectionError} */
 export function openConnection(source: ConnectionSource): Connection {
   let config = loadConfig(source);
+  const attended = { variables: source.environment?.variables, isAttended: source.isAttended === true };
+  let login = openLogin(config, attended);
   const cluster = config.getCurrentCluster();
   if (cluster === null) {
     throw new ConnectionError(
@@ -96,15 +110,17 @@ export function openConnection(source: ConnectionSource): Connection {
   return {
     server: cluster.server.replace(/\/+$/, ''),
     proxyUrl,
+    mayPrompt: source.isAttended === true && login !== undefined,
     namespace: config.getContextObject(config.getCurrentContext())?.namespace,
-    authenticate: async (signal) => {
-      const { headers, tls } = await authenticate(config, signal);
+    authenticate: async (signal, now) => {
+      const { headers, tls } = await authenticate(config, login, signal, now);
       const { user } = source;
       return { headers: { ...headers, ...(user !== undefined && { 'Impersonate-User': user }) }, tls };
     },
     renew: () => {
       try {
         config = loadConfig(source);
+        login = openLogin(config, attended);
       } catch {
         // Half-written, or absent for a moment: the next refusal reads it again.
       }
@@ -174,10 +190,21 @@ function loadConfig({ kubeconfig, context, isInCluster, environment }: Connectio
   return config;
 }
 
-async function authenticate(config: KubeConfig, signal: AbortSignal): Promise<Credentials> {
+async function authenticate(
+  config: KubeConfig,
+  login: Login | undefined,
+  signal: AbortSignal,
+  now: number | undefined,
+): Promise<Credentials> {
   const options: RequestOptions = {};
   try {
-    await endPluginsOn(signal, () => config.applyToHTTPSOptions(options));
+    const credential = login && (await endPluginsOn(signal, () => login(now)));
+    await config.applyToHTTPSOptions(options);
+    if (credential?.token !== undefined) {
+      options.headers = { ...options.headers, Authorization: `Bearer ${credential.token}` };
+    }
+    options.cert = credential?.clientCertificateData ?? options.cert;
+    options.key = credential?.clientKeyData ?? options.key;
   } catch (cause) {
     throw unreadable(config, cause);
   }
@@ -186,7 +213,8 @@ async function authenticate(config: KubeConfig, signal: AbortSignal): Promise<Cr
   const fault = ca === undefined || holdsCertificate(ca) ? undefined : findFault(ca);
   if (fault !== undefined) throw authorityUnusable(fault.why, fault.cause);
   // The server would treat the request as anonymous and forbid it, and the error would blame the role.
-  if (hasCredentialSource(config) && !hasCredentials(credentials)) {
+  const hasSource = login !== undefined || Boolean(config.getCurrentUser()?.authProvider);
+  if (hasSource && !hasCredentials(credentials)) {
     throw credentialsUnavailable('hold neither a usable token nor a certificate with its key');
   }
   return credentials;
@@ -200,7 +228,8 @@ function unreadable(config: KubeConfig, cause: unknown): ConnectionError {
   } catch (error) {
     return authorityUnusable(`it cannot be read (${publishableCode(error)})`, error);
   }
-  return credentialsUnavailable(`cannot be obtained (${publishableCode(cause)})`, cause);
+  const why = cause instanceof PublishableError ? `${cause.code}: ${cause.message}` : publishableCode(cause);
+  return credentialsUnavailable(`cannot be obtained (${why})`, cause);
 }
 
 function authorityUnusable(why: string, cause: unknown): ConnectionError {
@@ -219,12 +248,6 @@ function credentialsUnavailable(what: string, cause?: unknown): ConnectionError 
     `the credentials for the Kubernetes API server ${what}; ${advice}`,
     { cause },
   );
-}
-
-/** Without a source of credentials in the configuration, anonymous requests are intended. */
-function hasCredentialSource(config: KubeConfig): boolean {
-  const user = config.getCurrentUser();
-  return Boolean(user?.exec) || Boolean(user?.authProvider);
 }
 
 function hasCredentials({ headers, tls }: Credentials): boolean {

@@ -32,6 +32,8 @@ export interface GivenCredentials extends Credentials {
 const freshMs = 1_000;
 /** Plugins call other servers, and some prompt a user. */
 const sourceTimeoutMs = 60_000;
+/** A person who logs in sees the prompt, and can end the program. */
+const loginTimeoutMs = 15 * 60_000;
 /** The source is read again this often at most, or a revoked account would run its exec plugin without end. */
 const renewEveryMs = 10_000;
 
@@ -42,7 +44,7 @@ interface Kept {
 }
 
 export function shareCredentials(
-  connection: Pick<Connection, 'authenticate' | 'renew'>,
+  connection: Pick<Connection, 'authenticate' | 'renew' | 'mayPrompt'>,
   clock: Clock,
 ): SharedCredentials {
   let asked: Promise<GivenCredentials> | undefined;
@@ -96,12 +98,13 @@ export function shareCredentials(
 
 /** Ends after the timeout, and ends the processes it started. */
 function authenticate(
-  connection: Pick<Connection, 'authenticate'>,
+  connection: Pick<Connection, 'authenticate' | 'mayPrompt'>,
   clock: Clock,
   round: number,
 ): Promise<GivenCredentials> {
-  return withinLimit(clock, sourceTimeoutMs, new AbortController().signal, async (limit) => {
-    const credentials = await unlessAborted(connection.authenticate(limit), limit);
+  const limitMs = connection.mayPrompt === true ? loginTimeoutMs : sourceTimeoutMs;
+  return withinLimit(clock, limitMs, new AbortController().signal, async (limit) => {
+    const credentials = await unlessAborted(connection.authenticate(limit, clock.now()), limit);
     return { ...credentials, round };
   }).catch(nameLate);
 }

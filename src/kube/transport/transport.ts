@@ -147,6 +147,7 @@ export function createTransport(connection: Connection, options: TransportOption
   return {
     call: async (call, signal) => {
       try {
+        if (connection.mayPrompt === true) await credentials.obtain(signal);
         const limitMs = call.timeoutMs ?? timeoutMs;
         const endsAt = clock.monotonic() + limitMs;
         return await withinLimit(clock, limitMs, signal, async (limit) => {

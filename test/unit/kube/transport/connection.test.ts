@@ -1,7 +1,7 @@
 // From a kubeconfig to a connection: what is read, and the message for each misconfiguration.
 
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { after, test } from 'node:test';
@@ -208,4 +208,51 @@ test('the API server is reached through the proxy of the environment, as by kube
   assert.equal(openList([local], { HTTPS_PROXY }).proxyUrl, undefined);
   const own = write('own-proxy', { server: 'https://kube.example', 'proxy-url': 'http://own.example:1' });
   assert.equal(openList([own], { HTTPS_PROXY, NO_PROXY: '*' }).proxyUrl, 'http://own.example:1');
+});
+
+const plugin = (script: string, more: object = {}): object => ({
+  exec: { apiVersion: 'client.authentication.k8s.io/v1', command: 'sh', args: ['-c', script], ...more },
+});
+const token = `{"status":{"token":"'"$TOKEN"'"}}`;
+
+test('a credentials plugin gets what kubectl gives it, and runs once for a token that does not expire', async () => {
+  const runs = join(folder, 'runs');
+  const script = `echo "$KUBERNETES_EXEC_INFO" >> '${runs}'; printf '%s' '${token}'`;
+  const own = {
+    provideClusterInfo: true,
+    env: [{ name: 'TOKEN', value: 'abc' }],
+    interactiveMode: 'IfAvailable',
+  };
+  const cluster = { server: 'https://kube.example', 'tls-server-name': 'other.example' };
+  const file = write('plugin', cluster, plugin(script, own));
+  const { PATH = '' } = process.env;
+  const connection = openConnection({
+    ...{ kubeconfig: file, context: undefined, isInCluster: false },
+    environment: readConnectionEnvironment({ PATH }),
+  });
+  for (let count = 0; count < 2; count += 1) {
+    assert.equal((await connection.authenticate(never)).headers['Authorization'], 'Bearer abc');
+  }
+  const [info, ...more] = readFileSync(runs, 'utf8').trim().split('\n');
+  assert.deepEqual(more, []);
+  assert.deepEqual(JSON.parse(info ?? ''), {
+    apiVersion: 'client.authentication.k8s.io/v1',
+    kind: 'ExecCredential',
+    spec: {
+      interactive: false,
+      cluster: { server: 'https://kube.example', 'tls-server-name': 'other.example' },
+    },
+  });
+});
+
+test('a plugin that fails, or needs a terminal that the program has not, is named with its reason', async () => {
+  for (const [user, why] of [
+    [plugin('exit 3'), /PluginFailed: its exit code is 3/],
+    [plugin('echo no'), /its answer is not an ExecCredential/],
+    [plugin('exit 0', { interactiveMode: 'Always' }), /it needs a terminal on standard input/],
+    [{ exec: { command: join(folder, 'none') } }, /\(ENOENT\).* the exec plugin of the kubeconfig$/],
+  ] as const) {
+    const connection = open(write('plugin', { server: 'https://kube.example' }, user));
+    await assert.rejects(connection.authenticate(never), { code: 'CredentialsUnavailable', message: why });
+  }
 });

@@ -22,6 +22,8 @@ export interface JobReport {
   readonly progress: number | undefined;
   /** Pages exported so far; may be absent, 0, or go backwards. */
   readonly pageCount: number | undefined;
+  /** Of a failed job: the export API's own words, as an excerpt without secrets. */
+  readonly said?: string | undefined;
   /** `Retry-After` of the answer. */
   readonly retryAfterMs?: number | undefined;
   readonly raw: unknown;
@@ -49,7 +51,7 @@ export type ExportApiErrorCode =
   | 'NetworkError' // no answer at all
   | 'Aborted'; // the caller's signal
 
-/** The only error that the client throws. The message is made of code, status and this client's own text. */
+/** The only error that the client throws. The message is made of code, status, this client's own text and `said`. */
 export class ExportApiError extends PublishableError {
   declare readonly code: ExportApiErrorCode;
   readonly status: number | undefined;
@@ -57,6 +59,8 @@ export class ExportApiError extends PublishableError {
   readonly retryAfterMs: number | undefined;
   /** From `x-request-id` and similar headers, printable and bounded, for a support ticket. */
   readonly requestId: string | undefined;
+  /** The export API's own words, as an excerpt without secrets. The message repeats it. */
+  readonly said: string | undefined;
 
   constructor(
     code: ExportApiErrorCode,
@@ -65,14 +69,21 @@ export class ExportApiError extends PublishableError {
       readonly status?: number | undefined;
       readonly retryAfterMs?: number | undefined;
       readonly requestId?: string | undefined;
+      readonly said?: string | undefined;
       readonly cause?: unknown;
     } = {},
   ) {
-    super(code, message, { cause: details.cause });
+    super(code, withWords(message, details.said), { cause: details.cause });
     this.status = details.status;
     this.retryAfterMs = details.retryAfterMs;
     this.requestId = details.requestId;
+    this.said = details.said;
   }
+}
+
+/** A message, and the words of the export API after it. */
+export function withWords(message: string, said: string | undefined): string {
+  return said === undefined ? message : `${message}. It answered: "${said}"`;
 }
 
 /** The calls that publishing needs, bound to one base URL and key. Rejects with ExportApiError only. */

@@ -3,11 +3,12 @@
 // returns `undefined` (never throws) when the answer lacks the requested value.
 
 import * as z from 'zod';
+import { messageIn } from '../wire/foreign-words.ts';
 import { Link } from '../wire/link.ts';
 import { isPrintable, printable } from '../wire/printable-text.ts';
 import type { IssuedLink, JobOutcome, JobReport } from './answers.ts';
 import { readInstant } from './instants.ts';
-import { containsSecret } from './secret-text.ts';
+import { containsSecret, shownWords } from './secret-text.ts';
 
 /** The limit of the resource's status field. */
 const longestState = 64;
@@ -64,11 +65,13 @@ export function readJobReport(body: unknown, key = ''): JobReport | undefined {
   const members = membersOf(body);
   if (members === undefined) return undefined;
   const status = readStatus(members['status']);
+  const outcome = outcomeOf(status.toLowerCase());
   return {
-    outcome: outcomeOf(status.toLowerCase()),
+    outcome,
     state: containsSecret(status, key) ? 'unknown' : printable(status, longestState).trim() || 'unknown',
     progress: readPercent(members['progress']),
     pageCount: readCount(members['pageCount']),
+    ...(outcome === 'failed' && { said: shownWords(messageIn('', body), key) }),
     raw: body,
   };
 }

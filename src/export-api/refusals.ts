@@ -1,11 +1,12 @@
-// Converts an unsuccessful answer to one ExportApiError. Pure. Owns the table from status to code. Refuses: text from the
-// service in a message. Messages are code, status and this client's own advice.
+// Converts an unsuccessful answer to one ExportApiError. Pure. Owns the table from status to code. Messages are code, status,
+// this client's own advice, and an excerpt of what the service said. Refuses: words of a page, XML or a long body.
 
+import { messageIn } from '../wire/foreign-words.ts';
 import { readJson } from '../wire/json-text.ts';
 import { parseRetryAfter } from '../wire/retry-after.ts';
 import { ExportApiError, type ExportApiErrorCode } from './answers.ts';
 import { readWordedDate } from './instants.ts';
-import { containsSecret } from './secret-text.ts';
+import { containsSecret, shownWords } from './secret-text.ts';
 
 /** A whole answer, unchanged. Header names are lower case. */
 export interface Answer {
@@ -52,6 +53,9 @@ export function codeOfStatus(status: number): ExportApiErrorCode {
  * @param key the API key, so that a request id that contains it is left out
  */
 export function refusalOf(answer: Answer, now: number, key: string): ExportApiError {
+  // Storages and proxies answer 401 and 403 with XML or a page. That says nothing about the key.
+  if ((answer.status === 401 || answer.status === 403) && isMarkup(answer.body))
+    return unexpectedAnswer(answer, 'a JSON error', key);
   const code = codeOfStatus(answer.status);
   const words =
     answer.status >= 300 && answer.status < 400
@@ -61,7 +65,19 @@ export function refusalOf(answer: Answer, now: number, key: string): ExportApiEr
     status: answer.status,
     retryAfterMs: retryAfterOf(answer, now),
     requestId: requestIdOf(answer.headers, key),
+    said: saidIn(answer.body, key),
   });
+}
+
+/** An export API's own words say more than its status: which domain, which quota. */
+function saidIn(body: Uint8Array, key: string): string | undefined {
+  if (body.byteLength > longestAnswerBytes) return undefined;
+  const text = bodyText(body);
+  return shownWords(messageIn(text, readJson(text)), key);
+}
+
+function isMarkup(body: Uint8Array): boolean {
+  return bodyText(body.subarray(0, 200)).trimStart().startsWith('<');
 }
 
 /** A 2xx without the requested value. @param lacks for example `a jobId` */

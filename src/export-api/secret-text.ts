@@ -3,27 +3,50 @@
 // detects an export API that repeats its request or a link. It cannot stop an export API that publishes received
 // keys on purpose. Invariant: the time is linear in the text.
 
+import { excerptOf } from '../wire/foreign-words.ts';
+
 /** A repeated key may be encoded as one path segment, and that path again as part of another URL. */
 const mostEncodings = 2;
 
+/**
+ * The words of an export API as an excerpt. A text that repeats the key is left out whole.
+ *
+ * @param key empty for none
+ */
+export function shownWords(text: string | undefined, key: string): string | undefined {
+  if (text === undefined || repeatsKey(text, key)) return undefined;
+  return excerptOf(text);
+}
+
+function repeatsKey(text: string, key: string): boolean {
+  return everyDecoding(text).some((decoded) => holdsKey(decoded, key));
+}
+
 /** @param key of any case in the text; empty for none */
 export function containsSecret(text: string, key: string): boolean {
-  let decoded = text;
-  for (let round = 0; round <= mostEncodings; round += 1) {
-    if (containsPlainly(decoded, key)) return true;
-    if (!decoded.includes('%')) return false;
-    decoded = decodeOnce(decoded);
+  return everyDecoding(text).some((decoded) => holdsKey(decoded, key) || holdsLink(decoded));
+}
+
+function everyDecoding(text: string): readonly string[] {
+  const found = [text];
+  for (let round = 0, at = text; round < mostEncodings && at.includes('%'); round += 1) {
+    at = decodeOnce(at);
+    found.push(at);
   }
-  return false;
+  return found;
 }
 
 /** A shorter key occurs in many harmless words. Only a text that equals the key counts as the key. */
 const shortestPart = 8;
 
-function containsPlainly(text: string, key: string): boolean {
+function holdsKey(text: string, key: string): boolean {
   const folded = text.toLowerCase();
   if (key !== '' && folded === key.toLowerCase()) return true;
-  if (key.length >= shortestPart && folded.includes(key.toLowerCase())) return true;
+  return key.length >= shortestPart && folded.includes(key.toLowerCase());
+}
+
+function holdsLink(text: string): boolean {
+  const folded = text.toLowerCase();
   const link = folded.search(/https?:\/\//);
   return link >= 0 && folded.includes('?', link);
 }

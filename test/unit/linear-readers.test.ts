@@ -16,7 +16,7 @@ import { questionWords } from '../../src/conversations/gaps/question-words.ts';
 import { shownQuestion } from '../../src/conversations/gaps/shown-question.ts';
 import { createTextRedaction, redactionKinds } from '../../src/conversations/redaction.ts';
 import { readInstant, readWordedDate } from '../../src/export-api/instants.ts';
-import { readJobId, readPercent } from '../../src/export-api/job-answers.ts';
+import { readJobId, readJobReport, readPercent } from '../../src/export-api/job-answers.ts';
 import { parseDateBound } from '../../src/export-service/conversations/listing-query.ts';
 import { readCssReferences } from '../../src/export-service/crawler/references/css-references.ts';
 import { readHtmlReferences } from '../../src/export-service/crawler/references/html-references.ts';
@@ -196,6 +196,10 @@ const readers: Readonly<Record<string, Reader>> = {
     read: createTextRedaction({ kinds: redactionKinds, key: 'k' }),
     openings: ['', '-----BEGIN PRIVATE KEY-----', 'eyJ', 'Bearer ', 'sk-', 'a@', '1.1.1.', '::'],
     most: 20_000,
+  },
+  'words of an export API': {
+    read: (text) => readJobReport({ status: 'failed', error: text }, 'svc_topsecret'),
+    openings: ['', 'a@', '1.2.3.', '::', 'https://', 'https://a:', 'ghp_', '%41', 'key-'],
   },
   "a visitor's question": {
     read: (text) => [questionWords(text), shownQuestion(text)],

@@ -122,7 +122,8 @@ async function waitForJob(
     ).catch((error: unknown) => forgetGoneJob(error, state));
     if (report.outcome === 'failed') {
       await forget(state);
-      const message = `export job ${printable(jobId)} failed with status "${report.state}"; run the command again for a new export`;
+      const said = report.said === undefined ? '' : `. It reports: "${report.said}"`;
+      const message = `export job ${printable(jobId)} failed with status "${report.state}"${said}; run the command again for a new export`;
       throw new CliError('exportFailed', 'JobFailed', message);
     }
     if (report.outcome === 'completed') break;

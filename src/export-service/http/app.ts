@@ -30,13 +30,22 @@ export function exportServiceApp(options: AppOptions): Express {
 
   const root = express.Router({ caseSensitive: true });
   root.use('/v1', noStore, api);
-  root.use(archiveRoute(options));
+  root.use(belowBundles(archiveRoute(options)));
 
   app.use(observe(options));
   if (options.prefix !== '') app.use(options.prefix, root);
   app.use(root);
+  app.use(answerNotFound);
   app.use(answerErrors(options.logger));
   return app;
+}
+
+/** A wrong base path must not look like a refused link: clients would doubt their key. */
+function belowBundles(route: RequestHandler): RequestHandler {
+  return (request, response, next) => {
+    if (request.path.startsWith('/bundles/')) void route(request, response, next);
+    else next();
+  };
 }
 
 const noStore: RequestHandler = (_request, response, next) => {

@@ -46,6 +46,18 @@ test('progress is read as percent from numbers, ratios and text', () => {
   for (const [value, percent] of rows) assert.equal(readPercent(value), percent, inspect(value));
 });
 
+test("a failed job has the export API's own words, and no other job has", () => {
+  const error = 'navigation is broken in docs.json line 12';
+  for (const body of [{ error }, { error: { message: error } }, { message: error }]) {
+    assert.equal(readJobReport({ status: 'failed', ...body })?.said, error);
+    assert.equal(readJobReport({ status: 'running', ...body })?.said, undefined);
+  }
+  assert.equal(
+    readJobReport({ status: 'failed', error: 'no svc_topsecret' }, 'svc_topsecret')?.said,
+    undefined,
+  );
+});
+
 test('a page count is a whole number of at least zero, as number or text', () => {
   const rows: readonly (readonly [unknown, number | undefined])[] = [
     [0, 0],

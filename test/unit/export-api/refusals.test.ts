@@ -35,18 +35,78 @@ test('each status has its code', () => {
   for (const [status, code] of rows) assert.equal(codeOfStatus(status), code, String(status));
 });
 
-test('no message and no property repeats the text of the answer', () => {
-  const error = refusalOf(
-    answer(400, `{"error":"${key} https://x.example.com/?signature=hush words of theirs"}`, {
-      'x-request-id': key,
-    }),
-    0,
-    key,
-  );
-  assert.doesNotMatch(
-    JSON.stringify(error) + inspect(error) + error.message,
-    /topsecret|hush|words of theirs/,
-  );
+const said = (status: number, body: string): string | undefined =>
+  refusalOf(answer(status, body), 0, key).said;
+
+test("an export API's own words are shown, whatever member holds them", () => {
+  const words = 'docs.exmaple.com is not among the domains exported here';
+  for (const body of [
+    JSON.stringify({ error: words }),
+    JSON.stringify({ error: { code: 'unknown_domain', message: words } }),
+    JSON.stringify({ message: words }),
+    JSON.stringify({ type: 'about:blank', title: 'Bad Request', status: 400, detail: words }),
+    JSON.stringify({ errors: [{ message: words }] }),
+    JSON.stringify({ error: words, details: [{ message: words }] }),
+    words,
+    `${words}\n`,
+  ]) {
+    assert.equal(said(400, body), words, body);
+    assert.match(
+      refusalOf(answer(400, body), 0, key).message,
+      /\(status 400\)\. It answered: "docs\.exmaple/,
+    );
+  }
+  const both = said(400, JSON.stringify({ error: 'invalid', details: [{ message: 'domain: unknown' }] }));
+  assert.equal(both, 'invalid; domain: unknown');
+});
+
+test('a page, XML, a long body and a body without a message are not shown', () => {
+  const page = '<!DOCTYPE html><title>Bad Gateway</title>';
+  const long = 'x '.repeat(512 * 1024);
+  for (const body of [
+    page,
+    `  ${page}`,
+    '<Error/>',
+    long,
+    `{"error":"${long}"}`,
+    '',
+    '{}',
+    '[]',
+    '7',
+    '{"error":7}',
+  ])
+    assert.equal(said(502, body), undefined, body.slice(0, 40));
+});
+
+test('shown words are one printable line of bounded length, without keys, links, tokens and addresses', () => {
+  const rows: readonly (readonly [string, RegExp | undefined])[] = [
+    ['a\u202eb\u0000c\nd', /^a\\u\{202e\}b\\u\{0\}c d$/],
+    ['word '.repeat(400), /^(word )+.*…$/],
+    [`your key ${key} is unknown`, undefined],
+    [`your key ${key.toUpperCase()} is unknown`, undefined],
+    [`your key svc%5Ftopsecret is unknown`, undefined],
+    [
+      'see https://user:pw1@x.example.com/a?X-Amz-Signature=hush&b=1 for more',
+      /^see https:\/\/\[redacted\]@x\.example\.com\/a\?\[redacted\] for more$/,
+    ],
+    ['token ghp_0123456789abcdefghijABCDEFGHIJ0123 expired', /^token \[redacted\] expired$/],
+    ['Bearer abcdef0123456789ABCDEF is unknown', /^Bearer \[redacted\] is unknown$/],
+    [
+      'ask ops@example.com, your address 203.0.113.9 is blocked',
+      /^ask \[redacted\], your address \[redacted\] is/,
+    ],
+    ['ghp_0123456789abcdefghijABCDEFGHIJ0123', undefined],
+  ];
+  for (const [text, wanted] of rows) {
+    for (const body of [JSON.stringify({ error: text }), JSON.stringify({ message: text })]) {
+      const shown = said(400, body);
+      if (wanted === undefined) assert.equal(shown, undefined, text);
+      else assert.match(shown ?? '', wanted);
+      assert.ok((shown?.length ?? 0) <= 240);
+    }
+  }
+  const error = refusalOf(answer(400, `{"error":"${key}"}`, { 'x-request-id': key }), 0, key);
+  assert.doesNotMatch(JSON.stringify(error) + inspect(error) + error.message, /topsecret/);
   assert.equal(error.requestId, undefined);
 });
 

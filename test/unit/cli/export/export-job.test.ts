@@ -199,8 +199,12 @@ test('a Retry-After beyond the deadline ends the run at once, and a later run co
 
 test('a job that failed ends the run, and the next run starts a new one', async () => {
   const { run, jobs, reports, folder } = testEnvironment();
-  reports.push({ ...running, outcome: 'failed', state: 'failed' });
-  await assert.rejects(run(), { code: 'JobFailed', outcome: 'exportFailed' });
+  reports.push({ ...running, outcome: 'failed', state: 'failed', said: 'navigation is broken' });
+  await assert.rejects(run(), {
+    code: 'JobFailed',
+    outcome: 'exportFailed',
+    message: /failed with status "failed"\. It reports: "navigation is broken"; run/,
+  });
   assert.equal(folder.state.current, undefined);
   await run();
   assert.equal(jobs.size, 2);

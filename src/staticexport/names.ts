@@ -16,6 +16,8 @@ export const fieldManager = 'static-export-operator';
 export const annotations = {
   /** Requests one export; the value is a token that `status.lastHandledRequest` repeats. */
   requestedAt: `${group}/requestedAt`,
+  /** Any new value makes the operator reconcile at once. */
+  reconcile: `${group}/reconcile`,
   /** Names the candidate version to publish, if a promotion gate or `Manual` holds it. */
   promote: `${group}/promote`,
   /** Names the candidate version that is never published. It takes precedence over `promote`. */
@@ -35,6 +37,8 @@ export const annotations = {
 export const labels = {
   /** On a StaticExport: which of several operators in a cluster manages it (its `--instance`). */
   instance: `${group}/instance`,
+  /** On an output: the name of the StaticExport that publishes it, so that a restored copy finds its owner. */
+  export: `${group}/export`,
 } as const;
 
 export const managedByLabels = {
@@ -67,4 +71,12 @@ export const outputKeys = {
 /** Name of the output Secret and ConfigMap when `output.name` is absent. */
 export function defaultOutputName(name: string): string {
   return `${name}-bundle`;
+}
+
+/** The limit of a label's value. */
+const longestLabel = 63;
+
+/** The labels of an output. A longer name than a label may hold is left out. */
+export function outputLabels(name: string): Readonly<Record<string, string>> {
+  return { ...managedByLabels, ...(name.length <= longestLabel && { [labels.export]: name }) };
 }

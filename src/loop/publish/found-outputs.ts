@@ -1,5 +1,5 @@
-// The output Secret and ConfigMap as a reconcile finds them: its own, another owner's, deleted, or forbidden to
-// read. Refuses: guessing at an unreadable object. Invariant: "unreadable" is a state of its own, never "gone".
+// The output Secret and ConfigMap as a reconcile finds them: its own, restored without an owner, another owner's,
+// deleted, or forbidden to read. Refuses: guessing at an unreadable object. Invariant: "unreadable" is a state of its own, never "gone".
 
 import {
   type PublishedBundle,
@@ -7,7 +7,7 @@ import {
   parsePublishedBundle,
 } from '../../bundle/published-bundle.ts';
 import type { OutputState } from '../../reconcile/observation.ts';
-import { outputKeys } from '../../staticexport/names.ts';
+import { defaultOutputName, labels, managedByLabels, outputKeys } from '../../staticexport/names.ts';
 import type { Status } from '../../staticexport/status-schema.ts';
 import type { ConfigMapObject, ObjectMeta, SecretObject } from '../../wire/cluster.ts';
 import { ClusterError } from '../../wire/cluster-error.ts';
@@ -51,7 +51,7 @@ export async function readOutputs(
   const published = secret === undefined ? undefined : readPublished(secret);
   const seen = published && seePublished(published, resourceId(metadata), context);
   return {
-    state: outputState(metadata.uid, secret, configMap, seen),
+    state: outputState(metadata, secret, configMap, seen),
     secret,
     configMap: isConfigMapUnread ? undefined : configMap,
     published,
@@ -81,14 +81,25 @@ export function seePublished(
   return { ...publication, link: correctTimes(memory.links, id, { issuedAt, expiresAt }, clock) };
 }
 
+/**
+ * True for an object without an owner that has this project's labels and names the resource: backup tools restore the outputs
+ * so, and the resource with another uid. Objects of older operators name it by the default name alone.
+ */
+function isRestored({ name }: ObjectMeta, found: ObjectMeta): boolean {
+  if (found.ownerReferences.length > 0) return false;
+  const isLabelled = Object.entries(managedByLabels).every(([label, value]) => found.labels[label] === value);
+  const named = found.labels[labels.export];
+  return isLabelled && (named === undefined ? found.name === defaultOutputName(name) : named === name);
+}
+
 function outputState(
-  uid: string,
+  owner: ObjectMeta,
   secret: SecretObject | undefined,
   configMap: ConfigMapObject | ClusterError | undefined,
   published: Publication | undefined,
 ): OutputState {
   const isOurs = (one: { readonly metadata: ObjectMeta }): boolean =>
-    one.metadata.ownerReferences.some((owner) => owner.uid === uid);
+    one.metadata.ownerReferences.some(({ uid }) => uid === owner.uid) || isRestored(owner, one.metadata);
   if (secret !== undefined && !isOurs(secret)) return { kind: 'foreign', objectKind: 'Secret' };
   const unreadConfigMap = configMap instanceof ClusterError ? configMap.message : undefined;
   const isConfigMapForeign =

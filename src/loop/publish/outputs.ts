@@ -5,7 +5,7 @@
 import { formatPublishedBundle, type PublishedBundle } from '../../bundle/published-bundle.ts';
 import { clusterPolicies } from '../../reconcile/failure-policy.ts';
 import type { OutputState } from '../../reconcile/observation.ts';
-import { apiVersion, fluxWatchLabel, kind, managedByLabels, outputKeys } from '../../staticexport/names.ts';
+import { apiVersion, fluxWatchLabel, kind, outputKeys, outputLabels } from '../../staticexport/names.ts';
 import type { Wanted } from '../../staticexport/wanted.ts';
 import type { AppliedObject, ObjectMeta, StaticExportObject } from '../../wire/cluster.ts';
 import { ClusterError } from '../../wire/cluster-error.ts';
@@ -109,7 +109,7 @@ export function secretOf(
   const bundleUrl = bundle.link?.url.reveal();
   const { ref } = bundle;
   return {
-    metadata: { ...ownedBy(owner, name), ...sameAs(found), labels: managedByLabels },
+    metadata: { ...ownedBy(owner, name), ...sameAs(found), labels: outputLabels(owner.name) },
     readVersion: found?.resourceVersion,
     data: {
       [outputKeys.bundle]: formatPublishedBundle(bundle),
@@ -132,7 +132,7 @@ function configMapOf(
     metadata: {
       ...ownedBy(owner, name),
       ...sameAs(found),
-      labels: { ...managedByLabels, ...fluxWatchLabel },
+      labels: { ...outputLabels(owner.name), ...fluxWatchLabel },
     },
     readVersion: found?.resourceVersion,
     data: {
@@ -165,10 +165,12 @@ function sameAs(found: ObjectMeta | undefined): Pick<AppliedObject['metadata'], 
 
 function holds(
   data: Readonly<Record<string, string>>,
-  { labels }: ObjectMeta,
+  { labels, ownerReferences }: ObjectMeta,
   wanted: AppliedObject,
 ): boolean {
   return (
+    // An adopted object has no owner yet.
+    wanted.metadata.ownerReferences.every(({ uid }) => ownerReferences.some((owner) => owner.uid === uid)) &&
     Object.entries(wanted.data).every(([key, text]) => data[key] === text) &&
     Object.entries(wanted.metadata.labels).every(([label, value]) => labels[label] === value)
   );

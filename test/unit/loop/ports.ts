@@ -20,7 +20,7 @@ import {
   noNotices,
 } from '../../../src/loop/ports.ts';
 import { silentLogger } from '../../../src/runtime/logger.ts';
-import { managedByLabels } from '../../../src/staticexport/names.ts';
+import { outputLabels } from '../../../src/staticexport/names.ts';
 import { parseStatus } from '../../../src/staticexport/parse.ts';
 import type { Status } from '../../../src/staticexport/status-schema.ts';
 import { planTarget } from '../../../src/targets/target-plan.ts';
@@ -65,7 +65,7 @@ export function metaOf(name: string, more: Partial<ObjectMeta> = {}): ObjectMeta
 /** Metadata of an output of this resource. */
 export function ownedMeta(more: Partial<ObjectMeta> = {}): ObjectMeta {
   const owner = { apiVersion: 'staticexport.dev/v1alpha1', kind: 'StaticExport', name: 'site', uid: 'uid-1' };
-  return metaOf(outputName, { labels: managedByLabels, ownerReferences: [owner], ...more });
+  return metaOf(outputName, { labels: outputLabels('site'), ownerReferences: [owner], ...more });
 }
 
 export function exportObject(status: unknown = {}, more: Partial<ObjectMeta> = {}): StaticExportObject {

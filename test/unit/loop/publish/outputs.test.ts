@@ -8,6 +8,7 @@ import type { Handles } from '../../../../src/loop/gather.ts';
 import { readOutputs, seePublished } from '../../../../src/loop/publish/found-outputs.ts';
 import { type OutputsWritten, writeOutputs } from '../../../../src/loop/publish/outputs.ts';
 import type { OutputState } from '../../../../src/reconcile/observation.ts';
+import { managedByLabels } from '../../../../src/staticexport/names.ts';
 import type { ConfigMapObject, SecretObject } from '../../../../src/wire/cluster.ts';
 import { ClusterError } from '../../../../src/wire/cluster-error.ts';
 import type { Publication } from '../../../../src/wire/publication.ts';
@@ -394,3 +395,41 @@ test('a published link leaves the outputs when the spec wants none any more, and
   assert.deepEqual(uncopied.calls, []);
   assert.equal(textsOf(uncopied)['bundleUrl'], next.link.url.reveal());
 });
+
+const stranger = { apiVersion: 'v1', kind: 'Other', name: 'other', uid: 'uid-9' };
+const earlier = { apiVersion: 'staticexport.dev/v1alpha1', kind: 'StaticExport', name: 'site', uid: 'uid-0' };
+
+for (const [what, more, isAdopted] of [
+  ['our labels and the default name', { labels: managedByLabels }, true],
+  ['our labels and this name', { labels: { ...managedByLabels, 'staticexport.dev/export': 'site' } }, true],
+  [
+    'our labels and another name',
+    { labels: { ...managedByLabels, 'staticexport.dev/export': 'api' } },
+    false,
+  ],
+  ['no labels', { labels: {} }, false],
+  ['one label of two', { labels: { 'app.kubernetes.io/managed-by': 'static-export-operator' } }, false],
+  ['our labels and another owner', { labels: managedByLabels, ownerReferences: [stranger] }, false],
+  [
+    'our labels and the uid of an earlier resource',
+    { labels: managedByLabels, ownerReferences: [earlier] },
+    false,
+  ],
+] as const) {
+  test(`a Secret with ${what} is ${isAdopted ? 'adopted, and gets its owner' : 'not adopted'}`, async () => {
+    const ports = await publishedPorts();
+    const [stored] = [...ports.cluster.secrets.values()].filter(
+      ({ metadata }) => metadata.name === outputName,
+    );
+    assert.ok(stored);
+    const metadata = metaOf(outputName, more);
+    ports.cluster.secrets.set(outputName, { ...stored, metadata });
+    const { state } = await write(ports);
+    assert.equal(state.kind, isAdopted ? 'ours' : 'foreign');
+    const applied = ports.cluster.applied.filter(({ metadata: { name } }) => name === outputName);
+    assert.deepEqual(
+      applied.flatMap(({ metadata: { ownerReferences } }) => ownerReferences.map(({ uid }) => uid)),
+      isAdopted ? ['uid-1'] : [],
+    );
+  });
+}

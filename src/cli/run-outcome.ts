@@ -30,6 +30,7 @@ const outcomes: Readonly<Record<string, Outcome>> = {
   BundleRejected: 'archiveRejected',
   InspectionFailed: 'temporary',
   StartUnconfirmed: 'temporary',
+  ExportApiUnreachable: 'temporary',
   InvalidSpec: 'usage',
   InvalidSchedule: 'usage',
   BaseUrlMissing: 'usage',

@@ -141,9 +141,9 @@ async function pollJob(
   notePoll(object, context, jobId, undefined);
   return call<ActionResult, ActionResult>(
     async () => {
-      const { outcome, state, progress, pageCount, retryAfterMs } = await api.readJob(jobId, signal);
+      const { retryAfterMs, raw: _raw, ...report } = await api.readJob(jobId, signal);
       notePoll(object, context, jobId, retryAfterMs);
-      return { kind: 'polled', outcome, state, progress, pageCount };
+      return { kind: 'polled', ...report };
     },
     (failure) => ({ kind: 'poll-failed', failure }),
     signal,
@@ -267,15 +267,16 @@ async function call<T, F>(
   } catch (error) {
     signal.throwIfAborted();
     if (!(error instanceof ExportApiError)) throw error;
-    const { code, retryAfterMs, requestId } = error;
-    return failed({ code, retryAfterMs, why: whyOf(error), requestId });
+    const { code, retryAfterMs, requestId, said } = error;
+    return failed({ code, retryAfterMs, why: whyOf(error), requestId, ...(said !== undefined && { said }) });
   }
 }
 
 /** A refused connection and an expired certificate need different people; so do a 500 and a 503. */
 function whyOf({ code, cause, status }: ExportApiError): string | undefined {
   if (code === 'NetworkError') return systemCodeOf(cause);
-  return code === 'ServerError' && status !== undefined ? `HTTP ${status}` : undefined;
+  const hasStatus = code === 'ServerError' || code === 'UnexpectedAnswer';
+  return hasStatus && status !== undefined ? `HTTP ${status}` : undefined;
 }
 
 /** Returns a system code, because a class name does not help the reader. */

@@ -19,6 +19,8 @@ export interface LogLine {
 
 export interface LoggedReconcile {
   readonly changes: readonly StatusChange[];
+  /** The status at its start: an operation that fails again for the same reason needs no further warning. */
+  readonly before?: Status;
   /** The status as stored at its end. */
   readonly after: Status;
   readonly action: Action;
@@ -49,7 +51,7 @@ function severe(message: string, fields: LogLine['fields']): readonly LogLine[] 
   return [{ level: 'error', fields, message }];
 }
 
-function linesOfAction({ after, action, result, baseUrl }: LoggedReconcile): readonly LogLine[] {
+function linesOfAction({ before, after, action, result, baseUrl }: LoggedReconcile): readonly LogLine[] {
   const isRefresh = action.kind === 'issue' && action.cause === 'refresh';
   const host = hostOf(action.kind === 'issue' ? action.baseUrl : baseUrl);
   const jobId = shorten(jobOf(action) ?? after.job?.id);
@@ -64,13 +66,16 @@ function linesOfAction({ after, action, result, baseUrl }: LoggedReconcile): rea
     case 'started':
       return info('export started', { jobId: shorten(result.jobId), cause: result.record.cause, host });
     case 'start-failed':
-      return failed('start', result.failure, failures?.export, { cause: result.record.cause, host });
+      return failedCall('start', result.failure, [before?.failures?.export, failures?.export], {
+        cause: result.record.cause,
+        host,
+      });
     case 'polled':
       return result.outcome === 'completed'
         ? info('export completed', { jobId, pages: result.pageCount, host })
         : [];
     case 'poll-failed':
-      return failed('poll', result.failure, failures?.poll, { jobId, host });
+      return failedCall('poll', result.failure, [before?.failures?.poll, failures?.poll], { jobId, host });
     case 'issued': {
       const linkExpirationTime = formatInstant(result.times.expiresAt);
       const fields = { jobId, version: isRefresh ? active?.version : undefined, linkExpirationTime, host };
@@ -84,7 +89,8 @@ function linesOfAction({ after, action, result, baseUrl }: LoggedReconcile): rea
       const published = isRefresh ? active : undefined;
       const linkExpirationTime = published?.linkExpirationTime;
       const fields = { jobId, version: published?.version, linkExpirationTime, host };
-      return failed(what, result.failure, isRefresh ? failures?.link : failures?.poll, fields);
+      const operation = isRefresh ? 'link' : 'poll';
+      return failedCall(what, result.failure, [before?.failures?.[operation], failures?.[operation]], fields);
     }
     case 'inspect-failed': {
       const { code, message } = result.failure;
@@ -129,15 +135,33 @@ function linesOfNote(
 
 const whyOf = ({ code, message }: MirrorFailure) => ({ code, why: message });
 
+/** An export API that is away for hours fails some hundred calls, for one reason. */
+function failedCall(
+  what: string,
+  failure: CallFailure,
+  [before, after]: readonly [Failure | undefined, Failure | undefined],
+  fields: LogLine['fields'],
+): readonly LogLine[] {
+  const lines = failed(what, failure, after, fields);
+  return before?.reason === failure.code ? lines.map((line) => ({ ...line, level: 'info' })) : lines;
+}
+
 function failed(
   what: string,
-  failure: Pick<CallFailure, 'why' | 'requestId'> & { readonly code: string },
+  failure: Pick<CallFailure, 'why' | 'said' | 'requestId'> & { readonly code: string },
   operation: Failure | undefined,
   fields: LogLine['fields'],
 ): readonly LogLine[] {
-  const { code, why, requestId } = failure;
+  const { code, why, said, requestId } = failure;
   const again = { count: operation?.count, retryTime: operation?.retryTime };
-  return warn(`${what} failed`, { ...fields, reason: code, message: why, requestId, ...again });
+  return warn(`${what} failed`, {
+    ...fields,
+    reason: code,
+    message: why,
+    ...(said !== undefined && { answer: said }),
+    requestId,
+    ...again,
+  });
 }
 
 function linesOfChange(change: StatusChange, after: Status, isJudged: boolean): readonly LogLine[] {

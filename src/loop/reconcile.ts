@@ -41,7 +41,7 @@ import { writeTargets } from './publish/targets.ts';
 import { changeRateLimit } from './rate-limit.ts';
 import { attachReport, ReconcileRefused, reportRefusal } from './refused-reconcile.ts';
 import { reportReconcile } from './report.ts';
-import { reportChanges, warnOfPrefix } from './reporting.ts';
+import { reportChanges, warnOfLostOutput, warnOfPrefix } from './reporting.ts';
 import { saveStarted, saveStatus } from './save.ts';
 
 const unreadableRecheckMs = 3_600_000;
@@ -136,7 +136,6 @@ async function observeAndPlan(
   const gathered = await gather(object, resource, spec, context, signal);
   const { observation: seen, handles } = await confirmOutput(object, gathered, context, signal);
   useRateLimit(context.memory, resourceId(object.metadata), handles.rateLimitId);
-  warnOfPrefix(seen, handles.rateLimitId, object, context);
   const observation = adopt(seen);
   const plan = choose(classify(observation), observation);
   stopUnwantedInspection(object.metadata, plan.state, context.memory);
@@ -231,7 +230,7 @@ function syncTargets(
 
 /** status, and its reports: the log, events, metrics. */
 async function storeStatus(
-  { object, resource, observation: before, plan }: ReconcileInput,
+  { object, resource, observation: before, handles, plan }: ReconcileInput,
   { result, object: stored }: ActionOutcome,
   { outputs: { refusal }, isWithheld, observation: after }: PublishOutcome,
   targets: readonly TargetStatus[],
@@ -247,6 +246,8 @@ async function storeStatus(
   const saving = reportRefusal(saveStatus(stored, status, context, signal), object, context);
   const saved = await attachReport(saving, report);
   rememberOwn(saved, context);
+  warnOfPrefix(last, handles.rateLimitId, object, context);
+  warnOfLostOutput(before, resource.status, saved, context);
   const { baseUrl } = before.wanted;
   const changes = findChanges(resource.status, status);
   const reasons = reportChanges(

@@ -1,4 +1,4 @@
-// Reports what a reconcile did and changed, as log lines and events, and warns once of an unusual key. Refuses: choosing
+// Reports what a reconcile did and changed, as log lines and events, and warns once of a refused unusual key. Refuses: choosing
 // or wording lines and events (log-lines.ts, events.ts).
 
 import type { Observation } from '../reconcile/observation.ts';
@@ -29,14 +29,34 @@ export function reportChanges(
   return notes.map(({ reason }) => reason);
 }
 
-/** Most keys begin with `svc_`; a key that does not may still be valid. Logged once per Secret version. */
+/**
+ * The output Secret was deleted although a link is published. Reported once: the status that follows has no link until the
+ * Secret is written again.
+ *
+ * @param before the status as stored
+ */
+export function warnOfLostOutput(
+  { output, wanted }: Observation,
+  { active }: Status,
+  object: StaticExportObject,
+  { logger, events }: ReportContext,
+): void {
+  if (output.kind !== 'absent' || active?.linkExpirationTime === undefined) return;
+  const { namespace } = object.metadata;
+  const message = `Secret ${namespace}/${wanted.outputName} was deleted. It is written again for version ${active.version} with the next link.`;
+  logger.warn({ object: resourceId(object.metadata), version: active.version }, message);
+  events.record(object, { type: 'Warning', reason: 'OutputMissing', message });
+}
+
+/** Most keys begin with `svc_`; one that does not may be valid, so only a refused one is logged, once per Secret version. */
 export function warnOfPrefix(
-  { key, wanted }: Observation,
+  { key, wanted, status }: Observation,
   rateLimit: string,
   { metadata }: StaticExportObject,
   { memory, logger }: ReportContext,
 ): void {
   if (key.kind !== 'present' || key.hasUsualPrefix) return;
+  if (status.refusedKey?.secretVersion !== key.secretVersion) return;
   if (memory.warnedKeys.get(rateLimit) === key.secretVersion) return;
   memory.warnedKeys.set(rateLimit, key.secretVersion);
   const secret = `${metadata.namespace}/${wanted.keySecret.name}`;

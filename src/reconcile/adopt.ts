@@ -12,6 +12,7 @@ import {
 import { formatInstant, readInstant } from '../wire/instant.ts';
 import type { Publication } from '../wire/publication.ts';
 import { waitMs } from './backoff.ts';
+import { isUnanswered } from './failure-policy.ts';
 import { freeOperations, heldAgainst } from './forbidden-call.ts';
 import { isPinned, recordVersion } from './history.ts';
 import { recordHook } from './hooks.ts';
@@ -62,6 +63,8 @@ export function nextExportFailure(
     readonly request?: string | undefined;
     readonly retryAfterMs?: number | undefined;
     readonly requestId?: string | undefined;
+    readonly message?: string | undefined;
+    readonly said?: string | undefined;
   },
 ): Failure {
   const { status, now, inputHash } = observation;
@@ -72,6 +75,8 @@ export function nextExportFailure(
     lastFailureTime: formatInstant(now),
     retryTime: formatInstant(now + waitMs('export', count, failed.retryAfterMs)),
     reason: failed.reason,
+    message: failed.message,
+    said: failed.said,
     requestId: failed.requestId,
     subject: inputHash,
     request: failed.request ?? status.failures?.export?.request,
@@ -243,7 +248,22 @@ function endStartRecord(observation: Observation): Status {
   )
     return status;
   if (resendTime(start, now, requestTimeoutMs) > now) return status;
-  const failure = nextExportFailure(observation, { reason: 'StartUnconfirmed', request: start.request });
+  // Why the last attempt was lost stays known. Without an answer in status, the operator stopped before it came.
+  const last = status.failures?.export;
+  const why = last !== undefined && isUnanswered(last.reason) ? last : { reason: 'StartUnconfirmed' };
+  const { reason, message, said, requestId } = {
+    message: undefined,
+    said: undefined,
+    requestId: undefined,
+    ...why,
+  };
+  const failure = nextExportFailure(observation, {
+    reason,
+    message,
+    said,
+    requestId,
+    request: start.request,
+  });
   return { ...status, start: undefined, failures: { ...status.failures, export: failure } };
 }
 

@@ -49,6 +49,20 @@ export const callPolicies: Readonly<Record<CallCode, CallPolicy>> = {
   OutputWriteFailed: {},
 };
 
+const policyOf = (code: string): CallPolicy | undefined =>
+  Object.entries(callPolicies).find(([one]) => one === code)?.[1];
+
+/** True if the export API did not answer, or not as one: it may be away, and a retry can succeed. */
+export function isUnanswered(code: string): boolean {
+  return policyOf(code)?.isUnsure === true;
+}
+
+/** True if the export API refused what the spec asks for: the same call is refused again. */
+export function isRefusal(code: string): boolean {
+  const policy = policyOf(code);
+  return policy !== undefined && policy.isUnsure !== true && policy.limitsKey !== true;
+}
+
 export interface ClusterPolicy {
   /** Retry: the cause ends within seconds, so saving a started job's id is repeated in the same reconcile. */
   readonly isBrief?: true;

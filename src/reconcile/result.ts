@@ -35,6 +35,8 @@ export interface CallFailure {
   readonly retryAfterMs: number | undefined;
   /** What failed, as text that is safe to publish, if the code alone does not say it. */
   readonly why?: string | undefined;
+  /** The export API's own words, as an excerpt without secrets. */
+  readonly said?: string | undefined;
   /** The id by which the export API finds its answer. */
   readonly requestId?: string | undefined;
 }
@@ -76,6 +78,8 @@ export type ActionResult =
       readonly state: string;
       readonly progress: number | undefined;
       readonly pageCount: number | undefined;
+      /** Of a failed job: the export API's own words, as an excerpt without secrets. */
+      readonly said?: string | undefined;
     }
   | { readonly kind: 'poll-failed'; readonly failure: CallFailure }
   | {

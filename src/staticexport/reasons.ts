@@ -13,13 +13,15 @@ export const readyReasons = {
     'The published link has expired or its Secret was deleted. Running servers keep serving. See LinkFresh for the cause and next attempt.',
 } as const;
 
-/** Conditions `Reconciling` (and `Ready` while the spec is not satisfied): in progress, no action needed. */
+/** Conditions `Reconciling` (and `Ready` while the spec is not satisfied): in progress, or retried until it succeeds. */
 export const reconcilingReasons = {
   StartPending: 'An export starts next.',
   StartUnconfirmed: 'The export API has not confirmed the start. Retrying with the same Idempotency-Key.',
   Exporting: 'The export job is running.',
   Inspecting: 'The export is complete. Its archive is being inspected, or waits for a free slot.',
   BackingOff: 'Waiting before the next retry.',
+  ExportApiUnreachable:
+    'The export API does not answer as it should. Check its address and the network path to it. Retrying.',
   PinPending: 'The pinned version is being published.',
   KeyMissing: 'The Secret or key named in spec.api.keySecretRef does not exist. Create it.',
 } as const;
@@ -43,6 +45,8 @@ export const stalledReasons = {
     'The output Secret or ConfigMap exists and has another owner. The operator does not change it.',
   OutputUnreadable:
     'The operator cannot read the output Secret or ConfigMap, so publishing is paused. Restore its get permission. Rechecked every minute.',
+  StartRefused:
+    'The export API refuses to start an export. Check spec.domain and spec.api.baseUrl. Retrying.',
   PinnedVersionUnknown:
     'The pinned version is not in status.history. Pin a version from there, or remove spec.pin.',
   PinnedJobGone: 'The export API no longer has the pinned job. Pin another version, or remove spec.pin.',
@@ -94,6 +98,7 @@ export const exportedReasons = {
     'The output Secret or ConfigMap could not be written. Follow the message of the Kubernetes API server.',
   StartRefused: 'The export API did not start an export.',
   StartUnconfirmed: 'The export API never confirmed a start.',
+  ExportApiUnreachable: reconcilingReasons.ExportApiUnreachable,
   AwaitingPromotion: stalledReasons.AwaitingPromotion,
   TooFewPages: stalledReasons.TooFewPages,
   HomePageMissing: stalledReasons.HomePageMissing,
@@ -101,6 +106,14 @@ export const exportedReasons = {
   Rejected: stalledReasons.Rejected,
   ...accessReasons,
 } as const;
+
+/** Reasons of `Exported` that are not an outcome: they end when the export API can be called and answers. */
+export const blockingReasons: ReadonlySet<string> = new Set([
+  ...Object.keys(accessReasons),
+  'StartRefused',
+  'StartUnconfirmed',
+  'ExportApiUnreachable',
+]);
 
 /** Condition `LinkFresh`. */
 export const linkReasons = {

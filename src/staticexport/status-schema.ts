@@ -13,6 +13,7 @@ const jobIdText = text(512).describe('Id of the job, as the export API returned 
 const inputHashText = text(64).describe('Hash of the exported domain and the base URL of the export API.');
 const baseUrlText = text(2048).describe('Base URL of the export API that ran the job and issues its links.');
 const exportedInstant = instant.describe('Time when the operator observed the job complete.');
+const saidText = text(240).describe("Excerpt of the export API's own words, without secrets.");
 const requestIdText = text(128).describe(
   "Request id of the export API's answer. Quote it to the export API's support.",
 );
@@ -162,6 +163,7 @@ export const failureSchema = z.object({
   retryTime: instant.describe('No retry before this time.'),
   reason: text(64).describe('Code of the last failure.'),
   message: text(512).describe('Detail of the last failure, where the code alone is not enough.').optional(),
+  said: saidText.optional(),
   requestId: requestIdText.optional(),
   subject: text(512).describe('What failed: inputs of an export, or a job id.').optional(),
   request: text(256).describe('requestedAt token that already bypassed the back-off once.').optional(),
@@ -184,6 +186,7 @@ export const refusedKeySchema = z
     request: text(256)
       .describe('requestedAt token that already caused one attempt with this key.')
       .optional(),
+    said: saidText.optional(),
     requestId: requestIdText.optional(),
   })
   .describe(

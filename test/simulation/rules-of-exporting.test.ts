@@ -132,7 +132,8 @@ test('rule 3: a start record that cannot be written ends the reconcile before th
 test('rule 3: a start whose answer is lost is sent three times with one key, then counts as failed', async () => {
   const simulation = new Simulation();
   simulation.vendor.failing = 'RequestTimeout';
-  await simulation.until(() => simulation.status().failures?.export?.reason === 'StartUnconfirmed');
+  await simulation.until(() => simulation.status().failures?.export?.count === 1);
+  assert.equal(simulation.status().failures?.export?.reason, 'RequestTimeout');
   const keys = simulation.vendor.calls.map((call) => call.idempotencyKey);
   assert.equal(keys.length, 3);
   assert.equal(new Set(keys).size, 1);
@@ -140,7 +141,7 @@ test('rule 3: a start whose answer is lost is sent three times with one key, the
     .slice(1)
     .map(({ at }, index) => at - (simulation.vendor.calls[index]?.at ?? 0));
   assert.deepEqual(gaps, [60_000, 60_000], 'timeout + 30 s each');
-  assert.equal(simulation.condition('Exported'), 'False/StartUnconfirmed');
+  assert.equal(simulation.condition('Exported'), 'False/ExportApiUnreachable');
   simulation.vendor.failing = undefined;
   await simulation.until(() => simulation.condition('Ready') === 'True/Published');
 });
@@ -335,4 +336,43 @@ test('while a job runs, each reconcile polls it', async () => {
     if (callsMade === 0) vain += 1;
   });
   assert.equal(vain, 0);
+});
+
+for (const [what, code] of [
+  ['does not answer', 'NetworkError'],
+  ['answers with server errors', 'ServerError'],
+  ['answers with pages', 'UnexpectedAnswer'],
+] as const) {
+  test(`an export API that ${what} for a day has one reason and one event`, async () => {
+    const simulation = await publishedSimulation();
+    simulation.vendor.failing = code;
+    request(simulation, 'again');
+    await simulation.until(() => simulation.condition('Exported') === 'False/ExportApiUnreachable');
+    const events = simulation.events.length;
+    assert.equal(simulation.events.filter(({ reason }) => reason === 'ExportApiUnreachable').length, 1);
+    const end = simulation.vendor.calls.length + 24;
+    await simulation.until(() => {
+      assert.equal(simulation.condition('Exported'), 'False/ExportApiUnreachable');
+      return simulation.vendor.calls.length >= end;
+    });
+    assert.equal(simulation.status().failures?.export?.reason, code);
+    assert.deepEqual(
+      simulation.events.slice(events).filter(({ reason }) => !reason.startsWith('Link')),
+      [],
+    );
+    simulation.vendor.failing = undefined;
+    await simulation.until(() => simulation.condition('Exported') !== 'False/ExportApiUnreachable');
+    await simulation.until(() => simulation.status().lastCompletedRequest === 'again');
+    assert.equal(simulation.status().failures?.export, undefined);
+  });
+}
+
+test('a refused domain is stalled with the words of the export API, until the spec changes', async () => {
+  const simulation = new Simulation();
+  simulation.vendor.failing = 'BadRequest';
+  await simulation.until(() => simulation.condition('Stalled') === 'True/StartRefused');
+  assert.equal(simulation.condition('Reconciling'), '-');
+  simulation.vendor.failing = undefined;
+  await simulation.until(() => simulation.condition('Ready') === 'True/Published');
+  assert.equal(simulation.condition('Stalled'), '-');
 });

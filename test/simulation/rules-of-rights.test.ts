@@ -218,10 +218,12 @@ test('rule 6: a refusal taken from status is remembered when status reports some
   await simulation.until(() => simulation.condition('Exported') === 'False/KeyUnreadable', 20 * minuteMs);
   simulation.restart();
   await simulation.run(minuteMs, ({ error }) => assert.equal(error, undefined));
-  simulation.editSpec({ suspend: true });
+  simulation.editSpec({
+    api: { baseUrl: 'https://elsewhere.example.com', keySecretRef: { name: keySecret.name } },
+  });
   simulation.prompt();
   await simulation.run(5 * minuteMs, ({ error }) => assert.equal(error, undefined));
-  assert.notEqual(simulation.condition('Exported'), 'False/KeyUnreadable');
+  assert.equal(simulation.condition('Exported'), 'False/HostNotAllowed');
 });
 
 test('rule 6: a publication missing from status that cannot be confirmed is reported when that lasts', async () => {

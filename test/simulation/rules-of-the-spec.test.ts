@@ -166,12 +166,18 @@ test('an inherited property name is not a key of a Secret', async () => {
   assert.equal(simulation.vendor.calls.length, 0);
 });
 
-test('a key without the usual prefix is used, with one warning', async () => {
+test('a key without the usual prefix is used without a warning, until it is refused', async () => {
   const simulation = new Simulation();
   simulation.vendor.validKey = 'unusual';
   simulation.cluster.putSecret({ namespace: 'docs', name: 'export-api' }, { apiKey: 'unusual\n' });
   await simulation.until(() => simulation.condition('Ready') === 'True/Published');
-  assert.equal(simulation.logs.filter((line) => line.includes('svc_')).length, 1);
+  const warnings = () => simulation.logs.filter((line) => line.includes('svc_')).length;
+  assert.equal(warnings(), 0);
+  simulation.vendor.validKey = 'other';
+  simulation.annotate({ 'staticexport.dev/requestedAt': 'again' });
+  await simulation.until(() => simulation.condition('Exported') === 'False/KeyRefused');
+  await simulation.run(hourMs);
+  assert.equal(warnings(), 1);
 });
 
 test('a key refused at the time of an export is reported while the link is still valid', async () => {

@@ -13,6 +13,8 @@ export interface ExportSummary {
   /** `True`, `False` or `Unknown`. */
   readonly ready: string;
   readonly reason: string;
+  /** Reason of the condition Exported: a held or failing export. */
+  readonly exported: string | undefined;
   readonly message: string;
   readonly suspended: boolean;
   readonly pinned: string | undefined;
@@ -41,6 +43,7 @@ export function summaryOf(object: StaticExportObject): ExportSummary {
     domain: spec?.domain,
     ready: ready.status,
     reason: ready.reason,
+    exported: status.conditions?.find(({ type }) => type === 'Exported')?.reason,
     message: ready.message,
     suspended: spec?.suspend === true,
     pinned: spec?.pin?.version ?? spec?.pin?.jobId,

@@ -53,6 +53,7 @@ const usualColumns: readonly Column[] = [
   ['NAME', ({ name }) => name],
   ['READY', ({ ready }) => ready],
   ['REASON', ({ reason }) => reason],
+  ['EXPORTED', ({ exported }) => exported],
   ['VERSION', ({ version }) => version],
   ['PAGES', ({ pages }) => pages?.toString()],
   ['LINK-EXPIRES', ({ linkExpirationTime }) => linkExpirationTime],

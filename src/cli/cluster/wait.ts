@@ -3,7 +3,7 @@
 // meanwhile.
 
 import { parseStaticExport } from '../../staticexport/parse.ts';
-import { readHoldReason } from '../../staticexport/reasons.ts';
+import { blockingReasons, readHoldReason } from '../../staticexport/reasons.ts';
 import type { Status } from '../../staticexport/status-schema.ts';
 import type { StaticExportObject } from '../../wire/cluster.ts';
 import { CliError, failureOf } from '../cli-error.ts';
@@ -43,16 +43,16 @@ export const awaitedExport = (token: string): Awaited => ({
 /** @param token of the request */
 export const awaitedLink = (token: string): Awaited => ({
   phase: 'Waiting for the link',
-  goesOn: 'the operator goes on, and condition LinkFresh names a failure',
+  goesOn: 'the operator goes on',
   endOf: (object) => endOfRefresh(object, token),
   obstacleOf: ({ failures, conditions }) =>
-    failures?.link?.refreshRequest === token ? messageOf(conditions, 'LinkFresh') : undefined,
+    failures?.link?.refreshRequest === token ? messageOf(conditions, 'LinkFresh') : blockedBy(conditions),
 });
 
 /** @param version of a pin, or of the candidate that is promoted */
 export const awaitedVersion = (version: string, by: 'pin' | 'promote'): Awaited => ({
   phase: `Waiting for version ${version}`,
-  goesOn: 'the operator goes on, and condition Ready says how far it is',
+  goesOn: 'the operator goes on',
   endOf: (object) => endOfVersion(object, version, by),
   obstacleOf: ({ failures, conditions }) =>
     failures?.poll === undefined ? undefined : messageOf(conditions, by === 'pin' ? 'Ready' : 'Exported'),
@@ -90,7 +90,8 @@ export async function waitFor(
     }
     await clock.after(pollMs, deadline).catch((cause: unknown) => {
       signal.throwIfAborted();
-      const message = `--timeout has passed (${Math.round(timeoutMs / 1000)} s); ${goesOn}`;
+      const seen = noted === undefined ? '' : `. The last condition seen: ${noted}`;
+      const message = `--timeout has passed (${Math.round(timeoutMs / 1000)} s); ${goesOn}${seen}`;
       throw new CliError('deadline', 'DeadlineExceeded', message, { cause });
     });
   }
@@ -191,6 +192,12 @@ const sameLink: RunOutcome = {
   code: 'SameLink',
   message: 'the export API issued the published link again; it issues another when this one expires',
 };
+
+/** Why the export API cannot be called, which a link needs too. */
+function blockedBy(conditions: Status['conditions']): string | undefined {
+  return conditions?.find(({ status: is, reason }) => is !== 'Unknown' && blockingReasons.has(reason))
+    ?.message;
+}
 
 function messageOf(conditions: Status['conditions'], type: string): string | undefined {
   return conditions?.find((one) => one.type === type)?.message;

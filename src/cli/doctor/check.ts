@@ -27,6 +27,7 @@ export const checkCodes = [
   'KeySecret',
   'LinkAge',
   'Mirror',
+  'OutputSecret',
   'TargetConsent',
   'GitTarget',
   'Server',

@@ -22,6 +22,7 @@ export function checkExport(around: Surroundings, facts: ClusterFacts): readonly
     ...checkManaged(around, facts),
     checkReady(around),
     checkKey(around),
+    ...checkOutput(around),
     checkLink(around, facts.now),
     ...checkMirror(around),
     ...around.targets.map((target) => checkTarget(around, target)),
@@ -127,6 +128,19 @@ function checkKey(around: Surroundings): Check {
         `The Secret ${name} seems to lack the key ${dataKey}; the operator reports nothing against it.`,
         `Check its keys: kubectl describe secret ${name} -n ${around.object.metadata.namespace}`,
       );
+}
+
+/** The status may say that a link is published for an hour after its Secret was deleted. */
+function checkOutput({ object, status, outputSecret, wanted }: Surroundings): readonly Check[] {
+  if (status.active === undefined || outputSecret === undefined || wanted === undefined) return [];
+  const { namespace, name } = object.metadata;
+  const what = `The output Secret ${wanted.outputName}`;
+  if (!isReadable(outputSecret)) return [skipped('OutputSecret', `${what} is not readable for you.`)];
+  if (outputSecret.value !== undefined) return [passed('OutputSecret', `${what} exists.`)];
+  const annotate = `kubectl annotate staticexport ${name} -n ${namespace} ${annotations.reconcile}=$(date +%s) --overwrite`;
+  return [
+    failed('OutputSecret', `${what} does not exist, although a version is published.`, `Run: ${annotate}`),
+  ];
 }
 
 /** The operator's own grace before it calls a refresh due is longer than this for every usual lifetime. */

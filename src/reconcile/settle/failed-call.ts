@@ -31,6 +31,7 @@ export function callFailed(
       reason: failure.code === 'Unauthorized' ? ('Unauthorized' as const) : ('Forbidden' as const),
       refusalTime: formatInstant(now),
       request: pendingRequest(observation),
+      said: failure.said,
       requestId: failure.requestId,
     };
     const { secretVersion, reason } = refusedKey;
@@ -81,6 +82,7 @@ export function recordFailure(
     retryTime: formatInstant(now + waitMs(operation, count, failure.retryAfterMs)),
     reason: failure.code,
     message: shownWhy(failure),
+    said: failure.said,
     requestId: failure.requestId,
     subject,
     inspectionFailures: same?.inspectionFailures,
@@ -105,6 +107,7 @@ export function startFailed(observation: Observation, record: StartRecord, failu
       reason: failure.code,
       request: record.request,
       retryAfterMs: failure.retryAfterMs,
+      said: failure.said,
       requestId: failure.requestId,
     });
     return { ...status, start: undefined, failures: { ...status.failures, export: refused } };
@@ -119,6 +122,7 @@ export function startFailed(observation: Observation, record: StartRecord, failu
     retryTime: formatInstant(resendAt),
     reason: failure.code,
     message: shownWhy(failure),
+    said: failure.said,
     requestId: failure.requestId,
     subject: observation.inputHash,
     request: status.failures?.export?.request,
@@ -146,6 +150,7 @@ export function refreshFailed(observation: Observation, failure: CallFailure): S
     retryTime: formatInstant(now + wait),
     reason: isJobGone ? 'JobGone' : failure.code,
     message: shownWhy(failure),
+    said: failure.said,
     requestId: failure.requestId,
     refreshRequest: pendingRefresh(observation),
     ...heldAgainst(observation, failure.code),

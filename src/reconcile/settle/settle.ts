@@ -182,7 +182,12 @@ function settlePolled(observation: Observation, report: Extract<ActionResult, { 
     case 'failed': {
       const failed = {
         ...calm,
-        job: { ...seen, completionTime: formatInstant(now), verdict: 'JobFailed' as const },
+        job: {
+          ...seen,
+          completionTime: formatInstant(now),
+          verdict: 'JobFailed' as const,
+          message: report.said,
+        },
       };
       return status.job.verdict === 'TimedOut' ? failed : exportFailed(observation, failed, 'JobFailed');
     }

@@ -3,6 +3,7 @@
 // cost a status write per second.
 
 import {
+  blockingReasons,
   type ExportedReason,
   exportedReasons,
   type LinkReason,
@@ -15,6 +16,7 @@ import {
   targetReasons,
 } from '../../staticexport/reasons.ts';
 import type { Condition, Failure, TargetStatus } from '../../staticexport/status-schema.ts';
+import { isUnanswered } from '../failure-policy.ts';
 import { graceMs, isLifetimeTooShort, refreshTime } from '../link-timing.ts';
 import { isMirrorFailure } from '../mirror.ts';
 import {
@@ -26,6 +28,7 @@ import {
 } from '../observation.ts';
 import type { AccessReason, State } from '../state.ts';
 import { type Claim, claim } from './claim.ts';
+import { isStartRefused, unansweredCall } from './failed-calls.ts';
 import {
   describeFailure,
   describeJob,
@@ -75,6 +78,7 @@ function stalledReason(observation: Observation, state: State): StalledReason | 
     return state.access.reason;
   if (state.export.kind === 'held' && state.export.why === 'InvalidSchedule') return 'InvalidSchedule';
   if (state.want.kind === 'impossible') return state.want.reason;
+  if (isWanting && isStartRefused(observation, state)) return 'StartRefused';
   const isHeld = state.want.kind === 'first' || state.want.kind === 'inputs' || isLinkExpired(state);
   if (!isHeld || wanted.isSuspended || state.export.kind !== 'resting') return undefined;
   // An expired link has another cause than a rejection.
@@ -82,12 +86,15 @@ function stalledReason(observation: Observation, state: State): StalledReason | 
   return readHoldReason(status.candidate?.reason) ?? (isRejected ? 'Rejected' : undefined);
 }
 
-function reconcilingReason({ wanted, now }: Observation, state: State): ReconcilingReason | undefined {
+function reconcilingReason(observation: Observation, state: State): ReconcilingReason | undefined {
+  const { wanted, now } = observation;
   if (state.want.kind === 'satisfied' || state.want.kind === 'impossible' || wanted.isSuspended)
     return undefined;
   if (state.access.kind === 'closed') return 'KeyMissing';
   if (state.want.kind === 'pin') return 'PinPending';
   const operation = state.export.kind === 'late' ? state.export.next : state.export;
+  if (unansweredCall(observation, { ...state, export: operation }) !== undefined)
+    return 'ExportApiUnreachable';
   switch (operation.kind) {
     case 'running':
       return 'Exporting';
@@ -128,29 +135,15 @@ function claimReady(
 const startVerdicts = ['JobFailed', 'TimedOut', 'JobLost', 'BundleRejected'];
 
 /**
- * Why a due or unfinished export makes no progress while a version is published. Before the first version, Stalled
- * and Reconciling report it, and Exported stays Unknown.
+ * Why the export API cannot be called while a version is published, whether or not a call is due: the next link needs it
+ * too. Before the first version, Stalled and Reconciling report it, and Exported stays Unknown.
  */
-function exportObstacle({ wanted, process }: Observation, state: State): AccessReason | undefined {
-  if (state.access.kind === 'open' || state.want.kind === 'first' || wanted.pin !== undefined)
-    return undefined;
+function exportObstacle({ process }: Observation, state: State): AccessReason | undefined {
+  if (state.access.kind === 'open' || state.want.kind === 'first') return undefined;
   const operation = state.export.kind === 'late' ? state.export.next : state.export;
-  switch (operation.kind) {
-    case 'due':
-    case 'waiting':
-    case 'unconfirmed':
-    case 'running':
-      return state.access.reason;
-    case 'complete':
-      // Inspecting an archive needs the link in memory, not the export API.
-      return process.candidate?.jobId === operation.subject.jobId ? undefined : state.access.reason;
-    case 'resting':
-    case 'held':
-    case 'late':
-      return undefined;
-    default:
-      return operation satisfies never;
-  }
+  // Inspecting an archive needs the link in memory, not the export API.
+  const isInHand = operation.kind === 'complete' && process.candidate?.jobId === operation.subject.jobId;
+  return isInHand ? undefined : state.access.reason;
 }
 
 function claimExported(observation: Observation, state: State): Claim {
@@ -170,11 +163,16 @@ function claimExported(observation: Observation, state: State): Claim {
   const starting = failures?.export;
   const isIdle = state.export.kind !== 'running' && state.export.kind !== 'complete';
   if (isIdle && starting !== undefined && starting.count > 0 && !startVerdicts.includes(starting.reason)) {
-    const isLost = starting.reason === 'StartUnconfirmed';
-    const why = describeTry(starting, observation);
-    return exported('False', isLost ? 'StartUnconfirmed' : 'StartRefused', why);
+    return exported('False', startFailureReason(starting.reason), describeTry(starting, observation));
   }
-  if (state.export.kind === 'complete' && failures?.poll !== undefined) {
+  const unanswered = isIdle ? undefined : unansweredCall(observation, state);
+  if (unanswered !== undefined)
+    return exported('False', 'ExportApiUnreachable', describeTry(unanswered, observation));
+  if (
+    state.export.kind === 'complete' &&
+    failures?.poll !== undefined &&
+    !isUnanswered(failures.poll.reason)
+  ) {
     const isUnwritten = failures.poll.reason === 'OutputWriteFailed';
     const { jobId, baseUrl } = state.export.subject;
     const about = describeJob({ id: jobId, baseUrl }, observation);
@@ -198,7 +196,10 @@ function claimExported(observation: Observation, state: State): Claim {
     case undefined:
       return isWrittenAgain(observation, state)
         ? exported('True', 'Promoted')
-        : (keepExported(conditions) ?? exported('Unknown', 'Pending'));
+        : (keepExported(conditions) ??
+            (observation.status.active === undefined
+              ? exported('Unknown', 'Pending')
+              : exported('True', 'Promoted')));
     default:
       return verdict satisfies never;
   }
@@ -215,10 +216,16 @@ function isWrittenAgain({ status: { conditions, failures } }: Observation, { wan
   return want.kind === 'satisfied' && !isWithheld && before?.reason === 'OutputWriteFailed';
 }
 
-/** While a job runs, the outcome of the previous job is still the last outcome. */
+function startFailureReason(code: string): ExportedReason {
+  if (code === 'StartUnconfirmed') return code;
+  return isUnanswered(code) ? 'ExportApiUnreachable' : 'StartRefused';
+}
+
+/** While a job runs, the outcome of the previous job is still the last outcome. What blocked calls has ended. */
 function keepExported(conditions: readonly Condition[] | undefined): Claim | undefined {
   const before = conditions?.find(({ type }) => type === 'Exported');
-  if (before === undefined || !isExportedReason(before.reason)) return undefined;
+  if (before === undefined || !isExportedReason(before.reason) || blockingReasons.has(before.reason))
+    return undefined;
   return claim('Exported', before.status, before.reason, before.message);
 }
 

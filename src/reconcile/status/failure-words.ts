@@ -1,5 +1,6 @@
 // What failed, for the engineer on call: which export API, what it answered, what to do, the code to search for, and
-// the request id. Pure. Refuses: text of an answer. A host, a domain, codes and ids only; never a key, link or body.
+// the request id. Pure. Of an answer it has the excerpt that the client made, marked as the export API's words. Refuses all
+// other foreign text: a host, a domain, codes and ids only; never a key, link or body.
 
 import type { Failure, JobStatus } from '../../staticexport/status-schema.ts';
 import type { Observation } from '../observation.ts';
@@ -20,7 +21,8 @@ const failureWords: Readonly<Record<string, (api: string, domain: string, why?: 
   RateLimited: (api) => `${api} returned 429; wait, or raise the limit at the vendor.`,
   Forbidden: (api) =>
     `${api} returned 403 for this key; check the key's permissions, your plan, spec.domain and the vendor's IP allow-list.`,
-  UnexpectedAnswer: (api) => `${api} did not answer as an export API; check ${baseUrlFields}.`,
+  UnexpectedAnswer: (api, _domain, why) =>
+    `${api} did not answer as an export API${why === undefined ? '' : ` (${why})`}; check ${baseUrlFields}.`,
   BadRequest: (api, domain) => `${api} returned 400; check that it exports ${domain}.`,
   NotFound: (api, domain) => `${api} returned 404; check ${baseUrlFields}, and that it exports ${domain}.`,
   StartUnconfirmed: (api) => `${api} did not confirm a start in three attempts.`,
@@ -39,10 +41,18 @@ const failureWords: Readonly<Record<string, (api: string, domain: string, why?: 
 
 /** A failed call: which export API, what it answered, the code to search logs for, and the request id. */
 export function describeFailure(failure: Failure, asked: Asked): string {
-  const { reason, requestId } = failure;
+  const { reason, said, requestId } = failure;
   const words = wordsOf(failure, asked);
-  const said = words === undefined ? `${reason}.` : withCode(sentence(words), reason);
-  return requestId === undefined ? said : `${said} ${describeRequest(requestId)}`;
+  return [
+    words === undefined ? `${reason}.` : withCode(sentence(words), reason),
+    ...(said === undefined ? [] : [describeWords(said)]),
+    ...(requestId === undefined ? [] : [describeRequest(requestId)]),
+  ].join(' ');
+}
+
+/** The export API's own words. Quoted, so that they are not read as the operator's. */
+export function describeWords(said: string): string {
+  return `The export API answered: "${said.replaceAll('"', "'")}".`;
 }
 
 /** The same as a clause without the code, for a reader that gets the code apart. `undefined`: the code says all. */

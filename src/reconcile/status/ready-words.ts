@@ -49,6 +49,8 @@ function detailOf(observation: Observation, state: State, reason: ReadyReason): 
     case 'Suspended':
       return activeVersion(observation);
     case 'BackingOff':
+    case 'ExportApiUnreachable':
+    case 'StartRefused':
       return describeWait(observation, state);
     case 'PinPending':
       return nextTry(operationFailure(observation, state), observation);
@@ -88,6 +90,7 @@ function describeWait(observation: Observation, state: State): string {
 
 /** The last failure of the operation that the export waits in. */
 function operationFailure(observation: Observation, { export: operation }: State): Failure | undefined {
+  if (operation.kind === 'running') return pollFailure(observation, operation.jobId);
   return operation.kind === 'complete'
     ? pollFailure(observation, operation.subject.jobId)
     : observation.status.failures?.export;

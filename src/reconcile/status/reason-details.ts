@@ -8,7 +8,7 @@ import { formatInstant, readInstant } from '../../wire/instant.ts';
 import { refreshTime } from '../link-timing.ts';
 import { type Observation, publishedTimes, unreadOutput } from '../observation.ts';
 import { scheduleProblem } from '../schedule.ts';
-import { describeJob, describeRequest, hostOf, sentence } from './failure-words.ts';
+import { describeJob, describeRequest, describeWords, hostOf, sentence } from './failure-words.ts';
 
 /** @returns sentences, or `undefined` where the reason's own sentence is enough */
 export function describeDetails(reason: string, observation: Observation): string | undefined {
@@ -82,11 +82,12 @@ function unreadKey({ key }: Observation): string {
 
 /** Which export API refused the key, and how soon a new key is used. */
 function describeRefusedKey({ wanted, status }: Observation, secret: string): string {
-  const requestId = status.refusedKey?.requestId;
+  const { requestId, said } = status.refusedKey ?? {};
   const host = hostOf(wanted.baseUrl);
   return [
     secret,
     host && `Export API: ${host}.`,
+    said && describeWords(said),
     'A new key is used within a minute.',
     requestId && describeRequest(requestId),
   ]
@@ -133,6 +134,11 @@ function describeJobOutcome(reason: string, observation: Observation): string | 
         : `${named} One new job replaces it.`;
     case 'BundleRejected':
       return job.message === undefined ? named : `${job.message}. ${named}`;
+    case 'JobFailed':
+    case 'PinnedJobFailed':
+      return job.message === undefined || job.message === 'JobLost' || job.verdict !== 'JobFailed'
+        ? named
+        : `${named} ${describeWords(job.message)}`;
     default:
       return named;
   }

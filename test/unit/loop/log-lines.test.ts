@@ -186,6 +186,29 @@ test('a failed call has its reason, count, retry time and request id', () => {
   ]);
 });
 
+test('an operation that fails again for the same reason is no further warning, and has the words of the export API', () => {
+  const failure = { code: 'BadRequest', retryAfterMs: undefined, said: 'unknown domain' } as const;
+  const record = { key: 'k', inputHash: 'i', cause: 'First', attempts: 1, lastAttemptTime: '' } as const;
+  const stored = (reason: string) => ({
+    failures: { export: { count: 1, lastFailureTime: '', retryTime: '', reason } },
+  });
+  for (const [before, level] of [
+    [undefined, 'warn'],
+    [stored('NetworkError'), 'warn'],
+    [stored('BadRequest'), 'info'],
+  ] as const) {
+    const [line] = logLinesOf(
+      reconcile({
+        action: { kind: 'start', cause: 'First', record: undefined },
+        result: { kind: 'start-failed', record, failure },
+        ...(before && { before }),
+      }),
+    );
+    assert.equal(line?.level, level);
+    assert.equal(line.fields['answer'], 'unknown domain');
+  }
+});
+
 type Step = readonly [status: 'True' | 'False', reason: string];
 
 const withCondition = (type: string, [status, reason]: Step): Status => ({

@@ -41,8 +41,7 @@ test('nothing is remembered of a deleted resource', async () => {
   const simulation = new Simulation();
   simulation.vendor.validKey = 'unusual';
   simulation.cluster.putSecret({ namespace: 'docs', name: 'export-api' }, { apiKey: 'unusual' });
-  simulation.vendor.failing = 'RateLimited';
-  simulation.vendor.retryAfterMs = 60_000;
+  simulation.vendor.failing = 'Unauthorized';
   await simulation.step();
   const { memory } = simulation.context();
   const kept = () => [memory.rateLimits, memory.polls, memory.candidates, memory.warnedKeys, memory.users];

@@ -60,6 +60,7 @@ const seldom: readonly string[] = [
   'candidate.ref',
   'failures.*.refreshRequest',
   'failures.*.request',
+  'failures.*.said',
   'failures.*.secretVersion',
   'failures.mirror',
   'failures.retention',

@@ -69,6 +69,7 @@ for (const code of refused) {
         reason: code,
         refusalTime: at((observation.now - t0) / 1000),
         request: undefined,
+        said: undefined,
         requestId,
       });
       assert.deepEqual(rateLimit, { kind: 'refuse', secretVersion: 'u/1', reason: code });

@@ -45,7 +45,10 @@ const exported: Readonly<Record<reasons.ExportedReason, readonly [Observation, s
     'False',
   ],
   InspectionFailed: [
-    withStatus(calm, { job: complete, failures: { poll: { ...failure, subject: 'se_2' } } }),
+    withStatus(calm, {
+      job: complete,
+      failures: { poll: { ...failure, reason: 'DownloadFailed', subject: 'se_2' } },
+    }),
     'False',
   ],
   OutputWriteFailed: [
@@ -58,6 +61,10 @@ const exported: Readonly<Record<reasons.ExportedReason, readonly [Observation, s
   StartRefused: [withStatus(fresh, { failures: { export: { ...failure, reason: 'BadRequest' } } }), 'False'],
   StartUnconfirmed: [
     withStatus(fresh, { failures: { export: { ...failure, reason: 'StartUnconfirmed' } } }),
+    'False',
+  ],
+  ExportApiUnreachable: [
+    withStatus(fresh, { failures: { export: { ...failure, reason: 'NetworkError' } } }),
     'False',
   ],
   AwaitingPromotion: [held('AwaitingPromotion'), 'False'],
@@ -81,8 +88,9 @@ for (const [reason, [observation, status]] of Object.entries(exported)) {
   });
 }
 
-test('a refused key does not change Exported while no export is due, nor before the first publication', () => {
-  assert.equal(conditionsOf(withStatus(calm, { refusedKey })).get('Exported'), 'True/Promoted');
+test('a key is reported although no export is due, because the next link needs it; not before the first publication', () => {
+  assert.equal(conditionsOf(withStatus(calm, { refusedKey })).get('Exported'), 'False/KeyRefused');
+  assert.equal(conditionsOf({ ...calm, key: { kind: 'missing' } }).get('Exported'), 'False/KeyMissing');
   assert.equal(conditionsOf(withStatus(fresh, { refusedKey })).get('Exported'), 'Unknown/Pending');
 });
 
@@ -122,4 +130,17 @@ test('while a job runs, Exported keeps the outcome of the previous job', () => {
     conditionsOf(withStatus(calm, { job: running, conditions })).get('Exported'),
     'False/JobFailed',
   );
+});
+
+test('polls and links are reported after three in a row without an answer, and what blocked calls ends with its cause', () => {
+  for (const job of [running, complete]) {
+    const failed = (count: number, reason: string): Observation =>
+      withStatus(calm, { job, failures: { poll: { ...failure, reason, count, subject: 'se_2' } } });
+    for (const reason of ['NetworkError', 'RequestTimeout', 'ServerError', 'UnexpectedAnswer']) {
+      assert.equal(conditionsOf(failed(2, reason)).get('Exported'), 'True/Promoted', reason);
+      assert.equal(conditionsOf(failed(3, reason)).get('Exported'), 'False/ExportApiUnreachable', reason);
+    }
+    const { conditions } = statusOf(failed(3, 'NetworkError'), classify(failed(3, 'NetworkError')), []);
+    assert.equal(conditionsOf(withStatus(calm, { job, conditions })).get('Exported'), 'True/Promoted');
+  }
 });

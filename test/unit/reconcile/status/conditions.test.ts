@@ -38,6 +38,7 @@ const stalled: Readonly<Record<Exclude<reasons.StalledReason, 'InvalidSpec'>, Ob
   KeyForbidden: withStatus(fresh, { refusedKey: { ...refusedKey, reason: 'Forbidden' } }),
   OutputNotOwned: { ...calm, output: { kind: 'foreign', objectKind: 'ConfigMap' } },
   OutputUnreadable: { ...calm, output: { kind: 'unreadable', why: 'no "get" on secrets' } },
+  StartRefused: withStatus(fresh, { failures: { export: { ...failure, reason: 'BadRequest' } } }),
   PinnedVersionUnknown: withWanted(calm, { pin: { version: 'v', jobId: undefined } }),
   PinnedJobGone: withStatus(withWanted(calm, { pin: { version: active.version, jobId: undefined } }), {
     failures: { link: { ...failure, reason: 'JobGone' } },
@@ -111,7 +112,8 @@ const reconciling: Readonly<Record<reasons.ReconcilingReason, Observation>> = {
   }),
   Exporting: withStatus(fresh, { job: running }),
   Inspecting: withStatus(fresh, { job: complete }),
-  BackingOff: withStatus(fresh, { failures: { export: failure } }),
+  BackingOff: withStatus(fresh, { failures: { export: { ...failure, reason: 'JobFailed' } } }),
+  ExportApiUnreachable: withStatus(fresh, { failures: { export: { ...failure, reason: 'NetworkError' } } }),
   PinPending: withStatus(withWanted(calm, { pin: { version: 'old', jobId: undefined } }), {
     history: [{ version: 'old', jobId: 'se_0' }],
   }),
@@ -124,6 +126,33 @@ for (const [reason, observation] of Object.entries(reconciling)) {
     assert.equal(found.get('Reconciling'), `True/${reason}`);
     assert.equal(found.get('Ready'), `False/${reason}`);
     assert.ok(!found.has('Stalled'));
+  });
+}
+
+for (const [code, found] of [
+  ['BadRequest', 'Stalled/StartRefused'],
+  ['NotFound', 'Stalled/StartRefused'],
+  ['Conflict', 'Stalled/StartRefused'],
+  ['Forbidden', 'Stalled/StartRefused'],
+  ['RateLimited', 'Reconciling/BackingOff'],
+  ['JobFailed', 'Reconciling/BackingOff'],
+  ['TimedOut', 'Reconciling/BackingOff'],
+  ['StartUnconfirmed', 'Reconciling/BackingOff'],
+  ['NetworkError', 'Reconciling/ExportApiUnreachable'],
+  ['RequestTimeout', 'Reconciling/ExportApiUnreachable'],
+  ['ServerError', 'Reconciling/ExportApiUnreachable'],
+  ['UnexpectedAnswer', 'Reconciling/ExportApiUnreachable'],
+] as const) {
+  test(`a first export, and one with a new spec, that waits after ${code} is ${found}`, () => {
+    const failures = { export: { ...failure, reason: code } };
+    const other = withStatus(calm, { active: { ...active, inputHash: 'other' }, failures });
+    for (const observation of [withStatus(fresh, { failures }), other]) {
+      const [type, reason] = found.split('/');
+      assert.equal(conditionsOf(observation).get(type ?? ''), `True/${reason}`);
+      assert.equal(conditionsOf(observation).get('Ready'), `False/${reason}`);
+    }
+    // The wanted version is published: a refused schedule is for Exported.
+    assert.equal(conditionsOf(withStatus(calm, { failures })).get('Ready'), 'True/Published');
   });
 }
 

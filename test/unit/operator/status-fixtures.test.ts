@@ -73,6 +73,7 @@ const seldom: readonly string[] = [
   'lastHandledRefresh',
   'refusedKey.request',
   'refusedKey.requestId',
+  'refusedKey.said',
   'rejected',
   'rejected.generation',
   'rejected.inputHash',

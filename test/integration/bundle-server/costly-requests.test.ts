@@ -17,7 +17,10 @@ let served: ServedSite;
 before(async () => {
   served = await prepareSite();
   const archive = join(served.folder, 'export.tar.gz');
-  await writeFile(archive, await makeArchive({ 'page.html': page, '404.html': page, 'a/b/404.html': page }));
+  await writeFile(
+    archive,
+    await makeArchive({ 'index.html': page, 'page.html': page, '404.html': page, 'a/b/404.html': page }),
+  );
   await served.start('--bundle-url', `file://${archive}`, '--version', 'v1');
   await served.until('the site is served', ({ active }) => active !== null);
 });

@@ -24,6 +24,8 @@ before(async () => {
     spec: { domain: 'docs.example.com', api: { keySecretRef: { name: 'export-api' } } },
   });
   uid = (await world.api.read('staticexport', 'docs', namespace)).metadata.uid;
+  await world.apply(configMap('stranger', {}));
+  strangerUid = (await world.api.read('configmap', 'stranger', namespace)).metadata.uid;
   // The API server compiles a policy a moment after it was made.
   await eventually('the policy holds', async () => {
     const refusal = await write(configMap('probe', {}));
@@ -196,6 +198,97 @@ test('outputs are made and changed, and stay as they are otherwise', async () =>
   // What other clients add to it does not hinder the operator.
   await world.apply({ ...output('docs-bundle'), stringData: { note: 'of a person' } });
   assert.equal(await write(output('docs-bundle', { stringData: { version: '3' } })), undefined);
+});
+
+const restoredLabels = {
+  'app.kubernetes.io/managed-by': 'static-export-operator',
+  'app.kubernetes.io/part-of': 'static-export',
+};
+const named = (name: string) => ({ ...restoredLabels, 'staticexport.dev/export': name });
+/** Its uid is real too. */
+let strangerUid = '';
+const strangers = () => [{ apiVersion: 'v1', kind: 'ConfigMap', name: 'stranger', uid: strangerUid }];
+const asOther = () => ownedByExport().map((owner) => ({ ...owner, name: 'other' }));
+const kinds = {
+  Secret: output,
+  ConfigMap: (name: string, _: object, metadata: object) => configMap(name, metadata),
+};
+
+type Owners = () => readonly { readonly uid: string }[];
+/** `before`: the owners of the object as restored. */
+interface Written {
+  readonly before?: Owners;
+  readonly ownerReferences?: Owners;
+  readonly finalizers?: () => readonly string[];
+}
+
+// What a backup tool brings back, and what the operator then writes.
+for (const [what, name, restored, written, words] of [
+  ['both labels and its name', 'named', { labels: named('docs') }, {}, undefined],
+  ['both labels and the default name', 'docs-bundle', { labels: restoredLabels }, {}, undefined],
+  [
+    'both labels and labels of a backup tool',
+    'velero',
+    { labels: { ...named('docs'), 'velero.io/backup-name': 'b1' } },
+    {},
+    undefined,
+  ],
+  ['no labels', 'unlabelled', { labels: {} }, {}, /may only write outputs/],
+  [
+    'one label of two',
+    'half',
+    { labels: { ...named('docs'), 'app.kubernetes.io/part-of': 'other' } },
+    {},
+    /may only write outputs/,
+  ],
+  ['another owner', 'taken', { labels: named('docs') }, { before: strangers }, /may only write outputs/],
+  ['the name of another resource', 'foreign', { labels: named('other') }, {}, /may only write outputs/],
+  ['another default name', 'api-bundle', { labels: restoredLabels }, {}, /may only write outputs/],
+  [
+    'the name of this resource, for another one',
+    'stolen',
+    { labels: named('docs') },
+    { ownerReferences: asOther },
+    /may only write outputs/,
+  ],
+  [
+    'both labels, with a second owner',
+    'shared',
+    { labels: named('docs') },
+    { ownerReferences: () => [...ownedByExport(), ...strangers()] },
+    /may only write outputs/,
+  ],
+  [
+    'both labels, with a finalizer',
+    'held',
+    { labels: named('docs') },
+    { finalizers: () => ['example.com/hold'] },
+    /must not change owner references and finalizers/,
+  ],
+] as const) {
+  for (const [kind, of] of Object.entries(kinds)) {
+    test(`a restored ${kind} with ${what} is ${words === undefined ? 'adopted' : 'not adopted'}`, async () => {
+      await world.kubectl(['delete', kind, name, '-n', namespace, '--ignore-not-found']);
+      const { before: owners = () => [], ...fields }: Written = written;
+      await world.apply(of(name, {}, { ownerReferences: owners(), ...restored }));
+      const more = Object.fromEntries(Object.entries(fields).map(([field, value]) => [field, value()]));
+      const refusal = await write(of(name, {}, { ownerReferences: ownedByExport(), ...more }));
+      if (words === undefined) assert.equal(refusal, undefined);
+      else assert.match(refusal ?? 'allowed', words);
+      // An unadopted object has no owner, or the one that it had.
+      const { ownerReferences = [] } = (await world.api.read(kind.toLowerCase(), name, namespace)).metadata;
+      assert.deepEqual(
+        ownerReferences.map((owner: { readonly uid: string }) => owner.uid),
+        words === undefined ? [uid] : owners().map((owner) => owner.uid),
+      );
+    });
+  }
+}
+
+test('a restored Deployment is not adopted', async () => {
+  await world.apply(deployment('nginx', { labels: named('docs') }));
+  const adopted = { ownerReferences: ownedByExport() };
+  assert.match((await write(deployment('nginx', adopted))) ?? 'allowed', /may only write outputs/);
 });
 
 test('an object of others is changed where it consents, in its data alone', async () => {

@@ -28,18 +28,19 @@ const banner = '# Generated from src/staticexport/schema.ts by "npm run generate
 
 /**
  * Printed by `kubectl get`, and those of priority 1 with `-o wide` only. A `date` column prints <invalid> for a time
- * to come, so times are strings. The default ones fit into a terminal of 120 columns.
+ * to come, so times are strings. The default ones fit into a terminal of 120 columns, with the
+ * longest usual reasons.
  */
 const columns = [
   ['Ready', 'string', '.status.conditions[?(@.type=="Ready")].status', 0],
   ['Reason', 'string', '.status.conditions[?(@.type=="Ready")].reason', 0],
   ['Exported', 'string', '.status.conditions[?(@.type=="Exported")].reason', 0],
   ['Version', 'string', '.status.active.version', 0],
-  ['Job', 'string', '.status.job.state', 0],
-  ['%', 'integer', '.status.job.progress', 0],
-  ['Pages', 'integer', '.status.pages', 0],
   ['Link-Expires', 'string', '.status.active.linkExpirationTime', 0],
   ['Age', 'date', '.metadata.creationTimestamp', 0],
+  ['Job', 'string', '.status.job.state', 1],
+  ['%', 'integer', '.status.job.progress', 1],
+  ['Pages', 'integer', '.status.pages', 1],
   ['Link', 'string', '.status.conditions[?(@.type=="LinkFresh")].reason', 1],
   ['Candidate', 'string', '.status.candidate.version', 1],
   ['Job-Id', 'string', '.status.job.id', 1],

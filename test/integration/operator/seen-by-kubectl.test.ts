@@ -95,7 +95,7 @@ const eventOf = (name: string, reason: string) =>
 
 test('a running first job shows its state, percent, pages and id', async () => {
   await eventually('a poll in the table', async () =>
-    (await rowOf('running')).get('JOB') === 'running' ? true : undefined,
+    (await rowOf('running', '-o', 'wide')).get('JOB') === 'running' ? true : undefined,
   );
   const row = await rowOf('running', '-o', 'wide');
   assert.deepEqual(cells(row, 'READY', 'REASON', 'VERSION', 'JOB', '%', 'PAGES', 'LINK-EXPIRES'), [
@@ -173,7 +173,7 @@ test('a pin is shown, has an event at its start and its end, and then the newest
   );
   await patch('pinned', { pin: { version: first } });
   await reader.awaitCondition('pinned', 'Ready', 'True', 'Pinned');
-  assert.deepEqual(cells(await rowOf('pinned'), 'READY', 'REASON', 'VERSION', 'PAGES'), [
+  assert.deepEqual(cells(await rowOf('pinned', '-o', 'wide'), 'READY', 'REASON', 'VERSION', 'PAGES'), [
     'True',
     'Pinned',
     first,
@@ -194,7 +194,7 @@ test('a suspended resource is shown as suspended', async () => {
   await reader.awaitCondition('suspended', 'Ready', 'True', 'Published');
   await patch('suspended', { suspend: true });
   await reader.awaitCondition('suspended', 'Ready', 'True', 'Suspended');
-  assert.deepEqual(cells(await rowOf('suspended'), 'READY', 'REASON', 'JOB'), [
+  assert.deepEqual(cells(await rowOf('suspended', '-o', 'wide'), 'READY', 'REASON', 'JOB'), [
     'True',
     'Suspended',
     'completed',
@@ -220,13 +220,12 @@ test('table, condition and event name a failed job', async () => {
   assert.ok((await eventOf('failing', 'JobFailed')).note.includes(where));
 });
 
-test('a refused start shows the request id of the export API, and no text of its answer', async () => {
+test('a refused start shows the words of the export API and its request id', async () => {
   const { message } = await reader.awaitCondition('refused', 'Exported', 'False', 'StartRefused');
   assert.match(
     message,
-    /check that it exports refused\.example\.com \(BadRequest\)\. Request id: req-4711\. Retrying at /,
+    /check that it exports refused\.example\.com \(BadRequest\)\. The export API answered: "no such domain"\. Request id: req-4711\. Retrying at /,
   );
-  assert.doesNotMatch(message, /no such domain/);
   assert.equal((await reader.read('sx', 'refused')).status.failures.export.requestId, 'req-4711');
 });
 

@@ -33,6 +33,7 @@ const exportItem = {
   domain: z.string().describe('Absent where the spec is not valid.').optional(),
   ready: z.enum(['True', 'False', 'Unknown']).describe('Status of the condition Ready.'),
   reason: z.string().describe('Reason of the condition Ready.'),
+  exported: z.string().describe('Reason of the condition Exported.').optional(),
   message: z.string().describe('Message of the condition Ready.'),
   suspended: z.boolean(),
   pinned: z.string().describe('Version or job id that spec.pin names.').optional(),

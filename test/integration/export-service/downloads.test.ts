@@ -108,7 +108,7 @@ test('a link is for GET only', async () => {
 
 test('a link with a changed byte is refused, without details', async () => {
   const url = await issue();
-  const start = new URL(url).origin.length + 1;
+  const start = `${new URL(url).origin}/bundles/`.length;
   for (let at = start; at < url.length; at += 1) {
     const changed = `${url.slice(0, at)}${url[at] === 'x' ? 'y' : 'x'}${url.slice(at + 1)}`;
     const answer = await get(changed);
@@ -117,16 +117,31 @@ test('a link with a changed byte is refused, without details', async () => {
     assert.doesNotMatch(answer.bytes.toString(), /signature|expires|se_/);
     assert.equal(answer.headers['etag'], undefined);
   }
-  for (const changed of [
-    `${url}&x=1`,
-    `${url}x`,
-    url.slice(0, -1),
-    url.replace('?', '?&'),
-    url.replace('/bundles', '//bundles'),
-  ]) {
+  for (const changed of [`${url}&x=1`, `${url}x`, url.slice(0, -1), url.replace('?', '?&')]) {
     assert.equal((await get(changed)).status, 403, changed);
   }
-  assert.equal((await get(`${service.url}/`)).status, 403);
+});
+
+test('another path than that of downloads is an unknown endpoint, and no refused link', async () => {
+  const url = await issue();
+  const start = new URL(url).origin.length + 1;
+  const changedBytes = Array.from(
+    'bundles/',
+    (byte, at) => `${url.slice(0, start + at)}${byte === 'x' ? 'y' : 'x'}${url.slice(start + at + 1)}`,
+  );
+  for (const unknown of [
+    ...changedBytes,
+    ...['', 'v2/static-export/jobs', 'api/v1/static-export/jobs', 'bundles'].map(
+      (path) => `${service.url}/${path}`,
+    ),
+    url.replace('/bundles', '//bundles'),
+  ]) {
+    for (const method of ['GET', 'POST'] as const) {
+      const answer = await get(unknown, {}, method);
+      assert.equal(answer.status, 404, unknown);
+      assert.deepEqual(JSON.parse(answer.bytes.toString()), { error: 'there is no such endpoint' });
+    }
+  }
 });
 
 test('a link expires at its expiry, and a new link for the same job works', async () => {
@@ -156,7 +171,7 @@ test('a public URL with a path works with and without a proxy that removes the p
   assert.ok(link.reveal().startsWith(`${publicUrl}/bundles/`));
   assert.equal((await get(link.reveal())).status, 200);
   assert.equal((await get(link.reveal().replace('/exports', ''))).status, 200);
-  assert.equal((await get(link.reveal().replace('/exports', '/exportz'))).status, 403);
+  assert.equal((await get(link.reveal().replace('/exports', '/exportz'))).status, 404);
   await behind.close();
 });
 

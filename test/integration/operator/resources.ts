@@ -37,7 +37,7 @@ export function scriptDomains(vendor: ScriptedVendor): void {
   vendor.script('empty.example.com', { start: { status: 200, body: '' } });
   vendor.script('refreshed.example.com', { lifetimeMs: 30_000 });
   vendor.script('nodomain.example.com', {
-    start: { status: 404, type: 'application/json', body: '{"error":"svc_echo: no such domain"}' },
+    start: { status: 404, type: 'application/json', body: '{"error":"svc_echo-Kx81hT2mQ9: no such domain"}' },
   });
   vendor.script('garbage.example.com', { archive: Buffer.from([0x1f, 0x8b, 8, 0, 1, 2, 3, 4, 5, 6, 7, 8]) });
   vendor.script('webpage.example.com', { archive: Buffer.from('<html>Down for maintenance</html>') });

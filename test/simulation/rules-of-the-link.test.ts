@@ -362,3 +362,35 @@ test('a request of a link that is older than the first publication issues no sec
   assert.equal(simulation.callsOf('issue'), 1);
   assert.equal(simulation.status().lastHandledRefresh, 'from git');
 });
+
+test('a deleted output Secret is one event and one warning, whether or not a link can be issued', async () => {
+  for (const failing of [undefined, 'ServerError'] as const) {
+    const simulation = await publishedSimulation();
+    const { version } = simulation.status().active ?? assert.fail();
+    for (const deletions of [1, 2]) {
+      simulation.vendor.failing = failing;
+      assert.ok(simulation.cluster.secrets.delete(configMapId));
+      simulation.prompt();
+      await simulation.run(failing === undefined ? minuteMs : 6 * hourMs);
+      const missing = simulation.events.filter(({ reason }) => reason === 'OutputMissing');
+      const message = `Secret docs/${outputName} was deleted. It is written again for version ${version} with the next link.`;
+      assert.deepEqual(
+        missing,
+        Array.from({ length: deletions }, () => ({ type: 'Warning', reason: 'OutputMissing', message })),
+      );
+      const lines = simulation.logs.filter((line) => line.includes(message));
+      assert.equal(lines.length, deletions, `${failing}`);
+      simulation.vendor.failing = undefined;
+      await simulation.until(() => simulation.isLinkValid());
+      assert.equal(simulation.status().active?.version, version);
+    }
+  }
+});
+
+test('an output Secret that does not exist before the first version is no event', async () => {
+  const { events } = await publishedSimulation();
+  assert.equal(
+    events.some(({ reason }) => reason === 'OutputMissing'),
+    false,
+  );
+});

@@ -67,6 +67,7 @@ async function wait(
   const notes: string[] = [];
   const note = (text: string): void => void notes.push(text);
   let reads = 0;
+  let said: string | undefined;
   const read = async (): Promise<StaticExportObject> => {
     const answer = answers[Math.min(reads, answers.length - 1)];
     reads += 1;
@@ -79,10 +80,14 @@ async function wait(
   const ended = await clock.finish(
     waiting.then(
       ({ message }) => message,
-      (error: unknown) => (error instanceof CliError ? [error.outcome, error.code] : error),
+      (error: unknown) => {
+        if (!(error instanceof CliError)) return error;
+        said = error.message;
+        return [error.outcome, error.code];
+      },
     ),
   );
-  return { ended, reads, notes, tookMs: clock.monotonic() };
+  return { ended, said, reads, notes, tookMs: clock.monotonic() };
 }
 
 test('a failure of an earlier request does not end the wait: this export is published', async () => {
@@ -320,6 +325,47 @@ test('a pin that is retried until --timeout ends the wait at its deadline, and t
   };
   const { ended, notes } = await wait([objectWith(status, pin)], 60_000, awaitedVersion(pinned, 'pin'));
   assert.deepEqual([ended, notes], [['deadline', 'DeadlineExceeded'], ['because of PinPending']]);
+});
+
+const blocked = (reason: string) => ({ conditions: [ready, condition('Exported', 'False', reason)] });
+for (const [what, awaited, status, seen] of [
+  ['an export that is not retried', awaitedExport(token), running, undefined],
+  [
+    'an export whose start fails',
+    awaitedExport(token),
+    {
+      ...before,
+      ...blocked('ExportApiUnreachable'),
+      failures: { export: { ...failure, reason: 'NetworkError', request: token } },
+    },
+    'because of ExportApiUnreachable',
+  ],
+  ['a link without an obstacle', awaitedLink(token), before, undefined],
+  ['a link without a key', awaitedLink(token), blocked('KeyMissing'), 'because of KeyMissing'],
+  [
+    'a link that fails for this request',
+    awaitedLink(token),
+    {
+      conditions: [ready, condition('LinkFresh', 'False', 'Due')],
+      failures: { link: { ...failure, reason: 'ServerError', refreshRequest: token } },
+    },
+    'because of Due',
+  ],
+] as const) {
+  test(`at --timeout the wait for ${what} names ${seen === undefined ? 'no condition' : 'the last condition seen'}`, async () => {
+    const { ended, said } = await wait([objectWith(status)], 60_000, awaited);
+    assert.deepEqual(ended, ['deadline', 'DeadlineExceeded']);
+    const goesOn = awaited.phase === 'Waiting for the link' ? 'the operator' : 'the export';
+    const more = seen === undefined ? '' : `. The last condition seen: ${seen}`;
+    assert.equal(said, `--timeout has passed (60 s); ${goesOn} goes on${more}`);
+  });
+}
+
+test('an obstacle that has ended is not named at --timeout', async () => {
+  const answers = [objectWith(blocked('KeyMissing')), objectWith(before)];
+  const { said, notes } = await wait(answers, 60_000, awaitedLink(token));
+  assert.deepEqual(notes, ['because of KeyMissing']);
+  assert.equal(said, '--timeout has passed (60 s); the operator goes on');
 });
 
 test('the result says what readers get, and whether it is new', () => {

@@ -304,6 +304,16 @@ const exportRows: readonly Row[] = [
     /^KeySecret error: KeyRefused: The export API returned 401\.$/,
   ],
   [
+    'an output Secret that does not exist',
+    one(surroundings({ outputSecret: { value: undefined } })),
+    /^OutputSecret error: The output Secret docs-bundle does not exist, although a version is published\.$/,
+  ],
+  [
+    'an output Secret that the user may not read',
+    one(surroundings({ outputSecret: forbidden })),
+    /^OutputSecret skipped: The output Secret docs-bundle is not readable for you\.$/,
+  ],
+  [
     'an expired link',
     one(
       surroundings({
@@ -471,6 +481,15 @@ for (const [what, run, remedy] of [
     assert.match(check?.remedy ?? '', remedy);
   });
 }
+
+test('the remedy of a lost output Secret is the command that makes the operator write it again', () => {
+  const change = one(surroundings({ outputSecret: { value: undefined } }));
+  const check = checksOf(facts(change), false).find(({ code }) => code === 'OutputSecret');
+  assert.equal(
+    check?.remedy,
+    'Run: kubectl annotate staticexport docs -n docs staticexport.dev/reconcile=$(date +%s) --overwrite',
+  );
+});
 
 const target = { name: 'argo', type: 'Values', values: { kind: 'ConfigMap', namespace: 'apps', name: 'v' } };
 const consent = (value: string | undefined) => ({

@@ -87,11 +87,21 @@ suite('a copy from a link to a registry', { skip: noRegistry }, () => {
     () => copier,
     [
       [
-        ...(['a wrong password', 'before', 'Denied', /returned 401 .*Set valid credentials/] as const),
+        ...([
+          'a wrong password',
+          'before',
+          'Denied',
+          /returned 401 .*Check that the credentials are valid/,
+        ] as const),
         () => oci(registry.host, 'docs/site', secretOf({ username: 'bot', password: `${secretWord}-wrong` })),
       ],
       [
-        ...(['an expired token', 'before', 'Denied', /returned 401 .*Set valid credentials/] as const),
+        ...([
+          'an expired token',
+          'before',
+          'Denied',
+          /returned 401 .*Check that the credentials are valid/,
+        ] as const),
         () => {
           const registrytoken = tokens.issueExpired('docs/site');
           const config = JSON.stringify({ auths: { [withTokens.host]: { registrytoken } } });
@@ -104,7 +114,7 @@ suite('a copy from a link to a registry', { skip: noRegistry }, () => {
       ],
       [
         ...(['a repository that no push creates', 'after', 'RepositoryMissing'] as const),
-        /returned 404 for an upload of docs\/site\. Create the repository first/,
+        /returned 404 \(NAME_UNKNOWN\) for an upload of docs\/site\. Create the repository first/,
         async () =>
           oci(
             await copier.script((_request, response) => refuse(response, 404, 'NAME_UNKNOWN')),
@@ -134,7 +144,7 @@ suite('a copy from a link to a registry', { skip: noRegistry }, () => {
           'a registry that is down',
           'before',
           'Unreachable',
-          /\(ECONNREFUSED\).*Check the registry/,
+          /refused the connection \(ECONNREFUSED\)\. Check the port/,
         ] as const),
         async () => {
           const host = `127.0.0.1:${await findFreePort()}`;

@@ -40,6 +40,9 @@ const wrongCertificates: Readonly<Record<string, readonly [what: string, remedy:
   CA_MD_TOO_WEAK: ['with a signature that is too weak', checkChain],
 };
 
+/** Further codes of Node's checks. `ERR_SSL_…` are protocol errors, also where the other side refuses a certificate of ours. */
+const ofCertificates = /^(?!ERR_SSL_).*(?:CERT|ISSUER)/;
+
 /** TLS was begun, and the other side does not speak it, or not with these parameters. */
 const otherProtocols: Readonly<Record<string, readonly [what: string, remedy: string]>> = {
   ERR_SSL_WRONG_VERSION_NUMBER: ['does not speak TLS on this port', 'Check the port, and https or http'],
@@ -71,7 +74,10 @@ export function describeConnectionFault(code: string): ConnectionFault {
     const what = isSelfSigned ? 'that is self-signed and not trusted' : 'that is not trusted';
     return { kind: 'unknown-ca', what: said(`showed a certificate ${what}`), remedy: undefined };
   }
-  const wrong = wrongCertificates[code];
+  const cannotBeChecked = ofCertificates.test(code)
+    ? (['that cannot be checked', checkChain] as const)
+    : undefined;
+  const wrong = wrongCertificates[code] ?? cannotBeChecked;
   if (wrong !== undefined) {
     return { kind: 'wrong-certificate', what: said(`showed a certificate ${wrong[0]}`), remedy: wrong[1] };
   }

@@ -3,6 +3,7 @@
 // other foreign text: a host, a domain, codes and ids only; never a key, link or body.
 
 import type { Failure, JobStatus } from '../../staticexport/status-schema.ts';
+import { describeConnectionFault } from '../../wire/connection-fault.ts';
 import type { Observation } from '../observation.ts';
 import type { State } from '../state.ts';
 
@@ -71,19 +72,10 @@ function withCode(text: string, code: string): string {
   return text.endsWith('.') ? `${text.slice(0, -1)} (${code}).` : `${text} (${code})`;
 }
 
-/** Codes of untrusted certificates, from the system or the TLS library. */
-const ofCertificates = /CERT|SELF_SIGNED|UNABLE_TO_(GET|VERIFY)|^ERR_TLS/;
-
-/** Codes of certificates with an unknown issuer. */
-const ofAuthorities = /SELF_SIGNED|UNABLE_TO_(GET|VERIFY)/;
-
 function unreachable(api: string, why: string | undefined): string {
   if (why === undefined) return `${api} could not be reached.`;
-  if (!ofCertificates.test(why)) return `${api} could not be reached: ${why}.`;
-  const ways = ofAuthorities.test(why)
-    ? '; add its CA certificate with --extra-ca-file (extraCa of the chart)'
-    : '';
-  return `${api} has a certificate that is not trusted: ${why}${ways}.`;
+  const { what, remedy } = describeConnectionFault(why);
+  return `${api} ${what}. ${remedy ?? 'Add its CA certificate with --extra-ca-file (extraCa of the chart)'}.`;
 }
 
 /** The same, with the time of the retry. The time stays until the call fails again. */

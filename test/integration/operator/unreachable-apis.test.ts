@@ -17,16 +17,25 @@ import { goodKey, type ScriptedVendor, startVendor } from './scripted-vendor.ts'
 
 const namespace = 'unreachable-apis';
 const names = { dns: ['localhost'], ips: ['127.0.0.1'] };
-/** The fault of each API's certificate, and its error code. */
+/** The fault of each API's certificate: its error code, the fault itself, and the words for it. */
 const troubles = {
-  expired: ['CERT_HAS_EXPIRED', () => authority.issueServer({ ...names, hasExpired: true })],
+  expired: [
+    'CERT_HAS_EXPIRED',
+    () => authority.issueServer({ ...names, hasExpired: true }),
+    'that has expired',
+    'Renew the certificate there',
+  ],
   elsewhere: [
     'ERR_TLS_CERT_ALTNAME_INVALID',
     () => authority.issueServer({ dns: ['other.example.com'], ips: [] }),
+    'for another name',
+    'Use a name that the certificate lists',
   ],
   unknown: [
     'UNABLE_TO_VERIFY_LEAF_SIGNATURE|SELF_SIGNED_CERT_IN_CHAIN|CERT_SIGNATURE_FAILURE',
     async () => (await createAuthority()).issueServer(names),
+    'that is (not trusted|self-signed and not trusted)',
+    'Add its CA certificate with --extra-ca-file',
   ],
 } as const;
 const cases = Object.entries(troubles);
@@ -185,14 +194,16 @@ test('while every slot of an API is used, an edit of a listed resource is reconc
 
 test('an API whose certificate expired, names another host or has an unknown CA is retried, with that cause in status', async () => {
   for (const [name, [, issue]] of cases) await presentTo(name, issue());
-  for (const [name, [code]] of cases) {
+  for (const [name, [code, , fault, remedy]] of cases) {
     await eventually(
       `${name} to say ${code}`,
       async () => {
         const { message } = (await reader.condition(name, 'Ready')) ?? {};
         assert.match(
           message ?? '',
-          new RegExp(`has a certificate that is not trusted: (${code})( \\(NetworkError\\)\\.|;)`),
+          new RegExp(
+            `showed a certificate (${fault}) \\((${code})\\)\\. ${remedy}\\b.*\\(NetworkError\\)\\.`,
+          ),
         );
         return true;
       },

@@ -108,6 +108,6 @@ test('the log is lines for a person, and what is an event is not said twice', ()
     'Polling the export job failed. The export API at api.example.com returned a server error: 503 (ServerError). Retrying at 2026-01-05T12:00:00Z',
     'API key in Secret docs/key does not begin with svc_.',
     'Starting the export failed (Unauthorized)',
-    'Starting the export failed. The export API at api.example.com could not be reached: ECONNREFUSED (NetworkError). Retrying at 2026-01-05T12:00:00Z',
+    'Starting the export failed. The export API at api.example.com refused the connection (ECONNREFUSED). Check the port, and that the service runs (NetworkError). Retrying at 2026-01-05T12:00:00Z',
   ]);
 });

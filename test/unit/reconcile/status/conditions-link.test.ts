@@ -51,7 +51,7 @@ for (const [what, observation, words] of [
         },
       },
     }),
-    /^Link is valid until .*12:14:00Z\. Its refresh was due at 2026-01-05T12:0\d:\d\dZ and has not succeeded yet\. The export API at api\.example\.com could not be reached: ECONNREFUSED \(NetworkError\)\. Retrying at 2026-01-05T12:10:40Z\.$/,
+    /^Link is valid until .*12:14:00Z\. Its refresh was due at 2026-01-05T12:0\d:\d\dZ and has not succeeded yet\. The export API at api\.example\.com refused the connection \(ECONNREFUSED\)\. Check the port, and that the service runs \(NetworkError\)\. Retrying at 2026-01-05T12:10:40Z\.$/,
   ],
   [
     'an overdue link shows the same',

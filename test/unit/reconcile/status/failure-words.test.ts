@@ -59,15 +59,28 @@ test('a failure with a message of its own shows that message as a sentence', () 
 });
 
 for (const [why, words] of [
-  ['ECONNREFUSED', /could not be reached: ECONNREFUSED \(NetworkError\)\.$/],
-  ['CERT_HAS_EXPIRED', /has a certificate that is not trusted: CERT_HAS_EXPIRED \(NetworkError\)\.$/],
+  [
+    'ECONNREFUSED',
+    /:8443 refused the connection \(ECONNREFUSED\)\. Check the port, .* service runs \(NetworkError\)\.$/,
+  ],
+  ['ENOTFOUND', /was not found in DNS \(ENOTFOUND\)\. Check the name and the DNS \(NetworkError\)\.$/],
+  [
+    'CERT_HAS_EXPIRED',
+    /a certificate that has expired \(CERT_HAS_EXPIRED\)\. Renew .* here \(NetworkError\)\.$/,
+  ],
+  ['INVALID_CA', /showed a certificate whose issuer is not a CA \(INVALID_CA\)\. Replace its certificate/],
   [
     'ERR_TLS_CERT_ALTNAME_INVALID',
-    /a certificate that is not trusted: ERR_TLS_CERT_ALTNAME_INVALID \(NetworkError\)\.$/,
+    /a certificate for another name .*\. Use a name that the certificate lists/,
   ],
+  ['ERR_SSL_WRONG_VERSION_NUMBER', /does not speak TLS on this port .*\. Check the port, and https or http/],
   [
     'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
-    /a certificate that is not trusted: UNABLE_TO_.*; add its CA certificate with --extra-ca-file \(extraCa of the chart\) \(NetworkError\)\.$/,
+    /not trusted \(UNABLE_TO_.*\)\. Add its CA certificate with --extra-ca-file \(extraCa of the chart\) \(NetworkError\)\.$/,
+  ],
+  [
+    'SELF_SIGNED_CERT_IN_CHAIN',
+    /not trusted .* --extra-ca-file \(extraCa of the chart\) \(NetworkError\)\.$/,
   ],
 ] as const) {
   test(`an export API that cannot be reached is reported with the cause: ${why}`, () => {

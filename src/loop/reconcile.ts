@@ -247,7 +247,7 @@ async function storeStatus(
   const saved = await attachReport(saving, report);
   rememberOwn(saved, context);
   warnOfPrefix(last, handles.rateLimitId, object, context);
-  warnOfLostOutput(before, resource.status, saved, context);
+  warnOfLostOutput(before, last.output, resource.status, saved, context);
   const { baseUrl } = before.wanted;
   const changes = findChanges(resource.status, status);
   const reasons = reportChanges(

@@ -1,7 +1,7 @@
 // Reports what a reconcile did and changed, as log lines and events, and warns once of a refused unusual key. Refuses: choosing
 // or wording lines and events (log-lines.ts, events.ts).
 
-import type { Observation } from '../reconcile/observation.ts';
+import type { Observation, OutputState } from '../reconcile/observation.ts';
 import type { Status } from '../staticexport/status-schema.ts';
 import type { StaticExportObject } from '../wire/cluster.ts';
 import type { ReportContext } from './context.ts';
@@ -30,20 +30,27 @@ export function reportChanges(
 }
 
 /**
- * The output Secret was deleted although a link is published. Reported once: the status that follows has no link until the
- * Secret is written again.
+ * The output Secret was deleted although a version is published. Reported once: the status that follows has no link until the
+ * Secret is written again. A publication without a link needs no call for that, and is reported when it is written.
  *
  * @param before the status as stored
+ * @param after the output as this reconcile left it
  */
 export function warnOfLostOutput(
   { output, wanted }: Observation,
+  after: OutputState,
   { active }: Status,
   object: StaticExportObject,
   { logger, events }: ReportContext,
 ): void {
-  if (output.kind !== 'absent' || active?.linkExpirationTime === undefined) return;
+  if (output.kind !== 'absent' || active === undefined) return;
+  const isWritten = !wanted.publishesLink && after.kind === 'ours';
+  if (active.linkExpirationTime === undefined && !isWritten) return;
   const { namespace } = object.metadata;
-  const message = `Secret ${namespace}/${wanted.outputName} was deleted. It is written again for version ${active.version} with the next link.`;
+  const next = isWritten
+    ? `It was written again for version ${active.version}.`
+    : `It is written again for version ${active.version} with the next link.`;
+  const message = `Secret ${namespace}/${wanted.outputName} was deleted. ${next}`;
   logger.warn({ object: resourceId(object.metadata), version: active.version }, message);
   events.record(object, { type: 'Warning', reason: 'OutputMissing', message });
 }

@@ -6,8 +6,8 @@ import { test } from 'node:test';
 import { parsePublishedBundle } from '../../src/bundle/published-bundle.ts';
 import { mirrorSpec } from './fake-mirror.ts';
 import { Oracles } from './oracles.ts';
-import { hourMs, minuteMs, nextVerdict, request } from './published-simulation.ts';
-import { Simulation, type SimulationOptions } from './simulation.ts';
+import { configMapId, hourMs, minuteMs, nextVerdict, request } from './published-simulation.ts';
+import { outputName, Simulation, type SimulationOptions } from './simulation.ts';
 
 const dayMs = 24 * hourMs;
 const linkless = { mirror: mirrorSpec, output: { link: 'Never' } } as const;
@@ -38,6 +38,24 @@ test('mirror: a version is published with the reference of its copy, and the Sec
   assert.equal(simulation.condition('Mirrored'), 'True/Copied');
   assert.equal(simulation.mirror.written, 1);
   assert.equal(simulation.status().history?.[0]?.ref, ref);
+});
+
+test('mirror: a deleted output Secret of a publication without a link is written again, with one event', async () => {
+  const simulation = await mirrored({ spec: linkless });
+  const { version } = publishedBundle(simulation);
+  const issued = simulation.callsOf('issue');
+  for (const deletions of [1, 2]) {
+    assert.ok(simulation.cluster.secrets.delete(configMapId));
+    simulation.prompt();
+    await simulation.run(hourMs);
+    assert.equal(publishedBundle(simulation).version, version);
+    const message = `Secret docs/${outputName} was deleted. It was written again for version ${version}.`;
+    assert.deepEqual(
+      simulation.events.filter(({ reason }) => reason === 'OutputMissing'),
+      Array.from({ length: deletions }, () => ({ type: 'Warning', reason: 'OutputMissing', message })),
+    );
+  }
+  assert.equal(simulation.callsOf('issue'), issued);
 });
 
 test('mirror: a mirror that is away keeps a new version from publication, and the published one stays', async () => {

@@ -234,18 +234,30 @@ test('after a deletion of the output Secret the status says that no link can be 
   const { version } = (await reader.read('sx', 'lost')).status.active;
   vendor.script('lost.example.com', { issue: { status: 503, body: '', requestId: 'req-4712' } });
   await world.kubectl(['delete', 'secret', 'lost-bundle', '-n', namespace]);
-  await patch('lost', { historyLimit: 6 });
+  // The command that doctor and the runbook give.
+  const annotation = 'staticexport.dev/reconcile=1';
+  await world.kubectl(['annotate', 'staticexport', 'lost', '-n', namespace, annotation, '--overwrite']);
   const { message } = await reader.awaitCondition('lost', 'Ready', 'False', 'LinkExpired');
   assert.match(message, /Secret lost-bundle was deleted\. It is written again for version \d{8}-/);
   assert.match(
     message,
     /returned a server error: HTTP 503 \(ServerError\)\. Request id: req-4712\. Retrying at \S+Z\.$/,
   );
+  const missing = await eventOf('lost', 'OutputMissing');
+  assert.deepEqual(
+    [missing.type, missing.note],
+    [
+      'Warning',
+      `Secret ${namespace}/lost-bundle was deleted. It is written again for version ${version} with the next link.`,
+    ],
+  );
   const link = await reader.condition('lost', 'LinkFresh');
   assert.match(link?.message ?? '', /Secret lost-bundle was deleted/);
   vendor.script('lost.example.com', { issue: undefined });
   await reader.awaitCondition('lost', 'Ready', 'True', 'Published', 90_000);
   assert.equal((await reader.readOutput('lost')).published.version, version);
+  const { length } = (await reader.eventsOf('lost')).filter(({ reason }) => reason === 'OutputMissing');
+  assert.equal(length, 1, 'reported once');
 });
 
 test('every output fits a terminal, and no status broke a rule that other programs rely on', async () => {

@@ -309,7 +309,7 @@ describe('export and run', { concurrency: 4 }, () => {
         assert.match(
           error.lastFailure.message,
           verb === 'run'
-            ? /^the export API at 127\.0\.0\.1:\d+ could not be reached: ECONN/
+            ? /^the export API at 127\.0\.0\.1:\d+ (?:refused the connection|did not answer or broke off) \(ECONN/
             : /^the export API could not be reached \(ECONNREFUSED\)/,
         );
         assert.equal(

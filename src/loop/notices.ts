@@ -22,7 +22,7 @@ export function noticesOf(
   const notices: Notice[] = [];
   for (const change of changes) {
     const kinds = kindsOf(change, changes, before, after);
-    const event = kinds.length === 0 ? undefined : eventsOf([change], after)[0];
+    const event = kinds.length === 0 ? undefined : (eventsOf([change], after)[0] ?? endOfFailure(change));
     // One cause may change two conditions; one notification is enough.
     if (event === undefined || notices.some(({ reason }) => reason === event.reason)) continue;
     notices.push({ kinds, reason: event.reason, message: event.message });
@@ -45,7 +45,7 @@ function kindsOf(
       return endsFailure ? ['Published', 'Recovered'] : ['Published'];
     }
     case 'condition':
-      return kindsOfCondition(change, before, after);
+      return kindsOfCondition(change, changes, before, after);
     case 'job':
     case 'verdict':
     case 'pin':
@@ -56,6 +56,14 @@ function kindsOf(
   }
 }
 
+/** A failed start ends when the next one is confirmed: the outcome of the last export is shown again, which is not an event. */
+function endOfFailure(change: StatusChange): Omit<Notice, 'kinds'> | undefined {
+  if (change.kind !== 'condition' || change.type !== 'Exported') return undefined;
+  if (change.before?.status !== 'False' || change.now?.status !== 'True') return undefined;
+  const { reason } = change.before;
+  return { reason, message: `${reason} has ended. ${change.now.message}` };
+}
+
 type ConditionChange = Extract<StatusChange, { kind: 'condition' }>;
 
 function hasFailedExport({ type, before: condition }: ConditionChange, before: Status): boolean {
@@ -64,6 +72,7 @@ function hasFailedExport({ type, before: condition }: ConditionChange, before: S
 
 function kindsOfCondition(
   { type, before: was, now }: ConditionChange,
+  changes: readonly StatusChange[],
   before: Status,
   after: Status,
 ): readonly NoticeKind[] {
@@ -73,7 +82,9 @@ function kindsOfCondition(
     if (now.reason === 'Rejected') return [];
     return isHeld(now.reason, after) ? ['Held'] : ['Failed'];
   }
-  return was !== undefined && isHeld(was.reason, before) ? [] : ['Recovered'];
+  if (was !== undefined && isHeld(was.reason, before)) return [];
+  const isReported = type === 'Exported' && changes.some(({ kind }) => kind === 'version');
+  return isReported ? [] : ['Recovered'];
 }
 
 /** A gate, or a person's decision, holds an export that is complete. */

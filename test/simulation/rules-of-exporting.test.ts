@@ -72,6 +72,23 @@ test('three failed jobs in a row are one notification, and the version that foll
   );
 });
 
+test('an outage of the export API is one notification when it begins, and one when it ends', async () => {
+  const simulation = await publishedSimulation();
+  const reported = simulation.notices.length;
+  simulation.vendor.failing = 'NetworkError';
+  request(simulation, 'away');
+  await simulation.until(() => (simulation.status().failures?.export?.count ?? 0) >= 3);
+  simulation.vendor.failing = undefined;
+  await simulation.until(() => simulation.status().lastCompletedRequest === 'away');
+  assert.deepEqual(
+    simulation.notices
+      .slice(reported)
+      .map(({ kinds, reason }) => `${kinds.join('+')} ${reason}`)
+      .filter((notice) => !notice.includes('Link')),
+    ['Failed ExportApiUnreachable', 'Recovered ExportApiUnreachable'],
+  );
+});
+
 test('a request whose job is lost is complete when the replacement job is complete', async () => {
   const simulation = await publishedSimulation();
   request(simulation, 'lost');

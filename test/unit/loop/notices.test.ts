@@ -65,6 +65,16 @@ const rows: Readonly<Record<string, readonly [Status, Status, readonly string[]]
     withConditions(condition('Exported', 'True', 'Unchanged')),
     ['Recovered Unchanged'],
   ],
+  'a start that is confirmed after an outage ends the failure': [
+    withConditions(condition('Exported', 'False', 'ExportApiUnreachable')),
+    withConditions(condition('Exported', 'True', 'Promoted')),
+    ['Recovered ExportApiUnreachable'],
+  ],
+  'a resource that becomes ready says so by its version alone': [
+    { conditions: [condition('Ready', 'False', 'Exporting')] },
+    steady,
+    ['Published Promoted'],
+  ],
   'an expired link': [steady, expired, ['Failed LinkExpired']],
   'a link that is valid again': [
     expired,

@@ -21,7 +21,7 @@ export const reconcilingReasons = {
   Inspecting: 'The export is complete. Its archive is being inspected, or waits for a free slot.',
   BackingOff: 'Waiting before the next retry.',
   ExportApiUnreachable:
-    'The export API does not answer as it should. Check its address and the network path to it. Retrying.',
+    'The export API does not answer as it should. Check its address and the network path to it.',
   PinPending: 'The pinned version is being published.',
   KeyMissing: 'The Secret or key named in spec.api.keySecretRef does not exist. Create it.',
 } as const;

@@ -17,7 +17,7 @@ export type LinkVerdict =
 export const maxJudgedBytes = 8192;
 
 export interface JudgedAnswer {
-  /** HTTP status of an answer that is no redirect. */
+  /** HTTP status of an answer that is not a redirect. */
   readonly status: number;
   /** At most {@link maxJudgedBytes} of it, any encoding. */
   readonly bodyStart: string;

@@ -22,7 +22,7 @@ export interface LinkRequestOptions {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** The first answer that is no redirect. */
+/** The first answer that is not a redirect. */
 export interface LinkAnswer extends Dispatcher.ResponseData {
   /** Of the hop that answered, with its port. */
   readonly host: string;

@@ -61,7 +61,7 @@ for (const { chart, name, needed } of [
     await must(helm(['upgrade', '--install', release, folder], needed));
   }
 
-  test(`${name}: a section that an older chart lacks is no obstacle`, async () => {
+  test(`${name}: a section that an older chart lacks is not an obstacle`, async () => {
     const own = `${name}-older`;
     const tops = sections.filter(({ path }) => path.length === 1 && !(String(path[0]) in needed));
     assert.ok(tops.length > 8);

@@ -45,7 +45,7 @@ test('a report is read in each form, cut anywhere between bands', () => {
   assert.equal(reportOf(`${bandOf(3, 'no space left\n')}0000`).unpackError, 'no space left');
 });
 
-test('an answer without a whole report is no success', () => {
+test('an answer without a whole report is not a success', () => {
   const unpack = bandOf(1, line('unpack ok\n'));
   for (const text of ['', '0000', unpack, 'html', '0003', '00ff', bandOf(1, '00'), bandOf(2, 'ok main\n')]) {
     assert.throws(() => reportOf(text), { code: 'Unreachable', isTemporary: true }, text);

@@ -186,7 +186,7 @@ test('a failed call has its reason, count, retry time and request id', () => {
   ]);
 });
 
-test('an operation that fails again for the same reason is no further warning, and has the words of the export API', () => {
+test('an operation that fails again for the same reason is not another warning, and has the words of the export API', () => {
   const failure = { code: 'BadRequest', retryAfterMs: undefined, said: 'unknown domain' } as const;
   const record = { key: 'k', inputHash: 'i', cause: 'First', attempts: 1, lastAttemptTime: '' } as const;
   const stored = (reason: string) => ({

@@ -37,6 +37,7 @@ export function memoryBundle(site: MemorySite): StoredBundle {
     proven: async () => {},
     untilProven: () => undefined,
     readInto: async (file, into) => readIntoSync(file, into),
+    readStart: async (file, into) => readIntoSync({ ...file, size: into.length }, into),
     close: async () => {},
   };
 }

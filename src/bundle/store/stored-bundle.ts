@@ -36,6 +36,11 @@ export interface StoredBundle {
   readInto(file: PackedBytes, into: Buffer): Promise<void>;
   /** The same without a wait; cheap while the pack is in the page cache. */
   readIntoSync(file: PackedBytes, into: Buffer): void;
+  /**
+   * The first bytes of a file, as the disk gives them: for what may be wrong until the file itself is read and proven. Waits for
+   * no check.
+   */
+  readStart(file: PackedBytes, into: Buffer): Promise<void>;
   /** Waits for reads under way. Reading afterwards throws. */
   close(): Promise<void>;
 }
@@ -71,6 +76,12 @@ export async function openPack(
     }
   };
 
+  const fill = async (into: Buffer, offset: number): Promise<void> => {
+    const reading = readFully(fd, into, offset);
+    underWay.add(reading);
+    await reading.finally(() => underWay.delete(reading));
+  };
+
   const requireIntact = ({ offset, sha256 }: PackedBytes, bytes: Buffer): void => {
     if (pending === undefined || pending.isProven(offset)) return;
     if (sha256 === undefined || hash('sha256', bytes, 'hex') !== sha256) throw bundleDamaged();
@@ -85,10 +96,13 @@ export async function openPack(
     readInto: async (file, into) => {
       if (pending !== undefined && file.sha256 === undefined) await pending.untilProven(file.offset);
       requireRoom(file, into);
-      const reading = readFully(fd, into, file.offset);
-      underWay.add(reading);
-      await reading.finally(() => underWay.delete(reading));
+      await fill(into, file.offset);
       requireIntact(file, into);
+    },
+    readStart: async (file, into) => {
+      if (into.length > file.size) throw new RangeError('a file is shorter than its wanted start');
+      requireRoom({ offset: file.offset, size: into.length }, into);
+      await fill(into, file.offset);
     },
     readIntoSync: (file, into) => {
       requireRoom(file, into);

@@ -81,11 +81,12 @@ export function goLive(
     findVariant: ({ ordinal }, encoding) => variant?.table.find(ordinal, encoding),
     contentTypeOf: ({ ordinal, contentType }) =>
       namesCharset(contentType) ? typesOfText.get(ordinal) : contentType,
-    readContentType: async ({ ordinal, contentType, file: { offset, size } }) => {
-      const start = Buffer.alloc(Math.min(size, declarationBytes));
+    readContentType: async ({ ordinal, contentType, file }) => {
+      const start = Buffer.alloc(Math.min(file.size, declarationBytes));
       hold();
       try {
-        await stored.readInto({ offset, size: start.length }, start);
+        // Of bytes that are not proven yet: the body is, before it is sent, and the check of a large bundle takes seconds.
+        await stored.readStart(file, start);
       } finally {
         release();
       }

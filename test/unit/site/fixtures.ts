@@ -58,6 +58,7 @@ export function storedBundle(
       check === undefined || check.isProven(offset) ? undefined : check.untilProven(offset),
     readInto: async (file, into) => void bytesOf(file).copy(into),
     readIntoSync: (file, into) => void bytesOf(file).copy(into),
+    readStart: async (file, into) => void bytesOf(file).copy(into),
     close: async () => {
       closed = true;
     },

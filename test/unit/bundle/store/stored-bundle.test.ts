@@ -66,6 +66,14 @@ test('before the check has come there, an intact file is read whole and a damage
   );
 });
 
+test('the start of a file waits for no check, and may be what a damaged disk gives', async () => {
+  const start = Buffer.alloc(3);
+  await bundle.readStart(fileAt(0), start);
+  assert.equal(start.toString(), 'the');
+  await bundle.readStart(fileAt(1), start);
+  await assert.rejects(bundle.readStart(fileAt(0), Buffer.alloc(fileAt(0).size + 1)), RangeError);
+});
+
 test('a part of a file waits for the check, because it has no hash of its own', async () => {
   const part = partOf(fileAt(0));
   assert.throws(() => bundle.readIntoSync(part, Buffer.alloc(part.size)), { code: 'BundleDamaged' });

@@ -1,6 +1,6 @@
-// E-mail and IP addresses in foreign text, each by its own grammar. Owns how they are told from versions, times and names
-// in code. Refuses patterns whose time grows faster than the text. Invariant: letters, digits and escapes beside an address
-// do not hide it, because text within text is escaped: `\n10.0.0.1`, `%2010.0.0.1`.
+// E-mail and IP addresses in foreign text, each by its own grammar. Owns what distinguishes them from versions, times and
+// names in code. Refuses patterns whose time grows faster than the text. Invariant: letters, digits and escapes next to an
+// address do not hide it, because text within text is escaped: `\n10.0.0.1`, `%2010.0.0.1`.
 
 import { isIPv6 } from 'node:net';
 import { isRecord } from './json-text.ts';

@@ -4,6 +4,8 @@
 
 import { Readable } from 'node:stream';
 import {
+  AbortMultipartUploadCommand,
+  CreateMultipartUploadCommand,
   DeleteObjectCommand,
   GetObjectCommand,
   HeadObjectCommand,
@@ -22,6 +24,8 @@ import { withRetries } from './retries.ts';
 const defaultAttempts = 4;
 /** A page of the longest keys is below what `GuardedHandler` takes. */
 const pageSize = 100;
+/** Refusals that a service gives by the headers of a write, before it reads the body. */
+const writeRefusals = new Set([401, 403, 413, 507]);
 /** A service that always names a next page would never end a list. */
 const mostPages = 200;
 
@@ -133,8 +137,9 @@ class SdkBucket implements Bucket {
   }
 
   async #write(object: NewObject, ifNoneMatch: '*' | undefined, signal: AbortSignal): Promise<Written> {
-    const { client, bucket } = this.#parts;
+    const { client, bucket, attempts } = this.#parts;
     const sendsSum = this.#sendsSum;
+    let brokenOff = 0;
     try {
       return await this.#exchange<Written>({
         permission: 's3:PutObject',
@@ -157,6 +162,8 @@ class SdkBucket implements Bucket {
             return 'written';
           } catch (error) {
             if (source.failure !== undefined) throw source.failure;
+            brokenOff += readRefusedAnswer(error) === undefined ? 1 : 0;
+            if (brokenOff === attempts) await this.#findWriteRefusal(object.key, signal);
             throw error;
           } finally {
             source.body.destroy();
@@ -176,6 +183,27 @@ class SdkBucket implements Bucket {
     } catch (error) {
       throw error instanceof SourceFailure ? error.cause : error;
     }
+  }
+
+  /**
+   * A service that refuses a write and closes at once loses its answer to the bytes still on their way. The start of an
+   * upload in parts needs the same permission, and has no body.
+   *
+   * @throws the library's error if the service refuses this too
+   */
+  async #findWriteRefusal(key: string, signal: AbortSignal): Promise<void> {
+    const { client, bucket } = this.#parts;
+    const object = { Bucket: bucket, Key: key };
+    const options = { abortSignal: signal };
+    const begun = await client
+      .send(new CreateMultipartUploadCommand(object), options)
+      .catch((error: unknown) => {
+        if (writeRefusals.has(readRefusedAnswer(error)?.status ?? 0)) throw error;
+        return undefined;
+      });
+    if (begun?.UploadId === undefined) return;
+    const command = new AbortMultipartUploadCommand({ ...object, UploadId: begun.UploadId });
+    await client.send(command, options).catch(() => {});
   }
 
   async *list(prefix: string, signal: AbortSignal): AsyncGenerator<ListedObject> {

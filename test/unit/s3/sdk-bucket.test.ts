@@ -464,6 +464,34 @@ suite('a write', () => {
     );
   });
 
+  for (const [what, answer, fault, message] of [
+    ['is refused without a body too', 403, 'QuotaExceeded', /403 \(QuotaExceeded\)/],
+    ['is begun in parts', 200, 'Unreachable', /did not answer or broke off/],
+    ['is unknown in parts', 501, 'Unreachable', /did not answer or broke off/],
+  ] as const) {
+    test(`that is broken off each time and ${what} is ${fault}`, async () => {
+      const begun =
+        '<InitiateMultipartUploadResult><UploadId>id-1</UploadId></InitiateMultipartUploadResult>';
+      await withScriptedBucket(
+        (request, response) => {
+          if (request.method === 'PUT') request.socket.destroy();
+          else if (request.method === 'DELETE') sendError(response, 403, 'AccessDenied');
+          else if (answer === 200) response.end(begun);
+          else sendError(response, answer, answer === 403 ? 'QuotaExceeded' : 'NotImplemented');
+        },
+        async ({ bucket, server }) => {
+          const failure = failsWith(fault, message, fault === 'Unreachable');
+          await assert.rejects(bucket.put(objectOf('text', { replaces: true }), signal), failure);
+          const sent = server.requests.map(({ method, url }) => `${method} ${url?.split('?')[1]}`);
+          assert.deepEqual(sent.slice(4), [
+            'POST uploads=',
+            ...(answer === 200 ? ['DELETE x-id=AbortMultipartUpload&uploadId=id-1'] : []),
+          ]);
+        },
+      );
+    });
+  }
+
   for (const [what, size] of [
     ['more', 3],
     ['fewer', 5],

@@ -11,6 +11,7 @@ import type { ObjectKey } from '../../wire/cluster.ts';
 import { isRecord } from '../../wire/json-text.ts';
 import { CliError } from '../cli-error.ts';
 import { PlainYamlError, readPlainYaml } from '../plain-yaml.ts';
+import { describeUnknownField, fieldsBeyond, fieldsBeyondSchema } from './unknown-fields.ts';
 
 export interface Manifest {
   readonly key: ObjectKey;
@@ -53,13 +54,11 @@ export function readManifest(text: string): Manifest {
   const { spec } = object;
   const { spec: read, problems } = parseStaticExport({ spec, status: {} });
   const unknown = [
-    ...Object.keys(object).filter((name) => !objectFields.has(name)),
-    ...Object.keys(metadata)
-      .filter((name) => !metadataFields.has(name))
-      .map((name) => `metadata.${name}`),
-    ...unknownFields(spec, read ?? partsOf(spec), 'spec'),
+    ...fieldsBeyond(object, objectFields, ''),
+    ...fieldsBeyond(metadata, metadataFields, 'metadata'),
+    ...fieldsBeyondSchema(spec, specSchema, 'spec'),
   ];
-  const faults = [...problems, ...unknown.slice(0, 8).map((field) => `${field} (unknown field)`)];
+  const faults = [...problems, ...unknown.slice(0, 8).map(describeUnknownField)];
   if (read === undefined || faults.length > 0)
     throw invalid(`has fields that are not valid: ${faults.join(', ')}`);
   if (read.output?.link === 'Never')
@@ -99,10 +98,11 @@ function readObjects(text: string): readonly unknown[] {
   }
 }
 
-const objectFields: ReadonlySet<string> = new Set(['apiVersion', 'kind', 'metadata', 'spec', 'status']);
+const objectFields = ['apiVersion', 'kind', 'metadata', 'spec', 'status'];
+const secretFields = ['apiVersion', 'kind', 'metadata', 'type', 'data', 'stringData', 'immutable'];
 
 /** Of ObjectMeta in Kubernetes, those included that kubectl prints for a stored object. */
-const metadataFields: ReadonlySet<string> = new Set([
+const metadataFields = [
   'name',
   'generateName',
   'namespace',
@@ -118,7 +118,7 @@ const metadataFields: ReadonlySet<string> = new Set([
   'deletionGracePeriodSeconds',
   'managedFields',
   'selfLink',
-]);
+];
 
 function readKey(metadata: Readonly<Record<string, unknown>>): ObjectKey {
   const { name, namespace = defaultNamespace } = metadata;
@@ -157,6 +157,8 @@ function readSecret(
   const { name } = metadata;
   if (typeof name !== 'string') throw invalid('holds a Secret without metadata.name');
   if ((metadata['namespace'] ?? namespace) !== namespace) return undefined;
+  const [unknown] = fieldsBeyond(object, secretFields, '');
+  if (unknown !== undefined) throw invalid(`has Secret ${name} with ${describeUnknownField(unknown)}`);
   const decoded = Object.entries(textsOf(object['data'], `data of Secret ${name}`)).map(([key, value]) => {
     const text = value.replace(/\s/g, '');
     if (!/^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/.test(text))
@@ -167,27 +169,6 @@ function readSecret(
     ([key, value]) => [key, Buffer.from(value)],
   );
   return [name, Object.fromEntries([...decoded, ...plain])];
-}
-
-/** Fields of the manifest that the schema dropped. A Kubernetes API server drops them too, after a warning. */
-function unknownFields(given: unknown, known: unknown, path: string): readonly string[] {
-  if (Array.isArray(given)) {
-    return given.flatMap((one, at) =>
-      unknownFields(one, Array.isArray(known) ? known[at] : undefined, `${path}[${at}]`),
-    );
-  }
-  if (!isRecord(given)) return [];
-  return Object.keys(given).flatMap((name) => {
-    const field = `${path}.${name}`;
-    if (!isRecord(known) || !Object.hasOwn(known, name)) return [field];
-    return unknownFields(given[name], known[name], field);
-  });
-}
-
-/** The top level of a spec that is not valid: enough to find a misspelt field beside the one that is missing. */
-function partsOf(spec: unknown): unknown {
-  const names = new Set(Object.keys(specSchema.shape));
-  return isRecord(spec) ? Object.fromEntries(Object.entries(spec).filter(([name]) => names.has(name))) : spec;
 }
 
 /** @throws {CliError} naming the field whose value is no text, such as a number without quotes */

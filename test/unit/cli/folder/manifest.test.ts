@@ -39,13 +39,29 @@ const refusals: readonly (readonly [string, string, RegExp])[] = [
   [
     'an unknown field of the metadata',
     good.replace('namespace: team', 'anotations: { a: b }'),
-    /: metadata\.anotations \(unknown field\)$/,
+    /: metadata\.anotations \(unknown field; did you mean annotations\?\)$/,
   ],
-  ['an unknown field', `${good}  shedule: "0 3 * * *"\n`, /: spec\.shedule \(unknown field\)$/],
+  [
+    'an unknown field',
+    `${good}  shedule: "0 3 * * *"\n`,
+    /: spec\.shedule \(unknown field; did you mean schedule\?\)$/,
+  ],
+  ['an unknown field that resembles none', `${good}  colour: red\n`, /: spec\.colour \(unknown field\)$/],
+  ['a long unknown field', `${good}  ${'schedule'.repeat(9)}: red\n`, /schedule \(unknown field\)$/],
+  [
+    'an unknown field in a list',
+    `${good}  targets: [{ name: a, type: Git, git: { ulr: "https://a.example", path: a, secretRef: { name: f } } }]\n`,
+    /spec\.targets\[0\]\.git\.ulr \(unknown field; did you mean url\?\)/,
+  ],
+  [
+    'an unknown field of a Secret',
+    `${good}---\nkind: Secret\nmetadata: { name: k }\nstringdata: { apiKey: x }\n`,
+    /has Secret k with stringdata \(unknown field; did you mean stringData\?\)$/,
+  ],
   [
     'an unknown field below',
     good.replace('{ name: export-api }', '{ name: x, kye: y }'),
-    /spec\.api\.keySecretRef\.kye \(unknown field\)/,
+    /spec\.api\.keySecretRef\.kye \(unknown field; did you mean key\?\)/,
   ],
   ['a field of another type', `${good}  historyLimit: many\n`, /spec\.historyLimit \(must be a number\)/],
   ['a number that is too large', `${good}  historyLimit: 999\n`, /spec\.historyLimit \(must be at most 50\)/],
@@ -57,9 +73,9 @@ const refusals: readonly (readonly [string, string, RegExp])[] = [
   [
     'a required field with a typing error',
     good.replace('domain:', 'domian:'),
-    /spec\.domain \(required\), spec\.domian \(unknown field\)/,
+    /spec\.domain \(required\), spec\.domian \(unknown field; did you mean domain\?\)/,
   ],
-  ['an unknown field beside the spec', `${good}sepc: {}\n`, /: sepc \(unknown field\)/],
+  ['an unknown field beside the spec', `${good}sepc: {}\n`, /: sepc \(unknown field; did you mean spec\?\)/],
   [
     'an annotation that is not text',
     good.replace('namespace: team', 'annotations: { a/b: 5 }'),

@@ -26,6 +26,8 @@ export const exitCodes = {
   managed: 10,
   /** There are as many new gaps as `--fail-on-new` names. */
   newGaps: 11,
+  /** No export API answers at its address: a typing error, or a certificate that is not accepted. */
+  address: 12,
   /** A bug of this program. */
   bug: 70,
   /** `--timeout` has passed. */

@@ -1,6 +1,7 @@
 // One page of the listing within the budget: counts each request, keeps the pauses that the export API asks for, and repeats
 // what failed for a moment. Refuses to go on where another request would fail the same way.
 
+import { readAddressFault } from '../export-api/address-fault.ts';
 import { ExportApiError, type ExportApiErrorCode } from '../export-api/answers.ts';
 import type { ConversationPage, ConversationQuery } from '../export-api/conversation-answers.ts';
 import type { ListingClient } from '../export-api/listing-client.ts';
@@ -36,11 +37,14 @@ const ratePause = (askedMs: number | undefined, before: number): number =>
 export function createPacedListing(dependencies: ListingDependencies): PacedListing {
   const { client, budget, clock, onWait, onRetry } = dependencies;
   let requests = 0;
+  let hasAnswered = false;
   const send = async (query: ConversationQuery, signal: AbortSignal): Promise<ConversationPage> => {
     const answered = await budget.take(signal, onWait);
     requests += 1;
     try {
-      return await client.listConversations(query, signal);
+      const page = await client.listConversations(query, signal);
+      hasAnswered = true;
+      return page;
     } finally {
       answered();
     }
@@ -63,7 +67,9 @@ export function createPacedListing(dependencies: ListingDependencies): PacedList
             attempt -= 1;
             continue;
           }
-          if (!temporary.has(error.code) || attempt >= mostAttempts) throw error;
+          // Before the first answer, a certificate or a protocol is wrong until a person changes it.
+          const isWrong = !hasAnswered && readAddressFault(error) === 'wrong';
+          if (isWrong || !temporary.has(error.code) || attempt >= mostAttempts) throw error;
           const pauseMs = Math.max(firstPauseMs * 2 ** (attempt - 1), error.retryAfterMs ?? 0);
           onRetry?.(error.code, pauseMs);
           await clock.after(pauseMs, signal);

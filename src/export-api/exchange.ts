@@ -5,6 +5,7 @@
 import { type Dispatcher, getGlobalDispatcher } from 'undici';
 import type { Clock } from '../runtime/clock.ts';
 import { unlessAborted, withinLimit } from '../runtime/time-limit.ts';
+import { describeConnectionFault } from '../wire/connection-fault.ts';
 import { publishableCode } from '../wire/publishable-error.ts';
 import { ExportApiError } from './answers.ts';
 import type { Answer } from './refusals.ts';
@@ -53,7 +54,7 @@ export function createExchange(options: ExchangeOptions): Exchange {
         // limit.
         return await unlessAborted(send(options, base, request, limit), limit);
       } catch (error) {
-        throw failureOf(error, signal, limit, options.timeoutMs);
+        throw failureOf(error, base, signal, limit, options.timeoutMs);
       }
     });
   };
@@ -138,12 +139,13 @@ function tooLarge(status: number, maxBytes: number): ExportApiError {
   return new ExportApiError(
     'UnexpectedAnswer',
     `the export API answered ${status} with more than ${maxBytes} bytes: check that the base URL is the API's`,
-    { status },
+    { status, cause: new RangeError('the answer is too long') },
   );
 }
 
 function failureOf(
   error: unknown,
+  { origin }: Base,
   caller: AbortSignal,
   deadline: AbortSignal,
   timeoutMs: number,
@@ -158,9 +160,8 @@ function failureOf(
       cause: error,
     });
   }
-  return new ExportApiError(
-    'NetworkError',
-    `the export API could not be reached (${publishableCode(error)}); check its address, the network and proxies`,
-    { cause: error },
-  );
+  const { what, remedy } = describeConnectionFault(publishableCode(error));
+  const step = remedy === undefined ? '' : `. ${remedy}`;
+  const message = `the export API at ${new URL(origin).host} ${what}${step}`;
+  return new ExportApiError('NetworkError', message, { cause: error });
 }

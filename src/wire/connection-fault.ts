@@ -21,6 +21,16 @@ export const untrustedCertificateCodes: ReadonlySet<string> = new Set([
   'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
 ]);
 
+/** No connection was made, so that nothing was sent. */
+export const unsentCodes: ReadonlySet<string> = new Set([
+  'ECONNREFUSED',
+  'EAI_AGAIN',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'ENOTFOUND',
+  'UND_ERR_CONNECT_TIMEOUT',
+]);
+
 const checkChain = 'Replace its certificate';
 
 /** By the code: what a certificate of that host is, after "showed a certificate", and the remedy. */
@@ -43,8 +53,9 @@ const wrongCertificates: Readonly<Record<string, readonly [what: string, remedy:
 /** Further codes of Node's checks. `ERR_SSL_…` are protocol errors, also where the other side refuses a certificate of ours. */
 const ofCertificates = /^(?!ERR_SSL_).*(?:CERT|ISSUER)/;
 
-/** TLS was begun, and the other side does not speak it, or not with these parameters. */
+/** The other side speaks another protocol, or TLS with other parameters. */
 const otherProtocols: Readonly<Record<string, readonly [what: string, remedy: string]>> = {
+  HPE_INVALID_CONSTANT: ['did not answer with HTTP', 'Check the port, and https or http'],
   ERR_SSL_WRONG_VERSION_NUMBER: ['does not speak TLS on this port', 'Check the port, and https or http'],
   ERR_SSL_PACKET_LENGTH_TOO_LONG: ['does not speak TLS on this port', 'Check the port, and https or http'],
   ERR_SSL_UNSUPPORTED_PROTOCOL: ['speaks an old version of TLS only', 'Allow TLS 1.2 or 1.3 there'],

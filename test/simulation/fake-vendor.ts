@@ -61,6 +61,8 @@ export class FakeVendor implements ExportApiSource {
   validKey = 'svc_secret-one';
   /** While set, every call fails with this code. */
   failing: ExportApiErrorCode | undefined;
+  /** The system's code behind a `NetworkError`. */
+  systemCode: string | undefined;
   retryAfterMs: number | undefined;
   /** The latest time of all `Retry-After`, on the monotonic clock. */
   waitUntil = 0;
@@ -198,7 +200,8 @@ export class FakeVendor implements ExportApiSource {
       this.waitUntil = Math.max(this.waitUntil, until);
       const isForAll = this.failing === 'RateLimited' || this.failing === 'ServerError';
       if (isForAll) this.askedToWait = { at, until };
-      throw new ExportApiError(this.failing, 'scripted', { retryAfterMs: this.retryAfterMs });
+      const cause = Object.assign(new Error('scripted'), { code: this.systemCode });
+      throw new ExportApiError(this.failing, 'scripted', { retryAfterMs: this.retryAfterMs, cause });
     }
   }
 

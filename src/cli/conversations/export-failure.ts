@@ -4,6 +4,7 @@
 import { ConversationError, type ConversationErrorKind } from '../../conversations/conversation-error.ts';
 import type { PartialRead, RunCounts } from '../../conversations/run.ts';
 import type { Sink } from '../../conversations/sink.ts';
+import { readAddressFault } from '../../export-api/address-fault.ts';
 import { ExportApiError } from '../../export-api/answers.ts';
 import { BucketFault, type BucketFaultCode } from '../../s3/bucket-fault.ts';
 import { formatInstant } from '../../wire/instant.ts';
@@ -11,7 +12,7 @@ import { printable } from '../../wire/printable-text.ts';
 import { PublishableError } from '../../wire/publishable-error.ts';
 import { CliError, failureOf } from '../cli-error.ts';
 import type { Outcome } from '../exit-code.ts';
-import { addressSteps } from '../export/export-failure.ts';
+import { addressSteps, wrongAddress } from '../export/wrong-address.ts';
 import { counted } from '../output/amounts.ts';
 import { notWritten } from '../output/destination.ts';
 
@@ -49,7 +50,8 @@ export function failedExport(
     const time = retryAt === undefined ? {} : { retryTime: formatInstant(retryAt + 999) };
     return new CliError(outcomes[kind], code, message, { cause: error, known: { ...known, ...time } });
   }
-  if (error instanceof ExportApiError) return refusedRequest(error, project, keyHint, known);
+  if (error instanceof ExportApiError)
+    return refusedRequest(error, project, keyHint, known, counts === undefined);
   if (error instanceof BucketFault) {
     const { outcome, code, message } = failureOf(error);
     const step = bucketSteps[error.bucketCode];
@@ -89,6 +91,7 @@ function refusedRequest(
   project: string,
   keyHint: string | undefined,
   known: Readonly<Record<string, unknown>>,
+  isFirst: boolean,
 ): CliError {
   const { outcome, code, message } = failureOf(error);
   const failed = (text: string, next: readonly string[]): CliError =>
@@ -111,6 +114,9 @@ function refusedRequest(
         'Check --since, --until and --limit. The turns that were read before are kept.',
       ]);
     default: {
+      // Nothing was read yet, so the address may be misspelt.
+      if (isFirst && readAddressFault(error) !== undefined)
+        return wrongAddress(error, '--api-base-url').knowing(known);
       // A page of long answers may be more than the client reads, and stays so until it has fewer turns.
       const isWhole = error.code === 'UnexpectedAnswer' && error.status === 200;
       const smaller = isWhole ? ['Where answers of the assistant are very long, lower --limit.'] : [];

@@ -8,6 +8,7 @@ import { printable } from '../../wire/printable-text.ts';
 import { CliError, failureOf, type Reached } from '../cli-error.ts';
 import { counted } from '../output/amounts.ts';
 import type { CompleteExport } from './export-job.ts';
+import { faultSteps } from './wrong-address.ts';
 
 /** With `--new` the same command would not continue. */
 export const resuming = ({ new: isNew }: { readonly new: boolean }, jobId: string | undefined): string => {
@@ -99,18 +100,9 @@ export function withSteps(error: unknown, keyHint: string | undefined): unknown 
   return next.length === 0 ? error : new CliError(outcome, code, message, { cause: error, next });
 }
 
-/** What a server of another kind, or none, answers where an export API is expected. */
-const strangeCodes: ReadonlySet<string> = new Set(['NetworkError', 'UnexpectedAnswer', 'NotFound']);
-
 function stepsFor(error: ExportApiError | BundleError, keyHint: string | undefined): readonly string[] {
   if (error instanceof BundleError) return [];
   const isRefused = error.code === 'Unauthorized' || error.code === 'Forbidden';
   if (isRefused && keyHint !== undefined) return [keyHint];
-  // 501: this address has no such call.
-  return addressSteps(error.status === 501 ? 'UnexpectedAnswer' : error.code, '--api-base-url');
-}
-
-/** @param setting where the user wrote the address */
-export function addressSteps(code: string, setting: string): readonly string[] {
-  return strangeCodes.has(code) ? [`Check that ${setting} is the address of the export API.`] : [];
+  return faultSteps(error, '--api-base-url');
 }

@@ -15,6 +15,7 @@ import { CliError, failureOf } from '../cli-error.ts';
 import type { CliContext } from '../context.ts';
 import { counted } from '../output/amounts.ts';
 import type { CurrentExport, StateFolder } from './export-state.ts';
+import { createFirstAnswer, type FirstAnswer } from './first-answer.ts';
 
 export interface ExportRequest {
   readonly domain: string;
@@ -53,15 +54,16 @@ const firstWaitMs = 2_000;
 const longestWaitMs = 60_000;
 
 /**
- * @throws {ExportApiError} {BundleError} {CliError} `JobFailed`, `JobGone`. Once the signal ends: the last failure,
- *   or else the signal's reason. The state says then how
- *   the next run continues
+ * @throws {ExportApiError} {BundleError} {CliError} `JobFailed`, `JobGone`; of an address that is wrong. Once the signal
+ *   ends: the last failure, or else the signal's reason. The state says then how the next run continues
  */
 export async function exportSite(
   request: ExportRequest,
-  dependencies: ExportDependencies,
+  given: ExportDependencies,
   signal: AbortSignal,
 ): Promise<CompleteExport> {
+  const firstAnswer = createFirstAnswer('--api-base-url', given.clock);
+  const dependencies = { ...given, api: firstAnswer.watch(given.api), firstAnswer };
   const started = await startOrContinue(request, dependencies, signal);
   for (;;) {
     const completedAt = await waitForJob(started, request, dependencies, signal);
@@ -70,11 +72,16 @@ export async function exportSite(
   }
 }
 
+interface ObservedDependencies extends ExportDependencies {
+  /** Of `api`. */
+  readonly firstAnswer: FirstAnswer;
+}
+
 type StartedExport = CurrentExport & { readonly jobId: string };
 
 async function startOrContinue(
   { domain, baseUrl, continueWithinMs, endsAt, isNew }: ExportRequest,
-  { api, state, clock, random, progress }: ExportDependencies,
+  { api, state, clock, random, progress, firstAnswer }: ObservedDependencies,
   signal: AbortSignal,
 ): Promise<StartedExport> {
   const now = clock.now();
@@ -96,7 +103,7 @@ async function startOrContinue(
   const { jobId } = await repeat(
     () => api.startJob({ domain, idempotencyKey: current.idempotencyKey }, signal),
     { mostAttempts: mostLostAnswers, lostAnswerWaitMs, endsAt },
-    { clock, progress },
+    { clock, progress, firstAnswer },
     signal,
   );
   const started = { ...current, jobId };
@@ -108,7 +115,7 @@ async function startOrContinue(
 async function waitForJob(
   { jobId, completedAt }: StartedExport,
   { endsAt }: ExportRequest,
-  { api, state, clock, progress }: ExportDependencies,
+  { api, state, clock, progress, firstAnswer }: ObservedDependencies,
   signal: AbortSignal,
 ): Promise<number> {
   const startedAt = clock.monotonic();
@@ -117,7 +124,7 @@ async function waitForJob(
     const report = await repeat(
       () => api.readJob(jobId, signal),
       { mostAttempts: Number.POSITIVE_INFINITY, endsAt },
-      { clock, progress },
+      { clock, progress, firstAnswer },
       signal,
     ).catch((error: unknown) => forgetGoneJob(error, state));
     if (report.outcome === 'failed') {
@@ -143,7 +150,7 @@ async function downloadChecked(
   { jobId }: StartedExport,
   completedAt: number,
   { endsAt }: ExportRequest,
-  { api, state, clock, random, progress, prepare }: ExportDependencies,
+  { api, state, clock, random, progress, prepare, firstAnswer }: ObservedDependencies,
   signal: AbortSignal,
 ): Promise<CompleteExport | undefined> {
   let last: unknown;
@@ -153,7 +160,7 @@ async function downloadChecked(
     const issued = await repeat(
       () => api.issueLink({ jobId, idempotencyKey: random.uuid() }, signal),
       { mostAttempts: mostLinks, endsAt },
-      { clock, progress },
+      { clock, progress, firstAnswer },
       signal,
     ).catch(async (error: unknown) => {
       if (policyOf(error)?.isJobUnfinished !== true) return forgetGoneJob(error, state);
@@ -215,24 +222,31 @@ interface RepeatRule {
 async function repeat<T>(
   send: () => Promise<T>,
   { mostAttempts, lostAnswerWaitMs: leastMs = 0, endsAt }: RepeatRule,
-  { clock, progress }: Pick<ExportDependencies, 'clock' | 'progress'>,
+  { clock, progress, firstAnswer }: Pick<ObservedDependencies, 'clock' | 'progress' | 'firstAnswer'>,
   signal: AbortSignal,
 ): Promise<T> {
   let last: unknown;
+  let unsent = 0;
   for (let attempts = 1; ; attempts += 1) {
     try {
       return await send();
     } catch (error) {
       if (signal.aborted) throw last ?? signal.reason;
+      const fault = firstAnswer.fault();
+      if (fault !== undefined) throw fault;
+      // A request that was not sent has no answer that may be lost.
+      const isUnsent = firstAnswer.isUnreached();
+      if (isUnsent) unsent += 1;
       const policy = policyOf(error);
       // 501: this address has no such call.
       const isTemporary =
         (policy?.isUnsure === true || policy?.limitsKey === true) && !isNotImplemented(error);
-      if (!(error instanceof ExportApiError) || !isTemporary || attempts >= mostAttempts) throw error;
+      if (!(error instanceof ExportApiError) || !isTemporary || attempts - unsent >= mostAttempts)
+        throw error;
       const { retryAfterMs = 0 } = error;
       if (clock.monotonic() + retryAfterMs > endsAt) throw askedToWait(error, retryAfterMs);
-      const least = policy.isUnsure === true ? leastMs : 0;
-      const delayMs = Math.max(waitMs(attempts), least, retryAfterMs);
+      const least = policy.isUnsure === true && !isUnsent ? leastMs : 0;
+      const delayMs = Math.min(Math.max(waitMs(attempts), least, retryAfterMs), firstAnswer.waitMs());
       progress.note(
         `${error.message} (${error.code}). Retrying in ${Math.ceil(delayMs / 1000)} s`,
         'warning',

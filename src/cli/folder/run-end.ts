@@ -5,11 +5,13 @@ import type { PublishedBundle } from '../../bundle/published-bundle.ts';
 import type { ExportApiErrorCode } from '../../export-api/answers.ts';
 import { failureMessage } from '../../reconcile/status/failure-words.ts';
 import { parseStaticExport } from '../../staticexport/parse.ts';
+import type { Spec } from '../../staticexport/schema.ts';
 import type { Failure, Status } from '../../staticexport/status-schema.ts';
 import { readInstant } from '../../wire/instant.ts';
 import { CliError, failureOf, type Reached } from '../cli-error.ts';
-import { addressSteps, type LastFailure, stopped } from '../export/export-failure.ts';
+import { type LastFailure, stopped } from '../export/export-failure.ts';
 import { privateLinkMessage } from '../export/published.ts';
+import { addressSteps } from '../export/wrong-address.ts';
 import type { RunOutcome } from '../run-outcome.ts';
 import type { Destination } from './publisher.ts';
 
@@ -111,13 +113,19 @@ function latestOf(failures: NonNullable<Status['failures']>): Failure | undefine
     .toSorted((one, other) => other.lastFailureTime.localeCompare(one.lastFailureTime))[0];
 }
 
+/** Where the user wrote the address of the export API. */
+export function addressSetting({ spec }: Pick<RunRules, 'spec'>): string {
+  return readSpec(spec)?.api.baseUrl === undefined ? '--api-base-url' : 'spec.api.baseUrl';
+}
+
+const readSpec = (spec: unknown): Spec | undefined => parseStaticExport({ spec, status: {} }).spec;
+
 function lastFailureOf(latest: Failure, rules: RunRules): LastFailure {
-  const { spec } = parseStaticExport({ spec: rules.spec, status: {} });
-  const ownUrl = spec?.api.baseUrl;
-  const wanted = { domain: spec?.domain ?? '', baseUrl: ownUrl ?? rules.apiBaseUrl };
+  const { domain = '', api } = readSpec(rules.spec) ?? {};
+  const wanted = { domain, baseUrl: api?.baseUrl ?? rules.apiBaseUrl };
   return {
     code: latest.reason,
     message: rules.inWords(failureMessage(latest, { wanted }) ?? 'the call failed'),
-    next: addressSteps(latest.reason, ownUrl === undefined ? '--api-base-url' : 'spec.api.baseUrl'),
+    next: addressSteps(latest.reason, addressSetting(rules)),
   };
 }

@@ -12,11 +12,20 @@ import type { Status } from '../../staticexport/status-schema.ts';
 import type { ObjectKey } from '../../wire/cluster.ts';
 import { ClusterError } from '../../wire/cluster-error.ts';
 import type { CliContext } from '../context.ts';
+import { createFirstAnswer } from '../export/first-answer.ts';
 import { type RunOutcome, runOutcome } from '../run-outcome.ts';
 import type { FolderCluster } from './folder-cluster.ts';
 import type { GitDestination } from './git-destination.ts';
 import { createPublisher, type Destination, type Publishing } from './publisher.ts';
-import { isFinal, type RunRules, reachedBy, refusedLink, refusedUntil, stopOf } from './run-end.ts';
+import {
+  addressSetting,
+  isFinal,
+  type RunRules,
+  reachedBy,
+  refusedLink,
+  refusedUntil,
+  stopOf,
+} from './run-end.ts';
 import { stageOf } from './run-stage.ts';
 
 /** After a reconcile that failed; the folder's faults are rarely brief. */
@@ -84,13 +93,19 @@ export async function runLoop(
     createPublisher(one, { clock, progress, signal }, () => waker.wake()),
   );
   const endsAt = clock.now() + loop.timeout;
+  const firstAnswer = createFirstAnswer(addressSetting(loop), clock);
+  const { exportApi } = reconcileContext;
+  const observed: ReconcileContext = {
+    ...reconcileContext,
+    exportApi: { connect: (...address) => firstAnswer.watch(exportApi.connect(...address)) },
+  };
   let status: Status = {};
   let published: PublishedBundle | undefined;
   let destinations: readonly Destination[] = publishers;
   try {
     for (;;) {
       const woken = waker.arm();
-      const waitMs = await reconcileOnce(key, reconcileContext, signal);
+      const waitMs = await reconcileOnce(key, observed, signal);
       published = await readPublished(cluster, { ...key, name: outputName });
       if (published !== undefined) for (const one of publishers) one.aim(published);
       const object = await cluster.readStaticExport(key, signal);
@@ -106,15 +121,21 @@ export async function runLoop(
       const failure = final.map((one) => one.failure()).find((one) => one !== undefined);
       if (failure !== undefined && !isWorking && isFinal(failure, loop))
         throw failure.reaching(reachedBy(published, destinations));
+      const isSought = loop.once && !isWorking && ended?.outcome !== 'done';
+      const wrong = isSought ? firstAnswer.fault() : undefined;
+      if (wrong !== undefined) throw wrong.reaching(reachedBy(published, destinations));
       const isPublished = published === undefined || destinations.every((one) => one.isDone());
       if (loop.once && isPublished && !isDue) {
-        if (ended !== undefined) return { ended, status, published };
+        // The operator ends its attempts sooner than a service may start.
+        const isAwaited = ended?.outcome === 'temporary' && firstAnswer.isUnreached();
+        if (ended !== undefined && !isAwaited) return { ended, status, published };
         const refused = refusedUntil(endsAt, status, loop);
         if (refused !== undefined) throw refused.reaching(reachedBy(published, destinations));
       }
       const pauseMs = Math.min(
         waitMs ?? failedWaitMs,
         longestWaitMs,
+        ...(loop.once ? [firstAnswer.waitMs()] : []),
         ...(published === undefined ? [] : publishers.map((one) => one.waitMs())),
       );
       // A destination that is written shows its own progress.

@@ -63,6 +63,12 @@ const rateLimited = (flags: readonly string[] = []): { readonly [Name in Verb]: 
   run: { exitCode: 5, code: 'RateLimited', flags, says: isLater },
 });
 
+/** The address leads to another service, which no retry changes. */
+const wrongAddress = (code: string, says: RegExp): { readonly [Name in Verb]: Ending } => {
+  const ending = { exitCode: 12, code, says, flags: ['--timeout', '60m'] };
+  return { export: ending, run: ending };
+};
+
 /** Of a file manager: the home page is in a folder, and a file that is served lies beside it. */
 const withoutHome = (response: ServerResponse): boolean => {
   const archive = gzipSync(tarOf({ 'site/index.html': 'home', 'a.html': 'a' }));
@@ -91,6 +97,16 @@ const faults: readonly Fault[] = [
     name: '400 at the start',
     answers: { start: status(400) },
     export: { exitCode: 4, code: 'BadRequest' },
+  },
+  {
+    name: 'a page at the start',
+    answers: { start: garbage },
+    ...wrongAddress('UnexpectedAnswer', /HTML page/),
+  },
+  {
+    name: 'a redirect at the start',
+    answers: { start: status(302, { location: 'https://www.example.com/' }) },
+    ...wrongAddress('UnexpectedAnswer', /redirects/),
   },
   { name: '404 for the job', answers: { poll: status(404) }, export: { exitCode: 4, code: 'JobGone' } },
   { name: 'a job that failed', answers: { poll: failedJob }, export: { exitCode: 4, code: 'JobFailed' } },
@@ -187,7 +203,7 @@ const faults: readonly Fault[] = [
         exitCode: 2,
         code: 'ManifestInvalid',
         spec: '  shedule: "0 3 * * *"\n',
-        says: /spec\.shedule \(unknown field\)/,
+        says: /spec\.shedule \(unknown field; did you mean schedule\?\)/,
       },
     },
     {
@@ -294,6 +310,18 @@ describe('export and run', { concurrency: 4 }, () => {
     }
   });
 
+  for (const verb of verbs) {
+    test(`${verb}: https at a port of http ends at once, with what to check`, async (t) => {
+      const { run, vendor, assertNothingWritten } = await workplaceOf(verb, t);
+      const { code, stdout } = await run('--api-base-url', `https://${new URL(vendor.url).host}`);
+      const error = JSON.parse(stdout);
+      assert.deepEqual([code, error.code, error.retryable], [12, 'NetworkError', false]);
+      assert.match(error.message, /^the export API at 127\.0\.0\.1:\d+ does not speak TLS on this port/);
+      assert.deepEqual(error.next, ['Check that --api-base-url is the address of the export API.']);
+      assertNothingWritten();
+    });
+  }
+
   // Each needs its first attempts within the deadline, also on a machine that pauses for seconds.
   describe('the deadline', { concurrency: 4 }, () => {
     for (const verb of verbs) {
@@ -310,7 +338,7 @@ describe('export and run', { concurrency: 4 }, () => {
           error.lastFailure.message,
           verb === 'run'
             ? /^the export API at 127\.0\.0\.1:\d+ (?:refused the connection|did not answer or broke off) \(ECONN/
-            : /^the export API could not be reached \(ECONNREFUSED\)/,
+            : /^the export API at 127\.0\.0\.1:\d+ refused the connection \(ECONNREFUSED\)/,
         );
         assert.equal(
           error.message,

@@ -10,7 +10,12 @@ const { signal } = new AbortController();
 const query = { projectId: 'p' };
 
 /** A listing that fails in this way until it has answered enough, and what was asked of the budget and the user. */
-function failing(code: ExportApiErrorCode, retryAfterMs: number | undefined, failures: number) {
+function failing(
+  code: ExportApiErrorCode,
+  retryAfterMs: number | undefined,
+  failures: number,
+  cause?: Error,
+) {
   const pauses: number[] = [];
   const retries: (readonly [string, number])[] = [];
   let sent = 0;
@@ -18,7 +23,7 @@ function failing(code: ExportApiErrorCode, retryAfterMs: number | undefined, fai
     client: {
       listConversations: async () => {
         sent += 1;
-        if (sent <= failures) throw new ExportApiError(code, 'failed', { retryAfterMs });
+        if (sent <= failures) throw new ExportApiError(code, 'failed', { retryAfterMs, cause });
         return { rows: [], following: { kind: 'end' } };
       },
     },
@@ -52,6 +57,13 @@ test('a network that fails for a moment is repeated four times, and the user hea
     ['NetworkError', 8_000],
     ['NetworkError', 16_000],
   ]);
+});
+
+test('a certificate that is not accepted at the first request is not repeated', async () => {
+  const cause = Object.assign(new Error('said'), { code: 'DEPTH_ZERO_SELF_SIGNED_CERT' });
+  const { listing, retries } = failing('NetworkError', undefined, 1, cause);
+  await assert.rejects(listing.listConversations(query, signal), { code: 'NetworkError' });
+  assert.deepEqual(retries, []);
 });
 
 test('a refused key is not repeated', async () => {

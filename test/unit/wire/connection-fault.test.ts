@@ -30,7 +30,11 @@ const kinds: Readonly<Record<ConnectionFault['kind'], readonly string[]>> = {
     'UNABLE_TO_DECODE_ISSUER_PUBLIC_KEY',
     'UNABLE_TO_DECRYPT_CERT_SIGNATURE',
   ],
-  'not-tls': ['ERR_SSL_WRONG_VERSION_NUMBER', 'ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED'],
+  'not-tls': [
+    'HPE_INVALID_CONSTANT',
+    'ERR_SSL_WRONG_VERSION_NUMBER',
+    'ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED',
+  ],
   unreachable: [
     'ENOTFOUND',
     'EAI_AGAIN',
@@ -38,7 +42,7 @@ const kinds: Readonly<Record<ConnectionFault['kind'], readonly string[]>> = {
     'ECONNRESET',
     'UND_ERR_SOCKET',
     'PROXY_ANSWERED_407',
-    'HPE_INVALID_CONSTANT',
+    'HPE_INVALID_EOF_STATE',
     // The other side refuses a certificate of ours.
     'ERR_SSL_SSLV3_ALERT_BAD_CERTIFICATE',
     'ERR_SSL_TLSV1_ALERT_UNKNOWN_CA',

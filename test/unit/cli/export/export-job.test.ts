@@ -174,6 +174,55 @@ test('a refused key ends the run at once', async () => {
   }
 });
 
+const network = (code: string) =>
+  fails(new ExportApiError('NetworkError', 'said', { cause: Object.assign(new Error('said'), { code }) }));
+const lasting = (failure: () => void): (() => void)[] => Array.from({ length: 100 }, () => failure);
+
+test('before its first answer, what no retry corrects ends the run at once, with an outcome of its own', async () => {
+  const absent = fails(new ExportApiError('NotFound', 'said', { status: 404 }));
+  for (const failure of [network('DEPTH_ZERO_SELF_SIGNED_CERT'), api('UnexpectedAnswer'), absent]) {
+    const { run, calls, answers, clock, folder } = testEnvironment();
+    answers.start = [failure];
+    const at = clock.monotonic();
+    await assert.rejects(run(), { outcome: 'address' });
+    assert.deepEqual([calls, clock.monotonic() - at], [['start'], 0]);
+    assert.equal(folder.state.current?.jobId, undefined);
+  }
+});
+
+test('a host that is not reached ends the run after two minutes, and one that starts meanwhile does not', async () => {
+  for (const code of ['ENOTFOUND', 'ECONNREFUSED']) {
+    const { run, answers, clock, calls, jobs } = testEnvironment();
+    answers.start = lasting(network(code));
+    const at = clock.monotonic();
+    await assert.rejects(run(), { outcome: 'address', code: 'NetworkError' });
+    assert.equal(clock.monotonic() - at, 120_000);
+    assert.ok(calls.length >= 6, String(calls.length));
+    answers.start = Array.from({ length: 5 }, () => network(code));
+    await run();
+    assert.equal(jobs.size, 1);
+  }
+});
+
+test('after an answer the same failures are retried', async () => {
+  const { run, answers, jobs } = testEnvironment();
+  answers.poll = [
+    api('UnexpectedAnswer'),
+    network('CERT_HAS_EXPIRED'),
+    ...Array.from({ length: 20 }, () => network('ECONNREFUSED')),
+  ];
+  await run();
+  assert.equal(jobs.size, 1);
+});
+
+test('a job that is continued and gone ends as before: its address was right', async () => {
+  const { run, answers } = testEnvironment();
+  answers.poll = [api('Unauthorized')];
+  await assert.rejects(run());
+  answers.poll = [api('NotFound')];
+  await assert.rejects(run(), { code: 'JobGone', outcome: 'exportFailed' });
+});
+
 test('Retry-After is respected, and failed polls cost nothing but time', async () => {
   const { run, answers, clock } = testEnvironment();
   answers.poll = [api('RateLimited', 90_000), api('ServerError'), api('UnexpectedAnswer')];

@@ -87,6 +87,37 @@ test('429 for a while is waited for; until after the deadline it ends the run at
   });
 });
 
+test('run --once ends at a wrong address at once, and at a host that is not reached after two minutes', async (t) => {
+  const page = await startRun(t, { once: true });
+  page.vendor.failing = 'UnexpectedAnswer';
+  await page.pass(1000);
+  await assert.rejects(page.ended, {
+    outcome: 'address',
+    next: ['Check that --api-base-url is the address of the export API.'],
+  });
+  const closed = await startRun(t, { once: true });
+  closed.vendor.failing = 'NetworkError';
+  closed.vendor.systemCode = 'ECONNREFUSED';
+  let hasEnded = false;
+  closed.ended
+    .catch(() => {})
+    .finally(() => {
+      hasEnded = true;
+    });
+  await closed.pass(119_000);
+  assert.equal(hasEnded, false);
+  await closed.pass(2000);
+  await assert.rejects(closed.ended, { outcome: 'address', code: 'NetworkError' });
+  // A run that goes on retries it, and so does one that had an answer.
+  const on = await startRun(t);
+  on.vendor.failing = 'UnexpectedAnswer';
+  await on.pass(10 * minuteMs);
+  on.vendor.failing = undefined;
+  await on.pass(60 * minuteMs);
+  assert.equal(on.vendor.jobs.size, 1);
+  on.stop(new CliError('terminated', 'Stopped', 'stopped by SIGTERM'));
+});
+
 test('a git target that refuses the last version does not end a run that exports the next one', async (t) => {
   const folder = folderFor(t);
   const git = { url: 'https://git.example.com/a.git', path: 'a.yaml', secretRef: { name: 'fleet' } };

@@ -2,14 +2,14 @@
 // after an hour of export costs the hour. Puts back a folder whose replacement was interrupted. Refuses: what a
 // replacement would destroy, and a link file where a web server shows it.
 
-import { constants } from 'node:fs';
-import { access, realpath, rename, stat } from 'node:fs/promises';
+import { realpath, rename, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve, sep } from 'node:path';
 import { isThere } from '../../runtime/folder.ts';
 import { publishableCode } from '../../wire/publishable-error.ts';
 import { isArchiveName } from '../bundle/archive-file.ts';
 import { CliError } from '../cli-error.ts';
 import { notWritten, oldName, type Placement, requireReplaceable } from '../output/destination.ts';
+import { findFilled, writeRefusal } from './folder-place.ts';
 
 const archiveEndings = /\.(?:zip|gz|zst|xz|bz2|br|7z|rar)$/i;
 
@@ -35,7 +35,9 @@ export async function admitDestination(
     const message = `${name} holds the state folder, the current folder or another destination; name a folder of its own`;
     throw new CliError('usage', 'DestinationRefused', message);
   }
-  await requireFolderAround(path, name);
+  const filled = isArchiveName(path) ? undefined : await findFilled(path);
+  if (filled === undefined) await requireFolderAround(path, name);
+  else await requireWritable(filled, name);
   const old = oldName(path, placement.owner);
   if (!(await isThere(path)) && (await isThere(old))) {
     await rename(old, path).catch((error: unknown) => {
@@ -69,10 +71,14 @@ async function requireFolderAround(path: string, name: string): Promise<void> {
   });
   if (found === 'belowFile' || !found.isDirectory())
     throw new CliError('usage', 'DestinationRefused', `${name} is below a file; name a path in a folder`);
-  await access(folder, constants.W_OK).catch((cause: unknown) => {
-    const message = `the folder around ${name} cannot be written (${publishableCode(cause)}); check its permissions`;
-    throw new CliError('usage', 'DestinationReadOnly', message, { cause });
-  });
+  await requireWritable(folder, `the folder around ${name}`);
+}
+
+async function requireWritable(folder: string, name: string): Promise<void> {
+  const code = await writeRefusal(folder);
+  if (code === undefined) return;
+  const message = `${name} cannot be written (${code}); check its permissions`;
+  throw new CliError('usage', 'DestinationReadOnly', message);
 }
 
 async function holdsAny(folder: string, kept: readonly (string | undefined)[]): Promise<boolean> {

@@ -4,10 +4,16 @@
 // folder with a file that this state did not write.
 
 import { isThere } from '../../runtime/folder.ts';
+import { printable } from '../../wire/printable-text.ts';
 import { CliError, failureOf } from '../cli-error.ts';
 import type { Placement } from '../output/destination.ts';
 import { holdsOnly, nameMarks, readContentMark } from './content-marks.ts';
-import type { StateFolder, WrittenDestination } from './export-state.ts';
+import {
+  findDefaultWriter,
+  isDefaultState,
+  type StateFolder,
+  type WrittenDestination,
+} from './export-state.ts';
 
 /** A folder or an archive, with what may be done to it. */
 export interface Place extends Placement {
@@ -32,13 +38,28 @@ export function placeOf(
     name,
     owner: state.path,
     mayReplace: async () => isReplaced === true || (await isOwned(state, path)),
+    describeHeld: () => describeHeld(state, path),
     ...(isReplaced !== undefined && { replaceFlag: '--replace' }),
   };
 }
 
+/** A folder without a file holds nothing that a replacement would destroy. */
 async function isOwned(state: StateFolder, path: string): Promise<boolean> {
   const written = destinationsOf(state).find((one) => one.path === path);
-  return written?.files !== undefined && (await holdsOnly(path, written.files));
+  return holdsOnly(path, written?.files ?? '');
+}
+
+/** A state of the user's home is of one domain and export API, and its reader did not name it. */
+async function describeHeld(state: StateFolder, path: string): Promise<string> {
+  if (destinationsOf(state).some((one) => one.path === path))
+    return 'holds files that were added since it was written';
+  const other = await findDefaultWriter(state.path, path);
+  if (other !== undefined)
+    return `was written by the export of ${printable(other.domain)} from ${other.host}, and this one is of another domain or --api-base-url`;
+  const writer = isDefaultState(state.path)
+    ? 'no export of this domain and --api-base-url'
+    : 'no run with this --state';
+  return `exists, and ${writer} wrote it`;
 }
 
 /** @param digest names the wanted content. @returns whether it was written there and nothing has changed since */

@@ -3,8 +3,8 @@
 // one folder. Invariant: a state file is absent or whole. It holds no key and no link.
 
 import { createHash } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { readdir, readFile } from 'node:fs/promises';
+import { basename, dirname, join, resolve } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import * as z from 'zod/mini';
 import { makeFolder } from '../../runtime/folder.ts';
@@ -78,6 +78,31 @@ export function defaultStatePath(
     .digest('hex')
     .slice(0, 16);
   return join(home, 'static-export', name);
+}
+
+/** The user named no folder. */
+export const isDefaultState = (path: string): boolean =>
+  /^[0-9a-f]{16}$/.test(basename(path)) && basename(dirname(path)) === 'static-export';
+
+/** Most domains of one user that are searched. */
+const mostStates = 256;
+
+/** The export that wrote a destination with another default state, such as before its domain was changed. */
+export async function findDefaultWriter(
+  path: string,
+  destination: string,
+): Promise<{ readonly domain: string; readonly host: string } | undefined> {
+  if (!isDefaultState(path)) return undefined;
+  const folder = dirname(path);
+  const names = await readdir(folder).catch(() => []);
+  for (const name of names.slice(0, mostStates)) {
+    const other = await readState(join(folder, name, 'state.json')).catch(() => undefined);
+    const { domain, baseUrl = '' } = other?.last ?? other?.current ?? {};
+    const isWriter = other?.destinations?.some((one) => one.path === destination) === true;
+    if (isWriter && domain !== undefined && URL.canParse(baseUrl))
+      return { domain, host: new URL(baseUrl).host };
+  }
+  return undefined;
 }
 
 /**

@@ -1,9 +1,9 @@
-// Writes a checked export as a folder or an archive, which is whole or as before, also after a crash of the machine. A
-// folder is written from the verified pack, never from the archive, and gets no file that a server must not show.
+// Writes a checked export as a folder or an archive, which is whole or as before, also after a crash of the machine; a folder
+// that a rename cannot replace gets whole files, one after another. A folder is written from the verified pack, never from the archive, and gets no file that a server must not show.
 // Refuses: replacing what it did not write, unless told.
 
 import { createHash } from 'node:crypto';
-import { mkdir, open, rename, rm } from 'node:fs/promises';
+import { mkdir, open, realpath, rename, rm } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import type { ArchivedFile } from '../../bundle/archive/archive-writer.ts';
 import { packedFiles } from '../../bundle/archive/packed-files.ts';
@@ -11,6 +11,7 @@ import type { BundleIndex } from '../../bundle/bundle-index.ts';
 import { isHiddenFile } from '../../bundle/store/hidden-files.ts';
 import type { StoredBundle } from '../../bundle/store/stored-bundle.ts';
 import { isThere, syncFolder } from '../../runtime/folder.ts';
+import { publishableCode } from '../../wire/publishable-error.ts';
 import { isArchiveName, writeArchive } from '../bundle/archive-file.ts';
 import { CliError } from '../cli-error.ts';
 import {
@@ -20,6 +21,9 @@ import {
   type Placement,
   requireReplaceable,
 } from '../output/destination.ts';
+import { filesAt } from './content-marks.ts';
+import { fillFolder } from './fill-folder.ts';
+import { findFilled } from './folder-place.ts';
 
 /** The paths of the files that `placeBundle` writes below a path; of an archive, the empty path alone. */
 export function placedFiles({ files }: Pick<BundleIndex, 'files'>, path: string): readonly string[] {
@@ -50,25 +54,42 @@ export async function placeBundle(
   return files.length - shown.length;
 }
 
-/** Between the two renames the name is absent for an instant; a run that ends there is put back by the next. */
+interface SiteFiles {
+  readonly files: readonly ArchivedFile[];
+  readonly hashes: ReadonlyMap<string, string>;
+}
+
+/** What a rename of a folder ends with where the system does not let it go: a mount point, an image's layer, a permission. */
+const heldCodes: ReadonlySet<string> = new Set(['EBUSY', 'EXDEV', 'EACCES', 'EPERM', 'EROFS']);
+
 async function replaceFolder(
   path: string,
-  {
-    files,
-    hashes,
-  }: { readonly files: readonly ArchivedFile[]; readonly hashes: ReadonlyMap<string, string> },
+  site: SiteFiles,
+  placement: Placement,
+  signal: AbortSignal,
+): Promise<void> {
+  const filled = await findFilled(path);
+  if (filled !== undefined) return fillInPlace(path, filled, site, placement, signal);
+  try {
+    await renameFolder(path, site, placement, signal);
+  } catch (error) {
+    const isHeld = heldCodes.has(publishableCode(error)) && (await isThere(path));
+    if (!isHeld) throw error;
+    await fillInPlace(path, await realpath(path), site, placement, signal);
+  }
+}
+
+/** Between the two renames the name is absent for an instant; a run that ends there is put back by the next. */
+async function renameFolder(
+  path: string,
+  site: SiteFiles,
   placement: Placement,
   signal: AbortSignal,
 ): Promise<void> {
   const partial = await newPartialName(path);
   const old = oldName(path, placement.owner);
   try {
-    await mkdir(partial);
-    for (const file of files) {
-      signal.throwIfAborted();
-      await writeFileOf(partial, file, hashes.get(file.path));
-    }
-    for (const folder of foldersOf(files)) await syncFolder(join(partial, folder));
+    await writeSite(partial, site, signal);
     await requireReplaceable(path, placement);
     await rm(old, { recursive: true, force: true });
     if (await isThere(path)) await rename(path, old);
@@ -80,6 +101,39 @@ async function replaceFolder(
     await rm(partial, { recursive: true, force: true });
     throw error;
   }
+}
+
+/** All files are on the disk before the first one gets its name, so that a full disk changes nothing. */
+async function fillInPlace(
+  path: string,
+  folder: string,
+  site: SiteFiles,
+  placement: Placement,
+  signal: AbortSignal,
+): Promise<void> {
+  const partial = await newPartialName(join(folder, 'site'));
+  try {
+    await writeSite(partial, site, signal);
+    const before = await filesAt(folder);
+    await requireReplaceable(path, placement);
+    await fillFolder(
+      partial,
+      folder,
+      site.files.map((file) => file.path),
+      before,
+    );
+  } finally {
+    await rm(partial, { recursive: true, force: true });
+  }
+}
+
+async function writeSite(folder: string, { files, hashes }: SiteFiles, signal: AbortSignal): Promise<void> {
+  await mkdir(folder);
+  for (const file of files) {
+    signal.throwIfAborted();
+    await writeFileOf(folder, file, hashes.get(file.path));
+  }
+  for (const one of foldersOf(files)) await syncFolder(join(folder, one));
 }
 
 /** The folders that hold these files, and theirs, and the one around all. */

@@ -53,6 +53,8 @@ export interface Placement {
   readonly owner: string;
   /** Looks at what is there now. */
   mayReplace(): Promise<boolean>;
+  /** What may not be replaced, after the name: `holds files that no export wrote`. */
+  describeHeld?(): Promise<string>;
   /** The flag that allows to replace anything, if the command has one: `--replace`. */
   readonly replaceFlag?: string;
 }
@@ -105,7 +107,7 @@ export const isUnfinished = (name: string): boolean =>
 export async function requireReplaceable(path: string, placement: Placement): Promise<void> {
   if (!(await isThere(path)) || (await placement.mayReplace())) return;
   const { name, replaceFlag } = placement;
-  const message = `${name} exists, and not all that it holds was written with this state`;
+  const message = `${name} ${(await placement.describeHeld?.()) ?? 'exists'}`;
   const remedy = replaceFlag === undefined ? 'move it away' : `move it away, add ${replaceFlag}`;
   throw new CliError('usage', 'DestinationExists', `${message}; ${remedy}, or name another path`);
 }

@@ -24,6 +24,8 @@ const newExport = { export: [], run: ['--request'] } as const;
 const hostile = gzipSync(tar(entry('../../etc/passwd', 'x')));
 const alsoHostile = gzipSync(tarOf({ ...pages, '../outside.html': 'x' }));
 
+const topOf = (path: string): string => path.split('/')[0] ?? '';
+
 const large = gzipSync(tarOf({ ...pages, 'large.bin': noise(256 * 1024).toString('latin1') }));
 
 async function assertReadOnly(
@@ -197,6 +199,31 @@ describe('destinations', { concurrency: 4 }, () => {
           assert.equal(readFileSync(changed, 'utf8'), pages['a/index.html']);
         }
         if (verb === 'run') assert.equal(vendor.jobs.size, 1);
+      });
+
+      test('a mount point is filled in place, and found before a job where it cannot be written', {
+        skip: noNamespaces,
+      }, async (t) => {
+        const { folder, run, vendor } = await workplaceOf(verb, t);
+        await withDisk(join(folder, 'volume'), '1m', async ({ path, remount }) => {
+          const flags = verb === 'run' ? ['--publish', `dir=${path}`] : ['--to', path];
+          const first = await run(...flags);
+          assert.equal(first.code, 0, first.stderr);
+          assert.deepEqual(readdirSync(path).sort(), [...new Set(Object.keys(pages).map(topOf))].sort());
+          vendor.archive = gzipSync(tarOf({ 'index.html': 'two', 'two.html': 'two', 'b/c.html': 'c' }));
+          const second = await run(...flags, ...newExport[verb]);
+          assert.equal(second.code, 0, second.stderr);
+          assert.deepEqual(readdirSync(path).sort(), ['b', 'index.html', 'two.html']);
+          writeFileSync(join(path, 'thesis.txt'), 'mine');
+          const refused = await run(...flags, ...newExport[verb]);
+          assert.deepEqual([refused.code, JSON.parse(refused.stdout).code], [2, 'DestinationExists']);
+          remount('ro');
+          const jobs = vendor.jobs.size;
+          const { code, stdout } = await run(...flags, ...newExport[verb]);
+          assert.deepEqual([code, JSON.parse(stdout).code], [2, 'DestinationReadOnly']);
+          assert.match(JSON.parse(stdout).message, /volume cannot be written \(EROFS\)/);
+          assert.equal(vendor.jobs.size, jobs);
+        });
       });
 
       test('a full disk: exit 9, the other destinations are written, and nothing is half written', {

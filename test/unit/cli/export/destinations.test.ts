@@ -8,7 +8,11 @@ import { type TestContext, test } from 'node:test';
 import { CliError } from '../../../../src/cli/cli-error.ts';
 import { holdsOnly, nameMarks } from '../../../../src/cli/export/content-marks.ts';
 import { isPlaced, placeOf, writeAll, writePlace } from '../../../../src/cli/export/destinations.ts';
-import { openStateFolder, type StateFolder } from '../../../../src/cli/export/export-state.ts';
+import {
+  defaultStatePath,
+  openStateFolder,
+  type StateFolder,
+} from '../../../../src/cli/export/export-state.ts';
 
 const { signal } = new AbortController();
 
@@ -121,6 +125,50 @@ test("what the user put where this state's site was is not replaced", async (t) 
   assert.equal(await isReplaceable(path, state), false);
 });
 
+test('an empty folder is taken, also a new volume behind a symbolic link', async (t) => {
+  const { path, state } = await workplaceFor(t);
+  mkdirSync(join(`${path}-volume`, 'lost+found'), { recursive: true });
+  symlinkSync(`${path}-volume`, path);
+  assert.equal(await isReplaceable(path, state), true);
+  await writeSite(path, state);
+  assert.equal(await isPlaced(state, path, 'digest', signal), true);
+  assert.equal(await isReplaceable(path, state), true);
+  writeFileSync(join(`${path}-volume`, 'lost+found', 'thesis.txt'), 'mine');
+  assert.equal(await isReplaceable(path, state), false);
+});
+
+test('what may not be replaced is described by what is known of it', async (t) => {
+  const { path, state } = await workplaceFor(t);
+  mkdirSync(path);
+  writeFileSync(join(path, 'thesis.txt'), 'mine');
+  const held = (of: StateFolder) => placeOf(of, path, '--to', false).describeHeld?.();
+  assert.equal(await held(state), 'exists, and no run with this --state wrote it');
+  const target = { domain: 'docs.example.com', baseUrl: 'https://old.example.com/v1' };
+  const open = async (baseUrl: string): Promise<StateFolder> => {
+    const opened = await openStateFolder(
+      defaultStatePath({ ...target, baseUrl }, { XDG_STATE_HOME: `${path}-home` }),
+    );
+    t.after(() => {
+      opened.close();
+      rmSync(`${path}-home`, { recursive: true, force: true });
+    });
+    return opened;
+  };
+  const now = await open('https://new.example.com');
+  assert.equal(await held(now), 'exists, and no export of this domain and --api-base-url wrote it');
+  rmSync(path, { recursive: true });
+  const before = await open(target.baseUrl);
+  await writeSite(path, before);
+  const last = { ...target, jobId: 'j', version: 'v', digest: 'd', pages: 1 };
+  await before.write({ ...before.state, last });
+  assert.equal(
+    await held(now),
+    'was written by the export of docs.example.com from old.example.com, and this one is of another domain or --api-base-url',
+  );
+  writeFileSync(join(path, 'thesis.txt'), 'mine');
+  assert.equal(await held(before), 'holds files that were added since it was written');
+});
+
 test('after a kill, the files of both versions are those of this state, and no others', async (t) => {
   const { path, state } = await workplaceFor(t);
   await writeSite(path, state);
@@ -156,6 +204,7 @@ test('a state remembers its latest destinations only', async (t) => {
 test('what another program made is not claimed by an attempt to write it', async (t) => {
   const { path, state } = await workplaceFor(t);
   mkdirSync(path);
+  writeFileSync(join(path, 'thesis.txt'), 'mine');
   const refused = () => Promise.reject(new CliError('usage', 'DestinationExists', 'said'));
   await assert.rejects(writePlace(state, placeOf(state, path, '--to', false), site, refused, signal));
   assert.equal(await placeOf(state, path, '--to', false).mayReplace(), false);

@@ -11,6 +11,7 @@ import {
   readlinkSync,
   rmSync,
   statSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import promises, { type FileHandle, open } from 'node:fs/promises';
@@ -98,14 +99,112 @@ test('a folder whose replacement fails at its last step is put back', async (t) 
     syncBuiltinESMExports();
   });
   promises.rename = async (from, into) => {
-    if (String(from).endsWith('.partial')) throw Object.assign(new Error('said'), { code: 'EACCES' });
+    if (String(from).endsWith('.partial')) throw Object.assign(new Error('said'), { code: 'EIO' });
     await rename(from, into);
   };
   syncBuiltinESMExports();
   const failed = placeBundle(await bundleOf(t, { 'index.html': 'two' }), to, placement, signal);
-  await assert.rejects(failed, { code: 'DestinationNotWritten', message: /EACCES/ });
+  await assert.rejects(failed, { code: 'DestinationNotWritten', message: /EIO/ });
   assert.deepEqual(readdirSync(folder), ['site']);
   assert.equal(readFileSync(join(to, 'index.html'), 'utf8'), 'one');
+});
+
+/** Renames fail or are counted until the test ends. */
+function onRename(t: TestContext, before: (from: string, into: string) => void): void {
+  const { rename } = promises;
+  t.after(() => {
+    promises.rename = rename;
+    syncBuiltinESMExports();
+  });
+  promises.rename = async (from, into) => {
+    before(String(from), String(into));
+    await rename(from, into);
+  };
+  syncBuiltinESMExports();
+}
+
+const systemError = (code: string): Error => Object.assign(new Error('said'), { code });
+
+for (const code of ['EBUSY', 'EXDEV', 'EPERM']) {
+  test(`a folder that the system does not let go (${code}) is filled in place`, async (t) => {
+    const folder = folderFor(t);
+    const to = join(folder, 'site');
+    await placeBundle(await bundleOf(t, { 'index.html': 'one', 'a/old.css': 'x' }), to, placement, signal);
+    const { ino } = statSync(to);
+    onRename(t, (from) => {
+      if (from === to) throw systemError(code);
+    });
+    await placeBundle(await bundleOf(t, { 'index.html': 'two', 'b/c.js': 'c' }), to, placement, signal);
+    assert.deepEqual([treeOf(to), statSync(to).ino], [['b/c.js', 'index.html'], ino]);
+    assert.deepEqual([readdirSync(folder), readdirSync(to).sort()], [['site'], ['b', 'index.html']]);
+  });
+}
+
+test('a symbolic link to a folder stays one: new files come first, pages after assets, old files go last', async (t) => {
+  const folder = folderFor(t);
+  const [to, volume] = [join(folder, 'current'), join(folder, 'volume')];
+  mkdirSync(join(volume, 'lost+found'), { recursive: true });
+  symlinkSync(volume, to);
+  const first = { 'index.html': 'one', 'app.css': 'one', 'old.html': 'old', 'a/b.html': 'b', c: 'file' };
+  await placeBundle(await bundleOf(t, first), to, placement, signal);
+  const order: string[] = [];
+  onRename(t, (_from, into) => {
+    assert.ok(existsSync(join(volume, 'old.html')));
+    order.push(relative(volume, into));
+  });
+  const next = {
+    'index.html': 'two',
+    'app.css': 'two',
+    'new.html': 'n',
+    'new.css': 'n',
+    a: 'file',
+    'c/d.html': 'd',
+  };
+  await placeBundle(await bundleOf(t, next), to, placement, signal);
+  assert.deepEqual(order, ['new.css', 'a', 'new.html', 'c/d.html', 'app.css', 'index.html']);
+  assert.deepEqual(treeOf(volume), Object.keys(next).sort());
+  for (const [path, content] of Object.entries(next))
+    assert.equal(readFileSync(join(volume, path), 'utf8'), content);
+  assert.equal(readlinkSync(to), volume);
+  assert.ok(existsSync(join(volume, 'lost+found')));
+});
+
+test('what lies in a folder that is filled leads no file out of it', async (t) => {
+  const folder = folderFor(t);
+  const [to, volume, theirs] = ['current', 'volume', 'theirs'].map((name) => join(folder, name));
+  if (to === undefined || volume === undefined || theirs === undefined) return assert.fail();
+  for (const one of [volume, theirs]) mkdirSync(one);
+  symlinkSync(theirs, join(volume, 'a'));
+  symlinkSync(join(theirs, 'index.html'), join(volume, 'index.html'));
+  symlinkSync(volume, to);
+  await placeBundle(await bundleOf(t, { 'index.html': 'one', 'a/b.html': 'b' }), to, placement, signal);
+  assert.deepEqual([treeOf(volume), readdirSync(theirs)], [['a/b.html', 'index.html'], []]);
+});
+
+test('a fill that is killed anywhere leaves whole files, and the next run completes it', async (t) => {
+  const files = (content: string) =>
+    Object.fromEntries(['index.html', 'a.css', 'b/c.html', `${content}.js`].map((name) => [name, content]));
+  const [one, two] = [await bundleOf(t, files('one')), await bundleOf(t, files('two'))];
+  for (let kill = 0; kill < 4; kill += 1) {
+    const folder = folderFor(t);
+    const [to, volume] = [join(folder, 'current'), join(folder, 'volume')];
+    mkdirSync(volume);
+    symlinkSync(volume, to);
+    await placeBundle(one, to, placement, signal);
+    let renames = 0;
+    const { rename } = promises;
+    onRename(t, () => {
+      renames += 1;
+      if (renames > kill) throw systemError('EIO');
+    });
+    await assert.rejects(placeBundle(two, to, placement, signal), { code: 'DestinationNotWritten' });
+    promises.rename = rename;
+    syncBuiltinESMExports();
+    for (const path of treeOf(volume)) assert.match(readFileSync(join(volume, path), 'utf8'), /^(one|two)$/);
+    assert.ok(existsSync(join(volume, 'one.js')));
+    await placeBundle(two, to, placement, signal);
+    assert.deepEqual(treeOf(volume), ['a.css', 'b/c.html', 'index.html', 'two.js']);
+  }
 });
 
 test('two files that need one name are an error that leaves the folder as it was', async (t) => {

@@ -2,6 +2,8 @@
 // judging a status of an earlier generation.
 
 import type { ExportApiErrorCode } from '../export-api/answers.ts';
+import type { MirrorErrorCode } from '../mirror/mirror-error.ts';
+import { isMirrorFailure, mirrorCodeOf } from '../reconcile/mirror.ts';
 import type { Condition, Status } from '../staticexport/status-schema.ts';
 import type { Outcome } from './exit-code.ts';
 
@@ -29,6 +31,7 @@ const outcomes: Readonly<Record<string, Outcome>> = {
   PageCountDropped: 'held',
   BundleRejected: 'archiveRejected',
   InspectionFailed: 'temporary',
+  MirrorFailed: 'temporary',
   StartUnconfirmed: 'temporary',
   ExportApiUnreachable: 'temporary',
   InvalidSpec: 'usage',
@@ -38,6 +41,37 @@ const outcomes: Readonly<Record<string, Outcome>> = {
   PinnedVersionUnknown: 'usage',
   Suspended: 'held',
 };
+
+/** Of a link, its storage and its host. */
+const personalReasons: ReadonlySet<string> = new Set([
+  'LinkRefused',
+  'PrivateLink',
+  'CertificateNotTrusted',
+  'LifetimeTooShort',
+]);
+/** Of a mirror. */
+const personalMirrorCodes: ReadonlySet<string> = new Set([
+  'InvalidReference',
+  'InvalidCredentials',
+  'HostNotAllowed',
+  'AddressNotAllowed',
+  'CertificateNotTrusted',
+  'Denied',
+  'QuotaExceeded',
+  'Protected',
+  'FormatRefused',
+  'RepositoryMissing',
+  'WrongRegion',
+  'NotARegistry',
+  'OwnedElsewhere',
+] satisfies readonly MirrorErrorCode[]);
+
+/** True if a retry fails again until a person changes something. @param reason of a failure in the status */
+export function needsPerson(reason: string): boolean {
+  return isMirrorFailure(reason)
+    ? personalMirrorCodes.has(mirrorCodeOf(reason))
+    : personalReasons.has(reason);
+}
 
 /**
  * @param generation of the manifest: a status of an earlier one says nothing

@@ -3,12 +3,12 @@
 // meanwhile.
 
 import { parseStaticExport } from '../../staticexport/parse.ts';
-import { blockingReasons, readHoldReason } from '../../staticexport/reasons.ts';
-import type { Status } from '../../staticexport/status-schema.ts';
+import { blockingReasons, type ExportedReason, readHoldReason } from '../../staticexport/reasons.ts';
+import type { Condition, Failure, Status } from '../../staticexport/status-schema.ts';
 import type { StaticExportObject } from '../../wire/cluster.ts';
 import { CliError, failureOf } from '../cli-error.ts';
 import type { CliContext } from '../context.ts';
-import { keyReasons, outcomeOf, type RunOutcome, runOutcome } from '../run-outcome.ts';
+import { keyReasons, needsPerson, outcomeOf, type RunOutcome, runOutcome } from '../run-outcome.ts';
 import type { ClusterClient } from './client.ts';
 import { nextSteps, withoutAnnotationAdvice } from './next-steps.ts';
 import { summaryOf } from './summary.ts';
@@ -27,8 +27,10 @@ export interface Awaited {
   readonly goesOn: string;
   /** @returns `undefined` while the operator works on it */
   endOf(object: StaticExportObject): RunOutcome | undefined;
-  /** @returns why the operator retries */
-  obstacleOf(status: Status): string | undefined;
+  /** @returns the condition that says why the operator retries */
+  obstacleOf(status: Status): Condition | undefined;
+  /** @returns the failure of what is awaited */
+  failureOf(status: Status): Failure | undefined;
 }
 
 /** @param token of the request */
@@ -36,8 +38,13 @@ export const awaitedExport = (token: string): Awaited => ({
   phase: 'Waiting for the export',
   goesOn: 'the export goes on',
   endOf: (object) => endOfExport(object, token),
-  obstacleOf: ({ failures, conditions }) =>
-    failures?.export?.request === token ? messageOf(conditions, 'Exported') : undefined,
+  obstacleOf: ({ lastHandledRequest, failures, conditions }) => {
+    if (failures?.export?.request === token) return find(conditions, 'Exported');
+    const hasFailed = lastHandledRequest === token && failures?.poll !== undefined;
+    return hasFailed ? retriedExport(conditions) : undefined;
+  },
+  failureOf: ({ lastHandledRequest, failures }) =>
+    lastHandledRequest === token ? failures?.poll : undefined,
 });
 
 /** @param token of the request */
@@ -46,7 +53,8 @@ export const awaitedLink = (token: string): Awaited => ({
   goesOn: 'the operator goes on',
   endOf: (object) => endOfRefresh(object, token),
   obstacleOf: ({ failures, conditions }) =>
-    failures?.link?.refreshRequest === token ? messageOf(conditions, 'LinkFresh') : blockedBy(conditions),
+    failures?.link?.refreshRequest === token ? find(conditions, 'LinkFresh') : blockedBy(conditions),
+  failureOf: ({ failures }) => (failures?.link?.refreshRequest === token ? failures.link : undefined),
 });
 
 /** @param version of a pin, or of the candidate that is promoted */
@@ -55,7 +63,8 @@ export const awaitedVersion = (version: string, by: 'pin' | 'promote'): Awaited 
   goesOn: 'the operator goes on',
   endOf: (object) => endOfVersion(object, version, by),
   obstacleOf: ({ failures, conditions }) =>
-    failures?.poll === undefined ? undefined : messageOf(conditions, by === 'pin' ? 'Ready' : 'Exported'),
+    failures?.poll === undefined ? undefined : find(conditions, by === 'pin' ? 'Ready' : 'Exported'),
+  failureOf: ({ failures }) => failures?.poll,
 });
 
 /**
@@ -63,11 +72,12 @@ export const awaitedVersion = (version: string, by: 'pin' | 'promote'): Awaited 
  * @throws {CliError} the outcome, `DeadlineExceeded`, the signal's reason; what `read` throws for good
  */
 export async function waitFor(
-  { phase, goesOn, endOf, obstacleOf }: Awaited,
+  awaited: Awaited,
   { name, timeoutMs }: Wait,
   client: Pick<ClusterClient, 'read'>,
   { clock, signal, progress, output }: Pick<CliContext, 'clock' | 'signal' | 'progress' | 'output'>,
 ): Promise<{ readonly object: StaticExportObject; readonly message: string }> {
+  const { phase, goesOn } = awaited;
   const deadline = clock.deadline(timeoutMs, signal);
   let noted: string | undefined;
   progress.phase(phase);
@@ -75,18 +85,19 @@ export async function waitFor(
     const object = await readAgain(name, client);
     if (object !== undefined) {
       const { status } = parseStaticExport(object);
-      const { job } = status;
-      if (job?.state !== undefined) progress.advance(job.progress, job.state);
-      const ended = endOf(object);
+      showJob(status, progress);
+      const obstacle = awaited.obstacleOf(status);
+      const ended = awaited.endOf(object) ?? endByPerson(awaited.failureOf(status), obstacle);
       if (ended?.outcome === 'done') return { object, message: ended.message };
       if (ended !== undefined) {
         const next = nextSteps(summaryOf(object));
         const message = output === 'text' ? withoutAnnotationAdvice(ended.message, next) : ended.message;
         throw new CliError(ended.outcome, ended.code, message, { next });
       }
-      const obstacle = obstacleOf(status);
-      if (obstacle !== undefined && obstacle !== noted) progress.note(obstacle, 'warning');
-      noted = obstacle;
+      const seen =
+        obstacle && `${obstacle.type}=${obstacle.status} (${obstacle.reason}): ${obstacle.message}`;
+      if (seen !== undefined && seen !== noted) progress.note(seen, 'warning');
+      noted = seen;
     }
     await clock.after(pollMs, deadline).catch((cause: unknown) => {
       signal.throwIfAborted();
@@ -95,6 +106,22 @@ export async function waitFor(
       throw new CliError('deadline', 'DeadlineExceeded', message, { cause });
     });
   }
+}
+
+/** A completed job is not the end: its archive is inspected then. */
+function showJob({ job }: Status, progress: Pick<CliContext['progress'], 'advance'>): void {
+  if (job?.state === undefined) return;
+  const isInspected = job.completionTime !== undefined && job.verdict === undefined;
+  if (isInspected) progress.advance(undefined, 'the exported archive is inspected');
+  else progress.advance(job.progress, job.state);
+}
+
+/** The operator retries, and each attempt fails the same way until a person changes something. */
+function endByPerson(failure: Failure | undefined, obstacle: Condition | undefined): RunOutcome | undefined {
+  if (failure === undefined || obstacle === undefined || !needsPerson(failure.reason)) return undefined;
+  const said = `${obstacle.type}=${obstacle.status}: ${obstacle.message}`;
+  const message = `${said} The operator retries, but needs a change first.`;
+  return { outcome: 'temporary', code: failure.reason, message };
 }
 
 /** Before a job is started for the request, the status is about an earlier export. */
@@ -194,13 +221,25 @@ const sameLink: RunOutcome = {
 };
 
 /** Why the export API cannot be called, which a link needs too. */
-function blockedBy(conditions: Status['conditions']): string | undefined {
-  return conditions?.find(({ status: is, reason }) => is !== 'Unknown' && blockingReasons.has(reason))
-    ?.message;
+function blockedBy(conditions: Status['conditions']): Condition | undefined {
+  return conditions?.find(({ status: is, reason }) => is !== 'Unknown' && blockingReasons.has(reason));
 }
 
-function messageOf(conditions: Status['conditions'], type: string): string | undefined {
-  return conditions?.find((one) => one.type === type)?.message;
+const find = (conditions: Status['conditions'], type: string): Condition | undefined =>
+  conditions?.find((one) => one.type === type);
+
+/** Of `Exported`, while the operator retries; another reason is about the export before. */
+const retriedReasons: ReadonlySet<string> = new Set([
+  'InspectionFailed',
+  'MirrorFailed',
+  'OutputWriteFailed',
+  'ExportApiUnreachable',
+] satisfies readonly ExportedReason[]);
+
+function retriedExport(conditions: Status['conditions']): Condition | undefined {
+  const exported = find(conditions, 'Exported');
+  if (exported !== undefined && retriedReasons.has(exported.reason)) return exported;
+  return find(conditions, 'Reconciling');
 }
 
 /** @returns `undefined` where the Kubernetes API server may answer later */

@@ -12,7 +12,7 @@ import { CliError, failureOf, type Reached } from '../cli-error.ts';
 import { type LastFailure, stopped } from '../export/export-failure.ts';
 import { privateLinkMessage } from '../export/published.ts';
 import { addressSteps } from '../export/wrong-address.ts';
-import type { RunOutcome } from '../run-outcome.ts';
+import { needsPerson, type RunOutcome } from '../run-outcome.ts';
 import type { Destination } from './publisher.ts';
 
 export interface RunRules {
@@ -40,14 +40,13 @@ export function isFinal(failure: CliError, { once }: Pick<RunRules, 'once'>): bo
   return outcome === 'bug' || (once && !retryable);
 }
 
-/** The operator tries again, because its network may change. Here only another flag helps. */
-export function refusedLink(
-  { failures }: Status,
-  { allowPrivateLinks }: Pick<RunRules, 'allowPrivateLinks'>,
-): RunOutcome | undefined {
+/** The operator retries what a person must change first. A run that ends waits for no person. */
+export function refusedLink({ failures }: Status, rules: RunRules): RunOutcome | undefined {
   const failure = failures?.poll;
-  if (failure?.reason !== 'PrivateLink' || allowPrivateLinks) return undefined;
-  return { outcome: 'usage', code: failure.reason, message: privateLinkMessage };
+  if (failure === undefined || !needsPerson(failure.reason)) return undefined;
+  const { code, message } = lastFailureOf(failure, rules);
+  if (code !== 'PrivateLink') return { outcome: 'temporary', code, message };
+  return rules.allowPrivateLinks ? undefined : { outcome: 'usage', code, message: privateLinkMessage };
 }
 
 /**

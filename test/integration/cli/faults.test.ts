@@ -155,6 +155,7 @@ const faults: readonly Fault[] = [
     name: 'a storage that refuses valid links',
     answers: { download: status(403) },
     export: { exitCode: 5, code: 'LinkRefused' },
+    run: { exitCode: 5, code: 'LinkRefused', says: /^Storage \S+ returned 403/, flags: ['--timeout', '60m'] },
   },
   ...[0, 50, 99].map((percent) => ({
     name: `a download that breaks off at ${percent} %`,

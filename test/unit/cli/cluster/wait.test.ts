@@ -74,7 +74,9 @@ async function wait(
     if (answer === undefined || answer instanceof Error) throw answer;
     return answer;
   };
-  const progress = { ...silentProgress, note };
+  const shown: string[] = [];
+  const advance = (_percent: number | undefined, detail: string): void => void shown.push(detail);
+  const progress = { ...silentProgress, note, advance };
   const context = { clock, signal: caller.signal, progress, output: 'text' } as const;
   const waiting = waitFor(awaited, { name: 'docs', timeoutMs }, { read }, context);
   const ended = await clock.finish(
@@ -87,7 +89,7 @@ async function wait(
       },
     ),
   );
-  return { ended, said, reads, notes, tookMs: clock.monotonic() };
+  return { ended, said, reads, notes, shown, tookMs: clock.monotonic() };
 }
 
 test('a failure of an earlier request does not end the wait: this export is published', async () => {
@@ -172,8 +174,55 @@ test('while the operator retries what was requested, the reason is noted once', 
     failures: { export: { ...failure, reason: 'ServerError', request: token } },
   });
   const { ended, notes } = await wait([refused, refused, objectWith(promoted)]);
-  assert.deepEqual([ended, notes], ['because of Published', ['because of StartRefused']]);
+  assert.deepEqual(
+    [ended, notes],
+    ['because of Published', ['Exported=False (StartRefused): because of StartRefused']],
+  );
 });
+
+const inspecting = (reason: string, exportedReason: string) =>
+  objectWith({
+    ...running,
+    job: { ...job, state: 'completed', progress: 100, completionTime: token },
+    conditions: [
+      ready,
+      condition('Exported', 'False', exportedReason),
+      condition('Reconciling', 'True', 'BackingOff'),
+    ],
+    failures: { poll: { ...failure, reason } },
+  });
+
+for (const [reason, exportedReason] of [
+  ['LinkRefused', 'InspectionFailed'],
+  ['PrivateLink', 'InspectionFailed'],
+  ['CertificateNotTrusted', 'InspectionFailed'],
+  ['MirrorDenied', 'MirrorFailed'],
+  ['MirrorRepositoryMissing', 'MirrorFailed'],
+] as const) {
+  test(`an archive that only a person can let through (${reason}) ends the wait at once`, async () => {
+    const answers = [objectWith(running), inspecting(reason, exportedReason)];
+    const { ended, reads, said } = await wait(answers);
+    assert.deepEqual([ended, reads], [['temporary', reason], 2]);
+    assert.equal(
+      said,
+      `Exported=False: because of ${exportedReason} The operator retries, but needs a change first.`,
+    );
+  });
+}
+
+for (const [reason, exportedReason, seen] of [
+  ['DownloadFailed', 'InspectionFailed', 'Exported=False (InspectionFailed): because of InspectionFailed'],
+  ['MirrorUnreachable', 'MirrorFailed', 'Exported=False (MirrorFailed): because of MirrorFailed'],
+  // The condition is still about the export before.
+  ['ServerError', 'JobFailed', 'Reconciling=True (BackingOff): because of BackingOff'],
+] as const) {
+  test(`a failure that may pass (${reason}) is noted once, and named at the deadline`, async () => {
+    const { ended, notes, said, shown } = await wait([inspecting(reason, exportedReason)], 60_000);
+    assert.deepEqual([ended, notes], [['deadline', 'DeadlineExceeded'], [seen]]);
+    assert.equal(said, `--timeout has passed (60 s); the export goes on. The last condition seen: ${seen}`);
+    assert.deepEqual(shown.slice(0, 1), ['the exported archive is inspected']);
+  });
+}
 
 const links: readonly (readonly [string, object, unknown])[] = [
   [
@@ -201,6 +250,20 @@ for (const [name, status, expected] of links) {
     assert.deepEqual([ended, reads], [expected, 2]);
   });
 }
+
+test('a refresh or a pin that only a person can help ends the wait too', async () => {
+  const reason = 'LinkRefused';
+  const refused = {
+    lastHandledRefresh: earlier,
+    conditions: [ready, condition('LinkFresh', 'True', 'Fresh')],
+    failures: { link: { ...failure, reason, refreshRequest: token }, poll: { ...failure, reason } },
+  };
+  const refresh = await wait([objectWith(refused)], 60_000, awaitedLink(token));
+  const pin = { pin: { version: '20260104-030000-aaaaaaaa' } };
+  const pinning = await wait([objectWith(refused, pin)], 60_000, awaitedVersion(pin.pin.version, 'pin'));
+  for (const { ended, reads } of [refresh, pinning])
+    assert.deepEqual([ended, reads], [['temporary', reason], 1]);
+});
 
 const pinned = '20260104-030000-aaaaaaaa';
 const newer = '20260105-030000-bbbbbbbb';
@@ -324,7 +387,10 @@ test('a pin that is retried until --timeout ends the wait at its deadline, and t
     failures: { poll: { ...failure, reason: 'ServerError' } },
   };
   const { ended, notes } = await wait([objectWith(status, pin)], 60_000, awaitedVersion(pinned, 'pin'));
-  assert.deepEqual([ended, notes], [['deadline', 'DeadlineExceeded'], ['because of PinPending']]);
+  assert.deepEqual(
+    [ended, notes],
+    [['deadline', 'DeadlineExceeded'], ['Ready=False (PinPending): because of PinPending']],
+  );
 });
 
 const blocked = (reason: string) => ({ conditions: [ready, condition('Exported', 'False', reason)] });
@@ -338,10 +404,15 @@ for (const [what, awaited, status, seen] of [
       ...blocked('ExportApiUnreachable'),
       failures: { export: { ...failure, reason: 'NetworkError', request: token } },
     },
-    'because of ExportApiUnreachable',
+    'Exported=False (ExportApiUnreachable): because of ExportApiUnreachable',
   ],
   ['a link without an obstacle', awaitedLink(token), before, undefined],
-  ['a link without a key', awaitedLink(token), blocked('KeyMissing'), 'because of KeyMissing'],
+  [
+    'a link without a key',
+    awaitedLink(token),
+    blocked('KeyMissing'),
+    'Exported=False (KeyMissing): because of KeyMissing',
+  ],
   [
     'a link that fails for this request',
     awaitedLink(token),
@@ -349,7 +420,7 @@ for (const [what, awaited, status, seen] of [
       conditions: [ready, condition('LinkFresh', 'False', 'Due')],
       failures: { link: { ...failure, reason: 'ServerError', refreshRequest: token } },
     },
-    'because of Due',
+    'LinkFresh=False (Due): because of Due',
   ],
 ] as const) {
   test(`at --timeout the wait for ${what} names ${seen === undefined ? 'no condition' : 'the last condition seen'}`, async () => {
@@ -364,7 +435,7 @@ for (const [what, awaited, status, seen] of [
 test('an obstacle that has ended is not named at --timeout', async () => {
   const answers = [objectWith(blocked('KeyMissing')), objectWith(before)];
   const { said, notes } = await wait(answers, 60_000, awaitedLink(token));
-  assert.deepEqual(notes, ['because of KeyMissing']);
+  assert.deepEqual(notes, ['Exported=False (KeyMissing): because of KeyMissing']);
   assert.equal(said, '--timeout has passed (60 s); the operator goes on');
 });
 

@@ -15,7 +15,7 @@ import { annotations } from '../../staticexport/names.ts';
 import type { EventNote } from '../../wire/cluster.ts';
 import { readHttpOrigin, readOriginEntry } from '../../wire/http-origin.ts';
 import { publishableCode } from '../../wire/publishable-error.ts';
-import { CliError } from '../cli-error.ts';
+import { CliError, failureOf } from '../cli-error.ts';
 import type { CliContext, CommandResult } from '../context.ts';
 import { openStateFolder, type StateFolder } from '../export/export-state.ts';
 import { type FolderCluster, noObjects, openFolderCluster } from './folder-cluster.ts';
@@ -25,6 +25,7 @@ import { createPlainLog } from './plain-log.ts';
 import { admitAll, namesOf, type PublishOptions, publish, publishLink } from './publish.ts';
 import type { Publishing } from './publisher.ts';
 import { requestToken } from './request-token.ts';
+import { createRunEvents } from './run-events.ts';
 import { createWaker, type RunEnd, runLoop } from './run-loop.ts';
 import { holdSecrets, keySourceOf, type SecretFile } from './run-secrets.ts';
 import { inRunWords } from './run-words.ts';
@@ -100,6 +101,7 @@ async function runOver(
   const keySource = keySourceOf(manifest, values.secret);
   const inWords = (text: string): string => inRunWords(text, keySource);
   const note = (line: string, level?: 'warning'): void => progress.note(inWords(line), level);
+  const events = createRunEvents((line, level) => progress.note(line, level), inWords);
   const logger = createPlainLog((line) => note(line, 'warning'), manifest.domain);
   const signal = values.once ? clock.deadline(values.timeout, context.signal) : context.signal;
   const services = await openExternalServices(
@@ -143,8 +145,7 @@ async function runOver(
     objects: noObjects,
     git: git.port,
     events: {
-      record: (_object: unknown, { type, reason, message }: EventNote) =>
-        note(`${type} ${reason}: ${message}`, type === 'Warning' ? 'warning' : undefined),
+      record: (_object: unknown, event: EventNote) => events.record(event),
     },
     notices: noNotices,
     wake: () => waker.wake(),
@@ -162,9 +163,15 @@ async function runOver(
   const loop = {
     ...values,
     ...{ key, spec, cluster, reconcileContext, waker, publishings, git, inWords },
+    showEvents: () => events.show(),
   };
   try {
-    return resultOf(await runLoop(loop, context, signal), values, inWords);
+    const result = resultOf(await runLoop(loop, context, signal), values, inWords);
+    events.show();
+    return result;
+  } catch (error) {
+    events.end(failureOf(error).message);
+    throw error;
   } finally {
     ended.abort();
     await Promise.all([services.close(), pusher.close()]);

@@ -45,6 +45,8 @@ export interface RunLoop extends RunRules {
   readonly reconcileContext: ReconcileContext;
   readonly waker: Waker;
   readonly publishings: readonly Publishing[];
+  /** Shows the events since the last call. */
+  showEvents(): void;
   /** Its port is that of the reconcile. */
   readonly git: Pick<GitDestination, 'read'>;
 }
@@ -144,6 +146,7 @@ export async function runLoop(
       if (stage !== undefined) progress.phase(stage.phase);
       const advance = stage?.advance;
       const show = advance && (() => progress.advance(...advance));
+      loop.showEvents();
       await pause(woken, pauseMs, show, clock, signal);
     }
   } catch (error) {

@@ -103,6 +103,7 @@ export async function startRun(t: TestContext, options: RunEnvironmentOptions = 
     timeout: timeoutMs,
     allowPrivateLinks: true,
     inWords: (text: string) => text,
+    showEvents: () => {},
     git,
     publishings: publishings.map((one) => ({
       ...one,

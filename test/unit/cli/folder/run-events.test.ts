@@ -1,0 +1,49 @@
+// Which events of a reconcile `run` shows, and when: each once, and none that its error repeats.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { createRunEvents } from '../../../../src/cli/folder/run-events.ts';
+
+const started = { type: 'Normal', reason: 'ExportStarted', message: 'Job j' } as const;
+const refused = {
+  type: 'Warning',
+  reason: 'HostNotAllowed',
+  message: 'The host is not allowed. Retrying at 2026-01-05T12:00:00Z.',
+} as const;
+
+for (const [name, error, expected] of [
+  ['an error that says the same', 'That host is not allowed.', ['Normal ExportStarted: Job j']],
+  [
+    'an error of another cause',
+    'stopped by SIGINT',
+    [
+      'Normal ExportStarted: Job j',
+      'Warning HostNotAllowed: That host is not allowed. Retrying at 2026-01-05T12:00:00Z.',
+    ],
+  ],
+] as const) {
+  test(`events before ${name}`, () => {
+    const lines: string[] = [];
+    const inWords = (text: string): string => text.replace('The host', 'That host');
+    const events = createRunEvents((line) => void lines.push(line), inWords);
+    events.record(started);
+    events.record(refused);
+    assert.deepEqual(lines, []);
+    events.end(error);
+    assert.deepEqual(lines, expected);
+    events.show();
+    assert.deepEqual(lines, expected);
+  });
+}
+
+test('a run that goes on shows an event before it waits', () => {
+  const lines: string[] = [];
+  const events = createRunEvents(
+    (line, level) => void lines.push(`${level}: ${line}`),
+    (text) => text,
+  );
+  events.record(refused);
+  events.show();
+  events.end(refused.message);
+  assert.deepEqual(lines, [`warning: Warning HostNotAllowed: ${refused.message}`]);
+});

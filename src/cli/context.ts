@@ -6,6 +6,7 @@ import type { Logger } from '../runtime/logger.ts';
 import type { Random } from '../runtime/random.ts';
 import type { Outcome } from './exit-code.ts';
 import type { Progress } from './output/progress.ts';
+import type { Block } from './output/screen.ts';
 import type { OutputFormat } from './output-format.ts';
 
 export interface CliContext {
@@ -25,7 +26,7 @@ export interface CliContext {
   /** Asks on the terminal; `undefined` where there is none to ask on. */
   confirm(question: string): Promise<boolean | undefined>;
   /** A line on standard output before the result, for commands that go on. Never with `-o json`. */
-  print(line: string): void;
+  print(block: Block): void;
   /** Writes to standard output, and resolves when it has taken the text. Only where the result prints nothing there. */
   writeOut(text: string): Promise<void>;
   /** All of standard input. */
@@ -76,14 +77,16 @@ export interface CommandResult {
   readonly kind: string;
   /** The fields of that document. Holds no key and no link. */
   readonly fields: Readonly<Record<string, unknown>>;
-  /** The same for a person, a line each. */
-  readonly lines: readonly string[];
+  /** The same for a person. */
+  readonly lines: readonly Block[];
+  /** On a terminal, in place of the lines and of the script. */
+  readonly screen?: readonly Block[];
   /** What a pipeline shows apart from its log; absent: the last line, unless the command is done. */
   readonly findings?: readonly Finding[];
   /** Printed as it is, instead of the lines: a program that another one reads. */
   readonly script?: string;
   /** With `-o wide`; absent: as `lines`. */
-  readonly wide?: readonly string[];
+  readonly wide?: readonly Block[];
   /** The objects with `-o name`, as kubectl names them. */
   readonly names?: readonly string[];
 }

@@ -39,7 +39,7 @@ export interface CliProcess extends Pick<EventEmitter, 'on' | 'emit'> {
   readonly argv: readonly string[];
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly stdin: Readable & { readonly isTTY?: boolean };
-  readonly stdout: Writable & { readonly isTTY?: boolean };
+  readonly stdout: Writable & { readonly isTTY?: boolean; readonly columns?: number };
   readonly stderr: Writable & { readonly isTTY?: boolean; readonly columns?: number };
   exitCode?: number | string | null | undefined;
   cwd(): string;
@@ -122,6 +122,7 @@ export async function runCli(
   // Only what runs needs these: help stays cheap.
   const { systemRandom } = await import('../runtime/random.ts');
   const { createReport, warningLine } = await import('./output/report.ts');
+  const { renderBlocks } = await import('./output/screen.ts');
   const { quiet, output: format, ci, resultsDir } = line.values;
   const plan = {
     command: name,
@@ -130,6 +131,7 @@ export async function runCli(
     env: process.env,
     random: systemRandom,
     clock,
+    stdout: process.stdout,
     stderr: process.stderr,
     colours: { stdout: hasColours(process.stdout), stderr: hasColours(process.stderr) },
     format,
@@ -166,10 +168,11 @@ export async function runCli(
       progress: report.progress,
       isWatched: process.stderr.isTTY === true,
       confirm: (question) => confirmOn(process, question, signal),
-      print: (text) => {
+      print: (block) => {
         // A reader such as `head` may close the pipe after any line.
         answer = exitCodes.done;
-        process.stdout.write(`${withoutWorkflowCommand(text)}\n`);
+        const lines = renderBlocks([block], report.screen());
+        process.stdout.write(lines.map((text) => `${withoutWorkflowCommand(text)}\n`).join(''));
       },
       writeOut: (text) => {
         answer = exitCodes.done;

@@ -8,6 +8,8 @@ import { composedForm } from '../../wire/unicode-form.ts';
 import { CliError } from '../cli-error.ts';
 import type { CliContext, CommandResult } from '../context.ts';
 import { counted } from '../output/amounts.ts';
+import { marked } from '../output/paint.ts';
+import { markedLine } from '../output/screen.ts';
 import { summaryFields } from './inspect.ts';
 import { readIndex, type SizeLimits } from './reading.ts';
 
@@ -29,9 +31,9 @@ export async function diffBundles(
     lines: isSame
       ? ['The archives have the same content.', `Digest:  ${after.digest}`]
       : [
-          ...added.map((path) => `A ${path}`),
-          ...changed.map((path) => `M ${path}`),
-          ...removed.map((path) => `D ${path}`),
+          ...added.map((path) => markedLine(marked('A', 'good'), ` ${path}`)),
+          ...changed.map((path) => markedLine(marked('M', 'unsure'), ` ${path}`)),
+          ...removed.map((path) => markedLine(marked('D', 'bad'), ` ${path}`)),
           ...formLines(before, after),
           `${counts}. Pages: ${pages}`,
         ],

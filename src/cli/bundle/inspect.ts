@@ -6,6 +6,8 @@ import { isHiddenFile } from '../../bundle/store/hidden-files.ts';
 import { printable } from '../../wire/printable-text.ts';
 import type { CliContext, CommandResult, Finding } from '../context.ts';
 import { counted, sizeWords } from '../output/amounts.ts';
+import { marked } from '../output/paint.ts';
+import { type Block, prose } from '../output/screen.ts';
 import { readIndex, type SizeLimits } from './reading.ts';
 
 interface InspectValues extends SizeLimits {
@@ -26,7 +28,7 @@ export async function inspectBundle(
     fields: { ...contentFields(index), notes: index.notes, ...(values.files && { entries: listed }) },
     lines: [
       ...contentLines(index),
-      ...index.notes.map((note) => `Note:    ${noteWords(note)}`),
+      ...index.notes.map((note) => prose(`Note:    ${noteWords(note)}`, '', ' '.repeat(9))),
       ...(values.files ? ['', ...fileLines(listed)] : []),
     ],
   };
@@ -81,8 +83,10 @@ const remedies: Readonly<Record<string, string>> = {
   NotServed: 'Rename them, or name the hidden part in --serve-dotfiles of the bundle server.',
 };
 
-export const warningLines = (index: Pick<BundleIndex, 'notes'>): readonly string[] =>
-  contentWarnings(index).map(({ lines }) => `Warning: ${lines.join('. ')}`);
+export const warningLines = (index: Pick<BundleIndex, 'notes'>): readonly Block[] =>
+  contentWarnings(index).map(({ lines }) =>
+    prose([marked('Warning', 'unsure'), `: ${lines.join('. ')}`], '', '  '),
+  );
 
 /** By the code of a note. */
 const noteSentences: Readonly<Record<string, (count: number) => string>> = {

@@ -3,6 +3,8 @@
 
 import { BundleError } from '../../bundle/bundle-error.ts';
 import type { CliContext, CommandResult } from '../context.ts';
+import { marked } from '../output/paint.ts';
+import { type Block, markedLine, plainScreen, prose, renderBlocks } from '../output/screen.ts';
 import { contentLines, contentWarnings, summaryFields, warningLines } from './inspect.ts';
 import { readIndex, type SizeLimits } from './reading.ts';
 
@@ -20,7 +22,11 @@ export async function verifyBundle(
     const { digest: wanted = index.digest } = values;
     const fields = summaryFields(index);
     if (wanted === index.digest) {
-      const lines = ['The archive is whole.', ...contentLines(index), ...warningLines(index)];
+      const lines = [
+        markedLine('The archive is ', marked('whole', 'good'), '.'),
+        ...contentLines(index),
+        ...warningLines(index),
+      ];
       return {
         outcome: 'done',
         kind: 'ArchiveVerdict',
@@ -38,8 +44,10 @@ export async function verifyBundle(
   } catch (error) {
     if (!(error instanceof BundleError) || error.kind !== 'rejected') throw error;
     const { code, message } = error;
-    const lines = [`The archive is rejected: ${message} (${code})`, `  ${nextStep}`];
-    return refused(code, message, {}, lines);
+    return refused(code, message, {}, [
+      prose(['The archive is ', marked('rejected', 'bad'), `: ${message} (${code})`], '', '  '),
+      prose(nextStep, '  '),
+    ]);
   }
 }
 
@@ -50,9 +58,9 @@ function refused(
   code: string,
   message: string,
   fields: Readonly<Record<string, unknown>>,
-  lines: readonly string[],
+  lines: readonly Block[],
 ): CommandResult {
-  const [, ...rest] = lines;
+  const [, ...rest] = renderBlocks(lines, plainScreen);
   return {
     outcome: 'no',
     kind: 'ArchiveVerdict',

@@ -5,7 +5,8 @@ import * as z from 'zod';
 import { events } from '../../kube/transport/resource-path.ts';
 import { printable } from '../../wire/printable-text.ts';
 import type { CliContext, CommandResult } from '../context.ts';
-import { terminalWidth, wrapText } from '../output/tree-lines.ts';
+import { marked } from '../output/paint.ts';
+import { type Block, markedLine, prose } from '../output/screen.ts';
 import { type ClusterClient, type ClusterFlags, withCluster } from './client.ts';
 
 const shown = (most: number) => z.string().transform((text) => printable(text, most));
@@ -116,8 +117,8 @@ export function showEvents(
   });
 }
 
-function linesOf({ lastTime = '', type, reason, count, message }: ShownEvent): readonly string[] {
+function linesOf({ lastTime = '', type, reason, count, message }: ShownEvent): readonly Block[] {
   const often = count > 1 ? ` (${count} times)` : '';
-  const text = wrapText(message, terminalWidth - 2).map((line) => `  ${line}`);
-  return [`${lastTime}  ${type.padEnd(7)}  ${reason}${often}`, ...text];
+  const kind = marked(type.padEnd(7), type === 'Warning' ? 'unsure' : undefined);
+  return [markedLine(`${lastTime}  `, kind, `  ${reason}${often}`), prose(message, '  ')];
 }

@@ -86,14 +86,3 @@ export function historyOf(object: StaticExportObject): readonly Readonly<Record<
     active: one.version === active?.version,
   }));
 }
-
-/** Columns of equal width; the last one is not filled up. */
-export function tableOf(head: readonly string[], rows: readonly (readonly string[])[]): readonly string[] {
-  const widths = head.map((title, at) => Math.max(title.length, ...rows.map((row) => row[at]?.length ?? 0)));
-  return [head, ...rows].map((row) =>
-    row
-      .map((cell, at) => (at === row.length - 1 ? cell : cell.padEnd(widths[at] ?? 0)))
-      .join('   ')
-      .trimEnd(),
-  );
-}

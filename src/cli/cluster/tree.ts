@@ -6,7 +6,9 @@ import { kindOf } from '../../staticexport/wanted.ts';
 import type { ObjectKey } from '../../wire/cluster.ts';
 import { printable } from '../../wire/printable-text.ts';
 import type { CliContext, CommandResult } from '../context.ts';
-import { drawTree, type TreeNode } from '../output/tree-lines.ts';
+import { marked, type Paint, type Span, textOfSpan } from '../output/paint.ts';
+import type { Block } from '../output/screen.ts';
+import type { TreeNode } from '../output/tree-lines.ts';
 import { type ClusterFlags, withCluster } from './client.ts';
 import { isReadable } from './reading.ts';
 import { conditionsOf, summaryOf } from './summary.ts';
@@ -21,6 +23,7 @@ import {
   type Surroundings,
   type UsingPod,
 } from './surroundings.ts';
+import { paintOf } from './verdicts.ts';
 
 export interface TreePod {
   readonly namespace: string;
@@ -175,19 +178,25 @@ function podOf({ pod, serving }: UsingPod): TreePod {
   return { namespace, name, ready: pod.isReady, ...serving };
 }
 
+const statePaints: Readonly<Record<TreePod['state'], Paint>> = {
+  InStep: 'good',
+  Behind: 'unsure',
+  Ended: 'quiet',
+  Unknown: 'unsure',
+};
 const stateWords = { InStep: 'in step', Behind: 'behind', Ended: 'ended', Unknown: 'unknown' } as const;
 
 function linesOf(
   head: Pick<
     ReturnType<typeof summaryOf>,
-    'namespace' | 'name' | 'reason' | 'version' | 'ref' | 'linkExpirationTime'
+    'namespace' | 'name' | 'ready' | 'reason' | 'version' | 'ref' | 'linkExpirationTime'
   > & { readonly mirrored: Condition | undefined },
   tree: Tree,
-): readonly string[] {
-  const { namespace, name, reason, version, linkExpirationTime } = head;
-  const facts = [reason || 'no status yet', version ?? ''].filter((fact) => fact !== '');
-  return drawTree({
-    text: `StaticExport ${namespace}/${name}: ${facts.join(', ')}`,
+): readonly Block[] {
+  const { namespace, name, ready, reason, version, linkExpirationTime } = head;
+  const verdict = marked(reason || 'no status yet', paintOf({ type: 'Ready', status: ready, reason }));
+  const root: TreeNode = {
+    text: [`StaticExport ${namespace}/${name}: `, verdict, version === undefined ? '' : `, ${version}`],
     children: [
       ...tree.objects.map((object) => nodeOf(object, namespace, linkExpirationTime)),
       ...(head.mirrored === undefined ? [] : [copyNode(head.ref, head.mirrored)]),
@@ -195,7 +204,8 @@ function linesOf(
         leaf(`Pods of namespace ${one.namespace}: not readable: ${one.message}.`),
       ),
     ],
-  });
+  };
+  return [{ kind: 'tree', root }];
 }
 
 function nodeOf(object: TreeObject, own: string, linkExpirationTime: string | undefined): TreeNode {
@@ -204,31 +214,39 @@ function nodeOf(object: TreeObject, own: string, linkExpirationTime: string | un
   const title = `${role === 'Target' ? `Target ${target}, ` : ''}${kind} ${where}${role === 'Key' ? ' (key)' : ''}`;
   const isLink = role === 'Output' && kind === 'Secret' && state === 'Present';
   const facts = [
-    { Present: '', Missing: 'missing', NotReadable: '', Remote: '' }[state],
-    ...(synced === undefined ? [] : [synced ? 'synced' : `not synced (${reason})`]),
+    state === 'Missing' ? marked('missing', 'bad') : '',
+    ...(synced === undefined
+      ? []
+      : [
+          synced
+            ? marked('synced', 'good')
+            : marked(
+                `not synced (${reason})`,
+                paintOf({ type: 'Target', status: 'False', reason: reason ?? '' }),
+              ),
+        ]),
     contentOf(version, undefined),
     isLink && linkExpirationTime !== undefined ? `link expires ${linkExpirationTime}` : '',
     state === 'NotReadable' ? `not readable: ${message ?? ''}.` : '',
-  ].filter((fact) => fact !== '');
-  const text = [title, facts.join(', ')].filter((part) => part !== '').join(': ');
+  ];
   const more = state === 'NotReadable' || message === undefined ? '' : `. ${message}`;
-  return { text: `${text}${more}`, children: object.pods.map(podNode) };
+  return { text: [...factsOf(title, facts), more], children: object.pods.map(podNode) };
 }
 
 /** The copy of the published version, and whether it was found there. */
 function copyNode(ref: string | undefined, { status, reason }: Condition): TreeNode {
   const state = status === 'True' ? 'copied' : status === 'False' ? `not copied (${reason})` : reason;
-  return leaf(`Mirror ${ref ?? '(no copy yet)'}: ${state}`);
+  const paint = paintOf({ type: 'Mirrored', status, reason });
+  return leaf(`Mirror ${ref ?? '(no copy yet)'}: `, marked(state, paint));
 }
 
 function podNode({ name, ready, state, version, digest, message = '' }: TreePod): TreeNode {
   const facts = [
-    stateWords[state],
+    marked(stateWords[state], statePaints[state]),
     contentOf(version, digest),
-    ready || state === 'Ended' ? '' : 'not ready',
+    ready || state === 'Ended' ? '' : marked('not ready', 'unsure'),
   ];
-  const text = `Pod ${name}: ${facts.filter((fact) => fact !== '').join(', ')}`;
-  return leaf(message === '' ? text : `${text}. ${message}`);
+  return leaf(...factsOf(`Pod ${name}`, facts), message === '' ? '' : `. ${message}`);
 }
 
 function contentOf(version: string | undefined, digest: string | undefined): string {
@@ -236,4 +254,10 @@ function contentOf(version: string | undefined, digest: string | undefined): str
   return [version ?? '', short].filter((part) => part !== '').join(' ');
 }
 
-const leaf = (text: string): TreeNode => ({ text, children: [] });
+/** `TITLE: FACT, FACT`, without those that say nothing. */
+function factsOf(title: string, facts: readonly Span[]): readonly Span[] {
+  const said = facts.filter((fact) => textOfSpan(fact) !== '');
+  return [title, ...said.flatMap((fact, at) => [at === 0 ? ': ' : ', ', fact])];
+}
+
+const leaf = (...text: readonly Span[]): TreeNode => ({ text, children: [] });

@@ -5,10 +5,13 @@ import type { Condition } from '../../staticexport/status-schema.ts';
 import { CliError } from '../cli-error.ts';
 import { programName } from '../command.ts';
 import type { CliContext, CommandResult } from '../context.ts';
-import { terminalWidth, wrapText } from '../output/tree-lines.ts';
+import { marked, type Paint, type Span } from '../output/paint.ts';
+import { type Block, markedLine, prose, stepBlocks } from '../output/screen.ts';
+import type { Cell, TableBlock, TableColumn } from '../output/table-lines.ts';
 import { type ClusterFlags, withCluster } from './client.ts';
 import { nextSteps, withoutAnnotationAdvice } from './next-steps.ts';
-import { conditionsOf, type ExportSummary, historyOf, nameOf, summaryOf, tableOf } from './summary.ts';
+import { conditionsOf, type ExportSummary, historyOf, nameOf, summaryOf } from './summary.ts';
+import { paintOf, paintOfExported } from './verdicts.ts';
 
 interface GetValues extends ClusterFlags {
   readonly allNamespaces: boolean;
@@ -32,9 +35,9 @@ export async function getExports(
     const none = allNamespaces
       ? 'There are no StaticExports.'
       : `There are no StaticExports in namespace ${client.namespace}.`;
-    const table = (columns: readonly Column[]): readonly string[] =>
-      items.length === 0 ? [none] : tableOf(...cellsOf(items, columns));
-    const columns = [...(allNamespaces ? [namespaceColumn] : []), ...usualColumns];
+    const table = (columns: readonly Column[]): readonly Block[] =>
+      items.length === 0 ? [none] : [tableOf(items, columns)];
+    const columns = columnsFor(allNamespaces);
     return {
       outcome: 'done',
       kind: 'StaticExportList',
@@ -46,29 +49,46 @@ export async function getExports(
   });
 }
 
-type Column = readonly [string, (one: ExportSummary) => string | undefined];
+interface Column extends TableColumn {
+  readonly read: (one: ExportSummary) => Cell | undefined;
+}
 
-const namespaceColumn: Column = ['NAMESPACE', ({ namespace }) => namespace];
 const usualColumns: readonly Column[] = [
-  ['NAME', ({ name }) => name],
-  ['READY', ({ ready }) => ready],
-  ['REASON', ({ reason }) => reason],
-  ['EXPORTED', ({ exported }) => exported],
-  ['VERSION', ({ version }) => version],
-  ['PAGES', ({ pages }) => pages?.toString()],
-  ['LINK-EXPIRES', ({ linkExpirationTime }) => linkExpirationTime],
+  { title: 'NAME', read: ({ name }) => name },
+  {
+    title: 'READY',
+    read: ({ ready, reason }) => marked(ready, paintOf({ type: 'Ready', status: ready, reason })),
+  },
+  { title: 'REASON', read: ({ reason }) => reason },
+  { title: 'EXPORTED', rank: 5, read: ({ exported }) => marked(exported ?? '', paintOfExported(exported)) },
+  { title: 'JOB', rank: 4, read: jobWords },
+  { title: 'VERSION', rank: 3, read: ({ version }) => version },
+  { title: 'PAGES', rank: 1, read: ({ pages }) => pages?.toString() },
+  { title: 'LINK-EXPIRES', rank: 2, read: ({ linkExpirationTime }) => ({ instant: linkExpirationTime }) },
 ];
 const wideColumns: readonly Column[] = [
-  ['DOMAIN', ({ domain }) => domain],
-  ['JOB', ({ job }) => job?.state],
-  ['CANDIDATE', ({ candidate }) => candidate],
-  ['NEXT-EXPORT', ({ nextExportTime }) => nextExportTime],
-  ['DIGEST', ({ digest }) => digest?.slice(0, 12)],
+  { title: 'DOMAIN', read: ({ domain }) => domain },
+  { title: 'CANDIDATE', read: ({ candidate }) => candidate },
+  { title: 'NEXT-EXPORT', read: ({ nextExportTime }) => ({ instant: nextExportTime }) },
+  { title: 'DIGEST', read: ({ digest }) => digest?.slice(0, 12) },
 ];
 
-function cellsOf(items: readonly ExportSummary[], columns: readonly Column[]): Parameters<typeof tableOf> {
-  const rows = items.map((one) => columns.map(([, read]) => read(one) ?? ''));
-  return [columns.map(([title]) => title), rows];
+const columnsFor = (allNamespaces: boolean): readonly Column[] =>
+  allNamespaces
+    ? [{ title: 'NAMESPACE', read: ({ namespace }) => namespace }, ...usualColumns]
+    : usualColumns;
+
+const tableOf = (items: readonly ExportSummary[], columns: readonly Column[]): TableBlock => ({
+  kind: 'table',
+  columns,
+  rows: items.map((one) => columns.map(({ read }) => read(one) ?? '')),
+});
+
+/** Of a job in progress: `running, 42 %`. */
+function jobWords({ job }: ExportSummary): string | undefined {
+  if (job === undefined) return undefined;
+  const isRunning = job.state !== 'completed' && job.progress !== undefined;
+  return [job.state, isRunning ? `${job.progress} %` : undefined].filter(Boolean).join(', ');
 }
 
 export function showStatus(
@@ -82,9 +102,10 @@ export function showStatus(
     const conditions = conditionsOf(object);
     const next = nextSteps(summary);
     const called = next.map((step) => step.replace(programName, context.called));
-    const facts: readonly (readonly [string, string | undefined])[] = [
+    const ready = { type: 'Ready', status: summary.ready, reason: summary.reason };
+    const facts: readonly (readonly [string, string | undefined, paint?: Paint | undefined])[] = [
       ['Domain', summary.domain],
-      ['Ready', `${summary.ready} (${summary.reason})`],
+      ['Ready', `${summary.ready}${summary.reason === '' ? '' : ` (${summary.reason})`}`, paintOf(ready)],
       ['Suspended', summary.suspended ? 'yes' : undefined],
       ['Pinned', summary.pinned],
       ['Version', summary.version],
@@ -94,7 +115,7 @@ export function showStatus(
       ['Link expires', summary.linkExpirationTime],
       ['Next refresh', summary.nextRefreshTime],
       ['Next export', summary.nextExportTime],
-      ['Job', summary.job && [summary.job.id, summary.job.state].filter(Boolean).join(', ')],
+      ['Job', summary.job && [summary.job.id, jobWords(summary)].filter(Boolean).join(', ')],
       ['Candidate', summary.candidate],
     ];
     return {
@@ -103,26 +124,30 @@ export function showStatus(
       fields: { ...summary, conditions, next: called },
       lines: [
         `${summary.namespace}/${summary.name}`,
-        ...facts.flatMap(([title, text]) =>
-          text === undefined ? [] : [`  ${`${title}:`.padEnd(14)}${text}`],
+        ...facts.flatMap(([title, text, paint]) =>
+          text === undefined ? [] : [markedLine(`  ${`${title}:`.padEnd(14)}`, ...verdictOf(text, paint))],
         ),
-        'Conditions:',
-        ...conditions.flatMap((one, at) => conditionLines(one, conditions.slice(0, at), next)),
-        ...(called.length === 0 ? [] : ['Next:', ...called.map((step) => `  ${step}`)]),
+        ...(conditions.length === 0 ? [] : ['Conditions:']),
+        ...conditions.map((one, at) => conditionBlock(one, conditions.slice(0, at), next)),
+        ...(called.length === 0 ? [] : ['Next:', ...stepBlocks(called)]),
       ],
     };
   });
 }
 
+/** The word before the reason has the meaning. */
+function verdictOf(text: string, paint: Paint | undefined): readonly Span[] {
+  const [word = '', ...rest] = text.split(' ');
+  return paint === undefined ? [text] : [marked(word, paint), ['', ...rest].join(' ')];
+}
+
 /** A message that an earlier condition has is not repeated: Stalled and Exported often explain Ready. */
-function conditionLines(
-  { type, status, reason, message }: Condition,
-  earlier: readonly Condition[],
-  next: readonly string[],
-): readonly string[] {
+function conditionBlock(condition: Condition, earlier: readonly Condition[], next: readonly string[]): Block {
+  const { type, status, reason, message } = condition;
   const isNew = !earlier.some((one) => one.message === message);
-  const text = `${type}=${status} (${reason})${isNew ? `: ${withoutAnnotationAdvice(message, next)}` : ''}`;
-  return wrapText(text, terminalWidth - 4).map((line, at) => `${at === 0 ? '  ' : '    '}${line}`);
+  const text = isNew ? `: ${withoutAnnotationAdvice(message, next)}` : '';
+  const paint = paintOf(condition);
+  return prose([`${type}=`, marked(status, paint), ' (', marked(reason, paint), `)${text}`], '  ', '    ');
 }
 
 export function showHistory(
@@ -132,21 +157,28 @@ export function showHistory(
 ): Promise<CommandResult> {
   return withCluster(values, context, async ({ read }): Promise<CommandResult> => {
     const versions = historyOf(await read(name));
-    const rows = versions.map((one) => [
-      String(one['version']),
-      one['active'] === true ? '*' : '',
-      String(one['pages'] ?? ''),
-      String(one['digest'] ?? '').slice(0, 12),
-      String(one['exportTime'] ?? ''),
-    ]);
+    const table: TableBlock = {
+      kind: 'table',
+      columns: [
+        { title: 'VERSION' },
+        { title: 'ACTIVE' },
+        { title: 'PAGES', rank: 2 },
+        { title: 'DIGEST', rank: 1 },
+        { title: 'EXPORTED', rank: 3 },
+      ],
+      rows: versions.map((one) => [
+        String(one['version']),
+        marked(one['active'] === true ? '*' : '', 'good'),
+        String(one['pages'] ?? ''),
+        String(one['digest'] ?? '').slice(0, 12),
+        { instant: String(one['exportTime'] ?? '') },
+      ]),
+    };
     return {
       outcome: 'done',
       kind: 'VersionHistory',
       fields: { versions },
-      lines:
-        rows.length === 0
-          ? ['Nothing has been published yet.']
-          : tableOf(['VERSION', 'ACTIVE', 'PAGES', 'DIGEST', 'EXPORTED'], rows),
+      lines: versions.length === 0 ? ['Nothing has been published yet.'] : [table],
     };
   });
 }

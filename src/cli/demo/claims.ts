@@ -44,7 +44,10 @@ export function createClaims(
   const show = (claim: string, holds: boolean, startedAt: number): void => {
     const seconds = Math.round((clock.monotonic() - startedAt) / 100) / 10;
     list.push({ claim, holds, seconds });
-    progress.note(` ${holds ? '✓' : '✗'} ${claim.padEnd(textWidth)} ${seconds.toFixed(1).padStart(4)} s`);
+    progress.note(
+      ` ${holds ? '✓' : '✗'} ${claim.padEnd(textWidth)} ${seconds.toFixed(1).padStart(4)} s`,
+      holds ? 'good' : 'bad',
+    );
   };
   return {
     list,

@@ -10,6 +10,7 @@ import type { HostPort } from '../../runtime/http/http-listener.ts';
 import { publishableCode } from '../../wire/publishable-error.ts';
 import { CliError } from '../cli-error.ts';
 import type { CliContext, CommandResult } from '../context.ts';
+import { plainScreen, renderBlocks } from '../output/screen.ts';
 import { ClaimFailed, createClaims } from './claims.ts';
 import { type DemoEnvironment, openEnvironment } from './environment.ts';
 import { demoResult } from './result.ts';
@@ -64,7 +65,7 @@ async function stayUp(
   { progress, signal }: CliContext,
 ): Promise<CommandResult> {
   progress.end();
-  for (const line of result.lines) progress.note(line);
+  for (const line of renderBlocks(result.lines, plainScreen)) progress.note(line);
   progress.note(`Open ${url}`);
   progress.note('The vendor is still away. Ctrl-C stops the demo and leaves nothing behind.');
   if (!signal.aborted) await onceOf(signal, 'abort');

@@ -2,7 +2,8 @@
 // Owns how results are ordered, counted and shown to a person. Pure.
 
 import type { Finding } from '../context.ts';
-import { wrapText } from '../output/tree-lines.ts';
+import { marked, type Paint } from '../output/paint.ts';
+import { type Block, markedLine, prose, stepBlocks } from '../output/screen.ts';
 
 export const checkStates = ['ok', 'warning', 'error', 'skipped'] as const;
 export type CheckState = (typeof checkStates)[number];
@@ -42,21 +43,30 @@ export interface Check {
   readonly message: string;
   /** What to do, unless there is nothing to do. A command stands last, without a full stop, so that it can be copied. */
   readonly remedy?: string;
+  /** The command at the end of the remedy. */
+  readonly command?: string;
 }
 
 export const passed = (code: CheckCode, message: string): Check => ({ code, state: 'ok', message });
 export const skipped = (code: CheckCode, message: string): Check => ({ code, state: 'skipped', message });
-export const warned = (code: CheckCode, message: string, remedy: string): Check => ({
+
+/** What to do: a sentence, or the words before a command and the command. */
+export type Remedy = string | readonly [words: string, command: string];
+
+const adviceOf = (remedy: Remedy): Pick<Check, 'remedy' | 'command'> =>
+  typeof remedy === 'string' ? { remedy } : { remedy: remedy.join(' '), command: remedy[1] };
+
+export const warned = (code: CheckCode, message: string, remedy: Remedy): Check => ({
   code,
   state: 'warning',
   message,
-  remedy,
+  ...adviceOf(remedy),
 });
-export const failed = (code: CheckCode, message: string, remedy: string): Check => ({
+export const failed = (code: CheckCode, message: string, remedy: Remedy): Check => ({
   code,
   state: 'error',
   message,
-  remedy,
+  ...adviceOf(remedy),
 });
 
 /** The same checks, about one object. */
@@ -78,14 +88,19 @@ export function findingsOfChecks(checks: readonly Check[]): readonly Finding[] {
   });
 }
 
-const width = 80;
 const indent = ' '.repeat(10);
+const paints: Readonly<Record<CheckState, Paint>> = {
+  ok: 'good',
+  warning: 'unsure',
+  error: 'bad',
+  skipped: 'quiet',
+};
 
 /** For a person: by subject, each with its state first, the remedy on lines of its own. */
-export function linesOf(checks: readonly Check[]): readonly string[] {
+export function linesOf(checks: readonly Check[]): readonly Block[] {
   const subjects = [...new Set(checks.map(({ subject }) => subject))];
   const parts = subjects.map((subject) => [
-    subject ?? 'Cluster',
+    markedLine(marked(subject ?? 'Cluster', 'strong')),
     ...checks
       .filter((check) => check.subject === subject)
       .flatMap((check, at, all) => linesOfCheck(check, all[at + 1]?.remedy !== check.remedy)),
@@ -108,11 +123,11 @@ function countOf(count: number, one: string, many: string): string {
 }
 
 /** @param isLast of those that have the same remedy, one after the other */
-function linesOfCheck({ code, state, message, remedy }: Check, isLast: boolean): readonly string[] {
-  const [first = '', ...more] = wrapText(`${code}: ${message}`, width - indent.length);
-  const advice = remedy === undefined || !isLast ? [] : wrapText(`→ ${remedy}`, width - indent.length);
-  return [
-    `${`  ${state}`.padEnd(indent.length)}${first}`,
-    ...[...more, ...advice].map((line) => indent + line),
-  ];
+function linesOfCheck({ code, state, message, remedy, command }: Check, isLast: boolean): readonly Block[] {
+  const space = ' '.repeat(indent.length - 2 - state.length);
+  const verdict = prose([marked(state, paints[state]), `${space}${code}: ${message}`], '  ', indent);
+  if (remedy === undefined || !isLast) return [verdict];
+  if (command === undefined) return [verdict, prose(`→ ${remedy}`, indent)];
+  const words = remedy.slice(0, -command.length).trim();
+  return [verdict, prose(`→ ${words}`, indent), ...stepBlocks([command], `${indent}  `)];
 }

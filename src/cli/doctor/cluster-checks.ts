@@ -3,7 +3,7 @@
 
 import { apiVersionName } from '../../staticexport/names.ts';
 import { isReadable } from '../cluster/reading.ts';
-import { type Check, failed, passed, skipped, warned } from './check.ts';
+import { type Check, failed, passed, type Remedy, skipped, warned } from './check.ts';
 import { compareFields, ownFields } from './definition-fields.ts';
 import type { ClusterFacts } from './facts.ts';
 import { describePermission, sortReviews } from './permissions.ts';
@@ -60,7 +60,7 @@ export function checkDefinition(facts: ClusterFacts): readonly Check[] {
   if (found === undefined) return [];
   if (!found.isEstablished || !found.served.includes(apiVersionName)) {
     const why = found.isEstablished ? `it does not serve ${apiVersionName}` : 'it is not established';
-    const remedy = 'Read its conditions: kubectl describe crd staticexports.staticexport.dev';
+    const remedy: Remedy = ['Read its conditions:', 'kubectl describe crd staticexports.staticexport.dev'];
     return [failed('CrdInstalled', `The CRD is installed, but ${why}.`, remedy)];
   }
   const installed = passed('CrdInstalled', `The CRD is established and serves ${apiVersionName}.`);

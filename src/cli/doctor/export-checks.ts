@@ -12,7 +12,7 @@ import type { Server } from '../cluster/servers.ts';
 import type { Serving } from '../cluster/serving.ts';
 import type { FoundGitTarget, FoundTarget, Surroundings } from '../cluster/surroundings.ts';
 import { keyReasons } from '../run-outcome.ts';
-import { about, type Check, failed, passed, skipped, warned } from './check.ts';
+import { about, type Check, failed, passed, type Remedy, skipped, warned } from './check.ts';
 import type { ClusterFacts } from './facts.ts';
 import { manages } from './operator-checks.ts';
 
@@ -73,7 +73,10 @@ function checkManaged({ object, status }: Surroundings, { operators }: ClusterFa
 const find = ({ status }: Surroundings, type: string): Condition | undefined =>
   status.conditions?.find((one) => one.type === type);
 
-const readStatus = 'Follow the message; static-export status shows all conditions.';
+const readStatus = ({ object: { metadata } }: Surroundings): Remedy => [
+  'Follow the message. All conditions:',
+  `static-export status ${metadata.name} -n ${metadata.namespace}`,
+];
 
 function checkReady(around: Surroundings): Check {
   const [ready, stalled] = [find(around, 'Ready'), find(around, 'Stalled')];
@@ -81,8 +84,8 @@ function checkReady(around: Surroundings): Check {
   if (ready.status === 'True') return checkExported(around, ready);
   const message = `${ready.reason}: ${printable(ready.message)}`;
   return stalled?.status === 'True'
-    ? failed('Ready', message, readStatus)
-    : warned('Ready', message, readStatus);
+    ? failed('Ready', message, readStatus(around))
+    : warned('Ready', message, readStatus(around));
 }
 
 /** A version is published, and a later export may be held, rejected or failing. */
@@ -93,7 +96,7 @@ function checkExported(around: Surroundings, ready: Condition): Check {
     return passed('Ready', printable(ready.message));
   }
   const message = `A version is published, and the last export was not: ${exported.reason}: ${printable(exported.message)}`;
-  return warned('Ready', message, readStatus);
+  return warned('Ready', message, readStatus(around));
 }
 
 function checkKey(around: Surroundings): Check {
@@ -114,7 +117,10 @@ function checkKey(around: Surroundings): Check {
     const unread = `The Secret ${name} is not readable for you`;
     return verdict ?? skipped('KeySecret', `${unread}, and the operator reports nothing against it.`);
   }
-  const create = `Create it: kubectl create secret generic ${name} -n ${around.object.metadata.namespace} --from-file=${dataKey}=FILE`;
+  const create: Remedy = [
+    'Create it:',
+    `kubectl create secret generic ${name} -n ${around.object.metadata.namespace} --from-file=${dataKey}=FILE`,
+  ];
   if (key.value === undefined) return failed('KeySecret', `The Secret ${name} does not exist.`, create);
   if (verdict !== undefined) return verdict;
   const { dataKeys } = key.value;
@@ -126,7 +132,7 @@ function checkKey(around: Surroundings): Check {
     : warned(
         'KeySecret',
         `The Secret ${name} seems to lack the key ${dataKey}; the operator reports nothing against it.`,
-        `Check its keys: kubectl describe secret ${name} -n ${around.object.metadata.namespace}`,
+        ['Check its keys:', `kubectl describe secret ${name} -n ${around.object.metadata.namespace}`],
       );
 }
 
@@ -139,7 +145,7 @@ function checkOutput({ object, status, outputSecret, wanted }: Surroundings): re
   if (outputSecret.value !== undefined) return [passed('OutputSecret', `${what} exists.`)];
   const annotate = `kubectl annotate staticexport ${name} -n ${namespace} ${annotations.reconcile}=$(date +%s) --overwrite`;
   return [
-    failed('OutputSecret', `${what} does not exist, although a version is published.`, `Run: ${annotate}`),
+    failed('OutputSecret', `${what} does not exist, although a version is published.`, ['Run:', annotate]),
   ];
 }
 
@@ -192,7 +198,10 @@ function checkTarget({ object }: Surroundings, { wanted, found, status }: FoundT
   const objectKind = kindOf(wanted);
   const what = `Target ${targetName}: ${objectKind} ${wanted.namespace}/${wanted.name}`;
   const consent = `${namespace}/${name}`;
-  const remedy = `Run: kubectl annotate ${objectKind.toLowerCase()} ${wanted.name} -n ${wanted.namespace} ${annotations.allowFrom}=${consent}`;
+  const remedy: Remedy = [
+    'Run:',
+    `kubectl annotate ${objectKind.toLowerCase()} ${wanted.name} -n ${wanted.namespace} ${annotations.allowFrom}=${consent}`,
+  ];
   const reported = status === undefined ? '' : `${status.reason}${detailOf(status)}`;
   if (!isReadable(found)) {
     if (status === undefined) return skipped('TargetConsent', `${what} is not readable for you.`);
@@ -212,7 +221,7 @@ function checkTarget({ object }: Surroundings, { wanted, found, status }: FoundT
     return failed(
       'TargetConsent',
       `${what} ${instead} ${annotations.allowFrom}.`,
-      given === undefined ? remedy : `${remedy} --overwrite`,
+      given === undefined ? remedy : [remedy[0], `${remedy[1]} --overwrite`],
     );
   }
   if (status?.synced === false) {
@@ -261,10 +270,10 @@ function checkServerPod({ pod, container }: Server, serving: Serving): Check {
   const served = serving.version ?? serving.digest?.slice(0, 12);
   const words = `Pod ${name}: ${serving.message ?? ''}`;
   // The containers of a pending pod have not started: its log is empty, and its events name the cause.
-  const look =
+  const look: Remedy =
     pod.phase === 'Pending'
-      ? `Read its events: kubectl describe pod ${name} -n ${pod.metadata.namespace}`
-      : `Read its log: kubectl logs ${name} -n ${pod.metadata.namespace}`;
+      ? ['Read its events:', `kubectl describe pod ${name} -n ${pod.metadata.namespace}`]
+      : ['Read its log:', `kubectl logs ${name} -n ${pod.metadata.namespace}`];
   if (serving.state === 'InStep') return passed('Server', `Pod ${name} serves the published version.`);
   if (serving.state === 'Behind') {
     return served === undefined

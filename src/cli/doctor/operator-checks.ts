@@ -6,7 +6,7 @@ import type { StaticExportObject } from '../../wire/cluster.ts';
 import { printable } from '../../wire/printable-text.ts';
 import type { Operator } from '../cluster/operators.ts';
 import { isReadable, knownValue } from '../cluster/reading.ts';
-import { type Check, failed, passed, skipped, warned } from './check.ts';
+import { type Check, failed, passed, type Remedy, skipped, warned } from './check.ts';
 import type { ClusterFacts, LeaseFacts } from './facts.ts';
 
 export const leaseIdOf = ({ lease }: Operator): string => `${lease.namespace}/${lease.name}`;
@@ -40,7 +40,10 @@ function checkReplicas(operator: Operator): Check {
   const { wantedReplicas, readyReplicas } = operator.deployment;
   const name = nameOf(operator);
   const ready = `${readyReplicas} of ${wantedReplicas} replicas of ${name} are ready`;
-  const remedy = `Read the pods' events and logs: kubectl describe deployment ${operator.deployment.metadata.name} -n ${operator.deployment.metadata.namespace}`;
+  const remedy: Remedy = [
+    "Read the pods' events and logs:",
+    `kubectl describe deployment ${operator.deployment.metadata.name} -n ${operator.deployment.metadata.namespace}`,
+  ];
   if (wantedReplicas === 0)
     return failed('Operator', `${name} is scaled to zero: no link is refreshed.`, 'Scale it up.');
   if (readyReplicas === 0) return failed('Operator', `${ready}.`, remedy);

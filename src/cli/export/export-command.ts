@@ -17,6 +17,8 @@ import { readIndex, type SizeLimits } from '../bundle/reading.ts';
 import { CliError, failureOf } from '../cli-error.ts';
 import type { CliContext, CommandResult } from '../context.ts';
 import { namedPath } from '../output/destination.ts';
+import { marked } from '../output/paint.ts';
+import { markedLine } from '../output/screen.ts';
 import { admitDestination } from './admit.ts';
 import { type DestinationWrite, isPlaced, placeOf, writeAll, writePlace } from './destinations.ts';
 import { held, lastAttempt, resuming, stopped, withSteps } from './export-failure.ts';
@@ -263,7 +265,10 @@ async function publish(
       ],
     },
     lines: [
-      `${isChanged ? 'Exported' : 'Unchanged:'} ${request.domain}${isChanged ? '' : ' has the same content as before'}`,
+      markedLine(
+        isChanged ? marked('Exported', 'good') : marked('Unchanged:', 'quiet'),
+        ` ${request.domain}${isChanged ? '' : ' has the same content as before'}`,
+      ),
       `Version: ${version}`,
       `Digest:  ${digest}`,
       `Pages:   ${pages}`,

@@ -2,6 +2,8 @@
 // exit code, because the next step of a pipeline must not run.
 
 import type { CliContext, CommandResult } from '../context.ts';
+import { marked } from '../output/paint.ts';
+import { markedLine } from '../output/screen.ts';
 import { checkKit } from './check-kit.ts';
 import { readVerifyKey, type VerifyKeyValues } from './keys.ts';
 import { openKit } from './kit-file.ts';
@@ -20,7 +22,10 @@ export async function verifyKit(
       outcome: 'done',
       kind: 'KitVerdict',
       fields: { valid: true, ...kitFields(head) },
-      lines: ['The kit is whole, and its signature is valid.', ...kitLines(head)],
+      lines: [
+        markedLine('The kit is ', marked('whole', 'good'), ', and its signature is valid.'),
+        ...kitLines(head),
+      ],
     };
   } finally {
     await kit.close();

@@ -4,6 +4,7 @@
 import type { CommandResult, Finding } from '../context.ts';
 import { annotation } from './github-workflow.ts';
 import type { Pipeline } from './pipeline.ts';
+import { plainScreen, renderBlocks } from './screen.ts';
 import { withoutWorkflowCommand } from './workflow-text.ts';
 
 /** GitHub shows no more of one step. */
@@ -12,7 +13,8 @@ const mostFindings = 10;
 /** Errors first. A command that names no findings has its last line as one. */
 export function findingsOf({ outcome, kind, lines, findings }: CommandResult): readonly Finding[] {
   const isDone = outcome === 'done';
-  const all = findings ?? (isDone ? [] : [{ level: 'error', code: kind, lines: lines.slice(-1) } as const]);
+  const last = (): readonly string[] => renderBlocks(lines, plainScreen).slice(-1);
+  const all = findings ?? (isDone ? [] : [{ level: 'error', code: kind, lines: last() } as const]);
   const errors = all.filter(({ level }) => level === 'error');
   return [...errors, ...all.filter(({ level }) => level === 'warning')].slice(0, mostFindings);
 }

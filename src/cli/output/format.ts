@@ -5,49 +5,51 @@ import { jsonText } from '../../wire/json-text.ts';
 import type { Failure } from '../cli-error.ts';
 import type { CommandResult } from '../context.ts';
 import type { OutputFormat } from '../output-format.ts';
-import { painted, paintLines } from './paint.ts';
+import { marked, type Screen } from './paint.ts';
+import { plainScreen, prose, renderBlocks, stepBlocks } from './screen.ts';
 import { withoutWorkflowCommand } from './workflow-text.ts';
 
 /** Of every document that a command prints. */
 export const outputApiVersion = 'cli.staticexport.dev/v1alpha1';
 
 /**
- * @param isColoured whether standard output gets colours
+ * @param screen of standard output
  * @returns the text for standard output
  */
 export async function formatResult(
   result: CommandResult,
   format: OutputFormat,
-  isColoured = false,
+  screen: Screen = plainScreen,
 ): Promise<string> {
-  if (format === 'text' && result.script !== undefined) return result.script;
+  const blocks = screen.isTerminal && result.screen !== undefined ? result.screen : result.lines;
+  if (format === 'text' && result.script !== undefined && blocks !== result.screen) return result.script;
   if (format !== 'json' && format !== 'yaml') {
-    const lines = { text: result.lines, wide: result.wide ?? result.lines, name: result.names ?? [] }[format];
-    const safe = lines.map(withoutWorkflowCommand);
-    const shown = isColoured && format !== 'name' ? paintLines(result.kind, safe) : safe;
-    return shown.map((line) => `${line}\n`).join('');
+    const shown = { text: blocks, wide: result.wide ?? blocks, name: result.names ?? [] }[format];
+    // All columns were asked for: a terminal loses none.
+    const lines = renderBlocks(shown, format === 'wide' ? { ...screen, columns: Infinity } : screen);
+    return lines.map((line) => `${withoutWorkflowCommand(line)}\n`).join('');
   }
   return formatDocument({ apiVersion: outputApiVersion, kind: result.kind, ...result.fields }, format);
 }
 
 /**
- * @param isColoured whether standard error gets colours
+ * @param screen of standard error
  * @returns the text for standard output, and for standard error
  */
 export async function formatFailure(
   command: string,
   { code, message, retryable, next, version, written, lastFailure }: Failure,
   format: OutputFormat,
-  isColoured = false,
+  screen: Screen = plainScreen,
 ): Promise<{ readonly stdout: string; readonly stderr: string }> {
-  const beginning = isColoured ? painted(`${command}:`, 'bad') : `${command}:`;
-  const lines = [
-    `${message} (${code})`,
+  const blocks = [
+    prose([marked(`${command}:`, 'bad'), ` ${withoutWorkflowCommand(message)} (${code})`], '', '  '),
     ...(version === undefined ? [] : [`  Version: ${version}`]),
     ...(written === undefined || written.length === 0 ? [] : [`  Written: ${written.join(', ')}`]),
-    ...next.map((step) => `  ${step}`),
+    ...stepBlocks(next),
   ];
-  const stderr = `${beginning} ${lines.map((line) => `${withoutWorkflowCommand(line)}\n`).join('')}`;
+  const lines = renderBlocks(blocks, screen);
+  const stderr = lines.map((line) => `${withoutWorkflowCommand(line)}\n`).join('');
   if (format !== 'json' && format !== 'yaml') return { stdout: '', stderr };
   const reached = {
     ...(version !== undefined && { version }),

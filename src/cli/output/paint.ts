@@ -1,12 +1,25 @@
-// Colours on a terminal, for what a reader looks for first: whether it is ready, what a check found, that a command failed.
-// Painted on finished lines, so that columns stay straight. Refuses: colour as the only sign; each painted word says it
-// too. Whether a stream gets colours is decided by Node, from the terminal, NO_COLOR and FORCE_COLOR.
+// Text with its meaning, and where it is shown. A span says what it means; colour comes when its line is whole. Refuses:
+// colour as the only sign; each painted word says it too. Whether a stream gets colours is decided by Node, from the
+// terminal, NO_COLOR and FORCE_COLOR.
 
 import { styleText } from 'node:util';
 
 export type Paint = 'good' | 'bad' | 'unsure' | 'quiet' | 'strong';
 
 const styles = { good: 'green', bad: 'red', unsure: 'yellow', quiet: 'dim', strong: 'bold' } as const;
+
+/** Text, with what it means to a reader where it means something. */
+export type Span = string | { readonly text: string; readonly paint: Paint | undefined };
+export type Spans = Span | readonly Span[];
+
+/** Where lines are shown. */
+export interface Screen {
+  /** Elsewhere tables keep all columns, and their times are instants alone. */
+  readonly isTerminal: boolean;
+  readonly columns: number;
+  readonly isColoured: boolean;
+  readonly now: number;
+}
 
 export function hasColours(stream: NodeJS.WritableStream): boolean {
   return styleText('red', 'x', { stream }) !== 'x';
@@ -16,52 +29,31 @@ export function painted(text: string, paint: Paint): string {
   return styleText(styles[paint], text, { validateStream: false });
 }
 
-const words: ReadonlyMap<string, Paint> = new Map([
-  ['True', 'good'],
-  ['False', 'bad'],
-  ['Unknown', 'unsure'],
-  ['ok', 'good'],
-  ['warning', 'unsure'],
-  ['Warning', 'unsure'],
-  ['error', 'bad'],
-  ['skipped', 'quiet'],
-  ['Exported', 'good'],
-  ['Unchanged:', 'quiet'],
-  ['whole', 'good'],
-  ['rejected', 'bad'],
-  ['A', 'good'],
-  ['D', 'bad'],
-  ['M', 'unsure'],
-]);
+export const marked = (text: string, paint: Paint | undefined): Span => ({ text, paint });
 
-/** Where a line of each kind has a word that is painted: what is before it, and the word. */
-const places: Readonly<Record<string, RegExp>> = {
-  StaticExportStatus: /^( {2}Ready(?:: +|=))(True|False|Unknown)\b/,
-  DoctorReport: /^( {2})(ok|warning|error|skipped) +/,
-  ExportResult: /^()(Exported|Unchanged:) /,
-  ArchiveVerdict: /^(The archive is )(?:whole\.|rejected:)/,
-  ArchiveDiff: /^()([AMD]) /,
-};
-/** Columns of tables, by their heading. */
-const columns: Readonly<Record<string, string>> = { StaticExportList: 'READY', EventList: 'TYPE' };
+export const spansOf = (spans: Spans): readonly Span[] =>
+  typeof spans === 'string' || 'text' in spans ? [spans] : spans;
 
-/** The lines of a result of this kind, for a stream with colours. */
-export function paintLines(kind: string, lines: readonly string[]): readonly string[] {
-  const heading = columns[kind];
-  const at = heading === undefined ? -1 : (lines[0] ?? '').indexOf(heading);
-  if (at >= 0) return lines.map((line) => paintAt(line, at));
-  const place = places[kind];
-  return lines.map((line) => {
-    const before = place?.exec(line)?.[1];
-    return before === undefined ? line : paintAt(line, before.length);
-  });
+export const textOfSpan = (span: Span): string => (typeof span === 'string' ? span : span.text);
+export const textOfSpans = (spans: Spans): string => spansOf(spans).map(textOfSpan).join('');
+
+export function showSpans(spans: Spans, isColoured: boolean): string {
+  if (!isColoured) return textOfSpans(spans);
+  return spansOf(spans)
+    .map((span) =>
+      typeof span === 'string' || span.paint === undefined || span.text === ''
+        ? textOfSpan(span)
+        : painted(span.text, span.paint),
+    )
+    .join('');
 }
 
-/** Paints the word that begins there, if it is one of those. */
-function paintAt(line: string, at: number): string {
-  const word = /^(?:Unchanged:|[A-Za-z]+)/.exec(line.slice(at))?.[0] ?? '';
-  const paint = words.get(word);
-  return paint === undefined
-    ? line
-    : `${line.slice(0, at)}${painted(word, paint)}${line.slice(at + word.length)}`;
+const wide =
+  /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff01-\uff60\uffe0-\uffe6]|\p{Emoji_Presentation}/u;
+
+/** Columns of a terminal. */
+export function columnsOf(text: string): number {
+  let columns = 0;
+  for (const letter of text) columns += /^\p{M}$/u.test(letter) ? 0 : wide.test(letter) ? 2 : 1;
+  return columns;
 }

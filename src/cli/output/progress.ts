@@ -7,6 +7,7 @@ import { annotation } from './github-workflow.ts';
 import { sectionEnd, sectionStart } from './gitlab-log.ts';
 import { painted } from './paint.ts';
 import type { Pipeline } from './pipeline.ts';
+import { wrapText } from './tree-lines.ts';
 import { withoutWorkflowCommand } from './workflow-text.ts';
 
 export interface Progress {
@@ -14,11 +15,13 @@ export interface Progress {
   phase(name: string): void;
   /** How far the phase is. @param percent 0–100; `undefined` where the end is unknown */
   advance(percent: number | undefined, detail: string): void;
-  /** A line that stays. A warning is one that a pipeline shows apart from its log. */
-  note(text: string, level?: 'warning'): void;
+  /** A line that stays. A warning is one that a pipeline shows apart from its log; the sign before a claim has its meaning. */
+  note(text: string, level?: NoteLevel): void;
   /** Ends the phase. */
   end(): void;
 }
+
+export type NoteLevel = 'warning' | 'good' | 'bad';
 
 export interface ProgressStream {
   readonly isTTY?: boolean;
@@ -111,8 +114,8 @@ function createBar(stream: ProgressStream, clock: ProgressClock, isColoured: boo
     },
     note: (text, level) => {
       clear();
-      const shown = printable(text);
-      stream.write(`${isColoured && level === 'warning' ? painted(shown, 'unsure') : shown}\n`);
+      const lines = wrapText(printable(text), Math.min(stream.columns || 80, 120));
+      for (const line of lines) stream.write(`${isColoured ? paintedNote(line, level) : line}\n`);
       if (name !== '') draw(name);
     },
     end: () => {
@@ -120,6 +123,12 @@ function createBar(stream: ProgressStream, clock: ProgressClock, isColoured: boo
       name = '';
     },
   };
+}
+
+function paintedNote(line: string, level: NoteLevel | undefined): string {
+  if (level === undefined) return line;
+  if (level === 'warning') return painted(line, 'unsure');
+  return line.replace(/^ [✓✗]/, (sign) => painted(sign, level));
 }
 
 function progressText(percent: number | undefined, detail: string): string {

@@ -10,13 +10,16 @@ import { findingsOf, findingsText } from './findings.ts';
 import { formatFailure, formatResult } from './format.ts';
 import { annotation } from './github-workflow.ts';
 import { type OutputsPlan, prepareResults, writeOutputs } from './outputs-writer.ts';
+import type { Screen } from './paint.ts';
 import { detectPipeline, outputsOf } from './pipeline.ts';
 import { createProgress, type Progress, type ProgressStream, silentProgress } from './progress.ts';
+import { screenOf } from './screen.ts';
 import { withoutWorkflowCommand } from './workflow-text.ts';
 
 export interface ReportPlan extends OutputsPlan {
   readonly format: OutputFormat;
   readonly quiet: boolean;
+  readonly stdout: Pick<ProgressStream, 'isTTY' | 'columns'>;
   readonly stderr: ProgressStream;
   readonly clock: Pick<Clock, 'now' | 'monotonic'>;
   /** Which streams get colours. */
@@ -32,6 +35,8 @@ export interface FinalText {
 
 export interface Report {
   readonly progress: Progress;
+  /** Of standard output, now. */
+  screen(): Screen;
   /** Before the command's work. @throws {CliError} `ResultsFolderRefused` */
   prepare(): Promise<void>;
   /** @throws {CliError} `DestinationNotWritten` where an output could not be written */
@@ -41,12 +46,16 @@ export interface Report {
 
 export function createReport(plan: ReportPlan): Report {
   const { command, format, pipeline, quiet, stderr, clock, colours } = plan;
+  const screen = (): Screen => screenOf(plan.stdout, colours.stdout, clock.now());
+  // A log is read later, when "in 12 min" is wrong.
+  const errorTime = (): number => (stderr.isTTY === true ? clock.now() : Number.NaN);
   const warningText = (texts: readonly string[]): string =>
     texts.map((text) => warningLine(plan, text)).join('');
   // A folder that was refused gets no results of the failure.
   let outputsPlan: OutputsPlan = { ...plan, resultsDir: undefined };
   return {
     progress: quiet ? silentProgress : createProgress(stderr, clock, pipeline, colours.stderr),
+    screen,
     prepare: async () => {
       await prepareResults(plan);
       outputsPlan = plan;
@@ -58,7 +67,7 @@ export function createReport(plan: ReportPlan): Report {
       const [first] = errors;
       const failure = first && { code: first.code, lines: errors.flatMap(({ lines }) => lines) };
       const warnings = await writeOutputs(outputsOf(result.fields, exitCode), failure, outputsPlan);
-      const stdout = await formatResult(result, format, colours.stdout);
+      const stdout = await formatResult(result, format, screen());
       const stderr = findingsText(command, findings, pipeline) + warningText(warnings);
       return { stdout, stderr, exitCode };
     },
@@ -70,7 +79,12 @@ export function createReport(plan: ReportPlan): Report {
       const warnings = await writeOutputs(outputs, shortly, outputsPlan).catch((error: unknown) => [
         error instanceof Error ? error.message : '',
       ]);
-      const { stdout, stderr } = await formatFailure(command, failure, format, colours.stderr);
+      const { stdout, stderr } = await formatFailure(
+        command,
+        failure,
+        format,
+        screenOf(plan.stderr, colours.stderr, errorTime()),
+      );
       const lines = [`${failure.message} (${failure.code})`, ...failure.next];
       const shown = pipeline === 'github' ? `${annotation('error', command, lines)}\n` : stderr;
       // Outputs that could not be written may be the failure itself.

@@ -7,6 +7,7 @@ import { test } from 'node:test';
 import { clusterCommands } from '../../../../src/cli/commands/cluster-commands.ts';
 import { checkCodes, countStates, linesOf, passed, warned } from '../../../../src/cli/doctor/check.ts';
 import { commandPermissions } from '../../../../src/cli/doctor/permissions.ts';
+import { plainScreen, renderBlocks, screenOf } from '../../../../src/cli/output/screen.ts';
 
 test('every command with a cluster is among those that a permission is needed by', () => {
   const named = new Set(commandPermissions.flatMap(({ neededBy }) => neededBy));
@@ -30,7 +31,7 @@ test('a result for a person fits into 80 columns, and its remedy stands below it
       subject: 'StaticExport a/b',
     },
   ];
-  const lines = linesOf(checks);
+  const lines = renderBlocks(linesOf(checks), screenOf({ isTTY: true, columns: 80 }, false, Number.NaN));
   for (const line of lines) assert.ok(line.length <= 80, line);
   assert.deepEqual(lines.slice(0, 4), ['Cluster', '  ok      NodeVersion: Node 24.', '', 'StaticExport a/b']);
   assert.deepEqual(lines.slice(-3), ['          → Wait.', '', '1 warning, 1 ok.']);
@@ -38,7 +39,8 @@ test('a result for a person fits into 80 columns, and its remedy stands below it
 });
 
 test('a remedy that several results share stands once, below the last', () => {
-  const lines = linesOf([warned('Permissions', 'One.', 'Ask.'), warned('Permissions', 'Two.', 'Ask.')]);
+  const shared = [warned('Permissions', 'One.', 'Ask.'), warned('Permissions', 'Two.', 'Ask.')];
+  const lines = renderBlocks(linesOf(shared), plainScreen);
   assert.deepEqual(lines.slice(1, 4), [
     '  warning Permissions: One.',
     '  warning Permissions: Two.',

@@ -81,6 +81,7 @@ test('the summary of GitHub names the error of a result that is not done', async
     env: { GITHUB_STEP_SUMMARY: summary },
     random: systemRandom,
     clock: systemClock,
+    stdout: {},
     stderr: { write: () => {} },
     colours: { stdout: false, stderr: false },
     format: 'text',

@@ -1,4 +1,4 @@
-// A tree for a terminal of 80 columns.
+// Trees and prose on a narrow terminal.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -11,7 +11,7 @@ test('guides join nodes with their children, and lines of a long text with their
     text: 'root is long enough to wrap',
     children: [{ text: 'one two three four five', children: [leaf('a b')] }, leaf('last of the nodes here')],
   };
-  assert.deepEqual(drawTree(tree, 20), [
+  assert.deepEqual(drawTree(tree, { width: 20, isColoured: false }), [
     'root is long',
     '│    enough to wrap',
     '├─ one two three',

@@ -100,7 +100,10 @@ export function showStatus(
     const object = await read(name);
     const summary = summaryOf(object);
     const conditions = conditionsOf(object);
-    const next = nextSteps(summary);
+    const next = nextSteps(
+      summary,
+      conditions.map(({ message }) => message),
+    );
     const called = next.map((step) => step.replace(programName, context.called));
     const ready = { type: 'Ready', status: summary.ready, reason: summary.reason };
     const facts: readonly (readonly [string, string | undefined, paint?: Paint | undefined])[] = [

@@ -43,3 +43,21 @@ test('a message does not advise an annotation where a command does it', () => {
   );
   assert.equal(withoutAnnotationAdvice(held, []), held);
 });
+
+test('a message that advises the annotation of a request gets the command instead', () => {
+  const rows = [
+    [
+      'v2 is newer. To start it now, set the annotation staticexport.dev/requestedAt=<new token>.',
+      'v2 is newer.',
+    ],
+    [
+      'Ask the owner of the export API, then set the annotation staticexport.dev/requestedAt to a new token.',
+      'Ask the owner of the export API, then request an export.',
+    ],
+  ] as const;
+  for (const [message, short] of rows) {
+    const steps = nextSteps(calm, [message]);
+    assert.deepEqual(steps, ['static-export request docs -n team  # exports again']);
+    assert.equal(withoutAnnotationAdvice(message, steps), short);
+  }
+});

@@ -6,6 +6,7 @@ import { PublishableError } from '../../wire/publishable-error.ts';
 export type KitErrorCode =
   | 'SignatureInvalid' // the signature is missing, malformed, of another key, or of other bytes
   | 'KitDamaged' // a byte differs from what was signed, or an entry is missing, unlisted or longer
+  | 'NotAKit' // another kind of file
   | 'KitFormatUnknown' // a later format
   | 'BaseMissing' // a delta needs a bundle that is not at hand
   | 'KitOlder' // a kit with a higher sequence was imported before

@@ -15,7 +15,7 @@ import {
   parseDocument,
   signaturePath,
 } from './kit-document.ts';
-import { kitDamaged } from './kit-error.ts';
+import { KitError, kitDamaged } from './kit-error.ts';
 import { endMark, type FramedEntry, type FramedKit, frameEntry, frameKit } from './kit-frame.ts';
 import { type IndexEntry, parseIndex } from './layout.ts';
 import { signatureKeyId, type VerifyKey, verifyBytes } from './minisign.ts';
@@ -49,6 +49,7 @@ const pieceBytes = 1024 * 1024;
  * @throws {KitError} `SignatureInvalid`, `KitDamaged`, `KitFormatUnknown`; what the source throws
  */
 export async function readKitHead(source: KitSource, key: VerifyKey | undefined): Promise<KitHead> {
+  await requireKit(source);
   const document = await readFirst(source, documentPath, longestDocument, 0);
   const signature = await readFirst(source, signaturePath, longestSignature, document.end);
   const text = signature.content.toString('latin1');
@@ -64,6 +65,35 @@ export async function readKitHead(source: KitSource, key: VerifyKey | undefined)
     frame,
   };
 }
+
+/** Beginnings of other files that people have at hand. */
+const otherFiles: readonly (readonly [start: string, what: string])[] = [
+  ['1f8b', 'a gzip file, such as the tar.gz of a site'],
+  ['28b52ffd', 'a zstd file, such as the tar.zst of a site'],
+  ['504b0304', 'a zip file'],
+];
+
+/** A copy again would not help. @throws {KitError} `NotAKit` */
+async function requireKit(source: KitSource): Promise<void> {
+  const header = await source.read(0, Math.min(source.size, blockBytes));
+  const [, what] = otherFiles.find(([start]) => header.toString('hex').startsWith(start)) ?? [];
+  if (what !== undefined) throw notAKit(what);
+  const name = header.toString('latin1', 0, 100).replace(/\0.*$/s, '');
+  if (name !== documentPath && isTarHeader(header)) throw notAKit('a tar archive, such as that of a site');
+}
+
+function isTarHeader(header: Buffer): boolean {
+  if (header.length < blockBytes) return false;
+  const sum = header.reduce((all, byte, at) => all + (at >= 148 && at < 156 ? 0x20 : byte), 0);
+  return sum === Number.parseInt(header.toString('latin1', 148, 156), 8);
+}
+
+const notAKit = (what: string): KitError =>
+  new KitError(
+    'NotAKit',
+    `the file is not a kit: it is ${what}`,
+    'static-export bundle verify ARCHIVE  # checks the archive of a site',
+  );
 
 /** One of the two entries whose sizes no list gives. */
 async function readFirst(source: KitSource, path: string, longest: number, offset: number) {

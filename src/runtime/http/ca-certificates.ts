@@ -16,7 +16,7 @@ import { PublishableError, publishableCode } from '../../wire/publishable-error.
 export async function readCaFile(file: string | undefined): Promise<string | undefined> {
   if (file === undefined) return undefined;
   const pem = await readFile(file, 'utf8').catch((cause: unknown) => {
-    const message = `--extra-ca-file cannot be read (${publishableCode(cause)}); check the path and its rights`;
+    const message = `--extra-ca-file cannot be read (${publishableCode(cause)}); check its path and permissions`;
     throw new PublishableError('ExtraCaUnreadable', message, { cause });
   });
   const fault = findFault(pem);

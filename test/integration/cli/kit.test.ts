@@ -511,7 +511,7 @@ const badInput: readonly (readonly [
       return ['verify', file('cut.sxkit'), '--key', file('kit.pub')];
     },
   ],
-  ['an archive instead of a kit', 6, 'KitDamaged', ({ file }) => ['inspect', file('site.tar.gz')]],
+  ['an archive instead of a kit', 6, 'NotAKit', ({ file }) => ['inspect', file('site.tar.gz')]],
   [
     'a signature of another key',
     6,

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { hash } from 'node:crypto';
 import { test } from 'node:test';
+import { gzipSync, zstdCompressSync } from 'node:zlib';
 import { tarHeadersOf } from '../../../../src/bundle/archive/archive-writer.ts';
 import { parseDocument } from '../../../../src/mirror/kit/kit-document.ts';
 import { checkContents, readKitHead } from '../../../../src/mirror/kit/kit-reader.ts';
@@ -120,6 +121,20 @@ const hostile: readonly (readonly [what: string, bytes: Buffer])[] = [
     tar(header({ name: 'kit.json', size: Buffer.from([0xff, ...Array(11).fill(0xff)]) })),
   ],
 ];
+for (const [what, bytes] of [
+  ['a gzip file', gzipSync(Buffer.alloc(2000))],
+  ['a short gzip file', gzipSync('x')],
+  ['a zstd file', zstdCompressSync(Buffer.alloc(2000))],
+  ['a zip file', Buffer.from('504b0304140000000800', 'hex')],
+  ['a tar archive', Buffer.concat([tar(header({ name: 'index.html', size: 0 })), Buffer.alloc(1024)])],
+] as const) {
+  test(`${what} is called another file, not a damaged kit`, async () => {
+    const read = (key: typeof keys.key | undefined) => readKitHead(kitSource(bytes), key);
+    for (const key of [keys.key, undefined])
+      await assert.rejects(read(key), { code: 'NotAKit', message: new RegExp(what.replace('short ', '')) });
+  });
+}
+
 for (const [what, bytes] of hostile) {
   test(`a kit with ${what} is refused`, () => assert.rejects(checkKit(bytes, keys.key), code('KitDamaged')));
 }

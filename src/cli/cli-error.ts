@@ -176,7 +176,7 @@ function nextOf(error: unknown): readonly string[] {
   if (error instanceof CliError) return error.next;
   if (error instanceof KitError) return [error.remedy];
   const isForbidden = error instanceof ClusterError && error.code === 'Forbidden';
-  return isForbidden ? ['static-export doctor names the permissions that are missing'] : [];
+  return isForbidden ? ['static-export doctor  # names the permissions that are missing'] : [];
 }
 
 function outcomeOf(error: unknown): Outcome {

@@ -41,7 +41,7 @@ export function findCommand(
   if (command !== undefined) {
     return { kind: 'command', command, args: args.slice(command.words.split(' ').length) };
   }
-  if (first === '--version') return print(`${programName} ${version}\n`);
+  if (['--version', '-V', '-v'].includes(first)) return print(`${programName} ${version}\n`);
   const isHelp = first === 'help' || args.includes('--help') || args.includes('-h');
   const group = (first === 'help' ? args.slice(1) : words).join(' ');
   const within = commands.filter((one) => `${one.words} `.startsWith(group === '' ? '' : `${group} `));
@@ -74,12 +74,69 @@ function wrongWord(words: readonly string[], commands: readonly Command[]): stri
   const names = commands.map((one) => one.words);
   const groups = names.map((name) => name.split(' ', 1)[0] ?? '');
   const [given, first = ''] = [words.slice(0, 2).join(' '), words[0]];
+  const habit = habitOf(words);
+  if (habit !== undefined) return `there is no such command; ${habit}`;
+  const inGroups = names.filter((name) => name.endsWith(` ${first}`));
+  if (inGroups.length > 0) return `there is no such command; did you mean ${quoted(inGroups)}?`;
   const near = nearest(given, names, mostEdits(given)) ?? nearest(first, groups, mostEdits(first));
   // The group itself was right.
   const meant = near === first ? undefined : near;
   return meant === undefined
     ? 'there is no such command'
     : `there is no such command; did you mean "${meant}"?`;
+}
+
+const quoted = (names: readonly string[]): string => names.map((name) => `"${name}"`).join(' or ');
+
+/** Words of other programs, and what does here what they do there. The longest match wins. */
+const habits: ReadonlyMap<string, string> = new Map(
+  [
+    ['list ls show', 'use "get", which lists StaticExports'],
+    ['describe info', 'use "status NAME"'],
+    ['watch', 'use "get --watch"'],
+    [
+      'create add apply',
+      'StaticExports are created by "kubectl apply -f FILE"; without a cluster, use "run -f FILE"',
+    ],
+    ['delete remove rm', 'StaticExports are deleted by "kubectl delete staticexport NAME"'],
+    ['edit', 'use "kubectl edit staticexport NAME"'],
+    [
+      'install upgrade uninstall deploy',
+      'the operator is installed by "helm upgrade --install" with its chart; "doctor --pre" checks the cluster first',
+    ],
+    ['init new', 'nothing is set up first; use "export DOMAIN --to FOLDER", or "demo" without a key'],
+    ['keygen', '"minisign -G -p kit.pub -s kit.key" makes the keys of kits'],
+    ['login auth', 'each command reads the key from --key-file, or from STATIC_EXPORT_API_KEY'],
+    ['publish', 'use "export" without a cluster, or "promote NAME" for a candidate'],
+    ['sync trigger start', 'use "request NAME", which starts an export'],
+    ['refresh renew', 'use "refresh-link NAME"'],
+    ['pause stop', 'use "suspend NAME"'],
+    ['unpause unsuspend', 'use "resume NAME"'],
+    ['approve', 'use "promote NAME"'],
+    ['undo revert', 'use "rollback NAME"'],
+    ['check validate lint test', 'use "doctor" for a cluster, or "bundle verify ARCHIVE" for an archive'],
+    ['download', 'use "export DOMAIN --to FOLDER"'],
+    ['versions', 'use "history NAME"'],
+    ['report', 'use "doctor --report FILE.zip"'],
+  ].flatMap(([words = '', text = '']) => words.split(' ').map((word) => [word, text] as const)),
+);
+
+/** Of a group, where the word means something else: `bundle list`. */
+const groupHabits: ReadonlyMap<string, string> = new Map([
+  ['bundle list', 'use "bundle inspect ARCHIVE --files"'],
+  ['bundle ls', 'use "bundle inspect ARCHIVE --files"'],
+  ['bundle create', 'use "bundle pack FOLDER ARCHIVE"'],
+  ['bundle export', 'use "export DOMAIN --to ARCHIVE"'],
+  ['bundle extract', 'use "tar xf ARCHIVE"'],
+  ['bundle unpack', 'use "tar xf ARCHIVE"'],
+  ['kit list', 'use "kit inspect KIT"'],
+  ['kit show', 'use "kit inspect KIT"'],
+  ['kit export', 'use "kit create"'],
+  ['kit keygen', '"minisign -G -p kit.pub -s kit.key" makes the keys of kits'],
+]);
+
+function habitOf([first = '', second = '']: readonly string[]): string | undefined {
+  return groupHabits.get(`${first} ${second}`) ?? habits.get(first);
 }
 
 const mostEdits = (word: string): number => Math.ceil(word.length / 3);

@@ -1,8 +1,9 @@
-// `bundle diff`: the files that were added, changed and removed between two archives. Exits with 1 if there are any, as
-// `diff` and `kubectl diff` do.
+// `bundle diff`: the files that were added, changed and removed between two archives or folders. Exits with 1 if there are
+// any, as `diff` and `kubectl diff` do. A folder lacks what servers do not show, so that is no difference to an archive.
 
 import { BundleError } from '../../bundle/bundle-error.ts';
 import type { BundleIndex } from '../../bundle/bundle-index.ts';
+import { isHiddenFile } from '../../bundle/store/hidden-files.ts';
 import { printable } from '../../wire/printable-text.ts';
 import { composedForm } from '../../wire/unicode-form.ts';
 import { CliError } from '../cli-error.ts';
@@ -10,26 +11,37 @@ import type { CliContext, CommandResult } from '../context.ts';
 import { counted } from '../output/amounts.ts';
 import { marked } from '../output/paint.ts';
 import { markedLine } from '../output/screen.ts';
+import { type FoundIndex, readFolderOrArchive } from './folder-index.ts';
 import { summaryFields } from './inspect.ts';
-import { readIndex, type SizeLimits } from './reading.ts';
+import type { SizeLimits } from './reading.ts';
 
 export async function diffBundles(
   values: SizeLimits,
   [oldPath = '', newPath = '']: readonly string[],
   context: CliContext,
 ): Promise<CommandResult> {
-  const before = await readIndex(oldPath, values, context, 'Reading OLD').catch(naming('OLD'));
-  const after = await readIndex(newPath, values, context, 'Reading NEW').catch(naming('NEW'));
+  const read = (argument: string, path: string): Promise<FoundIndex> =>
+    readFolderOrArchive(path, values, context, `Reading ${argument}`).catch(naming(argument));
+  const [old, now] = [await read('OLD', oldPath), await read('NEW', newPath)];
+  const isMixed = old.isFolder !== now.isFolder;
+  const shown = ({ index }: FoundIndex): BundleIndex =>
+    isMixed ? { ...index, files: index.files.filter(({ path }) => !isHiddenFile(path)) } : index;
+  const [before, after] = [shown(old), shown(now)];
   const { added, changed, removed } = diffFiles(before, after);
-  const isSame = before.digest === after.digest;
+  const isSame = added.length + changed.length + removed.length === 0;
   const counts = `${added.length} added, ${changed.length} changed, ${removed.length} removed`;
   const pages = before.pages === after.pages ? `${after.pages}` : `${before.pages} → ${after.pages}`;
   return {
     outcome: isSame ? 'done' : 'no',
     kind: 'ArchiveDiff',
-    fields: { same: isSame, old: summaryFields(before), new: summaryFields(after), added, changed, removed },
+    fields: {
+      same: isSame,
+      old: summaryFields(old.index),
+      new: summaryFields(now.index),
+      ...{ added, changed, removed },
+    },
     lines: isSame
-      ? ['The archives have the same content.', `Digest:  ${after.digest}`]
+      ? [sameWords(old, now), `Digest:  ${old.isFolder ? now.index.digest : old.index.digest}`]
       : [
           ...added.map((path) => markedLine(marked('A', 'good'), ` ${path}`)),
           ...changed.map((path) => markedLine(marked('M', 'unsure'), ` ${path}`)),
@@ -38,6 +50,12 @@ export async function diffBundles(
           `${counts}. Pages: ${pages}`,
         ],
   };
+}
+
+function sameWords(old: FoundIndex, now: FoundIndex): string {
+  if (old.isFolder === now.isFolder)
+    return `The ${old.isFolder ? 'folders' : 'archives'} have the same content.`;
+  return 'The folder has what a server shows of the archive.';
 }
 
 /** Of names that look the same on a screen: a folder that went through macOS has decomposed names (NFD). */

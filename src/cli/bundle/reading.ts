@@ -190,13 +190,18 @@ function unreadable(cause: unknown): CliError {
 
 /** Checked before a thread starts, so that the error names a folder or a device instead of an unreadable archive. */
 async function requireFile(path: string): Promise<void> {
+  if (/\.sxkit(?:\.\d{3})?$/.test(path)) {
+    throw new CliError('usage', 'ArchiveIsKit', 'the file is a kit, not the archive of a site', {
+      next: ['static-export kit verify KIT --key kit.pub  # checks a kit'],
+    });
+  }
   const stats = await stat(path).catch((cause: unknown) => {
     throw unreadable(cause);
   });
   if (stats.isFile()) return;
   if (stats.isDirectory()) {
     throw new CliError('usage', 'ArchiveIsFolder', 'the path is a folder, not an archive', {
-      next: ['static-export bundle pack FOLDER ARCHIVE makes an archive of a folder'],
+      next: ['static-export bundle pack FOLDER ARCHIVE  # makes an archive of a folder'],
     });
   }
   const message = 'the path is neither a file nor a folder; save the archive to a file first';

@@ -149,6 +149,6 @@ function notFound(namespace: string, name: string, cause: unknown): CliError {
   const message = `${kind} ${namespace}/${name} does not exist; check the name and --namespace`;
   return new CliError('cluster', 'NotFound', message, {
     cause,
-    next: ['static-export get --all-namespaces lists all'],
+    next: ['static-export get --all-namespaces  # lists all'],
   });
 }

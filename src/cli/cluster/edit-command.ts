@@ -58,7 +58,7 @@ export async function readOnly(
   const [only, ...others] = await list({ allNamespaces: false, selector: undefined });
   if (only === undefined) {
     throw new CliError('cluster', 'NotFound', `namespace ${namespace} has no ${kind}; check --namespace`, {
-      next: ['static-export get --all-namespaces lists all'],
+      next: ['static-export get --all-namespaces  # lists all'],
     });
   }
   if (others.length > 0) {

@@ -153,6 +153,6 @@ async function findSources(client: ClusterClient, object: StaticExportObject): P
   const sources = found.flat();
   if (sources.length > 0) return sources;
   throw new CliError('cluster', 'OperatorNotFound', 'no pod of the operator was found in this cluster', {
-    next: ['static-export doctor names what is missing'],
+    next: ['static-export doctor  # names what is missing'],
   });
 }

@@ -6,12 +6,12 @@ import { kindOf } from '../../staticexport/wanted.ts';
 import type { ObjectKey } from '../../wire/cluster.ts';
 import { printable } from '../../wire/printable-text.ts';
 import type { CliContext, CommandResult } from '../context.ts';
+import type { TreeNode } from '../output/layout.ts';
 import { marked, type Paint, type Span, textOfSpan } from '../output/paint.ts';
 import type { Block } from '../output/screen.ts';
-import type { TreeNode } from '../output/tree-lines.ts';
 import { type ClusterFlags, withCluster } from './client.ts';
 import { isReadable } from './reading.ts';
-import { conditionsOf, summaryOf } from './summary.ts';
+import { conditionsOf, paintOf, summaryOf } from './summary.ts';
 import {
   createPodReads,
   type FoundGitTarget,
@@ -23,7 +23,6 @@ import {
   type Surroundings,
   type UsingPod,
 } from './surroundings.ts';
-import { paintOf } from './verdicts.ts';
 
 export interface TreePod {
   readonly namespace: string;

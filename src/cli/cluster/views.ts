@@ -5,17 +5,26 @@ import type { Condition } from '../../staticexport/status-schema.ts';
 import { CliError } from '../cli-error.ts';
 import { programName } from '../command.ts';
 import type { CliContext, CommandResult } from '../context.ts';
+import type { Cell, TableBlock, TableColumn } from '../output/layout.ts';
 import { marked, type Paint, type Span } from '../output/paint.ts';
 import { type Block, markedLine, prose, stepBlocks } from '../output/screen.ts';
-import type { Cell, TableBlock, TableColumn } from '../output/table-lines.ts';
 import { type ClusterFlags, withCluster } from './client.ts';
 import { nextSteps, withoutAnnotationAdvice } from './next-steps.ts';
-import { conditionsOf, type ExportSummary, historyOf, nameOf, summaryOf } from './summary.ts';
-import { paintOf, paintOfExported } from './verdicts.ts';
+import {
+  conditionsOf,
+  type ExportSummary,
+  historyOf,
+  nameOf,
+  paintOf,
+  paintOfExported,
+  summaryOf,
+} from './summary.ts';
+import { watchExports } from './watch.ts';
 
 interface GetValues extends ClusterFlags {
   readonly allNamespaces: boolean;
   readonly selector: string | undefined;
+  readonly watch: boolean;
 }
 
 export async function getExports(
@@ -23,27 +32,42 @@ export async function getExports(
   [name]: readonly string[],
   context: CliContext,
 ): Promise<CommandResult> {
-  const { allNamespaces, selector } = values;
+  const { allNamespaces, selector, watch } = values;
+  if (watch && context.output !== 'text' && context.output !== 'wide')
+    throw new CliError(
+      'usage',
+      'WatchesAsText',
+      '--watch prints a table only; use -o wide or leave out --output',
+    );
   if (allNamespaces && name !== undefined) {
     const message = 'NAME and --all-namespaces exclude each other; leave one out';
     throw new CliError('usage', 'NameInAllNamespaces', message);
   }
   return withCluster(values, context, async (client): Promise<CommandResult> => {
-    const objects =
-      name === undefined ? await client.list({ allNamespaces, selector }) : [await client.read(name)];
-    const items = objects.map(summaryOf).toSorted((a, b) => (idOf(a) < idOf(b) ? -1 : 1));
+    const read = async (): Promise<readonly ExportSummary[]> => {
+      const objects =
+        name === undefined ? await client.list({ allNamespaces, selector }) : [await client.read(name)];
+      return objects.map(summaryOf).toSorted((a, b) => (idOf(a) < idOf(b) ? -1 : 1));
+    };
     const none = allNamespaces
       ? 'There are no StaticExports.'
       : `There are no StaticExports in namespace ${client.namespace}.`;
-    const table = (columns: readonly Column[]): readonly Block[] =>
-      items.length === 0 ? [none] : [tableOf(items, columns)];
     const columns = columnsFor(allNamespaces);
+    const allColumns = [...columns, ...wideColumns];
+    if (watch) {
+      const shown = context.output === 'wide' ? allColumns : columns;
+      const watched = { read, tableOf: (all: readonly ExportSummary[]) => tableOf(all, shown), none };
+      return watchExports(watched, context, client.signal);
+    }
+    const items = await read();
+    const table = (shown: readonly Column[]): readonly Block[] =>
+      items.length === 0 ? [none] : [tableOf(items, shown)];
     return {
       outcome: 'done',
       kind: 'StaticExportList',
       fields: { items },
       lines: table(columns),
-      wide: table([...columns, ...wideColumns]),
+      wide: table(allColumns),
       names: items.map(nameOf),
     };
   });

@@ -39,13 +39,13 @@ export const bundleCommands: readonly Command[] = [
   defineCommand(
     {
       words: 'bundle diff',
-      summary: 'lists the files in which two archives differ',
+      summary: 'lists the files in which two archives or folders differ',
       arguments: [
-        { ...archive, placeholder: 'OLD' },
-        { ...archive, placeholder: 'NEW' },
+        { ...archive, placeholder: 'OLD', describe: 'An archive, or a folder' },
+        { ...archive, placeholder: 'NEW', describe: 'An archive, or a folder' },
       ],
       flags: sizeFlags,
-      examples: ['bundle diff yesterday.tar.gz today.tar.gz'],
+      examples: ['bundle diff yesterday.tar.gz today.tar.gz', 'bundle diff site.tar.gz public'],
       load: async () => (await import('../bundle/diff.ts')).diffBundles,
     },
     version,

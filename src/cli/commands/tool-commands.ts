@@ -8,6 +8,16 @@ import { shells } from '../completion/shells.ts';
 export const toolCommands: readonly Command[] = [
   defineCommand(
     {
+      words: 'version',
+      summary: 'shows the version of this program',
+      flags: {},
+      examples: ['version', 'version -o json'],
+      load: async () => (await import('../version-command.ts')).showVersion,
+    },
+    version,
+  ),
+  defineCommand(
+    {
       words: 'completion',
       summary: 'prints the script that lets a shell complete commands',
       arguments: [

@@ -48,5 +48,5 @@ export async function readPublishedSite(
 
 const notPublished = (name: string): CliError =>
   new CliError('cluster', 'NotPublished', `StaticExport ${printable(name)} has published no version`, {
-    next: [`static-export status ${printable(name)} says why`],
+    next: [`static-export status ${printable(name)}  # says why`],
   });

@@ -3,6 +3,7 @@
 
 import { readKitHead } from '../../mirror/kit/kit-reader.ts';
 import type { CommandResult } from '../context.ts';
+import { stepBlocks } from '../output/screen.ts';
 import { openKit } from './kit-file.ts';
 import { kitFields, kitLines } from './summary.ts';
 
@@ -14,7 +15,12 @@ export async function inspectKit(_values: object, paths: readonly string[]): Pro
       outcome: 'done',
       kind: 'KitSummary',
       fields: { ...kitFields(head), signatureChecked: false },
-      lines: [...kitLines(head), '', 'The signature is not checked. static-export kit verify checks it.'],
+      lines: [
+        ...kitLines(head),
+        '',
+        'The signature is not checked. The command that checks it:',
+        ...stepBlocks(['static-export kit verify KIT --key kit.pub']),
+      ],
     };
   } finally {
     await kit.close();

@@ -161,6 +161,7 @@ const fields = {
         subject: z.string().describe('What is checked. Absent for the cluster as a whole.').optional(),
         message: z.string(),
         remedy: z.string().describe('What to do.').optional(),
+        command: z.string().describe('The command at the end of the remedy.').optional(),
       }),
     ),
   },
@@ -243,6 +244,10 @@ const fields = {
     version: version.optional(),
     digest: digest.optional(),
     url: z.url().describe('Address of the site while the demo ran.').optional(),
+  },
+  ProgramVersion: {
+    version: z.string(),
+    node: z.string().describe('Version of the Node that runs the program.'),
   },
   CompletionScript: { shell: z.enum(['bash', 'zsh', 'fish']), script: z.string() },
   Error: {

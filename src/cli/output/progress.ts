@@ -5,9 +5,9 @@ import type { Clock } from '../../runtime/clock.ts';
 import { printable } from '../../wire/printable-text.ts';
 import { annotation } from './github-workflow.ts';
 import { sectionEnd, sectionStart } from './gitlab-log.ts';
+import { wrapText } from './layout.ts';
 import { painted } from './paint.ts';
 import type { Pipeline } from './pipeline.ts';
-import { wrapText } from './tree-lines.ts';
 import { withoutWorkflowCommand } from './workflow-text.ts';
 
 export interface Progress {

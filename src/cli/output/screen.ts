@@ -2,9 +2,8 @@
 // decided here in one step, from the screen. Pure. Refuses: breaking a command, because what is cut cannot be copied.
 
 import { withRelativeTimes } from './amounts.ts';
+import { drawTree, type TableBlock, type TreeNode, tableLines, wrapSpans } from './layout.ts';
 import { columnsOf, type Screen, type Span, type Spans, showSpans, spansOf, textOfSpan } from './paint.ts';
-import { type TableBlock, tableLines } from './table-lines.ts';
-import { drawTree, type TreeNode, wrapSpans } from './tree-lines.ts';
 
 export type Block =
   /** A line as it is, such as one of a log or of YAML. */

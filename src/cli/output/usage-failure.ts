@@ -9,7 +9,9 @@ import { documentFormats, type OutputFormat } from '../output-format.ts';
  * @param isGroup the command is missing or wrong
  */
 export function usageFailure(command: string, reason: string, isGroup = false): Failure {
-  const next = [`${command} --help ${isGroup ? 'lists its commands' : 'explains its flags and arguments'}`];
+  const next = [
+    `${command} --help  # ${isGroup ? 'lists its commands' : 'explains its flags and arguments'}`,
+  ];
   return { outcome: 'usage', code: 'WrongUsage', message: reason, retryable: false, next, known: {} };
 }
 

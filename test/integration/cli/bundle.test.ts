@@ -202,7 +202,7 @@ test('a base path that is none is refused before the archive is read; so is a gr
       '--base-path must be a plain path such as /docs',
       / serve --help explains/,
     ],
-    [[], 'a command is missing', /^static-export bundle --help lists its commands$/],
+    [[], 'a command is missing', /^static-export bundle --help {2}# lists its commands$/],
   ] as const;
   for (const [args, message, next] of cases) {
     const { code, stdout } = await run(...args, '-o', 'json');
@@ -269,6 +269,24 @@ test('a difference in the Unicode form of names alone is named, because both loo
   const { code, stdout } = await run('diff', old ?? '', next ?? '');
   assert.equal(code, 1);
   assert.match(stdout, /^1 path in another Unicode form \(NFC, NFD\); a server answers both forms$/m);
+});
+
+test('folders are compared as if they were packed, and lack nothing that a server does not show', async (t) => {
+  const folder = folderFor(t);
+  const site = siteIn(folder, pages);
+  const archive = join(folder, 'site.tar');
+  const files = Object.entries(pages).map(([path, content]) => [path, String(content)]);
+  writeFileSync(archive, tarOf({ ...Object.fromEntries(files), '.git/config': 'x', _redirects: 'x' }));
+  const same = await run('diff', archive, site);
+  assert.deepEqual(
+    [same.code, same.stdout.split('\n')[0]],
+    [0, 'The folder has what a server shows of the archive.'],
+  );
+  assert.equal((await run('diff', site, site)).stdout.split('\n')[0], 'The folders have the same content.');
+  writeFileSync(join(site, 'new.html'), 'x');
+  const changed = await run('diff', archive, site);
+  assert.equal(changed.code, 1);
+  assert.match(changed.stdout, /^A new\.html\n1 added, 0 changed, 0 removed\./);
 });
 
 test('names of files write no control characters and no commands of a pipeline', async (t) => {

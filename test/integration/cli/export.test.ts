@@ -58,7 +58,7 @@ test('a wrong flag exits with 2, and its document says so', async (t) => {
   assert.match(stderr, /--min-pages must be a whole number/);
   const { kind, code: errorCode, message, next } = JSON.parse(stdout);
   assert.deepEqual([kind, errorCode, message], ['Error', 'WrongUsage', '--min-pages must be a whole number']);
-  assert.deepEqual(next, ['static-export export --help explains its flags and arguments']);
+  assert.deepEqual(next, ['static-export export --help  # explains its flags and arguments']);
 });
 
 test('an unknown command exits with 2, and prints a document only where one is asked for', async () => {

@@ -42,6 +42,16 @@ const printed: readonly (readonly [readonly string[], 'print' | 'refuse', RegExp
   [['xyz'], 'refuse', /there is no such command\n/, /Run "static-export --help" for/],
   [['exprot'], 'refuse', /did you mean "export"\?/, /Run "static-export --help" for/],
   [['-o', 'json', 'get'], 'refuse', /: flags follow the command\n/, /Run "static-export --help" for/],
+  [['diff', 'a.tar'], 'refuse', /did you mean "bundle diff"\?\n/, /Run "static-export --help" for/],
+  [['gaps'], 'refuse', /did you mean "conversations gaps"\?\n/, /./],
+  [['inspect'], 'refuse', /did you mean "bundle inspect" or "kit inspect"\?\n/, /./],
+  [['list'], 'refuse', /use "get", which lists StaticExports\n/, /./],
+  [['install'], 'refuse', /"helm upgrade --install" with its chart; "doctor --pre"/, /./],
+  [['init'], 'refuse', /use "export DOMAIN --to FOLDER"/, /./],
+  [['keygen'], 'refuse', /"minisign -G -p kit\.pub -s kit\.key"/, /./],
+  [['kit', 'keygen'], 'refuse', /"minisign -G/, /Run "static-export kit --help" for/],
+  [['bundle', 'list', 'x.tar'], 'refuse', /use "bundle inspect ARCHIVE --files"/, /./],
+  [['-v'], 'print', /^static-export 1\.2\.3\n$/, /./],
   [['--version'], 'print', /^static-export 1\.2\.3\n$/, /./],
 ];
 for (const [args, kind, first, second] of printed) {
@@ -59,6 +69,28 @@ test('a word that is not a command is not repeated, because it may be a key or a
     const found = find(secret);
     assert.ok(found.kind === 'refuse');
     assert.doesNotMatch(found.text, /secret/);
+  }
+});
+
+test('every command that a hint names is one', () => {
+  const words = [
+    ...'list ls show describe info watch create add apply delete remove rm edit install upgrade uninstall deploy'.split(
+      ' ',
+    ),
+    ...'init new keygen login auth publish sync trigger start refresh renew pause stop unpause approve undo'.split(
+      ' ',
+    ),
+    ...'check validate lint test download versions report verify pack serve prune import'.split(' '),
+  ];
+  for (const word of words) {
+    const found = find(word);
+    assert.ok(found.kind === 'refuse', word);
+    const named = [...found.reason.matchAll(/"([a-z][^"]*)"/g)].map(([, text = '']) => text);
+    assert.ok(named.length > 0 || found.reason.includes('--key-file'), word);
+    for (const text of named) {
+      const isOther = /^(?:kubectl|helm|minisign|tar) /.test(text);
+      assert.ok(isOther || find(...text.split(' ')).kind === 'command', text);
+    }
   }
 });
 

@@ -1,7 +1,9 @@
 // The README of the command line names every command, exit code and kind of document, and nothing else.
 
 import assert from 'node:assert/strict';
-import { readdirSync, readFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { test } from 'node:test';
 import { commands } from '../../../src/cli/commands.ts';
@@ -44,6 +46,21 @@ test('the row of a kind names every field of its schema', () => {
       kind,
     );
   }
+});
+
+test('the lines that install completion work in an account without its folders', (t) => {
+  const home = mkdtempSync(join(tmpdir(), 'cli-completion-'));
+  t.after(() => rmSync(home, { recursive: true, force: true }));
+  const lines = (readme.split('## Completion\n')[1] ?? '').split('```sh\n')[1]?.split('```')[0] ?? '';
+  const script = `set -e\nstatic-export() { echo "script of $2"; }\n${lines}`;
+  const { status, stderr } = spawnSync('bash', ['-c', script], { env: { ...process.env, HOME: home } });
+  assert.equal(status, 0, String(stderr));
+  for (const [shell, path] of [
+    ['bash', '.local/share/bash-completion/completions/static-export'],
+    ['zsh', '.zfunc/_static-export'],
+    ['fish', '.config/fish/completions/static-export.fish'],
+  ] as const)
+    assert.equal(readFileSync(join(home, path), 'utf8'), `script of ${shell}\n`);
 });
 
 test('every command of archives is named', () => {

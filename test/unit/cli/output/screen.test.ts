@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { stripVTControlCharacters } from 'node:util';
-import { paintOf, paintOfExported } from '../../../../src/cli/cluster/verdicts.ts';
+import { paintOf, paintOfExported } from '../../../../src/cli/cluster/summary.ts';
 import { linesOf, warned } from '../../../../src/cli/doctor/check.ts';
 import { relativeTime, withRelativeTimes } from '../../../../src/cli/output/amounts.ts';
 import { formatFailure, formatResult } from '../../../../src/cli/output/format.ts';

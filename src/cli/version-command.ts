@@ -1,0 +1,15 @@
+// `version`: which program this is, for a person and for a pipeline. Refuses: asking a cluster, which `doctor` does; the
+// answer needs no configuration.
+
+import { nodeVersion, version } from '../runtime/version.ts';
+import { programName } from './command.ts';
+import type { CommandResult } from './context.ts';
+
+export async function showVersion(): Promise<CommandResult> {
+  return {
+    outcome: 'done',
+    kind: 'ProgramVersion',
+    fields: { version, node: nodeVersion },
+    lines: [`${programName} ${version}`],
+  };
+}

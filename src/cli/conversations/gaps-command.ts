@@ -19,6 +19,7 @@ import type { CliContext, CommandResult } from '../context.ts';
 import { counted } from '../output/amounts.ts';
 import { formatResult } from '../output/format.ts';
 import { previousIn, writeGapsFolder } from './gaps-folder.ts';
+import { reportBlocks } from './gaps-screen.ts';
 import { readSiteBundle, type SiteBundleFlags } from './site-bundle.ts';
 
 export interface GapsValues extends SiteBundleFlags {
@@ -147,7 +148,11 @@ async function resultOf(
   };
   const shown =
     to === undefined
-      ? { ...result, script: await textOf(result, report, format) }
+      ? {
+          ...result,
+          script: await textOf(result, report, format),
+          ...(format === 'md' && { screen: reportBlocks(report) }),
+        }
       : await writeGapsFolder(to, report, await textOf(result, report, 'json'));
   if (failOnNew === undefined || report.newGaps < failOnNew) return shown;
   const are = report.newGaps === 1 ? 'is' : 'are';
@@ -173,7 +178,7 @@ async function textOf(
     case 'json':
       return formatResult(result, 'json');
     case 'md':
-      return `${result.lines.join('\n')}\n`;
+      return `${markdownReport(report).join('\n')}\n`;
     default:
       return format satisfies never;
   }

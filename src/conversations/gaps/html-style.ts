@@ -93,7 +93,7 @@ td.none{background:none;color:var(--line)}
 footer{color:var(--soft);font-size:13px;padding:6px 4px}
 footer p{margin:0 0 6px;max-width:78ch}
 @media (max-width:860px){.two{grid-template-columns:1fr}.figures{grid-template-columns:repeat(2,1fr)}.figures div:last-child:nth-child(odd){grid-column:1/3}
-.gaps li{grid-template-columns:minmax(0,1fr) 150px}.gaps .what{grid-column:1/3;order:3}.gaps .meter{justify-self:stretch}.meter>small{display:none}}
+.gaps li{grid-template-columns:minmax(0,1fr) 170px}.gaps .what{grid-column:1/3;order:3}.gaps .meter{justify-self:stretch}}
 @media (max-width:560px){main{padding:24px 14px 40px}h1{font-size:25px}section{padding:18px 16px}.figures dd{font-size:22px}.figures div{padding:13px 16px}
 .weeks span:not(.keep){visibility:hidden}.weeks{gap:0}.bars{gap:2px}.key{margin-left:0}td{height:28px;min-width:30px}}
 @media print{body{background:#fff}section{break-inside:avoid}}

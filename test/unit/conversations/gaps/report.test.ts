@@ -23,6 +23,12 @@ const again = (report: GapReport): GapReport => {
 const stateOf = (report: GapReport, kind: 'page' | 'question') =>
   report.gaps.find((gap) => gap.kind === kind);
 
+test('no screen hides how many turns of a gap are unanswered', () => {
+  const html = htmlReport(reportOf(times(8, () => unanswered())));
+  assert.match(html, /<small>8 of 8 turns unanswered<\/small>/);
+  assert.doesNotMatch(html, /small[^{}]*\{[^}]*(?:display:none|visibility:hidden)/);
+});
+
 test('a gap is closed in the version that changed its page, and reopened when it is back', () => {
   const early = times(8, () => unanswered());
   const one = again(reportOf(early, { bundle: first, now: '2026-11-20T00:00:00Z' }));

@@ -13,9 +13,10 @@ import { z } from 'zod';
 import { readThirdParty, writeNotices } from '../.ci/third-party.ts';
 import { programName } from '../src/cli/command.ts';
 import { commands } from '../src/cli/commands.ts';
+import { tapHelp } from '../src/cli/conversations/tap-arguments.ts';
 import { referenceOf } from './command-reference.ts';
 import { krewManifest, pluginName } from './krew-manifest.ts';
-import { manPages, readExitCodes } from './man-pages.ts';
+import { manPageOfHelp, manPages, readExitCodes } from './man-pages.ts';
 
 const root = resolve(import.meta.dirname, '..');
 const packageName = 'static-export-cli';
@@ -52,7 +53,10 @@ async function buildPackage(programs: string, folder: string): Promise<string> {
   const workers = (await readdir(programs)).filter((name) => workerFile.test(name));
   for (const name of workers) await cp(join(programs, name), join(folder, name));
   const exitCodes = readExitCodes(await readText('src/cli/README.md'));
-  const pages = manPages(commands.map(referenceOf), exitCodes, version);
+  const pages = new Map([
+    ...manPages(commands.map(referenceOf), exitCodes, version),
+    manPageOfHelp(tap, 'assistant conversations as a Singer tap', tapHelp, version),
+  ]);
   for (const [name, text] of pages) await writeFile(join(folder, 'man', name), text);
   await cp(join(root, 'packaging', completionOfPlugin), join(folder, completionOfPlugin));
   await cp(join(root, 'packaging/README.md'), join(folder, 'README.md'));

@@ -23,18 +23,8 @@ export function manPages(
   exitCodes: readonly ExitCode[],
   version: string,
 ): ReadonlyMap<string, string> {
-  const page = (words: string, summary: string, sections: readonly string[]): readonly [string, string] => {
-    const name = pageOf(words);
-    const head = [
-      `.TH "${name.toUpperCase()}" "1" "" "${programName} ${version}" "User Commands"`,
-      // A name that is broken at the end of a line cannot be copied.
-      '.nh',
-      '.ad l',
-      '.SH NAME',
-      `${roff(name)} \\- ${roff(summary)}`,
-    ];
-    return [`${name}.1`, `${[...head, ...sections].join('\n')}\n`];
-  };
+  const page = (words: string, summary: string, sections: readonly string[]): readonly [string, string] =>
+    pageText(pageOf(words), summary, sections, version);
   const groups = groupsOf(commands);
   const top = [...new Set(commands.map(({ words }) => words.split(' ')[0] ?? ''))];
   return new Map([
@@ -76,6 +66,53 @@ export function manPages(
       ]),
     ),
   ]);
+}
+
+function pageText(
+  name: string,
+  summary: string,
+  sections: readonly string[],
+  version: string,
+): readonly [string, string] {
+  const head = [
+    `.TH "${name.toUpperCase()}" "1" "" "${programName} ${version}" "User Commands"`,
+    // A name that is broken at the end of a line cannot be copied.
+    '.nh',
+    '.ad l',
+    '.SH NAME',
+    `${roff(name)} \\- ${roff(summary)}`,
+  ];
+  return [`${name}.1`, `${[...head, ...sections].join('\n')}\n`];
+}
+
+/**
+ * The page of a program whose help is a text.
+ *
+ * @param help `Usage:` with its lines, a paragraph about the program, and the rest
+ * @returns the name of the file, and its text
+ */
+export function manPageOfHelp(
+  name: string,
+  summary: string,
+  help: string,
+  version: string,
+): readonly [string, string] {
+  const [usage = '', about = '', ...rest] = help.trimEnd().split('\n\n');
+  const lines = (text: string): readonly string[] => ['.EX', ...text.split('\n').map(roff), '.EE'];
+  return pageText(
+    name,
+    summary,
+    [
+      '.SH SYNOPSIS',
+      ...lines(usage.replace(/^Usage: /, '').replaceAll(/\n +/g, '\n')),
+      '.SH DESCRIPTION',
+      ...about.split('\n').map(roff),
+      '.SH OPTIONS',
+      ...rest.flatMap((part, at) => [...(at > 0 ? ['.PP'] : []), ...lines(part)]),
+      ...seeAlso(['', 'conversations export']),
+    ],
+    version,
+  );
 }
 
 const pageOf = (words: string): string => [programName, ...words.split(' ')].filter(Boolean).join('-');

@@ -48,7 +48,7 @@ export async function writeGapsFolder(
     fields: { path: folder, turns, open, newGaps, generatedTime },
     lines: [
       `${counted(turns, 'turn')}: ${counted(open, 'open gap')}${news}`,
-      `written: ${pageName} and ${previousName}`,
+      `Written: ${pageName} and ${previousName}`,
     ],
   };
 }

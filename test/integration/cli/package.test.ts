@@ -56,6 +56,7 @@ const manPages = [
   'static-export-conversations',
   'static-export-kit',
   ...commands.map(({ words }) => `static-export-${words.replaceAll(' ', '-')}`),
+  'tap-static-export',
 ].map((name) => `man/${name}.1`);
 
 test('the package holds the program, its workers, man pages and licences, and nothing else', async () => {

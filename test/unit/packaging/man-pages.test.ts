@@ -4,9 +4,10 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { type CommandReference, referenceOf } from '../../../packaging/command-reference.ts';
-import { manPages, readExitCodes } from '../../../packaging/man-pages.ts';
+import { manPageOfHelp, manPages, readExitCodes } from '../../../packaging/man-pages.ts';
 import { markdownReference } from '../../../packaging/markdown-reference.ts';
 import { commands } from '../../../src/cli/commands.ts';
+import { tapHelp } from '../../../src/cli/conversations/tap-arguments.ts';
 import { exitCodes } from '../../../src/cli/exit-code.ts';
 
 const readme = readFileSync(new URL('../../../src/cli/README.md', import.meta.url), 'utf8');
@@ -23,6 +24,18 @@ test('every command has its page with its flags, and every group has one', () =>
   }
   assert.ok(pages.has('static-export-bundle.1'));
   assert.match(pages.get('static-export.1') ?? '', /^\.TH "STATIC-EXPORT" "1" "" "static-export 1\.2\.3"/);
+});
+
+test('the page of the Singer tap has each line of its help', () => {
+  const [name, page] = manPageOfHelp('tap-static-export', 'a Singer tap', tapHelp, '1.2.3');
+  assert.equal(name, 'tap-static-export.1');
+  const words = (text: string): readonly string[] =>
+    text
+      .replaceAll('\\-', '-')
+      .replaceAll('\\e', '\\')
+      .match(/[\w$-]{3,}/g) ?? [];
+  const shown = new Set(words(page));
+  for (const word of words(tapHelp)) assert.ok(shown.has(word) || word === 'Usage', word);
 });
 
 test('the exit codes of a page are those of the README', () => {

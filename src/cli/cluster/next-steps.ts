@@ -42,7 +42,9 @@ export function nextSteps(
   const step = (verb: string, effect: string): string => stepOf({ namespace, name }, verb, effect);
   return [
     ...(candidate === undefined
-      ? []
+      ? advises('promote', messages)
+        ? [step('promote', 'publishes the candidate')]
+        : []
       : [
           step('promote', `publishes ${candidate}`),
           step('reject', 'drops it; its content is not held again'),

@@ -85,7 +85,7 @@ const usualColumns: readonly Column[] = [
   },
   { title: 'REASON', read: ({ reason }) => reason },
   { title: 'EXPORTED', rank: 5, read: ({ exported }) => marked(exported ?? '', paintOfExported(exported)) },
-  { title: 'JOB', rank: 4, read: jobWords },
+  { title: 'JOB', rank: 4, read: (one) => (one.job?.state === 'completed' ? '' : jobWords(one)) },
   { title: 'VERSION', rank: 3, read: ({ version }) => version },
   { title: 'PAGES', rank: 1, read: ({ pages }) => pages?.toString() },
   { title: 'LINK-EXPIRES', rank: 2, read: ({ linkExpirationTime }) => ({ instant: linkExpirationTime }) },
@@ -108,7 +108,7 @@ const tableOf = (items: readonly ExportSummary[], columns: readonly Column[]): T
   rows: items.map((one) => columns.map(({ read }) => read(one) ?? '')),
 });
 
-/** Of a job in progress: `running, 42 %`. */
+/** `running, 42 %` */
 function jobWords({ job }: ExportSummary): string | undefined {
   if (job === undefined) return undefined;
   const isRunning = job.state !== 'completed' && job.progress !== undefined;

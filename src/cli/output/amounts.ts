@@ -31,10 +31,10 @@ export function relativeTime(instant: string, now: number): string | undefined {
   return seconds > 0 ? `in ${amount}` : `${amount} ago`;
 }
 
-/** The text, with "in 12 min" after each instant. */
+/** The text, with "in 12 min" after each instant; its spaces do not break, so that a line does not end within it. */
 export function withRelativeTimes(text: string, now: number): string {
   return text.replace(/\b\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d+)?Z(?! \()/g, (instant) => {
     const relative = relativeTime(instant, now);
-    return relative === undefined ? instant : `${instant} (${relative})`;
+    return relative === undefined ? instant : `${instant} (${relative.replaceAll(' ', '\u00a0')})`;
   });
 }

@@ -109,7 +109,7 @@ interface Column extends TableColumn {
 
 type TimeForm = 'instant' | 'both' | 'relative';
 
-const gap = 3;
+const [usualGap, smallGap] = [3, 2];
 
 export function tableLines({ columns, rows, only }: TableBlock, screen: Screen): readonly string[] {
   const made = (form: TimeForm): readonly Column[] =>
@@ -118,31 +118,39 @@ export function tableLines({ columns, rows, only }: TableBlock, screen: Screen):
       const width = Math.max(columnsOf(column.title), ...cells.map((cell) => columnsOf(textOfSpans(cell))));
       return { ...column, cells, width };
     });
-  const shown = screen.isTerminal ? fitted(made, screen.columns) : made('instant');
-  const head = only === undefined ? [lineOf(shown, ({ title }) => title, screen)] : [];
+  const { shown, gap } = screen.isTerminal
+    ? fitted(made, screen.columns)
+    : { shown: made('instant'), gap: usualGap };
+  const head = only === undefined ? [lineOf(shown, ({ title }) => title, gap, screen)] : [];
   const lines = (only ?? rows.keys().toArray()).map((row) =>
-    lineOf(shown, ({ cells }) => cells[row] ?? '', screen),
+    lineOf(shown, ({ cells }) => cells[row] ?? '', gap, screen),
   );
   return [...head, ...lines];
 }
 
-/** Times become shorter first; then columns go, those without a value before all. */
-function fitted(made: (form: TimeForm) => readonly Column[], room: number): readonly Column[] {
-  let columns = made('both');
-  if (totalOf(columns) > room) columns = made('relative');
-  while (totalOf(columns) > room) {
+/** Times become shorter first, then gaps; then columns go, those without a value before all. */
+function fitted(
+  made: (form: TimeForm) => readonly Column[],
+  room: number,
+): { readonly shown: readonly Column[]; readonly gap: number } {
+  const whole = made('both');
+  if (totalOf(whole, usualGap) <= room) return { shown: whole, gap: usualGap };
+  let shown = made('relative');
+  if (totalOf(shown, usualGap) <= room) return { shown, gap: usualGap };
+  while (totalOf(shown, smallGap) > room) {
     const rankOf = ({ rank = Infinity, cells }: Column): number =>
       rank - (cells.every((cell) => textOfSpans(cell) === '') ? 1000 : 0);
-    const least = columns.toSorted((a, b) => rankOf(a) - rankOf(b))[0];
+    const least = shown.toSorted((a, b) => rankOf(a) - rankOf(b))[0];
     if (least === undefined || rankOf(least) === Infinity) break;
-    columns = columns.filter((one) => one !== least);
+    shown = shown.filter((one) => one !== least);
   }
-  const excess = totalOf(columns) - room;
-  if (excess <= 0) return columns;
-  return columns.map((one) => (one.isCut === true ? cutTo(one, Math.max(8, one.width - excess)) : one));
+  const excess = totalOf(shown, smallGap) - room;
+  if (excess > 0)
+    shown = shown.map((one) => (one.isCut === true ? cutTo(one, Math.max(8, one.width - excess)) : one));
+  return { shown, gap: totalOf(shown, usualGap) <= room ? usualGap : smallGap };
 }
 
-const totalOf = (columns: readonly Column[]): number =>
+const totalOf = (columns: readonly Column[], gap: number): number =>
   columns.reduce((sum, { width }) => sum + width + gap, -gap);
 
 function cutTo(column: Column, width: number): Column {
@@ -162,7 +170,12 @@ function startOf(text: string, width: number): string {
   return start;
 }
 
-function lineOf(columns: readonly Column[], read: (column: Column) => Spans, { isColoured }: Screen): string {
+function lineOf(
+  columns: readonly Column[],
+  read: (column: Column) => Spans,
+  gap: number,
+  { isColoured }: Screen,
+): string {
   return columns
     .map((column, at) => {
       const spans = read(column);

@@ -56,11 +56,14 @@ export function stepBlocks(steps: readonly string[], indent = '  '): readonly Bl
 }
 
 export function renderBlocks(blocks: readonly Block[], screen: Screen): readonly string[] {
-  return blocks.flatMap((block) => renderBlock(block, screen));
+  return blocks.flatMap((block) =>
+    typeof block === 'string'
+      ? [block]
+      : renderBlock(block, screen).map((line) => line.replaceAll('\u00a0', ' ')),
+  );
 }
 
-function renderBlock(block: Block, screen: Screen): readonly string[] {
-  if (typeof block === 'string') return [block];
+function renderBlock(block: Exclude<Block, string>, screen: Screen): readonly string[] {
   const { isColoured } = screen;
   const width = screen.isTerminal ? Math.min(screen.columns, widestText) : Infinity;
   switch (block.kind) {

@@ -42,6 +42,9 @@ test('a message does not advise an annotation where a command does it', () => {
     `${short} The annotation names v1, which is not the candidate.`,
   );
   assert.equal(withoutAnnotationAdvice(held, []), held);
+  assert.deepEqual(nextSteps(calm, [held]), [
+    'static-export promote docs -n team  # publishes the candidate',
+  ]);
 });
 
 test('a message that advises the annotation of a request gets the command instead', () => {

@@ -123,15 +123,16 @@ describe('a table', () => {
   const at = (columns: number) => renderBlocks([table], terminal(columns));
   const whole = 'NAME   READY   VERSION                    JOB   EXPIRES';
 
-  test('shortens times, then loses empty columns, then those of low rank; a row is one line', () => {
+  test('shortens times and gaps, then loses empty columns, then those of low rank; a row is one line', () => {
     assert.deepEqual(at(120), [
       whole,
       'docs   False   20261122-192123-6836c104         2026-11-28T12:12:00Z (in 12 min)',
     ]);
     assert.deepEqual(at(70)[1], 'docs   False   20261122-192123-6836c104         in 12 min');
-    assert.deepEqual(at(55), [
-      'NAME   READY   VERSION                    EXPIRES',
-      'docs   False   20261122-192123-6836c104   in 12 min',
+    assert.deepEqual(at(55)[0], 'NAME  READY  VERSION                   JOB  EXPIRES');
+    assert.deepEqual(at(50), [
+      'NAME  READY  VERSION                   EXPIRES',
+      'docs  False  20261122-192123-6836c104  in 12 min',
     ]);
     assert.deepEqual(at(45)[0], 'NAME   READY   VERSION');
     assert.deepEqual(at(20), ['NAME   READY', 'docs   False']);
@@ -162,7 +163,7 @@ describe('a table', () => {
       columns: [{ title: 'Question', isCut: true }, { title: 'Id' }],
       rows: [['how do I rotate the key of the webhook', 'a1b2c3d4e5f6']],
     };
-    assert.deepEqual(renderBlocks([cut], terminal(40))[1], 'how do I rotate the key …   a1b2c3d4e5f6');
+    assert.deepEqual(renderBlocks([cut], terminal(40))[1], 'how do I rotate the key o…  a1b2c3d4e5f6');
   });
 });
 
@@ -178,8 +179,13 @@ test('times are relative after the instant', () => {
   for (const [instant, relative] of rows) assert.equal(relativeTime(instant, now), relative);
   assert.equal(
     withRelativeTimes('valid until 2026-11-28T20:00:00Z.', now),
-    'valid until 2026-11-28T20:00:00Z (in 8 h).',
+    'valid until 2026-11-28T20:00:00Z (in\u00a08\u00a0h).',
   );
+  const block = prose('It is valid until 2026-11-28T20:00:00Z.');
+  assert.deepEqual(renderBlocks([block], terminal(45)), [
+    'It is valid until 2026-11-28T20:00:00Z',
+    '(in 8 h).',
+  ]);
 });
 
 test('whatever the text, colours change no letter, and words stay whole', () => {

@@ -1,5 +1,5 @@
 // `bundle diff`: the files that were added, changed and removed between two archives or folders. Exits with 1 if there are
-// any, as `diff` and `kubectl diff` do. A folder lacks what servers do not show, so that is no difference to an archive.
+// any, as `diff` and `kubectl diff` do. A folder lacks what servers do not show, so that does not count against an archive.
 
 import { BundleError } from '../../bundle/bundle-error.ts';
 import type { BundleIndex } from '../../bundle/bundle-index.ts';

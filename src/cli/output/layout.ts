@@ -61,10 +61,18 @@ export function wrapSpans(text: Spans, width: number): readonly (readonly Span[]
       taken = columns;
     } else {
       taken += line.length === 0 ? columns : columns + 1;
-      line = line.length === 0 ? [...word] : [...line, ' ', ...word];
+      line = line.length === 0 ? [...word] : joined(line, word);
     }
   }
   return [...lines, line];
+}
+
+/** A blank within one meaning has it too. */
+function joined(line: readonly Span[], word: readonly Span[]): Span[] {
+  const [last = '', first = ''] = [line.at(-1), word[0]];
+  const isOne = typeof last !== 'string' && typeof first !== 'string' && last.paint === first.paint;
+  if (!isOne) return [...line, ' ', ...word];
+  return [...line.slice(0, -1), { ...last, text: `${last.text} ${first.text}` }, ...word.slice(1)];
 }
 
 /** A word may have parts with other meanings: `Exported=` and `False`. */

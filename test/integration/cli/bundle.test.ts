@@ -200,7 +200,7 @@ test('a base path that is none is refused before the archive is read; so is a gr
     [
       ['serve', '/none.tar', '--base-path', '../x'],
       '--base-path must be a plain path such as /docs',
-      / serve --help explains/,
+      / serve --help {2}# explains/,
     ],
     [[], 'a command is missing', /^static-export bundle --help {2}# lists its commands$/],
   ] as const;

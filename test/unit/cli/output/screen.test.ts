@@ -223,7 +223,7 @@ describe('a stream without colours', () => {
     assert.equal(plain.stderr, 'static-export export: there is no key (KeyMissing)\n  Use --key-file.\n');
     const { stderr } = await formatFailure('static-export export', failure, 'text', coloured);
     assert.equal(stripVTControlCharacters(stderr), plain.stderr);
-    assert.ok(stderr.startsWith(painted('static-export', 'bad')));
+    assert.ok(stderr.startsWith(painted('static-export export:', 'bad')));
   });
 
   test('a program on a pipe gets the script, and a person on a terminal the screen', async () => {

@@ -120,5 +120,5 @@ export function showEvents(
 function linesOf({ lastTime = '', type, reason, count, message }: ShownEvent): readonly Block[] {
   const often = count > 1 ? ` (${count} times)` : '';
   const kind = marked(type.padEnd(7), type === 'Warning' ? 'unsure' : undefined);
-  return [markedLine(`${lastTime}  `, kind, `  ${reason}${often}`), prose(message, '  ')];
+  return [markedLine(kind, `  ${reason}${often}  ${lastTime}`), prose(message, '  ')];
 }

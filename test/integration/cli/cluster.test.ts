@@ -103,7 +103,7 @@ test('get and status show what kubectl shows', async () => {
   const { stdout } = await run('get', '--all-namespaces');
   assert.match(
     stdout,
-    /^NAMESPACE +NAME +READY +REASON +EXPORTED +VERSION +PAGES +LINK-EXPIRES\nteam-a +docs +True +Published/,
+    /^NAMESPACE +NAME +READY +REASON +EXPORTED +JOB +VERSION +PAGES +LINK-EXPIRES\nteam-a +docs +True +Published/,
   );
 });
 

@@ -62,11 +62,6 @@ test('a healthy cluster passes, and the server that is behind is a warning', asy
   assert.match(of(checks, 'ApiServer')?.message ?? '', /knows you as admin/);
 });
 
-test('the lines for a person fit into 80 columns', async () => {
-  const { stdout } = await world.run('doctor', '-n', namespace);
-  for (const line of stdout.split('\n')) assert.ok(line.length <= 80, line);
-});
-
 test('a report holds the facts of the cluster, and no key and no link', async () => {
   const file = join(world.cluster.folder, 'report.zip');
   await doctor(0, 'docs', '--report', file);

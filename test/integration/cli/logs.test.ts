@@ -111,7 +111,7 @@ test('events shows those of one StaticExport, the newest last', async () => {
   assert.ok(events.every(({ message }: { message: string }) => !message.includes('other')));
   assert.match(
     (await run('events', 'docs')).stdout,
-    /^\d{4}-\S+Z {2}Normal {3}ExportStarted\n {2}Export job/,
+    /^Normal {3}ExportStarted {2}\d{4}-\S+Z \((?:now|\d+ \S+ ago)\)\n {2}Export job/,
   );
   await cluster.apply(staticExport('quiet', { suspend: true }, namespace));
   assert.match((await run('events', 'quiet')).stdout, /^There are no events\./);
@@ -201,7 +201,7 @@ test('a selector that is not valid and a NAME in all namespaces are wrong usage'
 });
 
 test('get -o wide adds columns, and -o name prints what kubectl prints', async () => {
-  assert.match((await run('get', '-o', 'wide')).stdout, /^NAME +READY .*DOMAIN +JOB .*DIGEST\ndocs +True/);
+  assert.match((await run('get', '-o', 'wide')).stdout, /^NAME +READY .*JOB .*DOMAIN .*DIGEST\ndocs +True/);
   const { stdout } = await cluster.kubectl(['get', 'sx', '-n', namespace, '-o', 'name']);
   assert.equal((await run('get', '-o', 'name')).stdout, stdout);
   assert.equal((await run('suspend', 'other', '-o', 'name')).stdout, 'staticexport.staticexport.dev/other\n');

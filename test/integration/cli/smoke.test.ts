@@ -43,6 +43,7 @@ const withoutCluster: readonly Row[] = [
     2,
     /"kind": "Error"/,
   ],
+  ['version', [], 0, /"kind": "ProgramVersion"/],
   ['completion', ['bash'], 0, /"kind": "CompletionScript"/],
 ];
 const onCluster: readonly Row[] = [

@@ -145,7 +145,7 @@ function fitted(
   if (totalOf(whole, usualGap) <= room) return { shown: whole, gap: usualGap };
   let shown = made('relative');
   if (totalOf(shown, usualGap) <= room) return { shown, gap: usualGap };
-  while (totalOf(shown, smallGap) > room) {
+  while (totalOf(shown.map(atLeast), smallGap) > room) {
     const rankOf = ({ rank = Infinity, cells }: Column): number =>
       rank - (cells.every((cell) => textOfSpans(cell) === '') ? 1000 : 0);
     const least = shown.toSorted((a, b) => rankOf(a) - rankOf(b))[0];
@@ -157,6 +157,11 @@ function fitted(
     shown = shown.map((one) => (one.isCut === true ? cutTo(one, Math.max(8, one.width - excess)) : one));
   return { shown, gap: totalOf(shown, usualGap) <= room ? usualGap : smallGap };
 }
+
+/** Prose gives way to numbers until it is this short. */
+const shortProse = 40;
+const atLeast = (column: Column): Column =>
+  column.isCut === true ? { ...column, width: Math.min(column.width, shortProse) } : column;
 
 const totalOf = (columns: readonly Column[], gap: number): number =>
   columns.reduce((sum, { width }) => sum + width + gap, -gap);

@@ -23,7 +23,7 @@ export async function startAll(
   source: readonly string[],
 ): Promise<readonly Contestant[]> {
   compressBeforehand(root);
-  const ours = await startOurs(own, [...source, '--memory-budget', '32MiB']);
+  const ours = await startOurs(own, source);
   await ours.untilCompressed();
   const nginx = await startNginx(root, work);
   const caddy = await startCaddy(root, work);

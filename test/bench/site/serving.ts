@@ -1,7 +1,8 @@
 // The bundle server against nginx, Caddy, express.static and sirv on the same files, one core for the server and one for
 // the client, in turn in each round: requests a second, latency at 80 % load; and of ours alone the slowest request
 // during a swap and while files are variant, memory, and the start from disk.
-// `node test/bench/site/serving.ts [--rounds 3] [--seconds 2] [--site FOLDER] [--only start,memory,saturation,steady,changes]`
+// `node test/bench/site/serving.ts [--rounds 3] [--seconds 2] [--site FOLDER] [--only start,memory,saturation,steady,changes]`;
+// saturation and steady take `--memory-budget 128MiB`
 // Needs nginx, caddy and wrk (test/integration/install-packages.sh bench) and a machine with two idle cores.
 
 import { execFileSync } from 'node:child_process';
@@ -24,6 +25,8 @@ const { values } = parseArgs({
     seconds: { type: 'string', default: '2' },
     site: { type: 'string' },
     only: { type: 'string', default: parts.join() },
+    // What the chart's limit of memory gives.
+    'memory-budget': { type: 'string', default: '128MiB' },
   },
 });
 const rounds = Number(values.rounds);
@@ -60,7 +63,8 @@ try {
   if (isWanted('start')) await printStart(own, source, rounds);
   if (isWanted('memory')) await printMemory(own, source, paths, work);
   if (isWanted('saturation') || isWanted('steady')) {
-    servers = await startAll(work, root, own, source);
+    const budget = ['--memory-budget', values['memory-budget']];
+    servers = await startAll(work, root, own, [...source, ...budget]);
     const scenarios = scenariosOf(page, paths).slice(0, isWanted('saturation') ? undefined : 1);
     const rates = scenarios.map((one) =>
       compareSaturated(servers, one, rounds, Number(values.seconds), work),

@@ -4,15 +4,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { eventsOf } from '../../../src/loop/events.ts';
 import { findChanges } from '../../../src/reconcile/status/status-changes.ts';
-import type { Condition, Status } from '../../../src/staticexport/status-schema.ts';
+import type { Status } from '../../../src/staticexport/status-schema.ts';
+import { condition } from './conditions.ts';
 
-const condition = (type: string, status: Condition['status'], reason: string): Condition => ({
-  type,
-  status,
-  reason,
-  message: `${reason}.`,
-  lastTransitionTime: '2026-01-05T12:00:00Z',
-});
 const active = { version: 'v1', jobId: 'se_1', pages: 20, linkIssueTime: '2026-01-05T12:00:00Z' };
 const ready = condition('Ready', 'True', 'Published');
 const pinned = condition('Ready', 'True', 'Pinned');

@@ -5,14 +5,8 @@ import { test } from 'node:test';
 import { noticesOf } from '../../../src/loop/notices.ts';
 import { findChanges } from '../../../src/reconcile/status/status-changes.ts';
 import type { Condition, Status } from '../../../src/staticexport/status-schema.ts';
+import { condition } from './conditions.ts';
 
-const condition = (type: string, status: Condition['status'], reason: string): Condition => ({
-  type,
-  status,
-  reason,
-  message: `${reason}.`,
-  lastTransitionTime: '2026-01-05T12:00:00Z',
-});
 const active = { version: 'v1', jobId: 'se_1', linkIssueTime: '2026-01-05T12:00:00Z' };
 const steady: Status = {
   active,

@@ -2,9 +2,6 @@
 // allowed. What is not delivered is an event without the address.
 
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
-import { createServer, type IncomingMessage } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 import { Agent } from 'undici';
@@ -19,16 +16,12 @@ import type { EventNote, StaticExportObject } from '../../../src/wire/cluster.ts
 import { ClusterError } from '../../../src/wire/cluster-error.ts';
 import { leapingClock } from '../../support/conversation-model.ts';
 import { eventually } from '../../support/eventually.ts';
+import { startHookReceiver } from '../../support/hook-receiver.ts';
 import { declareSecret } from '../../support/secret-watch.ts';
 
 const sharedSecret = declareSecret('the shared secret', 'whsec_bm90aWZ5LXNlY3JldC1vZi0yNC1ieXRlcw==');
 const path = declareSecret('the path of the webhook', '/services/T0/B0/path-of-the-webhook');
 const held: Notice = { kinds: ['Held'], reason: 'PageCountDropped', message: 'The export lost pages.' };
-
-interface Received {
-  readonly headers: IncomingMessage['headers'];
-  readonly body: string;
-}
 
 interface Setup {
   /** Status of each answer in order; then 204. 0: no answer at all. */
@@ -40,28 +33,14 @@ interface Setup {
 }
 
 async function open(t: TestContext, { statuses = [], headers = {}, allowedHosts, data }: Setup = {}) {
-  const received: Received[] = [];
-  const left = [...statuses];
-  const server = createServer((request, response) => {
-    const pieces: Buffer[] = [];
-    request.on('data', (piece: Buffer) => pieces.push(piece));
-    request.on('end', () => {
-      received.push({ headers: request.headers, body: Buffer.concat(pieces).toString('utf8') });
-      const status = left.shift() ?? 204;
-      if (status !== 0) response.writeHead(status, { location: '/elsewhere', ...headers }).end();
-    });
-  });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  const host = `http://127.0.0.1:${port}`;
+  const receiver = await startHookReceiver(statuses, headers);
+  const { origin: host, received } = receiver;
   const dispatcher = new Agent();
   const stop = new AbortController();
   t.after(async () => {
     stop.abort();
     await dispatcher.destroy();
-    server.closeAllConnections();
-    server.close();
+    await receiver.close();
   });
   const url = `${host}${path}`;
   const clock = leapingClock(Date.UTC(2026, 10, 28));

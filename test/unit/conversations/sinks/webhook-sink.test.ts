@@ -2,45 +2,26 @@
 
 import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
-import { once } from 'node:events';
-import { createServer, type IncomingMessage } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import { Agent } from 'undici';
 import { webhookSink } from '../../../../src/conversations/sinks/webhook-sink.ts';
 import { readWebhookSecret } from '../../../../src/wire/webhook-signature.ts';
 import { leapingClock } from '../../../support/conversation-model.ts';
+import { startHookReceiver } from '../../../support/hook-receiver.ts';
 import { sampleTurn } from '../../../support/sample-turn.ts';
-
-interface Received {
-  readonly headers: IncomingMessage['headers'];
-  readonly body: string;
-}
 
 const secret = Buffer.from('a secret of enough bytes');
 
 /** @param statuses of the answers in order; then 204 */
 async function startReceiver(t: TestContext, statuses: readonly number[]) {
-  const received: Received[] = [];
-  const left = [...statuses];
-  const server = createServer((request, response) => {
-    const pieces: Buffer[] = [];
-    request.on('data', (piece: Buffer) => pieces.push(piece));
-    request.on('end', () => {
-      received.push({ headers: request.headers, body: Buffer.concat(pieces).toString('utf8') });
-      response.writeHead(left.shift() ?? 204, { location: '/elsewhere' }).end();
-    });
-  });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address() as AddressInfo;
+  const { origin, received, close } = await startHookReceiver(statuses);
   const dispatcher = new Agent();
   t.after(async () => {
     await dispatcher.close();
-    server.close();
+    await close();
   });
   const clock = leapingClock(Date.UTC(2026, 10, 26));
-  const url = `http://127.0.0.1:${address.port}/turns`;
+  const url = `${origin}/turns`;
   const target = { url, secret, dispatcher, userAgent: 'test', timeoutMs: 5_000, clock };
   return { received, clock, sink: webhookSink(target, new AbortController().signal) };
 }

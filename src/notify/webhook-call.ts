@@ -4,7 +4,9 @@
 
 import type { Dispatcher } from 'undici';
 import type { Clock } from '../runtime/clock.ts';
+import { unlessAborted } from '../runtime/time-limit.ts';
 import { type NotifyWebhook, notifySecretKeys } from '../staticexport/notify-schema.ts';
+import { describeConnectionFault } from '../wire/connection-fault.ts';
 import { readHttpOrigin, readOriginEntry, shortOriginEntry } from '../wire/http-origin.ts';
 import { printable } from '../wire/printable-text.ts';
 import { publishableCode } from '../wire/publishable-error.ts';
@@ -84,11 +86,7 @@ export async function callWebhook(
   const now = clock.now();
   const deadline = clock.deadline(timeoutMs, signal);
   try {
-    const {
-      statusCode,
-      headers,
-      body: answer,
-    } = await dispatcher.request({
+    const sent = dispatcher.request({
       origin: url.origin,
       path: `${url.pathname}${url.search}`,
       method: 'POST',
@@ -100,6 +98,8 @@ export async function callWebhook(
       body,
       signal: deadline,
     });
+    // A connection that is being made heeds no signal.
+    const { statusCode, headers, body: answer } = await unlessAborted(sent, deadline);
     // The status is the answer. A body that breaks off changes nothing.
     await answer.dump({ limit: longestAnswer, signal: deadline }).catch(() => {});
     if (statusCode >= 200 && statusCode < 300) return { kind: 'taken' };
@@ -114,10 +114,14 @@ export async function callWebhook(
     };
   } catch (error) {
     signal.throwIfAborted();
-    const code = deadline.aborted ? 'no answer in time' : publishableCode(error);
-    const problem = `${host} could not be reached (${code}). Check the receiver and the network path to it`;
-    return { kind: 'unavailable', problem, retryAfterMs: undefined };
+    return { kind: 'unavailable', problem: `${host} ${problemOf(error, deadline)}`, retryAfterMs: undefined };
   }
+}
+
+function problemOf(error: unknown, deadline: AbortSignal): string {
+  if (deadline.aborted) return 'did not answer in time. Check the receiver';
+  const { what, remedy } = describeConnectionFault(publishableCode(error));
+  return `${what}. ${remedy ?? 'Add its CA certificate by --extra-ca-file'}`;
 }
 
 function remedyOf(status: number): string {

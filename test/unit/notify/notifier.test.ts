@@ -171,6 +171,14 @@ const refusals: Readonly<Record<string, readonly [Setup, number, RegExp]>> = {
     0,
     /Secret hook has no key secret. Write the shared secret/,
   ],
+  'a receiver that speaks no TLS': [
+    {
+      data: (url) => ({ url: url.replace('http:', 'https:'), secret: 's' }),
+      allowedHosts: (host) => [host.replace('http:', 'https:')],
+    },
+    0,
+    /^[^(]+ 127\.0\.0\.1:\d+ does not speak TLS on this port \(ERR_SSL_WRONG_VERSION_NUMBER\)\. Check the port/,
+  ],
   'a Secret that cannot be read': [{ data: () => unreachable }, 0, /Secret hook could not be read/],
 };
 for (const [name, [setup, requests, message]] of Object.entries(refusals)) {

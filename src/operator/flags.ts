@@ -59,7 +59,7 @@ const flags = {
     'Allow hosts of --allowed-git-hosts at loopback, private and cluster addresses',
   ),
   kubeconfig: path.optional(
-    'Kubeconfig file (default: in a pod the service account; elsewhere $KUBECONFIG or ~/.kube/config)',
+    'Kubeconfig file (default: $KUBECONFIG; then in a pod the service account, elsewhere ~/.kube/config)',
   ),
   context: text.optional('Context of the kubeconfig (default: its current one)'),
   workers: countUpTo(mostWorkers).withDefault(

@@ -18,7 +18,7 @@ const flags = {
   listen: kind.hostPort.withDefault('127.0.0.1:8580', 'Address of POST /hooks/NAMESPACE/NAME'),
   adminListen: kind.hostPort.optional('Address of /livez, /readyz and /metrics. Not served when absent'),
   kubeconfig: kind.path.optional(
-    'Kubeconfig file (default: in a pod the service account; elsewhere $KUBECONFIG or ~/.kube/config)',
+    'Kubeconfig file (default: $KUBECONFIG; then in a pod the service account, elsewhere ~/.kube/config)',
   ),
   context: kind.text.optional('Context of the kubeconfig (default: its current one)'),
   clusterTimeout: kind.positiveDuration.withDefault('5s', 'Deadline of one Kubernetes API call'),

@@ -33,7 +33,7 @@ export const clusterFlags = {
     candidates: { source: 'namespaces' },
   },
   kubeconfig: path.optional(
-    'Kubeconfig file (default: $KUBECONFIG or ~/.kube/config; in a pod the service account)',
+    'Kubeconfig file (default: $KUBECONFIG; then in a pod the service account, elsewhere ~/.kube/config)',
   ),
   context: {
     ...text.optional('Context of the kubeconfig (default: its current one)'),

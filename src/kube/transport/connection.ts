@@ -4,7 +4,8 @@
 
 import { existsSync, readFileSync } from 'node:fs';
 import type { RequestOptions } from 'node:https';
-import { delimiter } from 'node:path';
+import { homedir } from 'node:os';
+import { delimiter, dirname, join, resolve } from 'node:path';
 import { KubeConfig } from '@kubernetes/client-node';
 import { type ProxySettings, proxyFor, readProxySettings } from '../../bundle/fetch/proxy-settings.ts';
 import { findFault, holdsCertificate } from '../../runtime/http/ca-certificates.ts';
@@ -89,9 +90,12 @@ export function openConnection(source: ConnectionSource): Connection {
   let login = openLogin(config, attended);
   const cluster = config.getCurrentCluster();
   if (cluster === null) {
+    const isEmpty = sourceOf(source) === 'list';
     throw new ConnectionError(
       'NoCluster',
-      'no cluster is configured; set --kubeconfig (and --context) or KUBECONFIG, or run in a pod with a service account',
+      isEmpty
+        ? 'no cluster is configured: the files of KUBECONFIG are absent or name none; correct KUBECONFIG, or set --kubeconfig'
+        : 'no cluster is configured; set --kubeconfig (and --context) or KUBECONFIG, or run in a pod with a service account',
     );
   }
   if (!URL.canParse(cluster.server)) {
@@ -132,23 +136,49 @@ export function openConnection(source: ConnectionSource): Connection {
  * As client-go: a loopback address is reached directly. In a pod the address is of the cluster's own network, which no
  * proxy knows.
  */
-function environmentProxy(
-  server: string,
-  { kubeconfig, context, isInCluster, environment }: ConnectionSource,
-): string | undefined {
+function environmentProxy(server: string, source: ConnectionSource): string | undefined {
+  const { environment } = source;
   const url = new URL(server);
-  const isPod = isInCluster && kubeconfig === undefined && context === undefined;
   const isLoopback = /^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(url.hostname);
-  if (isPod || isLoopback || environment === undefined) return undefined;
+  if (sourceOf(source) === 'pod' || isLoopback || environment === undefined) return undefined;
   return proxyFor(url, environment.proxy);
 }
 
+/** As kubectl: `KUBECONFIG` wins over the service account of a pod, unless all its files are absent. */
+function sourceOf({
+  kubeconfig,
+  context,
+  isInCluster,
+  environment,
+}: ConnectionSource): 'file' | 'list' | 'pod' | 'default' {
+  if (kubeconfig !== undefined) return 'file';
+  const isPod = isInCluster && context === undefined;
+  const files = filesOf(environment?.kubeconfigs);
+  if (files.length > 0 && (!isPod || files.some((file) => existsSync(file)))) return 'list';
+  return isPod ? 'pod' : 'default';
+}
+
+const filesOf = (list = ''): readonly string[] => [
+  ...new Set(list.split(delimiter).filter((path) => path !== '')),
+];
+
+const homeKubeconfig = (): string => join(homedir(), '.kube', 'config');
+
+/** As kubectl: a plugin's path with a slash starts at the folder of its kubeconfig. */
+function loadFile(config: KubeConfig, file: string): void {
+  config.loadFromFile(file);
+  for (const { exec } of config.users) {
+    const command: unknown = exec?.command;
+    if (typeof command === 'string' && command.includes('/')) exec.command = resolve(dirname(file), command);
+  }
+}
+
 /** As kubectl merges: absent files are skipped, and the first file that has a name or a value counts. */
-function loadFiles(config: KubeConfig, list: string): void {
-  for (const file of new Set(list.split(delimiter).filter((path) => path !== ''))) {
+function loadFiles(config: KubeConfig, list: string | undefined): void {
+  for (const file of filesOf(list)) {
     if (!existsSync(file)) continue;
     const next = new KubeConfig();
-    next.loadFromFile(file);
+    loadFile(next, file);
     const isNew = <T extends { readonly name: string }>(known: readonly T[]) => {
       return ({ name }: T): boolean => !known.some((one) => one.name === name);
     };
@@ -159,15 +189,16 @@ function loadFiles(config: KubeConfig, list: string): void {
   }
 }
 
-function loadConfig({ kubeconfig, context, isInCluster, environment }: ConnectionSource): KubeConfig {
+function loadConfig(source: ConnectionSource): KubeConfig {
+  const { kubeconfig, context, environment } = source;
   const config = new KubeConfig();
-  const list = environment?.kubeconfigs ?? '';
-  const isList = kubeconfig === undefined && !(isInCluster && context === undefined) && list !== '';
+  const chosen = sourceOf(source);
+  const isList = chosen === 'list';
   try {
-    if (kubeconfig !== undefined) config.loadFromFile(kubeconfig);
-    else if (isInCluster && context === undefined) config.loadFromCluster();
-    else if (isList) loadFiles(config, list);
-    else config.loadFromDefault();
+    if (kubeconfig !== undefined) loadFile(config, kubeconfig);
+    else if (chosen === 'pod') config.loadFromCluster();
+    else if (isList) loadFiles(config, environment?.kubeconfigs);
+    else if (existsSync(homeKubeconfig())) loadFile(config, homeKubeconfig());
   } catch (cause) {
     throw new ConnectionError(
       'UnreadableKubeconfig',
@@ -185,8 +216,6 @@ function loadConfig({ kubeconfig, context, isInCluster, environment }: Connectio
     }
     config.setCurrentContext(context);
   }
-  // The package's fallback, a server on localhost:8080, is never intended.
-  if (config.getCurrentCluster()?.server === 'http://localhost:8080') config.clusters = [];
   return config;
 }
 
@@ -200,7 +229,7 @@ async function authenticate(
   try {
     const credential = login && (await endPluginsOn(signal, () => login(now)));
     await config.applyToHTTPSOptions(options);
-    if (credential?.token !== undefined) {
+    if (credential?.token) {
       options.headers = { ...options.headers, Authorization: `Bearer ${credential.token}` };
     }
     options.cert = credential?.clientCertificateData ?? options.cert;

@@ -21,9 +21,9 @@ type ExecPlugin = z.infer<typeof execShape>;
 
 const credentialShape = z.object({
   status: z.object({
-    token: z.optional(z.string()),
-    clientCertificateData: z.optional(z.string()),
-    clientKeyData: z.optional(z.string()),
+    token: z.nullish(z.string()),
+    clientCertificateData: z.nullish(z.string()),
+    clientKeyData: z.nullish(z.string()),
     expirationTimestamp: z.nullish(z.string()),
   }),
 });

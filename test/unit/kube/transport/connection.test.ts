@@ -171,9 +171,14 @@ function writeContext(name: string, server: string, context: string): string {
   return file;
 }
 
-const openList = (files: readonly string[], env: Readonly<Record<string, string>> = {}, context?: string) =>
+const openList = (
+  files: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+  context?: string,
+  isInCluster = false,
+) =>
   openConnection({
-    ...{ kubeconfig: undefined, context, isInCluster: false },
+    ...{ kubeconfig: undefined, context, isInCluster },
     environment: readConnectionEnvironment({ KUBECONFIG: files.join(delimiter), ...env }),
   });
 
@@ -189,7 +194,12 @@ test('files of KUBECONFIG are merged as by kubectl: absent ones are skipped, and
   }
   assert.equal(openList([a, b], {}, 'second').server, 'https://a.example');
   assert.equal(openList([b, a]).server, 'https://b.example');
-  assert.throws(() => openList([absent]), { code: 'NoCluster', message: /KUBECONFIG/ });
+  assert.throws(() => openList([absent]), {
+    code: 'NoCluster',
+    message: /the files of KUBECONFIG are absent/,
+  });
+  // A runner's pod has a service account of its own.
+  assert.equal(openList([a], {}, undefined, true).server, 'https://a.example');
   writeFileSync(join(folder, 'damaged'), '{');
   assert.throws(() => openList([a, join(folder, 'damaged')]), {
     code: 'UnreadableKubeconfig',
@@ -243,6 +253,16 @@ test('a credentials plugin gets what kubectl gives it, and runs once for a token
       cluster: { server: 'https://kube.example', 'tls-server-name': 'other.example' },
     },
   });
+});
+
+test('the path of a plugin starts at the folder of its kubeconfig, and null is as absent', async () => {
+  const answer = '{"status":{"token":"abc","clientCertificateData":null,"clientKeyData":null}}';
+  writeFileSync(join(folder, 'near'), `#!/bin/sh\nprintf '%s' '${answer}'\n`, { mode: 0o755 });
+  const user = { exec: { apiVersion: 'client.authentication.k8s.io/v1', command: './near' } };
+  const file = write('plugin', { server: 'https://kube.example' }, user);
+  for (const connection of [open(file), openList([file])]) {
+    assert.equal((await connection.authenticate(never)).headers['Authorization'], 'Bearer abc');
+  }
 });
 
 test('a plugin that fails, or needs a terminal that the program has not, is named with its reason', async () => {

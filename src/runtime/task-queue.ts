@@ -1,6 +1,6 @@
 // Short tasks one after the other, in one thread or process. Owns their turns, their time limit, and when the host ends.
-// Refuses more waiting tasks of one owner than allowed. Invariant: owners take turns, and a host whose task failed does no
-// other task.
+// Refuses more waiting tasks of one owner than allowed. Invariant: owners take turns, a host whose task failed does no
+// other task, and a host starts when the one before it has ended.
 
 import type { Clock } from './clock.ts';
 import { askHost, TaskError, type TaskHost } from './task.ts';
@@ -28,6 +28,8 @@ export class TaskQueue<Input, Output> {
   readonly #closing = new AbortController();
   #idle = new AbortController();
   #host: TaskHost | undefined;
+  /** The end of the last host. */
+  #ending: Promise<unknown> | undefined;
   #isBusy = false;
 
   constructor(options: TaskQueueOptions) {
@@ -57,6 +59,8 @@ export class TaskQueue<Input, Output> {
     } finally {
       settled.abort();
       if (this.#options.idleMs === 0) await this.#end();
+      // The memory of two hosts would count twice.
+      await this.#ending;
       this.#passTurn();
     }
   }
@@ -111,7 +115,8 @@ export class TaskQueue<Input, Output> {
     this.#idle.abort();
     const host = this.#host;
     this.#host = undefined;
-    await host?.terminate();
+    if (host !== undefined) this.#ending = host.terminate();
+    await this.#ending;
   }
 }
 

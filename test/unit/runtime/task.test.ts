@@ -1,10 +1,11 @@
 // Tasks in worker threads: how each ends, what crosses of reports and errors, and of a queue the order of its owners.
 
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
+import { EventEmitter, once } from 'node:events';
 import { afterEach, test } from 'node:test';
+import { setTimeout } from 'node:timers/promises';
 import { type Clock, systemClock } from '../../../src/runtime/clock.ts';
-import { runTask, startAhead, startTaskThread, TaskError } from '../../../src/runtime/task.ts';
+import { runTask, startAhead, startTaskThread, TaskError, type TaskHost } from '../../../src/runtime/task.ts';
 import { TaskQueue, type TaskQueueOptions } from '../../../src/runtime/task-queue.ts';
 import { PublishableError } from '../../../src/wire/publishable-error.ts';
 
@@ -260,6 +261,26 @@ test('without an idle time each task has a host of its own', async () => {
     tasks.run('thread', 'b'),
   ]);
   assert.equal(new Set(threads).size, 3);
+});
+
+test('a host starts when the one before it has ended, also after a failure', async () => {
+  let running = 0;
+  const atStart: number[] = [];
+  const start = (): TaskHost => {
+    atStart.push(running);
+    running += 1;
+    const host = Object.assign(new EventEmitter(), {
+      postMessage: () => void setImmediate(() => host.emit('error', new Error('failed'))),
+      terminate: async () => {
+        await setTimeout(5);
+        running -= 1;
+      },
+    });
+    return host;
+  };
+  const tasks = queue({ idleMs: 0, start });
+  await Promise.all(['a', 'a', 'b'].map((owner) => codeOf(tasks.run(1, owner))));
+  assert.deepEqual(atStart, [0, 0, 0]);
 });
 
 test('a closed queue fails running, waiting and later tasks', async () => {

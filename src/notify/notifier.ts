@@ -34,8 +34,9 @@ const timeoutMs = 10_000;
 const pausesMs = [1_000, 5_000, 25_000];
 /** A receiver that asks for more gets no further attempt. */
 const longestPauseMs = 60_000;
-/** Of one namespace, and of all. A webhook that hangs holds its own back only. */
-const mostOfNamespace = 20;
+/** Of one webhook, of one namespace, and of all. A webhook that hangs leaves room for the others of its namespace. */
+const mostOfLine = 8;
+const mostOfNamespace = 24;
 const mostOfAll = 200;
 
 interface Delivery {
@@ -93,23 +94,27 @@ export function createNotifier(options: NotifierOptions): Notices {
 
   const enqueue = (delivery: Delivery): void => {
     const { namespace } = delivery.object.metadata;
+    const line = `${namespace}/${delivery.webhook.secretRef.name}`;
+    const ofLine = pending.get(line) ?? 0;
     const waiting = pending.get(namespace) ?? 0;
-    if (waiting >= mostOfNamespace || pendingOfAll >= mostOfAll) {
+    if (ofLine >= mostOfLine || waiting >= mostOfNamespace || pendingOfAll >= mostOfAll) {
       fail(delivery, 'dropped', 'too many notifications wait already');
       return;
     }
+    pending.set(line, ofLine + 1);
     pending.set(namespace, waiting + 1);
     pendingOfAll += 1;
-    const line = `${namespace}/${delivery.webhook.secretRef.name}`;
     const sent = (lines.get(line) ?? Promise.resolve())
       .then(() => deliver(delivery))
       // Only the end of the leadership aborts.
       .catch(() => observe('dropped'))
       .finally(() => {
         pendingOfAll -= 1;
-        const left = (pending.get(namespace) ?? 1) - 1;
-        if (left === 0) pending.delete(namespace);
-        else pending.set(namespace, left);
+        for (const key of [line, namespace]) {
+          const left = (pending.get(key) ?? 1) - 1;
+          if (left === 0) pending.delete(key);
+          else pending.set(key, left);
+        }
         if (lines.get(line) === sent) lines.delete(line);
       });
     lines.set(line, sent);

@@ -18,11 +18,12 @@ export function readJson(text: string | undefined, revive?: Revive): unknown {
 export const wellFormedText: Revive = (_name, value) =>
   typeof value === 'string' ? value.toWellFormed() : value;
 
-/** JSON of a value whose texts come from elsewhere. */
+/** JSON.stringify writes a half of a pair this way, and nothing else. An escaped backslash may stand before it. */
+const halfPairs = /(?<!\\)((?:\\\\)*)\\ud[89a-f][0-9a-f]{2}/g;
+
+/** JSON of a value whose texts and names come from elsewhere. A half of a surrogate pair becomes U+FFFD, as in UTF-8. */
 export function jsonText(value: unknown, indent?: number): string {
-  const text = JSON.stringify(value, undefined, indent);
-  // JSON.stringify writes nothing else this way.
-  return text.includes('\\ud') ? JSON.stringify(value, wellFormedText, indent) : text;
+  return JSON.stringify(value, undefined, indent).replaceAll(halfPairs, '$1\ufffd');
 }
 
 export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {

@@ -20,6 +20,10 @@ test('text that is not JSON, and absent text, give undefined', () => {
   }
 });
 
+test('a name with a half of a surrogate pair is written as UTF-8, too', () => {
+  assert.equal(jsonText({ 'a\ud83d': 'b\ud83d', '\\ud83d': 1 }), '{"a\ufffd":"b\ufffd","\\\\ud83d":1}');
+});
+
 test('texts of any code units are written as UTF-8 would have them, and others as JSON writes them', () => {
   const text = fc.string({ unit: fc.constantFrom('a', '\ud83d', '\ude00', '\\', 'ud83d', '\n', '"', 'é') });
   fc.assert(

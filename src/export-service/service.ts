@@ -83,7 +83,7 @@ export async function startExportService(options: ExportServiceOptions): Promise
     });
     started = runner;
     await runner.start();
-    const listener = await listenHttp(options.listen, app, clock);
+    const listener = await listenHttp(options.listen, app, clock, {}, { keepsUnused: true });
     listeners.push(listener);
     const admin = await listenAdmin(options, listener, metrics.registry);
     if (admin !== undefined) listeners.push(admin);

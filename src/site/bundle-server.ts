@@ -25,7 +25,7 @@ import type { LiveBundle } from './content/live-bundle.ts';
 import { createLiveSite, type LiveSite, mayBeLast } from './content/live-site.ts';
 import { createReadPace } from './content/read-pace.ts';
 import { createRoutesAhead } from './content/routes-ahead.ts';
-import { fastPath, waitForRequest } from './fast-path/plain-answer.ts';
+import { fastPath } from './fast-path/plain-answer.ts';
 import { joinPeers } from './peers/peer-membership.ts';
 import type { BundleServerFlags } from './server-flags.ts';
 import { createSiteCounts } from './site-counts.ts';
@@ -122,7 +122,8 @@ export async function runBundleServer(
   const isFast = flags.fastPath === 'true' && !flags.accessLog;
   const serverOptions = { ...siteServerOptions, keepAliveTimeout: flags.keepAliveTimeout };
   const sitePort = await listenHttp(flags.listen, handler, clock, serverOptions, {
-    first: isFast ? fastPath(serving, fastPathTimes) : waitForRequest(fastPathTimes),
+    first: isFast ? fastPath(serving, fastPathTimes) : undefined,
+    keepsUnused: true,
     countRefusal: counts.countRefusal,
     readOnlyMethods: 'GET, HEAD',
     unread,

@@ -89,7 +89,7 @@ export async function runWebhookReceiver(
       refusalStepMs,
       onAnswered: metrics.onAnswered,
     });
-    const listener = await listenHttp(values.listen, app, clock);
+    const listener = await listenHttp(values.listen, app, clock, {}, { keepsUnused: true });
     listeners.unshift(listener);
     const readiness = () => (listener.isDraining() ? 'stopping' : undefined);
     const pages = adminApp({ readiness, registry: metrics.registry, logger });

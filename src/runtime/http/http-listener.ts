@@ -51,6 +51,8 @@ export interface ListenerHooks {
   readonly unread?: UnreadBytes;
   /** Answers what it can before `handler` is asked. */
   readonly first?: OpenConnectionHandler | undefined;
+  /** Balancers are in front, and open connections ahead of need: one without a request is idle, and not late. */
+  readonly keepsUnused?: boolean;
   /** Above so many connections, idle ones stay no longer than {@link crowdedIdleMs}. */
   readonly crowd?: number;
 }
@@ -107,7 +109,14 @@ export async function listenHttp(
   handler: RequestListener,
   clock: Clock,
   options: ServerOptions = {},
-  { countRefusal = () => {}, readOnlyMethods, unread, first, crowd = usualCrowd }: ListenerHooks = {},
+  {
+    countRefusal = () => {},
+    readOnlyMethods,
+    unread,
+    first,
+    keepsUnused = false,
+    crowd = usualCrowd,
+  }: ListenerHooks = {},
 ): Promise<HttpListener> {
   let isDraining = false;
   let isShut = false;
@@ -150,7 +159,13 @@ export async function listenHttp(
     });
   });
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
-    refuse(error, socket, connections.get(socket), sendRefusal);
+    const connection = connections.get(socket);
+    const isUnused = error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && connection?.socket.bytesRead === 0;
+    if (isUnused && keepsUnused) {
+      connection.socket.setTimeout(server.keepAliveTimeout);
+    } else {
+      refuse(error, socket, connection, sendRefusal);
+    }
   });
   if (readOnlyMethods !== undefined) {
     server.on('checkContinue', take).on('checkExpectation', take);

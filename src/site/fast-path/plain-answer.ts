@@ -24,11 +24,6 @@ export function fastPath(serving: SiteServing, times: PlainTimes): OpenConnectio
     plainConnections({ answer: plainAnswerer(serving, full.idleMs), ...times })(full, clock);
 }
 
-/** Without the fast path: only connections without a request are held back from Node's HTTP server, which would send 408. */
-export function waitForRequest(times: PlainTimes): OpenConnectionHandler {
-  return plainConnections({ answer: () => false, ...times });
-}
-
 /** @param idleMs what the full server's `keepAliveTimeout` is */
 export function plainAnswerer(serving: SiteServing, idleMs: () => number): AnswerPlainly {
   const { clock } = serving;

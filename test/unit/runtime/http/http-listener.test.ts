@@ -4,7 +4,9 @@ import { once } from 'node:events';
 import { Agent, get, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { networkInterfaces } from 'node:os';
+import { text } from 'node:stream/consumers';
 import { test } from 'node:test';
+import { setTimeout } from 'node:timers/promises';
 import { z } from 'zod';
 import { type Clock, systemClock } from '../../../../src/runtime/clock.ts';
 import { keepAliveMs, ListenError, listenHttp } from '../../../../src/runtime/http/http-listener.ts';
@@ -97,6 +99,25 @@ for (const [what, part, told] of unfinished) {
     }
   });
 }
+
+test('a connection that a balancer opens ahead of need is idle, and not late', async () => {
+  const soon = { headersTimeout: 100, requestTimeout: 100, connectionsCheckingInterval: 20 };
+  const answer: RequestListener = (_request, response) => void response.end('ok');
+  const listen = (keepAliveTimeout: number) =>
+    listenHttp(local, answer, systemClock, { ...soon, keepAliveTimeout }, { keepsUnused: true });
+  const patient = await listen(60_000);
+  const hasty = await listen(300);
+  try {
+    const socket = connect(patient.port, local.host);
+    await setTimeout(600);
+    socket.write('GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n');
+    assert.match(await text(socket), /^HTTP\/1\.1 200 /);
+    assert.equal(await sendPart(hasty.port, ''), '');
+  } finally {
+    await patient.close(now);
+    await hasty.close(now);
+  }
+});
 
 const startOfRequest = z.object({
   server: z.object({

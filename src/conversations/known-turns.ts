@@ -16,13 +16,17 @@ interface KnownTurn {
   isChanged: boolean;
 }
 
-export type Recognized =
+export type Recognized = {
+  /** Number of the reading that saw it last; `undefined` for a new one. */
+  readonly seenBy: number | undefined;
+} & (
   | { readonly kind: 'known' }
   | {
       readonly kind: 'insert' | 'update';
       readonly turnKey: string;
       readonly contentHash: string;
-    };
+    }
+);
 
 /** Rows that are recognized together, and stored when a sink has them. */
 export interface TurnBatch {
@@ -85,14 +89,15 @@ export function createKnownTurns(database: DatabaseSync) {
             twins.push(added);
             onPage.add(added);
             const key = added.ordinal === 0 ? first : turnKey(turn, added.ordinal);
-            return { kind: 'insert', turnKey: key, contentHash: whole };
+            return { kind: 'insert', seenBy: undefined, turnKey: key, contentHash: whole };
           }
           onPage.add(found);
           const isSame = found.content === row.content;
+          const seenBy = found.reading;
           Object.assign(found, row, { isChanged: true });
-          if (isSame) return { kind: 'known' };
+          if (isSame) return { kind: 'known', seenBy };
           const key = found.ordinal === 0 ? first : turnKey(turn, found.ordinal);
-          return { kind: 'update', turnKey: key, contentHash: whole };
+          return { kind: 'update', seenBy, turnKey: key, contentHash: whole };
         },
         store: () => {
           for (const { at, twins } of loaded.values()) {

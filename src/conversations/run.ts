@@ -128,6 +128,8 @@ class Run {
   #batch: TurnBatch;
   /** Rows, those that the sink has already included. */
   #uncommitted = 0;
+  /** Of this run: what it saw before is counted. */
+  #firstReading: number | undefined;
   /** Of the window that is read. */
   #pages = 0;
   #rows = 0;
@@ -216,6 +218,7 @@ class Run {
     const { listing, state, sink } = this.#dependencies;
     const { project, limit } = this.#request;
     const reading = state.nextReading();
+    this.#firstReading ??= reading;
     const query = { projectId: project, dateFrom: from - earlierMs, dateTo: until, limit };
     this.#rows = 0;
     this.#pages = 0;
@@ -242,8 +245,11 @@ class Run {
       if (!this.#isAskedFor(read)) continue;
       const turn = dropsResponse ? { ...read, response: null } : read;
       const found = this.#batch.recognize(turn, read.response, reading);
+      // A turn without an instant may be in the listing of every window.
+      const isCounted = found.seenBy !== undefined && found.seenBy >= (this.#firstReading ?? 0);
+      if (turn.timestamp === null && !isCounted) this.#counts.undated += 1;
       if (found.kind === 'known') {
-        this.#counts.unchanged += 1;
+        if (turn.timestamp !== null || !isCounted) this.#counts.unchanged += 1;
         continue;
       }
       this.#counts[found.kind === 'insert' ? 'inserted' : 'updated'] += 1;
@@ -262,10 +268,7 @@ class Run {
 
   /** A turn without an instant is taken, because nothing says that it is not asked for. */
   #isAskedFor({ timestamp }: ReadTurn): boolean {
-    if (timestamp === null) {
-      this.#counts.undated += 1;
-      return true;
-    }
+    if (timestamp === null) return true;
     const at = Date.parse(timestamp);
     const isInside = at >= this.#request.since && at < (this.#request.until ?? Number.POSITIVE_INFINITY);
     if (!isInside) this.#counts.outside += 1;

@@ -209,7 +209,7 @@ test('rows of any shape are kept', async (t) => {
   const { run, turns } = await workplace(t, rows);
   const first = await run('-o', 'json');
   assert.equal(first.code, 0, first.stderr);
-  assert.equal(JSON.parse(first.stdout).undated > 0, true);
+  assert.equal(JSON.parse(first.stdout).undated, 1);
   assert.equal(turns().length, rows.length);
   assert.equal(new Set(turns().map(({ turn_key }) => turn_key)).size, rows.length);
   assert.equal(JSON.parse((await run('-o', 'json')).stdout).inserted, 0);

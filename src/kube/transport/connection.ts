@@ -164,8 +164,15 @@ const filesOf = (list = ''): readonly string[] => [
 
 const homeKubeconfig = (): string => join(homedir(), '.kube', 'config');
 
+/** Without a document, to kubectl a file that names nothing. */
+const isBlank = (file: string): boolean =>
+  readFileSync(file, 'utf8')
+    .split('\n')
+    .every((line) => /^\s*(?:#.*|---\s*)?$/.test(line));
+
 /** As kubectl: a plugin's path with a slash starts at the folder of its kubeconfig. */
 function loadFile(config: KubeConfig, file: string): void {
+  if (isBlank(file)) return;
   config.loadFromFile(file);
   for (const { exec } of config.users) {
     const command: unknown = exec?.command;

@@ -186,7 +186,11 @@ test('files of KUBECONFIG are merged as by kubectl: absent ones are skipped, and
   const a = writeContext('list-a', 'https://a.example', 'first');
   const b = writeContext('list-b', 'https://b.example', 'second');
   const absent = join(folder, 'absent');
-  for (const files of [[a], [absent, a], [a, absent], [a, b], [a, a], ['', a, '']]) {
+  const blanks = ['', '\n', '# none yet\n', '---\n'].map((text, at) => {
+    writeFileSync(join(folder, `blank-${at}`), text);
+    return join(folder, `blank-${at}`);
+  });
+  for (const files of [[a], [absent, a], [a, absent], [a, b], [a, a], ['', a, ''], [...blanks, a]]) {
     const connection = openList(files);
     assert.equal(connection.server, 'https://a.example', files.join());
     const { headers } = await connection.authenticate(never);

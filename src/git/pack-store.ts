@@ -1,6 +1,6 @@
 // Objects of received packs by their ids (gitformat-pack). In place of the git client's own reader, which keeps the result of
 // each delta whose chain is long: an ordinary push of kilobytes took a gigabyte. Refuses
-// objects and packs beyond the bounds. Invariant: beside packs and ids no more is held than a bounded cache and the objects
+// objects and packs beyond the bounds. Invariant: in addition to packs and ids no more is held than a bounded cache and the objects
 // of one step, and all that is resolved counts against one budget.
 
 import { createHash } from 'node:crypto';
@@ -35,7 +35,7 @@ export interface GitObject {
 type Place = number;
 const packFactor = 2 ** 32;
 
-/** What a look at an object costs, and what is kept of it beside its content: in bytes, of both budgets. */
+/** What a read of an object costs, and what is kept of it in addition to its content: in bytes, of both budgets. */
 const costOfObject = 256;
 
 /** Of one pack, while their bases are not known. */
@@ -84,9 +84,9 @@ export class PackStore {
       else {
         refuseSize(resultSizeOf(data), this.#limits.maxObjectBytes);
         const base = 'place' in of ? of.place : of.id;
-        const beside = deltas.byBase.get(base);
-        if (beside === undefined) deltas.byBase.set(base, [place]);
-        else beside.push(place);
+        const siblings = deltas.byBase.get(base);
+        if (siblings === undefined) deltas.byBase.set(base, [place]);
+        else siblings.push(place);
         deltas.places.add(place);
       }
       at = first + dataStart + used;

@@ -52,7 +52,7 @@ export function isClutter(path: string): boolean {
   return path.split('/').some((name) => isClutterName(name) || clutterDotfile.test(name));
 }
 
-/** Whether it starts an exported site by double click: the script that it starts lies beside it. */
+/** Whether it starts an exported site by double click: the script that it starts lies next to it. */
 export function isStarter(path: string, rootFiles: ReadonlySet<string>): boolean {
   return starters.has(path) || (isLauncher(path) && [...starters].some((name) => rootFiles.has(name)));
 }

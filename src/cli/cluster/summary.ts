@@ -1,5 +1,5 @@
 // A StaticExport in the terms that commands show: what `kubectl get` shows, what a pipeline branches on, and what a condition
-// means to a person: fine, in need of somebody, or retried. Pure. The client has made its text printable.
+// means to a person: fine, waiting for a person, or retried. Pure. The client has made its text printable.
 
 import { group, singular } from '../../staticexport/names.ts';
 import { parseStaticExport } from '../../staticexport/parse.ts';

@@ -37,7 +37,7 @@ export async function readImportState(path: string): Promise<ImportState> {
   throw new CliError('usage', 'StateDamaged', message);
 }
 
-/** The target of a state beside it; a state that several targets share names them. */
+/** The target of a state that lies next to it; a state that several targets share names them. */
 export const onlyTarget = 'target';
 
 /**

@@ -11,10 +11,10 @@ const buildFolder =
 /** Everything below is named by build or content. Nuxt names its programs by nothing but the hash. */
 const wholeFolder =
   /(?:^|\/)(?:(?:_next\/static|_app\/immutable)\/|_nuxt\/[\w-]{8}\.(?:m?js|css)(?:\.map)?$)/;
-/** Outside of build folders only these are named by hashes: esbuild, Angular and Hugo write them beside the pages. */
+/** Outside of build folders only these are named by hashes: esbuild, Angular and Hugo write them next to the pages. */
 const program = /\.(?:m?js|css|wasm)(?:\.map)?$/;
 
-/** `likely` counts only beside others of the folder. */
+/** `likely` counts only where the folder has more of them. */
 export type AssetNaming = 'hashed' | 'likely' | 'plain';
 
 /** @param path of a file in the bundle, no leading slash */

@@ -4,6 +4,7 @@
 
 import { kind } from '../../staticexport/names.ts';
 import { parseStaticExport } from '../../staticexport/parse.ts';
+import type { Failure } from '../../staticexport/status-schema.ts';
 import type { StaticExportObject } from '../../wire/cluster.ts';
 import { CliError } from '../cli-error.ts';
 import type { CliContext, CommandResult } from '../context.ts';
@@ -92,7 +93,8 @@ async function edit(
   // What was requested before may still be in progress.
   const requested = planned === undefined ? summaryOf(object).pinned : planned.requestedVersion;
   const isWaiting = values.wait === true && values.dryRun === 'none';
-  const awaited = isWaiting ? awaitedOf(verb, token, requested) : undefined;
+  const earlier = planned === undefined ? undefined : parseStaticExport(object).status.failures?.poll;
+  const awaited = isWaiting ? awaitedOf(verb, token, requested, earlier) : undefined;
   const fields = {
     ...((verb === 'request' || verb === 'refresh-link') && { token }),
     ...(requested !== undefined && { requestedVersion: requested }),
@@ -128,10 +130,16 @@ async function edit(
   return awaited === undefined ? requestedResult(verb, stored, planned, fields) : awaitResult(awaited);
 }
 
-function awaitedOf(verb: Verb, token: string, requested: string | undefined): Awaited | undefined {
+function awaitedOf(
+  verb: Verb,
+  token: string,
+  requested: string | undefined,
+  earlier: Failure | undefined,
+): Awaited | undefined {
   if (verb === 'request') return awaitedExport(token);
   if (verb === 'refresh-link') return awaitedLink(token);
-  return requested === undefined ? undefined : awaitedVersion(requested, verb === 'promote' ? verb : 'pin');
+  if (requested === undefined) return undefined;
+  return awaitedVersion(requested, verb === 'promote' ? verb : 'pin', earlier);
 }
 
 /** The change is stored, and the operator has not acted on it yet. */

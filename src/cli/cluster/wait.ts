@@ -38,14 +38,20 @@ export const awaitedExport = (token: string): Awaited => ({
   phase: 'Waiting for the export',
   goesOn: 'the export goes on',
   endOf: (object) => endOfExport(object, token),
-  obstacleOf: ({ lastHandledRequest, failures, conditions }) => {
+  obstacleOf: (status) => {
+    const { failures, conditions } = status;
     if (failures?.export?.request === token) return find(conditions, 'Exported');
-    const hasFailed = lastHandledRequest === token && failures?.poll !== undefined;
-    return hasFailed ? retriedExport(conditions) : undefined;
+    return failureOfExport(status, token) === undefined ? undefined : retriedExport(conditions);
   },
-  failureOf: ({ lastHandledRequest, failures }) =>
-    lastHandledRequest === token ? failures?.poll : undefined,
+  failureOf: (status) => failureOfExport(status, token),
 });
+
+/** Another job than that of the request may fail: the status holds the last failure alone. */
+const failureOfExport = (
+  { lastHandledRequest, job, failures }: Status,
+  token: string,
+): Failure | undefined =>
+  lastHandledRequest === token && failures?.poll?.subject === job?.id ? failures?.poll : undefined;
 
 /** @param token of the request */
 export const awaitedLink = (token: string): Awaited => ({
@@ -57,15 +63,32 @@ export const awaitedLink = (token: string): Awaited => ({
   failureOf: ({ failures }) => (failures?.link?.refreshRequest === token ? failures.link : undefined),
 });
 
-/** @param version of a pin, or of the candidate that is promoted */
-export const awaitedVersion = (version: string, by: 'pin' | 'promote'): Awaited => ({
-  phase: `Waiting for version ${version}`,
-  goesOn: 'the operator goes on',
-  endOf: (object) => endOfVersion(object, version, by),
-  obstacleOf: ({ failures, conditions }) =>
-    failures?.poll === undefined ? undefined : find(conditions, by === 'pin' ? 'Ready' : 'Exported'),
-  failureOf: ({ failures }) => failures?.poll,
-});
+/**
+ * @param version of a pin, or of the candidate that is promoted
+ * @param earlier the failure in the status before the request, which says nothing about it
+ */
+export const awaitedVersion = (version: string, by: 'pin' | 'promote', earlier?: Failure): Awaited => {
+  const failureOf = ({ candidate, history, failures }: Status): Failure | undefined => {
+    const versions = by === 'pin' ? history : candidate && [candidate];
+    const jobId = versions?.find((one) => one.version === version)?.jobId;
+    const failure = failures?.poll;
+    const isEarlier =
+      failure?.count === earlier?.count && failure?.lastFailureTime === earlier?.lastFailureTime;
+    return jobId === undefined || failure?.subject !== jobId || isEarlier ? undefined : failure;
+  };
+  return {
+    phase: `Waiting for version ${version}`,
+    goesOn: 'the operator goes on',
+    endOf: (object) => endOfVersion(object, version, by),
+    obstacleOf: (status) => {
+      if (failureOf(status) === undefined) return undefined;
+      const obstacle = find(status.conditions, by === 'pin' ? 'Ready' : 'Exported');
+      const isAbout = by === 'pin' || retriedReasons.has(obstacle?.reason ?? '');
+      return obstacle?.status === 'False' && isAbout ? obstacle : undefined;
+    },
+    failureOf,
+  };
+};
 
 /**
  * @returns the object whose status says that the request is complete, and its message

@@ -189,7 +189,7 @@ const inspecting = (reason: string, exportedReason: string) =>
       condition('Exported', 'False', exportedReason),
       condition('Reconciling', 'True', 'BackingOff'),
     ],
-    failures: { poll: { ...failure, reason } },
+    failures: { poll: { ...failure, subject: job.id, reason } },
   });
 
 for (const [reason, exportedReason] of [
@@ -251,18 +251,22 @@ for (const [name, status, expected] of links) {
   });
 }
 
-test('a refresh or a pin that only a person can help ends the wait too', async () => {
+test('a refresh that only a person can help ends the wait too', async () => {
   const reason = 'LinkRefused';
   const refused = {
     lastHandledRefresh: earlier,
     conditions: [ready, condition('LinkFresh', 'True', 'Fresh')],
-    failures: { link: { ...failure, reason, refreshRequest: token }, poll: { ...failure, reason } },
+    failures: { link: { ...failure, reason, refreshRequest: token } },
   };
-  const refresh = await wait([objectWith(refused)], 60_000, awaitedLink(token));
-  const pin = { pin: { version: '20260104-030000-aaaaaaaa' } };
-  const pinning = await wait([objectWith(refused, pin)], 60_000, awaitedVersion(pin.pin.version, 'pin'));
-  for (const { ended, reads } of [refresh, pinning])
-    assert.deepEqual([ended, reads], [['temporary', reason], 1]);
+  const { ended, reads } = await wait([objectWith(refused)], 60_000, awaitedLink(token));
+  assert.deepEqual([ended, reads], [['temporary', reason], 1]);
+});
+
+test('a failure of another job does not end the wait for an export', async () => {
+  const failing = inspecting('LinkRefused', 'InspectionFailed');
+  const poll = { ...failure, subject: 'another', reason: 'LinkRefused' };
+  const other = { ...failing, status: { ...Object(failing.status), failures: { poll } } };
+  assert.deepEqual((await wait([other, objectWith(promoted)])).reads, 2);
 });
 
 const pinned = '20260104-030000-aaaaaaaa';
@@ -380,11 +384,52 @@ test('a gate that still holds the first candidate does not end the wait for its 
   assert.equal((await wait(answers, 60_000, awaitedVersion(newer, 'promote'))).reads, 2);
 });
 
+const pinnable = {
+  version: pinned,
+  jobId: 'i',
+  digest: 'sha256:aa',
+  exportTime: '2026-01-04T12:00:00Z',
+  publishTime: '2026-01-04T12:00:00Z',
+};
+const inspection = condition('Exported', 'False', 'InspectionFailed');
+const held = condition('Exported', 'False', 'AwaitingPromotion');
+const pinPending = condition('Ready', 'False', 'PinPending');
+for (const [what, by, subject, conditions, before, ends] of [
+  ['its own job', 'pin', 'i', [pinPending], undefined, 'Ready=False: because of PinPending'],
+  ['its own job', 'promote', 'k', [inspection], undefined, 'Exported=False: because of InspectionFailed'],
+  ['its own job again', 'pin', 'i', [pinPending], { count: 1 }, 'Ready=False: because of PinPending'],
+  ['another job', 'pin', 'k', [pinPending], undefined, undefined],
+  ['another job', 'promote', 'i', [inspection], undefined, undefined],
+  ['its own job before the request', 'pin', 'i', [pinPending], {}, undefined],
+  ['its own job before the request', 'promote', 'k', [inspection], {}, undefined],
+  ['its own job, while Ready is True', 'pin', 'i', [ready], undefined, undefined],
+  ['its own job, while it is held', 'promote', 'k', [held], undefined, undefined],
+] as const) {
+  test(`a failure of ${what} ${ends === undefined ? 'does not end' : 'ends'} the wait to ${by}`, async () => {
+    const poll = { ...failure, count: 2, subject, reason: 'LinkRefused' };
+    const [version, spec] = by === 'pin' ? [pinned, pin] : [newer, {}];
+    const status = { candidate: promotable, history: [pinnable], conditions, failures: { poll } };
+    const answers = [status, { active: activeWith(version), conditions: [ready] }];
+    const awaited = awaitedVersion(version, by, before && { ...poll, ...before });
+    const { ended, said, reads } = await wait(
+      answers.map((one) => objectWith(one, spec)),
+      60_000,
+      awaited,
+    );
+    if (ends === undefined) assert.deepEqual([ended, reads], [`Version ${version} is published.`, 2]);
+    else {
+      assert.deepEqual([ended, reads], [['temporary', 'LinkRefused'], 1]);
+      assert.equal(said, `${ends} The operator retries, but needs a change first.`);
+    }
+  });
+}
+
 test('a pin that is retried until --timeout ends the wait at its deadline, and the reason is noted', async () => {
   const status = {
     active: activeWith(newer),
     conditions: [condition('Ready', 'False', 'PinPending')],
-    failures: { poll: { ...failure, reason: 'ServerError' } },
+    history: [pinnable],
+    failures: { poll: { ...failure, subject: pinnable.jobId, reason: 'ServerError' } },
   };
   const { ended, notes } = await wait([objectWith(status, pin)], 60_000, awaitedVersion(pinned, 'pin'));
   assert.deepEqual(

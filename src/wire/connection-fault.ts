@@ -3,7 +3,7 @@
 
 /** Words to put after the host, and what to do about it. */
 export interface ConnectionFault {
-  readonly kind: 'unknown-ca' | 'wrong-certificate' | 'not-tls' | 'unreachable';
+  readonly kind: 'unknown-ca' | 'wrong-certificate' | 'wrong-protocol' | 'unreachable';
   /** A verb first: `showed a certificate that has expired`. */
   readonly what: string;
   /** A sentence without its full stop; `undefined` for an unknown CA, whose remedy is the caller's. */
@@ -55,7 +55,6 @@ const ofCertificates = /^(?!ERR_SSL_).*(?:CERT|ISSUER)/;
 
 /** The other side speaks another protocol, or TLS with other parameters. */
 const otherProtocols: Readonly<Record<string, readonly [what: string, remedy: string]>> = {
-  HPE_INVALID_CONSTANT: ['did not answer with HTTP', 'Check the port, and https or http'],
   ERR_SSL_WRONG_VERSION_NUMBER: ['does not speak TLS on this port', 'Check the port, and https or http'],
   ERR_SSL_PACKET_LENGTH_TOO_LONG: ['does not speak TLS on this port', 'Check the port, and https or http'],
   ERR_SSL_UNSUPPORTED_PROTOCOL: ['speaks an old version of TLS only', 'Allow TLS 1.2 or 1.3 there'],
@@ -69,10 +68,24 @@ const unreachable: Readonly<Record<string, readonly [what: string, remedy: strin
   ENOTFOUND: ['was not found in DNS', 'Check the name and the DNS'],
   EAI_AGAIN: ['could not be looked up: DNS did not answer', 'Check the DNS'],
   ECONNREFUSED: ['refused the connection', 'Check the port, and that the service runs'],
-  ERR_SSL_SSLV3_ALERT_HANDSHAKE_FAILURE: ['refused the TLS handshake', 'Check its name and TLS settings'],
+  HPE_INVALID_EOF_STATE: ['broke off its answer', 'Check its address and the network'],
   ERR_SSL_TLSV1_ALERT_INTERNAL_ERROR: ['refused the TLS handshake', 'Check its name and TLS settings'],
   EPROTO: ['broke off the TLS handshake', 'Check the port, and https or http'],
 };
+
+/** Of OpenSSL: damage on the way, or a server that may not have its certificate yet. */
+const passingTlsErrors = /INTERNAL_ERROR|BAD_RECORD_MAC|RECORD_OVERFLOW|USER_CANCELLED|UNEXPECTED_EOF/;
+
+/** What the same request meets again. undici gives only the class name for what is not HTTP. */
+function protocolWords(code: string): readonly [what: string, remedy: string] | undefined {
+  if (Object.hasOwn(unreachable, code)) return undefined;
+  if (code.startsWith('HPE_') || code === 'HTTPParserError')
+    return ['did not answer with HTTP', 'Check the port, and https or http'];
+  if (!code.startsWith('ERR_SSL_') || passingTlsErrors.test(code)) return undefined;
+  return code.includes('ALERT')
+    ? ['refused the TLS handshake', 'Check its TLS settings. It must not demand a client certificate']
+    : ['failed the TLS handshake', 'Check its TLS settings'];
+}
 
 /**
  * @param code safe to publish
@@ -92,14 +105,15 @@ export function describeConnectionFault(code: string): ConnectionFault {
   if (wrong !== undefined) {
     return { kind: 'wrong-certificate', what: said(`showed a certificate ${wrong[0]}`), remedy: wrong[1] };
   }
-  const protocol = otherProtocols[code];
-  if (protocol !== undefined) return { kind: 'not-tls', what: said(protocol[0]), remedy: protocol[1] };
+  const protocol = otherProtocols[code] ?? protocolWords(code);
+  if (protocol !== undefined) return { kind: 'wrong-protocol', what: said(protocol[0]), remedy: protocol[1] };
   const [what, remedy] = unreachable[code] ?? defaultWords(code);
   return { kind: 'unreachable', what: said(what), remedy };
 }
 
 function defaultWords(code: string): readonly [what: string, remedy: string] {
-  if (code.startsWith('HPE_')) return ['did not answer with HTTP', 'Check the port, and https or http'];
+  if (code.startsWith('ERR_SSL_'))
+    return ['broke off the TLS handshake', 'Check its TLS settings and the network'];
   if (code.startsWith('PROXY_ANSWERED_')) {
     return ['could not be reached through the proxy', 'Check the proxy and its credentials'];
   }

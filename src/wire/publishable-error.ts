@@ -16,9 +16,9 @@ export class PublishableError extends Error {
   }
 }
 
-/** Node's system errors carry one of these. Any other text there comes from outside and is not printed. */
+/** Node's system errors carry one of these, also `ERR_SSL_SSL/TLS_ALERT_…`. Any other text there comes from outside and is not printed. */
 const systemCode =
-  /^(E[A-Z0-9_]+|UND_ERR_[A-Z_]+|ERR_[A-Z0-9_]+|CERT_[A-Z_]+|DEPTH_[A-Z_]+|SELF_SIGNED_[A-Z_]+|UNABLE_TO_[A-Z_]+|HPE_[A-Z_]+|(HOSTNAME|INVALID|PATH_LENGTH|EE|CA)_(MISMATCH|CA|PURPOSE|EXCEEDED|KEY_TOO_SMALL|MD_TOO_WEAK))$/;
+  /^(E[A-Z0-9_]+|UND_ERR_[A-Z_]+|ERR_[A-Z0-9_]+(\/TLS_[A-Z0-9_]+)?|CERT_[A-Z_]+|DEPTH_[A-Z_]+|SELF_SIGNED_[A-Z_]+|UNABLE_TO_[A-Z_]+|HPE_[A-Z_]+|(HOSTNAME|INVALID|PATH_LENGTH|EE|CA)_(MISMATCH|CA|PURPOSE|EXCEEDED|KEY_TOO_SMALL|MD_TOO_WEAK))$/;
 
 /** undici has no code for a proxy that refuses the tunnel, and the proxy's HTTP status is what the reader needs. */
 const proxyRefusal = /^Proxy response \((\d{3})\) !== 200 when HTTP Tunneling$/;
@@ -32,6 +32,8 @@ export function publishableCode(error: unknown): string {
     if (at instanceof PublishableError) return at.code;
     const proxyStatus = proxyRefusal.exec(at.message)?.[1];
     if (proxyStatus !== undefined) return `PROXY_ANSWERED_${proxyStatus}`;
+    // undici has no code for an answer that is not HTTP.
+    if (at.name === 'HTTPParserError') return at.name;
     if ('code' in at && typeof at.code === 'string' && systemCode.test(at.code)) return at.code;
   }
   return error instanceof Error ? error.name : 'UnknownError';

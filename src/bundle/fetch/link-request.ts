@@ -136,6 +136,6 @@ export function networkFault(host: string, error: unknown, signal: AbortSignal):
 const codes = {
   'unknown-ca': 'CertificateNotTrusted',
   'wrong-certificate': 'CertificateNotTrusted',
-  'not-tls': 'DownloadFailed',
+  'wrong-protocol': 'DownloadFailed',
   unreachable: 'DownloadFailed',
 } as const;

@@ -4,6 +4,7 @@
 
 import { BundleError } from '../../bundle/bundle-error.ts';
 import type { BundleIndex } from '../../bundle/bundle-index.ts';
+import { readAddressFault } from '../../export-api/address-fault.ts';
 import { type ExportApi, ExportApiError, type IssuedLink } from '../../export-api/answers.ts';
 import { type CallPolicy, callPolicies } from '../../reconcile/failure-policy.ts';
 import { pollIntervalMs } from '../../reconcile/poll.ts';
@@ -62,7 +63,9 @@ export async function exportSite(
   given: ExportDependencies,
   signal: AbortSignal,
 ): Promise<CompleteExport> {
-  const firstAnswer = createFirstAnswer('--api-base-url', given.clock);
+  const left = given.state.state.current;
+  const isKnown = left?.jobId !== undefined && left.baseUrl === request.baseUrl;
+  const firstAnswer = createFirstAnswer('--api-base-url', given.clock, () => isKnown);
   const dependencies = { ...given, api: firstAnswer.watch(given.api), firstAnswer };
   const started = await startOrContinue(request, dependencies, signal);
   for (;;) {
@@ -235,7 +238,7 @@ async function repeat<T>(
       const fault = firstAnswer.fault();
       if (fault !== undefined) throw fault;
       // A request that was not sent has no answer that may be lost.
-      const isUnsent = firstAnswer.isUnreached();
+      const isUnsent = error instanceof ExportApiError && readAddressFault(error) === 'unreached';
       if (isUnsent) unsent += 1;
       const policy = policyOf(error);
       // 501: this address has no such call.

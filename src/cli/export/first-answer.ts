@@ -1,6 +1,7 @@
-// Whether the export API has answered a command yet. Until then a failure may be a typing error in the address, which no
-// retry corrects: some end the command at once, a host that cannot be reached after two minutes. After the first answer
-// each failure may pass. Refuses: retrying; the caller asks after each failure.
+// Whether the export API has answered a command yet, or gave the job that the command continues. Until then a failure may
+// be a typing error in the address, which no retry corrects: some end the command at once, a host that cannot be reached
+// after two minutes. After the first answer, also a refusal, each failure may pass. Refuses: retrying; the caller asks
+// after each failure.
 
 import { readAddressFault } from '../../export-api/address-fault.ts';
 import { type ExportApi, ExportApiError } from '../../export-api/answers.ts';
@@ -22,15 +23,23 @@ export interface FirstAnswer {
   waitMs(): number;
 }
 
-/** @param setting where the user wrote the address: `--api-base-url` */
-export function createFirstAnswer(setting: string, clock: Pick<Clock, 'monotonic'>): FirstAnswer {
-  let hasAnswered = false;
+/**
+ * @param setting where the user wrote the address: `--api-base-url`
+ * @param isKnown true while a job is known that this address started
+ */
+export function createFirstAnswer(
+  setting: string,
+  clock: Pick<Clock, 'monotonic'>,
+  isKnown: () => boolean,
+): FirstAnswer {
+  let wasAnswered = false;
+  const hasAnswered = (): boolean => wasAnswered || isKnown();
   let last: ExportApiError | undefined;
   let unreachedSince: number | undefined;
   const observe = async <T>(call: Promise<T>, ofJob = true): Promise<T> => {
     try {
       const answer = await call;
-      hasAnswered = true;
+      wasAnswered = true;
       return answer;
     } catch (error) {
       // 404 for a job means that the job is gone.
@@ -40,11 +49,13 @@ export function createFirstAnswer(setting: string, clock: Pick<Clock, 'monotonic
   };
   const note = (error: ExportApiError): void => {
     const fault = readAddressFault(error);
+    // A refusal as an export API gives it is an answer too: 429, or 503 while it is restarted.
+    if (fault === undefined && error.status !== undefined) wasAnswered = true;
     last = fault === undefined ? undefined : error;
     unreachedSince = fault === 'unreached' ? (unreachedSince ?? clock.monotonic()) : undefined;
   };
   const remainingMs = (): number =>
-    hasAnswered || unreachedSince === undefined
+    hasAnswered() || unreachedSince === undefined
       ? Number.POSITIVE_INFINITY
       : Math.max(0, unreachedSince + unreachedMs - clock.monotonic());
   return {
@@ -53,10 +64,10 @@ export function createFirstAnswer(setting: string, clock: Pick<Clock, 'monotonic
       readJob: (jobId, signal) => observe(api.readJob(jobId, signal)),
       issueLink: (request, signal) => observe(api.issueLink(request, signal)),
     }),
-    isUnreached: () => !hasAnswered && unreachedSince !== undefined,
+    isUnreached: () => !hasAnswered() && unreachedSince !== undefined,
     fault: () => {
       const isEarly = unreachedSince !== undefined && remainingMs() > 0;
-      return hasAnswered || last === undefined || isEarly ? undefined : wrongAddress(last, setting);
+      return hasAnswered() || last === undefined || isEarly ? undefined : wrongAddress(last, setting);
     },
     waitMs: remainingMs,
   };

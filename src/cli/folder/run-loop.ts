@@ -89,19 +89,24 @@ export async function runLoop(
 ): Promise<RunEnd> {
   const { key, spec, cluster, reconcileContext, waker, git } = loop;
   const { clock, progress } = context;
-  const outputName =
-    parseStaticExport({ spec, status: {} }).spec?.output?.name ?? defaultOutputName(key.name);
+  const manifest = parseStaticExport({ spec, status: {} }).spec;
+  const outputName = manifest?.output?.name ?? defaultOutputName(key.name);
+  const baseUrl = manifest?.api.baseUrl ?? loop.apiBaseUrl;
   const publishers = loop.publishings.map((one) =>
     createPublisher(one, { clock, progress, signal }, () => waker.wake()),
   );
   const endsAt = clock.now() + loop.timeout;
-  const firstAnswer = createFirstAnswer(addressSetting(loop), clock);
+  let status: Status = {};
+  const firstAnswer = createFirstAnswer(addressSetting(loop), clock, () => {
+    const { job } = status;
+    // The manifest may name the job of a pin.
+    return job !== undefined && job.cause !== 'Pin' && job.baseUrl === baseUrl;
+  });
   const { exportApi } = reconcileContext;
   const observed: ReconcileContext = {
     ...reconcileContext,
     exportApi: { connect: (...address) => firstAnswer.watch(exportApi.connect(...address)) },
   };
-  let status: Status = {};
   let published: PublishedBundle | undefined;
   let destinations: readonly Destination[] = publishers;
   try {

@@ -215,6 +215,33 @@ test('after an answer the same failures are retried', async () => {
   assert.equal(jobs.size, 1);
 });
 
+test('a run that continues a job had its answer before, also with another key', async () => {
+  for (const failures of [
+    [api('UnexpectedAnswer')],
+    Array.from({ length: 20 }, () => network('ECONNREFUSED')),
+  ]) {
+    const { run, answers, jobs } = testEnvironment();
+    answers.poll = [api('Unauthorized')];
+    await assert.rejects(run());
+    answers.poll = failures;
+    await run();
+    assert.equal(jobs.size, 1);
+  }
+});
+
+test('a refusal is an answer: the export API may be restarting', async () => {
+  for (const [code, status] of [
+    ['ServerError', 503],
+    ['RateLimited', 429],
+  ] as const) {
+    const { run, answers, jobs } = testEnvironment();
+    const refused = fails(new ExportApiError(code, 'said', { status }));
+    answers.start = [refused, ...Array.from({ length: 10 }, () => network('ECONNREFUSED'))];
+    await run();
+    assert.equal(jobs.size, 1);
+  }
+});
+
 test('a job that is continued and gone ends as before: its address was right', async () => {
   const { run, answers } = testEnvironment();
   answers.poll = [api('Unauthorized')];

@@ -118,6 +118,19 @@ test('run --once ends at a wrong address at once, and at a host that is not reac
   on.stop(new CliError('terminated', 'Stopped', 'stopped by SIGTERM'));
 });
 
+test('run --once that continues a job had its answer before', async (t) => {
+  const folder = folderFor(t);
+  const first = await startRun(t, { once: true, folder });
+  await first.pass(1000);
+  first.stop(new CliError('terminated', 'Stopped', 'stopped by SIGTERM'));
+  await assert.rejects(first.ended);
+  const next = await startRun(t, { once: true, folder });
+  next.vendor.failing = 'UnexpectedAnswer';
+  await next.pass(minuteMs);
+  next.stop(new CliError('terminated', 'Stopped', 'stopped by SIGTERM'));
+  await assert.rejects(next.ended, { outcome: 'terminated' });
+});
+
 test('a git target that refuses the last version does not end a run that exports the next one', async (t) => {
   const folder = folderFor(t);
   const git = { url: 'https://git.example.com/a.git', path: 'a.yaml', secretRef: { name: 'fleet' } };

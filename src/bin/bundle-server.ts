@@ -3,6 +3,7 @@
 // both take as long.
 
 import '../runtime/supported-node.ts';
+import { requireProxySettings } from '../bundle/fetch/proxy-settings.ts';
 import { systemClock } from '../runtime/clock.ts';
 import { startAhead } from '../runtime/task.ts';
 import { firstWorker } from '../site/first-worker.ts';
@@ -25,6 +26,8 @@ const { runProgram } = await import('../runtime/program.ts');
 const { bundleServer } = await import('../site/server-flags.ts');
 
 await runProgram(process, bundleServer, async (flags, context) => {
+  // The workers read it when they fetch, and would retry.
+  requireProxySettings(process.env);
   const { runBundleServer } = await import('../site/bundle-server.ts');
   const { keepCollectionsRare } = await import('../runtime/v8/heap-growth.ts');
   // Not before. With other flags, V8 compiles again what Node and the compile cache hold compiled: a thread takes twice as

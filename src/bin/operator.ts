@@ -4,7 +4,7 @@
 // First, because they affect all that follows.
 import '../runtime/supported-node.ts';
 import '../runtime/v8/small-heap.ts';
-import { readProxySettings } from '../bundle/fetch/proxy-settings.ts';
+import { requireProxySettings } from '../bundle/fetch/proxy-settings.ts';
 import { readConnectionEnvironment } from '../kube/transport/connection.ts';
 import { operatorProgram } from '../operator/flags.ts';
 import { runOperator } from '../operator/operator.ts';
@@ -25,7 +25,7 @@ await runProgram(process, operatorProgram, (values, context) =>
     valuesWorker,
     mirrorWorker,
     gitWorker,
-    proxy: readProxySettings(process.env),
+    proxy: requireProxySettings(process.env),
     source: {
       kubeconfig: values.kubeconfig,
       context: values.context,

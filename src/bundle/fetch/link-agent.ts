@@ -6,7 +6,7 @@
 import tls from 'node:tls';
 import { Agent, Dispatcher, Pool, ProxyAgent } from 'undici';
 import { guardedLookup } from '../../runtime/http/guarded-lookup.ts';
-import { type ProxySettings, proxyFor } from './proxy-settings.ts';
+import { checkProxies, type ProxySettings, proxyFor } from './proxy-settings.ts';
 
 export interface LinkAgentOptions {
   readonly allowPrivateLinks: boolean;
@@ -21,7 +21,7 @@ export interface LinkAgentOptions {
 /** For a caller that fetches one archive at a time, a few redirects away. */
 const fewConnections = 4;
 
-/** The caller closes (or destroys) it. */
+/** The caller closes (or destroys) it. @throws {PublishableError} `InvalidProxy` */
 export function createLinkAgent(options: LinkAgentOptions): Dispatcher {
   const { allowPrivateLinks, extraCaPem, proxy, idleTimeoutMs, connections = fewConnections } = options;
   const trust = extraCaPem === undefined ? {} : { ca: [...tls.getCACertificates('default'), extraCaPem] };
@@ -36,6 +36,8 @@ export function createLinkAgent(options: LinkAgentOptions): Dispatcher {
       lookup: guardedLookup(allowPrivateLinks),
     },
   };
+  // Here, because an error of a dispatch is taken for one of the network, and retried.
+  if (proxy !== undefined) checkProxies(proxy);
   const direct = new Agent(common);
   if (!hasProxy(proxy)) return direct;
   return new ChosenAgent(direct, proxy, (uri) => {

@@ -9,15 +9,40 @@ export interface ProxySettings {
   readonly httpProxy: string | undefined;
   readonly httpsProxy: string | undefined;
   readonly noProxy: string | undefined;
+  /** The variables that they are from, where these are in lower case. */
+  readonly names?: Readonly<Partial<Record<Proxy, string>>>;
 }
 
-/** Lower case counts first, as in curl. */
-export function readProxySettings(env: Readonly<Record<string, string | undefined>>): ProxySettings {
+type Proxy = 'httpProxy' | 'httpsProxy';
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Lower case counts first, and an empty variable as none, as in curl. What is no proxy is found when it is used. */
+export function readProxySettings(env: Environment): ProxySettings {
   return {
-    httpProxy: env['http_proxy'] ?? env['HTTP_PROXY'],
-    httpsProxy: env['https_proxy'] ?? env['HTTPS_PROXY'],
-    noProxy: env['no_proxy'] ?? env['NO_PROXY'],
+    httpProxy: env['http_proxy'] || env['HTTP_PROXY'],
+    httpsProxy: env['https_proxy'] || env['HTTPS_PROXY'],
+    noProxy: env['no_proxy'] || env['NO_PROXY'],
+    names: {
+      ...(env['http_proxy'] && { httpProxy: 'http_proxy' }),
+      ...(env['https_proxy'] && { httpsProxy: 'https_proxy' }),
+    },
   };
+}
+
+/**
+ * The same for a program that sends requests: a retry would not correct the variable.
+ *
+ * @throws {PublishableError} `InvalidProxy`
+ */
+export function requireProxySettings(env: Environment): ProxySettings {
+  return checkProxies(readProxySettings(env));
+}
+
+/** @throws {PublishableError} `InvalidProxy`, also of a variable that no request would use now */
+export function checkProxies(settings: ProxySettings): ProxySettings {
+  addressOf('httpsProxy', settings);
+  addressOf('httpProxy', settings);
+  return settings;
 }
 
 /**
@@ -25,14 +50,19 @@ export function readProxySettings(env: Readonly<Record<string, string | undefine
  * @throws {PublishableError} `InvalidProxy`
  */
 export function proxyFor(url: URL, settings: ProxySettings): string | undefined {
-  const isSecure = url.protocol === 'https:';
-  const proxy = (isSecure ? settings.httpsProxy : settings.httpProxy)?.trim();
-  if (!proxy || isExempt(url, settings.noProxy ?? '')) return undefined;
+  if (isExempt(url, settings.noProxy ?? '')) return undefined;
+  return addressOf(url.protocol === 'https:' ? 'httpsProxy' : 'httpProxy', settings);
+}
+
+function addressOf(which: Proxy, { [which]: value, names }: ProxySettings): string | undefined {
+  const proxy = value?.trim();
+  if (!proxy) return undefined;
   const address = proxy.includes('://') ? proxy : `http://${proxy}`;
   if (URL.canParse(address) && /^https?:$/.test(new URL(address).protocol)) return address;
+  const name = names?.[which] ?? (which === 'httpsProxy' ? 'HTTPS_PROXY' : 'HTTP_PROXY');
   throw new PublishableError(
     'InvalidProxy',
-    `${isSecure ? 'HTTPS_PROXY' : 'HTTP_PROXY'} is not the address of an HTTP proxy. Write it as http://HOST:PORT.`,
+    `${name} is not the address of an HTTP proxy. Write it as http://HOST:PORT.`,
   );
 }
 

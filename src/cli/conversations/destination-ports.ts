@@ -1,7 +1,7 @@
 // What sinks of conversations need from outside: a bucket with its credentials, and the connection and secret of a webhook.
 // Refuses: opening anything that the destination does not need.
 
-import { readProxySettings } from '../../bundle/fetch/proxy-settings.ts';
+import { requireProxySettings } from '../../bundle/fetch/proxy-settings.ts';
 import { RenewedAgent } from '../../bundle/fetch/renewed-agent.ts';
 import type { SinkDependencies } from '../../conversations/sinks/open-sink.ts';
 import { readAccessKey, readMirrorSecret } from '../../mirror/mirror-secret.ts';
@@ -34,7 +34,7 @@ export function destinationPorts(
   extraCaPem: string | undefined,
   { clock, env }: Pick<CliContext, 'clock' | 'env'>,
 ): DestinationPorts {
-  const proxy = readProxySettings(env);
+  const proxy = requireProxySettings(env);
   const agents: RenewedAgent[] = [];
   return {
     openBucket: async (bucket) => {

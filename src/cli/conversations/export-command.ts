@@ -2,7 +2,7 @@
 // and sink. Invariant: the result on standard output never mixes with turns there.
 
 import { dirname, join } from 'node:path';
-import { readProxySettings } from '../../bundle/fetch/proxy-settings.ts';
+import { requireProxySettings } from '../../bundle/fetch/proxy-settings.ts';
 import { RenewedAgent } from '../../bundle/fetch/renewed-agent.ts';
 import { type Budget, budgetPath, type OnWait, openBudget } from '../../conversations/budget.ts';
 import type { Estimate } from '../../conversations/estimate.ts';
@@ -228,7 +228,7 @@ function connect(
 ): { readonly client: ListingClient; readonly close: () => Promise<void> } {
   // The user chooses the export API's address, which may be on a private network.
   const agent = new RenewedAgent(
-    { proxy: readProxySettings(env), idleTimeoutMs: timeoutMs, connections: 1, allowPrivateLinks: true },
+    { proxy: requireProxySettings(env), idleTimeoutMs: timeoutMs, connections: 1, allowPrivateLinks: true },
     extraCaPem,
   );
   const options = { clock, timeoutMs, userAgent, baseUrl, key, dispatcher: agent };

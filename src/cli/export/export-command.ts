@@ -2,7 +2,7 @@
 // Invariant: what is written was checked, and passed the promotion gates; the old version stays otherwise.
 
 import { join, resolve } from 'node:path';
-import { readProxySettings } from '../../bundle/fetch/proxy-settings.ts';
+import { requireProxySettings } from '../../bundle/fetch/proxy-settings.ts';
 import { RenewedAgent } from '../../bundle/fetch/renewed-agent.ts';
 import { removeQuietly } from '../../bundle/store/store-disk.ts';
 import { createExportApiClient } from '../../export-api/client.ts';
@@ -161,7 +161,7 @@ async function connect(
   const { extraCaFile, requestTimeout: timeoutMs } = values;
   const authorities = await openCaFile(extraCaFile, () => {});
   const extraCaPem = await authorities.current();
-  const proxy = readProxySettings(env);
+  const proxy = requireProxySettings(env);
   // The user chooses the export API's address, which may be on a private network.
   const agent = new RenewedAgent(
     { proxy, idleTimeoutMs: timeoutMs, connections: 1, allowPrivateLinks: true },

@@ -3,7 +3,7 @@
 // Refuses: a destination that cannot be written, before anything starts.
 
 import { join } from 'node:path';
-import { readProxySettings } from '../../bundle/fetch/proxy-settings.ts';
+import { requireProxySettings } from '../../bundle/fetch/proxy-settings.ts';
 import { createMemory } from '../../loop/memory.ts';
 import { noNotices } from '../../loop/ports.ts';
 import { withoutRetry } from '../../reconcile/status/failure-words.ts';
@@ -111,7 +111,7 @@ async function runOver(
       maxArchiveBytes: values.maxArchiveSize,
       maxBundleBytes: values.maxBundleSize,
       callsAtOnce: 2,
-      proxy: readProxySettings(context.env),
+      proxy: requireProxySettings(context.env),
       bundleWorker: context.bundleWorker,
       valuesWorker: context.valuesWorker,
       mirrorWorker: context.mirrorWorker,

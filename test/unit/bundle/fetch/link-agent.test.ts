@@ -111,3 +111,10 @@ test('a refusal by the proxy is reported with its status', limit, async () => {
   const link = requestLink(requireLink('https://storage.example.com/b.tar.gz'), options, signal);
   await assert.rejects(link, { code: 'DownloadFailed', message: told });
 });
+
+test('a proxy variable that cannot be used is no error of the network: no client is created', () => {
+  const settings = { httpProxy: undefined, httpsProxy: 'socks5://p:1080', noProxy: undefined };
+  assert.throws(() => createLinkAgent({ allowPrivateLinks: true, idleTimeoutMs: 1, proxy: settings }), {
+    code: 'InvalidProxy',
+  });
+});

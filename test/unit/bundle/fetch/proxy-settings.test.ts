@@ -2,7 +2,11 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { proxyFor, readProxySettings } from '../../../../src/bundle/fetch/proxy-settings.ts';
+import {
+  proxyFor,
+  readProxySettings,
+  requireProxySettings,
+} from '../../../../src/bundle/fetch/proxy-settings.ts';
 
 const proxy = 'http://proxy.example:3128';
 const env = { HTTP_PROXY: proxy, HTTPS_PROXY: 'proxy.example:3129' };
@@ -46,4 +50,35 @@ test('each scheme has its own variable, and an address that is not of an HTTP pr
       message: /^HTTPS_PROXY is not the address of an HTTP proxy/,
     });
   }
+});
+
+test('lower case counts first, and an empty variable as none', () => {
+  const [url, upper, lower] = [
+    new URL('https://example.com'),
+    'http://upper.example',
+    'http://lower.example',
+  ];
+  for (const [variables, expected] of [
+    [{ https_proxy: lower, HTTPS_PROXY: upper }, lower],
+    [{ https_proxy: '', HTTPS_PROXY: upper }, upper],
+    [{ HTTPS_PROXY: upper, no_proxy: '', NO_PROXY: 'example.com' }, undefined],
+    [{ HTTPS_PROXY: upper, no_proxy: 'other.example', NO_PROXY: 'example.com' }, upper],
+  ] as const) {
+    assert.equal(proxyFor(url, readProxySettings(variables)), expected);
+  }
+});
+
+test('a program that sends requests ends before the first one, and names the variable that it read', () => {
+  for (const [variables, name] of [
+    [{ HTTPS_PROXY: 'socks5://h:1' }, 'HTTPS_PROXY'],
+    [{ https_proxy: 'socks5://h:1', HTTPS_PROXY: proxy }, 'https_proxy'],
+    [{ HTTPS_PROXY: proxy, HTTP_PROXY: 'h:port' }, 'HTTP_PROXY'],
+    [{ http_proxy: 'socks5h://h:1' }, 'http_proxy'],
+  ] as const) {
+    assert.throws(() => requireProxySettings(variables), {
+      code: 'InvalidProxy',
+      message: `${name} is not the address of an HTTP proxy. Write it as http://HOST:PORT.`,
+    });
+  }
+  assert.equal(requireProxySettings({ HTTPS_PROXY: proxy, https_proxy: '' }).httpsProxy, proxy);
 });

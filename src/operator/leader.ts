@@ -55,8 +55,11 @@ export interface LeaderParts {
 
 /** Reconciles get this long to end after SIGTERM. */
 const drainMs = 25_000;
-/** Every resource is reconciled this often. */
-const fullResyncMs = 60 * 60_000;
+/**
+ * Nothing watches Secrets, and a person waits for the event of a deleted one. Of many resources, three or four are reconciled in
+ * a second.
+ */
+const resyncMs = (resources: number): number => Math.min(60 * 60_000, Math.max(5 * 60_000, resources * 300));
 
 /** Export APIs that may hang at the same time before resources of another one have to wait. */
 const hostsAtOnce = 4;
@@ -142,7 +145,7 @@ export async function runLeader(parts: LeaderParts, { lost, isHeld }: Term): Pro
         reconcile: (key, signal) => reconcile(key, reconcileContext, signal),
         workers: totalWorkers(values),
         timeoutMs: reconcileTimeoutOf(values),
-        fullResyncMs,
+        resyncMs,
         isKnown,
         linkRemainingMs: (key) => linkRemainingMs(watches.get(key), clock.now()),
         observe: (key, result, tookMs, outcome, failed) => {

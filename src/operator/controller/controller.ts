@@ -32,8 +32,8 @@ export interface ControllerOptions {
   readonly workers: number;
   /** A reconcile that takes longer is aborted and retried. */
   readonly timeoutMs: number;
-  /** Every resource is reconciled this often. Requeue times are spread already. */
-  readonly fullResyncMs: number;
+  /** Every resource is reconciled at least this often. @param resources that wait for their time */
+  readonly resyncMs: (resources: number) => number;
   /** Whether the watches know the resource, and of no deletion. */
   readonly isKnown: (key: string) => boolean;
   /** Time until the published link expires, negative afterwards; `undefined` where no link is published. */
@@ -108,7 +108,9 @@ async function reconcileKey(
     const requeues = countImmediate(text, wakeAfterMs, immediate);
     const lookMs = nextLookMs(wakeAfterMs, options.isKnown(text));
     if (lookMs !== undefined) {
-      queue.addAfter(text, Math.min(Math.max(lookMs, pauseMs(requeues)), options.fullResyncMs));
+      // After a start all were reconciled at once.
+      const resyncMs = options.resyncMs(queue.figures().delayed) * (0.8 + 0.2 * random.fraction());
+      queue.addAfter(text, Math.min(Math.max(lookMs, pauseMs(requeues)), resyncMs));
     }
     if (requeues === maxImmediateRequeues + 1) {
       const { because } = outcome;

@@ -160,12 +160,10 @@ export async function listenHttp(
   });
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
     const connection = connections.get(socket);
-    const isUnused = error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && connection?.socket.bytesRead === 0;
-    if (isUnused && keepsUnused) {
+    const isLate = error.code === 'ERR_HTTP_REQUEST_TIMEOUT';
+    if (isLate && keepsUnused && connection?.socket.bytesRead === 0)
       connection.socket.setTimeout(server.keepAliveTimeout);
-    } else {
-      refuse(error, socket, connection, sendRefusal);
-    }
+    else refuse(error, socket, connection, sendRefusal);
   });
   if (readOnlyMethods !== undefined) {
     server.on('checkContinue', take).on('checkExpectation', take);

@@ -42,7 +42,7 @@ export function start(pass: ControllerOptions['reconcile'], more: Partial<Contro
       reconcile: pass,
       workers: 2,
       timeoutMs: 60_000,
-      fullResyncMs: 3_600_000,
+      resyncMs: () => 36_000_000,
       isKnown: () => false,
       linkRemainingMs: () => undefined,
       clock,

@@ -1,4 +1,4 @@
-// When keys are reconciled: workers, requeues, deadlines, the hourly resync, the end. Retries, hot loops and logs have
+// When keys are reconciled: workers, requeues, deadlines, the resync, the end. Retries, hot loops and logs have
 // files of their own.
 
 import assert from 'node:assert/strict';
@@ -19,15 +19,27 @@ test('a key is requeued when its reconcile asked for', async () => {
   assert.equal(passes, 2);
 });
 
-test('every resource is reconciled once an hour, whatever requeue time it asked for', async () => {
+test('every resource is reconciled within the resync time, whatever requeue time it asked for', async () => {
+  const counts: number[] = [];
   let passes = 0;
-  const { clock, queue } = start(async () => {
-    passes += 1;
-    return outcome(90 * 86_400_000);
-  });
+  const { clock, queue } = start(
+    async () => {
+      passes += 1;
+      return outcome(90 * 86_400_000);
+    },
+    {
+      resyncMs: (resources) => {
+        counts.push(resources);
+        return 300_000;
+      },
+    },
+  );
   queue.add('ns/a');
-  await clock.pass(3_600_000);
-  assert.equal(passes, 2);
+  queue.add('ns/b');
+  await clock.pass(240_000);
+  assert.deepEqual([passes, counts], [2, [0, 1]]);
+  await clock.pass(60_000);
+  assert.equal(passes, 4);
 });
 
 test('no randomness is added to a requeue time, which is spread already', async () => {

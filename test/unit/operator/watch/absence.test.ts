@@ -78,7 +78,7 @@ async function passesAfter(answer: (response: ServerResponse) => void) {
       reconcile: (key, signal) => reconcile(key, results.length === 0 ? through : context, signal),
       workers: 1,
       timeoutMs: 300_000,
-      fullResyncMs: 3_600_000,
+      resyncMs: () => 36_000_000,
       isKnown: (key) => key === 'docs/site',
       linkRemainingMs: () => undefined,
       clock,

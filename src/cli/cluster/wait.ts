@@ -23,8 +23,8 @@ export interface Wait {
 /** What is waited for. */
 export interface Awaited {
   readonly phase: string;
-  /** For the message of the deadline. */
-  readonly goesOn: string;
+  /** For the message of the deadline. @param status the last one; `undefined` where none was read */
+  goesOn(status: Status | undefined): string;
   /** @returns `undefined` while the operator works on it */
   endOf(object: StaticExportObject): RunOutcome | undefined;
   /** @returns the condition that says why the operator retries */
@@ -36,12 +36,19 @@ export interface Awaited {
 /** @param token of the request */
 export const awaitedExport = (token: string): Awaited => ({
   phase: 'Waiting for the export',
-  goesOn: 'the export goes on',
+  goesOn: (status) =>
+    status === undefined || status.lastHandledRequest === token
+      ? 'the export goes on'
+      : 'no export has started for this request, and the operator keeps it',
   endOf: (object) => endOfExport(object, token),
   obstacleOf: (status) => {
-    const { failures, conditions } = status;
+    const { failures, conditions, lastHandledRequest } = status;
     if (failures?.export?.request === token) return find(conditions, 'Exported');
-    return failureOfExport(status, token) === undefined ? undefined : retriedExport(conditions);
+    if (failureOfExport(status, token) !== undefined) return retriedExport(conditions);
+    if (lastHandledRequest === token) return undefined;
+    // What holds up every start holds up this one.
+    const hasFailed = failures?.export !== undefined || failures?.poll !== undefined;
+    return blockedBy(conditions) ?? (hasFailed ? retriedExport(conditions) : undefined);
   },
   failureOf: (status) => failureOfExport(status, token),
 });
@@ -56,7 +63,7 @@ const failureOfExport = (
 /** @param token of the request */
 export const awaitedLink = (token: string): Awaited => ({
   phase: 'Waiting for the link',
-  goesOn: 'the operator goes on',
+  goesOn: () => 'the operator goes on',
   endOf: (object) => endOfRefresh(object, token),
   obstacleOf: ({ failures, conditions }) =>
     failures?.link?.refreshRequest === token ? find(conditions, 'LinkFresh') : blockedBy(conditions),
@@ -78,7 +85,7 @@ export const awaitedVersion = (version: string, by: 'pin' | 'promote', earlier?:
   };
   return {
     phase: `Waiting for version ${version}`,
-    goesOn: 'the operator goes on',
+    goesOn: () => 'the operator goes on',
     endOf: (object) => endOfVersion(object, version, by),
     obstacleOf: (status) => {
       if (failureOf(status) === undefined) return undefined;
@@ -103,11 +110,13 @@ export async function waitFor(
   const { phase, goesOn } = awaited;
   const deadline = clock.deadline(timeoutMs, signal);
   let noted: string | undefined;
+  let last: Status | undefined;
   progress.phase(phase);
   for (;;) {
     const object = await readAgain(name, client);
     if (object !== undefined) {
       const { status } = parseStaticExport(object);
+      last = status;
       showJob(status, progress);
       const obstacle = awaited.obstacleOf(status);
       const ended = awaited.endOf(object) ?? endByPerson(awaited.failureOf(status), obstacle);
@@ -125,7 +134,7 @@ export async function waitFor(
     await clock.after(pollMs, deadline).catch((cause: unknown) => {
       signal.throwIfAborted();
       const seen = noted === undefined ? '' : `. The last condition seen: ${noted}`;
-      const message = `--timeout has passed (${Math.round(timeoutMs / 1000)} s); ${goesOn}${seen}`;
+      const message = `--timeout has passed (${Math.round(timeoutMs / 1000)} s); ${goesOn(last)}${seen}`;
       throw new CliError('deadline', 'DeadlineExceeded', message, { cause });
     });
   }

@@ -251,6 +251,21 @@ for (const [name, status, expected] of links) {
   });
 }
 
+for (const [reason, failures] of [
+  ['KeyMissing', undefined],
+  ['ExportApiUnreachable', { export: { request: earlier, count: 3, reason: 'NetworkError' } }],
+] as const) {
+  test(`what keeps the requested export from its start (${reason}) is noted, and named at the deadline`, async () => {
+    const blocked = condition('Exported', 'False', reason);
+    const status = objectWith({ ...before, conditions: [ready, blocked], failures });
+    const { notes, said } = await wait([status], 60_000);
+    const seen = `Exported=False (${reason}): because of ${reason}`;
+    assert.deepEqual(notes, [seen]);
+    assert.match(said ?? '', /^--timeout has passed \(60 s\); no export has started for this request/);
+    assert.ok(said?.endsWith(`The last condition seen: ${seen}`), said);
+  });
+}
+
 test('a refresh that only a person can help ends the wait too', async () => {
   const reason = 'LinkRefused';
   const refused = {
@@ -471,9 +486,13 @@ for (const [what, awaited, status, seen] of [
   test(`at --timeout the wait for ${what} names ${seen === undefined ? 'no condition' : 'the last condition seen'}`, async () => {
     const { ended, said } = await wait([objectWith(status)], 60_000, awaited);
     assert.deepEqual(ended, ['deadline', 'DeadlineExceeded']);
-    const goesOn = awaited.phase === 'Waiting for the link' ? 'the operator' : 'the export';
+    const isStarted = what !== 'an export whose start fails';
+    const ofExport = isStarted
+      ? 'the export goes on'
+      : 'no export has started for this request, and the operator keeps it';
+    const goesOn = awaited.phase === 'Waiting for the link' ? 'the operator goes on' : ofExport;
     const more = seen === undefined ? '' : `. The last condition seen: ${seen}`;
-    assert.equal(said, `--timeout has passed (60 s); ${goesOn} goes on${more}`);
+    assert.equal(said, `--timeout has passed (60 s); ${goesOn}${more}`);
   });
 }
 

@@ -11,8 +11,9 @@ const sentences = {
   FileLink: 'the link is a file: link, and those are not read here',
   ArchiveTooLarge: 'the archive is larger than allowed',
   // decompression
-  TruncatedArchive: 'the archive is truncated',
-  CorruptArchive: 'the archive is damaged: its checksum or compression is not valid',
+  TruncatedArchive: 'the archive is cut off; export or copy it again, and check its upload to the storage',
+  CorruptArchive:
+    'the archive is damaged: its checksum or compression is not valid; export or copy it again, and check its upload to the storage',
   DataAfterEnd: 'the archive goes on after its end',
   ContentTooLarge: 'the unpacked content is larger than allowed',
   TooManyFrames: 'the archive consists of more separately compressed frames than allowed; compress it as one',

@@ -128,9 +128,9 @@ const reasons: Readonly<Record<SourceState, string>> = {
   'link-not-yet-valid':
     "the storage says that the link is not valid yet; waiting until it is. Check the clocks of the storage and of the link's signer",
   'link-refused':
-    'the storage refuses a link that is not known to have expired; do what the last error says (retried every minute)',
+    'the storage refuses a link that is not known to have expired; do what the last error says (retried after seconds, and later every minute)',
   'store-full':
-    'the store has no room for the published bundle; free space or enlarge its volume (retried once there is room)',
+    'the store has no room for the published bundle; free space or enlarge its volume (retried once there is room, at the latest at retryAt)',
   'backing-off': 'could not obtain the published bundle; waiting before the next attempt',
   rejected: 'the published archive was rejected; waiting for another one (this one is retried at intervals)',
 };

@@ -85,7 +85,15 @@ export async function runCli(
     answer = exitCodes[failure.outcome];
     process.exitCode = answer;
     const { usageText } = await import('./output/report.ts');
-    process.stderr.write(usageText(command, text, process.env));
+    const { prose, renderBlocks, screenOf } = await import('./output/screen.ts');
+    const lines = usageText(command, text, process.env).split('\n');
+    const screen = screenOf(process.stderr, false, clock.now());
+    process.stderr.write(
+      renderBlocks(
+        lines.map((line) => (line === '' ? line : prose(line, '', '  '))),
+        screen,
+      ).join('\n'),
+    );
     process.stdout.write(stdout);
   };
   const [word, ...typed] = argv;

@@ -4,6 +4,7 @@
 
 import { InternalAddressError } from '../runtime/http/guarded-lookup.ts';
 import { describeConnectionFault } from '../wire/connection-fault.ts';
+import { excerptOf } from '../wire/foreign-words.ts';
 import { printable } from '../wire/printable-text.ts';
 import { PublishableError, publishableCode } from '../wire/publishable-error.ts';
 import type { GitFailure, GitFailureCode } from './push-task.ts';
@@ -92,13 +93,19 @@ export function statusFault(
       `${returned}. Check the URL, and that the token or password is valid and may ${right} the repository.`,
     );
   }
-  if (status === 429 || status >= 500) {
+  if (status === 413) {
+    return new GitFault(
+      'RepositoryTooLarge',
+      `${returned}. Raise the size limit of the git host, or of the proxy in front of it.`,
+    );
+  }
+  if ([408, 409, 425, 429].includes(status) || status >= 500) {
     return new GitFault('Unreachable', `${returned}. Retrying.`, { isTemporary: true });
   }
   // A host that says why is one.
   return said === ''
     ? notAGitServer(host, `returned ${status}`)
-    : new GitFault('Unauthorized', `${returned}. Follow it, and check the URL of the repository.`);
+    : new GitFault('Unauthorized', `${returned}. Correct what the host names, or the URL of the repository.`);
 }
 
 export const notAGitServer = (host: string, what: string): GitFault =>
@@ -120,9 +127,8 @@ export const tooLarge = (what: string, cause?: unknown): GitFault =>
 export const isTooLarge = (error: unknown): error is GitFault =>
   error instanceof GitFault && error.gitCode === 'RepositoryTooLarge';
 
-/** Lines of the host at most, and characters of them. */
+/** Lines of the host at most. */
 const quotedLines = 3;
-const quotedLength = 300;
 
 /**
  * The reason of a declined push, safe to publish: without addresses, user names in them, or long words, which may be
@@ -135,7 +141,7 @@ export function quoteRemote(lines: readonly string[]): string {
     .slice(0, quotedLines)
     .map((line) => line.replace(/[a-z][a-z0-9+.-]*:\/\/\S+/gi, '[link]').replace(/\S{40,}/g, '[…]'))
     .join(' ');
-  return printable(text, quotedLength);
+  return excerptOf(text) ?? '';
 }
 
 export const declined = (branch: string, lines: readonly string[]): GitFault =>

@@ -159,17 +159,17 @@ export type GitFailureCode =
   | 'InvalidTask' // a branch name that git does not accept, no edits, or more than 500
   | 'EmptyRepository'
   | 'BranchNotFound'
-  | 'Unauthorized' // 401, 403 or 404: hosts answer any of them for a private repository
+  | 'Unauthorized' // 401, 403, 404, or another refusal of which the host says why
   | 'ProtectedBranch' // the host or its hook declined the push; the message quotes its reason
   | 'CertificateNotTrusted'
   | 'HostNotAllowed'
   | 'AddressNotAllowed'
   | 'RedirectRefused'
   | 'Timeout'
-  | 'RepositoryTooLarge' // more than `limits.maxBytes`, or the process's memory
+  | 'RepositoryTooLarge' // more than `limits.maxBytes`, the process's memory, or a limit of the host (413)
   | 'UnsupportedRepository' // SHA-256 objects
   | 'NotAGitServer' // the answer is not git's protocol
-  | 'Unreachable' // no connection, a connection that broke, 429, or 5xx
+  | 'Unreachable' // no connection, a connection that broke, 408, 409, 429, or 5xx
   | 'Contended' // other clients pushed before each attempt
   | 'InvalidCaCertificate'
   | 'BadSigningKey'

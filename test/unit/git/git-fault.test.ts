@@ -39,7 +39,15 @@ test('a refused request quotes the plain text of the host, and guesses nothing w
       'Unauthorized',
       /returned 403: "Your plan is over its limit"\. Check/,
     ],
-    [422, ['TF401027: no permission'], 'Unauthorized', /returned 422: "TF401027: no permission"\. Follow/],
+    [422, ['TF401027: no permission'], 'Unauthorized', /returned 422: "TF401027: no permission"\. Correct/],
+    [413, ['too large'], 'RepositoryTooLarge', /returned 413: "too large"\. Raise the size limit/],
+    [409, ['busy'], 'Unreachable', /returned 409: "busy"\. Retrying/],
+    [
+      403,
+      ['Access denied for glpat-abcdefghijklmnopqrst from 10.1.2.3 (ops@example.com)'],
+      'Unauthorized',
+      /"Access denied for \[redacted\] from \[redacted\] \(\[redacted\]\)"/,
+    ],
     [507, ['No space'], 'Unreachable', /returned 507: "No space"\. Retrying/],
     [422, [''], 'NotAGitServer', /returned 422, which is not git's protocol/],
   ] as const) {

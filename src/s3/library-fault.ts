@@ -152,7 +152,7 @@ export function readRefusedAnswer(error: unknown): RefusedAnswer | undefined {
 export function answerFault(asked: Asked, answer: RefusedAnswer, now: number): BucketFault {
   const { status, code } = answer;
   const returned = `Bucket ${asked.bucket} at ${asked.host} returned ${status}${codeInBrackets(code)}`;
-  const kind = kindOfRefusal(answer);
+  const kind = kindOfRefusal(answer, [asked.bucket]);
   const exact = code === undefined ? undefined : known.find(({ codes }) => codes.test(code));
   // A refused access may name a quota, a lock or a key as its cause.
   if (kind !== undefined && (exact === undefined || exact.fault === 'Denied')) {

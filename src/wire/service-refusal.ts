@@ -38,20 +38,41 @@ export const codeInBrackets = (code: string | undefined): string => (code === un
 const rates = /\brate\b|\bthrottl|too ?many ?requests|requests? per |pull limit|slow ?down/i;
 const full =
   /quota|upper limit|storage ?full|cap ?exceeded|(?:storage|capacity|space|project) (?:[\w']+ ){0,5}(?:limit|exceed|reached|full)|limit ?exceeded|no ?space ?left|enospc|insufficient ?(?:storage|space|capacity)|disk (?:usage|is full)/i;
+/** A disk that is full stays so, whatever the status is. Other words of 5xx are about the moment. */
+const diskFull = /storage ?full|no ?space ?left|enospc|disk (?:usage|is full)/i;
+/** What a rule may keep; an account or a page is locked or protected for other reasons. */
+const kept = '\\b(?:tag|object|version|artifact|blob|image|manifest|repository|bucket)s?\\b';
+const byRule = '\\b(?:locked|protected)\\b';
+const protectedWords = new RegExp(
+  `\\bimmutab|\\bobject ?lock|\\bworm\\b|\\bretention\\b|legal hold|cannot be overwritten|${kept}[^.]{0,60}${byRule}|${byRule}[^.]{0,60}${kept}`,
+  'i',
+);
 const kinds: readonly (readonly [RefusalKind, RegExp])[] = [
   ['Key', /\bkms\b|kms[.:A-Z]|encryption key/i],
   ['ReadOnly', /read[-_ ]?only/i],
-  ['Protected', /immutab|object ?lock|\bworm\b|retention|legal hold|protected|cannot be overwritten|locked/i],
+  ['Protected', protectedWords],
 ];
+/** Paths, links, ARNs and media types: names that people chose. */
+const pathWords = /\S*\/\S*|\barn:\S+/gi;
+const page = /<(?:!doctype|html|head|body)\b/i;
 
-/** @returns `undefined` where nothing more is known than status and code */
-export function kindOfRefusal({
-  status,
-  text,
-}: Pick<ServiceRefusal, 'status' | 'text'>): RefusalKind | undefined {
-  const words = text.slice(0, longestText);
+/**
+ * @param names of the caller's own, which may stand in the text
+ * @returns `undefined` where nothing more is known than status and code
+ */
+export function kindOfRefusal(
+  { status, text }: Pick<ServiceRefusal, 'status' | 'text'>,
+  names: readonly string[] = [],
+): RefusalKind | undefined {
   if (status === 507) return 'Full';
-  if (status === 429 || rates.test(words)) return undefined;
+  const start = text.slice(0, longestText);
+  // 401 is about the credentials.
+  if (status === 401 || status === 429 || page.test(start)) return undefined;
+  const words = names
+    .filter((name) => name !== '')
+    .reduce((left, name) => left.replaceAll(name, ' '), start.replaceAll(pathWords, ' '));
+  if (rates.test(words)) return undefined;
+  if (status >= 500) return diskFull.test(words) ? 'Full' : undefined;
   if (full.test(words)) return 'Full';
   return kinds.find(([, form]) => form.test(words))?.[0];
 }

@@ -57,7 +57,18 @@ export function jsonOf({ bytes }: Exchange): unknown {
 }
 
 const text = z.catch(z.optional(z.string()), undefined);
-const oneError = z.object({ code: text, message: text, detail: z.optional(z.unknown()) });
+/** A list in it holds names of repositories, as people chose them. */
+const words = z.catch(
+  z.union([
+    z.string(),
+    z.pipe(
+      z.object({ message: z.string() }),
+      z.transform(({ message }) => message),
+    ),
+  ]),
+  '',
+);
+const oneError = z.object({ code: text, message: text, detail: words });
 /** The form of registries, and those of the clouds, products and token endpoints around them. */
 const refusalShape = z.object({
   errors: z.catch(z.array(oneError), []),
@@ -85,12 +96,10 @@ export function refusalOf(answer: Exchange): RegistryRefusal {
   const cloud = typeof error === 'string' ? { status: error, message: undefined } : error;
   const codes = errors.flatMap(({ code }) => code ?? []);
   const own = [...codes, type?.split('#').at(-1), cloud.status];
-  const said = errors.map(({ code, message: words, detail }) =>
-    [code, words, typeof detail === 'string' ? detail : JSON.stringify(detail)].join(' '),
-  );
-  const words = [...said, type, cloud.status, cloud.message, message, details].join(' ');
+  const reasons = errors.map(({ code, message: said, detail }) => [code, said, detail].join(' '));
+  const all = [...reasons, type, cloud.status, cloud.message, message, details].join(' ');
   return {
-    ...{ status, codes, text: words.slice(0, longestWords) },
+    ...{ status, codes, text: all.slice(0, longestWords) },
     code: own.map(codeShown).find((code) => code !== undefined),
   };
 }

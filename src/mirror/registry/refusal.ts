@@ -17,6 +17,12 @@ export const actions: Readonly<Record<Access, string>> = {
   remove: 'pull,push,delete',
 };
 
+const accessWords: Readonly<Record<Access, string>> = {
+  read: 'a read',
+  write: 'a write',
+  remove: 'a delete',
+};
+
 const returnedBy = ({ host, path }: Repository, { status, code }: RegistryRefusal, what: string): string =>
   `Registry host ${host} returned ${status}${codeInBrackets(code)} for ${what} of ${path}`;
 
@@ -34,7 +40,7 @@ const kindFaults: Readonly<Record<RefusalKind, readonly [MirrorErrorCode, string
 /** What the words of a refusal say, whatever its status is; `undefined` where nothing more is known. */
 export function knownFault(repository: Repository, answer: Exchange, what: string): MirrorError | undefined {
   const refusal = refusalOf(answer);
-  const kind = kindOfRefusal(refusal);
+  const kind = kindOfRefusal(refusal, repository.path.split('/'));
   if (kind === undefined) return undefined;
   const [code, remedy] = kindFaults[kind];
   return registryFault(code, returnedBy(repository, refusal, what), { remedy });
@@ -111,7 +117,7 @@ export function accessDenied(
   { hasCredentials, isKnown }: { readonly hasCredentials: boolean; readonly isKnown: boolean },
 ): MirrorError {
   const refusal = refusalOf(answer);
-  const known = knownFault(repository, answer, `permission to ${access}`);
+  const known = knownFault(repository, answer, accessWords[access]);
   if (known !== undefined) return known;
   const { status, code } = refusal;
   const returned = `${who} returned ${status}${codeInBrackets(code)} for ${repository.path}`;

@@ -44,8 +44,17 @@ test('words say what a status does not, and a limit of requests is not a full di
     [403, 'not authorized to perform kms:GenerateDataKey', 'Key'],
     [405, 'READ_ONLY', 'ReadOnly'],
     [413, 'manifest exceeds the size limit', undefined],
+    [500, 'write /data: no space left on device', 'Full'],
+    [500, 'database is locked', undefined],
+    [403, 'the account is locked', undefined],
+    [403, 'the image is locked', 'Protected'],
+    [403, 'pushes to protected tags are not permitted', 'Protected'],
+    [401, 'UNAUTHORIZED immutable', undefined],
+    [403, 'AccessDenied on resource "arn:aws:s3:::object-lock-docs/retention"', undefined],
+    [403, 'no access to team/retention and quota-docs', undefined],
+    [403, '<html><title>quota</title>This site is protected: images</html>', undefined],
   ] as const) {
-    assert.equal(kindOfRefusal({ status, text }), kind, text);
+    assert.equal(kindOfRefusal({ status, text }, ['quota-docs', '']), kind, text);
   }
 });
 

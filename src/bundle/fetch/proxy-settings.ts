@@ -16,7 +16,7 @@ export interface ProxySettings {
 type Proxy = 'httpProxy' | 'httpsProxy';
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Lower case counts first, and an empty variable as none, as in curl. What is no proxy is found when it is used. */
+/** Lower case counts first, and an empty variable as none, as in curl. What is not a proxy is found when it is used. */
 export function readProxySettings(env: Environment): ProxySettings {
   return {
     httpProxy: env['http_proxy'] || env['HTTP_PROXY'],

@@ -55,6 +55,8 @@ interface Known {
   readonly fault: BucketFaultCode;
   /** What the code means and what to do, as it follows the status. */
   readonly means: (answer: RefusedAnswer, asked: Asked) => string;
+  /** The words may name a quota, a lock or a key as the cause. */
+  readonly isGeneral?: boolean;
 }
 
 /** Codes of S3 and of services like it, by families, because each service adds its own. The first match counts. */
@@ -99,6 +101,7 @@ const known: readonly Known[] = [
       /^(?:AccessDenied|AccountProblem|AllAccessDisabled|InvalidSecurity|NotSignedUp|UnauthorizedAccess)/,
     fault: 'Denied',
     means: (_answer, { permission }) => `. Check the access key, and that it may do ${permission}.`,
+    isGeneral: true,
   },
   {
     codes: /^(?:BadDigest|IncompleteBody|InvalidDigest|XAmzContent\w*Mismatch|XAmzContentChecksumMismatch)$/,
@@ -154,8 +157,7 @@ export function answerFault(asked: Asked, answer: RefusedAnswer, now: number): B
   const returned = `Bucket ${asked.bucket} at ${asked.host} returned ${status}${codeInBrackets(code)}`;
   const kind = kindOfRefusal(answer, [asked.bucket]);
   const exact = code === undefined ? undefined : known.find(({ codes }) => codes.test(code));
-  // A refused access may name a quota, a lock or a key as its cause.
-  if (kind !== undefined && (exact === undefined || exact.fault === 'Denied')) {
+  if (kind !== undefined && (exact === undefined || exact.isGeneral === true)) {
     const [fault, means] = kindFaults[kind];
     return new BucketFault(fault, `${returned}${means}`);
   }

@@ -36,43 +36,73 @@ export function codeShown(code: unknown): string | undefined {
 export const codeInBrackets = (code: string | undefined): string => (code === undefined ? '' : ` (${code})`);
 
 const rates = /\brate\b|\bthrottl|too ?many ?requests|requests? per |pull limit|slow ?down/i;
-const full =
-  /quota|upper limit|storage ?full|cap ?exceeded|(?:storage|capacity|space|project) (?:[\w']+ ){0,5}(?:limit|exceed|reached|full)|limit ?exceeded|no ?space ?left|enospc|insufficient ?(?:storage|space|capacity)|disk (?:usage|is full)/i;
-/** A disk that is full stays so, whatever the status is. Other words of 5xx are about the moment. */
-const diskFull = /storage ?full|no ?space ?left|enospc|disk (?:usage|is full)/i;
-/** What a rule may keep; an account or a page is locked or protected for other reasons. */
-const kept = '\\b(?:tag|object|version|artifact|blob|image|manifest|repository|bucket)s?\\b';
-const byRule = '\\b(?:locked|protected)\\b';
-const protectedWords = new RegExp(
-  `\\bimmutab|\\bobject ?lock|\\bworm\\b|\\bretention\\b|legal hold|cannot be overwritten|${kept}[^.]{0,60}${byRule}|${byRule}[^.]{0,60}${kept}`,
-  'i',
-);
-const kinds: readonly (readonly [RefusalKind, RegExp])[] = [
-  ['Key', /\bkms\b|kms[.:A-Z]|encryption key/i],
-  ['ReadOnly', /read[-_ ]?only/i],
-  ['Protected', protectedWords],
+const rateCodes = /rate_?limit|throttl|too_?many|request_?limit|slow_?down/i;
+/** What is absent or damaged is neither full nor protected. */
+const otherCodes = /_UNKNOWN$|^(?:DIGEST|SIZE|NAME)_INVALID$/;
+const codeKinds: readonly (readonly [RefusalKind, RegExp])[] = [
+  [
+    'Full',
+    /quota|storage_?full|cap_?exceeded|limit_?exceeded|enospc|(?:no|insufficient)_?(?:space|storage|capacity)/i,
+  ],
+  ['Key', /(?:^|[._])kms/i],
+  ['ReadOnly', /read_?only/i],
+  ['Protected', /immutab|object_?lock|retention|legal_?hold|(?:^|_)worm(?:$|_)/i],
 ];
-/** Paths, links, ARNs and media types: names that people chose. */
-const pathWords = /\S*\/\S*|\barn:\S+/gi;
-const page = /<(?:!doctype|html|head|body)\b/i;
+
+/** Whole words: a hyphen, a dot or a sign of an account's name makes a longer one. */
+const whole = (words: string): RegExp =>
+  new RegExp(String.raw`(?<![\w.$@+-])(?:${words})(?![\w$@+-]|\.\w)`, 'i');
+/** A disk that is full stays so, whatever the status is. Other words of 5xx are about the moment. */
+const diskWords = 'storage full|no space left|enospc|disk (?:usage|is full)';
+const diskFull = whole(diskWords);
+const full = whole(
+  String.raw`${diskWords}|(?:over[- ]?)?quotas?|quota[-_]exceeded|upper limit|cap exceeded|limit exceeded|insufficient (?:storage|space|capacity)|(?:storage|capacity|space|project) (?:[\w']+ ){0,5}(?:limits?|exceed(?:s|ed)?|reached|full)`,
+);
+/** What a rule may keep; an account or a page is locked or protected for other reasons. */
+const kept = String.raw`\b(?:tag|object|version|artifact|blob|image|manifest|repository|bucket)s?\b`;
+const byRule = String.raw`(?<![\w.-])(?:locked|protected)(?![\w-])`;
+const kinds: readonly (readonly [RefusalKind, RegExp])[] = [
+  ['Full', full],
+  ['Key', whole(String.raw`kms(?::\w+)?|encryption key`)],
+  ['ReadOnly', whole('read[-_ ]?only')],
+  [
+    'Protected',
+    whole(
+      String.raw`immutab\w*|object[- ]?lock(?:ed|ing)?|worm(?:-protected)?|retention|legal hold|cannot be overwritten|${kept}[^.]{0,60}${byRule}|${byRule}[^.]{0,60}${kept}`,
+    ),
+  ],
+];
+/** Paths, links, ARNs, media types, and single words in quotes: names that people chose. */
+const chosenNames = /\S*\/\S*|\barn:\S+|(["'`])[^\s"'`]+\1/gi;
+const page = /<(?:!doctype|html|head|title|body|h[1-6]|p|div|center|script|style|br)\b/i;
 
 /**
+ * The code decides where it is specific, and otherwise the words.
+ *
  * @param names of the caller's own, which may stand in the text
  * @returns `undefined` where nothing more is known than status and code
  */
 export function kindOfRefusal(
-  { status, text }: Pick<ServiceRefusal, 'status' | 'text'>,
+  {
+    status,
+    code = '',
+    text,
+  }: Pick<ServiceRefusal, 'status' | 'text'> & { readonly code?: string | undefined },
   names: readonly string[] = [],
 ): RefusalKind | undefined {
   if (status === 507) return 'Full';
+  if (status === 429 || rateCodes.test(code) || otherCodes.test(code)) return undefined;
+  const ofCode = codeKinds.find(([, form]) => form.test(code))?.[0];
+  // A key or a mode may fail for a moment.
+  if (ofCode !== undefined && (status < 500 || ofCode === 'Full')) return ofCode;
   const start = text.slice(0, longestText);
   // 401 is about the credentials.
-  if (status === 401 || status === 429 || page.test(start)) return undefined;
+  if (status === 401 || page.test(start)) return undefined;
   const words = names
     .filter((name) => name !== '')
-    .reduce((left, name) => left.replaceAll(name, ' '), start.replaceAll(pathWords, ' '));
+    .map((name) => new RegExp(String.raw`(?<![\w-])${RegExp.escape(name)}(?![\w-])`, 'gi'))
+    .reduce((left, name) => left.replaceAll(name, ' '), start.replaceAll(chosenNames, ' '));
   if (rates.test(words)) return undefined;
   if (status >= 500) return diskFull.test(words) ? 'Full' : undefined;
-  if (full.test(words)) return 'Full';
   return kinds.find(([, form]) => form.test(words))?.[0];
 }

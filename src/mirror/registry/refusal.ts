@@ -4,6 +4,7 @@
 import { codeInBrackets, kindOfRefusal, type RefusalKind } from '../../wire/service-refusal.ts';
 import type { MirrorError, MirrorErrorCode } from '../mirror-error.ts';
 import { type Exchange, type RegistryRefusal, refusalOf } from './answer.ts';
+import type { RegistryCredentials } from './docker-config.ts';
 import { registryFault } from './registry-fault.ts';
 import type { Repository } from './repository.ts';
 
@@ -18,13 +19,13 @@ export const actions: Readonly<Record<Access, string>> = {
 };
 
 const accessWords: Readonly<Record<Access, string>> = {
-  read: 'a read',
-  write: 'a write',
-  remove: 'a delete',
+  read: 'a read of',
+  write: 'a write to',
+  remove: 'a delete of',
 };
 
 const returnedBy = ({ host, path }: Repository, { status, code }: RegistryRefusal, what: string): string =>
-  `Registry host ${host} returned ${status}${codeInBrackets(code)} for ${what} of ${path}`;
+  `Registry host ${host} returned ${status}${codeInBrackets(code)} for ${/ (?:of|to)$/.test(what) ? what : `${what} of`} ${path}`;
 
 /** What words of any service mean. */
 const kindFaults: Readonly<Record<RefusalKind, readonly [MirrorErrorCode, string]>> = {
@@ -38,9 +39,14 @@ const kindFaults: Readonly<Record<RefusalKind, readonly [MirrorErrorCode, string
 };
 
 /** What the words of a refusal say, whatever its status is; `undefined` where nothing more is known. */
-export function knownFault(repository: Repository, answer: Exchange, what: string): MirrorError | undefined {
+export function knownFault(
+  repository: Repository,
+  answer: Exchange,
+  what: string,
+  username?: string,
+): MirrorError | undefined {
   const refusal = refusalOf(answer);
-  const kind = kindOfRefusal(refusal, repository.path.split('/'));
+  const kind = kindOfRefusal(refusal, [...repository.path.split('/'), username ?? '']);
   if (kind === undefined) return undefined;
   const [code, remedy] = kindFaults[kind];
   return registryFault(code, returnedBy(repository, refusal, what), { remedy });
@@ -114,14 +120,18 @@ export function accessDenied(
   repository: Repository,
   answer: Exchange,
   access: Access,
-  { hasCredentials, isKnown }: { readonly hasCredentials: boolean; readonly isKnown: boolean },
+  {
+    credentials,
+    isKnown,
+  }: { readonly credentials: RegistryCredentials | undefined; readonly isKnown: boolean },
 ): MirrorError {
   const refusal = refusalOf(answer);
-  const known = knownFault(repository, answer, accessWords[access]);
+  const username = credentials?.kind === 'password' ? credentials.username : undefined;
+  const known = knownFault(repository, answer, accessWords[access], username);
   if (known !== undefined) return known;
   const { status, code } = refusal;
   const returned = `${who} returned ${status}${codeInBrackets(code)} for ${repository.path}`;
-  if (!hasCredentials) {
+  if (credentials === undefined) {
     const remedy = `Set credentials that may ${access} (${actions[access]}).`;
     return registryFault('Denied', `${returned}: no credentials were sent`, { remedy });
   }

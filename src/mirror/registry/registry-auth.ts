@@ -62,10 +62,9 @@ export function createRegistryAuth(options: RegistryAuthOptions): RegistryAuth {
       // OAuth 2 answers 400 for a refresh token that is not valid.
       if ([400, 401, 403].includes(answer.statusCode)) {
         const who = `Token endpoint ${realm.host} of registry ${repository.host}`;
-        const hasCredentials = credentials !== undefined;
         // Some endpoints answer 403 and 400 for other reasons, such as a project that does not exist.
         const isKnown = answer.statusCode === 401 || refusalOf(answer).code === 'invalid_grant';
-        throw accessDenied(who, repository, answer, access, { hasCredentials, isKnown });
+        throw accessDenied(who, repository, answer, access, { credentials, isKnown });
       }
       const { token, lifetimeMs } = readToken(realm.host, answer);
       const header = `Bearer ${token}`;

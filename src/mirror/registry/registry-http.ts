@@ -181,9 +181,8 @@ export function openRegistryHttp(repository: Repository, options: RegistryHttpOp
       if (!isDenied && !(request.method === 'GET' && isRedirect(statusCode))) return answer;
       if (isDenied && url.origin === apiUrl.origin) {
         const refused = await readRefusal(url, answer, signal);
-        const hasCredentials = credentials !== undefined;
         throw accessDenied(`Registry host ${url.host}`, repository, refused, request.access, {
-          hasCredentials,
+          credentials,
           isKnown: false,
         });
       }

@@ -51,6 +51,20 @@ const refusals: readonly Refusal[] = [
   { status: 400, code: 'KMS.DisabledException', fault: 'Denied', message: /encryption key cannot be used/ },
   { status: 403, code: 'AccessDenied', words: 'no kms:Decrypt', fault: 'Denied', message: /kms:Decrypt\./ },
   { status: 403, code: 'AccessDenied', words: 'by object lock', fault: 'Protected' },
+  {
+    status: 403,
+    code: 'AccessDenied',
+    words: 'no s3:PutObject on resource "arn:aws:s3:::docs-unlocked/x" of bucket docs-locked',
+    fault: 'Denied',
+    message: /it may do s3:/,
+  },
+  {
+    status: 403,
+    code: 'InvalidAccessKeyId',
+    words: 'over quota',
+    fault: 'Denied',
+    message: /and its secret/,
+  },
   { status: 400, code: 'InvalidBucketName', fault: 'InvalidAddress', message: /name of the bucket/ },
   {
     status: 404,

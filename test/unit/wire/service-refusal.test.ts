@@ -52,15 +52,48 @@ test('words say what a status does not, and a limit of requests is not a full di
     [401, 'UNAUTHORIZED immutable', undefined],
     [403, 'AccessDenied on resource "arn:aws:s3:::object-lock-docs/retention"', undefined],
     [403, 'no access to team/retention and quota-docs', undefined],
+    [403, 'DENIED user retention-bot may not push', undefined],
+    [403, 'DENIED "immutable" is not permitted', undefined],
+    [403, 'DENIED repository Quota-Docs: no access', undefined],
+    [403, 'bucket docs-locked refuses', undefined],
+    [403, 'the tag is immutable', 'Protected'],
+    [403, '<p>The image is locked', undefined],
     [403, '<html><title>quota</title>This site is protected: images</html>', undefined],
   ] as const) {
-    assert.equal(kindOfRefusal({ status, text }, ['quota-docs', '']), kind, text);
+    assert.equal(kindOfRefusal({ status, text }, ['quota-docs', 'a', 'im', '']), kind, text);
+  }
+});
+
+test('the code of a service decides before its words, if it is specific', () => {
+  for (const [status, code, text, kind] of [
+    [503, 'XMinioStorageFull', '', 'Full'],
+    [400, 'KMS.DisabledException', 'the object is locked', 'Key'],
+    [403, 'ObjectLocked', 'Access Denied', 'Protected'],
+    [500, 'KMS.InternalFailureException', 'kms failed', undefined],
+    [403, 'RATE_LIMIT_EXCEEDED', 'quota exceeded', undefined],
+    [404, 'BLOB_UNKNOWN', 'the blob is protected', undefined],
+    [403, 'DENIED', 'the blob is protected', 'Protected'],
+  ] as const) {
+    assert.equal(kindOfRefusal({ status, code, text: `${code} ${text}` }), kind, code);
   }
 });
 
 test('hostile words take no time', () => {
   const start = performance.now();
-  for (const unit of ['storage ', 'storage a ', "'", 'A', 'Aa1.', 'no ', 'limit ', 'kms']) {
+  for (const unit of [
+    'storage ',
+    'storage a ',
+    "'",
+    'A',
+    'Aa1.',
+    'no ',
+    'limit ',
+    'kms',
+    '"',
+    'tag ',
+    'over-',
+    '<p',
+  ]) {
     kindOfRefusal({ status: 403, text: unit.repeat(100_000) });
     codeShown(unit.repeat(64 / unit.length));
   }

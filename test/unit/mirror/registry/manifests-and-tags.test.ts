@@ -207,6 +207,7 @@ const dialects = [
   ['Harbor, immutable', 412, 'PRECONDITION', "'docs/site:v1' configured as immutable", 'Protected'],
   ['ECR, immutable', 400, 'TAG_INVALID', 'because the tag is immutable', 'Protected'],
   ['Harbor, read only', 403, 'DENIED', 'The system is in read only mode', 'Denied'],
+  ['GitLab, a permission alone', 403, 'DENIED', 'robot-retention may not push', 'Denied'],
   ['a manifest of zstd', 400, 'MANIFEST_INVALID', 'unknown media type', 'FormatRefused'],
   ['a code of tomorrow', 403, 'SIGNATURE_REQUIRED', '', 'Refused'],
   ['a secret in place of a code', 403, 'hunter2-of-the-registry', '', 'Denied'],

@@ -375,3 +375,23 @@ describe('a token endpoint', () => {
     assert.deepEqual(linesOf(tokens.requests), [`GET /token?tenant=a&scope=${scope('pull')}`]);
   });
 });
+
+test('a refusal is not judged by the names of the repository and the user', async () => {
+  const mediaType = 'application/vnd.oci.image.manifest.v1+json';
+  const detail = [{ Name: 'team/protected-images', Action: 'push' }];
+  for (const [message, username, code, words] of [
+    ['no access', 'bot', 'Denied', /returned 403 \(DENIED\) for docs\/site\. Check/],
+    ['user immutable may not push', 'immutable', 'Denied', /returned 403 \(DENIED\) for docs\/site\. Check/],
+    ['the tag is immutable', 'bot', 'Protected', /returned 403 \(DENIED\) for a write to docs\/site\. /],
+  ] as const) {
+    const { carrier } = await startRegistry(
+      (_request, response) =>
+        response.writeHead(403).end(JSON.stringify({ errors: [{ code: 'DENIED', message, detail }] })),
+      { credentials: { ...login, username } },
+    );
+    assert.match(
+      (await faultOf(carrier.writeManifest('v1', mediaType, manifest, never), code)).message,
+      words,
+    );
+  }
+});

@@ -7,7 +7,15 @@ import { networkFault } from '../../../../src/mirror/registry/registry-fault.ts'
 import { systemClock } from '../../../../src/runtime/clock.ts';
 import { InternalAddressError } from '../../../../src/runtime/http/guarded-lookup.ts';
 import { createAuthority } from '../../../support/pki.ts';
-import { closeOpened, faultOf, hastyClock, never, openClient, startRegistry } from './scripted-registry.ts';
+import {
+  closeOpened,
+  faultOf,
+  hastyClock,
+  never,
+  openClient,
+  refuse,
+  startRegistry,
+} from './scripted-registry.ts';
 
 afterEach(closeOpened);
 
@@ -23,6 +31,15 @@ for (const status of [408, 429, 500, 502, 503, 504]) {
     assert.deepEqual(pauses, [1000, 2000]);
   });
 }
+
+test('words of 500 that are about the moment are followed by another attempt', async () => {
+  const { carrier, pauses } = await startRegistry((_request, response, count) => {
+    if (count < 3) refuse(response, 500, 'UNKNOWN', 'database is locked');
+    else response.end(manifest);
+  });
+  assert.deepEqual(await carrier.readManifest('v1', never), manifest);
+  assert.deepEqual(pauses, [1000, 2000]);
+});
 
 for (const status of [400, 401, 403, 405, 418]) {
   test(`${status} is final`, async () => {

@@ -85,7 +85,7 @@ export function statusFault(
   lines: readonly string[],
 ): GitFault {
   const said = quoteRemote(lines);
-  const returned = `Git host ${host} returned ${status}${said === '' ? '' : `: "${said}"`}`;
+  const returned = `Git host ${host} returned ${status}${said}`;
   if ([203, 401, 403, 404].includes(status)) {
     const right = isPush ? 'write to' : 'read';
     return new GitFault(
@@ -105,7 +105,7 @@ export function statusFault(
   // A host that says why is one.
   return said === ''
     ? notAGitServer(host, `returned ${status}`)
-    : new GitFault('Unauthorized', `${returned}. Correct what the host names, or the URL of the repository.`);
+    : new GitFault('Refused', `${returned}. Correct what the host names, or the URL of the repository.`);
 }
 
 export const notAGitServer = (host: string, what: string): GitFault =>
@@ -131,8 +131,8 @@ export const isTooLarge = (error: unknown): error is GitFault =>
 const quotedLines = 3;
 
 /**
- * The reason of a declined push, safe to publish: without addresses, user names in them, or long words, which may be
- * credentials.
+ * For messages: `: "the reason of the host"`, or nothing. Safe to publish: without addresses, user names in them, or long
+ * words, which may be credentials.
  */
 export function quoteRemote(lines: readonly string[]): string {
   const text = lines
@@ -141,11 +141,12 @@ export function quoteRemote(lines: readonly string[]): string {
     .slice(0, quotedLines)
     .map((line) => line.replace(/[a-z][a-z0-9+.-]*:\/\/\S+/gi, '[link]').replace(/\S{40,}/g, '[…]'))
     .join(' ');
-  return excerptOf(text) ?? '';
+  const excerpt = excerptOf(text);
+  return excerpt === undefined ? '' : `: "${excerpt}"`;
 }
 
 export const declined = (branch: string, lines: readonly string[]): GitFault =>
   new GitFault(
     'ProtectedBranch',
-    `The git host declined the push to ${printable(branch, 100)}: "${quoteRemote(lines)}". Let the user push there, or set a pull-request branch.`,
+    `The git host declined the push to ${printable(branch, 100)}${quoteRemote(lines)}. Let the user push there, or set a pull-request branch.`,
   );

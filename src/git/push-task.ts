@@ -159,7 +159,8 @@ export type GitFailureCode =
   | 'InvalidTask' // a branch name that git does not accept, no edits, or more than 500
   | 'EmptyRepository'
   | 'BranchNotFound'
-  | 'Unauthorized' // 401, 403, 404, or another refusal of which the host says why
+  | 'Unauthorized' // 401, 403 or 404: hosts answer any of them for a private repository
+  | 'Refused' // another status, of which the host says why
   | 'ProtectedBranch' // the host or its hook declined the push; the message quotes its reason
   | 'CertificateNotTrusted'
   | 'HostNotAllowed'

@@ -102,7 +102,7 @@ export function readPushOutcome(
   if (unpackError !== undefined) {
     const fault = new GitFault(
       'Unexpected',
-      `The git host could not store the commit: "${quoteRemote([unpackError])}". Check its disk and quota. Retrying.`,
+      `The git host could not store the commit${quoteRemote([unpackError])}. Check its disk and quota. Retrying.`,
       { isTemporary: true },
     );
     return { outcome: 'declined', fault };

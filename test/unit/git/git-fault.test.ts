@@ -2,7 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { failureOf, quoteRemote, statusFault } from '../../../src/git/git-fault.ts';
+import { declined, failureOf, quoteRemote, statusFault } from '../../../src/git/git-fault.ts';
+import { longestExcerpt } from '../../../src/wire/foreign-words.ts';
 import * as fc from '../../support/properties.ts';
 
 test('links, long words and hidden characters of a host are left out', () => {
@@ -16,16 +17,21 @@ test('links, long words and hidden characters of a host are left out', () => {
   const quoted = quoteRemote(lines);
   assert.match(
     quoted,
-    /^GitLab: You are not allowed to push code to protected branches on this project\. See \[link\] for details \[…\]/,
+    /^: "GitLab: You are not allowed to push code to protected branches on this project\. See \[link\] for details \[…\]/,
   );
   assert.ok(!quoted.includes('hunter2') && !quoted.includes('abc') && !quoted.includes('fourth'));
+});
+
+test('a reason that is left out leaves no quotes', () => {
+  const { message } = declined('main', ['remote: ops@example.com']);
+  assert.match(message, /^The git host declined the push to main\. Let the user push there/);
 });
 
 test('whatever a host sends, the quote is one bounded line without the link', () => {
   fc.assert(
     fc.property(fc.array(fc.string()), fc.webUrl({ withQueryParameters: true }), (lines, url) => {
       const quoted = quoteRemote([...lines, `see ${url}`]);
-      assert.ok(quoted.length <= 300 && !/[\n\r]/.test(quoted));
+      assert.ok(quoted.length <= longestExcerpt + 4 && !/[\n\r]/.test(quoted));
       assert.ok(!quoted.includes(url));
     }),
   );
@@ -39,8 +45,9 @@ test('a refused request quotes the plain text of the host, and guesses nothing w
       'Unauthorized',
       /returned 403: "Your plan is over its limit"\. Check/,
     ],
-    [422, ['TF401027: no permission'], 'Unauthorized', /returned 422: "TF401027: no permission"\. Correct/],
+    [422, ['TF401027: no permission'], 'Refused', /returned 422: "TF401027: no permission"\. Correct/],
     [413, ['too large'], 'RepositoryTooLarge', /returned 413: "too large"\. Raise the size limit/],
+    [408, ['slow'], 'Unreachable', /returned 408: "slow"\. Retrying/],
     [409, ['busy'], 'Unreachable', /returned 409: "busy"\. Retrying/],
     [
       403,
@@ -53,6 +60,7 @@ test('a refused request quotes the plain text of the host, and guesses nothing w
   ] as const) {
     const fault = statusFault('git.example.com', status, true, lines);
     assert.equal(fault.gitCode, code);
+    assert.equal(fault.isTemporary, code === 'Unreachable');
     assert.match(fault.message, message);
   }
 });

@@ -125,7 +125,9 @@ async function measure(
   await createCgroups(cgroup);
   const group = await limitMemory(cgroup, limitMiB * mib);
   const flags = [
-    ...['--store', join(work, 'store'), '--memory-budget', `${server.memoryBudget}B`, '--encodings', 'none'],
+    ...['--store', join(work, 'store'), '--encodings', 'none'],
+    // By default the server takes a part of the cgroup's limit.
+    ...(server.memoryBudget === '' ? [] : ['--memory-budget', `${server.memoryBudget}B`]),
     ...['--listen', `127.0.0.1:${port}`, '--admin-listen', `127.0.0.1:${adminPort}`, '--log-level', 'warn'],
   ];
   const child = startProgram('/bin/sh', {

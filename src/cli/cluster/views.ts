@@ -5,7 +5,7 @@ import type { Condition } from '../../staticexport/status-schema.ts';
 import { CliError } from '../cli-error.ts';
 import { programName } from '../command.ts';
 import type { CliContext, CommandResult } from '../context.ts';
-import type { Cell, TableBlock, TableColumn } from '../output/layout.ts';
+import type { TableBlock, TableCell, TableColumn } from '../output/layout.ts';
 import { marked, type Paint, type Span } from '../output/paint.ts';
 import { type Block, markedLine, prose, stepBlocks } from '../output/screen.ts';
 import { type ClusterFlags, withCluster } from './client.ts';
@@ -74,7 +74,7 @@ export async function getExports(
 }
 
 interface Column extends TableColumn {
-  readonly read: (one: ExportSummary) => Cell | undefined;
+  readonly read: (one: ExportSummary) => TableCell | undefined;
 }
 
 const usualColumns: readonly Column[] = [

@@ -9,7 +9,7 @@ import { publishableCode } from '../../wire/publishable-error.ts';
 import { isArchiveName } from '../bundle/archive-file.ts';
 import { CliError } from '../cli-error.ts';
 import { notWritten, oldName, type Placement, requireReplaceable } from '../output/destination.ts';
-import { findFilled, writeRefusal } from './folder-place.ts';
+import { findFilled, findWriteFault } from './folder-place.ts';
 
 const archiveEndings = /\.(?:zip|gz|zst|xz|bz2|br|7z|rar)$/i;
 
@@ -75,7 +75,7 @@ async function requireFolderAround(path: string, name: string): Promise<void> {
 }
 
 async function requireWritable(folder: string, name: string): Promise<void> {
-  const code = await writeRefusal(folder);
+  const code = await findWriteFault(folder);
   if (code === undefined) return;
   const message = `${name} cannot be written (${code}); check its permissions`;
   throw new CliError('usage', 'DestinationReadOnly', message);

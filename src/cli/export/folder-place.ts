@@ -20,7 +20,7 @@ export async function findFilled(path: string): Promise<string | undefined> {
 }
 
 /** @returns why files cannot be made in a folder, as the system's code; `undefined` where they can */
-export async function writeRefusal(folder: string): Promise<string | undefined> {
+export async function findWriteFault(folder: string): Promise<string | undefined> {
   return access(folder, constants.W_OK | constants.X_OK).then(() => undefined, publishableCode);
 }
 
@@ -38,7 +38,7 @@ const unescaped = (text: string): string =>
 /** In a folder such as /tmp, only the owner of an entry or of the folder may rename it. */
 async function isRemovable(folder: string, { uid }: Stats): Promise<boolean> {
   const parent = dirname(folder);
-  if ((await writeRefusal(parent)) !== undefined) return false;
+  if ((await findWriteFault(parent)) !== undefined) return false;
   const around = await stat(parent);
   const user = process.geteuid?.() ?? 0;
   return (around.mode & 0o1000) === 0 || user === 0 || user === uid || user === around.uid;

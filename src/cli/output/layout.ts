@@ -90,7 +90,7 @@ function wordsOf(text: Spans): readonly (readonly Span[])[] {
 }
 
 /** `instant`: a time; an absent one is an empty cell. */
-export type Cell = Spans | { readonly instant: string | undefined };
+export type TableCell = Spans | { readonly instant: string | undefined };
 
 export interface TableColumn {
   readonly title: string;
@@ -105,7 +105,7 @@ export interface TableColumn {
 export interface TableBlock {
   readonly kind: 'table';
   readonly columns: readonly TableColumn[];
-  readonly rows: readonly (readonly Cell[])[];
+  readonly rows: readonly (readonly TableCell[])[];
   /** These rows alone, without the heading; the columns are as wide as for all. */
   readonly only?: readonly number[];
 }
@@ -201,7 +201,7 @@ function lineOf(
     .trimEnd();
 }
 
-function spansOfCell(cell: Cell, form: TimeForm, now: number): Spans {
+function spansOfCell(cell: TableCell, form: TimeForm, now: number): Spans {
   if (typeof cell === 'string' || !('instant' in cell)) return cell;
   const { instant = '' } = cell;
   const relative = relativeTime(instant, now);

@@ -1,5 +1,6 @@
 // Writes a checked export as a folder or an archive, which is whole or as before, also after a crash of the machine; a folder
-// that a rename cannot replace gets whole files, one after another. A folder is written from the verified pack, never from the archive, and gets no file that a server must not show.
+// that a rename cannot replace gets whole files, one after another. A folder is written from the verified pack, never from
+// the archive, and gets no file that a server must not show.
 // Refuses: replacing what it did not write, unless told.
 
 import { createHash } from 'node:crypto';

@@ -3,7 +3,7 @@
 // both take as long.
 
 import '../runtime/supported-node.ts';
-import { requireProxySettings } from '../bundle/fetch/proxy-settings.ts';
+import { requireProxySettings } from '../http/proxy-settings.ts';
 import { systemClock } from '../runtime/clock.ts';
 import { startAhead } from '../runtime/task.ts';
 import { firstWorker } from '../site/first-worker.ts';

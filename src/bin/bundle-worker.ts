@@ -11,9 +11,9 @@ import {
   offerWritten,
   summaryOf,
 } from '../bundle/bundle-task.ts';
-import { readProxySettings } from '../bundle/fetch/proxy-settings.ts';
 import type { CopyTask } from '../bundle/peer/copying.ts';
 import type { PrepareTask } from '../bundle/prepare/preparation.ts';
+import { readProxySettings } from '../http/proxy-settings.ts';
 import { systemClock } from '../runtime/clock.ts';
 import { type SendReport, serveTasks } from '../runtime/task.ts';
 

@@ -2,9 +2,9 @@
 // Of the environment it reads only the usual proxy variables.
 
 import process from 'node:process';
-import { readProxySettings } from '../bundle/fetch/proxy-settings.ts';
 import { readHeads, runPush } from '../git/push-run.ts';
 import type { GitHeadsResult, GitPushResult, SentGitTask } from '../git/push-task.ts';
+import { readProxySettings } from '../http/proxy-settings.ts';
 import { systemClock } from '../runtime/clock.ts';
 import { systemRandom } from '../runtime/random.ts';
 import { serveTasks } from '../runtime/task.ts';

@@ -5,7 +5,7 @@
 
 import process from 'node:process';
 import { type BundleReport, handOver, summaryOf } from '../bundle/bundle-task.ts';
-import { readProxySettings } from '../bundle/fetch/proxy-settings.ts';
+import { readProxySettings } from '../http/proxy-settings.ts';
 import type { RestoreTask } from '../mirror/restore.ts';
 import type { CopyReport, MirrorTask } from '../mirror/task/mirror-task.ts';
 import { systemClock } from '../runtime/clock.ts';

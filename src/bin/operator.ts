@@ -4,7 +4,7 @@
 // First, because they affect all that follows.
 import '../runtime/supported-node.ts';
 import '../runtime/v8/small-heap.ts';
-import { requireProxySettings } from '../bundle/fetch/proxy-settings.ts';
+import { requireProxySettings } from '../http/proxy-settings.ts';
 import { readConnectionEnvironment } from '../kube/transport/connection.ts';
 import { operatorProgram } from '../operator/flags.ts';
 import { runOperator } from '../operator/operator.ts';

@@ -1,7 +1,7 @@
 // What a failed call says about the address of the export API, for a command that has had no answer from it yet. Pure.
 // Refuses: a verdict about a service that answered as an export API before; then the same failure may pass by itself.
 
-import { describeConnectionFault, unsentCodes } from '../wire/connection-fault.ts';
+import { readConnectionFault, unsentCodes } from '../http/connection-fault.ts';
 import { publishableCode } from '../wire/publishable-error.ts';
 import type { ExportApiError } from './answers.ts';
 
@@ -26,11 +26,6 @@ export function readAddressFault({ code, status, said, cause }: ExportApiError):
   // A proxy that refuses the tunnel wants credentials or forbids the host; with 5xx it did not reach the host.
   const [, proxyStatus] = /^PROXY_ANSWERED_(\d)/.exec(systemCode) ?? [];
   if (proxyStatus !== undefined) return proxyStatus === '5' ? 'unreached' : 'wrong';
-  if (describeConnectionFault(systemCode).kind !== 'unreachable') return 'wrong';
+  if (readConnectionFault(cause).kind !== 'unreachable') return 'wrong';
   return unsentCodes.has(systemCode) ? 'unreached' : undefined;
-}
-
-/** True if the certificate leads to no known CA, so that a CA certificate helps. */
-export function isOfUnknownCa({ code, cause }: ExportApiError): boolean {
-  return code === 'NetworkError' && describeConnectionFault(publishableCode(cause)).kind === 'unknown-ca';
 }

@@ -2,6 +2,7 @@
 // listing-client.ts has the fourth. Owns the meaning of answers (any 2xx with a job id starts a job; a redirect is never followed). Refuses:
 // retrying, polling, pacing. The caller decides when to call again, with the help of `retryAfterMs`.
 
+import { headerOf, isSuccess, retryAfterOf, serverDateOf, type WholeAnswer } from '../http/exchange.ts';
 import { readJson } from '../wire/json-text.ts';
 import {
   type ExportApi,
@@ -13,15 +14,7 @@ import {
 import { bundlePath, jobPath, jobsPath } from './contract.ts';
 import { type ApiRequest, createExchange, type ExchangeOptions } from './exchange.ts';
 import { isIdentifier, readIssuedLink, readJobId, readJobReport } from './job-answers.ts';
-import {
-  type Answer,
-  bodyText,
-  longestAnswerBytes,
-  refusalOf,
-  retryAfterOf,
-  serverDateOf,
-  unexpectedAnswer,
-} from './refusals.ts';
+import { bodyText, longestAnswerBytes, refusalOf, unexpectedAnswer } from './refusals.ts';
 
 /**
  * Never throws itself. An unusable key or base URL rejects every call (`Unauthorized` or `BadRequest`, without a
@@ -36,8 +29,8 @@ export function createExportApiClient(options: ExchangeOptions): ExportApi {
         { method: 'POST', path: jobsPath, body: { domain }, idempotencyKey, maxBytes: longestAnswerBytes },
         'a usable jobId',
         (answer) => {
-          const raw = readJson(bodyText(answer.body));
-          const jobId = readJobId(raw, answer.headers.get('location'), key);
+          const raw = readJson(bodyText(answer.bytes));
+          const jobId = readJobId(raw, headerOf(answer, 'location'), key);
           return jobId === undefined
             ? undefined
             : { jobId, retryAfterMs: retryAfterOf(answer, clock.now()), raw };
@@ -49,7 +42,7 @@ export function createExportApiClient(options: ExchangeOptions): ExportApi {
         { method: 'GET', path: jobPath(checkedId(jobId, 'job id')), maxBytes: longestAnswerBytes },
         'a job',
         (answer) => {
-          const raw = readJson(bodyText(answer.body));
+          const raw = readJson(bodyText(answer.bytes));
           const report = readJobReport(raw, key);
           return report && { ...report, retryAfterMs: retryAfterOf(answer, clock.now()) };
         },
@@ -64,7 +57,7 @@ export function createExportApiClient(options: ExchangeOptions): ExportApi {
           maxBytes: longestAnswerBytes,
         },
         'an http(s) bundleUrl',
-        ({ body, headers }) => readIssuedLink(readJson(bodyText(body)), serverDateOf(headers)),
+        (answer) => readIssuedLink(readJson(bodyText(answer.bytes)), serverDateOf(answer)),
         signal,
       ),
   };
@@ -80,11 +73,11 @@ export function createCaller(options: ExchangeOptions) {
   return async <T>(
     request: ApiRequest,
     wanted: string,
-    read: (answer: Answer) => T | undefined | Promise<T | undefined>,
+    read: (answer: WholeAnswer) => T | undefined | Promise<T | undefined>,
     signal: AbortSignal,
   ): Promise<T> => {
     const answer = await exchange(request, signal);
-    if (answer.status < 200 || answer.status > 299) throw refusalOf(answer, clock.now(), key);
+    if (!isSuccess(answer)) throw refusalOf(answer, clock.now(), key);
     const result = await read(answer);
     if (result === undefined) throw unexpectedAnswer(answer, wanted, key);
     return result;

@@ -2,13 +2,12 @@
 // deadline, the abort, the size limit and the key's header. Refuses: following a redirect, decoding a body,
 // retrying. Invariant: rejects with ExportApiError only, and no message contains text from the service.
 
-import { type Dispatcher, getGlobalDispatcher } from 'undici';
+import type { HttpAgent } from '../http/agent.ts';
+import { readConnectionFault } from '../http/connection-fault.ts';
+import { isSuccess, readWhole, type WholeAnswer } from '../http/exchange.ts';
 import type { Clock } from '../runtime/clock.ts';
-import { unlessAborted, withinLimit } from '../runtime/time-limit.ts';
-import { describeConnectionFault } from '../wire/connection-fault.ts';
-import { publishableCode } from '../wire/publishable-error.ts';
+import { withinLimit } from '../runtime/time-limit.ts';
 import { ExportApiError } from './answers.ts';
-import type { Answer } from './refusals.ts';
 
 export interface ExchangeOptions {
   /** May carry a path prefix. */
@@ -18,7 +17,8 @@ export interface ExchangeOptions {
   /** The limit of one whole request, including connecting and reading. */
   readonly timeoutMs: number;
   readonly userAgent: string;
-  readonly dispatcher?: Dispatcher;
+  /** Its waits are at least `timeoutMs`, and it may reach internal addresses. */
+  readonly agent: HttpAgent;
 }
 
 export interface ApiRequest {
@@ -30,7 +30,7 @@ export interface ApiRequest {
   readonly maxBytes: number;
 }
 
-export type Exchange = (request: ApiRequest, signal: AbortSignal) => Promise<Answer>;
+export type Exchange = (request: ApiRequest, signal: AbortSignal) => Promise<WholeAnswer>;
 
 /**
  * Checks the unchanging options once, and rejects every call if they are unusable. A key that no header can carry
@@ -50,9 +50,7 @@ export function createExchange(options: ExchangeOptions): Exchange {
     }
     return withinLimit(options.clock, options.timeoutMs, signal, async (limit) => {
       try {
-        // A connection in progress ignores the signal, and a connection through a proxy also ignores this client's
-        // limit.
-        return await unlessAborted(send(options, base, request, limit), limit);
+        return await send(options, base, request, limit);
       } catch (error) {
         throw failureOf(error, base, signal, limit, options.timeoutMs);
       }
@@ -79,16 +77,13 @@ function readBaseUrl(text: string): Base | undefined {
 }
 
 async function send(
-  { key, userAgent, dispatcher }: ExchangeOptions,
+  { key, userAgent, agent }: ExchangeOptions,
   { origin, prefix }: Base,
   { method, path, body, idempotencyKey, maxBytes }: ApiRequest,
   signal: AbortSignal,
-): Promise<Answer> {
-  signal.throwIfAborted();
-  const response = await (dispatcher ?? getGlobalDispatcher()).request({
-    origin,
-    path: `${prefix}${path}`,
-    method,
+): Promise<WholeAnswer> {
+  const request = {
+    ...{ method, url: new URL(origin), path: `${prefix}${path}` },
     headers: {
       accept: 'application/json, application/problem+json;q=0.9',
       authorization: `Bearer ${key}`,
@@ -96,43 +91,12 @@ async function send(
       ...(body !== undefined && { 'content-type': 'application/json' }),
       ...(idempotencyKey !== undefined && { 'idempotency-key': idempotencyKey }),
     },
-    body: body === undefined ? null : JSON.stringify(body),
-    signal,
-    // The one deadline covers everything. undici's own timeout would end a long timeoutMs early.
-    headersTimeout: 0,
-    bodyTimeout: 0,
-  });
-  return {
-    status: response.statusCode,
-    headers: firstValues(response.headers),
-    body: await readBody(response.statusCode, response.body, maxBytes),
+    body: body === undefined ? undefined : JSON.stringify(body),
   };
-}
-
-/** A refusal is read from its status and headers, so a long one is cut. A successful answer must be complete. */
-async function readBody(status: number, body: AsyncIterable<unknown>, maxBytes: number): Promise<Uint8Array> {
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  for await (const chunk of body) {
-    if (!(chunk instanceof Uint8Array)) continue;
-    chunks.push(chunk.subarray(0, maxBytes - size));
-    size += chunk.byteLength;
-    if (size <= maxBytes) continue;
-    if (status >= 200 && status < 300) throw tooLarge(status, maxBytes);
-    break;
-  }
-  return Buffer.concat(chunks);
-}
-
-function firstValues(
-  headers: Readonly<Record<string, string | string[] | undefined>>,
-): ReadonlyMap<string, string> {
-  return new Map(
-    Object.entries(headers).flatMap(([name, value]) => {
-      const first = Array.isArray(value) ? value[0] : value;
-      return first === undefined ? [] : [[name.toLowerCase(), first] as const];
-    }),
-  );
+  const answer = await readWhole(await agent.send(request, signal), maxBytes, signal);
+  // A refusal is read from its status and headers. A successful answer must be complete.
+  if (answer.isCut && isSuccess(answer)) throw tooLarge(answer.statusCode, maxBytes);
+  return answer;
 }
 
 function tooLarge(status: number, maxBytes: number): ExportApiError {
@@ -155,13 +119,12 @@ function failureOf(
     return new ExportApiError('Aborted', 'the caller stopped the request to the export API', {
       cause: error,
     });
+  const { host } = new URL(origin);
   if (deadline.aborted) {
-    return new ExportApiError('RequestTimeout', `the export API did not answer within ${timeoutMs} ms`, {
-      cause: error,
-    });
+    const message = `the export API at ${host} did not answer in time (${timeoutMs} ms). Check its address and the network`;
+    return new ExportApiError('RequestTimeout', message, { cause: error });
   }
-  const { what, remedy } = describeConnectionFault(publishableCode(error));
-  const step = remedy === undefined ? '' : `. ${remedy}`;
-  const message = `the export API at ${new URL(origin).host} ${what}${step}`;
+  const { what, remedy } = readConnectionFault(error);
+  const message = `the export API at ${host} ${what}. ${remedy}`;
   return new ExportApiError('NetworkError', message, { cause: error });
 }

@@ -27,7 +27,7 @@ export function readInstant(value: unknown): number | undefined {
  * A date with names of months: IMF-fixdate, its obsolete forms (RFC 9110 §5.6.7), and similar text.
  * @returns epoch milliseconds; without a zone it is UTC
  */
-export function readWordedDate(text: string): number | undefined {
+function readWordedDate(text: string): number | undefined {
   const words = text.trim().replace(/ ?\([^()]*\)$/, '');
   const found = dayFirst.exec(words) ?? monthFirst.exec(words);
   return found === null ? undefined : parse(found[1] === undefined ? `${words} GMT` : words);

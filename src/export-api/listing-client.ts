@@ -40,10 +40,10 @@ export function createListingClient(options: ListingOptions): ListingClient {
       call(
         { method: 'GET', path: listingPath(query), maxBytes: maxPageBytes },
         'conversations',
-        ({ body, status }) =>
-          body.byteLength <= longestAnswerBytes
-            ? readConversationPage(readJson(bodyText(body)))
-            : readInThread(body, status, options.program, signal),
+        ({ bytes, statusCode }) =>
+          bytes.byteLength <= longestAnswerBytes
+            ? readConversationPage(readJson(bodyText(bytes)))
+            : readInThread(bytes, statusCode, options.program, signal),
         signal,
       ),
   };

@@ -1,20 +1,11 @@
 // Converts an unsuccessful answer to one ExportApiError. Pure. Owns the table from status to code. Messages are code, status,
 // this client's own advice, and an excerpt of what the service said. Refuses: words of a page, XML or a long body.
 
+import { headerOf, retryAfterOf, type WholeAnswer } from '../http/exchange.ts';
 import { messageIn } from '../wire/foreign-words.ts';
 import { readJson } from '../wire/json-text.ts';
-import { parseRetryAfter } from '../wire/retry-after.ts';
 import { ExportApiError, type ExportApiErrorCode } from './answers.ts';
-import { readWordedDate } from './instants.ts';
 import { containsSecret, shownWords } from './secret-text.ts';
-
-/** A whole answer, unchanged. Header names are lower case. */
-export interface Answer {
-  readonly status: number;
-  readonly headers: ReadonlyMap<string, string>;
-  /** At most as long as the client's limit. */
-  readonly body: Uint8Array;
-}
 
 const codeByStatus: Readonly<Record<number, ExportApiErrorCode>> = {
   401: 'Unauthorized',
@@ -52,20 +43,22 @@ export function codeOfStatus(status: number): ExportApiErrorCode {
  * @param now epoch ms, for a dated Retry-After when the answer itself has no `Date`
  * @param key the API key, so that a request id that contains it is left out
  */
-export function refusalOf(answer: Answer, now: number, key: string): ExportApiError {
+export function refusalOf(answer: WholeAnswer, now: number, key: string): ExportApiError {
   // Storages and proxies answer 401 and 403 with XML or a page. That says nothing about the key.
-  if ((answer.status === 401 || answer.status === 403) && isMarkup(answer.body))
+  const { statusCode: status, bytes } = answer;
+  if ((status === 401 || status === 403) && isMarkup(bytes)) {
     return unexpectedAnswer(answer, 'a JSON error', key);
-  const code = codeOfStatus(answer.status);
+  }
+  const code = codeOfStatus(status);
   const words =
-    answer.status >= 300 && answer.status < 400
+    status >= 300 && status < 400
       ? 'redirects, which is not followed with a key; set the base URL to the final address'
       : advice[code];
-  return new ExportApiError(code, `the export API ${words} (status ${answer.status})`, {
-    status: answer.status,
+  return new ExportApiError(code, `the export API ${words} (status ${status})`, {
+    status,
     retryAfterMs: retryAfterOf(answer, now),
-    requestId: requestIdOf(answer.headers, key),
-    said: saidIn(answer.body, key),
+    requestId: requestIdOf(answer, key),
+    said: saidIn(bytes, key),
   });
 }
 
@@ -81,33 +74,24 @@ function isMarkup(body: Uint8Array): boolean {
 }
 
 /** A 2xx without the requested value. @param lacks for example `a jobId` */
-export function unexpectedAnswer(answer: Answer, lacks: string, key: string): ExportApiError {
-  const found = describeBody(answer.body);
+export function unexpectedAnswer(answer: WholeAnswer, lacks: string, key: string): ExportApiError {
+  const { statusCode: status, bytes } = answer;
+  const found = describeBody(bytes);
   return new ExportApiError(
     'UnexpectedAnswer',
-    `the export API answered ${answer.status} with ${found} and without ${lacks}: check that the base URL is the API's`,
+    `the export API answered ${status} with ${found} and without ${lacks}: check that the base URL is the API's`,
     {
-      status: answer.status,
-      requestId: requestIdOf(answer.headers, key),
+      status,
+      requestId: requestIdOf(answer, key),
     },
   );
 }
 
-/** Milliseconds from now. A dated form is compared with the service's own clock if the answer shows it. */
-export function retryAfterOf(answer: Answer, now: number): number | undefined {
-  return parseRetryAfter(answer.headers.get('retry-after'), serverDateOf(answer.headers) ?? now);
-}
-
-/** Epoch ms of the `Date` header (RFC 9110 §6.6.1). */
-export function serverDateOf(headers: ReadonlyMap<string, string>): number | undefined {
-  return readWordedDate(headers.get('date') ?? '');
-}
-
 const requestIdHeaders = ['x-request-id', 'request-id', 'x-amzn-requestid', 'x-correlation-id', 'cf-ray'];
 
-function requestIdOf(headers: ReadonlyMap<string, string>, key: string): string | undefined {
+function requestIdOf(answer: WholeAnswer, key: string): string | undefined {
   return requestIdHeaders
-    .map((name) => headers.get(name)?.trim() ?? '')
+    .map((name) => headerOf(answer, name)?.trim() ?? '')
     .find((value) => /^[\w.:/+=-]{1,128}$/.test(value) && !containsSecret(value, key));
 }
 

@@ -2,8 +2,7 @@
 // Also maps what the git client and the network throw. Refuses text of another library: only what a host says of
 // a refusal is quoted, made printable, bounded and without addresses.
 
-import { InternalAddressError } from '../runtime/http/guarded-lookup.ts';
-import { describeConnectionFault } from '../wire/connection-fault.ts';
+import { isOfCertificate, readConnectionFault } from '../http/connection-fault.ts';
 import { excerptOf } from '../wire/foreign-words.ts';
 import { printable } from '../wire/printable-text.ts';
 import { PublishableError, publishableCode } from '../wire/publishable-error.ts';
@@ -50,7 +49,7 @@ function codeOf(error: unknown): string {
 export const timedOut = (deadlineMs: number, cause?: unknown): GitFault =>
   new GitFault(
     'Timeout',
-    `The git host did not finish within ${deadlineMs / 1000} s. Check that it answers. Retrying.`,
+    `The git host did not finish in time (${deadlineMs / 1000} s). Check that it answers. Retrying.`,
     {
       isTemporary: true,
       cause,
@@ -60,12 +59,11 @@ export const timedOut = (deadlineMs: number, cause?: unknown): GitFault =>
 /** What a network error of a request means. */
 export function networkFault(host: string, error: unknown): GitFault {
   if (error instanceof GitFault) return error;
-  for (let at: unknown = error, depth = 0; at instanceof Error && depth < 8; at = at.cause, depth += 1) {
-    if (at instanceof InternalAddressError) return addressNotAllowed(host, error);
-  }
-  const { kind, what, remedy } = describeConnectionFault(publishableCode(error));
-  const said = `Git host ${host} ${what}. ${remedy ?? 'Add its CA certificate to the credentials'}.`;
-  return kind === 'unknown-ca' || kind === 'wrong-certificate'
+  const fault = readConnectionFault(error);
+  if (fault.kind === 'internal-address') return addressNotAllowed(host, error);
+  const remedy = fault.kind === 'unknown-ca' ? 'Add its CA certificate to the credentials' : fault.remedy;
+  const said = `Git host ${host} ${fault.what}. ${remedy}.`;
+  return isOfCertificate(fault)
     ? new GitFault('CertificateNotTrusted', said, { cause: error })
     : new GitFault('Unreachable', `${said} Retrying.`, { isTemporary: true, cause: error });
 }

@@ -3,12 +3,11 @@
 // credentials reach one origin only, and no error made here holds a URL, a header or a body.
 
 import type { GitHttpRequest, GitHttpResponse, HttpClient } from 'isomorphic-git';
-import type { Dispatcher } from 'undici';
-import { createLinkAgent } from '../bundle/fetch/link-agent.ts';
-import type { ProxySettings } from '../bundle/fetch/proxy-settings.ts';
-import { findFault } from '../runtime/http/ca-certificates.ts';
-import { isRefusedHost } from '../runtime/http/guarded-lookup.ts';
-import { unlessAborted } from '../runtime/time-limit.ts';
+import { createAgent } from '../http/agent.ts';
+import { findFault } from '../http/ca-certificates.ts';
+import { discard, type HttpAnswer, headerOf, nextHop, readWhole } from '../http/exchange.ts';
+import { isRefusedHost } from '../http/guarded-lookup.ts';
+import type { ProxySettings } from '../http/proxy-settings.ts';
 import { readHttpOrigin, readOriginEntry } from '../wire/http-origin.ts';
 import {
   addressNotAllowed,
@@ -49,41 +48,29 @@ const advertisementStart = 2048;
 export function openGitHttp(remote: GitRemote, { proxy, signal }: GitHttpOptions): GitHttp {
   const url = readRepositoryUrl(remote);
   const { deadlineMs } = remote.limits;
-  const agent = createLinkAgent({
-    allowPrivateLinks: remote.allowPrivateAddresses,
+  const agent = createAgent({
+    allowPrivateAddresses: remote.allowPrivateAddresses,
     extraCaPem: trustedPem(remote),
     proxy,
     idleTimeoutMs: deadlineMs,
   });
   const authorization = basicAuthorization(remote.access);
   let base = url;
-  const send = async (
-    at: URL,
-    sent: GitHttpRequest,
-    body: Buffer | undefined,
-  ): Promise<Dispatcher.ResponseData> => {
-    const answered = agent.request({
-      origin: at.origin,
-      path: `${at.pathname}${at.search}`,
-      method: body === undefined ? 'GET' : 'POST',
-      headers: {
-        ...sent.headers,
-        'user-agent': remote.userAgent,
-        'accept-encoding': 'identity',
-        ...(authorization === undefined ? {} : { authorization }),
-      },
-      ...(body === undefined ? {} : { body }),
-      signal,
-    });
-    // A connection that is being made heeds no signal.
-    return await unlessAborted(answered, signal);
+  const own = {
+    'user-agent': remote.userAgent,
+    'accept-encoding': 'identity',
+    ...(authorization === undefined ? {} : { authorization }),
   };
   const answer = async (sent: GitHttpRequest, counted: Counted): Promise<GitHttpResponse> => {
     const suffix = sent.url.slice(url.href.length);
     const body = sent.body === undefined ? undefined : await joined(sent.body);
     for (let hop = 0; ; hop += 1) {
       const at = new URL(base.href + suffix);
-      const received = await send(at, sent, body);
+      const method = body === undefined ? 'GET' : 'POST';
+      const received = await agent.send(
+        { method, url: at, headers: { ...sent.headers, ...own }, body },
+        signal,
+      );
       const { statusCode } = received;
       if (statusCode === 200) {
         refuseOtherContent(url.host, received, suffix);
@@ -92,7 +79,7 @@ export function openGitHttp(remote: GitRemote, { proxy, signal }: GitHttpOptions
           method: sent.method ?? 'GET',
           statusCode,
           statusMessage: 'OK',
-          headers: { 'content-type': String(received.headers['content-type'] ?? '') },
+          headers: { 'content-type': headerOf(received, 'content-type') ?? '' },
           body: counted(received, suffix),
         };
       }
@@ -100,10 +87,10 @@ export function openGitHttp(remote: GitRemote, { proxy, signal }: GitHttpOptions
         const isPush = suffix.includes('git-receive-pack');
         throw statusFault(url.host, statusCode, isPush, await refusalLines(received, signal));
       }
-      received.body.on('error', () => {}).destroy();
+      discard(received);
       if (body !== undefined || hop === maxRedirects)
         throw redirectRefused(url.host, 'more often than allowed');
-      base = nextBase(url, at, received.headers['location']);
+      base = nextBase(url, nextHop(at, received));
     }
   };
   const exchange = (maxBytes: number): GitExchange => {
@@ -113,7 +100,7 @@ export function openGitHttp(remote: GitRemote, { proxy, signal }: GitHttpOptions
       fault ??= signal.aborted ? timedOut(deadlineMs, error) : networkFault(url.host, error);
       return fault;
     };
-    async function* counted(received: Dispatcher.ResponseData, suffix: string): AsyncGenerator<Uint8Array> {
+    async function* counted(received: HttpAnswer, suffix: string): AsyncGenerator<Uint8Array> {
       let start = '';
       try {
         for await (const chunk of received.body) {
@@ -151,37 +138,17 @@ export function openGitHttp(remote: GitRemote, { proxy, signal }: GitHttpOptions
 const longestRefusal = 4096;
 
 /** What git itself prints of a refusal: lines of plain text. */
-async function refusalLines(
-  { headers, body }: Dispatcher.ResponseData,
-  signal: AbortSignal,
-): Promise<readonly string[]> {
-  body.on('error', () => {});
-  const type = headers['content-type'];
-  let text = '';
-  try {
-    if (typeof type !== 'string' || !type.startsWith('text/plain')) return [];
-    for await (const chunk of body) {
-      const bytes: Uint8Array = chunk;
-      text += Buffer.from(bytes).toString('utf8');
-      if (text.length > longestRefusal) break;
-    }
-  } catch {
-    signal.throwIfAborted();
-  } finally {
-    body.destroy();
-  }
-  return text.slice(0, longestRefusal).split('\n');
+async function refusalLines(answer: HttpAnswer, signal: AbortSignal): Promise<readonly string[]> {
+  const { bytes } = await readWhole(answer, longestRefusal, signal);
+  const isText = headerOf(answer, 'content-type')?.startsWith('text/plain') === true;
+  return isText ? bytes.toString('utf8').split('\n') : [];
 }
 
-type Counted = (received: Dispatcher.ResponseData, suffix: string) => AsyncGenerator<Uint8Array>;
+type Counted = (received: HttpAnswer, suffix: string) => AsyncGenerator<Uint8Array>;
 
 /** Git's client asks for one path below the repository's; the redirect of it moves the repository. */
-function nextBase(url: URL, from: URL, location: string | string[] | undefined): URL {
-  const text = Array.isArray(location) ? location[0] : location;
-  if (text === undefined || !URL.canParse(text, from.href)) {
-    throw redirectRefused(url.host, 'without a valid address');
-  }
-  const to = new URL(text, from);
+function nextBase(url: URL, to: URL | undefined): URL {
+  if (to === undefined) throw redirectRefused(url.host, 'without a valid address');
   if (to.origin !== url.origin) throw redirectRefused(url.host, 'to another host or scheme');
   if (!to.pathname.endsWith('/info/refs')) throw redirectRefused(url.host, 'to a page, such as a sign-in');
   to.pathname = to.pathname.slice(0, -'/info/refs'.length);
@@ -198,11 +165,11 @@ const redirectRefused = (host: string, how: string): GitFault =>
     `Git host ${host} redirected ${how}. Set the URL to the repository's own address, and check the credentials.`,
   );
 
-function refuseOtherContent(host: string, answer: Dispatcher.ResponseData, suffix: string): void {
+function refuseOtherContent(host: string, answer: HttpAnswer, suffix: string): void {
   const [, service = ''] = /(git-(?:upload|receive)-pack)/.exec(suffix) ?? [];
   const expected = `application/x-${service}-${suffix.startsWith('/info/refs') ? 'advertisement' : 'result'}`;
-  if (answer.headers['content-type'] === expected) return;
-  answer.body.on('error', () => {}).destroy();
+  if (headerOf(answer, 'content-type') === expected) return;
+  discard(answer);
   throw notAGitServer(host, 'answered with another content type');
 }
 

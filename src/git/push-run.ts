@@ -2,7 +2,7 @@
 // the waits between them. Refuses nothing of its own. Invariant: a commit is pushed only on top of what was fetched, and
 // only if it changes a file.
 
-import type { ProxySettings } from '../bundle/fetch/proxy-settings.ts';
+import type { ProxySettings } from '../http/proxy-settings.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Random } from '../runtime/random.ts';
 import { branchNotFound } from './attempt.ts';

@@ -1,7 +1,7 @@
 // Opens the carrier at an address, with the credentials that fit its kind. Each kind's client is loaded only when it is
 // needed. Refuses an address of neither kind. Sends nothing.
 
-import type { ProxySettings } from '../bundle/fetch/proxy-settings.ts';
+import type { ProxySettings } from '../http/proxy-settings.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { S3Credentials } from '../s3/bucket.ts';
 import type { Carrier } from './carrier.ts';

@@ -2,15 +2,13 @@
 // the operator does not allow, redirects, and an address with user and password. Invariant: no problem repeats an address,
 // only its host.
 
-import type { Dispatcher } from 'undici';
+import type { HttpAgent } from '../http/agent.ts';
+import { readConnectionFault } from '../http/connection-fault.ts';
+import { isPassing, isSuccess, readWhole, retryAfterOf } from '../http/exchange.ts';
 import type { Clock } from '../runtime/clock.ts';
-import { unlessAborted } from '../runtime/time-limit.ts';
 import { type NotifyWebhook, notifySecretKeys } from '../staticexport/notify-schema.ts';
-import { describeConnectionFault } from '../wire/connection-fault.ts';
 import { readHttpOrigin, readOriginEntry, shortOriginEntry } from '../wire/http-origin.ts';
 import { printable } from '../wire/printable-text.ts';
-import { publishableCode } from '../wire/publishable-error.ts';
-import { parseRetryAfter } from '../wire/retry-after.ts';
 import { readWebhookSecret, webhookHeaders } from '../wire/webhook-signature.ts';
 
 /** Where a notification goes. */
@@ -67,7 +65,7 @@ export type NotifyAnswer =
   | { readonly kind: 'unavailable'; readonly problem: string; readonly retryAfterMs: number | undefined };
 
 export interface NotifyCallOptions {
-  readonly dispatcher: Dispatcher;
+  readonly agent: HttpAgent;
   readonly userAgent: string;
   readonly timeoutMs: number;
   readonly clock: Pick<Clock, 'now' | 'deadline'>;
@@ -80,37 +78,29 @@ const longestAnswer = 64 * 1024;
 export async function callWebhook(
   { url, host, secret }: NotifyAddress,
   { id, body }: { readonly id: string; readonly body: string },
-  { dispatcher, userAgent, timeoutMs, clock }: NotifyCallOptions,
+  { agent, userAgent, timeoutMs, clock }: NotifyCallOptions,
   signal: AbortSignal,
 ): Promise<NotifyAnswer> {
   const now = clock.now();
   const deadline = clock.deadline(timeoutMs, signal);
   try {
-    const sent = dispatcher.request({
-      origin: url.origin,
-      path: `${url.pathname}${url.search}`,
-      method: 'POST',
-      headers: {
-        'content-type': 'application/json',
-        'user-agent': userAgent,
-        ...(secret === undefined ? {} : webhookHeaders(id, now, body, secret)),
-      },
-      body,
-      signal: deadline,
-    });
-    // A connection that is being made heeds no signal.
-    const { statusCode, headers, body: answer } = await unlessAborted(sent, deadline);
+    const headers = {
+      'content-type': 'application/json',
+      'user-agent': userAgent,
+      ...(secret === undefined ? {} : webhookHeaders(id, now, body, secret)),
+    };
+    const answer = await agent.send({ method: 'POST', url, headers, body }, deadline);
     // The status is the answer. A body that breaks off changes nothing.
-    await answer.dump({ limit: longestAnswer, signal: deadline }).catch(() => {});
-    if (statusCode >= 200 && statusCode < 300) return { kind: 'taken' };
-    if (statusCode !== 408 && statusCode !== 429 && statusCode < 500) {
+    await readWhole(answer, longestAnswer).catch(() => {});
+    if (isSuccess(answer)) return { kind: 'taken' };
+    const { statusCode } = answer;
+    if (!isPassing(answer)) {
       return { kind: 'refused', problem: `${host} returned ${statusCode}. ${remedyOf(statusCode)}` };
     }
-    const retryAfter = headers['retry-after'];
     return {
       kind: 'unavailable',
       problem: `${host} returned ${statusCode}. Check the receiver`,
-      retryAfterMs: typeof retryAfter === 'string' ? parseRetryAfter(retryAfter, now) : undefined,
+      retryAfterMs: retryAfterOf(answer, now),
     };
   } catch (error) {
     signal.throwIfAborted();
@@ -120,8 +110,8 @@ export async function callWebhook(
 
 function problemOf(error: unknown, deadline: AbortSignal): string {
   if (deadline.aborted) return 'did not answer in time. Check the receiver';
-  const { what, remedy } = describeConnectionFault(publishableCode(error));
-  return `${what}. ${remedy ?? 'Add its CA certificate by --extra-ca-file'}`;
+  const { what, remedy } = readConnectionFault(error);
+  return `${what}. ${remedy}`;
 }
 
 function remedyOf(status: number): string {

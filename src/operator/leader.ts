@@ -41,7 +41,7 @@ export interface LeaderParts {
   readonly operatorLease: string;
   readonly services: Pick<
     ExternalServices,
-    'exportApi' | 'bundles' | 'mirrors' | 'planner' | 'notifyDispatcher'
+    'exportApi' | 'bundles' | 'mirrors' | 'planner' | 'notifyAgent'
   > & {
     readonly git: Pick<GitTargetsOptions, 'pusher' | 'settings'>;
   };
@@ -101,7 +101,7 @@ export async function runLeader(parts: LeaderParts, { lost, isHeld }: Term): Pro
   const notices = createNotifier({
     ...context,
     readSecret: (key, signal) => cluster.readSecret(key, signal),
-    dispatcher: services.notifyDispatcher,
+    agent: services.notifyAgent,
     userAgent,
     allowedHosts: values.allowedNotifyHosts,
     signal: AbortSignal.any([stop, shutdown]),

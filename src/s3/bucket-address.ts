@@ -1,7 +1,7 @@
 // Where a bucket is: name, region and endpoint as users write them, and the origin that requests go to. Pure. Refuses plain
 // HTTP unless it is allowed, and names from which a host outside the endpoint could be built.
 
-import { isRefusedHost } from '../runtime/http/guarded-lookup.ts';
+import { isRefusedHost } from '../http/guarded-lookup.ts';
 import { readHttpOrigin } from '../wire/http-origin.ts';
 import type { BucketSettings } from './bucket.ts';
 import { BucketFault } from './bucket-fault.ts';

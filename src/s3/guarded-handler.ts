@@ -2,10 +2,15 @@
 // proxies of links. Refuses redirects, answers larger than a page of a list, and XML with declarations: the library parses
 // 1 MiB of them in 50 s. Invariant: a body is streamed for a found object only; all others are bounded.
 
-import type { Dispatcher } from 'undici';
-import { isRefusedHost } from '../runtime/http/guarded-lookup.ts';
-import { unlessAborted } from '../runtime/time-limit.ts';
-import { addressNotAllowed } from './bucket-address.ts';
+import type { HttpAgent } from '../http/agent.ts';
+import {
+  type HttpHead,
+  type HttpRequest,
+  isSuccess,
+  listHeaderOf,
+  readWhole,
+  type WholeAnswer,
+} from '../http/exchange.ts';
 import { BucketFault } from './bucket-fault.ts';
 
 /** What is read of a request of the library. */
@@ -17,7 +22,7 @@ interface LibraryRequest {
   readonly path: string;
   readonly query?: Readonly<Record<string, string | readonly string[] | null>> | undefined;
   readonly headers: Readonly<Record<string, string>>;
-  readonly body?: Dispatcher.DispatchOptions['body'];
+  readonly body?: HttpRequest['body'];
 }
 
 interface LibraryResponse {
@@ -31,9 +36,8 @@ const maxAnswerBytes = 192 * 1024;
 
 export interface GuardedHandlerOptions {
   /** The caller closes it. */
-  readonly agent: Dispatcher;
+  readonly agent: HttpAgent;
   readonly isHttpAllowed: boolean;
-  readonly allowPrivateAddresses: boolean;
 }
 
 /** For the library's `requestHandler`. */
@@ -50,7 +54,7 @@ export class GuardedHandler {
     request: LibraryRequest,
     { abortSignal }: { readonly abortSignal?: unknown } = {},
   ): Promise<{ response: LibraryResponse }> {
-    const { agent, isHttpAllowed, allowPrivateAddresses } = this.#options;
+    const { agent, isHttpAllowed } = this.#options;
     const host = request.port === undefined ? request.hostname : `${request.hostname}:${request.port}`;
     if (request.protocol !== 'https:' && !isHttpAllowed) {
       throw new BucketFault(
@@ -58,30 +62,17 @@ export class GuardedHandler {
         `Host ${host} would be asked over plain HTTP, which is not allowed.`,
       );
     }
-    if (isRefusedHost(request.hostname, allowPrivateAddresses)) throw addressNotAllowed(host);
-    const signal = abortSignal instanceof AbortSignal ? abortSignal : undefined;
-    signal?.throwIfAborted();
-    // With `request()` of undici and a URL, segments of a key such as `..` would be resolved after they were signed.
-    const answer = agent.request({
-      origin: `${request.protocol}//${host}`,
-      path: request.path + queryOf(request.query ?? {}),
-      method: request.method,
+    const signal = abortSignal instanceof AbortSignal ? abortSignal : new AbortController().signal;
+    const sent = {
+      ...{ method: request.method, body: request.body },
+      // Segments of a key such as `..` are signed, and so they stay.
+      ...{ url: new URL(`${request.protocol}//${host}`), path: request.path + queryOf(request.query ?? {}) },
       headers: { ...request.headers, 'accept-encoding': 'identity' },
-      ...(request.body === undefined ? {} : { body: request.body }),
-      ...(signal === undefined ? {} : { signal }),
-    });
-    // A connection that is being made heeds no signal.
-    const { statusCode, headers, body } = await (signal === undefined
-      ? answer
-      : unlessAborted(answer, signal));
-    const isObject = statusCode >= 200 && statusCode < 300 && request.query?.['x-id'] === 'GetObject';
-    return {
-      response: {
-        statusCode,
-        headers: singleValues(headers),
-        body: isObject ? body : await readBounded(body, host),
-      },
     };
+    const answer = await agent.send(sent, signal);
+    const isObject = isSuccess(answer) && request.query?.['x-id'] === 'GetObject';
+    const body = isObject ? answer.body : checkedBody(await readWhole(answer, maxAnswerBytes, signal), host);
+    return { response: { statusCode: answer.statusCode, headers: singleValues(answer), body } };
   }
 
   updateHttpClientConfig(): void {}
@@ -107,31 +98,18 @@ function queryOf(query: NonNullable<LibraryRequest['query']>): string {
 const percentEncoded = (text: string): string =>
   encodeURIComponent(text).replace(/[!'()*]/g, (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`);
 
-function singleValues(
-  headers: Readonly<Record<string, string | string[] | undefined>>,
-): Record<string, string> {
-  const single: Record<string, string> = {};
-  for (const [name, value] of Object.entries(headers)) {
-    if (value !== undefined) single[name.toLowerCase()] = Array.isArray(value) ? value.join(', ') : value;
-  }
-  return single;
+function singleValues(answer: HttpHead): Record<string, string> {
+  const names = Object.keys(answer.headers);
+  return Object.fromEntries(names.map((name) => [name, listHeaderOf(answer, name) ?? '']));
 }
 
-async function readBounded(body: Dispatcher.ResponseData['body'], host: string): Promise<Uint8Array> {
-  const chunks: Uint8Array[] = [];
-  let length = 0;
-  for await (const chunk of body) {
-    const bytes: Uint8Array = chunk;
-    length += bytes.byteLength;
-    if (length > maxAnswerBytes) {
-      throw new BucketFault(
-        'NotABucket',
-        `Host ${host} answered with more than 192 KiB, which no answer of S3 has. Check the endpoint of the bucket.`,
-      );
-    }
-    chunks.push(bytes);
+function checkedBody({ bytes, isCut }: WholeAnswer, host: string): Uint8Array {
+  if (isCut) {
+    throw new BucketFault(
+      'NotABucket',
+      `Host ${host} answered with more than 192 KiB, which no answer of S3 has. Check the endpoint of the bucket.`,
+    );
   }
-  const whole = Buffer.concat(chunks);
   // S3 sends neither declarations nor comments. Without its body an answer is judged by its status.
-  return whole.includes('<!') ? new Uint8Array() : whole;
+  return bytes.includes('<!') ? new Uint8Array() : bytes;
 }

@@ -3,7 +3,7 @@
 // settings behave the same on any machine.
 
 import { S3Client } from '@aws-sdk/client-s3';
-import { createLinkAgent } from '../bundle/fetch/link-agent.ts';
+import { createAgent } from '../http/agent.ts';
 import type { BucketSettings } from './bucket.ts';
 import { GuardedHandler } from './guarded-handler.ts';
 import { libraryCredentials } from './library-credentials.ts';
@@ -25,21 +25,17 @@ export function createLibraryClient(settings: BucketSettings, origin: string): L
     proxy: settings.proxy,
     idleTimeoutMs: settings.idleTimeoutMs ?? defaultIdleTimeoutMs,
   };
-  const agent = createLinkAgent({ ...connection, allowPrivateLinks: allowPrivateAddresses });
+  const agent = createAgent({ ...connection, allowPrivateAddresses });
   // The operator's environment names STS, which a private endpoint of a cloud network may answer.
-  const stsAgent = createLinkAgent({ ...connection, allowPrivateLinks: true });
-  const stsHandler = new GuardedHandler({
-    agent: stsAgent,
-    isHttpAllowed: true,
-    allowPrivateAddresses: true,
-  });
+  const stsAgent = createAgent({ ...connection, allowPrivateAddresses: true });
+  const stsHandler = new GuardedHandler({ agent: stsAgent, isHttpAllowed: true });
   const client = new S3Client({
     ...librarySettings,
     region,
     endpoint: origin,
     forcePathStyle: settings.pathStyle ?? false,
     credentials: libraryCredentials(settings.credentials, { region, handler: stsHandler }),
-    requestHandler: new GuardedHandler({ agent, isHttpAllowed, allowPrivateAddresses }),
+    requestHandler: new GuardedHandler({ agent, isHttpAllowed }),
     requestChecksumCalculation: 'WHEN_REQUIRED',
     responseChecksumValidation: 'WHEN_REQUIRED',
     // undici refuses the header. A HEAD before a large write finds out the same.

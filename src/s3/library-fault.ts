@@ -2,8 +2,7 @@
 // system's code. Refuses to show words of an answer, and errors of the library as causes, because they hold headers. Pure.
 
 import * as z from 'zod/mini';
-import { InternalAddressError } from '../runtime/http/guarded-lookup.ts';
-import { describeConnectionFault } from '../wire/connection-fault.ts';
+import { isOfCertificate, ownErrorIn, readConnectionFault } from '../http/connection-fault.ts';
 import { publishableCode } from '../wire/publishable-error.ts';
 import { parseRetryAfter } from '../wire/retry-after.ts';
 import {
@@ -189,21 +188,18 @@ export function answerFault(asked: Asked, answer: RefusedAnswer, now: number): B
 
 /** What an error means that is not an answer. */
 export function connectionFault(asked: Pick<Asked, 'bucket' | 'host'>, error: unknown): BucketFault {
-  for (let at: unknown = error, depth = 0; at instanceof Error && depth < 8; at = at.cause, depth += 1) {
-    if (at instanceof BucketFault) return at;
-    if (at instanceof InternalAddressError) return addressNotAllowed(asked.host, at);
-  }
-  const code = publishableCode(error);
-  const where = `Host ${asked.host} of bucket ${asked.bucket}`;
-  if (code === 'UND_ERR_REQ_CONTENT_LENGTH_MISMATCH') {
+  const own = ownErrorIn(error);
+  if (own instanceof BucketFault) return own;
+  if (publishableCode(error) === 'UND_ERR_REQ_CONTENT_LENGTH_MISMATCH') {
     return new BucketFault(
       'ContentRefused',
       `The bytes for bucket ${asked.bucket} have another length than announced. Retry, and check the source.`,
     );
   }
-  const { kind, what, remedy } = describeConnectionFault(code);
-  const said = `${where} ${what}. ${remedy ?? 'Add its CA certificate'}.`;
-  return kind === 'unknown-ca' || kind === 'wrong-certificate'
+  const fault = readConnectionFault(error);
+  if (fault.kind === 'internal-address') return addressNotAllowed(asked.host, error);
+  const said = `Host ${asked.host} of bucket ${asked.bucket} ${fault.what}. ${fault.remedy}.`;
+  return isOfCertificate(fault)
     ? new BucketFault('CertificateNotTrusted', said)
     : new BucketFault('Unreachable', `${said} Retrying.`, { isTemporary: true });
 }

@@ -13,15 +13,16 @@ import {
   PutObjectCommand,
   type S3Client,
 } from '@aws-sdk/client-s3';
+import { withAttempts } from '../http/attempts.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Bucket, BucketSettings, ListedObject, NewObject, StoredObject } from './bucket.ts';
 import { BucketFault } from './bucket-fault.ts';
 import { createLibraryClient } from './library-client.ts';
 import { answerFault, connectionFault, type RefusedAnswer, readRefusedAnswer } from './library-fault.ts';
 import { readBody, SourceFailure, signContent, watchSource } from './object-body.ts';
-import { withRetries } from './retries.ts';
 
 const defaultAttempts = 4;
+const pauses = { firstPauseMs: 500, longestPauseMs: 15_000 };
 /** A page of the longest keys is below what `GuardedHandler` takes. */
 const pageSize = 100;
 /** Refusals that a service gives by the headers of a write, before it reads the body. */
@@ -281,6 +282,6 @@ class SdkBucket implements Bucket {
         throw fault;
       }
     };
-    return await withRetries(() => attempt(false), { attempts, clock, signal });
+    return await withAttempts(() => attempt(false), { ...pauses, most: attempts }, clock, signal);
   }
 }

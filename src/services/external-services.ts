@@ -2,14 +2,14 @@
 // and the thread that plans edits of targets. A program without a cluster opens the same ones. Each kind of call has its own
 // connections, with proxies and extra CA certificates. Refuses `file:` links, because tenants choose their text.
 
-import type { Dispatcher } from 'undici';
 import { probeLink } from '../bundle/fetch/probe.ts';
-import type { ProxySettings } from '../bundle/fetch/proxy-settings.ts';
-import { keepRenewed, RenewedAgent } from '../bundle/fetch/renewed-agent.ts';
 import { prepareInWorker } from '../bundle/prepare/preparation.ts';
 import { createExportApiClient } from '../export-api/client.ts';
+import type { HttpAgent } from '../http/agent.ts';
+import { openCaFile } from '../http/ca-certificates.ts';
+import type { ProxySettings } from '../http/proxy-settings.ts';
+import { keepRenewed, RenewedAgent } from '../http/renewed-agent.ts';
 import type { Bundles, ExportApiSource, Inspection, Mirrors, TargetPlanner } from '../loop/ports.ts';
-import { openCaFile } from '../runtime/http/ca-certificates.ts';
 import type { ProgramContext } from '../runtime/program.ts';
 import { userAgent } from '../runtime/version.ts';
 import { type ArchiveSizes, archiveLimits, withLimit } from './archive-limits.ts';
@@ -41,7 +41,7 @@ export interface ExternalServices {
   readonly planner: TargetPlanner;
   readonly mirrors: Mirrors;
   /** For webhooks, whose hosts the program's owner chooses: they may be inside the cluster. */
-  readonly notifyDispatcher: Dispatcher;
+  readonly notifyAgent: HttpAgent;
   /** CA certificates to trust in addition to the system's, as they are now. Never rejects. */
   extraCaPem(): Promise<string | undefined>;
   close(): Promise<void>;
@@ -60,8 +60,8 @@ export async function openExternalServices(
   const agent = { proxy, idleTimeoutMs: requestTimeoutMs, connections: options.callsAtOnce };
   const extraCaPem = await authorities.current();
   // The program's owner chooses the export API's address, which may be inside the cluster.
-  const apiAgent = new RenewedAgent({ ...agent, allowPrivateLinks: true }, extraCaPem);
-  const linkAgent = new RenewedAgent({ ...agent, allowPrivateLinks }, extraCaPem);
+  const apiAgent = new RenewedAgent({ ...agent, allowPrivateAddresses: true }, extraCaPem);
+  const linkAgent = new RenewedAgent({ ...agent, allowPrivateAddresses: allowPrivateLinks }, extraCaPem);
   const closing = new AbortController();
   const renewing = keepRenewed([apiAgent, linkAgent], authorities, clock, closing.signal);
   const planner = createTargetPlanner(options.valuesWorker, clock);
@@ -85,22 +85,28 @@ export async function openExternalServices(
   });
   return {
     exportApi: {
-      connect: (baseUrl, key) => createExportApiClient({ ...call, baseUrl, key, dispatcher: apiAgent }),
+      connect: (baseUrl, key) => createExportApiClient({ ...call, baseUrl, key, agent: apiAgent }),
     },
     bundles: {
       inspect: (link, signal, maxBytes) => {
         const limits = archiveLimits(options, maxBytes);
         return inspect({ link, limits, expectedDigest: undefined }, signal);
       },
-      probe: (link, signal) => probeLink(link, { ...call, allowPrivateLinks, dispatcher: linkAgent }, signal),
+      probe: (link, signal) => probeLink(link, { ...call, agent: linkAgent }, signal),
     },
     planner,
     mirrors,
-    notifyDispatcher: apiAgent,
+    notifyAgent: apiAgent,
     extraCaPem: () => authorities.current(),
     close: async () => {
       closing.abort();
-      await Promise.all([renewing, apiAgent.end(), linkAgent.end(), planner.close(), mirrors.close()]);
+      await Promise.all([
+        renewing,
+        apiAgent.destroy(),
+        linkAgent.destroy(),
+        planner.close(),
+        mirrors.close(),
+      ]);
     },
   };
 }

@@ -12,9 +12,14 @@ const maxWaitMs = 30 * 24 * 60 * 60 * 1000;
 export function parseRetryAfter(value: string | null | undefined, now: number): number | undefined {
   const text = value?.trim() ?? '';
   if (/^\d+$/.test(text)) return Math.min(Number(text) * 1000, maxWaitMs);
+  const at = parseHttpDate(text);
+  return at === undefined ? undefined : Math.min(Math.max(0, at - now), maxWaitMs);
+}
+
+/** @returns epoch milliseconds of a date in one of HTTP's forms (RFC 9110 §5.6.7) */
+export function parseHttpDate(text: string): number | undefined {
   if (!/^[A-Za-z]{3,9},? /.test(text)) return undefined;
-  // HTTP dates are in GMT (RFC 9110 §5.6.7); the asctime form does not say so. Without a zone, `Date.parse` would
-  // use this machine's zone.
+  // The asctime form names no zone, and `Date.parse` would use this machine's.
   const at = Date.parse(/ (GMT|UTC|[+-]\d{4})$/.test(text) ? text : `${text} GMT`);
-  return Number.isNaN(at) ? undefined : Math.min(Math.max(0, at - now), maxWaitMs);
+  return Number.isNaN(at) ? undefined : at;
 }

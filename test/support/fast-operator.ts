@@ -3,7 +3,7 @@
 // tests of leases, tokens, kills or the instants of another program.
 
 import '../../src/runtime/v8/small-heap.ts';
-import { readProxySettings } from '../../src/bundle/fetch/proxy-settings.ts';
+import { readProxySettings } from '../../src/http/proxy-settings.ts';
 import { type OperatorValues, operatorProgram } from '../../src/operator/flags.ts';
 import { runOperator } from '../../src/operator/operator.ts';
 import { runProgram } from '../../src/runtime/program.ts';

@@ -3,7 +3,8 @@
 // `DownloadInterrupted` and starts again. A link that becomes valid within a minute is waited for here. Invariant: no error
 // holds more of a URL than its host, or a header or a body.
 
-import type { Dispatcher } from 'undici';
+import type { HttpAgent } from '../../http/agent.ts';
+import { chunksOf, discard, headerOf } from '../../http/exchange.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Link } from '../../wire/link.ts';
 import { publishableCode } from '../../wire/publishable-error.ts';
@@ -14,10 +15,9 @@ import { linkFault } from './link-answer.ts';
 import { type LinkAnswer, networkFault, readJudged, requestLink } from './link-request.ts';
 
 export interface DownloadOptions {
-  readonly dispatcher: Dispatcher;
+  readonly agent: HttpAgent;
   readonly clock: Clock;
   readonly limits: BundleLimits;
-  readonly allowPrivateLinks: boolean;
   readonly userAgent: string;
   /** Receives the archive's announced size before any byte is read; throws if it is too large. */
   readonly admit?: ((archiveBytes: number) => Promise<void>) | undefined;
@@ -63,14 +63,14 @@ export async function* download(
       host = answer.host;
       try {
         entity = await readEntity(answer, received, entity, options);
-        for await (const chunk of answer.body) {
-          if (!(chunk instanceof Buffer)) continue;
-          received += chunk.length;
-          if (received > limits.maxArchiveBytes) throw refusal('ArchiveTooLarge');
-          yield chunk;
-        }
-      } finally {
-        answer.body.on('error', () => {}).destroy();
+      } catch (error) {
+        discard(answer);
+        throw error;
+      }
+      for await (const chunk of chunksOf(answer)) {
+        received += chunk.length;
+        if (received > limits.maxArchiveBytes) throw refusal('ArchiveTooLarge');
+        yield chunk;
       }
       if (entity.totalBytes === undefined || received === entity.totalBytes) return;
       throw brokenOff(host);
@@ -118,7 +118,7 @@ async function readEntity(
     return entity;
   }
   if (statusCode === 206 && received > 0 && known !== undefined) {
-    const range = /^bytes (\d+)-\d+\/(\d+|\*)$/.exec(textOf(answer, 'content-range') ?? '');
+    const range = /^bytes (\d+)-\d+\/(\d+|\*)$/.exec(headerOf(answer, 'content-range') ?? '');
     const isNext = Number(range?.[1]) === received && strongEtagOf(answer) === known.strongEtag;
     const isSameSize = known.totalBytes === undefined || range?.[2] === String(known.totalBytes);
     if (range !== null && isNext && isSameSize) return known;
@@ -138,18 +138,13 @@ const answeredCodes: readonly string[] = [
 const isAnswered = (fault: BundleError): boolean => answeredCodes.includes(fault.code);
 
 function strongEtagOf(answer: LinkAnswer): string | undefined {
-  const etag = textOf(answer, 'etag');
+  const etag = headerOf(answer, 'etag');
   return etag !== undefined && /^"[^"]*"$/.test(etag) ? etag : undefined;
 }
 
 function lengthOf(answer: LinkAnswer): number | undefined {
-  const text = textOf(answer, 'content-length');
+  const text = headerOf(answer, 'content-length');
   return text !== undefined && /^\d{1,15}$/.test(text) ? Number(text) : undefined;
-}
-
-function textOf(answer: LinkAnswer, name: string): string | undefined {
-  const value = answer.headers[name];
-  return Array.isArray(value) ? value[0] : value;
 }
 
 function interrupted(host: string, cause?: unknown): BundleError {

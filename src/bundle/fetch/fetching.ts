@@ -1,13 +1,14 @@
 // Chooses where an archive's bytes come from: a local file or the network. The HTTP client is loaded only for a link
 // that needs it, because loading it takes longer than reading a whole site from disk.
 
+import type { ProxySettings } from '../../http/proxy-settings.ts';
 import type { Link } from '../../wire/link.ts';
 import type { DownloadOptions } from './download.ts';
 import { type LocalArchiveOptions, readLocalArchive } from './local-archive.ts';
-import type { ProxySettings } from './proxy-settings.ts';
 
-export interface FetchOptions extends Omit<DownloadOptions, 'dispatcher'>, LocalArchiveOptions {
+export interface FetchOptions extends Omit<DownloadOptions, 'agent'>, LocalArchiveOptions {
   readonly limits: DownloadOptions['limits'];
+  readonly allowPrivateLinks: boolean;
   readonly extraCaPem: string | undefined;
   readonly proxy: ProxySettings;
 }
@@ -21,16 +22,16 @@ export function fetchArchive(link: Link, options: FetchOptions, signal: AbortSig
 }
 
 async function* fetchRemote(link: Link, options: FetchOptions, signal: AbortSignal): AsyncGenerator<Buffer> {
-  const [{ download }, { createLinkAgent }] = await Promise.all([
+  const [{ download }, { createAgent }] = await Promise.all([
     import('./download.ts'),
-    import('./link-agent.ts'),
+    import('../../http/agent.ts'),
   ]);
   const { allowPrivateLinks, extraCaPem, proxy, limits } = options;
   const { idleTimeoutMs } = limits;
-  const dispatcher = createLinkAgent({ allowPrivateLinks, extraCaPem, proxy, idleTimeoutMs });
+  const agent = createAgent({ allowPrivateAddresses: allowPrivateLinks, extraCaPem, proxy, idleTimeoutMs });
   try {
-    yield* download(link, { ...options, dispatcher }, signal);
+    yield* download(link, { ...options, agent }, signal);
   } finally {
-    await dispatcher.destroy();
+    await agent.destroy();
   }
 }

@@ -129,20 +129,3 @@ export function linkFault(host: string, answer: JudgedAnswer): BundleError | und
       return verdict satisfies never;
   }
 }
-
-/** Reads up to {@link maxJudgedBytes} of a body and lets go of the rest. Never rejects. */
-export async function readBodyStart(body: AsyncIterable<unknown>): Promise<string> {
-  const pieces: Buffer[] = [];
-  let count = 0;
-  try {
-    for await (const piece of body) {
-      if (!(piece instanceof Uint8Array)) break;
-      pieces.push(Buffer.from(piece));
-      count += piece.length;
-      if (count >= maxJudgedBytes) break;
-    }
-  } catch {
-    // What came before the break is judged; a broken error page decides nothing more.
-  }
-  return Buffer.concat(pieces).subarray(0, maxJudgedBytes).toString('latin1');
-}

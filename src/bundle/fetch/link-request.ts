@@ -3,19 +3,23 @@
 // GET. User and password of a link are sent as Basic, to its own origin only. Invariant: no error made here holds more of a
 // URL than its host, or a header or a body.
 
-import type { Dispatcher } from 'undici';
-import { InternalAddressError, isRefusedHost } from '../../runtime/http/guarded-lookup.ts';
-import { unlessAborted } from '../../runtime/time-limit.ts';
-import { describeConnectionFault } from '../../wire/connection-fault.ts';
+import type { HttpAgent } from '../../http/agent.ts';
+import { isOfCertificate, readConnectionFault } from '../../http/connection-fault.ts';
+import {
+  discard,
+  type HttpAnswer,
+  isRedirect,
+  nextHop,
+  readWhole,
+  serverDateOf,
+} from '../../http/exchange.ts';
 import { Link } from '../../wire/link.ts';
-import { publishableCode } from '../../wire/publishable-error.ts';
 import { BundleError } from '../bundle-error.ts';
 import { oddAnswer } from '../refusal.ts';
-import { type JudgedAnswer, readBodyStart } from './link-answer.ts';
+import { type JudgedAnswer, maxJudgedBytes } from './link-answer.ts';
 
 export interface LinkRequestOptions {
-  readonly dispatcher: Dispatcher;
-  readonly allowPrivateLinks: boolean;
+  readonly agent: HttpAgent;
   readonly maxRedirects: number;
   readonly userAgent: string;
   /** `range`, `if-range`; sent on every hop. */
@@ -23,14 +27,12 @@ export interface LinkRequestOptions {
 }
 
 /** The first answer that is not a redirect. */
-export interface LinkAnswer extends Dispatcher.ResponseData {
+export interface LinkAnswer extends HttpAnswer {
   /** Of the hop that answered, with its port. */
   readonly host: string;
   /** Of the hop that answered: a permanent link may redirect to a signed one. */
   readonly dates: Pick<JudgedAnswer, 'validFrom' | 'expiresAt'>;
 }
-
-const redirects: readonly number[] = [301, 302, 303, 307, 308];
 
 /**
  * @param link `http:` or `https:`
@@ -45,23 +47,19 @@ export async function requestLink(
   const first = new URL(link.reveal());
   let at = first;
   for (let hop = 0; hop <= options.maxRedirects; hop += 1) {
-    if (isRefusedHost(at.hostname, options.allowPrivateLinks)) throw oddAnswer('PrivateLink');
     const answer = await send(at, credentialsFor(at, first), options, signal);
-    if (!redirects.includes(answer.statusCode)) {
+    if (!isRedirect(answer)) {
       return { ...answer, host: at.host, dates: datesOf(hop === 0 ? link : Link.parse(at.href), link) };
     }
-    const location = answer.headers['location'];
-    answer.body.on('error', () => {}).destroy();
-    at = nextHop(at, Array.isArray(location) ? location[0] : location);
+    discard(answer);
+    at = checkedHop(at, nextHop(at, answer));
   }
   throw oddAnswer('TooManyRedirects');
 }
 
-function nextHop(from: URL, location: string | undefined): URL {
-  if (location === undefined || !URL.canParse(location, from.href)) throw oddAnswer('InvalidRedirect');
-  const to = new URL(location, from);
-  const isHttp = to.protocol === 'http:' || to.protocol === 'https:';
-  if (!isHttp || (from.protocol === 'https:' && to.protocol === 'http:')) throw oddAnswer('InvalidRedirect');
+function checkedHop(from: URL, to: URL | undefined): URL {
+  const isHttp = to?.protocol === 'http:' && from.protocol === 'http:';
+  if (to?.protocol !== 'https:' && !isHttp) throw oddAnswer('InvalidRedirect');
   return to;
 }
 
@@ -87,25 +85,12 @@ function decoded(text: string): string {
 async function send(
   url: URL,
   credentials: Readonly<Record<string, string>>,
-  options: LinkRequestOptions,
+  { agent, userAgent, headers }: LinkRequestOptions,
   signal: AbortSignal,
-): Promise<Dispatcher.ResponseData> {
+): Promise<HttpAnswer> {
+  const own = { 'user-agent': userAgent, accept: '*/*', 'accept-encoding': 'identity' };
   try {
-    const answer = options.dispatcher.request({
-      origin: url.origin,
-      path: `${url.pathname}${url.search}`,
-      method: 'GET',
-      headers: {
-        'user-agent': options.userAgent,
-        accept: '*/*',
-        'accept-encoding': 'identity',
-        ...credentials,
-        ...options.headers,
-      },
-      signal,
-    });
-    // A connection that is being made heeds no signal.
-    return await unlessAborted(answer, signal);
+    return await agent.send({ method: 'GET', url, headers: { ...own, ...credentials, ...headers } }, signal);
   } catch (error) {
     throw networkFault(url.host, error, signal);
   }
@@ -113,29 +98,18 @@ async function send(
 
 /** Reads the start of a refusal's body; for {@link JudgedAnswer} the clock is the storage's own where it says it. */
 export async function readJudged(answer: LinkAnswer, now: number): Promise<JudgedAnswer> {
-  const { statusCode: status, headers, dates } = answer;
-  const date = headers['date'];
-  const storageClock = Date.parse(typeof date === 'string' ? date : '');
-  const bodyStart = status < 400 ? '' : await readBodyStart(answer.body);
-  return { status, bodyStart, clock: Number.isNaN(storageClock) ? now : storageClock, ...dates };
+  const { statusCode: status, dates } = answer;
+  const bodyStart = status < 400 ? '' : (await readWhole(answer, maxJudgedBytes)).bytes.toString('latin1');
+  return { status, bodyStart, clock: serverDateOf(answer) ?? now, ...dates };
 }
 
 /** What a thrown network error means. A BundleError passes through; an abort gives the signal's own reason. */
 export function networkFault(host: string, error: unknown, signal: AbortSignal): unknown {
   if (error instanceof BundleError) return error;
   if (signal.aborted) return signal.reason;
-  for (let at: unknown = error, depth = 0; at instanceof Error && depth < 8; at = at.cause, depth += 1) {
-    if (at instanceof InternalAddressError) return oddAnswer('PrivateLink');
-  }
-  const { kind, what, remedy } = describeConnectionFault(publishableCode(error));
-  const step = remedy ?? 'If its CA is private, add the CA certificate with --extra-ca-file';
-  const message = `Storage ${host} ${what}. ${step}${kind === 'unreachable' ? '. Retrying' : ''}`;
-  return new BundleError('transient', codes[kind], message, { cause: error });
+  const fault = readConnectionFault(error);
+  if (fault.kind === 'internal-address') return oddAnswer('PrivateLink');
+  const message = `Storage ${host} ${fault.what}. ${fault.remedy}`;
+  const code = isOfCertificate(fault) ? 'CertificateNotTrusted' : 'DownloadFailed';
+  return new BundleError('transient', code, message, { cause: error });
 }
-
-const codes = {
-  'unknown-ca': 'CertificateNotTrusted',
-  'wrong-certificate': 'CertificateNotTrusted',
-  'wrong-protocol': 'DownloadFailed',
-  unreachable: 'DownloadFailed',
-} as const;

@@ -2,20 +2,18 @@
 // file: no storage signs a `file:` link, and its expiry is unknown here. Invariant: one ranged GET; only a clear answer
 // of the storage makes a link expired, and a network error decides nothing.
 
-import type { Dispatcher } from 'undici';
+import type { HttpAgent } from '../../http/agent.ts';
+import { discard } from '../../http/exchange.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { withinLimit } from '../../runtime/time-limit.ts';
 import type { Link } from '../../wire/link.ts';
 import type { BundleError } from '../bundle-error.ts';
 import { defaultLimits } from '../limits.ts';
-import { createLinkAgent } from './link-agent.ts';
 import { linkFault } from './link-answer.ts';
 import { readJudged, requestLink } from './link-request.ts';
 
 export interface ProbeOptions {
-  readonly allowPrivateLinks: boolean;
-  /** Connections to use (see link-agent.ts); one of the probe's own, closed after it, when absent. */
-  readonly dispatcher?: Dispatcher;
+  readonly agent: HttpAgent;
   readonly clock: Clock;
   readonly timeoutMs: number;
   readonly userAgent: string;
@@ -33,28 +31,20 @@ export async function probeLink(
 ): Promise<BundleError | undefined> {
   signal.throwIfAborted();
   if (link.protocol === 'file:') return undefined;
-  const { allowPrivateLinks, timeoutMs, userAgent } = options;
-  const dispatcher = options.dispatcher ?? createLinkAgent({ allowPrivateLinks, idleTimeoutMs: timeoutMs });
-  const request = {
-    dispatcher,
-    allowPrivateLinks,
-    maxRedirects: defaultLimits.maxRedirects,
-    userAgent,
-    headers: { range: 'bytes=0-0' },
-  };
+  const { agent, clock, timeoutMs, userAgent } = options;
+  const { maxRedirects } = defaultLimits;
+  const request = { agent, maxRedirects, userAgent, headers: { range: 'bytes=0-0' } };
   try {
-    return await withinLimit(options.clock, timeoutMs, signal, async (limit) => {
+    return await withinLimit(clock, timeoutMs, signal, async (limit) => {
       const answer = await requestLink(link, request, limit);
       // A storage that ignores ranges sends the whole archive: its status is enough.
-      const judged = await readJudged(answer, options.clock.now());
-      answer.body.on('error', () => {}).destroy();
+      const judged = await readJudged(answer, clock.now());
+      discard(answer);
       const fault = linkFault(answer.host, judged);
       return fault?.kind === 'transient' ? undefined : fault;
     });
   } catch {
     signal.throwIfAborted();
     return undefined;
-  } finally {
-    if (options.dispatcher === undefined) await dispatcher.destroy();
   }
 }

@@ -2,6 +2,7 @@
 // the serving thread does none of this work. Invariant: when it resolves, the copy is verified and committed; when it
 // rejects, the store holds nothing of it.
 
+import { chunksOf, discard, type HttpAnswer } from '../../http/exchange.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { publishableCode } from '../../wire/publishable-error.ts';
 import { BundleError } from '../bundle-error.ts';
@@ -12,13 +13,7 @@ import { copyRefused, receiveCopy } from './bundle-copy.ts';
 import { maxIndexBytes, readCopyIndex } from './copy-index.ts';
 import { isTooSlow, longestCopyMs } from './copy-pace.ts';
 import type { CopyTask } from './copying.ts';
-import {
-  chunksOf,
-  openPeerConnection,
-  type PeerAnswer,
-  type PeerConnection,
-  readText,
-} from './peer-connection.ts';
+import { openPeerConnection, type PeerConnection, readText } from './peer-connection.ts';
 
 /**
  * @returns the index of what lies in the store now
@@ -62,7 +57,7 @@ async function copy(
 }
 
 /** The peer states the sizes, and so it chooses the deadlines: the bytes that came are compared with the time too. */
-function inTime(answer: PeerAnswer, clock: Clock): Bytes {
+function inTime(answer: HttpAnswer, clock: Clock): Bytes {
   const start = clock.monotonic();
   let receivedBytes = 0;
   return watch(chunksOf(answer), (chunk) => {
@@ -72,9 +67,9 @@ function inTime(answer: PeerAnswer, clock: Clock): Bytes {
 }
 
 /** @throws {BundleError} */
-function requireOk(answer: PeerAnswer): void {
+function requireOk(answer: HttpAnswer): void {
   if (answer.statusCode === 200) return;
-  answer.body.on('error', () => {}).destroy();
+  discard(answer);
   if (answer.statusCode === 503) {
     throw new BundleError(
       'transient',

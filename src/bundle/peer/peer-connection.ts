@@ -2,15 +2,14 @@
 // peers, so internal addresses are allowed here. Redirects are not followed, proxies not used. Invariant: every wait is
 // bounded: to connect, to the first byte, between two.
 
-import { Agent, type Dispatcher } from 'undici';
+import { createAgent } from '../../http/agent.ts';
+import type { HttpAnswer } from '../../http/exchange.ts';
 import type { Bytes } from '../byte-stream.ts';
 import { copyRefused } from './bundle-copy.ts';
 
-export type PeerAnswer = Dispatcher.ResponseData;
-
 export interface PeerConnection {
   /** @param path from the peer's root, such as `/peers/…` */
-  get(origin: string, path: string, signal: AbortSignal): Promise<PeerAnswer>;
+  get(origin: string, path: string, signal: AbortSignal): Promise<HttpAnswer>;
   close(): Promise<void>;
 }
 
@@ -18,26 +17,12 @@ const connectTimeoutMs = 2_000;
 const silenceMs = 5_000;
 
 export function openPeerConnection(userAgent: string): PeerConnection {
-  const dispatcher = new Agent({
-    allowH2: false,
-    connect: { timeout: connectTimeoutMs },
-    headersTimeout: silenceMs,
-    bodyTimeout: silenceMs,
-  });
+  const agent = createAgent({ allowPrivateAddresses: true, connectTimeoutMs, idleTimeoutMs: silenceMs });
   return {
     get: (origin, path, signal) =>
-      dispatcher.request({ origin, path, method: 'GET', signal, headers: { 'user-agent': userAgent } }),
-    close: () => dispatcher.destroy(),
+      agent.send({ method: 'GET', url: new URL(path, origin), headers: { 'user-agent': userAgent } }, signal),
+    close: () => agent.destroy(),
   };
-}
-
-/** The body as it arrives; a consumer that stops early ends the connection. */
-export async function* chunksOf(answer: PeerAnswer): AsyncGenerator<Buffer> {
-  try {
-    for await (const chunk of answer.body) if (chunk instanceof Buffer) yield chunk;
-  } finally {
-    answer.body.on('error', () => {}).destroy();
-  }
 }
 
 /** @throws {BundleError} `CopyRefused` for more than the bound; what the bytes' source throws */

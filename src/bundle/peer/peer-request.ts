@@ -3,6 +3,7 @@
 // seconds, or counts as none.
 
 import * as z from 'zod/mini';
+import { readWhole } from '../../http/exchange.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { PeerConnection } from './peer-connection.ts';
 
@@ -43,13 +44,13 @@ export function createPeerClient({ clock, userAgent }: PeerClientOptions): PeerC
   let connection: PeerConnection | undefined;
   return {
     ask: async (origin, digest, signal) => {
-      const { chunksOf, openPeerConnection, readText } = await import('./peer-connection.ts');
+      const { openPeerConnection } = await import('./peer-connection.ts');
       connection ??= openPeerConnection(userAgent);
       const deadline = clock.deadline(askTimeoutMs, signal);
       try {
         const answer = await connection.get(origin, `/peers/${digest}`, deadline);
-        const text = await readText(chunksOf(answer), maxStatusBytes);
-        return answer.statusCode === 200 ? statusShape.parse(JSON.parse(text)) : undefined;
+        const { statusCode, bytes } = await readWhole(answer, maxStatusBytes);
+        return statusCode === 200 ? statusShape.parse(JSON.parse(bytes.toString('utf8'))) : undefined;
       } catch {
         signal.throwIfAborted();
         return undefined;

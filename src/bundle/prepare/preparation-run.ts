@@ -3,6 +3,7 @@
 // resolves with a store, the bundle is committed there. What is offered before was verified, and may yet not be stored.
 
 import { join } from 'node:path';
+import type { ProxySettings } from '../../http/proxy-settings.ts';
 import { makeFolder } from '../../runtime/folder.ts';
 import { Link } from '../../wire/link.ts';
 import { readArchive } from '../archive/archive-reader.ts';
@@ -12,7 +13,6 @@ import type { BundleFile, BundleIndex } from '../bundle-index.ts';
 import { type OnWritten, type ProgressContext, throttleProgress } from '../bundle-task.ts';
 import { watch } from '../byte-stream.ts';
 import { fetchArchive } from '../fetch/fetching.ts';
-import type { ProxySettings } from '../fetch/proxy-settings.ts';
 import { oddAnswer, refusal } from '../refusal.ts';
 import { commitBundle } from '../store/commit.ts';
 import { isHiddenFile } from '../store/hidden-files.ts';

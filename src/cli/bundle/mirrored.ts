@@ -3,11 +3,11 @@
 
 import { BundleError } from '../../bundle/bundle-error.ts';
 import type { BundleIndex } from '../../bundle/bundle-index.ts';
+import { openCaFile } from '../../http/ca-certificates.ts';
 import type { MirrorErrorCode } from '../../mirror/mirror-error.ts';
 import { readMirrorSecret } from '../../mirror/mirror-secret.ts';
 import type { MirrorAccess } from '../../mirror/open-carrier.ts';
 import { restoreInWorker } from '../../mirror/restore.ts';
-import { openCaFile } from '../../runtime/http/ca-certificates.ts';
 import { userAgent } from '../../runtime/version.ts';
 import { CliError, failureOf } from '../cli-error.ts';
 import type { CliContext } from '../context.ts';

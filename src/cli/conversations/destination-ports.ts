@@ -1,9 +1,9 @@
 // What sinks of conversations need from outside: a bucket with its credentials, and the connection and secret of a webhook.
 // Refuses: opening anything that the destination does not need.
 
-import { requireProxySettings } from '../../bundle/fetch/proxy-settings.ts';
-import { RenewedAgent } from '../../bundle/fetch/renewed-agent.ts';
 import type { SinkDependencies } from '../../conversations/sinks/open-sink.ts';
+import { requireProxySettings } from '../../http/proxy-settings.ts';
+import { RenewedAgent } from '../../http/renewed-agent.ts';
 import { readAccessKey, readMirrorSecret } from '../../mirror/mirror-secret.ts';
 import { readBounded } from '../../runtime/bounded-file.ts';
 import { userAgent } from '../../runtime/version.ts';
@@ -57,15 +57,15 @@ export function destinationPorts(
     openWebhook: async () => {
       const secret = await readSecret(values.webhookSecretFile);
       const timeoutMs = values.requestTimeout;
-      const dispatcher = new RenewedAgent(
-        { proxy, idleTimeoutMs: timeoutMs, connections: 1, allowPrivateLinks: true },
+      const agent = new RenewedAgent(
+        { proxy, idleTimeoutMs: timeoutMs, connections: 1, allowPrivateAddresses: true },
         extraCaPem,
       );
-      agents.push(dispatcher);
-      return { secret, dispatcher, userAgent, timeoutMs, clock };
+      agents.push(agent);
+      return { secret, agent, userAgent, timeoutMs, clock };
     },
     close: async () => {
-      for (const agent of agents) await agent.end();
+      for (const agent of agents) await agent.destroy();
     },
   };
 }

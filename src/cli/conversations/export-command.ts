@@ -2,8 +2,6 @@
 // and sink. Invariant: the result on standard output never mixes with turns there.
 
 import { dirname, join } from 'node:path';
-import { requireProxySettings } from '../../bundle/fetch/proxy-settings.ts';
-import { RenewedAgent } from '../../bundle/fetch/renewed-agent.ts';
 import { type Budget, budgetPath, type OnWait, openBudget } from '../../conversations/budget.ts';
 import type { Estimate } from '../../conversations/estimate.ts';
 import { createPacedListing, type PacedListing } from '../../conversations/paced-listing.ts';
@@ -19,7 +17,9 @@ import { checkPlace, openSink, placeKind } from '../../conversations/sinks/open-
 import { type ConversationState, openState, type StateIdentity } from '../../conversations/state.ts';
 import { readUntil } from '../../conversations/windows.ts';
 import { createListingClient, type ListingClient } from '../../export-api/listing-client.ts';
-import { openCaFile } from '../../runtime/http/ca-certificates.ts';
+import { openCaFile } from '../../http/ca-certificates.ts';
+import { requireProxySettings } from '../../http/proxy-settings.ts';
+import { RenewedAgent } from '../../http/renewed-agent.ts';
 import { keepHeapSmall } from '../../runtime/v8/heap-growth.ts';
 import { userAgent } from '../../runtime/version.ts';
 import { formatInstant } from '../../wire/instant.ts';
@@ -228,12 +228,17 @@ function connect(
 ): { readonly client: ListingClient; readonly close: () => Promise<void> } {
   // The user chooses the export API's address, which may be on a private network.
   const agent = new RenewedAgent(
-    { proxy: requireProxySettings(env), idleTimeoutMs: timeoutMs, connections: 1, allowPrivateLinks: true },
+    {
+      proxy: requireProxySettings(env),
+      idleTimeoutMs: timeoutMs,
+      connections: 1,
+      allowPrivateAddresses: true,
+    },
     extraCaPem,
   );
-  const options = { clock, timeoutMs, userAgent, baseUrl, key, dispatcher: agent };
+  const options = { clock, timeoutMs, userAgent, baseUrl, key, agent };
   const client = createListingClient({ ...options, program });
-  return { client, close: () => agent.end() };
+  return { client, close: () => agent.destroy() };
 }
 
 /**

@@ -9,7 +9,7 @@ import type { BundleIndex } from '../../bundle/bundle-index.ts';
 import { removeQuietly } from '../../bundle/store/store-disk.ts';
 import { bundleFolder, packName } from '../../bundle/store/store-layout.ts';
 import { type PageHashes, readPageHashes } from '../../conversations/page-hashes.ts';
-import { openCaFile } from '../../runtime/http/ca-certificates.ts';
+import { openCaFile } from '../../http/ca-certificates.ts';
 import { Link } from '../../wire/link.ts';
 import { printable } from '../../wire/printable-text.ts';
 import type { MirrorValues } from '../bundle/mirrored.ts';

@@ -2,13 +2,13 @@
 // Invariant: what is written was checked, and passed the promotion gates; the old version stays otherwise.
 
 import { join, resolve } from 'node:path';
-import { requireProxySettings } from '../../bundle/fetch/proxy-settings.ts';
-import { RenewedAgent } from '../../bundle/fetch/renewed-agent.ts';
 import { removeQuietly } from '../../bundle/store/store-disk.ts';
 import { createExportApiClient } from '../../export-api/client.ts';
+import { openCaFile } from '../../http/ca-certificates.ts';
+import { requireProxySettings } from '../../http/proxy-settings.ts';
+import { RenewedAgent } from '../../http/renewed-agent.ts';
 import { measureTimes } from '../../reconcile/link-timing.ts';
 import { judge } from '../../reconcile/settle/promotion.ts';
-import { openCaFile } from '../../runtime/http/ca-certificates.ts';
 import { userAgent } from '../../runtime/version.ts';
 import { printable } from '../../wire/printable-text.ts';
 import { describeKeyPrefix, type KeyFlags, readKey } from '../api-key.ts';
@@ -164,7 +164,7 @@ async function connect(
   const proxy = requireProxySettings(env);
   // The user chooses the export API's address, which may be on a private network.
   const agent = new RenewedAgent(
-    { proxy, idleTimeoutMs: timeoutMs, connections: 1, allowPrivateLinks: true },
+    { proxy, idleTimeoutMs: timeoutMs, connections: 1, allowPrivateAddresses: true },
     extraCaPem,
   );
   const api = createExportApiClient({
@@ -173,11 +173,11 @@ async function connect(
     userAgent,
     baseUrl: values.apiBaseUrl,
     key,
-    dispatcher: agent,
+    agent,
   });
   const prepare: ExportDependencies['prepare'] = (link, signal) =>
     downloadInto(link, undefined, { ...values, workDir }, context, signal);
-  return { dependencies: { api, state, clock, random, progress, prepare }, close: () => agent.end() };
+  return { dependencies: { api, state, clock, random, progress, prepare }, close: () => agent.destroy() };
 }
 
 /** What passes the gates is written, and then remembered as the last export. */

@@ -6,7 +6,7 @@ import { BundleError } from '../../bundle/bundle-error.ts';
 import type { BundleIndex } from '../../bundle/bundle-index.ts';
 import { bundleFolder, packName } from '../../bundle/store/store-layout.ts';
 import { openPack } from '../../bundle/store/stored-bundle.ts';
-import { openCaFile } from '../../runtime/http/ca-certificates.ts';
+import { openCaFile } from '../../http/ca-certificates.ts';
 import type { Link } from '../../wire/link.ts';
 import { readContent, type SizeLimits } from '../bundle/reading.ts';
 import { CliError } from '../cli-error.ts';

@@ -1,7 +1,7 @@
 // Why a command ends because of the address of its export API, and the steps that help. Pure. Refuses: reading a message;
 // codes and the system's code decide.
 
-import { isOfUnknownCa, readAddressFault } from '../../export-api/address-fault.ts';
+import { readAddressFault } from '../../export-api/address-fault.ts';
 import type { ExportApiError } from '../../export-api/answers.ts';
 import { CliError, failureOf } from '../cli-error.ts';
 
@@ -16,9 +16,7 @@ export function wrongAddress(error: ExportApiError, setting: string): CliError {
 
 /** What helps after a failed call. @param setting as for `wrongAddress` */
 export function faultSteps(error: ExportApiError, setting: string): readonly string[] {
-  const ca = 'If its CA is private, add the CA certificate with --extra-ca-file.';
-  const code = readAddressFault(error) === undefined ? error.code : 'UnexpectedAnswer';
-  return [...(isOfUnknownCa(error) ? [ca] : []), ...addressSteps(code, setting)];
+  return addressSteps(readAddressFault(error) === undefined ? error.code : 'UnexpectedAnswer', setting);
 }
 
 /** @param setting where the user wrote the address */

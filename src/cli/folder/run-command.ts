@@ -3,7 +3,7 @@
 // Refuses: a destination that cannot be written, before anything starts.
 
 import { join } from 'node:path';
-import { requireProxySettings } from '../../bundle/fetch/proxy-settings.ts';
+import { requireProxySettings } from '../../http/proxy-settings.ts';
 import { createMemory } from '../../loop/memory.ts';
 import { noNotices } from '../../loop/ports.ts';
 import { withoutRetry } from '../../reconcile/status/failure-words.ts';

@@ -3,10 +3,11 @@
 // key; an equal request has an equal `webhook-id`.
 
 import { createHash } from 'node:crypto';
-import type { Dispatcher } from 'undici';
+import type { HttpAgent } from '../../http/agent.ts';
+import { nextPauseMs } from '../../http/attempts.ts';
+import { readConnectionFault } from '../../http/connection-fault.ts';
+import { isPassing, isSuccess, readWhole, retryAfterOf } from '../../http/exchange.ts';
 import type { Clock } from '../../runtime/clock.ts';
-import { publishableCode } from '../../wire/publishable-error.ts';
-import { parseRetryAfter } from '../../wire/retry-after.ts';
 import { webhookHeaders } from '../../wire/webhook-signature.ts';
 import { ConversationError } from '../conversation-error.ts';
 import type { Sink } from '../sink.ts';
@@ -16,7 +17,7 @@ export interface WebhookTarget {
   readonly url: string;
   /** Of HMAC-SHA256. */
   readonly secret: Uint8Array;
-  readonly dispatcher: Dispatcher;
+  readonly agent: HttpAgent;
   readonly userAgent: string;
   readonly timeoutMs: number;
   readonly clock: Clock;
@@ -25,9 +26,9 @@ export interface WebhookTarget {
 const mostTurns = 500;
 /** A receiver that takes less than this takes no long answer either. */
 const mostLength = 4 * 1024 * 1024;
-const mostAttempts = 5;
-const firstPauseMs = 1_000;
-const longestPauseMs = 60_000;
+const attempts = { most: 5, firstPauseMs: 1_000, longestPauseMs: 60_000 };
+/** A receiver has nothing to say. */
+const longestAnswer = 64 * 1024;
 
 export function webhookSink(target: WebhookTarget, signal: AbortSignal): Sink {
   return {
@@ -70,16 +71,16 @@ function batchesOf(turns: readonly Turn[]): readonly Batch[] {
 
 /** @throws {ConversationError} `WebhookRefused`, `WebhookUnavailable` */
 async function deliver(batch: Batch, target: WebhookTarget, signal: AbortSignal): Promise<void> {
-  for (let attempt = 1; ; attempt += 1) {
+  for (let failed = 1; ; failed += 1) {
     const answer = await send(batch, target, signal);
     if (answer.kind === 'taken') return;
     if (answer.kind === 'refused') {
       const message = `the webhook answered ${answer.status}; ${refusedRemedy(answer.status)}. Turns that it took before stay`;
       throw new ConversationError('sink', 'WebhookRefused', message);
     }
-    const pauseMs = Math.max(firstPauseMs * 2 ** (attempt - 1), answer.retryAfterMs ?? 0);
-    if (attempt >= mostAttempts || pauseMs > longestPauseMs) {
-      const message = `the webhook did not take the turns (${answer.reason}). Run the command again; it goes on where it stopped`;
+    const pauseMs = nextPauseMs(attempts, failed, answer.retryAfterMs);
+    if (pauseMs === undefined) {
+      const message = `the webhook ${answer.problem}. Run the command again; it goes on where it stopped`;
       throw new ConversationError('temporary', 'WebhookUnavailable', message, { cause: answer.cause });
     }
     await target.clock.after(pauseMs, signal);
@@ -99,38 +100,31 @@ type Answer =
   | { readonly kind: 'refused'; readonly status: number }
   | {
       readonly kind: 'unavailable';
-      readonly reason: string;
+      readonly problem: string;
       readonly retryAfterMs?: number | undefined;
       readonly cause?: unknown;
     };
 
 async function send({ id, body }: Batch, target: WebhookTarget, signal: AbortSignal): Promise<Answer> {
-  const { url, secret, dispatcher, userAgent, timeoutMs, clock } = target;
-  const { origin, pathname, search } = new URL(url);
+  const { url, secret, agent, userAgent, timeoutMs, clock } = target;
   const now = clock.now();
+  const deadline = clock.deadline(timeoutMs, signal);
   try {
-    const response = await dispatcher.request({
-      origin,
-      path: `${pathname}${search}`,
-      method: 'POST',
-      headers: {
-        'content-type': 'application/json',
-        'user-agent': userAgent,
-        'idempotency-key': id,
-        ...webhookHeaders(id, now, body, secret),
-      },
-      body,
-      signal: clock.deadline(timeoutMs, signal),
-    });
-    await response.body.dump();
-    const { statusCode: status } = response;
-    if (status >= 200 && status < 300) return { kind: 'taken' };
-    if (status !== 408 && status !== 429 && status < 500) return { kind: 'refused', status };
-    const retryAfter = response.headers['retry-after'];
-    const retryAfterMs = typeof retryAfter === 'string' ? parseRetryAfter(retryAfter, now) : undefined;
-    return { kind: 'unavailable', reason: `status ${status}`, retryAfterMs };
+    const headers = {
+      'content-type': 'application/json',
+      'user-agent': userAgent,
+      'idempotency-key': id,
+      ...webhookHeaders(id, now, body, secret),
+    };
+    const answer = await agent.send({ method: 'POST', url: new URL(url), headers, body }, deadline);
+    await readWhole(answer, longestAnswer, deadline);
+    const { statusCode: status } = answer;
+    if (isSuccess(answer)) return { kind: 'taken' };
+    if (!isPassing(answer)) return { kind: 'refused', status };
+    return { kind: 'unavailable', problem: `answered ${status}`, retryAfterMs: retryAfterOf(answer, now) };
   } catch (cause) {
     signal.throwIfAborted();
-    return { kind: 'unavailable', reason: publishableCode(cause), cause };
+    const { what, remedy } = readConnectionFault(cause);
+    return { kind: 'unavailable', problem: `${what}. ${remedy}`, cause };
   }
 }

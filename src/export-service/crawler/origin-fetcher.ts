@@ -5,12 +5,20 @@
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip, type Gunzip } from 'node:zlib';
-import { type Dispatcher, Pool } from 'undici';
+import { createAgent } from '../../http/agent.ts';
+import { readConnectionFault } from '../../http/connection-fault.ts';
+import {
+  type HttpAnswer,
+  headerOf,
+  isPassing,
+  isRedirect,
+  listHeaderOf,
+  readWhole,
+  retryAfterOf,
+} from '../../http/exchange.ts';
+import { isRefusedHost } from '../../http/guarded-lookup.ts';
 import type { Clock } from '../../runtime/clock.ts';
-import { guardedLookup, InternalAddressError, isRefusedHost } from '../../runtime/http/guarded-lookup.ts';
 import { userAgent } from '../../runtime/version.ts';
-import { publishableCode } from '../../wire/publishable-error.ts';
-import { parseRetryAfter } from '../../wire/retry-after.ts';
 import type { CrawlLimits } from './contract.ts';
 import { CrawlError } from './crawl-error.ts';
 import { type Address, originUrl, type SiteScope } from './site-scope.ts';
@@ -55,14 +63,13 @@ export function createOriginFetcher(
   clock: Clock,
 ): OriginFetcher {
   if (isRefusedHost(new URL(scope.originHost).hostname, isOriginConsented)) throw originInternal(scope);
-  const pool = new Pool(scope.originHost, {
-    allowH2: false,
+  const agent = createAgent({
+    allowPrivateAddresses: isOriginConsented,
     connections: limits.concurrency,
-    // One deadline covers connecting, headers and body; the pool's own timers could end a request before it.
-    connect: { timeout: limits.requestTimeoutMs, lookup: guardedLookup(isOriginConsented) },
-    headersTimeout: 0,
-    bodyTimeout: 0,
+    // One deadline covers connecting, headers and body.
+    idleTimeoutMs: limits.requestTimeoutMs,
   });
+  const headers = { 'user-agent': userAgent, accept: '*/*', 'accept-encoding': encodings };
   let hasAnswered = false;
   /** On the monotonic clock: a Retry-After holds for all requests to this origin. */
   let notBefore = 0;
@@ -74,20 +81,15 @@ export function createOriginFetcher(
   ): Promise<Answer<T> | Failure> => {
     const deadline = clock.deadline(limits.requestTimeoutMs, signal);
     try {
-      const { pathname, search } = originUrl(scope, address);
-      const response = await pool.request({
-        path: `${pathname}${search}`,
-        method: 'GET',
-        headers: { 'user-agent': userAgent, accept: '*/*', 'accept-encoding': encodings },
-        signal: deadline,
-      });
+      const url = originUrl(scope, address);
+      const answer = await agent.send({ method: 'GET', url, headers }, deadline);
       hasAnswered = true;
-      return await readAnswer(response, limits.maxFileBytes, address, clock.now(), take);
+      return await readAnswer(answer, limits.maxFileBytes, address, clock.now(), take);
     } catch (cause) {
       signal.throwIfAborted();
       if (cause instanceof CrawlError) throw cause;
-      if (cause instanceof InternalAddressError) throw originInternal(scope, cause);
-      const what = deadline.aborted ? 'no whole answer in time' : publishableCode(cause);
+      const { kind, what } = readConnectionFault(cause);
+      if (kind === 'internal-address') throw originInternal(scope, cause);
       return { kind: 'failure', what, retryAfterMs: undefined, cause };
     }
   };
@@ -109,7 +111,7 @@ export function createOriginFetcher(
         await clock.after(waitMs, signal);
       }
     },
-    close: () => pool.destroy(),
+    close: () => agent.destroy(),
   };
 }
 
@@ -142,32 +144,32 @@ function originError(
 }
 
 async function readAnswer<T>(
-  response: Dispatcher.ResponseData,
+  answer: HttpAnswer,
   maxFileBytes: number,
   address: Address,
   now: number,
   take: Take<T>,
 ): Promise<Answer<T> | Failure> {
-  const { statusCode, headers } = response;
+  const { statusCode } = answer;
   if (statusCode === 200 || statusCode === 203) {
-    const encoding = registeredEncoding(header(headers, 'content-encoding'));
+    const encoding = registeredEncoding(listHeaderOf(answer, 'content-encoding') ?? '');
     if (!decoders.has(encoding)) {
       // Without it, an export would lack a page that the site has.
       const what = `content encoding ${encoding.slice(0, 32)}, which was not requested`;
-      return drop(response, { kind: 'failure', what, retryAfterMs: undefined, cause: undefined });
+      return drop(answer, { kind: 'failure', what, retryAfterMs: undefined, cause: undefined });
     }
-    const body = await take(readBody(response.body, decoders.get(encoding)?.(), maxFileBytes, address));
-    return { kind: 'body', contentType: header(headers, 'content-type'), body };
+    const body = await take(readBody(answer.body, decoders.get(encoding)?.(), maxFileBytes, address));
+    return { kind: 'body', contentType: headerOf(answer, 'content-type') ?? '', body };
   }
-  const location = header(headers, 'location');
-  if ([301, 302, 303, 307, 308].includes(statusCode) && location !== '') {
-    return drop(response, { kind: 'redirect', location });
+  const location = headerOf(answer, 'location') ?? '';
+  if (isRedirect(answer) && location !== '') {
+    return drop(answer, { kind: 'redirect', location });
   }
-  if (statusCode >= 500 || statusCode === 429 || statusCode === 408 || statusCode === 425) {
-    const retryAfterMs = parseRetryAfter(header(headers, 'retry-after'), now);
-    return drop(response, { kind: 'failure', what: `status ${statusCode}`, retryAfterMs, cause: undefined });
+  if (isPassing(answer)) {
+    const retryAfterMs = retryAfterOf(answer, now);
+    return drop(answer, { kind: 'failure', what: `status ${statusCode}`, retryAfterMs, cause: undefined });
   }
-  return drop(response, { kind: 'absent', reason: absence(statusCode) });
+  return drop(answer, { kind: 'absent', reason: absence(statusCode) });
 }
 
 function absence(statusCode: number): string {
@@ -176,9 +178,10 @@ function absence(statusCode: number): string {
   return statusCode === 401 || statusCode === 403 ? 'AccessDenied' : `Status${statusCode}`;
 }
 
-async function drop<T>({ body }: Dispatcher.ResponseData, answer: T): Promise<T> {
-  await body.dump({ limit: 64 * 1024 });
-  return answer;
+/** A short body is read, so that the connection serves the next request. */
+async function drop<T>(answer: HttpAnswer, result: T): Promise<T> {
+  await readWhole(answer, 64 * 1024);
+  return result;
 }
 
 /** By content encoding. Others were not requested. */
@@ -199,7 +202,7 @@ function registeredEncoding(text: string): string {
 }
 
 async function* readBody(
-  body: Dispatcher.ResponseData['body'],
+  body: Readable,
   decoder: Gunzip | undefined,
   maxBytes: number,
   address: Address,
@@ -223,9 +226,4 @@ function tooLarge(address: Address, maxBytes: number): CrawlError {
     'FileTooLarge',
     `${address.path} is larger than ${maxBytes} bytes, the limit of one file; unlink the file`,
   );
-}
-
-function header(headers: Dispatcher.ResponseData['headers'], name: string): string {
-  const value = headers[name];
-  return (Array.isArray(value) ? value[0] : value) ?? '';
 }

@@ -2,13 +2,13 @@
 // bounded number of attempts. Refuses: waiting past the deadline for a Retry-After, and giving up where other credentials
 // may be accepted. Invariant: every failure is a ClusterError.
 
+import { readConnectionFault } from '../../http/connection-fault.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { withinLimit } from '../../runtime/time-limit.ts';
 import { userAgent } from '../../runtime/version.ts';
 import { ClusterError } from '../../wire/cluster-error.ts';
 import { publishableCode } from '../../wire/publishable-error.ts';
 import { parseList, parseObject } from './bounded-json.ts';
-import { adviceOn } from './certificate-advice.ts';
 import { type Connection, ConnectionError } from './connection.ts';
 import { type ConnectionPool, createPool } from './connection-pool.ts';
 import {
@@ -134,7 +134,7 @@ export function createTransport(connection: Connection, options: TransportOption
       if (status >= 200 && status < 300) return answer;
       const text = await answer.text();
       if (status === 401 && attempts < maxAttempts && credentials.replace(used)) continue;
-      if (status >= 300 && status < 400) throw unusable(call, 'a redirect');
+      if (status >= 300 && status < 400) throw unusable(call, 'it is a redirect');
       const found = { httpStatus: status, retryAfterHeader: answer.retryAfter, body: readJson(text) };
       const refusal = readRefusal(call.verb, call.address, found, clock.now(), options.caller);
       const leftMs = route.endsAt - clock.monotonic();
@@ -238,18 +238,24 @@ function asClusterError(error: unknown, call: Call, signal: AbortSignal): Cluste
   return unusable(call, reasonOf(error), error);
 }
 
-function unusable(call: Call, reason: string, cause?: unknown): ClusterError {
-  const message = `no usable answer from the Kubernetes API server (${reason}) to ${whatOf(call)}`;
+function unusable(call: Call, why: string, cause?: unknown): ClusterError {
+  const message = `no usable answer from the Kubernetes API server to ${whatOf(call)}: ${why}`;
   return new ClusterError('Unavailable', message, { cause });
 }
 
 const whatOf = ({ verb, address }: Call): string => `${verb} ${describeAddress(address)}`;
 
 function reasonOf(error: unknown): string {
-  if (error instanceof SyntaxError) return 'not JSON';
-  if (error instanceof UnfinishedError) return 'timeout in the middle of the answer';
-  if (error instanceof Error && error.name === 'TimeoutError') return 'timeout';
-  const code = publishableCode(error);
-  const advice = adviceOn(code);
-  return advice === undefined ? code : `${code}: ${advice}`;
+  if (error instanceof SyntaxError) return 'it is not JSON';
+  if (error instanceof UnfinishedError) return 'it did not end in time';
+  const { kind, what, remedy } = readConnectionFault(error);
+  const own = kind === 'unknown-ca' ? caRemedy : remedies.get(publishableCode(error));
+  return `it ${what}. ${own ?? remedy}`;
 }
+
+/** Where a kubeconfig has another place to correct. */
+const remedies: ReadonlyMap<string, string> = new Map([
+  ['ERR_TLS_CERT_ALTNAME_INVALID', 'Set one of its names as server or tls-server-name in the kubeconfig'],
+]);
+const caRemedy =
+  'Set its CA certificate as certificate-authority in the kubeconfig; a pod has it from --root-ca-file of kube-controller-manager, in ConfigMap kube-root-ca.crt';

@@ -3,13 +3,14 @@
 // error only its code is shown; its words are compared.
 
 import type { Readable } from 'node:stream';
-import type { Dispatcher } from 'undici';
 import * as z from 'zod/mini';
+import type { WholeAnswer } from '../../http/exchange.ts';
 import { readJson } from '../../wire/json-text.ts';
 import { codeShown, type ServiceRefusal } from '../../wire/service-refusal.ts';
 import { registryFault } from './registry-fault.ts';
 
-export interface HttpRequest {
+/** One request, before its authorization. */
+export interface RegistryCall {
   readonly method: 'GET' | 'HEAD' | 'POST' | 'PUT' | 'DELETE';
   readonly url: URL;
   readonly headers?: Readonly<Record<string, string>>;
@@ -17,42 +18,11 @@ export interface HttpRequest {
   readonly openBody?: () => Buffer | Readable;
 }
 
-export type Answer = Pick<Dispatcher.ResponseData, 'statusCode' | 'headers' | 'body'>;
-/** A whole answer. */
-export type Exchange = Omit<Answer, 'body'> & { readonly bytes: Buffer };
-
-export function headerOf({ headers }: Pick<Answer, 'headers'>, name: string): string | undefined {
-  const value = headers[name];
-  return Array.isArray(value) ? value.join(', ') : value;
-}
-
-export const isSuccess = ({ statusCode }: Exchange): boolean => statusCode >= 200 && statusCode < 300;
-export const isRedirect = (statusCode: number): boolean => [301, 302, 303, 307, 308].includes(statusCode);
-
-export function discard({ body }: Answer): void {
-  body.on('error', () => {}).destroy();
-}
-
-/** The body of a refusal is cut. @throws {MirrorError} `NotARegistry` for another that is too long */
-export async function readWhole(host: string, answer: Answer, maxBytes: number): Promise<Exchange> {
-  const { statusCode, headers, body } = answer;
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of body) {
-    const bytes: Buffer = chunk;
-    size += bytes.length;
-    if (size <= maxBytes) chunks.push(bytes);
-    else if (statusCode >= 300) break;
-    else throw registryFault('NotARegistry', `Registry host ${host} returned more than ${maxBytes} bytes`);
-  }
-  return { statusCode, headers, bytes: Buffer.concat(chunks) };
-}
-
 /** Longer JSON would keep the main thread for more than 50 ms. */
 const longestJson = 512 * 1024;
 
 /** @returns `undefined` for a body that is not JSON, or too long */
-export function jsonOf({ bytes }: Exchange): unknown {
+export function jsonOf({ bytes }: WholeAnswer): unknown {
   return bytes.length > longestJson ? undefined : readJson(bytes.toString('utf8'));
 }
 
@@ -86,7 +56,7 @@ export interface RegistryRefusal extends ServiceRefusal {
   readonly codes: readonly string[];
 }
 
-export function refusalOf(answer: Exchange): RegistryRefusal {
+export function refusalOf(answer: WholeAnswer): RegistryRefusal {
   const { statusCode: status } = answer;
   const read = refusalShape.safeParse(jsonOf(answer)).data;
   if (read === undefined) {
@@ -104,10 +74,8 @@ export function refusalOf(answer: Exchange): RegistryRefusal {
   };
 }
 
-/** @throws {MirrorError} `NotARegistry` */
-export function nextUrl(from: URL, location: string | undefined): URL {
-  const isValid = location !== undefined && URL.canParse(location, from.href);
-  const to = isValid ? new URL(location, from) : undefined;
+/** @param to where an answer leads @throws {MirrorError} `NotARegistry` */
+export function checkedUrl(from: URL, to: URL | undefined): URL {
   if (to === undefined || !/^https?:$/.test(to.protocol) || to.username !== '' || to.password !== '') {
     throw registryFault('NotARegistry', `Registry host ${from.host} named a next address that is not valid`);
   }
@@ -121,7 +89,7 @@ export function nextUrl(from: URL, location: string | undefined): URL {
 export function nextPage(url: URL, link: string | undefined): URL | undefined {
   const target = /<([^<>]*)>\s*;[^,<]*\brel="?next\b/i.exec(link ?? '')?.[1];
   if (target === undefined) return undefined;
-  const next = nextUrl(url, target);
+  const next = checkedUrl(url, URL.parse(target, url.href) ?? undefined);
   if (next.origin === url.origin) return next;
   throw registryFault('NotARegistry', `Registry host ${url.host} continues its list of tags on another host`);
 }

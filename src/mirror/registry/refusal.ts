@@ -1,9 +1,10 @@
 // What a refusal of a registry means, by its status, its code and its words. Refuses to guess: "the credentials are not
 // valid" only where a token endpoint said so, and for an unknown code only status and code. Pure.
 
+import type { WholeAnswer } from '../../http/exchange.ts';
 import { codeInBrackets, kindOfRefusal, type RefusalKind } from '../../wire/service-refusal.ts';
 import type { MirrorError, MirrorErrorCode } from '../mirror-error.ts';
-import { type Exchange, type RegistryRefusal, refusalOf } from './answer.ts';
+import { type RegistryRefusal, refusalOf } from './answer.ts';
 import type { RegistryCredentials } from './docker-config.ts';
 import { registryFault } from './registry-fault.ts';
 import type { Repository } from './repository.ts';
@@ -41,7 +42,7 @@ const kindFaults: Readonly<Record<RefusalKind, readonly [MirrorErrorCode, string
 /** What the words of a refusal say, whatever its status is; `undefined` where nothing more is known. */
 export function knownFault(
   repository: Repository,
-  answer: Exchange,
+  answer: WholeAnswer,
   what: string,
   username?: string,
 ): MirrorError | undefined {
@@ -53,7 +54,7 @@ export function knownFault(
 }
 
 /** An answer that the protocol does not foresee: of the registry, if it has a code, and otherwise of any server. */
-export function unexpectedAnswer(repository: Repository, answer: Exchange, what: string): MirrorError {
+export function unexpectedAnswer(repository: Repository, answer: WholeAnswer, what: string): MirrorError {
   const refusal = refusalOf(answer);
   const returned = returnedBy(repository, refusal, what);
   if (refusal.code !== undefined) return registryFault('Refused', returned);
@@ -71,7 +72,7 @@ const writeRemedies: ReadonlyMap<number, string> = new Map([
 ]);
 
 /** What a refused write means, apart from a lack of permission. */
-export function writeRefused(repository: Repository, answer: Exchange, what: string): MirrorError {
+export function writeRefused(repository: Repository, answer: WholeAnswer, what: string): MirrorError {
   const refusal = refusalOf(answer);
   const { status, codes } = refusal;
   const returned = returnedBy(repository, refusal, what);
@@ -89,7 +90,7 @@ const formats =
   /manifest_invalid|unsupported|media ?type|schema|zstd|manifest (?:is )?invalid|invalid manifest/i;
 
 /** @param manifest that was refused */
-export function manifestRefused(repository: Repository, answer: Exchange, manifest: Buffer): MirrorError {
+export function manifestRefused(repository: Repository, answer: WholeAnswer, manifest: Buffer): MirrorError {
   const isZstd = manifest.includes('+zstd"');
   const what = isZstd ? 'a manifest with a zstd layer' : 'a manifest';
   const fault = writeRefused(repository, answer, what);
@@ -102,7 +103,7 @@ export function manifestRefused(repository: Repository, answer: Exchange, manife
   return registryFault('FormatRefused', returnedBy(repository, refusal, what), { remedy });
 }
 
-export function deleteRefused(repository: Repository, answer: Exchange): MirrorError {
+export function deleteRefused(repository: Repository, answer: WholeAnswer): MirrorError {
   const refusal = refusalOf(answer);
   const known = knownFault(repository, answer, 'a delete');
   if (known !== undefined) return known;
@@ -118,7 +119,7 @@ export function deleteRefused(repository: Repository, answer: Exchange): MirrorE
 export function accessDenied(
   who: string,
   repository: Repository,
-  answer: Exchange,
+  answer: WholeAnswer,
   access: Access,
   {
     credentials,

@@ -4,8 +4,9 @@
 // called that way. Invariant: only challenges of the registry's own origin reach this file.
 
 import * as z from 'zod/mini';
+import type { WholeAnswer } from '../../http/exchange.ts';
 import type { Clock } from '../../runtime/clock.ts';
-import { type Exchange, type HttpRequest, jsonOf, refusalOf } from './answer.ts';
+import { jsonOf, type RegistryCall, refusalOf } from './answer.ts';
 import { readChallenges } from './challenge.ts';
 import type { RegistryCredentials } from './docker-config.ts';
 import { type Access, accessDenied, actions } from './refusal.ts';
@@ -18,7 +19,7 @@ export interface RegistryAuthOptions {
   readonly isHttpAllowed: boolean;
   readonly clock: Pick<Clock, 'monotonic'>;
   /** Adds no authorization, and follows no redirect. */
-  readonly exchange: (request: HttpRequest, signal: AbortSignal) => Promise<Exchange>;
+  readonly exchange: (request: RegistryCall, signal: AbortSignal) => Promise<WholeAnswer>;
 }
 
 export interface RegistryAuth {
@@ -113,7 +114,7 @@ function tokenRequest(
   fields: Readonly<Record<string, string>>,
   credentials: RegistryCredentials | undefined,
   basic: string | undefined,
-): HttpRequest {
+): RegistryCall {
   if (credentials?.kind === 'identityToken') {
     const grant = { grant_type: 'refresh_token', client_id: 'static-export-operator' };
     const form = new URLSearchParams({ ...fields, ...grant, refresh_token: credentials.identityToken });
@@ -125,7 +126,7 @@ function tokenRequest(
   return { method: 'GET', url, headers: basic === undefined ? {} : { authorization: basic } };
 }
 
-function readToken(host: string, exchange: Exchange): { token: string; lifetimeMs: number } {
+function readToken(host: string, exchange: WholeAnswer): { token: string; lifetimeMs: number } {
   const { statusCode } = exchange;
   const answer = tokenShape.safeParse(jsonOf(exchange)).data;
   const token = answer?.token || answer?.access_token || '';

@@ -4,19 +4,20 @@
 
 import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
-import type { Clock } from '../../runtime/clock.ts';
-import type { Carrier, Descriptor, OpenBytes } from '../carrier.ts';
-import { MirrorError } from '../mirror-error.ts';
 import {
-  type Answer,
+  chunksOf,
   discard,
+  type HttpAnswer,
   headerOf,
   isRedirect,
   isSuccess,
-  nextUrl,
+  nextHop,
   readWhole,
-  refusalOf,
-} from './answer.ts';
+} from '../../http/exchange.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import type { Carrier, Descriptor, OpenBytes } from '../carrier.ts';
+import { MirrorError } from '../mirror-error.ts';
+import { checkedUrl, refusalOf } from './answer.ts';
 import { unexpectedAnswer, writeRefused } from './refusal.ts';
 import { networkFault, registryFault } from './registry-fault.ts';
 import type { RegistryHttp } from './registry-http.ts';
@@ -42,11 +43,10 @@ export function createRegistryBlobs(
     // With the scope of writes: a registry that creates repositories by a push refuses reads before it.
     const request = { url: blobUrl(http, blob), access: 'write' } as const;
     const head = await http.exchange({ ...request, method: 'HEAD' }, signal);
-    const { statusCode, headers } = head;
+    const { statusCode } = head;
     if (statusCode === 404 && !asksAgain) return false;
-    if (statusCode === 200)
-      return [undefined, String(blob.size)].includes(headerOf({ headers }, 'content-length'));
-    if (statusCode !== 404 && !isRedirect(statusCode)) throw unexpectedAnswer(repository, head, 'a blob');
+    if (statusCode === 200) return [undefined, String(blob.size)].includes(headerOf(head, 'content-length'));
+    if (statusCode !== 404 && !isRedirect(head)) throw unexpectedAnswer(repository, head, 'a blob');
     // The address of a storage is signed for GET.
     const answer = await http.send({ ...request, method: 'GET', headers: { range: 'bytes=0-0' } }, signal);
     discard(answer);
@@ -57,7 +57,7 @@ export function createRegistryBlobs(
     const start = new URL('blobs/uploads/', http.apiUrl);
     const begun = await http.exchange({ method: 'POST', url: start, access: 'write' }, signal);
     if (begun.statusCode !== 202) throw writeRefused(repository, begun, 'an upload');
-    const url = nextUrl(start, headerOf(begun, 'location'));
+    const url = checkedUrl(start, nextHop(start, begun));
     url.search += `${url.search === '' ? '?' : '&'}digest=${encodeURIComponent(blob.digest)}`;
     const headers = { 'content-type': 'application/octet-stream', 'content-length': String(blob.size) };
     let fault: MirrorError | undefined;
@@ -92,7 +92,7 @@ export function createRegistryBlobs(
     const isRest = statusCode === 206 && headerOf(answer, 'content-range')?.startsWith(`bytes ${from}-`);
     if (statusCode === 200 || isRest) return piecesOf(answer, isRest ? 0 : from);
     if (statusCode !== 404)
-      throw unexpectedAnswer(repository, await readWhole(host, answer, longestRefusal), 'a blob');
+      throw unexpectedAnswer(repository, await readWhole(answer, longestRefusal), 'a blob');
     discard(answer);
     throw registryFault('BlobMissing', `Repository ${name} has no blob ${blob.digest}`);
   };
@@ -152,11 +152,9 @@ function blobUrl({ apiUrl }: RegistryHttp, { digest }: Descriptor): URL {
   throw registryFault('InvalidReference', 'The digest of a blob is not valid');
 }
 
-async function* piecesOf({ body }: Answer, skip: number): AsyncGenerator<Buffer> {
+async function* piecesOf(answer: HttpAnswer, skip: number): AsyncGenerator<Buffer> {
   let left = skip;
-  body.on('error', () => {});
-  for await (const chunk of body) {
-    const bytes: Buffer = chunk;
+  for await (const bytes of chunksOf(answer)) {
     if (bytes.length > left) yield bytes.subarray(left);
     left = Math.max(0, left - bytes.length);
   }

@@ -4,8 +4,9 @@
 
 import { createHash } from 'node:crypto';
 import * as z from 'zod/mini';
+import { headerOf, isSuccess, listHeaderOf, type WholeAnswer } from '../../http/exchange.ts';
 import type { Carrier } from '../carrier.ts';
-import { type Exchange, headerOf, isSuccess, jsonOf, nextPage } from './answer.ts';
+import { jsonOf, nextPage } from './answer.ts';
 import { type Access, deleteRefused, manifestRefused, unexpectedAnswer } from './refusal.ts';
 import { createRegistryBlobs } from './registry-blobs.ts';
 import { registryFault } from './registry-fault.ts';
@@ -113,7 +114,7 @@ export function openRegistry(options: RegistryOptions): Carrier {
       if (answer.statusCode !== 200 || found === undefined)
         throw unexpectedAnswer(repository, answer, 'the tags');
       for (const tag of found.tags ?? []) if (isTag(tag)) tags.add(tag);
-      url = nextPage(url, headerOf(answer, 'link'));
+      url = nextPage(url, listHeaderOf(answer, 'link'));
     }
     if (url === undefined && tags.size <= mostTags) return [...tags];
     const what = `Repository ${repository.name} has more than ${mostTags} tags, or ${mostPages} pages of them`;
@@ -122,9 +123,9 @@ export function openRegistry(options: RegistryOptions): Carrier {
 
   const removeTag = async (tag: string, signal: AbortSignal): Promise<void> => {
     const find = (): Promise<Buffer | undefined> => readManifest(tag, 'remove', signal);
-    const remove = (reference: string): Promise<Exchange> =>
+    const remove = (reference: string): Promise<WholeAnswer> =>
       http.exchange({ method: 'DELETE', url: manifestUrl(reference), access: 'remove' }, signal);
-    const isRefused = (answer: Exchange): boolean => !isSuccess(answer) && answer.statusCode !== 404;
+    const isRefused = (answer: WholeAnswer): boolean => !isSuccess(answer) && answer.statusCode !== 404;
     const manifest = await find();
     if (manifest === undefined) return;
     // Most registries delete by digest only, and with the manifest its tags. Others keep the tags, or refuse to delete a

@@ -1,15 +1,12 @@
 // Every failure of a registry, with its remedy. Refuses text of an answer: messages name the host, the repository, the
 // HTTP status, the registry's code and codes of the system only.
 
-import { InternalAddressError } from '../../runtime/http/guarded-lookup.ts';
-import { describeConnectionFault } from '../../wire/connection-fault.ts';
-import { publishableCode } from '../../wire/publishable-error.ts';
+import { isOfCertificate, readConnectionFault } from '../../http/connection-fault.ts';
 import { MirrorError, type MirrorErrorCode } from '../mirror-error.ts';
 
 const remedies: Readonly<Partial<Record<MirrorErrorCode, string>>> = {
   InvalidReference: 'Write a repository as oci://HOST/REPOSITORY in lower case, and a digest as sha256:HEX.',
   AddressNotAllowed: 'Use a public host, or let the operator allow private addresses.',
-  CertificateNotTrusted: 'Add its CA certificate with --extra-ca-file.',
   Unreachable: 'Check the registry and the network.',
   Refused: "The registry's log or documentation explains it.",
   RepositoryMissing: 'Create the repository first, as Amazon ECR requires.',
@@ -44,15 +41,11 @@ export const addressNotAllowed = (host: string, cause?: unknown): MirrorError =>
 /** What a thrown network error means; a MirrorError passes through. */
 export function networkFault(host: string, cause: unknown): MirrorError {
   if (cause instanceof MirrorError) return cause;
-  for (let at: unknown = cause, depth = 0; at instanceof Error && depth < 8; at = at.cause, depth += 1) {
-    if (at instanceof InternalAddressError) return addressNotAllowed(host, cause);
-  }
-  const { kind, what, remedy } = describeConnectionFault(publishableCode(cause));
-  const isRefused = kind === 'unknown-ca' || kind === 'wrong-certificate';
-  const options = remedy === undefined ? { cause } : { cause, remedy: `${remedy}.` };
+  const fault = readConnectionFault(cause);
+  if (fault.kind === 'internal-address') return addressNotAllowed(host, cause);
   return registryFault(
-    isRefused ? 'CertificateNotTrusted' : 'Unreachable',
-    `Registry host ${host} ${what}`,
-    options,
+    isOfCertificate(fault) ? 'CertificateNotTrusted' : 'Unreachable',
+    `Registry host ${host} ${fault.what}`,
+    { cause, remedy: `${fault.remedy}.` },
   );
 }

@@ -3,10 +3,10 @@
 
 import { BundleError } from '../../bundle/bundle-error.ts';
 import type { BundleProgress } from '../../bundle/bundle-task.ts';
+import type { CaCertificates } from '../../http/ca-certificates.ts';
 import { MirrorError } from '../../mirror/mirror-error.ts';
 import { type MirrorSecret, readMirrorSecret } from '../../mirror/mirror-secret.ts';
 import { restoreInWorker } from '../../mirror/restore.ts';
-import type { CaCertificates } from '../../runtime/http/ca-certificates.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import { userAgent } from '../../runtime/version.ts';
 import { publishableMessage } from '../../wire/publishable-error.ts';

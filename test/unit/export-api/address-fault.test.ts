@@ -2,18 +2,17 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { isOfUnknownCa, readAddressFault } from '../../../src/export-api/address-fault.ts';
+import { readAddressFault } from '../../../src/export-api/address-fault.ts';
 import { ExportApiError } from '../../../src/export-api/answers.ts';
-import { type Answer, refusalOf, unexpectedAnswer } from '../../../src/export-api/refusals.ts';
+import { refusalOf, unexpectedAnswer } from '../../../src/export-api/refusals.ts';
+import type { WholeAnswer } from '../../../src/http/exchange.ts';
 
 const network = (code: string): ExportApiError => {
   const cause = Object.assign(new Error('said'), { code });
   return new ExportApiError('NetworkError', 'said', { cause });
 };
-const answer = (status: number, body = ''): Answer => ({
-  status,
-  headers: new Map(),
-  body: Buffer.from(body),
+const answer = (status: number, body = ''): WholeAnswer => ({
+  ...{ statusCode: status, headers: {}, bytes: Buffer.from(body), isCut: false },
 });
 const refusal = (status: number, body?: string): ExportApiError => refusalOf(answer(status, body), 0, 'key');
 const proxy = (status: number): ExportApiError =>
@@ -74,9 +73,3 @@ const rows: readonly (readonly [string, ExportApiError, 'wrong' | 'unreached' | 
 for (const [name, error, fault] of rows) {
   test(`${name}: ${fault ?? 'may pass'}`, () => assert.equal(readAddressFault(error), fault));
 }
-
-test('a CA certificate helps where the issuer is unknown, and nowhere else', () => {
-  assert.equal(isOfUnknownCa(network('DEPTH_ZERO_SELF_SIGNED_CERT')), true);
-  for (const error of [network('CERT_HAS_EXPIRED'), network('ENOTFOUND'), refusal(302)])
-    assert.equal(isOfUnknownCa(error), false);
-});

@@ -7,7 +7,6 @@ import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'nod
 import { createServer as createTcpServer, type Server } from 'node:net';
 import { after, before, test } from 'node:test';
 import { inspect } from 'node:util';
-import { Agent } from 'undici';
 import { ExportApiError, type ExportApiErrorCode } from '../../../src/export-api/answers.ts';
 import type { ExchangeOptions } from '../../../src/export-api/exchange.ts';
 import { systemClock } from '../../../src/runtime/clock.ts';
@@ -32,7 +31,6 @@ const server = createServer(async (request, response) => {
   received.push({ method: request.method ?? '', url: request.url ?? '', headers: request.headers, body });
   answer(response);
 });
-const dispatcher = new Agent({ keepAliveTimeout: 1000 });
 let baseUrl = '';
 
 before(async () => {
@@ -41,7 +39,6 @@ before(async () => {
   baseUrl = `http://127.0.0.1:${portOf(server)}/api/external/`;
 });
 after(async () => {
-  await dispatcher.close();
   server.closeAllConnections();
   server.close();
 });
@@ -60,7 +57,6 @@ function client(options: Partial<ExchangeOptions> = {}) {
     clock: systemClock,
     timeoutMs: 60_000,
     userAgent: 'test/1',
-    dispatcher,
     ...options,
   });
 }

@@ -3,7 +3,6 @@
 import assert from 'node:assert/strict';
 import { createServer, type Server } from 'node:http';
 import { after, afterEach, before, test } from 'node:test';
-import { Agent } from 'undici';
 import { ExportApiError } from '../../../src/export-api/answers.ts';
 import { readConversationPage } from '../../../src/export-api/conversation-answers.ts';
 import type { ExchangeOptions } from '../../../src/export-api/exchange.ts';
@@ -11,20 +10,19 @@ import { createListingClient } from '../../../src/export-api/listing-client.ts';
 import { countValues, mostValues, readListing } from '../../../src/export-api/listing-run.ts';
 import { systemClock } from '../../../src/runtime/clock.ts';
 import { createWholeClient, type WholeClient } from '../../support/export-api-client.ts';
+import { openAgent } from '../../support/open-agent.ts';
 import * as fc from '../../support/properties.ts';
 
 const never = new AbortController().signal;
 const query = { projectId: 'p', limit: 1000 };
-const dispatcher = new Agent();
 const common = {
   key: 'svc_topsecret',
   clock: systemClock,
   timeoutMs: 60_000,
   userAgent: 'test/1',
-  dispatcher,
 };
 let server: Server;
-let options: ExchangeOptions;
+let options: Omit<ExchangeOptions, 'agent'>;
 let client: WholeClient;
 let sent = '';
 
@@ -37,7 +35,6 @@ before(async () => {
   client = createWholeClient(options);
 });
 after(async () => {
-  await dispatcher.close();
   server.close();
 });
 afterEach(() => {
@@ -113,7 +110,10 @@ test('an abort ends the thread that reads a page', async () => {
     new BroadcastChannel('listing-thread').postMessage(1); setInterval(() => {}, 1e6);`;
   const program = new URL(`data:text/javascript,${encodeURIComponent(body)}`);
   const stop = new AbortController();
-  const reading = createListingClient({ ...options, program }).listConversations(query, stop.signal);
+  const reading = createListingClient({ ...options, agent: openAgent, program }).listConversations(
+    query,
+    stop.signal,
+  );
   await started;
   stop.abort();
   await assert.rejects(reading, { code: 'Aborted' });

@@ -4,13 +4,12 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { inspect } from 'node:util';
 import type { ExportApiErrorCode } from '../../../src/export-api/answers.ts';
-import { type Answer, codeOfStatus, refusalOf } from '../../../src/export-api/refusals.ts';
+import { codeOfStatus, refusalOf } from '../../../src/export-api/refusals.ts';
+import type { WholeAnswer } from '../../../src/http/exchange.ts';
 
 const key = 'svc_topsecret';
-const answer = (status: number, text = '', headers: Readonly<Record<string, string>> = {}): Answer => ({
-  status,
-  body: Buffer.from(text),
-  headers: new Map(Object.entries(headers)),
+const answer = (status: number, text = '', headers: Readonly<Record<string, string>> = {}): WholeAnswer => ({
+  ...{ statusCode: status, headers, bytes: Buffer.from(text), isCut: false },
 });
 
 test('each status has its code', () => {

@@ -4,7 +4,6 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
-import { Agent } from 'undici';
 import type { Notice } from '../../../src/loop/notices.ts';
 import { createNotifier } from '../../../src/notify/notifier.ts';
 import { silentLogger } from '../../../src/runtime/logger.ts';
@@ -17,6 +16,7 @@ import { ClusterError } from '../../../src/wire/cluster-error.ts';
 import { leapingClock } from '../../support/conversation-model.ts';
 import { eventually } from '../../support/eventually.ts';
 import { startHookReceiver } from '../../support/hook-receiver.ts';
+import { openAgent } from '../../support/open-agent.ts';
 import { declareSecret } from '../../support/secret-watch.ts';
 
 const sharedSecret = declareSecret('the shared secret', 'whsec_bm90aWZ5LXNlY3JldC1vZi0yNC1ieXRlcw==');
@@ -35,11 +35,9 @@ interface Setup {
 async function open(t: TestContext, { statuses = [], headers = {}, allowedHosts, data }: Setup = {}) {
   const receiver = await startHookReceiver(statuses, headers);
   const { origin: host, received } = receiver;
-  const dispatcher = new Agent();
   const stop = new AbortController();
   t.after(async () => {
     stop.abort();
-    await dispatcher.destroy();
     await receiver.close();
   });
   const url = `${host}${path}`;
@@ -47,7 +45,7 @@ async function open(t: TestContext, { statuses = [], headers = {}, allowedHosts,
   const events: EventNote[] = [];
   const outcomes: string[] = [];
   const notifier = createNotifier({
-    ...{ clock, dispatcher, random: systemRandom, logger: silentLogger, userAgent: 'test' },
+    ...{ clock, agent: openAgent, random: systemRandom, logger: silentLogger, userAgent: 'test' },
     readSecret: async ({ namespace, name }) => {
       const found = data === undefined ? { url, secret: `${sharedSecret}\n` } : data(url);
       if (found instanceof ClusterError) throw found;

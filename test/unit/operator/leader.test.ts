@@ -3,7 +3,6 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { MockAgent } from 'undici';
 import type { ExportApi } from '../../../src/export-api/answers.ts';
 import type { Call, Transport } from '../../../src/kube/transport/transport.ts';
 import { InspectionSlots } from '../../../src/loop/inspection/inspection-slots.ts';
@@ -17,6 +16,7 @@ import { knownOf } from '../../../src/operator/watch/known-resource.ts';
 import { readInvocation } from '../../../src/runtime/flags/flags.ts';
 import { silentLogger } from '../../../src/runtime/logger.ts';
 import { ClusterError } from '../../../src/wire/cluster-error.ts';
+import { openAgent } from '../../support/open-agent.ts';
 import { settle, steppedClock } from '../../support/stepped-clock.ts';
 
 const docs = {
@@ -94,7 +94,7 @@ function start(isHeld: () => boolean, { answer, exportApi, flags = [] }: Answers
         bundles: { inspect: nothing, probe: nothing },
         mirrors: noMirrors,
         planner: { plan: nothing },
-        notifyDispatcher: new MockAgent(),
+        notifyAgent: openAgent,
         git: { pusher: { push: nothing, readHeads: nothing }, settings: nothing },
       },
       inspections: new InspectionSlots(2),

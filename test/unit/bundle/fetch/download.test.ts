@@ -5,12 +5,11 @@ import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import { createConnection } from 'node:net';
 import { after, afterEach, describe, test } from 'node:test';
-import type { Dispatcher } from 'undici';
 import { BundleError } from '../../../../src/bundle/bundle-error.ts';
 import { download } from '../../../../src/bundle/fetch/download.ts';
-import { createLinkAgent, type LinkAgentOptions } from '../../../../src/bundle/fetch/link-agent.ts';
 import { type BundleLimits, defaultLimits } from '../../../../src/bundle/limits.ts';
 import { storeFull } from '../../../../src/bundle/store/store-fault.ts';
+import { type AgentOptions, createAgent, type HttpAgent } from '../../../../src/http/agent.ts';
 import { type Clock, systemClock } from '../../../../src/runtime/clock.ts';
 import type { Link } from '../../../../src/wire/link.ts';
 import { noise } from '../../../support/noise.ts';
@@ -29,7 +28,7 @@ const strongEtag = '"v1"';
 /** Real deadlines, no pauses. */
 const hastyClock: Clock = { ...systemClock, after: async () => {} };
 
-const opened: (Storage | Dispatcher)[] = [];
+const opened: (Storage | HttpAgent)[] = [];
 afterEach(async () => {
   for (const one of opened.splice(0)) await ('link' in one ? one.close() : one.destroy());
 });
@@ -42,8 +41,8 @@ async function storage(answer: StorageAnswer): Promise<Storage> {
 
 interface Attempt {
   readonly limits?: Partial<BundleLimits>;
-  readonly agent?: Partial<LinkAgentOptions>;
-  readonly allowPrivateLinks?: boolean;
+  readonly agent?: Partial<AgentOptions>;
+  readonly allowPrivateAddresses?: boolean;
   readonly admit?: (archiveBytes: number) => Promise<void>;
   readonly clock?: Clock;
   readonly signal?: AbortSignal;
@@ -51,16 +50,15 @@ interface Attempt {
 
 function bytesOf(link: Link, attempt: Attempt = {}): AsyncGenerator<Buffer> {
   const limits = { ...defaultLimits, idleTimeoutMs: 60_000, ...attempt.limits };
-  const allowPrivateLinks = attempt.allowPrivateLinks ?? true;
-  const agent = createLinkAgent({ allowPrivateLinks, idleTimeoutMs: limits.idleTimeoutMs, ...attempt.agent });
+  const { allowPrivateAddresses = true } = attempt;
+  const agent = createAgent({ allowPrivateAddresses, idleTimeoutMs: limits.idleTimeoutMs, ...attempt.agent });
   opened.push(agent);
   return download(
     link,
     {
-      dispatcher: agent,
+      agent,
       clock: attempt.clock ?? hastyClock,
       limits,
-      allowPrivateLinks,
       userAgent: 'static-export-operator/test',
       ...(attempt.admit && { admit: attempt.admit }),
     },
@@ -366,7 +364,7 @@ describe('an internal address', () => {
       const { requests, origin } = await storage((_request, response) => response.end(archive));
       const port = new URL(origin).port;
       const fault = await faultOf(requireLink(`http://${host}:${port}/?${signature}`), {
-        allowPrivateLinks: false,
+        allowPrivateAddresses: false,
       });
       assert.deepEqual([fault.kind, fault.code], ['transient', 'PrivateLink']);
       assert.equal(requests.length, 0);

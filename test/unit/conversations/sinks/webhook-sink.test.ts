@@ -3,11 +3,11 @@
 import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
 import { type TestContext, test } from 'node:test';
-import { Agent } from 'undici';
 import { webhookSink } from '../../../../src/conversations/sinks/webhook-sink.ts';
 import { readWebhookSecret } from '../../../../src/wire/webhook-signature.ts';
 import { leapingClock } from '../../../support/conversation-model.ts';
 import { startHookReceiver } from '../../../support/hook-receiver.ts';
+import { openAgent } from '../../../support/open-agent.ts';
 import { sampleTurn } from '../../../support/sample-turn.ts';
 
 const secret = Buffer.from('a secret of enough bytes');
@@ -15,14 +15,12 @@ const secret = Buffer.from('a secret of enough bytes');
 /** @param statuses of the answers in order; then 204 */
 async function startReceiver(t: TestContext, statuses: readonly number[]) {
   const { origin, received, close } = await startHookReceiver(statuses);
-  const dispatcher = new Agent();
   t.after(async () => {
-    await dispatcher.close();
     await close();
   });
   const clock = leapingClock(Date.UTC(2026, 10, 26));
   const url = `${origin}/turns`;
-  const target = { url, secret, dispatcher, userAgent: 'test', timeoutMs: 5_000, clock };
+  const target = { url, secret, agent: openAgent, userAgent: 'test', timeoutMs: 5_000, clock };
   return { received, clock, sink: webhookSink(target, new AbortController().signal) };
 }
 

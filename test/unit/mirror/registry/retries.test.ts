@@ -3,9 +3,9 @@
 
 import assert from 'node:assert/strict';
 import { afterEach, describe, test } from 'node:test';
+import { InternalAddressError } from '../../../../src/http/guarded-lookup.ts';
 import { networkFault } from '../../../../src/mirror/registry/registry-fault.ts';
 import { systemClock } from '../../../../src/runtime/clock.ts';
-import { InternalAddressError } from '../../../../src/runtime/http/guarded-lookup.ts';
 import { createAuthority } from '../../../support/pki.ts';
 import {
   closeOpened,

@@ -4,13 +4,15 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer as createPlainServer, type ServerResponse } from 'node:http';
 import { createServer } from 'node:https';
+import { text } from 'node:stream/consumers';
 import { test } from 'node:test';
-import { keepRenewed, RenewedAgent } from '../../../../src/bundle/fetch/renewed-agent.ts';
-import { createAuthority } from '../../../support/pki.ts';
-import { steppedClock } from '../../../support/stepped-clock.ts';
+import { keepRenewed, RenewedAgent } from '../../../src/http/renewed-agent.ts';
+import { createAuthority } from '../../support/pki.ts';
+import { steppedClock } from '../../support/stepped-clock.ts';
 
 const names = { dns: ['localhost'], ips: ['127.0.0.1'] };
 const minuteMs = 60_000;
+const { signal } = new AbortController();
 
 test('a renewed CA certificate is trusted within a minute, and requests in progress finish', async (t) => {
   const [before, after] = await Promise.all([createAuthority(), createAuthority()]);
@@ -28,13 +30,13 @@ test('a renewed CA certificate is trusted within a minute, and requests in progr
 
   let pem = before.certificatePem;
   const clock = steppedClock();
-  const options = { allowPrivateLinks: true, idleTimeoutMs: 10_000, proxy: undefined };
+  const options = { allowPrivateAddresses: true, idleTimeoutMs: 10_000, proxy: undefined };
   const agent = new RenewedAgent(options, pem);
   const closing = new AbortController();
   const renewing = keepRenewed([agent], { current: async () => pem }, clock, closing.signal);
   const ask = async (path: string): Promise<string> => {
-    const { body } = await agent.request({ origin, path, method: 'GET' });
-    return body.text();
+    const { body } = await agent.send({ method: 'GET', url: new URL(path, origin), headers: {} }, signal);
+    return text(body);
   };
 
   assert.equal(await ask('/'), 'answered');
@@ -52,7 +54,7 @@ test('a renewed CA certificate is trusted within a minute, and requests in progr
   await clock.pass(minuteMs);
   await assert.rejects(ask('/'), { code: 'UNABLE_TO_VERIFY_LEAF_SIGNATURE' });
   closing.abort();
-  await Promise.all([renewing, agent.end()]);
+  await Promise.all([renewing, agent.destroy()]);
 });
 
 test('closing ends requests in progress, also of replaced agents, and nothing is renewed afterwards', async (t) => {
@@ -62,13 +64,17 @@ test('closing ends requests in progress, also of replaced agents, and nothing is
   const address = server.address();
   assert.ok(typeof address === 'object' && address !== null);
   const [before, after] = await Promise.all([createAuthority(), createAuthority()]);
-  const agent = new RenewedAgent({ allowPrivateLinks: true, idleTimeoutMs: 10_000 }, before.certificatePem);
-  const ask = () => agent.request({ origin: `http://127.0.0.1:${address.port}`, path: '/', method: 'GET' });
+  const agent = new RenewedAgent(
+    { allowPrivateAddresses: true, idleTimeoutMs: 10_000 },
+    before.certificatePem,
+  );
+  const url = new URL(`http://127.0.0.1:${address.port}/`);
+  const ask = () => agent.send({ method: 'GET', url, headers: {} }, signal);
   const asked = once(server, 'request');
   const underWay = assert.rejects(ask(), { code: 'UND_ERR_DESTROYED' });
   await asked;
   agent.renew(after.certificatePem);
-  await agent.end();
+  await agent.destroy();
   await underWay;
   agent.renew(before.certificatePem);
   await assert.rejects(ask(), { code: 'UND_ERR_DESTROYED' });

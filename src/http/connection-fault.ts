@@ -1,17 +1,20 @@
 // What a failed connection means, by the code of the system or of the TLS library: one table for every program and
-// every host that is asked. Pure. Refuses: text of the other side. Which CA certificates to add, and where, the caller says.
+// every host that is asked. Pure. Refuses: text of the other side.
+
+import { PublishableError, publishableCode } from '../wire/publishable-error.ts';
+import { InternalAddressError } from './guarded-lookup.ts';
 
 /** Words to put after the host, and what to do about it. */
 export interface ConnectionFault {
-  readonly kind: 'unknown-ca' | 'wrong-certificate' | 'wrong-protocol' | 'unreachable';
-  /** A verb first: `showed a certificate that has expired`. */
+  readonly kind: 'internal-address' | 'unknown-ca' | 'wrong-certificate' | 'wrong-protocol' | 'unreachable';
+  /** A verb first: `showed a certificate that has expired (CERT_HAS_EXPIRED)`. */
   readonly what: string;
-  /** A sentence without its full stop; `undefined` for an unknown CA, whose remedy is the caller's. */
-  readonly remedy: string | undefined;
+  /** A sentence without its full stop. */
+  readonly remedy: string;
 }
 
 /** Node's and OpenSSL's codes for a chain that leads to no known CA certificate. */
-export const untrustedCertificateCodes: ReadonlySet<string> = new Set([
+const untrustedCertificateCodes: ReadonlySet<string> = new Set([
   'CERT_SIGNATURE_FAILURE',
   'CERT_UNTRUSTED',
   'DEPTH_ZERO_SELF_SIGNED_CERT',
@@ -32,6 +35,8 @@ export const unsentCodes: ReadonlySet<string> = new Set([
 ]);
 
 const checkChain = 'Replace its certificate';
+/** The CLI's flag, and the chart's value. */
+const addCa = 'If its CA is private, add the CA certificate with --extra-ca-file, or extraCa of the chart';
 
 /** By the code: what a certificate of that host is, after "showed a certificate", and the remedy. */
 const wrongCertificates: Readonly<Record<string, readonly [what: string, remedy: string]>> = {
@@ -63,6 +68,8 @@ const otherProtocols: Readonly<Record<string, readonly [what: string, remedy: st
   ERR_SSL_TLSV1_UNRECOGNIZED_NAME: ['has no certificate for this name', 'Check the name'],
 };
 
+const silent = ['did not answer in time', 'Check its address and the network'] as const;
+
 /** The connection was not made, or broke off. */
 const unreachable: Readonly<Record<string, readonly [what: string, remedy: string]>> = {
   ENOTFOUND: ['was not found in DNS', 'Check the name and the DNS'],
@@ -71,6 +78,11 @@ const unreachable: Readonly<Record<string, readonly [what: string, remedy: strin
   HPE_INVALID_EOF_STATE: ['broke off its answer', 'Check its address and the network'],
   ERR_SSL_TLSV1_ALERT_INTERNAL_ERROR: ['refused the TLS handshake', 'Check its name and TLS settings'],
   EPROTO: ['broke off the TLS handshake', 'Check the port, and https or http'],
+  UND_ERR_CONNECT_TIMEOUT: silent,
+  UND_ERR_HEADERS_TIMEOUT: silent,
+  UND_ERR_BODY_TIMEOUT: silent,
+  ETIMEDOUT: silent,
+  TimeoutError: silent,
 };
 
 /** Of OpenSSL: damage on the way, or a server that may not have its certificate yet. */
@@ -87,6 +99,33 @@ function protocolWords(code: string): readonly [what: string, remedy: string] | 
     : ['failed the TLS handshake', 'Check its TLS settings'];
 }
 
+/** @param error of `HttpAgent.send`, or of reading a body; not the signal's reason of the caller */
+export function readConnectionFault(error: unknown): ConnectionFault {
+  return causesOf(error).some((cause) => cause instanceof InternalAddressError)
+    ? internalAddress
+    : describeConnectionFault(publishableCode(error));
+}
+
+/** The first of this project's own errors among an error and its causes, such as that of a body's source. */
+export function ownErrorIn(error: unknown): PublishableError | undefined {
+  return causesOf(error).find(
+    (cause): cause is PublishableError =>
+      cause instanceof PublishableError && !(cause instanceof InternalAddressError),
+  );
+}
+
+function causesOf(error: unknown): readonly Error[] {
+  const causes: Error[] = [];
+  for (let at = error; at instanceof Error && causes.length < 8; at = at.cause) causes.push(at);
+  return causes;
+}
+
+const internalAddress: ConnectionFault = {
+  kind: 'internal-address',
+  what: 'leads to a loopback, link-local, private or cluster address, which is not allowed here',
+  remedy: 'Use a public host, or let the operator allow private addresses',
+};
+
 /**
  * @param code safe to publish
  * @returns words that end with the code in parentheses
@@ -96,7 +135,7 @@ export function describeConnectionFault(code: string): ConnectionFault {
   if (untrustedCertificateCodes.has(code)) {
     const isSelfSigned = code === 'DEPTH_ZERO_SELF_SIGNED_CERT';
     const what = isSelfSigned ? 'that is self-signed and not trusted' : 'that is not trusted';
-    return { kind: 'unknown-ca', what: said(`showed a certificate ${what}`), remedy: undefined };
+    return { kind: 'unknown-ca', what: said(`showed a certificate ${what}`), remedy: addCa };
   }
   const cannotBeChecked = ofCertificates.test(code)
     ? (['that cannot be checked', checkChain] as const)
@@ -110,6 +149,10 @@ export function describeConnectionFault(code: string): ConnectionFault {
   const [what, remedy] = unreachable[code] ?? defaultWords(code);
   return { kind: 'unreachable', what: said(what), remedy };
 }
+
+/** Whether a person must change a certificate, or what is trusted. */
+export const isOfCertificate = ({ kind }: ConnectionFault): boolean =>
+  kind === 'unknown-ca' || kind === 'wrong-certificate';
 
 function defaultWords(code: string): readonly [what: string, remedy: string] {
   if (code.startsWith('ERR_SSL_'))

@@ -2,34 +2,33 @@
 // otherwise links would expire before an administrator learned that a restart was needed. Refuses to end requests in
 // progress when the file changes.
 
-import { Dispatcher } from 'undici';
-import { type Clock, hasWaited } from '../../runtime/clock.ts';
-import type { CaCertificates } from '../../runtime/http/ca-certificates.ts';
-import { createLinkAgent, type LinkAgentOptions } from './link-agent.ts';
+import { type Clock, hasWaited } from '../runtime/clock.ts';
+import { type AgentOptions, createAgent, type HttpAgent } from './agent.ts';
+import type { CaCertificates } from './ca-certificates.ts';
+import type { HttpAnswer, HttpRequest } from './exchange.ts';
 
 /** At most one agent is replaced a minute, so each has minutes to finish its requests. */
 const mostReplaced = 5;
 
-type AgentOptions = Omit<LinkAgentOptions, 'extraCaPem'>;
+type RenewedOptions = Omit<AgentOptions, 'extraCaPem'>;
 
 /** Uses one inner agent until the CA certificates change, and then makes another. */
-export class RenewedAgent extends Dispatcher {
-  readonly #options: AgentOptions;
+export class RenewedAgent implements HttpAgent {
+  readonly #options: RenewedOptions;
   /** Each finishes its requests, and its idle connections time out. Closing it would refuse new connections to them. */
-  readonly #replaced: Dispatcher[] = [];
+  readonly #replaced: HttpAgent[] = [];
   #pem: string | undefined;
-  #current: Dispatcher;
+  #current: HttpAgent;
   #hasEnded = false;
 
-  constructor(options: AgentOptions, extraCaPem: string | undefined) {
-    super();
+  constructor(options: RenewedOptions, extraCaPem: string | undefined) {
     this.#options = options;
     this.#pem = extraCaPem;
-    this.#current = createLinkAgent({ ...options, extraCaPem });
+    this.#current = createAgent({ ...options, extraCaPem });
   }
 
-  override dispatch(options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): boolean {
-    return this.#current.dispatch(options, handler);
+  send(request: HttpRequest, signal: AbortSignal): Promise<HttpAnswer> {
+    return this.#current.send(request, signal);
   }
 
   /** New requests use these certificates. */
@@ -42,11 +41,15 @@ export class RenewedAgent extends Dispatcher {
         ?.close()
         .catch(() => {});
     this.#pem = extraCaPem;
-    this.#current = createLinkAgent({ ...this.#options, extraCaPem });
+    this.#current = createAgent({ ...this.#options, extraCaPem });
   }
 
-  /** Ends requests in progress too. */
-  async end(): Promise<void> {
+  async close(): Promise<void> {
+    this.#hasEnded = true;
+    await Promise.all([this.#current, ...this.#replaced].map((agent) => agent.close()));
+  }
+
+  async destroy(): Promise<void> {
     this.#hasEnded = true;
     await Promise.all([this.#current, ...this.#replaced].map((agent) => agent.destroy()));
   }

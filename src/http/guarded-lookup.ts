@@ -5,8 +5,8 @@
 
 import { lookup as systemLookup } from 'node:dns';
 import { isIP, type LookupFunction } from 'node:net';
-import { isInternalAddress, isMetadataAddress } from '../../wire/address.ts';
-import { PublishableError } from '../../wire/publishable-error.ts';
+import { isInternalAddress, isMetadataAddress } from '../wire/address.ts';
+import { PublishableError } from '../wire/publishable-error.ts';
 
 /** Thrown when a host resolves to an address that only this machine or cluster can see. */
 export class InternalAddressError extends PublishableError {

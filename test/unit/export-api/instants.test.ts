@@ -80,13 +80,12 @@ test("the machine's own zone changes no instant", () => {
       .map((parts) => `${parts.length % 2 === 0 ? 'Sat, ' : '2026-11-21'}${parts.join('')}`),
     { numRuns: 2000, seed: 1 },
   );
-  const module = (name: string): string =>
-    new URL(`../../../src/export-api/${name}.ts`, import.meta.url).href;
+  const module = (name: string): string => new URL(`../../../src/${name}.ts`, import.meta.url).href;
   const script = `
-    import { readInstant } from '${module('instants')}';
-    import { serverDateOf } from '${module('refusals')}';
+    import { readInstant } from '${module('export-api/instants')}';
+    import { serverDateOf } from '${module('http/exchange')}';
     const texts = JSON.parse(await new Response(process.stdin).text());
-    const answered = serverDateOf(new Map([['date', 'Sat, 21 Nov 2026 11:00:00']]));
+    const answered = serverDateOf({ headers: { date: 'Sat, 21 Nov 2026 11:00:00' } });
     process.stdout.write(JSON.stringify([...texts.map((text) => readInstant(text) ?? null), answered]));
   `;
   const texts = [...writtenEleven, ...openDay, ...strangeTexts];

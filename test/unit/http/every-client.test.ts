@@ -22,15 +22,13 @@ import { sampleTurn } from '../../support/sample-turn.ts';
 import { portOf, requireLink } from '../../support/storage-server.ts';
 import { get } from '../kube/loopback-server.ts';
 
-/** Short enough for a test of silence; every other fault comes at once. */
-const timeoutMs = 200;
 const proxy = { httpProxy: undefined, httpsProxy: undefined, noProxy: undefined };
 const userAgent = 'test';
 /** Pauses between attempts are over at once, deadlines are not. */
-const clock: Clock = {
+const hastyClock = (timeoutMs: number): Clock => ({
   ...systemClock,
   after: (ms, signal) => (ms === timeoutMs ? systemClock.after(ms, signal) : Promise.resolve()),
-};
+});
 
 interface Asked {
   readonly origin: string;
@@ -38,33 +36,35 @@ interface Asked {
   readonly extraCaPem: string;
   readonly agent: HttpAgent;
   readonly isHttpAllowed: boolean;
+  readonly timeoutMs: number;
+  readonly clock: Clock;
 }
 
 type Client = (asked: Asked, signal: AbortSignal) => Promise<unknown>;
 
 const clients: Readonly<Record<string, Client>> = {
-  'the export API': ({ origin, agent }, signal) =>
+  'the export API': ({ origin, agent, timeoutMs, clock }, signal) =>
     createExportApiClient({ baseUrl: origin, key: 'k', clock, timeoutMs, userAgent, agent }).readJob(
       'j',
       signal,
     ),
   'a link': ({ origin, agent }, signal) =>
     requestLink(requireLink(`${origin}/b.tgz`), { agent, maxRedirects: 2, userAgent }, signal),
-  'a registry': async ({ host, extraCaPem, isHttpAllowed }, signal) => {
+  'a registry': async ({ host, extraCaPem, isHttpAllowed, timeoutMs, clock }, signal) => {
     const own = { credentials: undefined, allowPrivateAddresses: true, isHttpAllowed, extraCaPem };
     const limits = { idleTimeoutMs: timeoutMs, answerTimeoutMs: timeoutMs };
     const options = { ...own, repository: `oci://${host}/docs`, proxy, userAgent, clock, limits };
     const registry = openRegistry(options);
     return await registry.readManifest('v1', signal).finally(() => registry.close());
   },
-  'a bucket': async ({ origin, extraCaPem, isHttpAllowed }, signal) => {
+  'a bucket': async ({ origin, extraCaPem, isHttpAllowed, timeoutMs, clock }, signal) => {
     const credentials = { kind: 'AccessKey', accessKeyId: 'a', secretAccessKey: 's' } as const;
     const place = { bucket: 'docs', region: 'eu-west-1', endpoint: origin, pathStyle: true };
     const reach = { isHttpAllowed, allowPrivateAddresses: true, extraCaPem, idleTimeoutMs: timeoutMs };
     const bucket = await openBucket({ ...place, ...reach, credentials }, clock);
     return await bucket.head('key', signal).finally(() => bucket.close());
   },
-  'a git host': async ({ origin, extraCaPem, isHttpAllowed }, signal) => {
+  'a git host': async ({ origin, extraCaPem, isHttpAllowed, timeoutMs }, signal) => {
     const limits = { deadlineMs: timeoutMs, maxBytes: 1024 };
     const remote = { branch: 'main', access: {}, allowPrivateAddresses: true, isHttpAllowed, extraCaPem };
     const url = `${origin}/docs.git`;
@@ -75,24 +75,24 @@ const clients: Readonly<Record<string, Client>> = {
       .client.request(sent)
       .finally(() => http.close());
   },
-  'a webhook of conversations': ({ origin, agent }, signal) => {
+  'a webhook of conversations': ({ origin, agent, timeoutMs, clock }, signal) => {
     const target = { url: `${origin}/turns`, secret: Buffer.from('s'), agent, userAgent, timeoutMs, clock };
     return webhookSink(target, signal).write([sampleTurn({})]);
   },
-  'a webhook of notifications': async ({ origin, host, agent }, signal) => {
+  'a webhook of notifications': async ({ origin, host, agent, timeoutMs, clock }, signal) => {
     const address = { url: new URL(origin), host, secret: undefined };
     const options = { agent, userAgent, timeoutMs, clock };
     const answer = await callWebhook(address, { id: 'i', body: '{}' }, options, signal);
     throw new Error(answer.kind === 'taken' ? 'taken' : answer.problem);
   },
-  'a crawled site': async ({ origin }, signal) => {
+  'a crawled site': async ({ origin, timeoutMs, clock }, signal) => {
     const scope = { domain: 'docs.example.com', originHost: origin, prefix: '' };
     const limits = { concurrency: 1, requestTimeoutMs: timeoutMs, maxFileBytes: 1024 };
     const fetcher = createOriginFetcher(scope, limits, true, clock);
     const address = { path: '/', query: '' };
     return await fetcher.get(address, signal, async () => undefined).finally(() => fetcher.close());
   },
-  'the Kubernetes API server': async ({ origin, extraCaPem }, signal) => {
+  'the Kubernetes API server': async ({ origin, extraCaPem, timeoutMs, clock }, signal) => {
     const authenticate = async () => ({ headers: {}, tls: { ca: extraCaPem } });
     const fixed = { proxyUrl: undefined, namespace: undefined, renew: () => {} };
     const transport = createTransport({ server: origin, authenticate, ...fixed }, { clock, timeoutMs });
@@ -105,6 +105,7 @@ interface Fault {
   readonly scheme: 'http' | 'https';
   readonly server: () => Server | Promise<Server>;
   readonly isClosed?: boolean;
+  readonly isSilent?: boolean;
   /** Whether the client must trust the CA of the test to come that far. */
   readonly isOfTrusted?: boolean;
 }
@@ -131,8 +132,11 @@ const faults: Readonly<Record<string, Fault>> = {
     ...{ words: 'did not answer or broke off (ECONNRESET)', scheme: 'http' },
     server: () => createServer((socket) => socket.once('data', () => socket.resetAndDestroy())),
   },
-  silence: { words: 'in time', scheme: 'http', server: () => createServer() },
-  'silent handshake': { words: 'in time', scheme: 'https', server: () => createServer() },
+  silence: { words: 'in time', scheme: 'http', server: () => createServer(), isSilent: true },
+  'silent handshake': {
+    ...{ words: 'in time', scheme: 'https', isSilent: true },
+    server: () => createServer(),
+  },
   'answer that is not HTTP': {
     ...{ words: 'did not answer with HTTP (HTTPParserError)', scheme: 'http' },
     server: () => saying('SSH-2.0-x\r\n'),
@@ -158,19 +162,24 @@ const faults: Readonly<Record<string, Fault>> = {
 /** Has no flag for CA certificates. */
 const withoutTrust: readonly string[] = ['a crawled site'];
 
-const agent = createAgent({
-  ...{ allowPrivateAddresses: true, idleTimeoutMs: timeoutMs, extraCaPem: authority.certificatePem },
+const openAgents: HttpAgent[] = [];
+after(async () => {
+  for (const agent of openAgents) await agent.destroy();
 });
-after(() => agent.destroy());
 
-async function listen(server: Server, scheme: string): Promise<Asked> {
+async function listen(server: Server, scheme: string, timeoutMs: number): Promise<Asked> {
   await once(server.listen(0, '127.0.0.1'), 'listening');
   const host = `127.0.0.1:${portOf(server)}`;
-  const asked = { origin: `${scheme}://${host}`, host, isHttpAllowed: scheme === 'http', agent };
-  return { ...asked, extraCaPem: authority.certificatePem };
+  const extraCaPem = authority.certificatePem;
+  const agent = createAgent({ allowPrivateAddresses: true, idleTimeoutMs: timeoutMs, extraCaPem });
+  openAgents.push(agent);
+  const asked = { origin: `${scheme}://${host}`, host, isHttpAllowed: scheme === 'http', extraCaPem };
+  return { ...asked, agent, timeoutMs, clock: hastyClock(timeoutMs) };
 }
 
-for (const [fault, { words, scheme, server, isClosed, isOfTrusted }] of Object.entries(faults)) {
+const patientMs = 600_000;
+
+for (const [fault, { words, scheme, server, isClosed, isSilent, isOfTrusted }] of Object.entries(faults)) {
   describe(fault, { concurrency: true }, () => {
     let started: Server;
     let asked: Asked;
@@ -179,7 +188,8 @@ for (const [fault, { words, scheme, server, isClosed, isOfTrusted }] of Object.e
       started = await server();
       started.on('tlsClientError', () => {});
       started.on('connection', (socket) => sockets.push(socket.on('error', () => {})));
-      asked = await listen(started, scheme);
+      // Every other fault comes at once.
+      asked = await listen(started, scheme, isSilent === true ? 200 : patientMs);
       if (isClosed === true) started.close();
     });
     after(() => {
@@ -189,7 +199,8 @@ for (const [fault, { words, scheme, server, isClosed, isOfTrusted }] of Object.e
     for (const [name, client] of Object.entries(clients)) {
       if (isOfTrusted === true && withoutTrust.includes(name)) continue;
       test(`${name} ${words}`, { timeout: 60_000 }, async () => {
-        const signal = name === 'a git host' ? AbortSignal.timeout(timeoutMs) : new AbortController().signal;
+        const isTask = isSilent === true && name === 'a git host';
+        const signal = isTask ? AbortSignal.timeout(asked.timeoutMs) : new AbortController().signal;
         const error: unknown = await client(asked, signal).catch((thrown: unknown) => thrown);
         assert.ok(error instanceof Error);
         assert.ok(error.message.includes(words), error.message);
@@ -209,13 +220,9 @@ describe('an abort while a connection is being made', { concurrency: true }, () 
         // After the connection of the system, and before TLS answers.
         setImmediate(() => caller.abort(new Error('stopped by the caller')));
       });
-      const asked = await listen(silent, 'https');
-      const patient = createAgent({ allowPrivateAddresses: true, idleTimeoutMs: 600_000 });
-      const error: unknown = await client({ ...asked, agent: patient }, caller.signal).catch(
-        (thrown) => thrown,
-      );
+      const asked = await listen(silent, 'https', patientMs);
+      const error: unknown = await client(asked, caller.signal).catch((thrown: unknown) => thrown);
       assert.ok(error instanceof Error && caller.signal.aborted);
-      await patient.destroy();
       for (const socket of sockets) socket.destroy();
       silent.close();
     });

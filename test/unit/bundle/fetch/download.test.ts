@@ -385,7 +385,10 @@ describe('TLS', () => {
     assert.deepEqual(trusted, archive);
     const fault = await faultOf(started.link());
     assert.deepEqual([fault.kind, fault.code], ['transient', 'CertificateNotTrusted']);
-    assert.match(fault.message, /^Storage 127\.0\.0\.1:\d+ showed a certificate .*--extra-ca-file$/);
+    assert.match(
+      fault.message,
+      /^Storage 127\.0\.0\.1:\d+ showed a certificate .*--extra-ca-file, or extraCa of the chart$/,
+    );
   });
 });
 

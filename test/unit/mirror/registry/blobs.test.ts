@@ -298,9 +298,10 @@ describe('the address guard', () => {
   }
 
   for (const host of ['127.0.0.1:5000', '169.254.169.254', 'localhost', '[::1]:5000', '10.1.2.3']) {
-    test(`refuses ${host} before any request`, () => {
-      const open = () => openClient(`oci://${host}/docs/site`, { allowPrivateAddresses: false });
-      assert.throws(open, { mirrorCode: 'AddressNotAllowed', isTemporary: false });
+    test(`refuses ${host} before any request`, async () => {
+      const client = openClient(`oci://${host}/docs/site`, { allowPrivateAddresses: false });
+      const refused = { mirrorCode: 'AddressNotAllowed', isTemporary: false };
+      await assert.rejects(client.readManifest('v1', never), refused);
     });
   }
 

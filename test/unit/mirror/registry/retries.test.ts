@@ -76,7 +76,8 @@ describe('Retry-After', () => {
       const waited: number[] = [];
       const clock = { ...hastyClock(waited), now: () => start };
       const { carrier } = await startRegistry(
-        (_request, response) => response.writeHead(429, { 'retry-after': value }).end(),
+        (_request, response) =>
+          response.writeHead(429, { 'retry-after': value, date: new Date(start).toUTCString() }).end(),
         { clock },
       );
       await faultOf(carrier.readManifest('v1', never), 'Unreachable');

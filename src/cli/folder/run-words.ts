@@ -54,7 +54,6 @@ export function operatorWords({
     [' Rechecked every minute.', ''],
     [' A new key is used within a minute.', ''],
     [' (allowedApiHosts of the chart)', ''],
-    [' (extraCa of the chart)', ''],
     [' of the operator)', ')'],
     [
       '. Set --allow-private-links (charts: allowPrivateLinks, server.allowPrivateLinks) if intended',

@@ -75,7 +75,7 @@ function withCode(text: string, code: string): string {
 function unreachable(api: string, why: string | undefined): string {
   if (why === undefined) return `${api} could not be reached.`;
   const { what, remedy } = describeConnectionFault(why);
-  return `${api} ${what}. ${remedy ?? 'Add its CA certificate with --extra-ca-file (extraCa of the chart)'}.`;
+  return `${api} ${what}. ${remedy}.`;
 }
 
 /** The same, with the time of the retry. The time stays until the call fails again. */

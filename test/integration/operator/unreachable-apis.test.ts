@@ -35,7 +35,7 @@ const troubles = {
     'UNABLE_TO_VERIFY_LEAF_SIGNATURE|SELF_SIGNED_CERT_IN_CHAIN|CERT_SIGNATURE_FAILURE',
     async () => (await createAuthority()).issueServer(names),
     'that is (not trusted|self-signed and not trusted)',
-    'Add its CA certificate with --extra-ca-file',
+    'If its CA is private, add the CA certificate with --extra-ca-file',
   ],
 } as const;
 const cases = Object.entries(troubles);

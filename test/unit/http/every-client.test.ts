@@ -17,6 +17,7 @@ import { openRegistry } from '../../../src/mirror/registry/registry-client.ts';
 import { callWebhook } from '../../../src/notify/webhook-call.ts';
 import { type Clock, systemClock } from '../../../src/runtime/clock.ts';
 import { openBucket } from '../../../src/s3/open-bucket.ts';
+import { publishableCode } from '../../../src/wire/publishable-error.ts';
 import { createAuthority } from '../../support/pki.ts';
 import { sampleTurn } from '../../support/sample-turn.ts';
 import { portOf, requireLink } from '../../support/storage-server.ts';
@@ -98,6 +99,22 @@ const clients: Readonly<Record<string, Client>> = {
     const transport = createTransport({ server: origin, authenticate, ...fixed }, { clock, timeoutMs });
     return await transport.call(get, signal).finally(() => transport.close());
   },
+};
+
+/** What each throws about a certificate, and about everything else; `undefined` where its answer is data. */
+const codes: Readonly<Record<string, readonly [certificate: string, connection: string]>> = {
+  'the export API': ['NetworkError', 'NetworkError'],
+  'a link': ['CertificateNotTrusted', 'DownloadFailed'],
+  'a registry': ['CertificateNotTrusted', 'Unreachable'],
+  'a bucket': ['CertificateNotTrusted', 'Unreachable'],
+  'a git host': ['CertificateNotTrusted', 'Unreachable'],
+  'a webhook of conversations': ['WebhookUnavailable', 'WebhookUnavailable'],
+  'a crawled site': ['OriginUnreachable', 'OriginUnreachable'],
+  'the Kubernetes API server': ['Unavailable', 'Unavailable'],
+};
+const codesOfSilence: Readonly<Record<string, string>> = {
+  'the export API': 'RequestTimeout',
+  'a git host': 'Timeout',
 };
 
 interface Fault {
@@ -204,6 +221,9 @@ for (const [fault, { words, scheme, server, isClosed, isSilent, isOfTrusted }] o
         const error: unknown = await client(asked, signal).catch((thrown: unknown) => thrown);
         assert.ok(error instanceof Error);
         assert.ok(error.message.includes(words), error.message);
+        const own = codes[name]?.[words.includes('certificate') ? 0 : 1];
+        const code = isSilent === true ? (codesOfSilence[name] ?? own) : own;
+        if (code !== undefined) assert.equal(publishableCode(error), code);
       });
     }
   });

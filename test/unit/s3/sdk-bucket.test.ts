@@ -261,28 +261,6 @@ suite('a temporary failure', () => {
       async ({ bucket }) => assert.equal(await readAll(await bucket.get('site/blob', signal)), 'text'),
     );
   });
-
-  test('of a service that is not there names its host', async () => {
-    await withScriptedBucket(
-      () => {},
-      async ({ bucket }) => {
-        const message =
-          /Host 127\.0\.0\.1:1 of bucket docs refused the connection \(ECONNREFUSED\)\. Check the port/;
-        await assert.rejects(bucket.get('site/blob', signal), failsWith('Unreachable', message, true));
-      },
-      { endpoint: 'http://127.0.0.1:1' },
-    );
-  });
-
-  test('of a service that answers nothing ends after the idle time', async () => {
-    await withScriptedBucket(
-      () => {},
-      async ({ bucket }) => {
-        await assert.rejects(bucket.get('site/blob', signal), failsWith('Unreachable', /UND_ERR/, true));
-      },
-      { idleTimeoutMs: 300, attempts: 1 },
-    );
-  });
 });
 
 suite('a body', () => {

@@ -5,7 +5,7 @@ import { text } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, test } from 'node:test';
 import { MockAgent } from 'undici';
 import { BundleError } from '../../../../src/bundle/bundle-error.ts';
-import { networkFault, requestLink } from '../../../../src/bundle/fetch/link-request.ts';
+import { requestLink } from '../../../../src/bundle/fetch/link-request.ts';
 import { agentOver } from '../../../../src/http/agent.ts';
 import { InternalAddressError } from '../../../../src/http/guarded-lookup.ts';
 import { requireLink } from '../../../support/storage-server.ts';
@@ -82,24 +82,6 @@ test('a name that resolves to an internal address is refused like the address', 
     .replyWithError(new Error('connect failed', { cause: new InternalAddressError('storage.example.com') }));
   await assert.rejects(follow(), turnedAway('PrivateLink'));
 });
-
-for (const [code, words, faultCode] of [
-  ['SELF_SIGNED_CERT_IN_CHAIN', /certificate that is not trusted .*--extra-ca-file/, 'CertificateNotTrusted'],
-  ['CERT_HAS_EXPIRED', /certificate that has expired \(CERT_HAS_EXPIRED\)\. Renew/, 'CertificateNotTrusted'],
-  ['ERR_TLS_CERT_ALTNAME_INVALID', /certificate for another name /, 'CertificateNotTrusted'],
-  ['ERR_SSL_WRONG_VERSION_NUMBER', /does not speak TLS on this port /, 'DownloadFailed'],
-  ['ENOTFOUND', /was not found in DNS \(ENOTFOUND\)\. Check/, 'DownloadFailed'],
-  ['ECONNRESET', /did not answer or broke off \(ECONNRESET\)/, 'DownloadFailed'],
-] as const) {
-  test(`${code} names the host, and says what to check`, () => {
-    const error = Object.assign(new Error('x'), { code });
-    const fault = networkFault('s3.example.com:8443', error, new AbortController().signal);
-    assert.ok(fault instanceof BundleError);
-    assert.deepEqual([fault.kind, fault.code], ['transient', faultCode]);
-    assert.match(fault.message, words);
-    assert.match(fault.message, /^Storage s3\.example\.com:8443 /);
-  });
-}
 
 describe('user and password of a link', () => {
   const basic = `Basic ${Buffer.from('us er:p@ss%zz').toString('base64')}`;

@@ -3,8 +3,6 @@
 
 import assert from 'node:assert/strict';
 import { afterEach, describe, test } from 'node:test';
-import { InternalAddressError } from '../../../../src/http/guarded-lookup.ts';
-import { networkFault } from '../../../../src/mirror/registry/registry-fault.ts';
 import { systemClock } from '../../../../src/runtime/clock.ts';
 import { createAuthority } from '../../../support/pki.ts';
 import {
@@ -164,24 +162,3 @@ test('a certificate of an unknown CA is no reason for another attempt', limit, a
   const trusted = await startRegistry((_request, response) => response.end(manifest), { tls, extraCaPem });
   assert.deepEqual(await trusted.carrier.readManifest('v1', never), manifest);
 });
-
-const coded = (code: string): Error => Object.assign(new Error('secret words'), { code });
-for (const [name, error, code, isTemporary] of [
-  [
-    'a name that resolves to an internal address',
-    new InternalAddressError('registry.example.com'),
-    'AddressNotAllowed',
-    false,
-  ],
-  ['an expired certificate', coded('CERT_HAS_EXPIRED'), 'CertificateNotTrusted', false],
-  ['a certificate of another host', coded('ERR_TLS_CERT_ALTNAME_INVALID'), 'CertificateNotTrusted', false],
-  ['a connection that was reset', coded('ECONNRESET'), 'Unreachable', true],
-  ['anything else', 'a text', 'Unreachable', true],
-] as const) {
-  test(`${name} is ${code}`, () => {
-    const fault = networkFault('registry.example.com', new Error('secret words', { cause: error }));
-    assert.deepEqual([fault.mirrorCode, fault.isTemporary], [code, isTemporary]);
-    assert.doesNotMatch(fault.message, /secret/);
-    assert.equal(networkFault('other', fault), fault);
-  });
-}

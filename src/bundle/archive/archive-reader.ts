@@ -35,8 +35,13 @@ export async function readArchive(
       case 'gzip':
       case 'zstd':
         return await readUnpacked(decode(type, download.bytes, limits), assembly, limits);
-      default:
+      case 'empty':
+      case 'html':
+      case 'xml':
+      case 'unknown':
         throw notAnArchive(type);
+      default:
+        return type satisfies never;
     }
   } finally {
     download.close();

@@ -9,18 +9,7 @@ import { syncFolder } from '../../runtime/folder.ts';
 import { PublishableError } from '../../wire/publishable-error.ts';
 import { CliError } from '../cli-error.ts';
 import { newPartialName, notWritten, type Placement, requireReplaceable } from '../output/destination.ts';
-
-const formats: readonly (readonly [ending: string, format: ArchiveFormat])[] = [
-  ['.tar', 'tar'],
-  ['.tar.gz', 'tar.gz'],
-  ['.tgz', 'tar.gz'],
-  ['.tar.zst', 'tar.zst'],
-];
-
-/** True if the name is one of an archive that this program writes. */
-export function isArchiveName(path: string): boolean {
-  return formatOf(path) !== undefined;
-}
+import { archiveEndings, archiveFormatOf } from './archive-names.ts';
 
 /**
  * @param check of the whole archive under another name, before it gets its own; what it throws leaves all as before
@@ -33,10 +22,9 @@ export async function writeArchive(
   signal: AbortSignal,
   check: (partial: string) => Promise<void> = async () => {},
 ): Promise<void> {
-  const format = formatOf(destination);
+  const format = archiveFormatOf(destination);
   if (format === undefined) {
-    const message = 'an archive ends in .tar, .tar.gz, .tgz or .tar.zst';
-    throw new CliError('usage', 'UnknownArchiveName', message);
+    throw new CliError('usage', 'UnknownArchiveName', `an archive ends in ${archiveEndings}`);
   }
   const partial = await newPartialName(destination);
   try {
@@ -55,10 +43,6 @@ export async function writeArchive(
 function fileChanged(cause: unknown): CliError | undefined {
   if (!(cause instanceof PublishableError) || cause.code !== 'FileChanged') return undefined;
   return new CliError('temporary', cause.code, cause.message, { cause });
-}
-
-function formatOf(path: string): ArchiveFormat | undefined {
-  return formats.find(([ending]) => path.endsWith(ending))?.[1];
 }
 
 async function writeTo(

@@ -11,7 +11,8 @@ import { CliError } from '../cli-error.ts';
 import type { CliContext, CommandResult } from '../context.ts';
 import { sizeWords } from '../output/amounts.ts';
 import { isUnfinished, namedPath } from '../output/destination.ts';
-import { isArchiveName, writeArchive } from './archive-file.ts';
+import { writeArchive } from './archive-file.ts';
+import { archiveEndings, isArchiveName } from './archive-names.ts';
 import { filesOf, sourceUnreadable } from './folder-files.ts';
 import { contentFields, contentLines, contentWarnings, warningLines } from './inspect.ts';
 import { readIndex, type SizeLimits, withArchive } from './reading.ts';
@@ -27,7 +28,7 @@ export async function packBundle(
 ): Promise<CommandResult> {
   const { progress, signal } = context;
   if (!isArchiveName(destination)) {
-    throw new CliError('usage', 'UnknownArchiveName', 'ARCHIVE must end in .tar, .tar.gz, .tgz or .tar.zst');
+    throw new CliError('usage', 'UnknownArchiveName', `ARCHIVE must end in ${archiveEndings}`);
   }
   const name = namedPath('ARCHIVE', destination);
   const present = await realpath(destination).catch(() => undefined);

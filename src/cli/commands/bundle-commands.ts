@@ -3,6 +3,7 @@
 
 import { hostPort, toggle } from '../../runtime/flags/flag-kinds.ts';
 import { version } from '../../runtime/version.ts';
+import { archiveEndings } from '../bundle/archive-names.ts';
 import { type Command, defineCommand } from '../command.ts';
 import { basePath, contentDigest, sizeFlags } from './size-flags.ts';
 
@@ -78,7 +79,7 @@ export const bundleCommands: readonly Command[] = [
         },
         {
           placeholder: 'ARCHIVE',
-          describe: 'The archive to write: .tar, .tar.gz, .tgz or .tar.zst',
+          describe: `The archive to write: ${archiveEndings}`,
           isRequired: true,
           candidates: 'files',
         },

@@ -14,6 +14,7 @@ import {
 } from '../../runtime/flags/flag-kinds.ts';
 import { version } from '../../runtime/version.ts';
 import { readOriginEntry } from '../../wire/http-origin.ts';
+import { archiveEndings, isArchiveName } from '../bundle/archive-names.ts';
 import { type Command, defineCommand } from '../command.ts';
 import { sizeFlags } from './size-flags.ts';
 
@@ -33,16 +34,11 @@ const linkFlags = {
 function readPublishPath(item: string): string {
   const [, type, target = ''] = /^(dir|archive)=(.+)$/.exec(item) ?? [];
   if (type === undefined) throw new FlagValueError('must be dir=PATH or archive=PATH');
-  const isArchive = archiveNames.test(target);
-  if (isArchive !== (type === 'archive')) {
-    throw new FlagValueError(
-      'must be archive=PATH for .tar, .tar.gz, .tgz and .tar.zst, and dir=PATH for others',
-    );
+  if (isArchiveName(target) !== (type === 'archive')) {
+    throw new FlagValueError(`must be archive=PATH for ${archiveEndings}, and dir=PATH for others`);
   }
   return target;
 }
-
-const archiveNames = /\.(?:tar|tar\.gz|tgz|tar\.zst)$/;
 
 function readSecretFile(item: string): { readonly name: string; readonly path: string } {
   const [, name = '', file = ''] = /^([a-z0-9][a-z0-9.-]{0,252})=(.+)$/.exec(item) ?? [];
@@ -67,7 +63,7 @@ export const exportCommands: readonly Command[] = [
       flags: {
         apiBaseUrl: httpUrl.required('Export API; may include a path prefix'),
         ...keyFlags,
-        to: path.optional('Folder to write the site to, or archive: .tar, .tar.gz, .tgz or .tar.zst'),
+        to: path.optional(`Folder to write the site to, or archive: ${archiveEndings}`),
         replace: toggle('Replace what --to names, whatever it holds'),
         values: path.optional('YAML file whose staticExport.version to set; never gets the link'),
         linkFile: path.optional('File to write bundle.json to, with the link; only its owner can read it'),
@@ -111,7 +107,7 @@ export const exportCommands: readonly Command[] = [
             'dir=PATH|archive=PATH',
             '\n',
             readPublishPath,
-            'Folder or archive (.tar, .tar.gz, .tgz, .tar.zst) to write each published version to',
+            `Folder or archive (${archiveEndings}) to write each published version to`,
           ),
           candidates: ['dir=', 'archive='],
         },

@@ -6,12 +6,12 @@ import { realpath, rename, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve, sep } from 'node:path';
 import { isThere } from '../../runtime/folder.ts';
 import { publishableCode } from '../../wire/publishable-error.ts';
-import { isArchiveName } from '../bundle/archive-file.ts';
+import { archiveEndings, isArchiveName } from '../bundle/archive-names.ts';
 import { CliError } from '../cli-error.ts';
 import { notWritten, oldName, type Placement, requireReplaceable } from '../output/destination.ts';
 import { findFilled, findWriteFault } from './folder-place.ts';
 
-const archiveEndings = /\.(?:zip|gz|zst|xz|bz2|br|7z|rar)$/i;
+const looksArchived = /\.(?:zip|gz|zst|xz|bz2|br|7z|rar)$/i;
 
 /**
  * A folder or an archive.
@@ -27,8 +27,8 @@ export async function admitDestination(
 ): Promise<void> {
   const path = resolve(to);
   const { name } = placement;
-  if (!isArchiveName(path) && archiveEndings.test(path)) {
-    const message = `${name} names an archive that is not .tar, .tar.gz, .tgz or .tar.zst; name one of these, or a folder`;
+  if (!isArchiveName(path) && looksArchived.test(path)) {
+    const message = `${name} names an archive that is not ${archiveEndings}; name one of these, or a folder`;
     throw new CliError('usage', 'UnknownArchiveName', message);
   }
   if (await holdsAny(path, kept)) {

@@ -13,7 +13,8 @@ import { isHiddenFile } from '../../bundle/store/hidden-files.ts';
 import type { StoredBundle } from '../../bundle/store/stored-bundle.ts';
 import { isThere, syncFolder } from '../../runtime/folder.ts';
 import { publishableCode } from '../../wire/publishable-error.ts';
-import { isArchiveName, writeArchive } from '../bundle/archive-file.ts';
+import { writeArchive } from '../bundle/archive-file.ts';
+import { isArchiveName } from '../bundle/archive-names.ts';
 import { CliError } from '../cli-error.ts';
 import {
   newPartialName,

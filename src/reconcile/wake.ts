@@ -4,6 +4,7 @@
 
 import type { TargetReason } from '../staticexport/reasons.ts';
 import type { TargetStatus } from '../staticexport/status-schema.ts';
+import type { TargetType } from '../staticexport/target-schema.ts';
 import { readInstant } from '../wire/instant.ts';
 import { recheckMs } from './access.ts';
 import { maxStartAttempts, resendTime } from './adopt.ts';
@@ -27,8 +28,17 @@ const waitingReasons: readonly string[] = [
   'RolloutFailed',
   'DryRun',
 ] satisfies readonly TargetReason[];
-/** Documents have no rollout, and a repository is checked between reconciles. */
-const rolloutTypes: readonly string[] = ['HelmRelease', 'Application', 'Workload'];
+/** Whether a write is followed by a rollout. Documents have none, and a repository is checked between reconciles. */
+const rolloutAfter = {
+  Values: false,
+  HelmRelease: true,
+  Application: true,
+  Workload: true,
+  Git: false,
+} satisfies Readonly<Record<TargetType, boolean>>;
+const rolloutTypes: ReadonlySet<string | undefined> = new Set(
+  Object.entries(rolloutAfter).flatMap(([type, isExpected]) => (isExpected ? [type] : [])),
+);
 /** A rollout is checked soon after the write, and then less and less often. */
 const [firstRolloutMs, lastRolloutMs] = [2000, 60_000];
 /** After a rollout too: another client that reverts the write does so within its next interval. */
@@ -109,7 +119,7 @@ function* timersOf(observation: Observation, state: State): Generator<number> {
 
 /** No watch reports a rollout or a revert. @returns 0 where nothing is expected */
 function rolloutCheckAt({ type, reason, writeTime }: TargetStatus, now: number): number {
-  if (type === undefined || !rolloutTypes.includes(type)) return 0;
+  if (!rolloutTypes.has(type)) return 0;
   // Without a write of its own, and after a clock was set back, the operator does not know when the rollout began.
   const age = Math.abs(now - (readInstant(writeTime) ?? 0));
   if (reason === 'RollingOut') return now + within(age / 2, firstRolloutMs, lastRolloutMs);

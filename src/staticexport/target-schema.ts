@@ -56,7 +56,7 @@ const targetMembers = {
   Workload: 'workload',
   Git: 'git',
 } as const;
-type TargetType = keyof typeof targetMembers;
+export type TargetType = keyof typeof targetMembers;
 /** What a target may be. */
 export const targetTypes = z.enum(['Values', 'HelmRelease', 'Application', 'Workload', 'Git']);
 

@@ -3,7 +3,7 @@
 // until it is stored, together with what else the commit holds.
 
 import type { DatabaseSync } from 'node:sqlite';
-import { contentHash, hashFields, type ReadTurn, turnKey } from './turn.ts';
+import { contentHash, earlierHashes, hashFields, type ReadTurn, turnKey } from './turn.ts';
 
 /** One turn that was delivered. Twins share the base. */
 interface KnownTurn {
@@ -92,7 +92,7 @@ export function createKnownTurns(database: DatabaseSync) {
             return { kind: 'insert', seenBy: undefined, turnKey: key, contentHash: whole };
           }
           onPage.add(found);
-          const isSame = found.content === row.content;
+          const isSame = [row.content, ...earlierHashes(turn).map(shortened)].includes(found.content);
           const seenBy = found.reading;
           Object.assign(found, row, { isChanged: true });
           if (isSame) return { kind: 'known', seenBy };

@@ -70,8 +70,10 @@ export function readTurn(row: ConversationRow, project: string): ReadTurn {
 /** @returns the turn with each text that came from the export API changed */
 export function withTexts(turn: ReadTurn, change: (text: string) => string): ReadTurn {
   const changed = (text: string | null): string | null => (text === null ? null : change(text));
+  // Without a spread, so that a new column cannot be forgotten here: it may hold words of visitors.
   return {
-    ...turn,
+    project: turn.project,
+    timestamp: turn.timestamp,
     conversation: changed(turn.conversation),
     timestamp_raw: changed(turn.timestamp_raw),
     query: changed(turn.query),
@@ -104,16 +106,38 @@ export function turnKey(
   return hashFields([project, conversation, timestamp, query, ...(ordinal === 0 ? [] : [ordinal])]);
 }
 
-/** SHA-256 in hexadecimal of everything that is not part of the key. */
-export function contentHash({
-  response,
-  category,
-  resolution_status: status,
-  page_url: page,
-  sources,
-}: Pick<ReadTurn, 'response' | 'category' | 'resolution_status' | 'page_url' | 'sources'>): string {
-  return hashFields([response, category, status, page, ...sources.flatMap(({ title, url }) => [title, url])]);
+type KeyColumn = 'project' | 'conversation' | 'timestamp' | 'timestamp_raw' | 'query';
+type ContentColumn = Exclude<keyof ReadTurn, KeyColumn>;
+/**
+ * The form of the content hash that began with a column; a new column begins the next. Hashes of earlier forms stay
+ * comparable, so that a new column makes no delivered turn an update.
+ */
+const hashedSince = {
+  response: 1,
+  category: 1,
+  resolution_status: 1,
+  page_url: 1,
+  sources: 1,
+} as const satisfies Readonly<Record<ContentColumn, number>>;
+const presentForm = Math.max(...Object.values(hashedSince));
+const isContent = (column: TurnColumn): column is ContentColumn => Object.hasOwn(hashedSince, column);
+
+/** SHA-256 in hexadecimal of everything that is not part of the key. @param form of the hash; the present one by default */
+export function contentHash(turn: Pick<ReadTurn, ContentColumn>, form: number = presentForm): string {
+  const columns = turnColumns.filter(isContent).filter((column) => hashedSince[column] <= form);
+  return hashFields(
+    columns.flatMap((column) => {
+      const value = turn[column];
+      return typeof value === 'string' || value === null
+        ? [value]
+        : value.flatMap(({ title, url }) => [title, url]);
+    }),
+  );
 }
+
+/** Hashes that an earlier version of this program made of the same content. */
+export const earlierHashes = (turn: Pick<ReadTurn, ContentColumn>): readonly string[] =>
+  Array.from({ length: presentForm - 1 }, (_, form) => contentHash(turn, form + 1));
 
 /** JSON keeps the fields apart, whatever they hold. */
 export function hashFields(fields: readonly (string | number | null)[]): string {

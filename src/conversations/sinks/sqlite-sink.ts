@@ -15,14 +15,13 @@ const formatVersion = 1;
 
 /** `sources` have a table of their own. */
 const columns = turnColumns.filter((name) => name !== 'sources');
+const required: ReadonlySet<string> = new Set(['project', 'content_hash', 'change', 'observed_at']);
+const definitionOf = (column: string): string =>
+  `${column} TEXT${column === 'turn_key' ? ' PRIMARY KEY' : required.has(column) ? ' NOT NULL' : ''}`;
 
 /** Turns have a rowid: without one, SQLite gives each turn of more than a kilobyte a page of its own. */
 const tables = `
-  CREATE TABLE turns (
-    turn_key TEXT PRIMARY KEY, project TEXT NOT NULL, conversation TEXT, timestamp TEXT, timestamp_raw TEXT, query TEXT,
-    response TEXT, category TEXT, resolution_status TEXT, page_url TEXT, content_hash TEXT NOT NULL,
-    change TEXT NOT NULL, observed_at TEXT NOT NULL
-  );
+  CREATE TABLE turns (${columns.map(definitionOf).join(', ')});
   CREATE INDEX turns_timestamp ON turns (project, timestamp);
   CREATE TABLE sources (
     turn_key TEXT NOT NULL REFERENCES turns (turn_key) ON DELETE CASCADE, position INTEGER NOT NULL,
@@ -44,12 +43,21 @@ export async function openTurnsDatabase(path: string): Promise<DatabaseSync> {
     const isEmpty = database.prepare('SELECT 1 FROM sqlite_schema').get() === undefined;
     if (isEmpty && id === 0) database.exec(tables);
     else if (id !== applicationId || version !== formatVersion) throw foreign();
+    else addNewColumns(database);
     database.exec('COMMIT');
     return database;
   } catch (error) {
     database.close();
     throw faultOf(error);
   }
+}
+
+/** A file of an earlier version gets the columns that it lacks; rows of it hold null there. */
+function addNewColumns(database: DatabaseSync): void {
+  const present = database.prepare('SELECT name FROM pragma_table_info(?)').all('turns');
+  const names = new Set(present.map(({ name }) => name));
+  for (const column of columns)
+    if (!names.has(column)) database.exec(`ALTER TABLE turns ADD COLUMN ${definitionOf(column)}`);
 }
 
 export async function openSqliteSink(path: string): Promise<Sink> {

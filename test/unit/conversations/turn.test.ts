@@ -1,8 +1,16 @@
 // Turns: the key and the hash of every row, and rows with missing or odd fields.
 
 import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
 import { test } from 'node:test';
-import { contentHash, readTurn, turnKey, turnSchema, utcText } from '../../../src/conversations/turn.ts';
+import {
+  contentHash,
+  earlierHashes,
+  readTurn,
+  turnKey,
+  turnSchema,
+  utcText,
+} from '../../../src/conversations/turn.ts';
 import { readConversationPage } from '../../../src/export-api/conversation-answers.ts';
 import * as fc from '../../support/properties.ts';
 
@@ -101,4 +109,14 @@ test('each field outside of the key changes the content hash', () => {
   ];
   const hashes = changes.map((change) => contentHash(turnOf({ ...sent, ...change })));
   assert.equal(new Set([contentHash(turnOf(sent)), ...hashes]).size, changes.length + 1);
+});
+
+test('hashes of earlier forms stay as they were, so that a new column makes no delivered turn an update', () => {
+  const first = createHash('sha256')
+    .update(
+      JSON.stringify(['With a key.', 'How-To', 'answered', sent.pageUrl, 'Login', sent.sources[0]?.url]),
+    )
+    .digest('hex');
+  assert.equal(contentHash(turnOf(sent), 1), first);
+  assert.deepEqual(new Set([contentHash(turnOf(sent)), ...earlierHashes(turnOf(sent))]).has(first), true);
 });

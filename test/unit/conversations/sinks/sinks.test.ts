@@ -277,6 +277,33 @@ for (const [name, key, open] of [
   });
 }
 
+test('a SQLite file of a version with fewer columns gets the new ones, and keeps its rows', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'conversation-sink-'));
+  t.after(() => rmSync(folder, { recursive: true }));
+  const path = join(folder, 'turns.sqlite');
+  const write = async (query: string): Promise<void> => {
+    const sink = await openSqliteSink(path);
+    await sink.write([sampleTurn({ query, category: 'How-To' })]);
+    await sink.flush();
+    await sink.close();
+  };
+  await write('before');
+  const older = new DatabaseSync(path);
+  older.exec('ALTER TABLE turns DROP COLUMN category');
+  older.close();
+  await write('after');
+  const database = new DatabaseSync(path);
+  const rows = database.prepare('SELECT query, category FROM turns ORDER BY query DESC').all();
+  database.close();
+  assert.deepEqual(
+    rows.map(({ query, category }) => [query, category]),
+    [
+      ['before', null],
+      ['after', 'How-To'],
+    ],
+  );
+});
+
 test('a part that was moved away begins again, and one that was cut is refused', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'conversation-sink-'));
   try {

@@ -195,7 +195,7 @@ suite('a push that is refused', { skip: noGit }, () => {
       name: 'an answer that never ends',
       code: 'Timeout',
       isTemporary: true,
-      message: /within 0\.5 s/,
+      message: /in time \(0\.5 s\)/,
       task: { limits: { maxBytes: 1e6, deadlineMs: 500 } },
       onRequest: ({ kind }) =>
         kind === 'fetch'
@@ -224,7 +224,7 @@ suite('a push that is refused', { skip: noGit }, () => {
       name: 'a server that hangs',
       code: 'Timeout',
       isTemporary: true,
-      message: /within 0\.5 s/,
+      message: /in time \(0\.5 s\)/,
       task: { limits: { maxBytes: 1e6, deadlineMs: 500 } },
       onRequest: () => 'hang',
     },

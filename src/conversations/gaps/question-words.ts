@@ -3,11 +3,12 @@
 // question is bounded, whatever a visitor wrote.
 
 import { hash as hashText } from 'node:crypto';
+import { stemmer } from 'stemmer';
 import { actionWords, fillers, phrases, sameMeaning, troubleWords, weakWords } from './word-lists.ts';
 
 /** Longer questions are pasted logs or letters; their beginning says what they are about. */
 const longestRead = 600;
-export const mostWords = 12;
+const mostWords = 12;
 
 /** Scripts that put no space between words. */
 const unspaced =
@@ -35,8 +36,8 @@ const numbered = (stem: string, kind: WordKind): number =>
 
 function numberOf(word: string): number {
   if (troubleWords.has(word)) return trouble;
-  const plain = sameMeaning.get(word) ?? word;
-  const stem = stemOf(plain);
+  const plain = stemmer(word);
+  const stem = meanings.get(plain) ?? plain;
   if (weakStems.has(stem) || /^\d+$/.test(stem)) return numbered(stem, 'weak');
   return numbered(stem, actionStems.has(stem) ? 'action' : 'name');
 }
@@ -61,30 +62,6 @@ function segments(text: string): readonly string[] {
   return [...segmenter.segment(text)].filter(({ isWordLike }) => isWordLike).map(({ segment }) => segment);
 }
 
-const endings =
-  /(?:(?<=.{4})(?:ization|isation|ation|ating|ated|ate|ise|ize|er|or)|(?<=.{3})(?:ment|able|ion|ing|ity|ed|ie|al)|(?<=.{2})(?:e|y|a))$/;
-
-/** English endings, one after another. A stem need not be a word: both sides lose the same letters. */
-function stemOf(word: string): string {
-  let stem =
-    word.length < 4
-      ? word
-      : word
-          .replace(/ification$/, 'ify')
-          .replace(/ie[sd]$/, 'y')
-          .replace(/([^s])s$/, '$1');
-  for (let pass = 0; pass < 3 && stem.length > 4; pass += 1)
-    stem = stem.replace(endings, '').replace(/([b-df-hj-np-tv-z])\1$/, '$1');
-  return stem.length < 5 ? stem : soundOf(stem);
-}
-
-/** As one hears it: vowels after the first are often mistaken for each other, and letters are doubled or not. */
-function soundOf(stem: string): string {
-  const first = stem.search(/[aeiouy](?![aeiouy])/) + 1;
-  const rest = stem.slice(first).replace(/[aeiouy]+/g, 'e');
-  return (stem.slice(0, first) + rest).replace(/([b-df-hj-np-tv-z])\1+/g, '$1');
-}
-
 /** FNV-1a over UTF-16 code units, 32 bits. */
 function hashWord(word: string): number {
   let hash = 0x811c9dc5;
@@ -92,7 +69,13 @@ function hashWord(word: string): number {
   return hash >>> 0;
 }
 
-const actionStems = new Set([...actionWords].map(stemOf));
-const weakStems = new Set([...weakWords].map(stemOf));
+const stemsOf = (words: Iterable<string>): ReadonlySet<string> => new Set([...words].map(stemmer));
+const actionStems = stemsOf(actionWords);
+const weakStems = stemsOf(weakWords);
+const meanings = new Map(
+  sameMeaning.flatMap(([first = '', ...others]) =>
+    others.map((other) => [stemmer(other), stemmer(first)] as const),
+  ),
+);
 /** No word has this text. */
 const trouble = numbered(' ', 'weak');

@@ -44,24 +44,24 @@ export const troubleWords: ReadonlySet<string> = list(
   rejected stuck trouble unable unexpected wrong`,
 );
 
-/** Each word of a row becomes the first one. */
+/** Each word of a row becomes the first one, with any ending. */
 const rows = `
-  delete remove removing erase
-  create generate generating
-  change edit modify update updating adjust
-  doc docs documentation
-  repository repo repos
+  delete remove erase
+  create generate
+  change edit modify update adjust
+  doc documentation
+  repository repo
   authentication auth authenticate
   login signin logon
   multiple multi several
   retry rerun
   color colour
   organization org organisation
-  application app apps
+  application app
   database db
   kubernetes k8s
   environment env
-  variable var vars
+  variable var
   production prod
   password pwd passwd
   javascript js
@@ -70,21 +70,21 @@ const rows = `
   mail email
   picture image photo
   show display view see
+  artifact artefact
+  queue queued
+  run runner
+  separate seperate
+  verify verification
+  replica replication
   maximum max
   minimum min
-  automatic auto automatically
-  price cost pricing
-  ip ips`;
+  automatic auto
+  price cost`;
 
-export const sameMeaning: ReadonlyMap<string, string> = new Map(
-  rows
-    .trim()
-    .split('\n')
-    .flatMap((row) => {
-      const [first = '', ...others] = row.trim().split(' ');
-      return others.map((other) => [other, first] as const);
-    }),
-);
+export const sameMeaning: readonly (readonly string[])[] = rows
+  .trim()
+  .split('\n')
+  .map((row) => row.trim().split(' '));
 
 /** Phrases that are written in several ways. */
 export const phrases: readonly (readonly [RegExp, string])[] = [

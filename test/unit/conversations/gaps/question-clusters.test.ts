@@ -3,11 +3,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
-  createLeaderIndex,
-  similarity,
-  wordSimilarity,
-} from '../../../../src/conversations/gaps/leader-index.ts';
-import {
   createQuestionClusters,
   type QuestionClusters,
 } from '../../../../src/conversations/gaps/question-clusters.ts';
@@ -164,49 +159,6 @@ test('the words of any text are few, sorted, and the same for the same text in a
         [...new Set(words)].sort((a, b) => a - b),
       );
       assert.deepEqual(questionWords(text), words);
-    }),
-  );
-});
-
-test('a question is at least as similar to itself as to any other', () => {
-  const size = fc.nat(24);
-  fc.assert(
-    fc.property(size, size, size, (common, here, there) => {
-      const score = similarity(common, here, there);
-      assert.ok(score >= 0 && score <= 1);
-      assert.equal(score, similarity(common, there, here));
-      if (common > 0) assert.equal(similarity(common, 0, 0), 1);
-    }),
-  );
-});
-
-test('the index finds the same leader as a look at all of them', () => {
-  // Numbers of words say what kind of word they are: of 13, each kind has some.
-  const words = fc
-    .uniqueArray(
-      fc.nat(12).map((at) => at * 4 + (at % 3)),
-      { minLength: 1, maxLength: 6 },
-    )
-    .map((set) => set.sort((a, b) => a - b));
-  fc.assert(
-    fc.property(fc.array(words, { maxLength: 30 }), words, (leaders, question) => {
-      const index = createLeaderIndex(30, 6);
-      for (const leader of leaders) index.add(leader);
-      const scores = leaders.map((leader) => wordSimilarity(question, leader));
-      const most = Math.max(0, ...scores);
-      const expected = most >= 0.45 ? scores.indexOf(most) : undefined;
-      assert.equal(index.nearest(question), expected);
-    }),
-    { numRuns: 1000 },
-  );
-});
-
-test('two questions are as similar as they are the other way round', () => {
-  const words = fc.uniqueArray(fc.nat(40), { maxLength: 12 }).map((set) => set.sort((a, b) => a - b));
-  fc.assert(
-    fc.property(words, words, (one, other) => {
-      assert.ok(Math.abs(wordSimilarity(one, other) - wordSimilarity(other, one)) < 1e-9);
-      if (one.length > 0) assert.equal(wordSimilarity(one, one), 1);
     }),
   );
 });

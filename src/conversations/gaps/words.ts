@@ -13,8 +13,8 @@ export const stateWords: Readonly<Record<Gap['state'], string>> = {
   TooFewTurns: 'Too few turns',
 };
 
-export const noCategory = 'no category';
-export const noPage = 'no page';
+const noCategory = 'no category';
+const noPage = 'no page';
 
 /** Printable, and short enough for a line. Runners of pipelines take `##[…]` on standard output for a command. */
 export const shown = (text: string): string => printable(text, 200).replaceAll('##', '＃＃');
@@ -77,7 +77,7 @@ export function wholeWeeks(weeks: GapReport['weeks'], most: number): GapReport['
 }
 
 /** Number of a week by its name; 4 January is in the first week of its year. */
-export function weekStart(name: string | undefined): number | undefined {
+function weekStart(name: string | undefined): number | undefined {
   const [, year, week] = /^(\d{4})-W(\d\d)$/.exec(name ?? '') ?? [];
   return year === undefined ? undefined : weekNumber(Date.UTC(Number(year), 0, 4)) + Number(week) - 1;
 }

@@ -1,5 +1,6 @@
 // The operator's command line: flags, defaults, help text, and rules that join two flags.
-// Names are API, because charts, tests and manifests of users depend on them.
+// Names are API, because charts, tests and manifests of users depend on them. No value is a secret: reports of
+// `static-export doctor` show them all.
 
 import { defaultLimits } from '../bundle/limits.ts';
 import {

@@ -3,6 +3,8 @@
 // host stay, and of a pair whose name speaks of a secret only the name. Text within text may be escaped, so that no pattern
 // asks for a boundary before a secret.
 
+import { operatorProgram } from '../../operator/flags.ts';
+import { flagName } from '../../runtime/flags/flags.ts';
 import { isRecord } from '../../wire/json-text.ts';
 import { tokenForms } from '../../wire/token-forms.ts';
 
@@ -116,43 +118,13 @@ const isGiven = (value: unknown): boolean =>
   value !== undefined && value !== null && typeof value !== 'boolean';
 
 const programs: ReadonlySet<string> = new Set(['operator', 'bundle-server', 'export-service']);
-const toggles: ReadonlySet<string> = new Set([
-  '--allow-private-links',
-  '--allow-private-git-hosts',
-  '--allow-private-mirror-hosts',
-  '--default-mirror-path-style',
-  '--allow-http-default-mirror',
-]);
-/** All flags of the operator: none has a secret for a value. */
-export const shownFlags: ReadonlySet<string> = new Set([
-  ...toggles,
-  '--api-base-url',
-  '--allowed-api-hosts',
-  '--allowed-git-hosts',
-  '--allowed-mirror-hosts',
-  '--allowed-notify-hosts',
-  '--default-mirror',
-  '--default-mirror-credentials',
-  '--default-mirror-endpoint',
-  '--default-mirror-region',
-  '--watch-namespaces',
-  '--instance',
-  '--admin-listen',
-  '--kubeconfig',
-  '--context',
-  '--workers',
-  '--lease-namespace',
-  '--lease-name',
-  '--lease-duration',
-  '--request-timeout',
-  '--cluster-timeout',
-  '--inspect-timeout',
-  '--inspect-concurrency',
-  '--reconcile-timeout',
-  '--max-archive-size',
-  '--max-bundle-size',
-  '--extra-ca-file',
-  '--log-level',
+/** Whether each is given with a value. No flag of the operator has a secret for a value. */
+const shownFlags: ReadonlyMap<string, boolean> = new Map([
+  ...Object.entries(operatorProgram.flags).map(
+    ([key, { placeholder }]) => [`--${flagName(key)}`, placeholder !== undefined] as const,
+  ),
+  // Of every program.
+  ['--log-level', true],
 ]);
 
 /** The arguments of an operator's container: its program, and its own flags with their values. */
@@ -161,8 +133,7 @@ export function redactArgs(args: readonly string[]): readonly string[] {
     if (programs.has(arg)) return arg;
     const [flag = '', ...values] = arg.split('=');
     if (shownFlags.has(flag)) return values.length === 0 ? flag : `${flag}=${redactText(values.join('='))}`;
-    const before = args[at - 1] ?? '';
-    const isValue = shownFlags.has(before) && !toggles.has(before) && !arg.startsWith('-');
+    const isValue = shownFlags.get(args[at - 1] ?? '') === true && !arg.startsWith('-');
     return isValue ? redactText(arg) : redacted;
   });
 }

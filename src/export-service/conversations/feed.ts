@@ -6,7 +6,7 @@ import type { ProgramContext } from '../../runtime/program.ts';
 import { startTaskThread } from '../../runtime/task.ts';
 import { TaskQueue } from '../../runtime/task-queue.ts';
 import { readFileState } from '../watched-file.ts';
-import type { FileMark, Indexed, IndexTask } from './index-task.ts';
+import type { IndexTask } from './index-task.ts';
 import type { ConversationStore } from './store.ts';
 
 export interface ConversationSource {
@@ -27,7 +27,7 @@ export interface ConversationFeed {
   stop(): Promise<void>;
 }
 
-/** An added line is indexed within some milliseconds, a million turns within a minute or two. */
+/** A thousand turns are indexed within some milliseconds, a million within a minute or two. */
 const waitedForMs = 1000;
 /** For lines of 256 KiB, one at a time. SQLite's cache is not part of it. */
 const limits = { maxOldGenerationSizeMb: 128, maxYoungGenerationSizeMb: 16 };
@@ -47,7 +47,7 @@ export async function feedConversations(
 ): Promise<ConversationFeed> {
   if (source === undefined) return { refresh: () => Promise.resolve(), stop: () => Promise.resolve() };
   const { program, ...file } = source;
-  const queue = new TaskQueue<IndexTask, Indexed>({
+  const queue = new TaskQueue<IndexTask, number>({
     start: () => startTaskThread(program, limits),
     timeoutMs,
     maxWaitingPerOwner: 1,
@@ -56,20 +56,17 @@ export async function feedConversations(
   });
   const stopping = new AbortController();
   let seen = '';
-  let mark: FileMark | undefined;
   /** Present while a load runs: resolves at its end, or after the time that a listing waits for it. */
   let waited: Promise<void> | undefined;
   let loading = Promise.resolve();
 
   const load = async (stamp: string): Promise<void> => {
+    const isFirst = seen === '';
     seen = stamp;
-    const path = store.currentPath();
-    const current = path === undefined || mark === undefined ? undefined : { path, mark };
-    const indexed = await queue.run({ ...file, current, nextPath: store.nextPath() }, 'feed');
-    mark = indexed.mark;
-    await store.use(indexed.path);
-    const isAddition = indexed.path === path;
-    logger[isAddition ? 'debug' : 'info']({ conversations: indexed.count }, 'conversations were read');
+    const indexPath = store.nextPath();
+    const conversations = await queue.run({ ...file, mayGrow: !isFirst, indexPath }, 'feed');
+    await store.use(indexPath);
+    logger[isFirst ? 'info' : 'debug']({ conversations }, 'conversations were read');
   };
   const begin = (stamp: string): void => {
     const settled = new AbortController();

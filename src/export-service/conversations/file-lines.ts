@@ -16,70 +16,35 @@ const maxLineBytes = 256 * 1024;
 
 export class ConversationFileError extends PublishableError {}
 
-/** How much of a file was read: whole lines only. */
-export interface ReadPosition {
-  readonly bytes: number;
-  readonly lines: number;
+export interface ReadingOptions {
+  /** The project of rows that name none. */
+  readonly defaultProject: string;
+  /** A last line that has no newline and is not JSON is still being written, and is left out. */
+  readonly mayGrow: boolean;
 }
 
-export interface FileReading {
-  /** The rows as they are read; a bad line ends them with its error. To be iterated once. */
-  readonly rows: AsyncIterable<StoredConversation>;
-  /** After the last newline. A last line without newline is read again next time. */
-  readonly position: () => ReadPosition;
-}
-
-/**
- * @param from reads what follows it. `undefined`: the whole file, whose last line needs no newline. In what follows, a
- *   last line that has none and is not JSON is still being written, and is left for the next time.
- * @param defaultProject the project of rows that name none
- */
-export function readConversations(
+/** The rows as they are read; a bad line ends them with its error. The last line needs no newline. */
+export async function* readConversations(
   file: FileHandle,
-  from: ReadPosition | undefined,
-  defaultProject: string,
-): FileReading {
-  const start = from ?? { bytes: 0, lines: 0 };
-  const before = start.lines;
-  let position = start;
-  const input = countNewlines(file, start.bytes);
-  const tooLong = (line: number): Error => invalid(before + line, `is longer than ${maxLineBytes} bytes`);
-  async function* rows(): AsyncGenerator<StoredConversation> {
-    let lines = before;
-    try {
-      for await (const line of readLines(input.chunks, maxLineBytes, tooLong)) {
-        lines += 1;
-        const isComplete = !input.isInLastLine();
-        if (!isComplete && from !== undefined && !isJson(line)) return;
-        if (isComplete) position = { bytes: input.linesEnd(), lines };
-        if (line.trim() !== '') yield readLine(line, lines, defaultProject);
-      }
-    } catch (cause) {
-      throw cause instanceof ConversationFileError ? cause : unreadable(cause);
-    }
-  }
-  return { rows: rows(), position: () => position };
-}
-
-/** The bytes from `start` on, the last line ended by a newline, and where the newlines were. */
-function countNewlines(file: FileHandle, start: number) {
-  let read = start;
-  let linesEnd = start;
+  { defaultProject, mayGrow }: ReadingOptions,
+): AsyncGenerator<StoredConversation> {
   let isInLastLine = false;
   async function* chunks(): AsyncGenerator<Uint8Array> {
-    const stream = file.createReadStream({ start, autoClose: false, highWaterMark: 256 * 1024 });
-    for await (const chunk of stream) {
-      const bytes = Buffer.from(chunk);
-      const last = bytes.lastIndexOf(0x0a);
-      if (last >= 0) linesEnd = read + last + 1;
-      read += bytes.length;
-      yield bytes;
-    }
-    if (read === linesEnd) return;
+    yield* file.createReadStream({ start: 0, autoClose: false, highWaterMark: 256 * 1024 });
     isInLastLine = true;
     yield Buffer.from('\n');
   }
-  return { chunks: chunks(), linesEnd: () => linesEnd, isInLastLine: () => isInLastLine };
+  const tooLong = (line: number): Error => invalid(line, `is longer than ${maxLineBytes} bytes`);
+  let lines = 0;
+  try {
+    for await (const line of readLines(chunks(), maxLineBytes, tooLong)) {
+      lines += 1;
+      if (isInLastLine && mayGrow && !isJson(line)) return;
+      if (line.trim() !== '') yield readLine(line, lines, defaultProject);
+    }
+  } catch (cause) {
+    throw cause instanceof ConversationFileError ? cause : unreadable(cause);
+  }
 }
 
 /** @returns the error for a file that cannot be opened or read */
@@ -105,7 +70,7 @@ function isJson(line: string): boolean {
 }
 
 /** @param lineNumber from 1. @throws {ConversationFileError} `ConversationsInvalid` */
-export function readLine(line: string, lineNumber: number, defaultProject: string): StoredConversation {
+function readLine(line: string, lineNumber: number, defaultProject: string): StoredConversation {
   const refuse = (what: string): ConversationFileError => invalid(lineNumber, what);
   let json: unknown;
   try {

@@ -1,6 +1,5 @@
 // Writes the index of conversations: an SQLite file with one row for each turn, found by project and cursor. Runs in a
-// worker thread only. Refuses durability, because the index is made again at every start. Invariant: readers see all rows
-// of one call or none of them.
+// worker thread only. Refuses durability, because the index is made again at every start and after every change of the file.
 
 import { rmSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
@@ -16,39 +15,18 @@ CREATE TABLE positions (project TEXT NOT NULL, cursor TEXT NOT NULL, turn INTEGE
 
 /** Of SQLite, while rows are written: in addition to the thread's heap. */
 const cacheKib = 64 * 1024;
-/** A write-ahead log above it is cut after a large addition. */
-const maxLogBytes = 16 * 1024 * 1024;
 
 /**
- * A new index of these rows. An interrupted one at `path` is replaced.
+ * A new index of these rows. An interrupted one at `path` is replaced. A row of a known turn replaces its document.
  * @returns how many turns it holds
  */
 export async function buildIndex(path: string, rows: AsyncIterable<StoredConversation>): Promise<number> {
-  for (const end of ['', '-wal', '-shm', '-journal']) rmSync(path + end, { force: true });
+  rmSync(path, { force: true });
   const connection = openSqlite(path);
   try {
     connection.exec(
       `PRAGMA page_size = 16384; PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;
        PRAGMA cache_size = -${cacheKib}; ${schema}`,
-    );
-    const count = await addRows(connection, rows);
-    // Additions must not make readers wait.
-    connection.exec('PRAGMA journal_mode = WAL');
-    return count;
-  } finally {
-    connection.close();
-  }
-}
-
-/**
- * Adds rows to an index that is being read. A row of a known turn replaces its document.
- * @returns how many turns it holds
- */
-export async function extendIndex(path: string, rows: AsyncIterable<StoredConversation>): Promise<number> {
-  const connection = openSqlite(path);
-  try {
-    connection.exec(
-      `PRAGMA synchronous = OFF; PRAGMA cache_size = -${cacheKib}; PRAGMA journal_size_limit = ${maxLogBytes}`,
     );
     return await addRows(connection, rows);
   } finally {
@@ -62,20 +40,15 @@ async function addRows(connection: DatabaseSync, rows: AsyncIterable<StoredConve
   const replace = connection.prepare(
     'UPDATE turns SET document = ? WHERE turn = (SELECT turn FROM positions WHERE project = ? AND cursor = ?)',
   );
-  connection.exec('BEGIN IMMEDIATE');
-  try {
-    let count = Number(connection.prepare('SELECT max(turn) AS count FROM turns').get()?.['count'] ?? 0);
-    for await (const row of rows) {
-      const cursor = cursorOf(row);
-      const document = jsonText(row.document);
-      const isNew = addPosition.run(row.project, cursor, count + 1).changes !== 0;
-      if (isNew) addTurn.run(++count, document);
-      else replace.run(document, row.project, cursor);
-    }
-    connection.exec('COMMIT');
-    return count;
-  } catch (error) {
-    if (connection.isTransaction) connection.exec('ROLLBACK');
-    throw error;
+  connection.exec('BEGIN');
+  let count = 0;
+  for await (const row of rows) {
+    const cursor = cursorOf(row);
+    const document = jsonText(row.document);
+    const isNew = addPosition.run(row.project, cursor, count + 1).changes !== 0;
+    if (isNew) addTurn.run(++count, document);
+    else replace.run(document, row.project, cursor);
   }
+  connection.exec('COMMIT');
+  return count;
 }

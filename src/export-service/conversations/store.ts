@@ -33,25 +33,21 @@ export function createConversationStore(directory: string) {
   const paths = ['0', '1'].map((number) => join(directory, `conversations.${number}.sqlite`));
   const [first = '', second = ''] = paths;
   // A killed process leaves its files.
-  for (const path of paths.flatMap(filesOf)) rmSync(path, { force: true });
+  for (const path of paths) rmSync(path, { force: true });
   let current: OpenIndex | undefined;
   return {
-    /** Where the next whole index is to be built; no such file exists, or an interrupted one. */
+    /** Where the next index is to be built; no such file exists, or an interrupted one. */
     nextPath: (): string => (current?.path === first ? second : first),
 
     /** Lists the index at `path` from now on, and removes the one before. */
     async use(path: string): Promise<void> {
-      if (path === current?.path) return;
       const old = current;
       current = openIndex(path);
       if (old === undefined) return;
       old.connection.close();
       // In the background: to remove a file of gigabytes takes a while.
-      for (const file of filesOf(old.path)) await rm(file, { force: true });
+      await rm(old.path, { force: true });
     },
-
-    /** The index that is listed, to be added to. */
-    currentPath: (): string | undefined => current?.path,
 
     hasProject: (project: string): boolean => current?.project.get(project) !== undefined,
 
@@ -82,13 +78,10 @@ export function createConversationStore(directory: string) {
     close(): void {
       current?.connection.close();
       current = undefined;
-      for (const path of paths.flatMap(filesOf)) rmSync(path, { force: true });
+      for (const path of paths) rmSync(path, { force: true });
     },
   };
 }
-
-const filesOf = (path: string): readonly string[] =>
-  ['', '-wal', '-shm', '-journal'].map((end) => path + end);
 
 /** Of the listing; the order of the join is fixed, so that no statistics make it read every turn. */
 export const pageQuery = `SELECT cursor, document FROM positions CROSS JOIN turns USING (turn)

@@ -4,7 +4,7 @@
 //
 //   node test/bench/export-service/listing.ts [--programs FOLDER] [--turns COUNT] [--requests COUNT]
 
-import { appendFileSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -12,7 +12,7 @@ import { parseArgs } from 'node:util';
 import { z } from 'zod';
 import { startProgram } from '../../support/child-program.ts';
 import { findFreePort } from '../../support/free-port.ts';
-import { timeOfTurn as iso, madeTurn, queryOfTurn, writeTurns } from './made-turns.ts';
+import { timeOfTurn as iso, writeTurns } from './made-turns.ts';
 
 const { values } = parseArgs({
   options: {
@@ -132,32 +132,6 @@ try {
     dateFrom: iso(turns / 2),
   }));
   await measure('anywhere, by cursor', (round) => ({ limit, dateFrom: iso((round * 7919 * 131) % turns) }));
-
-  const since = Date.now();
-  const seen: number[] = [];
-  for (let round = 0; round < 50; round += 1) {
-    const at = turns + round;
-    appendFileSync(path, `${madeTurn(at, 'appended')}\n`);
-    const began = performance.now();
-    while (performance.now() - began < 120_000) {
-      const { conversations } = await read({
-        limit: '5',
-        dateFrom: iso(at - (at % 50 === 0 ? 3 * 2880 : 0)),
-      });
-      if (
-        conversations.some(
-          ({ response, query }) => response.includes('appended') && query === queryOfTurn(at),
-        )
-      )
-        break;
-    }
-    seen.push(performance.now() - began);
-    if (seen.length === 1 && (seen[0] ?? 0) > 5000) break;
-  }
-  const sorted = seen.toSorted((a, b) => a - b);
-  console.log(
-    `appended turn is listed after ms: p50 ${quantile(sorted, 0.5).toFixed(1)}, p99 ${quantile(sorted, 0.99).toFixed(1)} | ${await costs(program.pid, since)}`,
-  );
 
   writeTurns(`${path}.new`, turns, 'second');
   renameSync(`${path}.new`, path);

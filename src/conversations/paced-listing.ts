@@ -1,5 +1,6 @@
 // One page of the listing within the budget: counts each request, keeps the pauses that the export API asks for, and repeats
-// what failed for a moment. Refuses to go on where another request would fail the same way.
+// what failed for a moment. Refuses to go on where another request would fail the same way. Owns why a listing did not come
+// to its end: the export API refuses its own cursor, or its pages lead nowhere.
 
 import { readAddressFault } from '../export-api/address-fault.ts';
 import { ExportApiError, type ExportApiErrorCode } from '../export-api/answers.ts';
@@ -78,3 +79,25 @@ export function createPacedListing(dependencies: ListingDependencies): PacedList
     },
   };
 }
+
+/** A cursor does not outlive its time. */
+export class CursorLost extends Error {}
+
+const cursorRefusals: ReadonlySet<string> = new Set(['BadRequest', 'NotFound', 'Gone', 'Conflict']);
+
+/** The same listing, where a refused cursor is a {@link CursorLost}. */
+export function withCursorLost(listing: PacedListing): PacedListing['listConversations'] {
+  return async (query, signal) => {
+    try {
+      return await listing.listConversations(query, signal);
+    } catch (error) {
+      if (!(error instanceof ExportApiError)) throw error;
+      if (query.cursor === undefined || !cursorRefusals.has(error.code)) throw error;
+      throw new CursorLost('the export API refused its own cursor', { cause: error });
+    }
+  };
+}
+
+/** A listing that gives a cursor or its rows twice, or no cursor where it says more. */
+export const isBrokenPaging = (error: unknown): error is ExportApiError =>
+  error instanceof ExportApiError && error.code === 'UnexpectedAnswer' && error.status === undefined;

@@ -9,10 +9,10 @@ import type { Clock } from '../runtime/clock.ts';
 import { createEstimator, type Estimate, type Estimator } from './estimate.ts';
 import type { TurnBatch } from './known-turns.ts';
 import type { PacedListing } from './paced-listing.ts';
+import { CursorLost, isBrokenPaging, withCursorLost } from './paced-listing.ts';
 import type { Sink } from './sink.ts';
 import type { ConversationState } from './state.ts';
 import { type ReadTurn, readTurn, type Turn, utcText, withTexts } from './turn.ts';
-import { CursorLost, isBrokenPaging, withCursorLost } from './unfinished-listing.ts';
 import {
   closeWindow,
   firstStepMs,

@@ -8,8 +8,8 @@ import type { Clock } from '../runtime/clock.ts';
 import type { Logger } from '../runtime/logger.ts';
 import { runTask, type SendReport, serveTasks, TaskError } from '../runtime/task.ts';
 import type { CrawlProgress } from './crawler/contract.ts';
+import { partialFile } from './crawler/contract.ts';
 import { CrawlError, crawlTimedOut } from './crawler/crawl-error.ts';
-import { partialFile } from './crawler/partial-file.ts';
 import type { Exported, ExportRequest, SiteExport } from './site-export.ts';
 
 /** What a site of the largest size allowed needs, with some room; see "Memory" of the chart. */

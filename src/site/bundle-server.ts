@@ -29,10 +29,9 @@ import { fastPath } from './fast-path/plain-answer.ts';
 import { joinPeers } from './peers/peer-membership.ts';
 import type { BundleServerFlags } from './server-flags.ts';
 import { createSiteCounts } from './site-counts.ts';
-import { diskSource } from './source/bundle-source.ts';
+import { diskSource, peerSource } from './source/bundle-source.ts';
 import { linkSource, openPreparation } from './source/link-source.ts';
 import { mirrorSource, openRestore } from './source/mirror-source.ts';
-import { peerSource } from './source/peer-source.ts';
 import {
   type PublishedContent,
   readFromFile,
@@ -129,7 +128,7 @@ export async function runBundleServer(
     unread,
   });
   const admin = openLater(clock, async () => {
-    const { adminPages } = await import('./admin-pages.ts');
+    const { adminPages } = await import('./site-metrics.ts');
     return adminPages({
       readiness: () => readinessOf(flags, content, site, progress(), shutdown),
       metrics: { site, counts, cachedBytes: cache.heldBytes, progress, hasPeers: flags.peers.length > 0 },

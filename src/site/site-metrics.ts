@@ -1,7 +1,10 @@
 // The metrics of the bundle server, as a registry that is read at a scrape. Loaded after the site port listens: the
 // library would delay the first page. Labels hold versions, codes and outcomes, never a link.
 
+import type { RequestListener } from 'node:http';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { adminApp, type Readiness } from '../runtime/http/admin-port.ts';
+import type { Logger } from '../runtime/logger.ts';
 import type { LiveBundle } from './content/live-bundle.ts';
 import type { LiveSite, ServedVersion } from './content/live-site.ts';
 import { contentEncodings } from './http/content-encoding.ts';
@@ -186,4 +189,17 @@ export function createSiteMetrics({
 
 function diskBytesOf(bundle: LiveBundle | undefined): number {
   return bundle === undefined ? 0 : bundle.stored.index.sizeBytes + (bundle.variants()?.sizeBytes ?? 0);
+}
+
+export interface AdminContent {
+  readonly readiness: Readiness;
+  readonly metrics: MetricSources;
+  /** The document of `/status`. */
+  readonly status: () => object;
+  readonly logger: Logger;
+}
+
+export function adminPages({ readiness, metrics, status, logger }: AdminContent): RequestListener {
+  const registry = createSiteMetrics(metrics);
+  return adminApp({ readiness, registry, logger, documents: { '/status': status } });
 }

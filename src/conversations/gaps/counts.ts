@@ -48,8 +48,6 @@ export function count(tally: Tally, { isUnanswered, hasSources }: CountedTurn): 
   if (!hasSources) tally.unsourced += 1;
 }
 
-export const outcomesOf = ({ judged, unanswered }: Tally): Outcomes => ({ turns: judged, unanswered });
-
 const dayMs = 86_400_000;
 const weekMs = 7 * dayMs;
 /** 1970-01-05 was a Monday. */

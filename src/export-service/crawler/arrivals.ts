@@ -2,10 +2,10 @@
 // middle of a wave. Decides nothing about the site; the frontier does that when the wave is settled. Refuses to report
 // progress too early, because a home page alone does not show the site's size.
 
-import { documentPath } from './bundle-path.ts';
 import type { CrawlLimits, CrawlProgress } from './contract.ts';
 import { tooManyPages } from './crawl-error.ts';
 import { type Frontier, isNotFoundPage, type Outcome, type Visit } from './frontier.ts';
+import { documentPath } from './site-scope.ts';
 
 /** Links of fewer pages do not show a site's size. Such a wave is reported once all its pages are fetched. */
 const tellingPages = 8;

@@ -3,11 +3,11 @@
 // sorted and depends only on the frontier's content.
 
 import { composedForm } from '../../wire/unicode-form.ts';
-import { documentPath, filePath } from './bundle-path.ts';
 import type { CrawledFile, CrawlNote, CrawlResult, SkippedUrl } from './contract.ts';
 import { addressKey, compare, type Frontier, type SiteFile, type Visit } from './frontier.ts';
 import { redirectStub } from './redirect-stub.ts';
 import type { Address } from './site-scope.ts';
+import { documentPath, filePath } from './site-scope.ts';
 import type { Spool } from './spool.ts';
 
 /** Where a chain of redirects ends. */

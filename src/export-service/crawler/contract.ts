@@ -101,3 +101,6 @@ export const defaultCrawlLimits: CrawlLimits = {
   maxRedirects: 10,
   maxDepth: 200,
 };
+
+/** The name of an archive that is not complete yet. If a thread ends in the middle, its starter removes that file. */
+export const partialFile = (destination: string): string => `${destination}.partial`;

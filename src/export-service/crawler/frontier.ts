@@ -3,12 +3,12 @@
 // of arrival. Pure: no I/O, no time. Invariant: the same outcomes give the same files.
 
 import { composedForm } from '../../wire/unicode-form.ts';
-import { documentPath, filePath } from './bundle-path.ts';
 import type { CrawlLimits } from './contract.ts';
 import { tooDeep, tooManyFiles, tooManyLinks, tooManyPages } from './crawl-error.ts';
 import { type BodyLink, type BodyLinks, noLinks } from './references/body-links.ts';
 import type { Robots } from './robots.ts';
 import type { Address } from './site-scope.ts';
+import { documentPath, filePath } from './site-scope.ts';
 import type { StoredBody } from './spool.ts';
 
 export type Outcome =

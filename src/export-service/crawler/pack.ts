@@ -7,7 +7,7 @@ import { dirname } from 'node:path';
 import { archiveBytes } from '../../bundle/archive/archive-writer.ts';
 import { syncFolder } from '../../runtime/folder.ts';
 import type { CrawledFile, CrawlResult } from './contract.ts';
-import { partialFile } from './partial-file.ts';
+import { partialFile } from './contract.ts';
 
 export interface PackedSite {
   readonly sizeBytes: number;

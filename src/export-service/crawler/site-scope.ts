@@ -1,7 +1,8 @@
 // Which addresses belong to the site, and the one name of each. A site has two names: the public domain and the origin
 // it is fetched from. Both lead to one address, which never names a host. Invariant: an address is canonical (decoded
 // and encoded again, `.` and `..` removed), so that it can be a key. It is also safe: it has no empty, dotted or
-// control-character segment, and can be a path in a bundle.
+// control-character segment, and can be a path in a bundle. A page gets the name that a plain file server finds (`/guides/x` →
+// `guides/x.html`); other files keep their names, decoded and otherwise unchanged (no Unicode normalisation).
 
 /** A path and a query on the site. */
 export interface Address {
@@ -125,4 +126,19 @@ function decodeSegment(segment: string): string | undefined {
   }
   const isUnsafe = decoded === '.' || decoded === '..' || unsafeCharacter.test(decoded);
   return isUnsafe ? undefined : decoded;
+}
+
+/** The file of an HTML document at this address; its query plays no part. */
+export function documentPath(address: Address): string | undefined {
+  const path = decodePath(address.path);
+  if (path === undefined) return undefined;
+  const name = path.slice(1);
+  if (name === '' || name.endsWith('/')) return `${name}index.html`;
+  return /\.(?:html?|xhtml)$/i.test(name) ? name : `${name}.html`;
+}
+
+/** The file of anything else. Undefined for an address that ends in a slash: it names no file. */
+export function filePath(address: Address): string | undefined {
+  const path = decodePath(address.path);
+  return path === undefined || path.endsWith('/') ? undefined : path.slice(1);
 }

@@ -9,6 +9,7 @@ import type { BundleStore } from '../../bundle/store/store.ts';
 import type { StoredBundle } from '../../bundle/store/stored-bundle.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import type { Provenance } from '../content/live-site.ts';
+import type { Peers } from '../peers/peers.ts';
 import type { VerifiedBundle } from './activation.ts';
 
 export interface BundleRequest {
@@ -199,4 +200,13 @@ export const diskSource: BundleSource = {
 /** An error that is not a BundleError is a defect or a fault of the machine: retried, never a refusal. */
 export function failureKind(error: unknown): BundleError['kind'] {
   return error instanceof BundleError ? error.kind : 'transient';
+}
+
+/** Another server of the site. Refuses content without a digest, because nothing else proves a peer's copy. */
+export function peerSource({ bring, copy, report, release }: Peers): BundleSource {
+  const from =
+    (take: Peers['copy']): NonNullable<BundleSource['obtainNow']> =>
+    async ({ published: { digest }, onProgress }, signal) =>
+      digest !== undefined && (await take(digest, onProgress, signal)) ? digest : undefined;
+  return { name: 'peer', obtain: from(bring), obtainNow: from(copy), report, release };
 }

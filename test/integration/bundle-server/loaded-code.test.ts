@@ -66,5 +66,5 @@ test('the server loads no library of metrics and no HTTP client before its first
 });
 
 test('the search finds the library where it is', () => {
-  assert.ok(packagesOf(loadedBy('src/site/admin-pages.ts')).includes('prom-client'));
+  assert.ok(packagesOf(loadedBy('src/site/site-metrics.ts')).includes('prom-client'));
 });

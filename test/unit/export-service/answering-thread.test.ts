@@ -35,13 +35,12 @@ test('the thread that answers clients loads only names, limits and errors of the
   assert.deepEqual(crawler.toSorted(), [
     'export-service/crawler/contract.ts',
     'export-service/crawler/crawl-error.ts',
-    'export-service/crawler/partial-file.ts',
   ]);
 });
 
 test('the thread that answers clients loads no code that reads the file of conversations', () => {
   const [answering, working] = [loadedBy('export-service.ts'), loadedBy('conversations-worker.ts')];
-  for (const name of ['file-lines', 'index-file', 'index-task']) {
+  for (const name of ['file-lines', 'index-task']) {
     const file = `export-service/conversations/${name}.ts`;
     assert.deepEqual([answering.has(file), working.has(file)], [false, true], name);
   }

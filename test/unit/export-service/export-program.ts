@@ -2,8 +2,8 @@
 
 import { writeFileSync } from 'node:fs';
 import process from 'node:process';
+import { partialFile } from '../../../src/export-service/crawler/contract.ts';
 import { CrawlError } from '../../../src/export-service/crawler/crawl-error.ts';
-import { partialFile } from '../../../src/export-service/crawler/partial-file.ts';
 import { serveExports } from '../../../src/export-service/export-thread.ts';
 import type { SiteExport } from '../../../src/export-service/site-export.ts';
 import { systemClock } from '../../../src/runtime/clock.ts';

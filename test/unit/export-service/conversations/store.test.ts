@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { type ConversationDocument, ulidPattern } from '../../../../src/export-api/contract.ts';
 import { cursorOf, type StoredConversation } from '../../../../src/export-service/conversations/cursor.ts';
-import { buildIndex } from '../../../../src/export-service/conversations/index-file.ts';
+import { buildIndex } from '../../../../src/export-service/conversations/index-task.ts';
 import { createConversationStore, pageQuery } from '../../../../src/export-service/conversations/store.ts';
 import { openSqlite } from '../../../../src/export-service/store/database.ts';
 import * as fc from '../../../support/properties.ts';

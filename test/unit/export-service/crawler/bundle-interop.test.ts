@@ -12,9 +12,13 @@ import { createAssembly } from '../../../../src/bundle/archive/assembly.ts';
 import { readFilePath } from '../../../../src/bundle/archive/entry-path.ts';
 import { defaultLimits } from '../../../../src/bundle/limits.ts';
 import { createCountingSink } from '../../../../src/bundle/store/pack.ts';
-import { documentPath, filePath } from '../../../../src/export-service/crawler/bundle-path.ts';
 import { packSite } from '../../../../src/export-service/crawler/pack.ts';
-import { createScope, locate } from '../../../../src/export-service/crawler/site-scope.ts';
+import {
+  createScope,
+  documentPath,
+  filePath,
+  locate,
+} from '../../../../src/export-service/crawler/site-scope.ts';
 import * as traps from '../../../fixtures/sites/trap-site.ts';
 import * as fc from '../../../support/properties.ts';
 import { crawl, serveSite } from './site-server.ts';

@@ -6,6 +6,8 @@ import {
   canonicalPath,
   createScope,
   decodePath,
+  documentPath,
+  filePath,
   locate,
   originUrl,
 } from '../../../../src/export-service/crawler/site-scope.ts';
@@ -139,3 +141,24 @@ test('no reference makes locate throw, and every address inside can be a path of
     { numRuns: 200 },
   );
 });
+
+/** As a page, and as another file. */
+const fileNames: readonly (readonly [string, string | undefined, string | undefined])[] = [
+  ['/', 'index.html', undefined],
+  ['/guides/x', 'guides/x.html', 'guides/x'],
+  ['/guides/x.html', 'guides/x.html', 'guides/x.html'],
+  ['/guides/', 'guides/index.html', undefined],
+  ['/guides/index.html', 'guides/index.html', 'guides/index.html'],
+  ['/old.htm', 'old.htm', 'old.htm'],
+  ['/page.xhtml', 'page.xhtml', 'page.xhtml'],
+  ['/docs/1.4', 'docs/1.4.html', 'docs/1.4'],
+  ['/a%20b/%C3%A9', 'a b/é.html', 'a b/é'],
+  ['/e%CC%81', 'e\u0301.html', 'e\u0301'],
+  ['/bad%2Fname', undefined, undefined],
+];
+for (const [address, document, file] of fileNames) {
+  test(`${address} is ${document} as a page and ${file} as a file`, () => {
+    assert.equal(documentPath({ path: address, query: '?v=1' }), document);
+    assert.equal(filePath({ path: address, query: '?v=1' }), file);
+  });
+}

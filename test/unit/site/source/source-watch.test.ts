@@ -19,9 +19,8 @@ import { createLiveSite, type LiveSite } from '../../../../src/site/content/live
 import { pathsPerSlice } from '../../../../src/site/content/route-table.ts';
 import { createRoutesAhead } from '../../../../src/site/content/routes-ahead.ts';
 import type { Peers } from '../../../../src/site/peers/peers.ts';
-import { diskSource, type WrittenBundle } from '../../../../src/site/source/bundle-source.ts';
+import { diskSource, peerSource, type WrittenBundle } from '../../../../src/site/source/bundle-source.ts';
 import { linkSource, type PrepareBundle } from '../../../../src/site/source/link-source.ts';
-import { peerSource } from '../../../../src/site/source/peer-source.ts';
 import { createServedRecord } from '../../../../src/site/source/served-record.ts';
 import type { SourceReading } from '../../../../src/site/source/source-decision.ts';
 import { createSourceWatch, type SourceWatch } from '../../../../src/site/source/source-watch.ts';

@@ -3,16 +3,19 @@
 // Runs until Ctrl-C; with --once all steps unattended, and exit code 0 only if every claim was confirmed.
 
 import { parseArgs } from 'node:util';
+import { createClaims, insist } from '../../src/cli/demo/claims.ts';
+import { findSecrets, secretsOf } from '../../src/cli/demo/secret-search.ts';
+import { createProgress } from '../../src/cli/output/progress.ts';
+import { systemClock } from '../../src/runtime/clock.ts';
 import {
   type DemoEnvironment,
   type DemoOptions,
   readMountedLink,
+  readOutputs,
   resourceName,
-  startWorld,
+  startEnvironment,
 } from './environment.ts';
-import { readAdminPages, searchForSecrets } from './hygiene.ts';
 import { readMemoryMiB } from './programs.ts';
-import { Screen, seconds } from './screen.ts';
 import {
   publishEdit,
   publishFirst,
@@ -23,7 +26,7 @@ import {
 
 const usage = `npm run demo:cluster -- [--once] [--context NAME] [--origin URL]
 
-  --once           tell the story unattended; exit 0 only if all of it was seen
+  --once           run every step unattended; exit 0 only if every claim holds
   --context NAME   use this kubeconfig context instead of the embedded control plane
   --origin URL     export this docs site instead of the built one
 `;
@@ -53,20 +56,22 @@ function readOptions(): DemoOptions {
 }
 
 const options = readOptions();
-const screen = new Screen(process.stdout.isTTY === true);
+const progress = createProgress(process.stdout, systemClock, 'none', process.stdout.isTTY === true);
+const claims = createClaims(progress, systemClock, new AbortController().signal);
+const shown = { claims, progress };
 const links = new Set<string>();
 let environment: DemoEnvironment | undefined;
 let stopping: Promise<void> | undefined;
 
 async function stop(): Promise<void> {
   stopping ??= (async () => {
-    screen.close();
+    progress.end();
     await environment?.stop();
   })();
   await stopping;
 }
 process.on('uncaughtException', (error) => {
-  screen.line(`\n${error.stack ?? error.message}`);
+  process.stdout.write(`\n${error.stack ?? error.message}\n`);
   stop().then(
     () => process.exit(1),
     () => process.exit(1),
@@ -74,7 +79,7 @@ process.on('uncaughtException', (error) => {
 });
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
   process.on(signal, () => {
-    screen.line('\n   Stopping…');
+    progress.note('   Stopping…');
     stop().then(
       () => process.exit(130),
       () => process.exit(130),
@@ -83,63 +88,69 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
 }
 
 try {
-  screen.line('static-export-operator demo\n');
-  environment = await startWorld(options, screen);
-  showLife(environment);
-  await publishFirst(environment, screen);
-  if (options.isOnce) await tellRest(environment);
+  environment = await startEnvironment(options, shown);
+  showStatus(environment);
+  await publishFirst(environment, shown);
+  if (options.isOnce) await runOtherSteps(environment);
   else await stayLive(environment);
   await stop();
   process.exit(0);
 } catch (error) {
   if (stopping === undefined) {
-    screen.close();
-    screen.line(`\n${error instanceof Error ? error.message : 'failed'}`);
+    progress.end();
+    console.error(error);
     for (const [name, program] of environment?.programs ?? [])
-      screen.line(`\nlast lines of ${name}:\n${program.tail()}`);
+      console.error(`last lines of ${name}:\n${program.tail()}`);
   }
   await stop();
   process.exit(1);
 }
 
-async function tellRest(environment: DemoEnvironment): Promise<void> {
-  await publishEdit(environment, screen);
-  await requestWithoutEdit(environment, screen);
-  await watchRefreshes(environment, screen, links);
+async function runOtherSteps(environment: DemoEnvironment): Promise<void> {
+  await publishEdit(environment, shown);
+  await requestWithoutEdit(environment, shown);
+  await watchRefreshes(environment, shown, links);
   const memory = await readMemory(environment);
-  const pages = new Map([
-    ...(await readAdminPages('operator', environment.operatorAdminUrl, ['/metrics', '/readyz'])),
-    ...(await readAdminPages('bundle-server', environment.bundleServerAdminUrl, [
-      '/metrics',
-      '/status',
-      '/readyz',
-    ])),
-  ]);
-  await restartWithVendorGone(environment, screen);
-  links.add((await readMountedLink(environment)).search);
-  const signatures = [...links].map((search) => new URLSearchParams(search).get('signature') ?? search);
-  const report = await screen.step(
-    'the key and the links are in no log, status, event, metric or ConfigMap',
+  const pages = await readAdminPages(environment);
+  await restartWithVendorGone(environment, shown);
+  links.add((await readMountedLink(environment)).search.slice(1));
+  await claims.check(
+    'searching for the key and the links',
     async () => {
-      const found = await searchForSecrets(environment, [environment.apiKey, ...signatures], pages);
-      if (found.hits.length > 0) throw new Error(`a key or a link was found in: ${found.hits.join(', ')}`);
-      return found;
+      const texts = new Map([...pages, ...(await readOutputs(environment))]);
+      const found = findSecrets(texts, secretsOf(environment.apiKey, links));
+      insist(found.length === 0, `a key or a link is in ${found.join(', ')}`);
+      return texts.size;
     },
+    (count) => `the key and ${links.size} links are in none of ${count} logs, objects, events and metrics`,
   );
-  screen.remark(`${report.searched.length} places searched, ${Math.round(report.bytes / 1024)} KiB: 0 hits`);
-  screen.remark(`resident memory: ${memory}`);
-  screen.line(`\nAll of it was seen, in ${screen.elapsed()}.`);
+  progress.note(`   resident memory: ${memory}`);
+  progress.end();
+  progress.note(`All ${claims.list.length} claims hold, after ${Math.round(process.uptime())} s.`);
 }
 
+async function readAdminPages(environment: DemoEnvironment): Promise<ReadonlyMap<string, string>> {
+  const { operatorAdminUrl, bundleServerAdminUrl, visitor } = environment;
+  const urls = ['/metrics', '/readyz'].map((path) => `${operatorAdminUrl}${path}`);
+  urls.push(...['/metrics', '/status', '/readyz'].map((path) => `${bundleServerAdminUrl}${path}`));
+  const texts = urls.map(async (url) => [url, (await visitor.open(url)).body.toString()] as const);
+  return new Map(await Promise.all(texts));
+}
+
+/** Written as they are, because a command that is broken into lines cannot be copied. */
 async function stayLive(environment: DemoEnvironment): Promise<void> {
   const { kubectlCommand } = environment.cluster;
-  screen.line(`\n   Open ${environment.siteUrl}/\n`);
-  screen.line('   Look at it, and ask for an export:');
-  screen.line(`     ${kubectlCommand} get sx`);
-  screen.line(
-    `     ${kubectlCommand} annotate --overwrite sx ${resourceName} staticexport.dev/requestedAt=$(date +%s)\n`,
-  );
-  screen.line('   Ctrl-C stops everything and leaves nothing behind.\n');
+  progress.end();
+  process.stdout.write(`
+   Open ${environment.siteUrl}/
+
+   Watch it, and ask for an export:
+     ${kubectlCommand} get sx
+     ${kubectlCommand} annotate --overwrite sx ${resourceName} staticexport.dev/requestedAt=$(date +%s)
+
+   Ctrl-C stops everything and leaves nothing behind.
+
+`);
   await new Promise(() => {
     setInterval(() => {}, 60_000);
   });
@@ -154,37 +165,40 @@ async function readMemory(environment: DemoEnvironment): Promise<string> {
   return parts.join(', ');
 }
 
-/** Follows the resource: remarks on every change, and the live line. */
-function showLife(environment: DemoEnvironment): void {
+/** Follows the resource: a line for every change of its job and its link, and how long the link is valid. */
+function showStatus(environment: DemoEnvironment): void {
   let lastJob = '';
   let lastIssued = '';
   environment.onStatus(({ job, active }) => {
     const jobText = job?.id === undefined ? '' : `${job.id.slice(0, 12)} ${job.state ?? ''}`;
     if (jobText !== lastJob && jobText !== '')
-      screen.remark(`job ${jobText}${job?.pageCount === undefined ? '' : `, ${job.pageCount} pages`}`);
+      progress.note(`   job ${jobText}${job?.pageCount === undefined ? '' : `, ${job.pageCount} pages`}`);
     lastJob = jobText;
     const issued = active?.linkIssueTime ?? '';
     if (issued !== lastIssued && issued !== '') {
       const verb = lastIssued === '' ? 'issued' : 'refreshed';
-      screen.remark(
-        `link ${verb}: version ${active?.version}, valid until ${active?.linkExpirationTime} (${seconds(performance.now()).trim()})`,
-      );
+      progress.note(`   link ${verb}: version ${active?.version}, valid until ${active?.linkExpirationTime}`);
       void readMountedLink(environment).then(
-        (link) => links.add(link.search),
+        (link) => links.add(link.search.slice(1)),
         () => {},
       );
     }
     lastIssued = issued;
   });
   setInterval(() => {
-    const status = environment.status();
-    const expires = Date.parse(status?.active?.linkExpirationTime ?? '');
-    screen.live({
-      job: status?.job?.state ?? 'none',
-      progressPercent: status?.job?.progress ?? 0,
-      pages: status?.job?.pageCount ?? 0,
-      version: status?.active?.version ?? '',
-      linkLeftMs: Number.isNaN(expires) ? undefined : expires - Date.now(),
-    });
+    const { job, active } = environment.status() ?? {};
+    const leftMs = Date.parse(active?.linkExpirationTime ?? '') - Date.now();
+    const left = Number.isNaN(leftMs)
+      ? 'no link yet'
+      : `the link expires in ${Math.max(0, Math.round(leftMs / 1000))} s`;
+    progress.advance(
+      job?.progress,
+      [
+        `job ${job?.state ?? 'none'}`,
+        `${job?.pageCount ?? 0} pages`,
+        active?.version ?? 'nothing published',
+        left,
+      ].join(' · '),
+    );
   }, 500).unref();
 }

@@ -3,18 +3,19 @@
 // again.
 
 import { execFile } from 'node:child_process';
-import { appendFile, cp, glob, mkdir, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import { appendFile, cp, glob, mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import { promisify } from 'node:util';
+import type { SiteEdition, SiteFile } from '../../src/cli/demo/site-pages.ts';
+import { contentTypeOf } from '../../src/site/http/content-type.ts';
 
 const project = join(import.meta.dirname, '../..');
 const packages = join(project, 'node_modules');
 
 export interface DocsSite {
-  /** The built site; replaced as a whole by every build. */
-  readonly dist: string;
+  readonly first: SiteEdition;
   /** Appends a paragraph to a page and builds again. */
-  edit(page: string, paragraph: string): Promise<void>;
+  edit(page: string, paragraph: string): Promise<SiteEdition>;
 }
 
 export async function buildDocsSite(folder: string): Promise<DocsSite> {
@@ -31,13 +32,11 @@ export async function buildDocsSite(folder: string): Promise<DocsSite> {
   await cp(join(import.meta.dirname, 'vitepress-config.ts'), join(folder, '.vitepress/config.ts'));
   await writeFile(join(folder, 'package.json'), '{ "private": true, "type": "module" }\n');
   await symlink(packages, join(folder, 'node_modules'));
-  const dist = join(folder, 'dist');
-  await build(folder, dist);
   return {
-    dist,
+    first: await build(folder),
     edit: async (page, paragraph) => {
       await appendFile(join(folder, page), `\n${paragraph}\n`);
-      await build(folder, dist);
+      return build(folder);
     },
   };
 }
@@ -50,24 +49,37 @@ async function collect(source: string, target: string): Promise<void> {
   }
 }
 
-/** Builds in a second folder and swaps it with the served one, so that the origin never shows half a site. */
-async function build(folder: string, dist: string): Promise<void> {
-  const draft = join(folder, 'dist-next');
-  await rm(draft, { recursive: true, force: true });
+async function build(folder: string): Promise<SiteEdition> {
+  const dist = join(folder, 'dist');
+  await rm(dist, { recursive: true, force: true });
   const vitepress = join(packages, 'vitepress/bin/vitepress.js');
   try {
     await promisify(execFile)(process.execPath, [vitepress, 'build'], {
       cwd: folder,
-      env: { ...process.env, SITE_OUT_DIR: relative(folder, draft) },
+      env: { ...process.env, SITE_OUT_DIR: relative(folder, dist) },
       maxBuffer: 16 * 1024 * 1024,
     });
   } catch (error) {
     const text = error instanceof Error && 'stderr' in error ? String(error.stderr) : '';
     throw new Error(`the docs site did not build:\n${text.slice(-2000)}`, { cause: error });
   }
-  await rm(join(folder, 'dist-old'), { recursive: true, force: true });
-  await rename(dist, join(folder, 'dist-old')).catch((error: NodeJS.ErrnoException) => {
-    if (error.code !== 'ENOENT') throw error;
-  });
-  await rename(draft, dist);
+  return readEdition(dist);
 }
+
+/** A page of a folder also has the folder's address. */
+async function readEdition(dist: string): Promise<SiteEdition> {
+  const edition = new Map<string, SiteFile>();
+  for (const entry of await readdir(dist, { recursive: true, withFileTypes: true })) {
+    if (!entry.isFile()) continue;
+    const file = join(entry.parentPath, entry.name);
+    const path = `/${relative(dist, file)}`;
+    const content = { type: contentTypeOf(path), body: await readFile(file) };
+    edition.set(path, content);
+    if (entry.name === 'index.html') edition.set(path.slice(0, -'index.html'.length), content);
+  }
+  return edition;
+}
+
+/** What a visitor opens: all but the page for unknown addresses, and what the pages load. */
+export const pagesOf = (edition: SiteEdition): SiteEdition =>
+  new Map([...edition].filter(([path]) => path.endsWith('.html') && path !== '/404.html'));

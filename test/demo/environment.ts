@@ -6,19 +6,28 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { z } from 'zod';
+import type { Claims } from '../../src/cli/demo/claims.ts';
+import { type Origin, startOrigin } from '../../src/cli/demo/origin.ts';
+import { createVisitor, type Visitor } from '../../src/cli/demo/visitor.ts';
+import type { Progress } from '../../src/cli/output/progress.ts';
+import { systemClock } from '../../src/runtime/clock.ts';
 import { findFreePort } from '../support/free-port.ts';
 import { type MountedSecret, mountSecret } from '../support/mounted-secret.ts';
 import { removeAfterUs } from '../support/reaper.ts';
 import { type DemoCluster, namespace, startEmbeddedCluster, useContext } from './demo-cluster.ts';
 import { buildDocsSite, type DocsSite } from './docs-site.ts';
-import { serveFolder } from './origin.ts';
 import { type RunningProgram, startNode, waitReady } from './programs.ts';
-import type { Screen } from './screen.ts';
 
 export interface DemoOptions {
   readonly isOnce: boolean;
   readonly context: string | undefined;
   readonly origin: string | undefined;
+}
+
+/** Where steps are shown. */
+export interface Shown {
+  readonly claims: Claims;
+  readonly progress: Progress;
 }
 
 export const resourceName = 'docs';
@@ -64,8 +73,9 @@ export interface DemoEnvironment {
   readonly apiKey: string;
   readonly cluster: DemoCluster;
   /** Absent when --origin names an external site. */
-  readonly site: DocsSite | undefined;
+  readonly site: (DocsSite & { readonly origin: Origin }) | undefined;
   readonly originUrl: string;
+  readonly visitor: Visitor;
   readonly siteUrl: string;
   readonly bundleServerAdminUrl: string;
   readonly operatorAdminUrl: string;
@@ -79,7 +89,7 @@ export interface DemoEnvironment {
   stop(): Promise<void>;
 }
 
-export async function startWorld(options: DemoOptions, screen: Screen): Promise<DemoEnvironment> {
+export async function startEnvironment(options: DemoOptions, shown: Shown): Promise<DemoEnvironment> {
   const folder = await mkdtemp(join(tmpdir(), 'static-export-demo-'));
   removeAfterUs(folder);
   const stops: (() => Promise<void>)[] = [() => rm(folder, { recursive: true, force: true, maxRetries: 3 })];
@@ -87,7 +97,7 @@ export async function startWorld(options: DemoOptions, screen: Screen): Promise<
     for (const one of stops.splice(0).reverse()) await one().catch(() => {});
   };
   try {
-    return await start(options, screen, folder, stops, stop);
+    return await start(options, shown, folder, stops, stop);
   } catch (error) {
     await stop();
     throw error;
@@ -96,25 +106,22 @@ export async function startWorld(options: DemoOptions, screen: Screen): Promise<
 
 async function start(
   options: DemoOptions,
-  screen: Screen,
+  { claims, progress }: Shown,
   folder: string,
   stops: (() => Promise<void>)[],
   stop: () => Promise<void>,
 ): Promise<DemoEnvironment> {
   const logs = join(folder, 'logs');
   await mkdir(logs);
-  const building = startSite(options, folder, screen);
+  const building = startSite(options, folder, claims);
   // A failure of the cluster must not leave the build's rejection unhandled.
   building.catch(() => {});
-  const cluster = await screen.step(
+  const cluster = await claims.check(
     'starting the control plane',
     () =>
       options.context === undefined
         ? startEmbeddedCluster((built, all) =>
-            screen.bar(
-              (built / all) * 100,
-              `building the control plane (once): ${built} of about ${all} packages`,
-            ),
+            progress.advance((built / all) * 100, `building it (once): ${built} of about ${all} packages`),
           )
         : useContext(options.context),
     ({ title }) => title,
@@ -122,6 +129,8 @@ async function start(
   stops.push(cluster.stop);
   const { site, originUrl, stopOrigin } = await building;
   stops.push(stopOrigin);
+  const visitor = createVisitor(systemClock);
+  stops.push(async () => visitor.close());
 
   const apiKey = `svc_${randomBytes(24).toString('hex')}`;
   const ports = {
@@ -160,7 +169,7 @@ async function start(
     await waitReady(server, `${bundleServerAdminUrl}/livez`);
     return server;
   };
-  await screen.step(
+  await claims.check(
     'starting export service, operator and bundle server',
     async () => {
       const service = run('export-service', [
@@ -201,6 +210,7 @@ async function start(
     cluster,
     site,
     originUrl,
+    visitor,
     siteUrl,
     bundleServerAdminUrl,
     operatorAdminUrl,
@@ -214,23 +224,23 @@ async function start(
 }
 
 interface StartedSite {
-  readonly site: DocsSite | undefined;
+  readonly site: DemoEnvironment['site'];
   readonly originUrl: string;
   readonly stopOrigin: () => Promise<void>;
 }
 
-async function startSite(options: DemoOptions, folder: string, screen: Screen): Promise<StartedSite> {
+async function startSite(options: DemoOptions, folder: string, claims: Claims): Promise<StartedSite> {
   if (options.origin !== undefined)
     return { site: undefined, originUrl: options.origin, stopOrigin: async () => {} };
   const source = join(folder, 'docs');
   await mkdir(source);
-  const site = await screen.step(
+  const site = await claims.check(
     'building the docs site',
     () => buildDocsSite(source),
     () => 'docs site built with VitePress from the Markdown of undici, pino and this project',
   );
-  const origin = await serveFolder(site.dist);
-  return { site, originUrl: origin.url, stopOrigin: origin.stop };
+  const origin = await startOrigin(site.first, systemClock);
+  return { site: { ...site, origin }, originUrl: origin.url, stopOrigin: origin.close };
 }
 
 function watchStatus(cluster: DemoCluster) {
@@ -265,4 +275,30 @@ function watchStatus(cluster: DemoCluster) {
 export async function readMountedLink(environment: DemoEnvironment): Promise<URL> {
   const document: unknown = JSON.parse(await readFile(join(environment.mount.folder, 'bundle.json'), 'utf8'));
   return new URL(z.looseObject({ bundleUrl: z.string() }).parse(document).bundleUrl);
+}
+
+/** All that a user, a scraper or a GitOps tool can read: logs of the programs, and objects of the cluster. */
+export async function readOutputs({
+  programs,
+  cluster,
+}: DemoEnvironment): Promise<ReadonlyMap<string, string>> {
+  const texts = new Map<string, string>();
+  for (const { name, logFile } of programs.values())
+    texts.set(`log of ${name}`, await readFile(logFile, 'utf8'));
+  const inNamespace = `--namespace=${namespace}`;
+  for (const kind of [
+    'staticexports.staticexport.dev',
+    'configmaps',
+    'events',
+    'events.events.k8s.io',
+    'leases',
+  ])
+    texts.set(
+      kind,
+      await cluster.kubectl(['get', kind, inNamespace, '--output=yaml', '--show-managed-fields']),
+    );
+  return texts.set(
+    'describe',
+    await cluster.kubectl(['describe', 'staticexports.staticexport.dev', inNamespace]),
+  );
 }

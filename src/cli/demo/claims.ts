@@ -28,9 +28,9 @@ export interface Claims {
   /**
    * @param phase what is done meanwhile
    * @param run throws where the claim is false
-   * @param describe the claim, with what was measured
+   * @param describe the claim, with what was measured; default: the phase
    */
-  check<T>(phase: string, run: () => Promise<T>, describe: (result: T) => string): Promise<T>;
+  check<T>(phase: string, run: () => Promise<T>, describe?: (result: T) => string): Promise<T>;
 }
 
 const textWidth = 70;
@@ -51,7 +51,7 @@ export function createClaims(
   };
   return {
     list,
-    check: async (phase, run, describe) => {
+    check: async (phase, run, describe = () => phase) => {
       const startedAt = clock.monotonic();
       progress.phase(phase);
       try {

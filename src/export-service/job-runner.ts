@@ -67,7 +67,7 @@ export const archiveFile = (directory: string, jobId: string): string =>
   join(directory, 'archives', `${jobId}.tar.gz`);
 
 /** Percent of the known pages, 0 while none is known. Stays below 100: more pages may be found, and packing follows. */
-export function percentOf({ pageCount, discovered }: CrawlProgress, earlier: number): number {
+function percentOf({ pageCount, discovered }: CrawlProgress, earlier: number): number {
   const share = discovered > 0 ? pageCount / discovered : 0;
   return Math.max(earlier, Math.min(99, Math.floor(share * 99)));
 }

@@ -44,7 +44,7 @@ function textOf(headers: IncomingHttpHeaders, name: string): string | undefined 
 }
 
 /** @returns the digest of `sha256=` and 64 hex digits */
-export function readHexDigest(text: string | undefined): Uint8Array | undefined {
+function readHexDigest(text: string | undefined): Uint8Array | undefined {
   const hex = /^sha256=([0-9a-fA-F]{64})$/.exec(text ?? '')?.[1];
   return hex === undefined ? undefined : Buffer.from(hex, 'hex');
 }
@@ -59,7 +59,7 @@ function readStandard(headers: IncomingHttpHeaders): Claim | undefined {
 }
 
 /** The `v1` signatures of a header that lists signatures of several keys and versions, separated by blanks. */
-export function readSignatures(text: string): readonly Uint8Array[] {
+function readSignatures(text: string): readonly Uint8Array[] {
   return text
     .split(' ')
     .slice(0, mostSignatures)

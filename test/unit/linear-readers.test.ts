@@ -17,7 +17,7 @@ import { shownQuestion } from '../../src/conversations/gaps/shown-question.ts';
 import { createTextRedaction, redactionKinds } from '../../src/conversations/redaction.ts';
 import { readInstant } from '../../src/export-api/instants.ts';
 import { readJobId, readJobReport, readPercent } from '../../src/export-api/job-answers.ts';
-import { parseDateBound } from '../../src/export-service/conversations/listing-query.ts';
+import { readListingQuery } from '../../src/export-service/conversations/listing-query.ts';
 import { readCssReferences } from '../../src/export-service/crawler/references/css-references.ts';
 import { readHtmlReferences } from '../../src/export-service/crawler/references/html-references.ts';
 import { readManifestReferences } from '../../src/export-service/crawler/references/manifest-references.ts';
@@ -209,7 +209,16 @@ const readers: Readonly<Record<string, Reader>> = {
     read: (text) => pageTextHash(text),
     openings: ['', '<', '<img alt="', '<!--', '<main><nav>'],
   },
-  'a date of a query': { read: parseDateBound, openings: ['', '2026-01-01', '2026-01-01T10:00:00.'] },
+  'a date of a query': {
+    read: (text) => {
+      try {
+        return readListingQuery(new URLSearchParams({ dateFrom: text }));
+      } catch {
+        return undefined;
+      }
+    },
+    openings: ['', '2026-01-01', '2026-01-01T10:00:00.'],
+  },
   "an archive's link": {
     read: (text) => judgeLink(Buffer.from('secret'), 'GET', text, 0),
     openings: ['', '/bundles/', '/bundles/a/bundle.tar.gz?expires='],

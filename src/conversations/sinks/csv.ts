@@ -16,7 +16,7 @@ const isSkipped = (code: number): boolean =>
   code < 0x80 ? code <= 0x22 && code !== 0x21 : skippedBeforeSign.test(String.fromCharCode(code));
 
 /** An apostrophe, the usual way, would be a part of the text when a program reads the file. */
-export function harmlessText(text: string): string {
+function harmlessText(text: string): string {
   let harmless = lineEnds.has(text.charCodeAt(0)) ? '\t' : '';
   let copied = 0;
   /** Where a spreadsheet may begin a cell of which nothing was seen yet that shows. */

@@ -49,7 +49,7 @@ const dateForms = z.union([z.iso.date(), z.iso.datetime({ offset: true, local: t
  * An ISO 8601 date-time, or a bare date, which is that day's start in UTC. A date-time without a zone is UTC.
  * @returns epoch ms, or `undefined` for other text and for a date that is on no calendar
  */
-export function parseDateBound(text: string): number | undefined {
+function parseDateBound(text: string): number | undefined {
   const iso = text
     .toUpperCase()
     .replace(',', '.')

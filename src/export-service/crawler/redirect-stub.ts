@@ -24,7 +24,7 @@ export function redirectStub(source: string, target: string, fragment: string): 
 }
 
 /** From one path to another, always starting with `./` or `../`, so that no segment reads as a scheme. */
-export function relativePath(source: string, target: string): string {
+function relativePath(source: string, target: string): string {
   const from = source.split('/').slice(1, -1);
   const to = target.split('/').slice(1);
   let shared = 0;

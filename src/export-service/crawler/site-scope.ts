@@ -92,7 +92,7 @@ function sitePath({ domain, originHost, prefix }: SiteScope, url: URL): string |
 }
 
 /** @returns the one spelling of a path, or `undefined` if it cannot be a path of a bundle */
-export function canonicalPath(path: string): string | undefined {
+function canonicalPath(path: string): string | undefined {
   const decoded = decodePath(path);
   if (decoded === undefined) return undefined;
   return decoded

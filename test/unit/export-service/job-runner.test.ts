@@ -19,7 +19,6 @@ import {
   type JobRunner,
   type JobRunnerOptions,
   maxAttempts,
-  percentOf,
 } from '../../../src/export-service/job-runner.ts';
 import { readOrigins } from '../../../src/export-service/origins.ts';
 import { type Crawl as Crawling, exportWith } from '../../../src/export-service/site-export.ts';
@@ -167,11 +166,6 @@ test('progress is live, never falls, shows its last change, and stays below 100 
   await until(() => finished.length === 1);
   await runner.stop();
   assert.equal(runner.progressOf('a'), undefined);
-});
-
-test('the percentage is defined for no known pages and for more pages than known', () => {
-  assert.equal(percentOf({ pageCount: 0, discovered: 0 }, 0), 0);
-  assert.equal(percentOf({ pageCount: 5, discovered: 3 }, 0), 99);
 });
 
 test('a failed job shows the code and message of its error, and only the code of an unknown error', async () => {

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { cellOf, csv, harmlessText, plainText } from '../../../../src/conversations/sinks/csv.ts';
+import { cellOf, csv, plainText } from '../../../../src/conversations/sinks/csv.ts';
 import { readCsv } from '../../../support/csv-reader.ts';
 import * as fc from '../../../support/properties.ts';
 import { sampleTurn } from '../../../support/sample-turn.ts';
@@ -14,7 +14,6 @@ const anyText = fc.oneof(
 );
 
 test('each text comes back from its cell', () => {
-  fc.assert(fc.property(anyText, (text) => assert.equal(plainText(harmlessText(text)), text)));
   fc.assert(
     fc.property(fc.array(fc.option(anyText), { minLength: 2 }), (texts) => {
       const [row] = readCsv(`${texts.map(cellOf).join(',')}\r\n`);
@@ -61,14 +60,14 @@ for (const [text, harmless] of [
   ['a=1, b; c\td', 'a=1, b; c\td'],
 ] as const) {
   test(`${JSON.stringify(text)} is written as ${JSON.stringify(harmless)}`, () => {
-    assert.equal(harmlessText(text), harmless);
+    assert.deepEqual(readCsv(`${cellOf(text)}\r\n`), [[harmless]]);
     assert.equal(plainText(harmless), text);
   });
 }
 
 test('ten million spaces take no more than their number', () => {
   const text = ' '.repeat(10_000_000);
-  assert.equal(harmlessText(text), text);
+  assert.ok(cellOf(text).length <= text.length + 2);
 });
 
 test('a turn has a cell for each column', () => {

@@ -2,27 +2,26 @@
 // that can build none; `npm run demo` needs none.
 // Runs until Ctrl-C; with --once all steps unattended, and exit code 0 only if every claim was confirmed.
 
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { createClaims, insist } from '../../src/cli/demo/claims.ts';
-import { findSecrets, secretsOf } from '../../src/cli/demo/secret-search.ts';
+import { createClaims } from '../../src/cli/demo/claims.ts';
+import { type DemoEnvironment, openEnvironment } from '../../src/cli/demo/environment.ts';
+import { startAndPublish, tellStory } from '../../src/cli/demo/story.ts';
 import { createProgress } from '../../src/cli/output/progress.ts';
-import { systemClock } from '../../src/runtime/clock.ts';
-import {
-  type DemoEnvironment,
-  type DemoOptions,
-  readMountedLink,
-  readOutputs,
-  resourceName,
-  startEnvironment,
-} from './environment.ts';
-import { readMemoryMiB } from './programs.ts';
-import {
-  publishEdit,
-  publishFirst,
-  requestWithoutEdit,
-  restartWithVendorGone,
-  watchRefreshes,
-} from './story.ts';
+import { systemClock as clock } from '../../src/runtime/clock.ts';
+import { systemRandom as random } from '../../src/runtime/random.ts';
+import { removeAfterUs } from '../support/reaper.ts';
+import { type DemoCluster, startEmbeddedCluster, useContext } from './demo-cluster.ts';
+import { startDocsSite, userSite } from './docs-site.ts';
+import { type OperatorLoop, resourceName, startOperatorLoop } from './operator-loop.ts';
+
+interface DemoOptions {
+  readonly isOnce: boolean;
+  readonly context: string | undefined;
+  readonly origin: string | undefined;
+}
 
 const usage = `npm run demo:cluster -- [--once] [--context NAME] [--origin URL]
 
@@ -55,150 +54,107 @@ function readOptions(): DemoOptions {
   }
 }
 
-const options = readOptions();
-const progress = createProgress(process.stdout, systemClock, 'none', process.stdout.isTTY === true);
-const claims = createClaims(progress, systemClock, new AbortController().signal);
-const shown = { claims, progress };
-const links = new Set<string>();
-let environment: DemoEnvironment | undefined;
-let stopping: Promise<void> | undefined;
-
-async function stop(): Promise<void> {
-  stopping ??= (async () => {
-    progress.end();
-    await environment?.stop();
-  })();
-  await stopping;
-}
-process.on('uncaughtException', (error) => {
-  process.stdout.write(`\n${error.stack ?? error.message}\n`);
-  stop().then(
-    () => process.exit(1),
-    () => process.exit(1),
-  );
-});
-for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
-  process.on(signal, () => {
-    progress.note('   Stopping…');
-    stop().then(
-      () => process.exit(130),
-      () => process.exit(130),
-    );
+const { isOnce, context, origin } = readOptions();
+const progress = createProgress(process.stdout, clock, 'none', process.stdout.isTTY === true);
+const stopping = new AbortController();
+const { signal } = stopping;
+const claims = createClaims(progress, clock, signal);
+for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
+  process.on(name, () => {
+    if (!signal.aborted) progress.note('   Stopping…');
+    stopping.abort(new Error('stopped'));
   });
-}
 
+const folder = await mkdtemp(join(tmpdir(), 'static-export-demo-'));
+removeAfterUs(folder);
+const bundleFile = join(folder, 'mount', 'bundle.json');
+let demo: DemoEnvironment | undefined;
+let loop: OperatorLoop | undefined;
+let cluster: DemoCluster | undefined;
 try {
-  environment = await startEnvironment(options, shown);
-  showStatus(environment);
-  await publishFirst(environment, shown);
-  if (options.isOnce) await runOtherSteps(environment);
-  else await stayLive(environment);
-  await stop();
-  process.exit(0);
-} catch (error) {
-  if (stopping === undefined) {
-    progress.end();
-    console.error(error);
-    for (const [name, program] of environment?.programs ?? [])
-      console.error(`last lines of ${name}:\n${program.tail()}`);
-  }
-  await stop();
-  process.exit(1);
-}
-
-async function runOtherSteps(environment: DemoEnvironment): Promise<void> {
-  await publishEdit(environment, shown);
-  await requestWithoutEdit(environment, shown);
-  await watchRefreshes(environment, shown, links);
-  const memory = await readMemory(environment);
-  const pages = await readAdminPages(environment);
-  await restartWithVendorGone(environment, shown);
-  links.add((await readMountedLink(environment)).search.slice(1));
-  await claims.check(
-    'searching for the key and the links',
-    async () => {
-      const texts = new Map([...pages, ...(await readOutputs(environment))]);
-      const found = findSecrets(texts, secretsOf(environment.apiKey, links));
-      insist(found.length === 0, `a key or a link is in ${found.join(', ')}`);
-      return texts.size;
-    },
-    (count) => `the key and ${links.size} links are in none of ${count} logs, objects, events and metrics`,
+  const site =
+    origin === undefined
+      ? await claims.check(
+          'building the docs site',
+          () => startDocsSite(join(folder, 'docs')),
+          () => 'docs site built with VitePress from the Markdown of undici, pino and this project',
+        )
+      : userSite(origin, bundleFile);
+  const started = await claims.check(
+    'starting the control plane',
+    () =>
+      context === undefined
+        ? startEmbeddedCluster((built, all) =>
+            progress.advance((built / all) * 100, `building it (once): ${built} of about ${all} packages`),
+          )
+        : useContext(context),
+    ({ title }) => title,
   );
-  progress.note(`   resident memory: ${memory}`);
+  cluster = started;
+  const demoWorker = new URL('../../src/bin/demo-worker.ts', import.meta.url);
+  demo = await openEnvironment(
+    folder,
+    { host: '127.0.0.1', port: 0 },
+    { clock, random, env: process.env, demoWorker, signal },
+    {
+      site,
+      startLoop: async (_folder, keyFile) => {
+        loop = await startOperatorLoop(started, { bundleFile, keyFile, progress });
+        return loop;
+      },
+    },
+  );
+  const story = { demo, claims, progress, clock, signal };
+  if (isOnce) {
+    await tellStory(story);
+    progress.note(`   resident memory: ${await readMemory(demo, loop)}`);
+    progress.end();
+    progress.note(`All ${claims.list.length} claims hold, after ${Math.round(process.uptime())} s.`);
+  } else {
+    await startAndPublish(story);
+    await stayLive(demo.siteUrl(), started.kubectlCommand);
+  }
+} catch (error) {
   progress.end();
-  progress.note(`All ${claims.list.length} claims hold, after ${Math.round(process.uptime())} s.`);
-}
-
-async function readAdminPages(environment: DemoEnvironment): Promise<ReadonlyMap<string, string>> {
-  const { operatorAdminUrl, bundleServerAdminUrl, visitor } = environment;
-  const urls = ['/metrics', '/readyz'].map((path) => `${operatorAdminUrl}${path}`);
-  urls.push(...['/metrics', '/status', '/readyz'].map((path) => `${bundleServerAdminUrl}${path}`));
-  const texts = urls.map(async (url) => [url, (await visitor.open(url)).body.toString()] as const);
-  return new Map(await Promise.all(texts));
+  process.exitCode = signal.aborted ? 130 : 1;
+  if (!signal.aborted) console.error(error);
+  for (const [name, text] of signal.aborted ? [] : (demo?.written() ?? []))
+    console.error(`last lines of ${name}:\n${text.trim().split('\n').slice(-10).join('\n')}`);
+} finally {
+  // The environment closes its cluster.
+  await (demo === undefined ? cluster?.stop() : demo.close());
+  await rm(folder, { recursive: true, force: true, maxRetries: 3 });
+  process.exit();
 }
 
 /** Written as they are, because a command that is broken into lines cannot be copied. */
-async function stayLive(environment: DemoEnvironment): Promise<void> {
-  const { kubectlCommand } = environment.cluster;
+async function stayLive(siteUrl: string, kubectl: string): Promise<void> {
   progress.end();
   process.stdout.write(`
-   Open ${environment.siteUrl}/
+   Open ${siteUrl}/
 
    Watch it, and ask for an export:
-     ${kubectlCommand} get sx
-     ${kubectlCommand} annotate --overwrite sx ${resourceName} staticexport.dev/requestedAt=$(date +%s)
+     ${kubectl} get sx
+     ${kubectl} annotate --overwrite sx ${resourceName} staticexport.dev/requestedAt=$(date +%s)
 
    Ctrl-C stops everything and leaves nothing behind.
 
 `);
-  await new Promise(() => {
-    setInterval(() => {}, 60_000);
-  });
+  const { promise, reject } = Promise.withResolvers<never>();
+  signal.addEventListener('abort', () => reject(signal.reason));
+  await promise;
 }
 
-async function readMemory(environment: DemoEnvironment): Promise<string> {
-  const parts: string[] = [];
-  for (const [name, { pid }] of environment.programs) {
-    const memory = await readMemoryMiB(pid);
-    if (memory !== undefined) parts.push(`${name} ${memory.now} MiB (peak ${memory.peak})`);
-  }
-  return parts.join(', ');
-}
-
-/** Follows the resource: a line for every change of its job and its link, and how long the link is valid. */
-function showStatus(environment: DemoEnvironment): void {
-  let lastJob = '';
-  let lastIssued = '';
-  environment.onStatus(({ job, active }) => {
-    const jobText = job?.id === undefined ? '' : `${job.id.slice(0, 12)} ${job.state ?? ''}`;
-    if (jobText !== lastJob && jobText !== '')
-      progress.note(`   job ${jobText}${job?.pageCount === undefined ? '' : `, ${job.pageCount} pages`}`);
-    lastJob = jobText;
-    const issued = active?.linkIssueTime ?? '';
-    if (issued !== lastIssued && issued !== '') {
-      const verb = lastIssued === '' ? 'issued' : 'refreshed';
-      progress.note(`   link ${verb}: version ${active?.version}, valid until ${active?.linkExpirationTime}`);
-      void readMountedLink(environment).then(
-        (link) => links.add(link.search.slice(1)),
-        () => {},
-      );
-    }
-    lastIssued = issued;
+/** Resident memory of each program, now and at its highest. Linux only. */
+async function readMemory({ servers }: DemoEnvironment, operator: OperatorLoop | undefined): Promise<string> {
+  const pids = [...servers.values()].map(({ name, pid }): readonly [string, number] => [name, pid]);
+  const operatorPid = operator?.operatorPid();
+  if (operatorPid !== undefined) pids.push(['operator', operatorPid]);
+  const parts = pids.map(async ([name, pid]) => {
+    const text = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '');
+    const mib = (field: string): number =>
+      Math.round(Number(new RegExp(`^${field}:\\s+(\\d+) kB`, 'm').exec(text)?.[1] ?? 0) / 1024);
+    return `${name} ${mib('VmRSS')} MiB (peak ${mib('VmHWM')})`;
   });
-  setInterval(() => {
-    const { job, active } = environment.status() ?? {};
-    const leftMs = Date.parse(active?.linkExpirationTime ?? '') - Date.now();
-    const left = Number.isNaN(leftMs)
-      ? 'no link yet'
-      : `the link expires in ${Math.max(0, Math.round(leftMs / 1000))} s`;
-    progress.advance(
-      job?.progress,
-      [
-        `job ${job?.state ?? 'none'}`,
-        `${job?.pageCount ?? 0} pages`,
-        active?.version ?? 'nothing published',
-        left,
-      ].join(' · '),
-    );
-  }, 500).unref();
+  return (await Promise.all(parts)).join(', ');
 }

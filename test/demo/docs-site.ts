@@ -1,24 +1,27 @@
 // The docs site that the demo exports: real pages of other projects (the Markdown in the packages of undici and pino)
 // and the project's own READMEs, built with VitePress. The demo's docs team publishes by editing a page and building
-// again.
+// again. Or a site of the user's, of which the archive alone says what readers get.
 
 import { execFile } from 'node:child_process';
 import { appendFile, cp, glob, mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
+import { Readable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
+import { pipeline } from 'node:stream/promises';
 import { promisify } from 'node:util';
+import { createGunzip } from 'node:zlib';
+import { extract } from 'tar-stream';
+import { parsePublishedBundle } from '../../src/bundle/published-bundle.ts';
+import { type DemoSite, type SiteState, startOrigin } from '../../src/cli/demo/origin.ts';
 import type { SiteEdition, SiteFile } from '../../src/cli/demo/site-pages.ts';
+import { systemClock } from '../../src/runtime/clock.ts';
 import { contentTypeOf } from '../../src/site/http/content-type.ts';
 
 const project = join(import.meta.dirname, '../..');
 const packages = join(project, 'node_modules');
 
-export interface DocsSite {
-  readonly first: SiteEdition;
-  /** Appends a paragraph to a page and builds again. */
-  edit(page: string, paragraph: string): Promise<SiteEdition>;
-}
-
-export async function buildDocsSite(folder: string): Promise<DocsSite> {
+/** @param folder for its sources */
+export async function startDocsSite(folder: string): Promise<DemoSite> {
   await collect(join(packages, 'undici/docs/docs'), join(folder, 'undici'));
   await collect(join(packages, 'pino/docs'), join(folder, 'pino'));
   await cp(join(packages, 'undici/README.md'), join(folder, 'undici/index.md'));
@@ -32,14 +35,51 @@ export async function buildDocsSite(folder: string): Promise<DocsSite> {
   await cp(join(import.meta.dirname, 'vitepress-config.ts'), join(folder, '.vitepress/config.ts'));
   await writeFile(join(folder, 'package.json'), '{ "private": true, "type": "module" }\n');
   await symlink(packages, join(folder, 'node_modules'));
+  const first = await build(folder);
+  const origin = await startOrigin(first, systemClock);
+  const editionOf = async (state: SiteState): Promise<SiteEdition> => {
+    if (state === 'first') return first;
+    if (state === 'empty') return new Map();
+    if (state === 'shrunken')
+      return new Map([...first].filter(([path]) => /^\/(?:index\.html)?$/.test(path)));
+    await appendFile(join(folder, 'pino/api.md'), '\nEdited for the demo.\n');
+    return build(folder);
+  };
   return {
-    first: await build(folder),
-    edit: async (page, paragraph) => {
-      await appendFile(join(folder, page), `\n${paragraph}\n`);
-      return build(folder);
+    url: origin.url,
+    pages: [...pagesOf(first).keys()].filter((path) => path !== '/404.html').length,
+    canChange: true,
+    show: async (state) => {
+      const edition = await editionOf(state);
+      origin.show(edition);
+      return pagesOf(edition);
     },
+    close: origin.close,
   };
 }
+
+/** @param bundleFile names the archive, once it is published */
+export const userSite = (url: string, bundleFile: string): DemoSite => ({
+  url,
+  pages: undefined,
+  canChange: false,
+  show: async () => {
+    const { link } = parsePublishedBundle(await readFile(bundleFile, 'utf8'));
+    const answer = await fetch(link?.url.reveal() ?? '');
+    if (!answer.ok || answer.body === null) throw new Error(`the archive answers ${answer.status}`);
+    const entries = extract();
+    const reading = pipeline(Readable.fromWeb(answer.body), createGunzip(), entries);
+    const edition = new Map<string, SiteFile>();
+    for await (const entry of entries) {
+      const path = `/${entry.header.name.split('/').map(encodeURIComponent).join('/')}`;
+      const body = await buffer(entry);
+      if (path.endsWith('.html')) edition.set(path, { type: 'text/html', body });
+    }
+    await reading;
+    return pagesOf(edition);
+  },
+  close: async () => {},
+});
 
 async function collect(source: string, target: string): Promise<void> {
   for await (const file of glob('**/*.md', { cwd: source })) {
@@ -80,6 +120,6 @@ async function readEdition(dist: string): Promise<SiteEdition> {
   return edition;
 }
 
-/** What a visitor opens: all but the page for unknown addresses, and what the pages load. */
-export const pagesOf = (edition: SiteEdition): SiteEdition =>
-  new Map([...edition].filter(([path]) => path.endsWith('.html') && path !== '/404.html'));
+/** What visitors open. What pages load is in the archive only as far as they name it. */
+const pagesOf = (edition: SiteEdition): SiteEdition =>
+  new Map([...edition].filter(([path]) => path.endsWith('.html')));

@@ -12,7 +12,8 @@ import { CliError } from '../cli-error.ts';
 import type { CliContext, CommandResult } from '../context.ts';
 import { plainScreen, renderBlocks } from '../output/screen.ts';
 import { ClaimFailed, createClaims } from './claims.ts';
-import { type DemoEnvironment, openEnvironment } from './environment.ts';
+import { type DemoEnvironment, openEnvironment, startFolderLoop } from './environment.ts';
+import { startDemoSite } from './origin.ts';
 import { demoResult } from './result.ts';
 import { findSecrets, secretsOf } from './secret-search.ts';
 import { tellStory } from './story.ts';
@@ -34,7 +35,10 @@ export async function runDemo(
   const folder = await makeTemporaryFolder();
   let demo: DemoEnvironment | undefined;
   try {
-    demo = await openEnvironment(folder, listen, context);
+    demo = await openEnvironment(folder, listen, context, {
+      site: await startDemoSite(clock),
+      startLoop: (inFolder, keyFile) => startFolderLoop(inFolder, keyFile, context),
+    });
     const { version, digest } = await tellStory({ demo, claims, progress, clock, signal });
     const url = `${demo.siteUrl()}/`;
     const result = demoResult(claims.list, clock.monotonic() - startedAt, { version, digest, url });

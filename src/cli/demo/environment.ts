@@ -1,24 +1,22 @@
-// All that the demo runs: the origin, the export service and the bundle server in processes of their own, and the work of
-// `static-export run` in this one. Owns the key and what was printed. Invariant: when it is closed, no process of it is left.
+// All that the demo runs: the site, the export service and the bundle server in processes of their own, and what exports:
+// the work of `static-export run` in this process, or an operator (test/demo). Owns the key. Invariant: when it is closed, no
+// process of it is left.
 
-import { readFile, writeFile } from 'node:fs/promises';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as z from 'zod/mini';
 import { defaultLimits } from '../../bundle/limits.ts';
 import { type PublishedBundle, parsePublishedBundle } from '../../bundle/published-bundle.ts';
 import type { HostPort } from '../../runtime/http/http-listener.ts';
 import { readJson } from '../../wire/json-text.ts';
-import type { CliContext, CommandResult } from '../context.ts';
+import type { CliContext } from '../context.ts';
 import { runManifest } from '../folder/run-command.ts';
 import type { Progress } from '../output/progress.ts';
 import { type ChildServer, type ServerName, startChildServer } from './child-server.ts';
-import { type Origin, startOrigin } from './origin.ts';
-import { wholeSite } from './site-pages.ts';
+import type { DemoSite } from './origin.ts';
 import { createVisitor, type Visitor } from './visitor.ts';
 
 export const domain = 'docs.example.com';
-/** Long enough for a download on a busy machine. A quarter of it passes before the refresh that the demo waits for. */
-const linkLifetime = '12s';
 const manifest = `apiVersion: staticexport.dev/v1alpha1
 kind: StaticExport
 metadata: { name: docs }
@@ -40,14 +38,41 @@ const serverStatus = z.object({
 });
 export type ServerStatus = z.infer<typeof serverStatus>;
 
+interface RunOptions {
+  readonly once: boolean;
+  readonly request: boolean;
+}
+
+/** What exports, publishes and refreshes the link. */
+export interface DemoLoop {
+  readonly linkLifetime: string;
+  /** `bundle.json`, as the bundle server reads it. */
+  readonly bundleFile: string;
+  /** One export, or refreshes until the signal ends it. @throws {CliError} why an export was not published; the signal's reason */
+  run(options: RunOptions, apiBaseUrl: string, progress: Progress, signal: AbortSignal): Promise<unknown>;
+  /** The resource and what it publishes, as everyone with permissions to read them sees them. */
+  readObjects(): Promise<ReadonlyMap<string, string>>;
+  /** All that it wrote so far. */
+  written(): ReadonlyMap<string, string>;
+  close(): Promise<void>;
+}
+
+/** What differs between a demo on this machine and one with a cluster. */
+export interface DemoParts {
+  readonly site: DemoSite;
+  /** @param keyFile holds the key of the export API */
+  startLoop(folder: string, keyFile: string): Promise<DemoLoop>;
+}
+
+type EnvironmentContext = Pick<CliContext, 'clock' | 'random' | 'env' | 'demoWorker' | 'signal'>;
+
 export interface DemoEnvironment {
   readonly key: string;
-  readonly folder: string;
-  readonly origin: Origin;
+  readonly site: DemoSite;
   readonly visitor: Visitor;
   /** Those that run. */
   readonly servers: ReadonlyMap<ServerName, ChildServer>;
-  /** All that was written so far by servers that ran, and by `run`. */
+  /** All that was written so far by servers that ran, and by what exports. */
   readonly written: () => ReadonlyMap<string, string>;
   /** Queries of all links that were seen. */
   readonly linkQueries: ReadonlySet<string>;
@@ -55,13 +80,9 @@ export interface DemoEnvironment {
   siteUrl(): string;
   start(name: ServerName): Promise<void>;
   kill(name: ServerName): Promise<void>;
-  /** `static-export run`. @throws as that command; the signal ends it */
-  run(
-    options: { readonly once: boolean; readonly request: boolean },
-    progress: Progress,
-    signal: AbortSignal,
-  ): Promise<CommandResult>;
-  /** `bundle.json`, as the bundle server reads it. */
+  /** @throws as that of the loop */
+  run(options: RunOptions, progress: Progress, signal: AbortSignal): Promise<unknown>;
+  readObjects: DemoLoop['readObjects'];
   readPublished(): Promise<PublishedBundle>;
   readServerStatus(): Promise<ServerStatus>;
   /** Text of an admin page. */
@@ -76,7 +97,8 @@ export interface DemoEnvironment {
 export async function openEnvironment(
   folder: string,
   listen: HostPort,
-  context: CliContext,
+  context: EnvironmentContext,
+  { site, startLoop }: DemoParts,
 ): Promise<DemoEnvironment> {
   const { clock, random } = context;
   const inFolder = (name: string): string => join(folder, name);
@@ -86,26 +108,24 @@ export async function openEnvironment(
   const closing = new AbortController();
   const starts: Promise<ChildServer>[] = [];
   const linkQueries = new Set<string>();
-  let printed = '';
-  let site = listen;
+  let address = listen;
   await writeFile(inFolder('key'), `${key}\n`, { mode: 0o600 });
-  await writeFile(inFolder('docs.yaml'), manifest);
   const visitor = createVisitor(clock);
-  const origin = await startOrigin(wholeSite(1), clock);
+  const loop = await startLoop(folder, inFolder('key'));
 
   const flagsOf: Readonly<Record<ServerName, () => readonly string[]>> = {
     'export-service': () => [
-      `--origin=${domain}=${origin.url}`,
+      `--origin=${domain}=${site.url}`,
       `--keys-file=${inFolder('key')}`,
       `--data=${inFolder('export-service')}`,
-      `--link-lifetime=${linkLifetime}`,
+      `--link-lifetime=${loop.linkLifetime}`,
       '--listen=127.0.0.1:0',
       '--admin-listen=127.0.0.1:0',
     ],
     'bundle-server': () => [
-      `--bundle-file=${inFolder('bundle.json')}`,
+      `--bundle-file=${loop.bundleFile}`,
       `--store=${inFolder('store')}`,
-      `--listen=${site.host.includes(':') ? `[${site.host}]` : site.host}:${site.port}`,
+      `--listen=${address.host.includes(':') ? `[${address.host}]` : address.host}:${address.port}`,
       '--admin-listen=127.0.0.1:0',
       '--allow-private-links',
       '--poll-interval=200ms',
@@ -124,14 +144,13 @@ export async function openEnvironment(
   };
   return {
     key,
-    folder,
-    origin,
+    site,
     visitor,
     servers,
     linkQueries,
     written: () =>
       new Map([
-        ['the output of run', printed],
+        ...loop.written(),
         ...everStarted.map(({ name, pid, output }) => [`the log of ${name} ${pid}`, output()] as const),
       ]),
     siteUrl: () => find('bundle-server').url,
@@ -144,14 +163,52 @@ export async function openEnvironment(
       everStarted.push(server);
       servers.set(name, server);
       // Readers find a restarted server where it was.
-      if (name === 'bundle-server') site = { ...site, port: Number(new URL(server.url).port) };
+      if (name === 'bundle-server') address = { ...address, port: Number(new URL(server.url).port) };
     },
     kill: async (name) => {
       const server = find(name);
       servers.delete(name);
       await server.kill();
     },
-    run: (options, progress, signal) => {
+    run: (options, progress, signal) => loop.run(options, find('export-service').url, progress, signal),
+    readObjects: loop.readObjects,
+    readPublished: async () => {
+      const published = parsePublishedBundle(await readFile(loop.bundleFile, 'utf8'));
+      const { link } = published;
+      if (link !== undefined) linkQueries.add(new URL(link.url.reveal()).search.slice(1));
+      return published;
+    },
+    readServerStatus: async () =>
+      serverStatus.parse(readJson(await readAdminPage('bundle-server', '/status'))),
+    readAdminPage,
+    close: async () => {
+      // A server that starts while another one fails is not in the map yet.
+      closing.abort();
+      await Promise.allSettled(starts);
+      visitor.close();
+      await Promise.all([
+        site.close(),
+        loop.close(),
+        ...[...servers.values()].map((server) => server.stop()),
+      ]);
+    },
+  };
+}
+
+/** `static-export run` in this process. */
+export async function startFolderLoop(
+  folder: string,
+  keyFile: string,
+  context: CliContext,
+): Promise<DemoLoop> {
+  const inFolder = (name: string): string => join(folder, name);
+  let printed = '';
+  await writeFile(inFolder('docs.yaml'), manifest);
+  return {
+    // Long enough for a download on a busy machine. A quarter of it passes before the refresh that the demo waits for.
+    linkLifetime: '12s',
+    bundleFile: inFolder('bundle.json'),
+    run: (options, apiBaseUrl, progress, signal) => {
       const note = (text: string): void => {
         printed += `${text}\n`;
       };
@@ -161,8 +218,8 @@ export async function openEnvironment(
         file: inFolder('docs.yaml'),
         state: inFolder('state'),
         linkFile: inFolder('bundle.json'),
-        secret: [{ name: 'export-api', path: inFolder('key') }],
-        apiBaseUrl: find('export-service').url,
+        secret: [{ name: 'export-api', path: keyFile }],
+        apiBaseUrl,
         allowPrivateLinks: true,
         publish: [],
         values: undefined,
@@ -180,21 +237,16 @@ export async function openEnvironment(
       const own = { ...progress, phase, note, end: () => {} };
       return runManifest(values, [], { ...context, env: {}, progress: own, signal });
     },
-    readPublished: async () => {
-      const published = parsePublishedBundle(await readFile(inFolder('bundle.json'), 'utf8'));
-      const { link } = published;
-      if (link !== undefined) linkQueries.add(new URL(link.url.reveal()).search.slice(1));
-      return published;
-    },
-    readServerStatus: async () =>
-      serverStatus.parse(readJson(await readAdminPage('bundle-server', '/status'))),
-    readAdminPage,
-    close: async () => {
-      // A server that starts while another one fails is not in the map yet.
-      closing.abort();
-      await Promise.allSettled(starts);
-      visitor.close();
-      await Promise.all([origin.close(), ...[...servers.values()].map((server) => server.stop())]);
-    },
+    readObjects: () => readObjects(inFolder('state')),
+    written: () => new Map([['the output of run', printed]]),
+    close: async () => {},
   };
+}
+
+/** The resource and its ConfigMap, as everyone with rights to read them sees them. The output Secret is the link's place. */
+async function readObjects(stateFolder: string): Promise<ReadonlyMap<string, string>> {
+  const folder = join(stateFolder, 'objects');
+  const names = (await readdir(folder)).filter((name) => !name.startsWith('Secret.'));
+  const texts = names.map(async (name) => [name, await readFile(join(folder, name), 'utf8')] as const);
+  return new Map(await Promise.all(texts));
 }

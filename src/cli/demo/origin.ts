@@ -1,10 +1,11 @@
 // The demo's origin: the web server that a docs team would have. It serves one edition of the site, which a step
-// replaces. Owns its port. Refuses to be the server of the export, which is the bundle server.
+// replaces. Owns its port, and the editions of the demo's own site. Refuses to be the server of the export, which is the
+// bundle server.
 
 import type { RequestListener } from 'node:http';
 import type { Clock } from '../../runtime/clock.ts';
 import { listenHttp } from '../../runtime/http/http-listener.ts';
-import type { SiteEdition } from './site-pages.ts';
+import { emptySite, pageCount, type SiteEdition, shrunkenSite, wholeSite } from './site-pages.ts';
 
 export interface Origin {
   readonly url: string;
@@ -30,5 +31,40 @@ export async function startOrigin(first: SiteEdition, clock: Clock): Promise<Ori
       shown = edition;
     },
     close: () => listener.close({ lingerMs: 0, graceMs: 0 }),
+  };
+}
+
+/** What steps put at the origin. */
+export type SiteState = 'first' | 'changed' | 'shrunken' | 'empty';
+
+/** The site that is exported, in the states that the steps need. */
+export interface DemoSite {
+  readonly url: string;
+  /** `undefined`: not known before the export. */
+  readonly pages: number | undefined;
+  /** False for a user's own site, which has its first state alone. */
+  readonly canChange: boolean;
+  /** The origin answers with that state from now on. @returns what readers of the export get */
+  show(state: SiteState): Promise<SiteEdition>;
+  close(): Promise<void>;
+}
+
+export async function startDemoSite(clock: Clock): Promise<DemoSite> {
+  const editions: Readonly<Record<SiteState, SiteEdition>> = {
+    first: wholeSite(1),
+    changed: wholeSite(2),
+    shrunken: shrunkenSite(3),
+    empty: emptySite,
+  };
+  const origin = await startOrigin(editions.first, clock);
+  return {
+    url: origin.url,
+    pages: pageCount,
+    canChange: true,
+    show: async (state) => {
+      origin.show(editions[state]);
+      return editions[state];
+    },
+    close: origin.close,
   };
 }

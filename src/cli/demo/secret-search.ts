@@ -1,8 +1,8 @@
 // The search for secrets: the key, and what signs a link, in all that the demo wrote for people and scrapers. Owns what is
 // searched. Refuses to print what it found: names alone.
 
-import { readdir, readFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { readFile } from 'node:fs/promises';
+import type { DemoEnvironment } from './environment.ts';
 
 /** Any link of the export service, also one that no step has seen. */
 const signedQuery = /signature=[0-9a-f]{16}/;
@@ -24,15 +24,17 @@ export function secretsOf(key: string, linkQueries: Iterable<string>): readonly 
   return [key, ...queries, ...signatures];
 }
 
-/** The resource and its ConfigMap, as everyone with rights to read them sees them. The output Secret is the link's place. */
-export async function readObjects(stateFolder: string): Promise<ReadonlyMap<string, string>> {
-  const folder = join(stateFolder, 'objects');
-  const names = (await readdir(folder)).filter((name) => !name.startsWith('Secret.'));
-  const texts = names.map(async (name) => [name, await readFile(join(folder, name), 'utf8')] as const);
-  return new Map(await Promise.all(texts));
+/** What every user of the machine sees of a process. Empty where the system has no `/proc`. */
+function readCommandLine(pid: number | 'self'): Promise<string> {
+  return readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '');
 }
 
-/** What every user of the machine sees of a process. Empty where the system has no `/proc`. */
-export function readCommandLine(pid: number | 'self'): Promise<string> {
-  return readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '');
+/** Of the servers that run, because one of them is killed soon; and what every user sees of these processes. */
+export async function readAdminPages(demo: DemoEnvironment): Promise<ReadonlyMap<string, string>> {
+  const texts = new Map([['command line of this process', await readCommandLine('self')]]);
+  for (const { name, pid } of demo.servers.values()) {
+    texts.set(`command line of ${name}`, await readCommandLine(pid));
+    texts.set(`/metrics of ${name}`, await demo.readAdminPage(name, '/metrics'));
+  }
+  return texts.set('/status of bundle-server', await demo.readAdminPage('bundle-server', '/status'));
 }

@@ -7,9 +7,9 @@ import { CliError } from '../cli-error.ts';
 import type { Progress } from '../output/progress.ts';
 import { type Claims, insist, until } from './claims.ts';
 import type { DemoEnvironment } from './environment.ts';
-import { findSecrets, readCommandLine, readObjects, secretsOf } from './secret-search.ts';
+import { findSecrets, readAdminPages, secretsOf } from './secret-search.ts';
 import { compareSite, hashesOf, readDownloads, untilServed } from './served-site.ts';
-import { emptySite, pageCount, shrunkenSite, wholeSite } from './site-pages.ts';
+import type { SiteEdition } from './site-pages.ts';
 import { type SteadyRequests, startSteadyRequests } from './steady-requests.ts';
 
 export interface StoryContext {
@@ -24,43 +24,57 @@ const requestsPerSecond = 50;
 /** After a swap, so that the tally covers the new version too. */
 const requestsAfterSwap = 25;
 
-/** @returns what is served at the end */
-export async function tellStory(story: StoryContext): Promise<PublishedBundle> {
+/** Until the first export is served. @returns what readers get */
+export async function startAndPublish(story: StoryContext): Promise<SiteEdition> {
   const { demo, claims } = story;
   await claims.check(
     'Starting an export service and a bundle server',
     () => Promise.all([demo.start('export-service'), demo.start('bundle-server')]),
     () => 'a docs site, an export service and a bundle server are running',
   );
-  await publishFirst(story);
+  return publishFirst(story);
+}
+
+/** @returns what is served at the end */
+export async function tellStory(story: StoryContext): Promise<PublishedBundle> {
+  const { demo } = story;
+  const first = await startAndPublish(story);
   await watchRefresh(story);
-  const readers = startSteadyRequests(
-    (path) => demo.visitor.open(`${demo.siteUrl()}${path}`),
-    requestsPerSecond,
-    hashesOf(wholeSite(1)),
-    story.clock,
-  );
-  let published: PublishedBundle;
-  try {
-    published = await publishChange(story, readers);
-    await holdShrunken(story, readers);
-    await ignoreEmpty(story, readers);
-  } finally {
-    await readers.stop();
-  }
-  const pages = await readAdminPages(story);
-  await restartWithoutVendor(story, published);
+  const edition = demo.site.canChange ? await publishOthers(story, first) : first;
+  const published = await demo.readPublished();
+  const pages = await readAdminPages(demo);
+  await restartWithoutVendor(story, published, edition);
   await searchSecrets(story, pages);
   return published;
 }
 
-async function publishFirst({ demo, claims, progress, clock, signal }: StoryContext): Promise<void> {
+/** While readers go on. @returns what is published at the end */
+async function publishOthers(story: StoryContext, first: SiteEdition): Promise<SiteEdition> {
+  const { demo, clock } = story;
+  const readers = startSteadyRequests(
+    (path) => demo.visitor.open(`${demo.siteUrl()}${path}`),
+    requestsPerSecond,
+    hashesOf(first),
+    clock,
+  );
+  try {
+    const changed = await publishChange(story, readers);
+    await holdShrunken(story, readers, changed);
+    await ignoreEmpty(story, readers, changed);
+    return changed;
+  } finally {
+    await readers.stop();
+  }
+}
+
+async function publishFirst({ demo, claims, progress, clock, signal }: StoryContext): Promise<SiteEdition> {
   await claims.check(
     'Exporting the site',
     async () => {
       await demo.run({ once: true, request: false }, progress, signal);
       const published = await demo.readPublished();
-      insist(published.pages === pageCount, `the export has ${published.pages} pages`);
+      const { pages = published.pages } = demo.site;
+      insist(published.pages === pages, `the export has ${published.pages} pages`);
       return published;
     },
     ({ version, pages }) => `first export published: version ${version}, ${pages} pages`,
@@ -73,21 +87,26 @@ async function publishFirst({ demo, claims, progress, clock, signal }: StoryCont
     },
     () => `served for your browser at ${demo.siteUrl()}/`,
   );
+  const edition = await demo.site.show('first');
   await claims.check(
     'Comparing with the origin',
     async () => {
-      const edition = wholeSite(1);
+      if (!demo.site.canChange) return compareSite(demo, edition);
       const paths = [...edition.keys(), '/no-such-page'];
       for (const path of paths) {
-        const theirs = await demo.visitor.open(`${demo.origin.url}${path}`);
+        const theirs = await demo.visitor.open(`${demo.site.url}${path}`);
         const ours = await demo.visitor.open(`${demo.siteUrl()}${path}`);
         const isSame = theirs.status === ours.status && theirs.body.equals(ours.body);
         insist(isSame, `${path} is not what the origin answers (${ours.status})`);
       }
       return paths.length;
     },
-    (count) => `${count} of ${count} addresses answer as the origin does, byte for byte`,
+    (count) =>
+      demo.site.canChange
+        ? `${count} of ${count} addresses answer as the origin does, byte for byte`
+        : `${count} of ${count} pages are those of the archive, byte for byte`,
   );
+  return edition;
 }
 
 /** While `run` goes on as the operator does. */
@@ -116,7 +135,7 @@ async function watchRefresh({ demo, claims, progress, clock, signal }: StoryCont
             ? undefined
             : { now, leftMs: first.expiresAt - clock.now() };
         },
-        { clock, signal },
+        { clock, signal, timeoutMs: 20_000 + lifetimeMs },
       );
       try {
         // A run that fails ends the wait.
@@ -147,21 +166,21 @@ async function watchRefresh({ demo, claims, progress, clock, signal }: StoryCont
   );
 }
 
-function publishChange(
+async function publishChange(
   { demo, claims, progress, clock, signal }: StoryContext,
   readers: SteadyRequests,
-): Promise<PublishedBundle> {
-  return claims.check(
+): Promise<SiteEdition> {
+  const { changed } = await claims.check(
     'Exporting the changed site, while readers go on',
     async () => {
       const before = await demo.readPublished();
-      demo.origin.show(wholeSite(2));
-      readers.expect(hashesOf(wholeSite(2)));
+      const changed = await demo.site.show('changed');
+      readers.expect(hashesOf(changed));
       await demo.run({ once: true, request: true }, progress, signal);
       const after = await demo.readPublished();
       insist(after.version !== before.version, 'the version did not change');
       await untilServed(after.version, { demo, clock, signal });
-      await compareSite(demo, wholeSite(2));
+      await compareSite(demo, changed);
       const { requests } = readers.tally();
       await until(
         'further requests',
@@ -169,40 +188,50 @@ function publishChange(
         { clock, signal },
       );
       requireNoFailure(readers);
-      return after;
+      return { version: after.version, changed };
     },
     ({ version }) => `new version ${version}: ${readers.tally().requests} requests, 0 failed`,
   );
+  return changed;
 }
 
-async function holdShrunken(story: StoryContext, readers: SteadyRequests): Promise<void> {
+async function holdShrunken(
+  story: StoryContext,
+  readers: SteadyRequests,
+  published: SiteEdition,
+): Promise<void> {
   const { claims, demo } = story;
   await claims.check(
     'Exporting a site that lost most of its pages',
     async () => {
-      demo.origin.show(shrunkenSite(3));
-      await exportInVain(story, readers, 'PageCountDropped');
+      await demo.site.show('shrunken');
+      await exportInVain(story, readers, published, 'PageCountDropped');
     },
     () => 'an export that lost most of its pages is held (PageCountDropped)',
   );
 }
 
-async function ignoreEmpty(story: StoryContext, readers: SteadyRequests): Promise<void> {
+async function ignoreEmpty(
+  story: StoryContext,
+  readers: SteadyRequests,
+  published: SiteEdition,
+): Promise<void> {
   const { claims, demo } = story;
   await claims.check(
     'Exporting a site without pages',
     async () => {
-      demo.origin.show(emptySite);
-      await exportInVain(story, readers, 'JobFailed');
+      await demo.site.show('empty');
+      await exportInVain(story, readers, published, 'JobFailed');
     },
     () => `an export that fails changes nothing: ${readers.tally().requests} requests, 0 failed`,
   );
 }
 
-/** An export that must not be published. @param code why not */
+/** An export that must not be published. @param published what readers get meanwhile. @param code why not */
 async function exportInVain(
   { demo, progress, signal }: StoryContext,
   readers: SteadyRequests,
+  published: SiteEdition,
   code: string,
 ): Promise<void> {
   const before = await demo.readPublished();
@@ -215,7 +244,7 @@ async function exportInVain(
   if (!(failure instanceof CliError)) throw failure;
   insist(failure.code === code, `the export ended with ${failure.code}: ${failure.message}`);
   insist((await demo.readPublished()).version === before.version, 'the published version changed');
-  await compareSite(demo, wholeSite(2));
+  await compareSite(demo, published);
   requireNoFailure(readers);
 }
 
@@ -228,6 +257,7 @@ function linkOf({ link }: PublishedBundle): PublishedLink {
 async function restartWithoutVendor(
   { demo, claims, clock, signal }: StoryContext,
   published: PublishedBundle,
+  edition: SiteEdition,
 ): Promise<void> {
   await claims.check(
     'Killing the export service and the bundle server',
@@ -246,7 +276,7 @@ async function restartWithoutVendor(
       const { active, source } = await untilServed(published.version, { demo, clock, signal });
       insist(source.kind === 'disk', `the bundle came from ${source.kind}`);
       insist(active?.digest === published.digest, 'the bundle server serves another digest');
-      return compareSite(demo, wholeSite(2));
+      return compareSite(demo, edition);
     },
     (count) => `started again from its disk: ${count} of ${count} files are the checked bytes`,
   );
@@ -262,7 +292,7 @@ async function searchSecrets(
       const texts = new Map([
         ...adminPages,
         ...demo.written(),
-        ...(await readObjects(`${demo.folder}/state`)),
+        ...(await demo.readObjects()),
         ['the claims', JSON.stringify(claims.list)] as const,
       ]);
       const found = findSecrets(texts, secretsOf(demo.key, demo.linkQueries));
@@ -274,16 +304,6 @@ async function searchSecrets(
     ({ count, kib }) =>
       `the key and ${demo.linkQueries.size} links are in none of ${count} outputs (${kib} KiB searched)`,
   );
-}
-
-/** Of the servers that run, because one of them is killed soon; and what every user sees of these processes. */
-async function readAdminPages({ demo }: StoryContext): Promise<ReadonlyMap<string, string>> {
-  const texts = new Map([['command line of this process', await readCommandLine('self')]]);
-  for (const { name, pid } of demo.servers.values()) {
-    texts.set(`command line of ${name}`, await readCommandLine(pid));
-    texts.set(`/metrics of ${name}`, await demo.readAdminPage(name, '/metrics'));
-  }
-  return texts.set('/status of bundle-server', await demo.readAdminPage('bundle-server', '/status'));
 }
 
 function requireNoFailure(readers: SteadyRequests): void {

@@ -7,6 +7,7 @@ import { type Clock, systemClock } from '../runtime/clock.ts';
 import type { Configured } from '../runtime/flags/configured.ts';
 import { variableName } from '../runtime/flags/flags.ts';
 import { version } from '../runtime/version.ts';
+import { publishableCode } from '../wire/publishable-error.ts';
 import { CliError, failureOf } from './cli-error.ts';
 import { calledName, programName } from './command.ts';
 import { commandSections, commands } from './commands.ts';
@@ -162,9 +163,9 @@ export async function runCli(
   };
   process.on('unhandledRejection', (error) => void fail(error));
   process.on('uncaughtException', (error) => void fail(error));
+  const signal = stopSignal(process);
   try {
     await report.prepare();
-    const signal = stopSignal(process);
     const result = await line.run({
       ...parts,
       clock,
@@ -193,7 +194,9 @@ export async function runCli(
     });
     await finish(await report.ofResult(result));
   } catch (error) {
-    await fail(error);
+    // Clients have an error of their own for it.
+    const isStopped = signal.aborted && publishableCode(error) === 'Aborted';
+    await fail(isStopped ? signal.reason : error);
   }
 }
 

@@ -2,16 +2,21 @@
 // folder, and the key and the link where no other user reads them. A long loop of kills is in test/extended/kills.
 
 import assert from 'node:assert/strict';
-import { existsSync, readdirSync, readFileSync, watch } from 'node:fs';
+import { once } from 'node:events';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, watch, writeFileSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
+import { createServer, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { type ChildProgram, startProgram } from '../../support/child-program.ts';
+import { startInProcess } from '../../support/cli-in-process.ts';
 import { runCommand } from '../../support/command.ts';
 import { eventually } from '../../support/eventually.ts';
 import { programFile } from '../../support/program-file.ts';
 import { seeText } from '../../support/secret-watch.ts';
+import { portOf } from '../../support/storage-server.ts';
 import { tarOf } from '../../support/tar-builder.ts';
 import { openTerminal } from '../../support/terminal.ts';
 import { exportWorkplace, pages, seeFiles, site } from './environment/export-workplace.ts';
@@ -47,6 +52,58 @@ for (const [signal, exitCode] of [
     vendor.answers = {};
     assert.equal((await run()).code, 0);
     assert.equal(vendor.jobs.size, 1);
+  });
+}
+
+/** Against a server that accepts connections and stays silent, so that TLS never begins. */
+const silentVerbs: Readonly<Record<string, (origin: string, folder: string) => readonly string[]>> = {
+  'get, from the Kubernetes API server': (server, folder) => {
+    const clusters = [{ name: 'c', cluster: { server } }];
+    const contexts = [{ name: 'c', context: { cluster: 'c', user: 'c' } }];
+    const users = [{ name: 'c', user: { token: 't' } }];
+    const kubeconfig = {
+      apiVersion: 'v1',
+      kind: 'Config',
+      'current-context': 'c',
+      clusters,
+      contexts,
+      users,
+    };
+    writeFileSync(join(folder, 'kubeconfig'), JSON.stringify(kubeconfig));
+    return ['get', 'docs', '--kubeconfig', join(folder, 'kubeconfig')];
+  },
+  'conversations export, from the export API': (origin, folder) => [
+    ...[
+      'conversations',
+      'export',
+      '--project',
+      'p',
+      '--api-base-url',
+      origin,
+      '--key-file',
+      join(folder, 'key'),
+    ],
+    ...['--state', join(folder, 'state'), '--to', join(folder, 'turns')],
+  ],
+};
+for (const [name, argsOf] of Object.entries(silentVerbs)) {
+  test(`${name}: SIGINT ends it while a connection is being made`, async (t) => {
+    const folder = mkdtempSync(join(tmpdir(), 'silent-'));
+    writeFileSync(join(folder, 'key'), 'svc_x');
+    const sockets: Socket[] = [];
+    const server = createServer((socket) => void sockets.push(socket.on('error', () => {})));
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    t.after(() => {
+      for (const socket of sockets) socket.destroy();
+      server.close();
+      rmSync(folder, { recursive: true });
+    });
+    const asked = once(server, 'connection');
+    const running = startInProcess(argsOf(`https://127.0.0.1:${portOf(server)}`, folder));
+    await asked;
+    running.signal('SIGINT');
+    const { code, stderr } = await running.result;
+    assert.deepEqual([code, /stopped by SIGINT/.test(stderr)], [130, true], stderr);
   });
 }
 

@@ -188,6 +188,7 @@ test('renewals of the lease have their own connection, and succeed while all oth
   const others = world.api.requests.filter(({ path }) => !path.includes('/leases'));
   assert.ok(others.every(({ connection }) => !leaseConnections.has(connection)));
   await world.clock.pass(15_000);
-  for (const answer of await Promise.all(hanging)) assert.match(answer, /^Unavailable: .*did not answer in time/);
+  for (const answer of await Promise.all(hanging))
+    assert.match(answer, /^Unavailable: .*did not answer in time/);
   await leaseTransport.close();
 });

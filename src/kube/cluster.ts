@@ -5,8 +5,8 @@
 import { fieldManager } from '../staticexport/names.ts';
 import type { AppliedObject, Cluster, ObjectKey } from '../wire/cluster.ts';
 import { ClusterError } from '../wire/cluster-error.ts';
+import { mergePatch } from './merge-patch.ts';
 import { readConfigMap, readMeta, readResource, readSecret } from './objects/stored-object.ts';
-import { mergePatch } from './transport/json.ts';
 import {
   apiVersionOf,
   configMaps,

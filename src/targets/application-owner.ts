@@ -4,9 +4,10 @@
 
 import { fieldManager } from '../staticexport/names.ts';
 import type { ForeignObject, ObjectKey, ObjectMeta } from '../wire/cluster.ts';
+import { type JsonRecord, recordsAt, valueAt } from '../wire/json-fields.ts';
 import { printable } from '../wire/printable-text.ts';
 import type { SourcePath } from './application.ts';
-import { type Fields, lastAppliedOf, ownersOf, recordsAt, valueAt } from './fields.ts';
+import { lastAppliedOf, ownersOf } from './fields.ts';
 
 export type ApplicationOwner =
   | { readonly kind: 'Application'; readonly key: ObjectKey }
@@ -110,7 +111,7 @@ function isPointerIgnored(
   );
 }
 
-function coversPath(entry: Fields, pointer: string): boolean {
+function coversPath(entry: JsonRecord, pointer: string): boolean {
   const pointers = listOf(entry, 'jsonPointers');
   const expressions = listOf(entry, 'jqPathExpressions');
   return (
@@ -125,7 +126,7 @@ function selects(expression: string, pointer: string): boolean {
   return new RegExp(`staticExport(\\.${key})?\\s*\\)?$`).test(expression.trim());
 }
 
-const listOf = (entry: Fields, name: string): readonly string[] => {
+const listOf = (entry: JsonRecord, name: string): readonly string[] => {
   const list = valueAt(entry, [name]);
   return Array.isArray(list) ? list.filter((one) => typeof one === 'string') : [];
 };

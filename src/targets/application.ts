@@ -4,9 +4,10 @@
 
 import { isDeepStrictEqual } from 'node:util';
 import type { JsonPatchOperation } from '../wire/cluster.ts';
+import { type JsonRecord, recordAt, recordsAt, textAt, valueAt } from '../wire/json-fields.ts';
 import { isRecord } from '../wire/json-text.ts';
 import { printable } from '../wire/printable-text.ts';
-import { type Fields, recordAt, recordsAt, shown, textAt, valueAt } from './fields.ts';
+import { shown } from './fields.ts';
 import { groupOf, heldVersionOf, planKeys, wantedKeysOf } from './static-export-keys.ts';
 import type { ObjectPlan, Rollout, WantedKeys } from './target-plan.ts';
 
@@ -27,7 +28,7 @@ export type ApplicationValues =
 
 /** Never throws. */
 export function findApplicationValues(
-  object: Fields,
+  object: JsonRecord,
   choice: SourceChoice,
   wanted: WantedKeys,
 ): ApplicationValues {
@@ -62,7 +63,7 @@ function refused(code: string, message: string): ApplicationValues & { readonly 
 
 type FoundSource = { readonly kind: 'found'; readonly path: SourcePath } | ReturnType<typeof refused>;
 
-function findSource(object: Fields, choice: SourceChoice): FoundSource {
+function findSource(object: JsonRecord, choice: SourceChoice): FoundSource {
   const sources = recordsAt(object, 'spec', 'sources');
   const single = valueAt(object, ['spec', 'source']);
   if (isRecord(single) && sources.length > 0) {
@@ -84,7 +85,7 @@ function findSource(object: Fields, choice: SourceChoice): FoundSource {
 }
 
 /** Without a choice, the source that renders something: a source with `ref` alone provides files only. */
-function isMatch(source: Fields, choice: SourceChoice): boolean {
+function isMatch(source: JsonRecord, choice: SourceChoice): boolean {
   const given = (['chart', 'repoURL', 'ref'] as const).filter((name) => choice[name] !== undefined);
   if (given.length > 0) return given.every((name) => source[name] === choice[name]);
   return source['chart'] !== undefined || source['path'] !== undefined;
@@ -94,7 +95,7 @@ function isMatch(source: Fields, choice: SourceChoice): boolean {
  * Helm values would make Argo CD look for a chart where there is none, and break the Application. So a folder of a
  * repository is Helm's where the Application says so, or Argo CD's last comparison did.
  */
-function builderOf(object: Fields, path: SourcePath, source: Fields): string | undefined {
+function builderOf(object: JsonRecord, path: SourcePath, source: JsonRecord): string | undefined {
   const foreignTool = ['plugin', 'kustomize', 'directory'].find((tool) => source[tool] !== undefined);
   if (foreignTool !== undefined) return foreignTool;
   const helm = source['helm'];
@@ -104,7 +105,7 @@ function builderOf(object: Fields, path: SourcePath, source: Fields): string | u
   return type === '' ? undefined : type;
 }
 
-export const applicationVersion = (object: Fields, path: SourcePath): string | undefined =>
+export const applicationVersion = (object: JsonRecord, path: SourcePath): string | undefined =>
   heldVersionOf(valueAt(object, [...path, 'helm', 'valuesObject']));
 
 /** Where the keys are below a source: each key of the object, or the whole text. */
@@ -119,7 +120,7 @@ export const pointerAt = (path: SourcePath, below: readonly string[]): string =>
 
 /** Sets the keys of `helm.valuesObject`, and creates the maps that are missing. */
 export function patchValuesObject(
-  object: Fields,
+  object: JsonRecord,
   path: SourcePath,
   wanted: WantedKeys,
 ): readonly JsonPatchOperation[] {
@@ -142,13 +143,13 @@ export function patchValuesObject(
   }
   const value = steps
     .slice(present + 1)
-    .reduceRight<Fields>((inner, step) => ({ [step]: inner }), groupOf(wanted));
+    .reduceRight<JsonRecord>((inner, step) => ({ [step]: inner }), groupOf(wanted));
   return [...tests, { op: 'add', path: `${base}/${steps.slice(0, present + 1).join('/')}`, value }];
 }
 
 /** Replaces the text of `helm.values`, if it is still the text that was planned from. */
 export function patchValuesText(
-  object: Fields,
+  object: JsonRecord,
   path: SourcePath,
   before: string,
   after: string,
@@ -162,7 +163,7 @@ export function patchValuesText(
 }
 
 /** An item of a list has only its position, so the patch requires that it is still the same source. */
-function testSource(object: Fields, path: SourcePath): readonly JsonPatchOperation[] {
+function testSource(object: JsonRecord, path: SourcePath): readonly JsonPatchOperation[] {
   const source = recordAt(object, ...path);
   return ['repoURL', 'chart', 'path', 'ref'].flatMap((name) => {
     const value = source[name];
@@ -174,7 +175,7 @@ function testSource(object: Fields, path: SourcePath): readonly JsonPatchOperati
  * Starts a sync as a person would (Argo CD's `operation` field), unless Argo CD changed the object since it was read: it
  * may have started one. Nothing where a sync runs, is not needed, or has been requested and not taken.
  */
-export function requestSync(object: Fields, actor: string): readonly JsonPatchOperation[] {
+export function requestSync(object: JsonRecord, actor: string): readonly JsonPatchOperation[] {
   if (isAutomated(object) || object['operation'] !== undefined || isOperating(object)) return [];
   const syncOptions = valueAt(object, ['spec', 'syncPolicy', 'syncOptions']);
   const sync = Array.isArray(syncOptions) ? { syncOptions } : {};
@@ -191,7 +192,7 @@ export function requestSync(object: Fields, actor: string): readonly JsonPatchOp
  * Whether these values need a sync that another write does not bring. One is enough for each version: an Application
  * that is out of sync after it has differences that a sync does not remove.
  */
-export function missingSync(object: Fields, path: SourcePath): 'first' | 'repeated' | undefined {
+export function missingSync(object: JsonRecord, path: SourcePath): 'first' | 'repeated' | undefined {
   const { state } = applicationRollout(object, path);
   if (state === 'failed') return hasFailed(object) ? 'repeated' : undefined;
   if (state !== 'awaiting-sync') return undefined;
@@ -202,19 +203,19 @@ export function missingSync(object: Fields, path: SourcePath): 'first' | 'repeat
   return isSyncOfOurs(object, path) ? undefined : 'first';
 }
 
-const isSyncOfOurs = (object: Fields, path: SourcePath): boolean =>
+const isSyncOfOurs = (object: JsonRecord, path: SourcePath): boolean =>
   isDeepStrictEqual(
     valueAt(object, ['status', 'operationState', 'syncResult', ...path.slice(1), 'helm']),
     valueAt(object, [...path, 'helm']),
   );
 
-const hasFailed = (object: Fields): boolean =>
+const hasFailed = (object: JsonRecord): boolean =>
   ['Failed', 'Error'].includes(textAt(object, 'status', 'operationState', 'phase') ?? '');
 
-const isOperating = (object: Fields): boolean =>
+const isOperating = (object: JsonRecord): boolean =>
   textAt(object, 'status', 'operationState', 'phase') === 'Running';
 
-function isAutomated(object: Fields): boolean {
+function isAutomated(object: JsonRecord): boolean {
   const automated = valueAt(object, ['spec', 'syncPolicy', 'automated']);
   return isRecord(automated) && automated['enabled'] !== false;
 }
@@ -223,7 +224,7 @@ function isAutomated(object: Fields): boolean {
  * Whether Argo CD compared the source with these values, and the result is in sync and healthy. Status and spec share a
  * generation, so the compared source is the only proof.
  */
-export function applicationRollout(object: Fields, path: SourcePath): Rollout {
+export function applicationRollout(object: JsonRecord, path: SourcePath): Rollout {
   const tail = path.slice(1);
   const helm = valueAt(object, [...path, 'helm']);
   const isCompared = isDeepStrictEqual(

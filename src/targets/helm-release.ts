@@ -3,17 +3,9 @@
 // is never written, because kustomize-controller would take it back at its next interval.
 
 import { fieldManager } from '../staticexport/names.ts';
+import { type JsonRecord, numberAt, recordAt, recordsAt, textAt, valueAt } from '../wire/json-fields.ts';
 import { printable } from '../wire/printable-text.ts';
-import {
-  conditionOf,
-  type Fields,
-  numberAt,
-  ownersOf,
-  recordAt,
-  recordsAt,
-  textAt,
-  valueAt,
-} from './fields.ts';
+import { conditionOf, ownersOf } from './fields.ts';
 import { groupOf, heldVersionOf, planKeys, wantedKeysOf } from './static-export-keys.ts';
 import type { ObjectFindings, ObjectPlan, Rollout, WantedKeys } from './target-plan.ts';
 
@@ -28,7 +20,7 @@ export interface HelmReleaseFindings extends ObjectFindings {
 const groupPath = ['spec', 'values', 'staticExport'] as const;
 
 /** Never throws. @param object as stored, with its managed fields */
-export function readHelmRelease(object: Fields, wanted: WantedKeys): HelmReleaseFindings {
+export function readHelmRelease(object: JsonRecord, wanted: WantedKeys): HelmReleaseFindings {
   const values = valueAt(object, ['spec', 'values']);
   const plan = refuseWinner(object, wanted) ?? planKeys(values, wanted);
   const foreign = plan.outcome === 'edit' ? foreignOwners(object, wanted) : [];
@@ -50,7 +42,7 @@ export function readHelmRelease(object: Fields, wanted: WantedKeys): HelmRelease
  * wins, because helm-controller sets it in the inline values themselves. With a path below a key, or with an index, it
  * cannot join the values: the release fails.
  */
-function refuseWinner(object: Fields, wanted: WantedKeys): ObjectPlan | undefined {
+function refuseWinner(object: JsonRecord, wanted: WantedKeys): ObjectPlan | undefined {
   const names = wantedKeysOf(wanted).map(([name]) => name);
   for (const entry of recordsAt(object, 'spec', 'valuesFrom')) {
     const targetPath = textAt(entry, 'targetPath') ?? '';
@@ -78,12 +70,12 @@ function segmentsOf(path: string): readonly string[] {
 }
 
 /** The fields of the apply. */
-export function helmReleaseFields(wanted: WantedKeys): Fields {
+export function helmReleaseFields(wanted: WantedKeys): JsonRecord {
   return { spec: { values: { staticExport: groupOf(wanted) } } };
 }
 
 /** The managers of wanted keys that hold another value. */
-function foreignOwners(object: Fields, wanted: WantedKeys): readonly string[] {
+function foreignOwners(object: JsonRecord, wanted: WantedKeys): readonly string[] {
   const group = recordAt(object, ...groupPath);
   const managers = wantedKeysOf(wanted)
     .filter(([name, value]) => group[name] !== undefined && group[name] !== value)
@@ -101,7 +93,7 @@ const longestRemedy = 960;
  *
  * @param managers of the keys, as managed fields or a refused apply name them
  */
-export function ownedBy(object: Fields, managers: readonly string[], wanted: WantedKeys): ObjectPlan {
+export function ownedBy(object: JsonRecord, managers: readonly string[], wanted: WantedKeys): ObjectPlan {
   const name = textAt(object, 'metadata', 'name') ?? '';
   const namespace = textAt(object, 'metadata', 'namespace') ?? '';
   const keys = wantedKeysOf(wanted).map(([key]) => key);
@@ -126,7 +118,7 @@ export function ownedBy(object: Fields, managers: readonly string[], wanted: Wan
   return { outcome: 'owned', message: isWhole ? `${removal}${handOver}` : removal };
 }
 
-function kustomizationOf(object: Fields): string | undefined {
+function kustomizationOf(object: JsonRecord): string | undefined {
   const labelOf = (part: string): string | undefined =>
     textAt(object, 'metadata', 'labels', `kustomize.toolkit.fluxcd.io/${part}`);
   const [namespace, name] = [labelOf('namespace'), labelOf('name')];
@@ -136,7 +128,7 @@ function kustomizationOf(object: Fields): string | undefined {
 const undoneReasons = ['RollbackSucceeded', 'UninstallSucceeded'];
 
 /** By `observedGeneration`, `Ready` and the latest release (kstatus; Flux HelmRelease v2). */
-function rolloutOf(object: Fields): Rollout {
+function rolloutOf(object: JsonRecord): Rollout {
   if (valueAt(object, ['spec', 'suspend']) === true) {
     return {
       state: 'paused',
@@ -166,7 +158,7 @@ function rolloutOf(object: Fields): Rollout {
 }
 
 /** The latest release is the first of the history; versions without a history report `Ready` alone. */
-function isDeployed(object: Fields): boolean {
+function isDeployed(object: JsonRecord): boolean {
   const [latest] = recordsAt(object, 'status', 'history');
   return latest === undefined || latest['status'] === 'deployed';
 }

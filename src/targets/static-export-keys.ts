@@ -1,8 +1,9 @@
 // The keys that a target gets under `staticExport`, compared with those of an object. Pure. Refuses: a `staticExport`
 // that is not a map.
 
+import { type JsonRecord, textAt, valueAt } from '../wire/json-fields.ts';
 import { isRecord } from '../wire/json-text.ts';
-import { type Fields, shown, textAt, valueAt } from './fields.ts';
+import { shown } from './fields.ts';
 import { type KeyChange, type KeyName, keyNames, type ObjectPlan, type WantedKeys } from './target-plan.ts';
 
 /** The wanted keys in the order in which they are written. */
@@ -37,7 +38,7 @@ export const heldVersionOf = (values: unknown): string | undefined =>
   shown(textAt(values, 'staticExport', 'version'));
 
 /** `{version, digest, ref}` as they are written. */
-export function groupOf(wanted: WantedKeys): Fields {
+export function groupOf(wanted: WantedKeys): JsonRecord {
   return Object.fromEntries(wantedKeysOf(wanted));
 }
 

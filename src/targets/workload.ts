@@ -3,7 +3,8 @@
 
 import { annotations, fieldManager } from '../staticexport/names.ts';
 import type { ForeignKind } from '../wire/cluster.ts';
-import { conditionOf, type Fields, numberAt, ownersOf, shown, textAt, valueAt } from './fields.ts';
+import { type JsonRecord, numberAt, textAt, valueAt } from '../wire/json-fields.ts';
+import { conditionOf, ownersOf, shown } from './fields.ts';
 import { planOfChanges, wantedKeysOf } from './static-export-keys.ts';
 import type { ObjectFindings, ObjectPlan, Rollout, WantedKeys } from './target-plan.ts';
 
@@ -17,7 +18,7 @@ const annotationOf = {
 } as const;
 
 /** Never throws. */
-export function readWorkload(kind: WorkloadKind, object: Fields, wanted: WantedKeys): ObjectFindings {
+export function readWorkload(kind: WorkloadKind, object: JsonRecord, wanted: WantedKeys): ObjectFindings {
   const isPaused = valueAt(object, ['spec', 'paused']) === true;
   return {
     plan: planAnnotations(object, wanted),
@@ -29,12 +30,12 @@ export function readWorkload(kind: WorkloadKind, object: Fields, wanted: WantedK
 }
 
 /** The fields of the apply. */
-export function workloadFields(wanted: WantedKeys): Fields {
+export function workloadFields(wanted: WantedKeys): JsonRecord {
   const values = Object.fromEntries(wantedKeysOf(wanted).map(([name, value]) => [annotationOf[name], value]));
   return { spec: { template: { metadata: { annotations: values } } } };
 }
 
-function planAnnotations(object: Fields, wanted: WantedKeys): ObjectPlan {
+function planAnnotations(object: JsonRecord, wanted: WantedKeys): ObjectPlan {
   const stale = wantedKeysOf(wanted).filter(
     ([name, value]) => textAt(object, ...annotationPath, annotationOf[name]) !== value,
   );
@@ -48,7 +49,7 @@ function planAnnotations(object: Fields, wanted: WantedKeys): ObjectPlan {
 }
 
 /** As `kubectl rollout status` reads it. */
-function rolloutOf(kind: WorkloadKind, object: Fields): Rollout {
+function rolloutOf(kind: WorkloadKind, object: JsonRecord): Rollout {
   const observed = numberAt(object, 'status', 'observedGeneration') ?? 0;
   if (observed < (numberAt(object, 'metadata', 'generation') ?? 0)) {
     return { state: 'in-progress', message: 'its controller has not observed the new template' };
@@ -77,7 +78,7 @@ function rolloutOf(kind: WorkloadKind, object: Fields): Rollout {
 }
 
 /** A StatefulSet with a partition updates only the pods above it. */
-function expected(kind: WorkloadKind, object: Fields, wanted: number): number {
+function expected(kind: WorkloadKind, object: JsonRecord, wanted: number): number {
   if (kind !== 'StatefulSet') return wanted;
   const partition = numberAt(object, 'spec', 'updateStrategy', 'rollingUpdate', 'partition') ?? 0;
   return Math.max(0, wanted - partition);

@@ -1,8 +1,8 @@
 // The status that a controller writes while it rolls an object's values out: helm-controller, Argo CD, and the
 // controllers of Kubernetes. Pure; the time comes with the stage.
 
-import { textAt } from '../../src/targets/fields.ts';
 import type { ForeignObject } from '../../src/wire/cluster.ts';
+import { textAt } from '../../src/wire/json-fields.ts';
 import { isRecord } from '../../src/wire/json-text.ts';
 import type { ObjectShape } from './object-target.ts';
 

@@ -1,7 +1,6 @@
 // Asks the Kubernetes API server what the user may do (SelfSubjectAccessReview). Owns when a permission is asked for by name: a
 // Role that is limited by `resourceNames` allows nothing in general. Refuses: an answer that was not given as a yes or a no.
 
-import { recordAt } from '../../kube/transport/json.ts';
 import {
   accessReviews,
   apiVersionOf,
@@ -12,6 +11,7 @@ import {
   staticExports,
 } from '../../kube/transport/resource-path.ts';
 import type { ObjectKey } from '../../wire/cluster.ts';
+import { recordAt } from '../../wire/json-fields.ts';
 import { isRecord } from '../../wire/json-text.ts';
 import type { ClusterClient } from '../cluster/client.ts';
 import { readLeaseKey } from '../cluster/operators.ts';

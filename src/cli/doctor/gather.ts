@@ -1,7 +1,6 @@
 // Reads the facts that the checks judge: the thin edge of `doctor`. Every read may fail alone. Refuses: judging, and reading
 // the data of a Secret.
 
-import { recordAt, textAt } from '../../kube/transport/json.ts';
 import {
   definitions,
   identityReviews,
@@ -13,6 +12,7 @@ import type { Clock } from '../../runtime/clock.ts';
 import { apiVersionName } from '../../staticexport/names.ts';
 import { parseStaticExport } from '../../staticexport/parse.ts';
 import type { StaticExportObject } from '../../wire/cluster.ts';
+import { recordAt, textAt } from '../../wire/json-fields.ts';
 import { isRecord } from '../../wire/json-text.ts';
 import { printable } from '../../wire/printable-text.ts';
 import type { ClusterClient } from '../cluster/client.ts';

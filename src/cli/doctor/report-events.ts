@@ -1,8 +1,8 @@
 // The events of a report: those that regard a StaticExport, its pods, or an operator with its pods and lease. Each object's
 // are asked for on their own, because a namespace may have thousands of others. Refuses: events of other objects.
 
-import { recordAt, textAt } from '../../kube/transport/json.ts';
 import { leases } from '../../kube/transport/resource-path.ts';
+import { recordAt, textAt } from '../../wire/json-fields.ts';
 import { isRecord } from '../../wire/json-text.ts';
 import { printable } from '../../wire/printable-text.ts';
 import type { ClusterClient } from '../cluster/client.ts';

@@ -3,9 +3,9 @@
 
 import type { EventNote, ObjectKey, ObjectMeta } from '../../wire/cluster.ts';
 import { wholeSecond } from '../../wire/instant.ts';
+import { recordAt, textAt } from '../../wire/json-fields.ts';
 import { isRecord } from '../../wire/json-text.ts';
 import { printable } from '../../wire/printable-text.ts';
-import { recordAt, textAt } from '../transport/json.ts';
 import { apiVersionOf, events, staticExports } from '../transport/resource-path.ts';
 import type { Transport } from '../transport/transport.ts';
 import { formatMicroTime } from './lease-store.ts';

@@ -3,8 +3,8 @@
 // Refuses: judging which replica leads. Times of other replicas stay text, to be compared and never to be parsed.
 
 import type { ObjectKey } from '../../wire/cluster.ts';
+import { numberAt, recordAt, textAt } from '../../wire/json-fields.ts';
 import { isRecord } from '../../wire/json-text.ts';
-import { numberAt, recordAt, textAt } from '../transport/json.ts';
 import { leases } from '../transport/resource-path.ts';
 import { type Call, callUnlessAbsent, type Transport } from '../transport/transport.ts';
 import { readMeta } from './stored-object.ts';

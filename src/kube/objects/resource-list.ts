@@ -4,9 +4,9 @@
 
 import type { StaticExportObject } from '../../wire/cluster.ts';
 import { ClusterError } from '../../wire/cluster-error.ts';
+import { recordAt, textAt } from '../../wire/json-fields.ts';
 import { isRecord } from '../../wire/json-text.ts';
 import { OversizeError, UnfinishedError } from '../transport/exchange.ts';
-import { recordAt, textAt } from '../transport/json.ts';
 import type { Resource } from '../transport/resource-path.ts';
 import type { Call, Transport } from '../transport/transport.ts';
 import { readResource } from './stored-object.ts';

@@ -9,8 +9,8 @@ import type {
   StaticExportObject,
 } from '../../wire/cluster.ts';
 import { ClusterError } from '../../wire/cluster-error.ts';
+import { type JsonRecord, numberAt, recordAt, textAt, textsAt } from '../../wire/json-fields.ts';
 import { isRecord } from '../../wire/json-text.ts';
-import { type JsonRecord, numberAt, recordAt, textAt, textsAt } from '../transport/json.ts';
 
 /** @throws {ClusterError} `Unavailable` when the answer is not a Kubernetes object */
 export function readMeta(object: unknown): ObjectMeta {

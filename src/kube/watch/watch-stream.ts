@@ -4,9 +4,9 @@
 
 import { readLines } from '../../runtime/lines.ts';
 import { ClusterError } from '../../wire/cluster-error.ts';
+import { type JsonRecord, numberAt, recordAt, textAt } from '../../wire/json-fields.ts';
 import { isRecord } from '../../wire/json-text.ts';
 import { isCostly } from '../transport/bounded-json.ts';
-import { type JsonRecord, numberAt, recordAt, textAt } from '../transport/json.ts';
 
 export type WatchEvent =
   | { readonly type: 'ADDED' | 'MODIFIED' | 'DELETED'; readonly object: JsonRecord }

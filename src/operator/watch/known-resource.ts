@@ -3,10 +3,10 @@
 // kept as their digest and recurring texts once. Pure but for those texts.
 
 import { createHash } from 'node:crypto';
-import { type JsonRecord, numberAt, recordAt, textAt } from '../../kube/transport/json.ts';
 import { targetReasons } from '../../staticexport/reasons.ts';
 import { targetTypes } from '../../staticexport/target-schema.ts';
 import type { ObjectMeta, StaticExportObject } from '../../wire/cluster.ts';
+import { type JsonRecord, numberAt, recordAt, textAt } from '../../wire/json-fields.ts';
 import { isRecord } from '../../wire/json-text.ts';
 import { apiHostOf } from '../queue/api-host.ts';
 

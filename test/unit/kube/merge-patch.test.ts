@@ -2,9 +2,10 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { mergePatch, textsAt } from '../../../../src/kube/transport/json.ts';
-import { isRecord } from '../../../../src/wire/json-text.ts';
-import * as fc from '../../../support/properties.ts';
+import { mergePatch } from '../../../src/kube/merge-patch.ts';
+import { textsAt } from '../../../src/wire/json-fields.ts';
+import { isRecord } from '../../../src/wire/json-text.ts';
+import * as fc from '../../support/properties.ts';
 
 /** RFC 7396 §2, as written there. */
 function applyPatch(target: unknown, patch: unknown): unknown {

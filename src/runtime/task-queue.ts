@@ -3,6 +3,7 @@
 // other task, and a host starts when the one before it has ended.
 
 import type { Clock } from './clock.ts';
+import { FairQueue } from './fair-queue.ts';
 import { askHost, TaskError, type TaskHost } from './task.ts';
 
 export interface TaskQueueOptions {
@@ -23,8 +24,7 @@ export interface TaskQueueOptions {
  */
 export class TaskQueue<Input, Output> {
   readonly #options: TaskQueueOptions;
-  /** For each owner, the calls that grant its waiting tasks their turn; the owner that is next comes first. */
-  readonly #waiting = new Map<string, Set<() => void>>();
+  readonly #waiting = new FairQueue<true>();
   readonly #closing = new AbortController();
   #idle = new AbortController();
   #host: TaskHost | undefined;
@@ -72,29 +72,13 @@ export class TaskQueue<Input, Output> {
   }
 
   async #takeTurn(owner: string, signal: AbortSignal): Promise<void> {
-    const waiting = this.#waiting.get(owner) ?? new Set();
     const { maxWaitingPerOwner } = this.#options;
-    if (waiting.size >= maxWaitingPerOwner) throw queueFull(maxWaitingPerOwner);
-    const { promise, resolve, reject } = Promise.withResolvers<void>();
-    this.#waiting.set(owner, waiting.add(resolve));
-    const leave = (): void => {
-      if (waiting.delete(resolve) && waiting.size === 0) this.#waiting.delete(owner);
-      reject(signal.reason);
-    };
-    signal.addEventListener('abort', leave);
-    await promise.finally(() => signal.removeEventListener('abort', leave));
+    if (this.#waiting.sizeOf(owner) >= maxWaitingPerOwner) throw queueFull(maxWaitingPerOwner);
+    await this.#waiting.wait(owner, signal);
   }
 
   #passTurn(): void {
-    for (const [owner, waiting] of this.#waiting) {
-      this.#waiting.delete(owner);
-      for (const grant of waiting) {
-        waiting.delete(grant);
-        if (waiting.size > 0) this.#waiting.set(owner, waiting);
-        grant();
-        return;
-      }
-    }
+    if (this.#waiting.grantNext(() => true)) return;
     this.#isBusy = false;
     if (this.#host === undefined) return;
     this.#idle = new AbortController();

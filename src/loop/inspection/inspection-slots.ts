@@ -4,6 +4,8 @@
 // more slots are taken than exist, and none is lost. A namespace that holds a slot, kept slots included, takes
 // another only while one more stays free. An inspection that may take a slot does not wait.
 
+import { FairQueue } from '../../runtime/fair-queue.ts';
+
 export interface Slot {
   /** Frees the slot for the next in the queue. Works once; further calls change nothing. */
   release(): void;
@@ -11,8 +13,8 @@ export interface Slot {
 
 export class InspectionSlots {
   readonly #count: number;
-  /** Waiting inspections by namespace. The namespace that is served next comes first. */
-  readonly #queue = new Map<string, Set<() => void>>();
+  /** By namespace. */
+  readonly #queue = new FairQueue<Slot>();
   readonly #kept = new Map<string, Slot>();
   /** How many slots each namespace holds, 1 or more. */
   readonly #held = new Map<string, number>();
@@ -29,9 +31,7 @@ export class InspectionSlots {
   }
 
   get waiting(): number {
-    let count = 0;
-    for (const waiting of this.#queue.values()) count += waiting.size;
-    return count;
+    return this.#queue.size;
   }
 
   /** True if `take` would return a slot at once. */
@@ -54,19 +54,7 @@ export class InspectionSlots {
     }
     const namespace = namespaceOf(id);
     if (this.#mayTake(namespace)) return this.#grant(namespace);
-    return new Promise((resolve, reject) => {
-      const serve = (): void => {
-        signal.removeEventListener('abort', stop);
-        resolve(this.#grant(namespace));
-      };
-      const stop = (): void => {
-        this.#drop(namespace, serve);
-        reject(signal.reason);
-      };
-      const waiting = this.#queue.get(namespace) ?? new Set();
-      this.#queue.set(namespace, waiting.add(serve));
-      signal.addEventListener('abort', stop, { once: true });
-    });
+    return await this.#queue.wait(namespace, signal);
   }
 
   /** Keeps a taken slot for the resource's next `take`, until `end` or `giveUp`. */
@@ -122,25 +110,9 @@ export class InspectionSlots {
    * freed its only slot may take one again.
    */
   #serveQueue(): void {
-    for (let next = this.#takeNext(); next !== undefined; next = this.#takeNext()) next();
-  }
-
-  #takeNext(): (() => void) | undefined {
-    for (const [namespace, waiting] of this.#queue) {
-      const [next] = waiting;
-      if (next === undefined || !this.#mayTake(namespace)) continue;
-      this.#drop(namespace, next);
-      // The rest of this namespace's queue waits until the other namespaces were served.
-      if (this.#queue.delete(namespace)) this.#queue.set(namespace, waiting);
-      return next;
-    }
-    return undefined;
-  }
-
-  #drop(namespace: string, serve: () => void): void {
-    const waiting = this.#queue.get(namespace);
-    waiting?.delete(serve);
-    if (waiting?.size === 0) this.#queue.delete(namespace);
+    const take = (namespace: string): Slot | undefined =>
+      this.#mayTake(namespace) ? this.#grant(namespace) : undefined;
+    while (this.#queue.grantNext(take));
   }
 }
 

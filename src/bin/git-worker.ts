@@ -3,7 +3,7 @@
 
 import process from 'node:process';
 import { readHeads, runPush } from '../git/push-run.ts';
-import type { GitHeadsResult, GitPushResult, SentGitTask } from '../git/push-task.ts';
+import type { GitHeads, GitPushResult, SentGitTask } from '../git/push-task.ts';
 import { readProxySettings } from '../http/proxy-settings.ts';
 import { systemClock } from '../runtime/clock.ts';
 import { systemRandom } from '../runtime/random.ts';
@@ -15,7 +15,7 @@ Error.stackTraceLimit = 0;
 
 serveTasks(work, processPort(process));
 
-function work(sent: SentGitTask): Promise<GitPushResult | GitHeadsResult> {
+function work(sent: SentGitTask): Promise<GitPushResult | GitHeads> {
   const context = { clock: systemClock, random: systemRandom, proxy: readProxySettings(process.env) };
   return sent.type === 'push' ? runPush(sent.task, context) : readHeads(sent.task, context);
 }

@@ -1,39 +1,23 @@
-// Why a bundle could not be obtained or was rejected: one class, with a stable code and a message for each reason.
-// `LinkExpired` and the transient codes (for example a page instead of the archive) say nothing about the content.
-// Every other code rejects the whole archive.
+// What a failed download or inspection says about a link and its archive, for decisions and metrics. Pure. A failure without a
+// row here, such as a page instead of the archive, says nothing about the content; only a refused input rejects it.
 
 import { PublishableError } from '../wire/publishable-error.ts';
 
-/** What the loop and the server do about it. */
-export const bundleErrorKinds = [
-  'expired-link', // the link has expired: get another
-  'early-link', // the link is not valid yet: the same link works later
-  'refused-link', // the storage refuses a link that is valid by its dates: a person has to allow it
-  'transient', // network, timeout, an answer that is no archive, disk full: the same link may work later
-  'rejected', // an archive came and is not a bundle that can be published: a retry should give the same
-] as const;
-export type BundleErrorKind = (typeof bundleErrorKinds)[number];
+export type BundleErrorKind =
+  | 'expired-link' // the link has expired: get another
+  | 'early-link' // the link is not valid yet: the same link works later
+  | 'refused-link' // the storage refuses a link that is valid by its dates: a person has to allow it
+  | 'transient' // network, timeout, an answer that is no archive, disk full: the same link may work later
+  | 'rejected'; // an archive came and is not a bundle that can be published: a retry should give the same
 
-/** Numbers of a failure that decide when the next attempt may succeed. They cross threads. */
-export interface FailureNumbers {
-  /** Of a link that is not valid yet. */
-  readonly retryAfterMs?: number | undefined;
-  /** What must be free on the store's disk. Absent where the disk does not say. */
-  readonly neededBytes?: number | undefined;
-}
+const ofLinks: ReadonlyMap<string, BundleErrorKind> = new Map([
+  ['LinkExpired', 'expired-link'],
+  ['LinkNotYetValid', 'early-link'],
+  ['LinkRefused', 'refused-link'],
+]);
 
-export class BundleError extends PublishableError {
-  readonly kind: BundleErrorKind;
-  readonly numbers: FailureNumbers;
-
-  constructor(
-    kind: BundleErrorKind,
-    code: string,
-    message: string,
-    options: { readonly cause?: unknown; readonly numbers?: FailureNumbers | undefined } = {},
-  ) {
-    super(code, message, options);
-    this.kind = kind;
-    this.numbers = options.numbers ?? {};
-  }
+/** An error of no known class is a defect or a fault of the machine: retried, never a refusal. */
+export function bundleErrorKind(error: unknown): BundleErrorKind {
+  if (!(error instanceof PublishableError)) return 'transient';
+  return ofLinks.get(error.code) ?? (error.kind === 'refused' ? 'rejected' : 'transient');
 }

@@ -1,13 +1,11 @@
 // Both sides of a task about one bundle in a worker thread: progress, errors of the thread, and its index in slices.
-// Refuses a failure without a kind. A failure that the thread did not explain is transient, because it says nothing
-// about the bundle. Invariant: no message holds more than one slice of rows, because reading a message delays every
+// Refuses nothing. A failure that the thread did not explain may be retried, because it says nothing about the bundle. Invariant: no message holds more than one slice of rows, because reading a message delays every
 // request meanwhile.
 
 import type { ResourceLimits } from 'node:worker_threads';
 import type { Clock } from '../runtime/clock.ts';
-import { runTask, type SendReport, type TaskOptions } from '../runtime/task.ts';
+import { runTask, type SendReport, type TaskOptions, taskErrorCode } from '../runtime/task.ts';
 import { PublishableError, publishableCode } from '../wire/publishable-error.ts';
-import { BundleError, bundleErrorKinds, type FailureNumbers } from './bundle-error.ts';
 import type { BundleFile, BundleIndex } from './bundle-index.ts';
 import type { DamagedBytes } from './store/pending-check.ts';
 
@@ -78,7 +76,7 @@ export interface BundleTaskOptions {
  * Does a task of `src/bin/bundle-worker.ts` or `src/bin/check-worker.ts`.
  *
  * @returns the index, without files where the thread handed none over; `undefined` when a check found damage
- * @throws {BundleError} the thread's, or a transient one of an unexpected end; the signal's reason
+ * @throws {PublishableError} the thread's, or a transient one of an unexpected end; the signal's reason
  */
 export async function runBundleTask<Task>(
   program: URL,
@@ -105,7 +103,7 @@ export interface ThreadTaskOptions<Report> extends TaskOptions<Report>, Pick<Bun
 /**
  * Does any task of a thread that reads bundles.
  *
- * @throws {BundleError} the thread's, or a transient one of an unexpected end; the signal's reason
+ * @throws {PublishableError} the thread's, or a transient one of an unexpected end; the signal's reason
  */
 export async function runThreadTask<Task, Output, Report>(
   program: URL,
@@ -116,29 +114,14 @@ export async function runThreadTask<Task, Output, Report>(
     return await runTask<Task, Output, Report>(program, task, options);
   } catch (error) {
     options.signal?.throwIfAborted();
-    throw bundleErrorOf(error, failure);
+    throw endOf(error, failure);
   }
 }
 
-function bundleErrorOf(cause: unknown, { code, work }: BundleTaskOptions['failure']): BundleError {
-  const kind = bundleErrorKinds.find(
-    (one) => cause instanceof Error && 'kind' in cause && cause.kind === one,
-  );
-  if (kind !== undefined && cause instanceof PublishableError) {
-    return new BundleError(kind, cause.code, cause.message, { cause, numbers: numbersOf(cause) });
-  }
-  const message = `${work} failed unexpectedly (${publishableCode(cause)}); retrying`;
-  return new BundleError('transient', code, message, { cause });
-}
-
-function numbersOf(cause: PublishableError): FailureNumbers | undefined {
-  const numbers: unknown = 'numbers' in cause ? cause.numbers : undefined;
-  if (typeof numbers !== 'object' || numbers === null) return undefined;
-  const numberOf = (value: unknown): number | undefined => (typeof value === 'number' ? value : undefined);
-  return {
-    retryAfterMs: 'retryAfterMs' in numbers ? numberOf(numbers.retryAfterMs) : undefined,
-    neededBytes: 'neededBytes' in numbers ? numberOf(numbers.neededBytes) : undefined,
-  };
+function endOf(cause: unknown, { code, work }: BundleTaskOptions['failure']): PublishableError {
+  if (cause instanceof PublishableError && taskErrorCode(cause) === undefined) return cause;
+  const message = `${work} failed unexpectedly (${publishableCode(cause)})`;
+  return new PublishableError(code, message, { kind: 'retry', cause });
 }
 
 /** The thread's side: sends the files, each slice when the one before was taken. */

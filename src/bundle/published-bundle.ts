@@ -30,9 +30,6 @@ export type ServedBundle = Pick<PublishedBundle, 'digest'> & {
   readonly jobId: string | undefined;
 } & { readonly [time in keyof LinkTimes]: LinkTimes[time] | undefined };
 
-/** Thrown when the text is not a `bundle.json`. */
-export class PublishedBundleError extends PublishableError {}
-
 const instant = z.pipe(
   z.iso.datetime({ offset: true }),
   z.transform((text: string) => Date.parse(text)),
@@ -88,7 +85,7 @@ const publishedSchema = z.extend(content, z.partial(link).shape).check(
   }),
 );
 
-/** Whole, as the operator writes it. @throws {PublishedBundleError} naming the fields that are wrong, never their values */
+/** Whole, as the operator writes it. @throws {PublishableError} naming the fields that are wrong, never their values */
 export function parsePublishedBundle(text: string): PublishedBundle {
   const { version, jobId, digest, pages, sizeBytes, ref, ...rest } = parseBundleJson(text, publishedSchema);
   const { bundleUrl: url, issuedAt, expiresAt } = rest;
@@ -102,7 +99,7 @@ export function parsePublishedBundle(text: string): PublishedBundle {
  * copy in a mirror, or the `digest` of what its store holds.
  * Every field that is present must be valid, so that a damaged text is never taken for a short one.
  *
- * @throws {PublishedBundleError} naming the fields that are wrong, never their values
+ * @throws {PublishableError} naming the fields that are wrong, never their values
  */
 export function parseServedBundle(text: string): ServedBundle {
   const served = parseBundleJson(text, servedSchema);
@@ -144,8 +141,8 @@ const wanted: Readonly<Record<string, string>> = {
 };
 
 /** Without a cause: a parser's message quotes the text, and the text holds the link. */
-function invalid(message: string): PublishedBundleError {
-  return new PublishedBundleError('InvalidBundleJson', message);
+function invalid(message: string): PublishableError {
+  return new PublishableError('InvalidBundleJson', message);
 }
 
 /** The text of `bundle.json`, keys in a fixed order, instants in UTC seconds. The result holds the link. */

@@ -4,7 +4,7 @@
 // helps, a printable, bounded form of it is appended.
 
 import { printable } from '../wire/printable-text.ts';
-import { BundleError } from './bundle-error.ts';
+import { PublishableError } from '../wire/publishable-error.ts';
 
 const sentences = {
   // the link and the download
@@ -71,11 +71,14 @@ export const refusalCodes: readonly string[] = Object.keys(sentences);
 export function refusal(
   code: RefusalCode,
   options: { readonly name?: string; readonly twin?: string; readonly cause?: unknown } = {},
-): BundleError {
+): PublishableError {
   const { name, twin } = options;
   const names = twin === undefined ? printableName(name ?? '') : bothNames(name ?? '', twin);
   const example = name === undefined ? '' : ` (${names})`;
-  return new BundleError('rejected', code, `${sentences[code]}${example}`, { cause: options.cause });
+  return new PublishableError(code, `${sentences[code]}${example}`, {
+    kind: 'refused',
+    cause: options.cause,
+  });
 }
 
 /**
@@ -100,8 +103,8 @@ type OddAnswerCode = keyof typeof oddAnswers;
 export const oddAnswerCodes: readonly string[] = Object.keys(oddAnswers);
 
 /** Transient: the same link may lead to the archive later. */
-export function oddAnswer(code: OddAnswerCode): BundleError {
-  return new BundleError('transient', code, `${oddAnswers[code]}; retrying`);
+export function oddAnswer(code: OddAnswerCode): PublishableError {
+  return new PublishableError(code, `${oddAnswers[code]}; retrying`, { kind: 'retry' });
 }
 
 const longestName = 96;

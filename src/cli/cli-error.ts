@@ -1,13 +1,11 @@
-// Why a command failed: a stable code, a message, the outcome with its exit code, and what to do next. Also maps the
-// errors of the export API, of archives and of the Kubernetes API server to an outcome. Refuses: reading a message; only
-// classes and codes decide. Anything unknown is a bug of this program.
+// Why a command failed: a stable code, a message, the outcome with its exit code, and what to do next. Also maps any other
+// failure to an outcome. Refuses: reading a message; its kind decides, and its code where a person must act. Anything unknown
+// is a bug of this program.
 
-import { BundleError, type BundleErrorKind } from '../bundle/bundle-error.ts';
-import { ExportApiError, type ExportApiErrorCode } from '../export-api/answers.ts';
-import { KitError } from '../mirror/kit/kit-error.ts';
-import { MirrorError, type MirrorErrorCode } from '../mirror/mirror-error.ts';
-import { BucketFault, type BucketFaultCode } from '../s3/bucket-fault.ts';
-import { ClusterError, type ClusterErrorCode } from '../wire/cluster-error.ts';
+import type { ExportApiErrorCode } from '../export-api/answers.ts';
+import type { MirrorErrorCode } from '../mirror/mirror-error.ts';
+import type { BucketFaultCode } from '../s3/bucket-fault.ts';
+import { ClusterError } from '../wire/cluster-error.ts';
 import { PublishableError, publishableCode, publishableMessage } from '../wire/publishable-error.ts';
 import type { Outcome } from './exit-code.ts';
 
@@ -27,6 +25,7 @@ export interface CliErrorOptions extends Reached {
   readonly known?: Readonly<Record<string, unknown>>;
 }
 
+/** A class of its own, because it carries the outcome and the steps of a command. */
 export class CliError extends PublishableError {
   readonly outcome: Outcome;
   /** Commands or steps that help, a line each. */
@@ -69,79 +68,58 @@ export interface Failure extends Reached {
   readonly known: Readonly<Record<string, unknown>>;
 }
 
-const exportApiOutcomes: Readonly<Record<ExportApiErrorCode, Outcome>> = {
+/** Codes of a destination that did not take what was to be written: `conversations/sinks` and its state. */
+type DestinationCode =
+  | 'BudgetFull'
+  | 'DestinationBusy'
+  | 'DestinationFull'
+  | 'PartChanged'
+  | 'StateFull'
+  | 'WebhookRefused';
+
+/** What is not temporary, and no input that is refused. Other codes are of a wrong flag, file or address. */
+const outcomes: Readonly<Partial<Record<string, Outcome>>> = {
   BadRequest: 'exportFailed',
-  Unauthorized: 'key',
-  Forbidden: 'key',
   NotFound: 'exportFailed',
   Gone: 'exportFailed',
-  Conflict: 'temporary',
-  RateLimited: 'temporary',
-  ServerError: 'temporary',
-  UnexpectedAnswer: 'temporary',
-  RequestTimeout: 'temporary',
-  NetworkError: 'temporary',
-  Aborted: 'temporary',
-};
-
-const bundleOutcomes: Readonly<Record<BundleErrorKind, Outcome>> = {
-  'expired-link': 'temporary',
-  'early-link': 'temporary',
-  'refused-link': 'temporary',
-  transient: 'temporary',
-  rejected: 'archiveRejected',
-};
-
-/** Of a bucket that holds no mirror; unless the same call may succeed later. */
-const bucketOutcomes: Readonly<Record<BucketFaultCode, Outcome>> = {
-  InvalidAddress: 'usage',
-  InvalidCredentials: 'usage',
-  AddressNotAllowed: 'usage',
-  CertificateNotTrusted: 'usage',
-  Denied: 'notWritten',
-  QuotaExceeded: 'notWritten',
-  Protected: 'notWritten',
-  Refused: 'notWritten',
-  BucketMissing: 'notWritten',
-  WrongRegion: 'notWritten',
-  ClockSkewed: 'notWritten',
-  Unreachable: 'temporary',
-  NotABucket: 'notWritten',
-  ContentRefused: 'notWritten',
-};
-
-/** Of a registry or a bucket with a mirror; unless the same call may succeed later. */
-const mirrorOutcomes: Readonly<Record<MirrorErrorCode, Outcome>> = {
-  InvalidReference: 'usage',
-  InvalidCredentials: 'usage',
-  HostNotAllowed: 'usage',
-  AddressNotAllowed: 'usage',
-  CertificateNotTrusted: 'usage',
+  Unauthorized: 'key',
+  Forbidden: 'key',
+  // Another link may be allowed.
+  LinkRefused: 'temporary',
   Denied: 'notWritten',
   QuotaExceeded: 'notWritten',
   Protected: 'notWritten',
   FormatRefused: 'notWritten',
   Refused: 'notWritten',
   RepositoryMissing: 'notWritten',
+  BucketMissing: 'notWritten',
   WrongRegion: 'notWritten',
   ClockSkewed: 'notWritten',
   Unreachable: 'temporary',
   NotARegistry: 'notWritten',
+  NotABucket: 'notWritten',
   TagOccupied: 'notWritten',
   NotABundle: 'notWritten',
   BlobMissing: 'notWritten',
   BlobDamaged: 'notWritten',
+  ContentRefused: 'notWritten',
   SpoolFull: 'temporary',
-  OwnedElsewhere: 'usage',
   WorkFailed: 'temporary',
-};
-
-/** Of the Kubernetes API server; any other code is a refusal. */
-const temporaryClusterCodes: ReadonlySet<ClusterErrorCode> = new Set([
-  'Unavailable',
-  'TooManyRequests',
-  'Conflict',
-]);
+  InvalidReference: 'usage',
+  InvalidAddress: 'usage',
+  InvalidCredentials: 'usage',
+  HostNotAllowed: 'usage',
+  AddressNotAllowed: 'usage',
+  CertificateNotTrusted: 'usage',
+  OwnedElsewhere: 'usage',
+  BudgetFull: 'notWritten',
+  DestinationBusy: 'notWritten',
+  DestinationFull: 'notWritten',
+  PartChanged: 'notWritten',
+  StateFull: 'notWritten',
+  WebhookRefused: 'notWritten',
+} satisfies Record<MirrorErrorCode | BucketFaultCode | DestinationCode, Outcome> &
+  Partial<Record<ExportApiErrorCode | 'LinkRefused', Outcome>>;
 
 const retryableOutcomes: ReadonlySet<Outcome> = new Set([
   'temporary',
@@ -156,7 +134,7 @@ export function failureOf(error: unknown): Failure {
   return {
     outcome,
     code: publishableCode(error),
-    message: messageOf(error),
+    message: publishableMessage(error),
     retryable: retryableOutcomes.has(outcome),
     next: nextOf(error),
     known: error instanceof CliError ? error.known : {},
@@ -164,28 +142,17 @@ export function failureOf(error: unknown): Failure {
   };
 }
 
-function messageOf(error: unknown): string {
-  const message = publishableMessage(error);
-  // Servers and the operator retry, and these messages say so. A command says itself whether it does.
-  if (error instanceof BundleError) return message.replace(/; retrying( later)?$/, '');
-  const isStorage = error instanceof MirrorError || error instanceof BucketFault;
-  return isStorage ? message.replace(/ Retrying\.$/, '') : message;
-}
-
 function nextOf(error: unknown): readonly string[] {
   if (error instanceof CliError) return error.next;
-  if (error instanceof KitError) return [error.remedy];
-  const isForbidden = error instanceof ClusterError && error.code === 'Forbidden';
-  return isForbidden ? ['static-export doctor  # names the permissions that are missing'] : [];
+  if (error instanceof ClusterError && error.code === 'Forbidden')
+    return ['static-export doctor  # names the permissions that are missing'];
+  return error instanceof PublishableError && error.remedy !== undefined ? [error.remedy] : [];
 }
 
 function outcomeOf(error: unknown): Outcome {
   if (error instanceof CliError) return error.outcome;
-  if (error instanceof ExportApiError) return exportApiOutcomes[error.code];
-  if (error instanceof BundleError) return bundleOutcomes[error.kind];
-  if (error instanceof ClusterError) return temporaryClusterCodes.has(error.code) ? 'temporary' : 'cluster';
-  if (error instanceof KitError) return 'archiveRejected';
-  if (error instanceof BucketFault) return error.isTemporary ? 'temporary' : bucketOutcomes[error.bucketCode];
-  if (error instanceof MirrorError) return error.isTemporary ? 'temporary' : mirrorOutcomes[error.mirrorCode];
-  return error instanceof PublishableError ? 'usage' : 'bug';
+  if (!(error instanceof PublishableError)) return 'bug';
+  if (error.isTemporary) return 'temporary';
+  if (error instanceof ClusterError) return 'cluster';
+  return error.kind === 'refused' ? 'archiveRejected' : (outcomes[error.code] ?? 'usage');
 }

@@ -9,8 +9,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import type { Clock } from '../runtime/clock.ts';
 import { makeFolder } from '../runtime/folder.ts';
 import { formatInstant } from '../wire/instant.ts';
-import { publishableCode } from '../wire/publishable-error.ts';
-import { ConversationError } from './conversation-error.ts';
+import { PublishableError, publishableCode } from '../wire/publishable-error.ts';
 import { inTransaction, isDiskFull, numberIn, openDatabase } from './sqlite.ts';
 
 export interface BudgetRule {
@@ -31,7 +30,7 @@ export interface Budget {
    * Waits until a request may be sent, and counts it.
    * @param onWait is called before a wait
    * @returns to be called when it is answered
-   * @throws {ConversationError} `BudgetSpent`, `RateLimited` when the wait is longer than the rule allows; `BudgetFull`
+   * @throws {PublishableError} `BudgetSpent`, `RateLimited` when the wait is longer than the rule allows; `BudgetFull`
    */
   take(signal: AbortSignal, onWait?: OnWait): Promise<() => void>;
   /** The export API asks for a pause, which all processes keep. */
@@ -51,7 +50,7 @@ export function budgetPath(folder: string, host: string, key: string): string {
   return join(folder, `${name}.sqlite`);
 }
 
-/** @throws {ConversationError} `BudgetUnusable`, `BudgetFull`, `BudgetBusy` */
+/** @throws {PublishableError} `BudgetUnusable`, `BudgetFull`, `BudgetBusy` */
 export async function openBudget(path: string, rule: BudgetRule, clock: Clock): Promise<Budget> {
   try {
     await makeFolder(join(path, '..'), 0o700);
@@ -62,18 +61,18 @@ export async function openBudget(path: string, rule: BudgetRule, clock: Clock): 
   }
 }
 
-function budgetFault(cause: unknown): ConversationError {
+function budgetFault(cause: unknown): PublishableError {
   if (isDiskFull(cause)) {
     const message =
       'the folder of request budgets cannot be written: its disk is full. Free space, or set XDG_STATE_HOME to a folder on another disk';
-    return new ConversationError('sink', 'BudgetFull', message, { cause });
+    return new PublishableError('BudgetFull', message, { cause });
   }
   if (cause instanceof Error && /database is locked/.test(cause.message)) {
     const message = 'another program keeps the file of request budgets locked. Run the command again';
-    return new ConversationError('temporary', 'BudgetBusy', message, { cause });
+    return new PublishableError('BudgetBusy', message, { kind: 'retry', cause });
   }
   const message = `the folder of request budgets cannot be used (${publishableCode(cause)}); set XDG_STATE_HOME to a folder that can be written`;
-  return new ConversationError('usage', 'BudgetUnusable', message, { cause });
+  return new PublishableError('BudgetUnusable', message, { cause });
 }
 
 /** A loss of power may damage the file. Its content is worth an hour. */
@@ -138,7 +137,7 @@ function budgetOver(database: DatabaseSync, rule: BudgetRule, clock: Clock): Bud
         const answer = attempt(decide);
         if (answer.kind === 'taken') return () => attempt(() => void move.run(clock.now(), answer.id));
         const ms = answer.until - clock.now();
-        if (ms > rule.maxWaitMs) throw spent(answer.isPaused, answer.until, rule);
+        if (ms > rule.maxWaitMs) throw spent(answer.isPaused, answer.until, ms, rule);
         onWait?.(ms, answer.isPaused);
         await clock.after(ms, signal);
       }
@@ -148,15 +147,20 @@ function budgetOver(database: DatabaseSync, rule: BudgetRule, clock: Clock): Bud
   };
 }
 
-function spent(isPaused: boolean, until: number, { requests, reserve }: BudgetRule): ConversationError {
+function spent(
+  isPaused: boolean,
+  until: number,
+  waitMs: number,
+  { requests, reserve }: BudgetRule,
+): PublishableError {
   // Rounded up, so that a run at that second finds a request.
   const time = formatInstant(until + 999);
   const again = `Run the command again from ${time}; it goes on where it stopped`;
   if (isPaused) {
     const message = `the export API limits the rate of requests. ${again}`;
-    return new ConversationError('temporary', 'RateLimited', message, { retryAt: until });
+    return new PublishableError('RateLimited', message, { kind: 'wait', retryAfterMs: waitMs });
   }
   const kept = reserve > 0 ? `, of which ${reserve} are reserved` : '';
   const message = `the budget of ${requests} requests${kept} is spent. ${again}`;
-  return new ConversationError('temporary', 'BudgetSpent', message, { retryAt: until });
+  return new PublishableError('BudgetSpent', message, { kind: 'wait', retryAfterMs: waitMs });
 }

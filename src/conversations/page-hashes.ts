@@ -19,7 +19,7 @@ export type PageHashes = ReadonlyMap<string, string>;
 const limits = { maxOldGenerationSizeMb: 256, maxYoungGenerationSizeMb: 16 };
 /**
  * @param program of the thread (`src/bin/pages-worker.ts`, or where the build put it)
- * @throws {TaskError} the signal's reason
+ * @throws {PublishableError} of the thread; the signal's reason
  */
 export function readPageHashes(
   program: URL,

@@ -5,7 +5,7 @@
 import { readdir, rm, rmdir } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { syncFolder } from '../runtime/folder.ts';
-import { ConversationError } from './conversation-error.ts';
+import { PublishableError } from '../wire/publishable-error.ts';
 import { placeKind, type SinkFormat } from './sinks/open-sink.ts';
 import { partialName } from './sinks/partition-store.ts';
 import type { ConversationState } from './state.ts';
@@ -45,10 +45,10 @@ export function checkPrunable(format: SinkFormat, to: string): string | undefine
 /** The start of the day in UTC that holds an instant. */
 export const dayStart = (epochMs: number): number => Math.floor(epochMs / dayMs) * dayMs;
 
-/** @throws {ConversationError} `PruneNotPossible` @throws the file system's error */
+/** @throws {PublishableError} `PruneNotPossible` @throws the file system's error */
 export async function pruneTurns({ state, format, to, project, before }: PruneRequest): Promise<PruneCounts> {
   const wrong = checkPrunable(format, to);
-  if (wrong !== undefined) throw new ConversationError('usage', 'PruneNotPossible', wrong);
+  if (wrong !== undefined) throw new PublishableError('PruneNotPossible', wrong);
   const limit = dayStart(before);
   const turns = state.prune(limit);
   const path = resolve(to);

@@ -86,7 +86,7 @@ const mostRestarts = 3;
 const mostUncommitted = 20_000;
 
 /**
- * @throws {ExportApiError} {ConversationError} the signal's reason; what was committed stays
+ * @throws {ExportApiError} {PublishableError} the signal's reason; what was committed stays
  */
 export async function runExport(
   request: RunRequest,

@@ -8,7 +8,6 @@ import * as z from 'zod/mini';
 import { makeFolder } from '../runtime/folder.ts';
 import { readJson } from '../wire/json-text.ts';
 import { PublishableError, publishableCode } from '../wire/publishable-error.ts';
-import { ConversationError } from './conversation-error.ts';
 import { createKnownTurns, type KnownTurns, knownTurnsTable, type TurnBatch } from './known-turns.ts';
 import { inTransaction, isDiskFull, numberIn, openDatabase } from './sqlite.ts';
 import { type ReadWindows, windowsSchema } from './windows.ts';
@@ -49,7 +48,7 @@ const format = 1;
 /**
  * @param folder created if absent, for its owner alone; `undefined`: in a file that ends with the process
  * @param names whether `identity` has all names of the state's, or some
- * @throws {ConversationError} `StateBusy`, `StateMismatch`, `StateInvalid`, `StateUnusable`, `StateFull`
+ * @throws {PublishableError} `StateBusy`, `StateMismatch`, `StateInvalid`, `StateUnusable`, `StateFull`
  */
 export async function openState(
   folder: string | undefined,
@@ -71,7 +70,7 @@ export async function openState(
       throw error;
     }
   } catch (error) {
-    throw error instanceof ConversationError ? error : stateFault(error);
+    throw error instanceof PublishableError ? error : stateFault(error);
   }
 }
 
@@ -103,7 +102,7 @@ function requireIdentity(database: DatabaseSync, identity: StateIdentity, known:
   const inBoth = different.filter((name) => name in identity && name in read.data);
   const named = (inBoth.length > 0 ? inBoth : different).join(', ');
   const message = `the state is of another ${named}; use the settings of the first run, or ${another}`;
-  throw new ConversationError('usage', 'StateMismatch', message);
+  throw new PublishableError('StateMismatch', message);
 }
 
 const isUnused = (database: DatabaseSync, facts: Facts): boolean =>
@@ -114,9 +113,8 @@ const isUnused = (database: DatabaseSync, facts: Facts): boolean =>
 /** Another state alone would find files that it did not write. */
 const another = 'name another --to and another folder with --state';
 
-const invalid = (): ConversationError =>
-  new ConversationError(
-    'usage',
+const invalid = (): PublishableError =>
+  new PublishableError(
     'StateInvalid',
     `the state is damaged, or of another version of the program; ${another}`,
   );
@@ -205,13 +203,13 @@ function stateIn(database: DatabaseSync): ConversationState {
 }
 
 /** SQLite's own words name a problem, and hold no text of a row. */
-function stateFault(cause: unknown): ConversationError {
-  if (cause instanceof ConversationError) return cause;
+function stateFault(cause: unknown): PublishableError {
+  if (cause instanceof PublishableError) return cause;
   const text = cause instanceof Error && !(cause instanceof PublishableError) ? cause.message : '';
   if (/not a database|malformed/.test(text)) return invalid();
   if (/database is locked/.test(text)) {
     const message = 'another run uses this state folder; run the command again when it has ended';
-    return new ConversationError('temporary', 'StateBusy', message, { cause });
+    return new PublishableError('StateBusy', message, { kind: 'retry', cause });
   }
   const isFull = isDiskFull(cause);
   const reason = isFull
@@ -220,7 +218,7 @@ function stateFault(cause: unknown): ConversationError {
       ? 'it cannot be written'
       : publishableCode(cause);
   const message = `the state folder cannot be used: ${reason}. Free space, or name a folder that can be written with --state`;
-  return new ConversationError(isFull ? 'sink' : 'usage', isFull ? 'StateFull' : 'StateUnusable', message, {
+  return new PublishableError(isFull ? 'StateFull' : 'StateUnusable', message, {
     cause,
   });
 }

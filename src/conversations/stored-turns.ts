@@ -7,8 +7,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import * as z from 'zod/mini';
 import { readJson, wellFormedText } from '../wire/json-text.ts';
 import { printable } from '../wire/printable-text.ts';
-import { publishableCode } from '../wire/publishable-error.ts';
-import { ConversationError } from './conversation-error.ts';
+import { PublishableError, publishableCode } from '../wire/publishable-error.ts';
 import { type Turn, turnSchema } from './turn.ts';
 
 /** What readers of a store use. */
@@ -42,7 +41,7 @@ const readable = 'name what "conversations export" wrote with --format ndjson or
 /** Of one turn, its answer included. */
 const longestLine = 16 * 1024 * 1024;
 
-/** @throws {ConversationError} `StoreUnreadable`, `StoreEmpty`, `StoreInvalid` */
+/** @throws {PublishableError} `StoreUnreadable`, `StoreEmpty`, `StoreInvalid` */
 export async function* readStoredTurns(path: string): AsyncGenerator<StoredTurn> {
   const kind = await stat(path).catch(unreadable);
   if (kind.isDirectory()) {
@@ -51,7 +50,7 @@ export async function* readStoredTurns(path: string): AsyncGenerator<StoredTurn>
       .sort();
     if (names.length === 0) {
       const message = `--from is a folder without an .ndjson file; ${readable}`;
-      throw new ConversationError('usage', 'StoreEmpty', message);
+      throw new PublishableError('StoreEmpty', message);
     }
     for (const name of names) yield* readLineFile(join(path, name), name);
   } else if (await isSqlite(path)) yield* readSqlite(path);
@@ -121,12 +120,8 @@ function parseTurn(line: string, name: string, lineNumber: number): StoredTurn {
   return parsed.data;
 }
 
-const invalid = (name: string, line: number): ConversationError =>
-  new ConversationError(
-    'usage',
-    'StoreInvalid',
-    `line ${line} of ${printable(name)} is not a turn; ${readable}`,
-  );
+const invalid = (name: string, line: number): PublishableError =>
+  new PublishableError('StoreInvalid', `line ${line} of ${printable(name)} is not a turn; ${readable}`);
 
 function unreadable(cause: unknown): never {
   const code = publishableCode(cause);
@@ -134,7 +129,7 @@ function unreadable(cause: unknown): never {
     code === 'ENOENT'
       ? '--from does not exist; check its path'
       : `--from cannot be read (${code}); check its path and permissions`;
-  throw new ConversationError('usage', 'StoreUnreadable', message, { cause });
+  throw new PublishableError('StoreUnreadable', message, { cause });
 }
 
 async function isSqlite(path: string): Promise<boolean> {
@@ -160,15 +155,14 @@ async function* readSqlite(path: string): AsyncGenerator<StoredTurn> {
     const sources = database.prepare(selectSources);
     for (const row of database.prepare(selectTurns).iterate()) {
       const parsed = storedTurn.safeParse({ ...row, sources: sources.all(String(row['turn_key'])) });
-      if (!parsed.success)
-        throw new ConversationError('usage', 'StoreInvalid', 'a row of --from is not a turn');
+      if (!parsed.success) throw new PublishableError('StoreInvalid', 'a row of --from is not a turn');
       yield parsed.data;
     }
   } catch (cause) {
-    if (cause instanceof ConversationError || !(cause instanceof Error)) throw cause;
+    if (cause instanceof PublishableError || !(cause instanceof Error)) throw cause;
     if (!('code' in cause) || cause.code !== 'ERR_SQLITE_ERROR') throw cause;
     const message = '--from is not a SQLite file of "conversations export", or is damaged or in use';
-    throw new ConversationError('usage', 'StoreUnreadable', message, { cause });
+    throw new PublishableError('StoreUnreadable', message, { cause });
   } finally {
     database?.close();
   }

@@ -51,12 +51,21 @@ export type ExportApiErrorCode =
   | 'NetworkError' // no answer at all
   | 'Aborted'; // the caller's signal
 
-/** The only error that the client throws. The message is made of code, status, this client's own text and `said`. */
-export class ExportApiError extends PublishableError {
-  declare readonly code: ExportApiErrorCode;
+/** What the same call gives again. */
+const lasting: ReadonlySet<ExportApiErrorCode> = new Set([
+  'BadRequest',
+  'Unauthorized',
+  'Forbidden',
+  'NotFound',
+  'Gone',
+]);
+
+/**
+ * The only error that the client throws. The message is made of code, status, this client's own text and `said`. A class of its
+ * own, because callers read the status and the id of the request.
+ */
+export class ExportApiError extends PublishableError<ExportApiErrorCode> {
   readonly status: number | undefined;
-  /** From `Retry-After`, already bounded. */
-  readonly retryAfterMs: number | undefined;
   /** From `x-request-id` and similar headers, printable and bounded, for a support ticket. */
   readonly requestId: string | undefined;
   /** The export API's own words, as an excerpt without secrets. The message repeats it. */
@@ -73,9 +82,11 @@ export class ExportApiError extends PublishableError {
       readonly cause?: unknown;
     } = {},
   ) {
-    super(code, withWords(message, details.said), { cause: details.cause });
+    super(code, withWords(message, details.said), {
+      kind: lasting.has(code) ? 'stall' : 'retry',
+      ...details,
+    });
     this.status = details.status;
-    this.retryAfterMs = details.retryAfterMs;
     this.requestId = details.requestId;
     this.said = details.said;
   }

@@ -2,8 +2,9 @@
 // thread of its caller parses no large one. Refuses: retrying, paging (conversation-pages.ts), pacing. Invariant: rejects
 // with ExportApiError only.
 
-import { runTask, TaskError } from '../runtime/task.ts';
+import { runTask, taskErrorCode } from '../runtime/task.ts';
 import { readJson } from '../wire/json-text.ts';
+import { PublishableError } from '../wire/publishable-error.ts';
 import { ExportApiError } from './answers.ts';
 import { checkedId, createCaller } from './client.ts';
 import { conversationsPath, pageLimits } from './contract.ts';
@@ -65,7 +66,7 @@ async function readInThread(
     return { rows, following: end };
   } catch (cause) {
     if (signal.aborted) throw stopped(cause);
-    if (!(cause instanceof TaskError)) throw cause;
+    if (!(cause instanceof PublishableError) || taskErrorCode(cause) === undefined) throw cause;
     const message = `a page of conversations could not be read (${cause.message}); lower --limit`;
     throw new ExportApiError('UnexpectedAnswer', message, { status, cause });
   }

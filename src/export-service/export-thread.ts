@@ -6,10 +6,11 @@
 import { rm } from 'node:fs/promises';
 import type { Clock } from '../runtime/clock.ts';
 import type { Logger } from '../runtime/logger.ts';
-import { runTask, type SendReport, serveTasks, TaskError } from '../runtime/task.ts';
+import { runTask, type SendReport, serveTasks, taskErrorCode } from '../runtime/task.ts';
+import { PublishableError } from '../wire/publishable-error.ts';
 import type { CrawlProgress } from './crawler/contract.ts';
 import { partialFile } from './crawler/contract.ts';
-import { CrawlError, crawlTimedOut } from './crawler/crawl-error.ts';
+import { crawlTimedOut } from './crawler/crawl-error.ts';
 import type { Exported, ExportRequest, SiteExport } from './site-export.ts';
 
 /** What a site of the largest size allowed needs, with some room; see "Memory" of the chart. */
@@ -59,7 +60,7 @@ export function exportInThread(program: URL, maxHeapMb = defaultMaxHeapMb): Site
       });
     } catch (error) {
       await rm(partialFile(destination), { force: true });
-      throw error instanceof TaskError ? crawlErrorOf(error, domain, maxHeapMb) : error;
+      throw crawlErrorOf(error, domain, maxHeapMb);
     } finally {
       crawled.abort();
     }
@@ -97,13 +98,16 @@ function loggerTo(report: SendReport<ExportReport>, bound: object = {}): Logger 
   };
 }
 
-function crawlErrorOf(cause: TaskError, domain: string, maxHeapMb: number): CrawlError {
-  return cause.code === 'TaskOutOfMemory'
-    ? new CrawlError(
+/** @returns an error of the crawl itself, as it is */
+function crawlErrorOf(cause: unknown, domain: string, maxHeapMb: number): unknown {
+  const code = taskErrorCode(cause);
+  if (code === undefined) return cause;
+  return code === 'TaskOutOfMemory'
+    ? new PublishableError(
         'CrawlOutOfMemory',
         `the crawl of ${domain} needed more than ${maxHeapMb} MB of memory; nothing was exported: ` +
           'unlink its largest pages or disallow them in robots.txt',
         { cause },
       )
-    : new CrawlError('CrawlFailed', `the thread that crawled ${domain} ended unexpectedly`, { cause });
+    : new PublishableError('CrawlFailed', `the thread that crawled ${domain} ended unexpectedly`, { cause });
 }

@@ -1,9 +1,10 @@
 // What the attempts of a push share: their context, the commit of edited files, and what each edit became. Invariant: an
 // attempt ends with a result, with `behind`, or with a fault.
 
+import { PublishableError } from '../wire/publishable-error.ts';
 import { writeCommitMessage } from './commit-message.ts';
 import { type EditPlan, wasWritten } from './edit-plan.ts';
-import { GitFault } from './git-fault.ts';
+import type { GitFault } from './git-fault.ts';
 import type { Commit } from './object-bytes.ts';
 import type { GitEdit, GitEditResult, GitPushResult, GitPushTask } from './push-task.ts';
 import type { Repository } from './repository.ts';
@@ -19,7 +20,7 @@ export interface AttemptContext {
 }
 
 /** `behind`: another client pushed since the fetch. */
-export type Attempt = Extract<GitPushResult, { outcome: 'done' }> | 'behind';
+export type Attempt = GitPushResult | 'behind';
 
 /** @param depth as of `Repository.fetch`. @throws {GitFault} `BranchNotFound` or `EmptyRepository` */
 export async function fetchHead(
@@ -31,8 +32,8 @@ export async function fetchHead(
   if (oid === undefined) throw await branchNotFound(branch, repository);
   const commit = await repository.objects.readCommit(oid);
   if (commit === undefined) {
-    throw new GitFault('Unreachable', 'The git host sent no commit for the branch. Retrying.', {
-      isTemporary: true,
+    throw new PublishableError('Unreachable', 'The git host sent no commit for the branch. Retrying.', {
+      kind: 'retry',
     });
   }
   return commit;
@@ -40,8 +41,11 @@ export async function fetchHead(
 
 export async function branchNotFound(branch: string, repository: Repository): Promise<GitFault> {
   return (await repository.isEmpty())
-    ? new GitFault('EmptyRepository', 'The repository has no commit yet. Push a first commit with the file.')
-    : new GitFault(
+    ? new PublishableError(
+        'EmptyRepository',
+        'The repository has no commit yet. Push a first commit with the file.',
+      )
+    : new PublishableError(
         'BranchNotFound',
         `The repository has no branch ${branch}. Correct the branch, or make it.`,
       );

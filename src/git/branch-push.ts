@@ -10,12 +10,12 @@ export async function tryOnBranch(context: AttemptContext): Promise<Attempt> {
   const head = await fetchHead(context, task.branch, 1);
   const { plans, texts } = await planTree(repository.objects, head.tree, task.edits, isToWrite);
   const edits = task.edits.map((edit) => resultOf(edit, plans.get(edit.id)));
-  if (texts.size === 0) return { outcome: 'done', head: head.oid, heads: { branch: head.oid }, edits };
+  if (texts.size === 0) return { head: head.oid, heads: { branch: head.oid }, edits };
   const written = task.edits.filter((_edit, at) => edits[at]?.outcome === 'written');
   const commit = await commitTexts(context, head, texts, written);
   const push = { commit, branch: task.branch, expected: head.oid, isForced: false };
   const pushed = await repository.push(push);
   if (pushed.outcome === 'declined') throw pushed.fault;
   if (pushed.outcome === 'behind') return 'behind';
-  return { outcome: 'done', head: commit, commit, heads: { branch: commit }, edits };
+  return { head: commit, commit, heads: { branch: commit }, edits };
 }

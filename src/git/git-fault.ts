@@ -6,38 +6,16 @@ import { isOfCertificate, readConnectionFault } from '../http/connection-fault.t
 import { excerptOf } from '../wire/foreign-words.ts';
 import { printable } from '../wire/printable-text.ts';
 import { PublishableError, publishableCode } from '../wire/publishable-error.ts';
-import type { GitFailure, GitFailureCode } from './push-task.ts';
+import type { GitFailureCode } from './push-task.ts';
 
-export class GitFault extends PublishableError {
-  readonly gitCode: GitFailureCode;
-  readonly isTemporary: boolean;
+export type GitFault = PublishableError<GitFailureCode>;
 
-  constructor(
-    code: GitFailureCode,
-    message: string,
-    options: { readonly isTemporary?: boolean; readonly cause?: unknown } = {},
-  ) {
-    super(code, message, { cause: options.cause });
-    this.gitCode = code;
-    this.isTemporary = options.isTemporary ?? false;
-  }
-}
-
-export function failureOf(error: unknown): GitFailure {
-  const fault = error instanceof GitFault ? error : unexpected(error);
-  return {
-    outcome: 'failed',
-    code: fault.gitCode,
-    message: fault.message,
-    isTemporary: fault.isTemporary,
-  };
-}
-
-const unexpected = (cause: unknown): GitFault =>
-  new GitFault(
+/** What an error means that nothing else explains. */
+export const unexpected = (cause: unknown): GitFault =>
+  new PublishableError(
     'Unexpected',
-    `The push failed unexpectedly (${codeOf(cause)}). Check that the repository is valid with \`git fsck\`. Retrying.`,
-    { isTemporary: true, cause },
+    `The push failed unexpectedly (${codeOf(cause)}). Check that the repository is valid with \`git fsck\`.`,
+    { kind: 'retry', cause },
   );
 
 /** The git client's errors name themselves by class names; their texts may hold anything. */
@@ -47,29 +25,29 @@ function codeOf(error: unknown): string {
 }
 
 export const timedOut = (deadlineMs: number, cause?: unknown): GitFault =>
-  new GitFault(
+  new PublishableError(
     'Timeout',
     `The git host did not finish in time (${deadlineMs / 1000} s). Check that it answers. Retrying.`,
     {
-      isTemporary: true,
+      kind: 'retry',
       cause,
     },
   );
 
 /** What a network error of a request means. */
 export function networkFault(host: string, error: unknown): GitFault {
-  if (error instanceof GitFault) return error;
+  if (error instanceof PublishableError) return error;
   const fault = readConnectionFault(error);
   if (fault.kind === 'internal-address') return addressNotAllowed(host, error);
   const remedy = fault.kind === 'unknown-ca' ? 'Add its CA certificate to the credentials' : fault.remedy;
   const said = `Git host ${host} ${fault.what}. ${remedy}.`;
   return isOfCertificate(fault)
-    ? new GitFault('CertificateNotTrusted', said, { cause: error })
-    : new GitFault('Unreachable', `${said} Retrying.`, { isTemporary: true, cause: error });
+    ? new PublishableError('CertificateNotTrusted', said, { cause: error })
+    : new PublishableError('Unreachable', `${said} Retrying.`, { kind: 'retry', cause: error });
 }
 
 export const addressNotAllowed = (host: string, cause?: unknown): GitFault =>
-  new GitFault(
+  new PublishableError(
     'AddressNotAllowed',
     `Git host ${host} leads to a loopback, link-local, private or cluster address, which is not allowed here. Use a public host, or let the operator allow private addresses. Link-local addresses are never allowed.`,
     { cause },
@@ -86,28 +64,31 @@ export function statusFault(
   const returned = `Git host ${host} returned ${status}${said}`;
   if ([203, 401, 403, 404].includes(status)) {
     const right = isPush ? 'write to' : 'read';
-    return new GitFault(
+    return new PublishableError(
       'Unauthorized',
       `${returned}. Check the URL, and that the token or password is valid and may ${right} the repository.`,
     );
   }
   if (status === 413) {
-    return new GitFault(
+    return new PublishableError(
       'RepositoryTooLarge',
       `${returned}. Raise the size limit of the git host, or of the proxy in front of it.`,
     );
   }
   if ([408, 409, 425, 429].includes(status) || status >= 500) {
-    return new GitFault('Unreachable', `${returned}. Retrying.`, { isTemporary: true });
+    return new PublishableError('Unreachable', `${returned}. Retrying.`, { kind: 'retry' });
   }
   // A host that says why is one.
   return said === ''
     ? notAGitServer(host, `returned ${status}`)
-    : new GitFault('Refused', `${returned}. Correct what the host names, or the URL of the repository.`);
+    : new PublishableError(
+        'Refused',
+        `${returned}. Correct what the host names, or the URL of the repository.`,
+      );
 }
 
 export const notAGitServer = (host: string, what: string): GitFault =>
-  new GitFault(
+  new PublishableError(
     'NotAGitServer',
     `Git host ${host} ${what}, which is not git's protocol over HTTP. Check the URL of the repository.`,
   );
@@ -116,14 +97,14 @@ export const notAGitServer = (host: string, what: string): GitFault =>
 export const mebibytes = (bytes: number): string => `${Number((bytes / 1024 / 1024).toPrecision(3))} MiB`;
 
 export const tooLarge = (what: string, cause?: unknown): GitFault =>
-  new GitFault(
+  new PublishableError(
     'RepositoryTooLarge',
     `The repository ${what}. Use a smaller repository, such as one of configuration alone.`,
     { cause },
   );
 
 export const isTooLarge = (error: unknown): error is GitFault =>
-  error instanceof GitFault && error.gitCode === 'RepositoryTooLarge';
+  error instanceof PublishableError && error.code === 'RepositoryTooLarge';
 
 /** Lines of the host at most. */
 const quotedLines = 3;
@@ -144,7 +125,7 @@ export function quoteRemote(lines: readonly string[]): string {
 }
 
 export const declined = (branch: string, lines: readonly string[]): GitFault =>
-  new GitFault(
+  new PublishableError(
     'ProtectedBranch',
     `The git host declined the push to ${printable(branch, 100)}${quoteRemote(lines)}. Let the user push there, or set a pull-request branch.`,
   );

@@ -9,9 +9,10 @@ import { discard, type HttpAnswer, headerOf, nextHop, readWhole } from '../http/
 import { isRefusedHost } from '../http/guarded-lookup.ts';
 import type { ProxySettings } from '../http/proxy-settings.ts';
 import { readHttpOrigin, readOriginEntry } from '../wire/http-origin.ts';
+import { PublishableError } from '../wire/publishable-error.ts';
 import {
   addressNotAllowed,
-  GitFault,
+  type GitFault,
   mebibytes,
   networkFault,
   notAGitServer,
@@ -160,7 +161,7 @@ function nextBase(url: URL, to: URL | undefined): URL {
 }
 
 const redirectRefused = (host: string, how: string): GitFault =>
-  new GitFault(
+  new PublishableError(
     'RedirectRefused',
     `Git host ${host} redirected ${how}. Set the URL to the repository's own address, and check the credentials.`,
   );
@@ -176,7 +177,7 @@ function refuseOtherContent(host: string, answer: HttpAnswer, suffix: string): v
 /** A server names its capabilities in the first lines. The client takes other objects for an empty repository. */
 function refuseObjectFormat(advertised: string): void {
   if (!advertised.includes('object-format=sha256')) return;
-  throw new GitFault(
+  throw new PublishableError(
     'UnsupportedRepository',
     'The repository has SHA-256 objects, which are not supported. Use a repository of SHA-1 objects, as hosts make them.',
   );
@@ -185,7 +186,7 @@ function refuseObjectFormat(advertised: string): void {
 /** The repository's address, without a slash at its end. */
 export function readRepositoryUrl(remote: GitRemote): URL {
   const invalid = (why: string): GitFault =>
-    new GitFault('InvalidUrl', `The URL of the repository ${why}. Write it as https://HOST/PATH.`);
+    new PublishableError('InvalidUrl', `The URL of the repository ${why}. Write it as https://HOST/PATH.`);
   if (!URL.canParse(remote.url)) throw invalid('is not valid');
   const url = new URL(remote.url);
   if (url.username !== '' || url.password !== '') throw invalid('holds a user name or a password');
@@ -196,7 +197,7 @@ export function readRepositoryUrl(remote: GitRemote): URL {
   if (url.pathname === '/' || url.pathname === '') throw invalid('has no path');
   const origin = readHttpOrigin(url.href);
   if (remote.allowedHosts?.some((entry) => readOriginEntry(entry) === origin) === false) {
-    throw new GitFault(
+    throw new PublishableError(
       'HostNotAllowed',
       `Git host ${url.host} is not allowed. Ask the operator's administrator to add it to --allowed-git-hosts.`,
     );
@@ -209,7 +210,7 @@ function trustedPem({ extraCaPem, access }: GitRemote): string | undefined {
   const own = access.caPem;
   const fault = own === undefined ? undefined : findFault(own);
   if (fault !== undefined) {
-    throw new GitFault(
+    throw new PublishableError(
       'InvalidCaCertificate',
       `The CA certificate of the credentials cannot be used: ${fault.why}. Store the CA certificates in PEM.`,
       { cause: fault.cause },

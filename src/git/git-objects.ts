@@ -5,7 +5,8 @@
 
 import { deflateSync } from 'node:zlib';
 import git from 'isomorphic-git';
-import { GitFault, mebibytes, tooLarge } from './git-fault.ts';
+import { PublishableError } from '../wire/publishable-error.ts';
+import { type GitFault, mebibytes, tooLarge } from './git-fault.ts';
 import { createMemoryFiles, type MadeFiles, type MemoryFiles } from './memory-files.ts';
 import {
   type Commit,
@@ -256,8 +257,8 @@ function faultOf(refused: PackRefused): GitFault {
     case 'TooMuchWork':
       return tooLarge(`takes more than ${mebibytes(maxResolvedBytes)} of unpacked content to read`, refused);
     case 'DamagedPack':
-      return new GitFault('Unreachable', 'The git host sent a damaged pack. Retrying.', {
-        isTemporary: true,
+      return new PublishableError('Unreachable', 'The git host sent a damaged pack. Retrying.', {
+        kind: 'retry',
         cause: refused,
       });
     default:

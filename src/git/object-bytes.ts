@@ -2,7 +2,8 @@
 // written again: an edit puts a new id where the old one was. Refuses what git cannot read either. Invariant: entries that
 // an edit does not name keep their mode, name, id and place.
 
-import { GitFault } from './git-fault.ts';
+import { PublishableError } from '../wire/publishable-error.ts';
+import type { GitFault } from './git-fault.ts';
 
 export interface Person {
   readonly name: string;
@@ -97,8 +98,8 @@ function readPerson(line: string): Person {
 }
 
 const damaged = (what: string): GitFault =>
-  new GitFault(
+  new PublishableError(
     'Unexpected',
     `A ${what} of the repository is damaged. Check the repository with \`git fsck\`. Retrying.`,
-    { isTemporary: true },
+    { kind: 'retry' },
   );

@@ -37,7 +37,6 @@ export async function tryOnPullRequest(context: AttemptContext, branch: string):
   const finish = (head: string | undefined, results: readonly GitEditResult[], commit?: string): Attempt => {
     for (const result of results) settled.set(result.id, result);
     return {
-      outcome: 'done',
       head: head ?? base.oid,
       ...(commit === undefined ? {} : { commit }),
       heads: { branch: base.oid, ...(head === undefined ? {} : { pullRequestBranch: head }) },

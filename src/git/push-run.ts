@@ -5,20 +5,14 @@
 import type { ProxySettings } from '../http/proxy-settings.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Random } from '../runtime/random.ts';
+import { PublishableError } from '../wire/publishable-error.ts';
 import { branchNotFound } from './attempt.ts';
 import { tryOnBranch } from './branch-push.ts';
 import { isBranchName } from './edit-path.ts';
-import { failureOf, GitFault, timedOut } from './git-fault.ts';
+import { type GitFault, timedOut, unexpected } from './git-fault.ts';
 import { openGitHttp, readRepositoryUrl } from './git-http.ts';
 import { tryOnPullRequest } from './pull-request-push.ts';
-import type {
-  GitHeads,
-  GitHeadsResult,
-  GitHeadsTask,
-  GitPushResult,
-  GitPushTask,
-  GitRemote,
-} from './push-task.ts';
+import type { GitHeads, GitHeadsTask, GitPushResult, GitPushTask, GitRemote } from './push-task.ts';
 import { Repository } from './repository.ts';
 import { readSigningKey, type SigningKey, SigningKeyRefused } from './ssh-signature.ts';
 
@@ -33,7 +27,7 @@ const firstWaitMs = 20;
 const longestWaitMs = 300;
 const mostEdits = 500;
 
-/** Never rejects. */
+/** @throws {GitFault} */
 export async function runPush(task: GitPushTask, context: GitContext): Promise<GitPushResult> {
   return await withRepository(task, context, async (repository, signal) => {
     refuseTask(task);
@@ -50,20 +44,17 @@ export async function runPush(task: GitPushTask, context: GitContext): Promise<G
       const wait = Math.min(longestWaitMs, firstWaitMs * 2 ** attempts) * random.fraction();
       await clock.after(wait, signal);
     }
-    throw new GitFault(
+    throw new PublishableError(
       'Contended',
       `Other clients pushed to the branch before each of ${mostAttempts} attempts. Retrying.`,
-      { isTemporary: true },
+      { kind: 'retry' },
     );
   });
 }
 
-/** Asks for the heads of the branches, without a fetch. Never rejects. */
-export async function readHeads(task: GitHeadsTask, context: GitContext): Promise<GitHeadsResult> {
-  return await withRepository(task, context, async (repository) => ({
-    outcome: 'heads',
-    heads: await findHeads(task, repository),
-  }));
+/** Asks for the heads of the branches, without a fetch. @throws {GitFault} */
+export async function readHeads(task: GitHeadsTask, context: GitContext): Promise<GitHeads> {
+  return await withRepository(task, context, async (repository) => findHeads(task, repository));
 }
 
 /** @throws {GitFault} `BranchNotFound` or `EmptyRepository` */
@@ -94,12 +85,13 @@ async function withRepository<Result>(
       await http.close();
     }
   } catch (error) {
-    return failureOf(signal.aborted && !(error instanceof GitFault) ? timedOut(deadlineMs, error) : error);
+    if (error instanceof PublishableError) throw error;
+    throw signal.aborted ? timedOut(deadlineMs, error) : unexpected(error);
   }
 }
 
 function refuseBranches({ branch, pullRequestBranch }: GitRemote): void {
-  const invalid = (why: string): GitFault => new GitFault('InvalidTask', why);
+  const invalid = (why: string): GitFault => new PublishableError('InvalidTask', why);
   if (!isBranchName(branch) || (pullRequestBranch !== undefined && !isBranchName(pullRequestBranch))) {
     throw invalid('The name of a branch is not valid in git. Correct it.');
   }
@@ -111,11 +103,17 @@ function refuseBranches({ branch, pullRequestBranch }: GitRemote): void {
 function refuseTask({ edits, author }: GitPushTask): void {
   const ids = new Set(edits.map(({ id }) => id));
   if (edits.length === 0 || edits.length > mostEdits || ids.size !== edits.length) {
-    throw new GitFault('InvalidTask', `A push needs 1 to ${mostEdits} edits, each with an id of its own.`);
+    throw new PublishableError(
+      'InvalidTask',
+      `A push needs 1 to ${mostEdits} edits, each with an id of its own.`,
+    );
   }
   const isOdd = (text: string): boolean => text.trim() === '' || /[<>\p{Cc}]/u.test(text);
   if (isOdd(author.name) || isOdd(author.email)) {
-    throw new GitFault('InvalidTask', 'The author needs a name and an email address without `<` and `>`.');
+    throw new PublishableError(
+      'InvalidTask',
+      'The author needs a name and an email address without `<` and `>`.',
+    );
   }
 }
 
@@ -125,8 +123,12 @@ function signingKeyOf({ access }: GitPushTask): SigningKey | undefined {
     return readSigningKey(access.signingKeyPem);
   } catch (error) {
     if (!(error instanceof SigningKeyRefused)) throw error;
-    throw new GitFault('BadSigningKey', `The signing key cannot be used: ${error.message}. Replace it.`, {
-      cause: error,
-    });
+    throw new PublishableError(
+      'BadSigningKey',
+      `The signing key cannot be used: ${error.message}. Replace it.`,
+      {
+        cause: error,
+      },
+    );
   }
 }

@@ -1,4 +1,4 @@
-// The contract of a push to a git repository: what the caller hands to the process, and what comes back. Only data that
+// The contract of a push to a git repository: what the caller hands to the process, and what comes back. A task that fails rejects. Only data that
 // crosses to a process. Refuses a link: an edit writes a version, a digest and a reference. Invariant: a result holds no
 // credential, no query and no user information of a URL, and every message ends with what to do.
 
@@ -95,26 +95,15 @@ export interface GitEdit {
 /** The reference is of the copy in a mirror: no secret. */
 export type GitKeys = GivenKeys;
 
-export type GitPushResult =
-  | {
-      readonly outcome: 'done';
-      /** The head of the branch that is pushed to, after the task. */
-      readonly head: string;
-      /** The commit of this task, if one was pushed: it equals `head`. */
-      readonly commit?: string;
-      /** To compare with a later {@link GitHeadsResult}: equal heads, wanted keys and edits need no push. */
-      readonly heads: GitHeads;
-      /** One for each edit, in the task's order. */
-      readonly edits: readonly GitEditResult[];
-    }
-  | GitFailure;
-
-export interface GitFailure {
-  readonly outcome: 'failed';
-  readonly code: GitFailureCode;
-  readonly message: string;
-  /** Whether the same task may succeed later without a change by a person. */
-  readonly isTemporary: boolean;
+export interface GitPushResult {
+  /** The head of the branch that is pushed to, after the task. */
+  readonly head: string;
+  /** The commit of this task, if one was pushed: it equals `head`. */
+  readonly commit?: string;
+  /** To compare with a later {@link GitHeads}: equal heads, wanted keys and edits need no push. */
+  readonly heads: GitHeads;
+  /** One for each edit, in the task's order. */
+  readonly edits: readonly GitEditResult[];
 }
 
 export type GitEditResult =
@@ -184,5 +173,3 @@ export interface GitHeads {
   /** Absent where there is none yet, or none is named. */
   readonly pullRequestBranch?: string;
 }
-
-export type GitHeadsResult = { readonly outcome: 'heads'; readonly heads: GitHeads } | GitFailure;

@@ -3,7 +3,8 @@
 // of the repository and stops at names that it does not like. Pure. Refuses to take a race for a refusal: only a refusal
 // stops the attempts.
 
-import { declined, GitFault, quoteRemote } from './git-fault.ts';
+import { PublishableError } from '../wire/publishable-error.ts';
+import { declined, type GitFault, quoteRemote } from './git-fault.ts';
 
 /** What a branch becomes. */
 export interface BranchUpdate {
@@ -81,8 +82,8 @@ function packetLines(bytes: Buffer): readonly Buffer[] {
 }
 
 const noReport = (): GitFault =>
-  new GitFault('Unreachable', 'The git host did not report whether it took the push. Retrying.', {
-    isTemporary: true,
+  new PublishableError('Unreachable', 'The git host did not report whether it took the push. Retrying.', {
+    kind: 'retry',
   });
 
 /** What git answers where another client updated the branch between the lease and the update. */
@@ -100,10 +101,10 @@ export function readPushOutcome(
     return { outcome: 'behind' };
   }
   if (unpackError !== undefined) {
-    const fault = new GitFault(
+    const fault = new PublishableError(
       'Unexpected',
       `The git host could not store the commit${quoteRemote([unpackError])}. Check its disk and quota. Retrying.`,
-      { isTemporary: true },
+      { kind: 'retry' },
     );
     return { outcome: 'declined', fault };
   }

@@ -3,7 +3,8 @@
 // throws leaves this file as a fault without foreign text, and memory is bounded however often it fetches.
 
 import git from 'isomorphic-git';
-import { GitFault, isTooLarge, notAGitServer } from './git-fault.ts';
+import { PublishableError } from '../wire/publishable-error.ts';
+import { type GitFault, isTooLarge, notAGitServer } from './git-fault.ts';
 import type { GitExchange, GitHttp } from './git-http.ts';
 import { codeOf, GitObjects } from './git-objects.ts';
 import { type PushOutcome, readPushOutcome, readPushReport, writePushRequest } from './receive-pack.ts';
@@ -78,12 +79,12 @@ export class Repository {
       await this.#objects.writeRef(knownRef, this.#known);
       // Without a depth, the server ends at the commits that are held, and does not send their history.
       const found = await this.#tryFetch(branch, undefined, this.#maxBytes * newShare);
-      if (!(found instanceof GitFault)) return found.head;
+      if (!(found instanceof PublishableError)) return found.head;
       await this.#drop();
     }
     for (const commits of depth > 1 ? [depth, 1] : [1]) {
       const found = await this.#tryFetch(branch, commits, this.#maxBytes);
-      if (!(found instanceof GitFault)) return found.head;
+      if (!(found instanceof PublishableError)) return found.head;
       if (commits === 1) throw found;
       await this.#drop();
     }

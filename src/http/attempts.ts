@@ -35,8 +35,8 @@ export async function pauseAfter(
   signal: AbortSignal,
 ): Promise<void> {
   signal.throwIfAborted();
-  const temporary = readTemporary(failure);
-  const pauseMs = temporary && nextPauseMs(attempts, failed, temporary.retryAfterMs);
+  const isTemporary = failure instanceof PublishableError && failure.isTemporary;
+  const pauseMs = isTemporary ? nextPauseMs(attempts, failed, failure.retryAfterMs) : undefined;
   if (pauseMs === undefined) throw failure;
   await clock.after(pauseMs, signal);
 }
@@ -56,12 +56,4 @@ export async function withAttempts<T>(
       await pauseAfter(error, failed, attempts, clock, signal);
     }
   }
-}
-
-function readTemporary(error: unknown): { readonly retryAfterMs: number | undefined } | undefined {
-  if (!(error instanceof PublishableError) || !('isTemporary' in error) || error.isTemporary !== true) {
-    return undefined;
-  }
-  const retryAfterMs = 'retryAfterMs' in error ? error.retryAfterMs : undefined;
-  return { retryAfterMs: typeof retryAfterMs === 'number' ? retryAfterMs : undefined };
 }

@@ -108,10 +108,7 @@ export function readConnectionFault(error: unknown): ConnectionFault {
 
 /** The first of this project's own errors among an error and its causes, such as that of a body's source. */
 export function ownErrorIn(error: unknown): PublishableError | undefined {
-  return causesOf(error).find(
-    (cause): cause is PublishableError =>
-      cause instanceof PublishableError && !(cause instanceof InternalAddressError),
-  );
+  return causesOf(error).find((cause) => cause instanceof PublishableError);
 }
 
 function causesOf(error: unknown): readonly Error[] {

@@ -6,14 +6,15 @@
 import { lookup as systemLookup } from 'node:dns';
 import { isIP, type LookupFunction } from 'node:net';
 import { isInternalAddress, isMetadataAddress } from '../wire/address.ts';
-import { PublishableError } from '../wire/publishable-error.ts';
+import { printable } from '../wire/printable-text.ts';
 
-/** Thrown when a host resolves to an address that only this machine or cluster can see. */
-export class InternalAddressError extends PublishableError {
+/** A host resolves to an address that only this machine or cluster can see. Its class decides; each client writes its message. */
+export class InternalAddressError extends Error {
+  readonly code = 'InternalAddress';
+
   constructor(host: string) {
     super(
-      'InternalAddress',
-      `host ${host} leads to a loopback, link-local or private address, which is not allowed here`,
+      `host ${printable(host)} leads to a loopback, link-local or private address, which is not allowed here`,
     );
   }
 }

@@ -15,8 +15,7 @@ import type { StaticExportObject } from '../wire/cluster.ts';
 import { readHttpOrigin, shortOriginEntry } from '../wire/http-origin.ts';
 import { formatInstant, wholeSecond } from '../wire/instant.ts';
 import type { Link } from '../wire/link.ts';
-import type { MirrorFailure } from '../wire/mirror-failure.ts';
-import { publishableCode } from '../wire/publishable-error.ts';
+import { type PublishableFailure, publishableCode } from '../wire/publishable-error.ts';
 import { isAllowedHost } from './allowed-host.ts';
 import type { ActionContext } from './context.ts';
 import { inspectCandidate } from './inspection/inspection.ts';
@@ -199,12 +198,12 @@ async function issueLink(
     const fault =
       times.expiresAt > context.clock.now() ? await context.bundles.probe(link, signal) : undefined;
     // Of the storage, which refuses the next link too.
-    if (fault?.kind === 'refused-link') {
+    if (fault?.code === 'LinkRefused') {
       return issueFailed({ code: 'LinkRefused', retryAfterMs: undefined, why: fault.message });
     }
     why = fault?.message ?? why;
     // The next link would not be valid earlier than one that is not valid yet.
-    const hasExpired = times.expiresAt <= context.clock.now() || fault?.kind === 'expired-link';
+    const hasExpired = times.expiresAt <= context.clock.now() || fault?.code === 'LinkExpired';
     if (!hasExpired) {
       const issued = { ...times, url: link };
       if (action.cause === 'subject') keepCandidate(action.jobId, issued, input, context);
@@ -247,7 +246,7 @@ async function findUnreadyMirror(
   { object, observation, plan }: ExecutionInput,
   context: ActionContext,
   signal: AbortSignal,
-): Promise<MirrorFailure | undefined> {
+): Promise<PublishableFailure | undefined> {
   const { mirror } = observation.wanted;
   const { export: operation } = plan.state;
   const isCopied = operation.kind === 'complete' && needsInspection(operation.subject, observation);

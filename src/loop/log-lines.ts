@@ -9,7 +9,7 @@ import type { StatusChange } from '../reconcile/status/status-changes.ts';
 import { type LinkReason, reconcilingReasons, stalledReasons } from '../staticexport/reasons.ts';
 import type { Condition, Failure, Status } from '../staticexport/status-schema.ts';
 import { formatInstant } from '../wire/instant.ts';
-import type { MirrorFailure } from '../wire/mirror-failure.ts';
+import type { PublishableFailure } from '../wire/publishable-error.ts';
 
 export interface LogLine {
   readonly level: 'info' | 'warn' | 'error';
@@ -133,7 +133,7 @@ function linesOfNote(
   return warn(message, { jobId, reason: code, count, paths: paths.length > 0 ? paths.join(', ') : example });
 }
 
-const whyOf = ({ code, message }: MirrorFailure) => ({ code, why: message });
+const whyOf = ({ code, message }: PublishableFailure) => ({ code, why: message });
 
 /** An export API that is away for hours fails some hundred calls, for one reason. */
 function failedCall(

@@ -7,17 +7,17 @@ import type { InspectedContent, InspectionFailure } from '../reconcile/result.ts
 import type { TargetPlan, TargetWish } from '../targets/target-plan.ts';
 import type { ObjectKey } from '../wire/cluster.ts';
 import type { Link } from '../wire/link.ts';
-import type { MirrorFailure } from '../wire/mirror-failure.ts';
 import type { LinkTimes } from '../wire/publication.ts';
+import type { PublishableFailure } from '../wire/publishable-error.ts';
 import type { SeenLink } from './clock-set-back.ts';
 import { InspectionSlots } from './inspection/inspection-slots.ts';
 import type { MirrorLook } from './ports.ts';
 
 export type InspectionOutcome =
-  | { readonly kind: 'read'; readonly inspection: InspectedContent; readonly uncopied?: MirrorFailure }
+  | { readonly kind: 'read'; readonly inspection: InspectedContent; readonly uncopied?: PublishableFailure }
   | { readonly kind: 'failed'; readonly failure: InspectionFailure }
   /** The mirror kept it from publication. */
-  | { readonly kind: 'uncopied'; readonly failure: MirrorFailure };
+  | { readonly kind: 'uncopied'; readonly failure: PublishableFailure };
 
 /** A link in memory. */
 export interface IssuedLink extends LinkTimes {
@@ -46,7 +46,7 @@ export type MirrorOutcome =
   | ({ readonly kind: 'looked' } & MirrorLook)
   | { readonly kind: 'copied'; readonly ref: string }
   /** `isLinkUsable`: the link was not the cause. */
-  | { readonly kind: 'failed'; readonly failure: MirrorFailure; readonly isLinkUsable: boolean };
+  | { readonly kind: 'failed'; readonly failure: PublishableFailure; readonly isLinkUsable: boolean };
 
 /** Work on the published copy, between reconciles. */
 export interface MirrorWork {

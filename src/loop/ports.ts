@@ -1,9 +1,8 @@
 // The interfaces that the loop needs from outside; the interface of the Kubernetes API server is in
 // `wire/cluster.ts`. kube, export-api and bundle implement them, or fakes in the simulation. Every read is live and
 // by name, and every call takes the reconcile's signal. Refuses: leaking implementation. A port throws
-// ClusterError, ExportApiError or BundleError only.
+// ClusterError, ExportApiError or PublishableError only.
 
-import type { BundleError } from '../bundle/bundle-error.ts';
 import type { ExportApi } from '../export-api/answers.ts';
 import type { ContentNote } from '../reconcile/result.ts';
 import type { WantedGitTarget } from '../staticexport/wanted.ts';
@@ -11,7 +10,7 @@ import type { WantedMirror } from '../staticexport/wanted-mirror.ts';
 import type { KeyName, TargetPlan, TargetTask, WantedKeys } from '../targets/target-plan.ts';
 import type { EventNote, ObjectKey, StaticExportObject } from '../wire/cluster.ts';
 import type { Link } from '../wire/link.ts';
-import type { MirrorFailure } from '../wire/mirror-failure.ts';
+import type { PublishableError, PublishableFailure } from '../wire/publishable-error.ts';
 import type { Notice } from './notices.ts';
 
 /** What a bundle is, without its bytes. */
@@ -28,11 +27,11 @@ export interface Bundles {
    * Downloads and inspects the whole archive (in a worker).
    *
    * @param maxBytes of the archive, packed and unpacked, below the program's own limits
-   * @throws BundleError
+   * @throws PublishableError
    */
   inspect(link: Link, signal: AbortSignal, maxBytes?: number): Promise<Inspection>;
   /** Requests one byte. Returns what a clear answer says against the link. A network error decides nothing. */
-  probe(link: Link, signal: AbortSignal): Promise<BundleError | undefined>;
+  probe(link: Link, signal: AbortSignal): Promise<PublishableError | undefined>;
 }
 
 /** How a mirror is reached: its place, and the resource's own credentials. */
@@ -68,8 +67,13 @@ export interface CopyOrder {
 export interface CopiedInspection extends Inspection {
   readonly copy:
     | { readonly kind: 'copied' /** `oci://…@sha256:…` or `s3://…/bundles/….json` */; readonly ref: string }
-    | { readonly kind: 'failed'; readonly failure: MirrorFailure };
+    | { readonly kind: 'failed'; readonly failure: PublishableFailure };
 }
+
+/** A mirror that cannot be used; nothing was downloaded. */
+export type UnusableMirror = {
+  readonly copy: Extract<CopiedInspection['copy'], { kind: 'failed' }>;
+};
 
 export interface MirrorLook {
   /** The manifest and both of its blobs are there. */
@@ -80,24 +84,30 @@ export interface MirrorLook {
    */
   readonly unlisted: readonly string[] | undefined;
   /** Why expired copies could not be removed or listed, such as a registry without deletes. */
-  readonly retentionFailure?: MirrorFailure | undefined;
+  readonly retentionFailure?: PublishableFailure | undefined;
 }
 
 /** Copies of bundles. Each call works in a thread, under the limits of an inspection. */
 export interface Mirrors {
   /** What the operator's flags say against a place. Sends nothing. */
-  refuse(place: Omit<MirrorPlace, 'secret'>, hasSecret: boolean): MirrorFailure | undefined;
+  refuse(place: Omit<MirrorPlace, 'secret'>, hasSecret: boolean): PublishableFailure | undefined;
   /**
    * Downloads and inspects the archive, copies it, and reads the copy back.
    *
    * @param maxBytes as in {@link Bundles}
-   * @throws BundleError about the archive; MirrorError about a mirror that is required
+   * @returns without an inspection where a mirror that is required cannot be used
+   * @throws {PublishableError} about the archive
    */
-  copy(link: Link, order: CopyOrder, signal: AbortSignal, maxBytes?: number): Promise<CopiedInspection>;
+  copy(
+    link: Link,
+    order: CopyOrder,
+    signal: AbortSignal,
+    maxBytes?: number,
+  ): Promise<CopiedInspection | UnusableMirror>;
   /**
    * Reads a copy whole.
    *
-   * @throws BundleError, MirrorError
+   * @throws {PublishableError}, kind `refused` where the copy is damaged
    */
   verify(place: MirrorPlace, ref: string, digest: string, signal: AbortSignal): Promise<Inspection>;
   /**
@@ -105,7 +115,7 @@ export interface Mirrors {
    * bear this project's annotation.
    *
    * @param retention `listed` digests are never reported or removed; `known` ones are reported before others
-   * @throws MirrorError
+   * @throws {PublishableError}
    */
   look(
     place: MirrorPlace,

@@ -4,6 +4,7 @@
 import { createHash } from 'node:crypto';
 import type { Clock } from '../runtime/clock.ts';
 import type { Bucket } from '../s3/bucket.ts';
+import { PublishableError } from '../wire/publishable-error.ts';
 import { BucketReader } from './bucket-reader.ts';
 import { type RemovalContext, refuseDuringRemoval, removeTag } from './bucket-removal.ts';
 import {
@@ -17,7 +18,6 @@ import {
 import type { Carrier, Descriptor, OpenBytes } from './carrier.ts';
 import { maxManifestBytes } from './image.ts';
 import { mirrorBucket } from './mirror-bucket.ts';
-import { MirrorError } from './mirror-error.ts';
 import { inOnePiece, writeSmall } from './small-object.ts';
 
 export interface BucketCarrierOptions {
@@ -84,7 +84,7 @@ class BucketCarrier implements Carrier {
     // Before anything is written.
     this.#tree.bundleKey(tag);
     if (manifest.length > maxManifestBytes) {
-      throw new MirrorError(
+      throw new PublishableError(
         'NotABundle',
         `The manifest for ${this.name} is larger than ${maxManifestBytes} bytes.`,
       );
@@ -98,10 +98,10 @@ class BucketCarrier implements Carrier {
     await refuseDuringRemoval(this.#removal, signal);
     for (const blob of [descriptor, ...blobsOfManifest(manifest)]) {
       if (await this.hasBlob(blob, signal)) continue;
-      throw new MirrorError(
+      throw new PublishableError(
         'BlobMissing',
         `Blob ${blob.digest} of tag ${tag} is missing in ${this.name}. Retrying with all blobs.`,
-        { isTemporary: true },
+        { kind: 'retry' },
       );
     }
   }
@@ -114,11 +114,10 @@ class BucketCarrier implements Carrier {
       stored = await this.#reader.readDescriptor(key, signal);
     }
     if (stored?.digest === wanted.digest) return;
-    throw new MirrorError(
+    throw new PublishableError(
       'TagOccupied',
-      `Tag ${tag} in ${this.name} names other content, and is not overwritten. Use another tag, or remove it first.`,
-      // Written and removed by others at this moment.
-      { isTemporary: stored === undefined },
+      `Tag ${tag} in ${this.name} names other content, and is not overwritten. Use another tag, or remove it first.`, // Written and removed by others at this moment.
+      { kind: stored === undefined ? 'retry' : 'stall' },
     );
   }
 

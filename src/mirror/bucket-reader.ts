@@ -3,10 +3,11 @@
 
 import { createHash } from 'node:crypto';
 import type { Bucket } from '../s3/bucket.ts';
+import { PublishableError } from '../wire/publishable-error.ts';
 import { type BucketTree, hexOf, maxDescriptorBytes, readDescriptorText, tagOfKey } from './bucket-tree.ts';
 import type { Descriptor } from './carrier.ts';
 import { maxManifestBytes } from './image.ts';
-import { MirrorError } from './mirror-error.ts';
+import type { MirrorError } from './mirror-error.ts';
 
 /** Retention keeps a few dozen; more are not a mirror. */
 const mostTags = 10_000;
@@ -32,7 +33,7 @@ export class BucketReader {
     if (bytes === undefined) return undefined;
     const descriptor = readDescriptorText(bytes.toString('utf8'));
     if (descriptor !== undefined && descriptor.size <= maxManifestBytes) return descriptor;
-    throw new MirrorError(
+    throw new PublishableError(
       'NotABundle',
       `Object ${key} in ${this.#tree.name} does not describe a bundle. Remove it, or use another prefix.`,
     );
@@ -47,7 +48,7 @@ export class BucketReader {
     if (manifest !== undefined) return { descriptor, manifest };
     // Another client may have removed the tag between both reads.
     if ((await this.readDescriptor(key, signal)) === undefined) return undefined;
-    throw new MirrorError(
+    throw new PublishableError(
       'BlobMissing',
       `The manifest of tag ${tag} in ${this.#tree.name} is missing. Remove the tag, and copy the bundle again.`,
     );
@@ -66,7 +67,7 @@ export class BucketReader {
     const hex = hexOf(this.#tree.name, blob.digest);
     const body = await this.#bucket.get(this.#tree.blobKey(blob.digest), signal);
     if (body === undefined) {
-      throw new MirrorError(
+      throw new PublishableError(
         'BlobMissing',
         `Blob ${blob.digest} is missing in ${this.#tree.name}. Copy the bundle again.`,
       );
@@ -88,7 +89,7 @@ export class BucketReader {
       const tag = tagOfKey(key, this.#tree.bundlesPrefix);
       if (tag !== undefined) tags.push(tag);
       if (tags.length > mostTags) {
-        throw new MirrorError(
+        throw new PublishableError(
           'NotABundle',
           `${this.#tree.name} has more than ${mostTags} tags, too many for a mirror. Use another prefix.`,
         );
@@ -98,7 +99,7 @@ export class BucketReader {
   }
 
   #damaged(digest: string): MirrorError {
-    return new MirrorError(
+    return new PublishableError(
       'BlobDamaged',
       `Blob ${digest} in ${this.#tree.name} does not have its SHA-256 and length. Delete the object, and copy the bundle again.`,
     );
@@ -112,7 +113,7 @@ export class BucketReader {
     for await (const chunk of body) {
       length += chunk.length;
       if (length > maxBytes) {
-        throw new MirrorError(
+        throw new PublishableError(
           'NotABundle',
           `Object ${key} in ${this.#tree.name} is larger than ${maxBytes} bytes. Remove it, or use another prefix.`,
         );

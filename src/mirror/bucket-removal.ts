@@ -4,9 +4,9 @@
 
 import type { Clock } from '../runtime/clock.ts';
 import type { Bucket } from '../s3/bucket.ts';
+import { PublishableError } from '../wire/publishable-error.ts';
 import type { BucketReader } from './bucket-reader.ts';
 import { type BucketTree, blobsOfManifest, descriptorText, digestsIn, tagOfKey } from './bucket-tree.ts';
-import { MirrorError } from './mirror-error.ts';
 import { writeSmall } from './small-object.ts';
 
 /** A process that ends while it removes leaves its lock. Others ignore it when it is older. */
@@ -52,10 +52,10 @@ export async function refuseDuringRemoval(
 ): Promise<void> {
   const held = await bucket.head(tree.lockKey, signal);
   if (held === undefined || clock.now() - held.modifiedAt >= lockedForMs) return;
-  throw new MirrorError(
+  throw new PublishableError(
     'Unreachable',
     `Another client is removing a tag of ${tree.name}, which takes 10 minutes at most. Retrying.`,
-    { isTemporary: true },
+    { kind: 'retry' },
   );
 }
 
@@ -69,7 +69,7 @@ async function lock(context: RemovalContext, signal: AbortSignal): Promise<void>
 
 /** What is damaged names no blobs, and must not stay for ever. */
 function ignoreDamage(error: unknown): undefined {
-  if (error instanceof MirrorError && /^(?:NotABundle|BlobDamaged)$/.test(error.mirrorCode)) return undefined;
+  if (error instanceof PublishableError && /^(?:NotABundle|BlobDamaged)$/.test(error.code)) return undefined;
   throw error;
 }
 
@@ -96,8 +96,8 @@ async function finish(
   const unnamed = descriptor === undefined ? [] : await findUnnamed(reader, descriptor.digest, signal);
   for (const digest of unnamed) {
     if (clock.monotonic() > deadline) {
-      throw new MirrorError('Unreachable', `Removing a tag of ${tree.name} takes too long. Retrying.`, {
-        isTemporary: true,
+      throw new PublishableError('Unreachable', `Removing a tag of ${tree.name} takes too long. Retrying.`, {
+        kind: 'retry',
       });
     }
     await bucket.delete(tree.blobKey(digest), signal);

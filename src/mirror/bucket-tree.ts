@@ -6,8 +6,9 @@
 //   PREFIX/removal-lock.json       while a client deletes blobs
 
 import * as z from 'zod/mini';
+import { PublishableError } from '../wire/publishable-error.ts';
 import type { Descriptor } from './carrier.ts';
-import { MirrorError } from './mirror-error.ts';
+import type { MirrorError } from './mirror-error.ts';
 
 /** A descriptor has three short fields. */
 export const maxDescriptorBytes = 4096;
@@ -62,7 +63,7 @@ export function hexOf(name: string, digest: string): string {
 }
 
 const invalidReference = (name: string, rule: string): MirrorError =>
-  new MirrorError('InvalidReference', `A reference to ${name} is not valid: ${rule}.`);
+  new PublishableError('InvalidReference', `A reference to ${name} is not valid: ${rule}.`);
 
 /** @returns `undefined` for a key of another form */
 export function tagOfKey(key: string, folder: string): string | undefined {

@@ -7,10 +7,10 @@ import type { ArchivedFile } from '../bundle/archive/archive-writer.ts';
 import { watch } from '../bundle/byte-stream.ts';
 import type { BundleLimits } from '../bundle/limits.ts';
 import { createCountingSink } from '../bundle/store/pack.ts';
+import { PublishableError } from '../wire/publishable-error.ts';
 import type { Carrier, OpenBytes } from './carrier.ts';
 import { type BundleImage, type Compression, formatImage, manifestType, type NewImage } from './image.ts';
 import { spoolLayer } from './layer.ts';
-import { MirrorError } from './mirror-error.ts';
 import { findImage, readImage } from './mirrored-content.ts';
 
 export interface CopiedBundle {
@@ -31,7 +31,7 @@ export interface CopyOptions {
 
 /**
  * @returns the image that holds the content now, read back
- * @throws {MirrorError} {BundleError} {PublishableError} the signal's reason
+ * @throws {MirrorError} {PublishableError} {PublishableError} the signal's reason
  */
 export async function copyBundle(
   bundle: CopiedBundle,
@@ -85,7 +85,7 @@ async function isWhole(
     await verifyCopy(image, carrier, options, signal);
     return true;
   } catch (error) {
-    if (error instanceof MirrorError && error.mirrorCode === 'BlobMissing') return false;
+    if (error instanceof PublishableError && error.code === 'BlobMissing') return false;
     throw error;
   }
 }
@@ -93,7 +93,7 @@ async function isWhole(
 /**
  * Reads a copy whole and compares its content digest.
  *
- * @throws {MirrorError} `BlobMissing`, `BlobDamaged` and others; {BundleError} `DigestMismatch`
+ * @throws {MirrorError} `BlobMissing`, `BlobDamaged` and others; {PublishableError} `DigestMismatch`
  */
 export async function verifyCopy(
   image: BundleImage,
@@ -121,7 +121,7 @@ async function write(
       return image;
     } catch (error) {
       // Another writer was faster. Its copy counts if it has the same content.
-      const isOccupied = error instanceof MirrorError && error.mirrorCode === 'TagOccupied';
+      const isOccupied = error instanceof PublishableError && error.code === 'TagOccupied';
       const other = isOccupied ? await findImage(carrier, digest, digest, signal) : undefined;
       if (other === undefined) throw error;
       return other;

@@ -5,8 +5,9 @@
 import { hash } from 'node:crypto';
 import * as z from 'zod/mini';
 import { readJson } from '../wire/json-text.ts';
+import { PublishableError } from '../wire/publishable-error.ts';
 import type { Descriptor } from './carrier.ts';
-import { MirrorError } from './mirror-error.ts';
+import type { MirrorError } from './mirror-error.ts';
 
 export const bundleArtifactType = 'application/vnd.staticexport.bundle.v1';
 export const manifestType = 'application/vnd.oci.image.manifest.v1+json';
@@ -123,6 +124,9 @@ export function parseImage(manifest: Buffer, name: string, digest?: string): Bun
 }
 
 const notABundle = (name: string, what: string): MirrorError =>
-  new MirrorError('NotABundle', `The image in ${name} ${what}. Remove its tag, or use another repository.`);
+  new PublishableError(
+    'NotABundle',
+    `The image in ${name} ${what}. Remove its tag, or use another repository.`,
+  );
 
 const jsonBytes = (value: unknown): Buffer => Buffer.from(JSON.stringify(value));

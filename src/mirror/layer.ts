@@ -14,7 +14,7 @@ export interface SpooledLayer extends Layer {
 
 /**
  * @param path of the spool file, which has this name for a moment only
- * @throws {MirrorError} `SpoolFull`; {BundleError} `StoreUnavailable`; {PublishableError} `FileChanged`, `FileTooLarge`;
+ * @throws {MirrorError} `SpoolFull`; {PublishableError} `StoreUnavailable`; {PublishableError} `FileChanged`, `FileTooLarge`;
  *   the signal's reason
  */
 export async function spoolLayer(

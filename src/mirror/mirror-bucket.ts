@@ -1,9 +1,10 @@
 // A bucket whose faults are those of a mirror: one place where codes are mapped, so that all code over it throws
-// `MirrorError`. Refuses to change the errors of a source of bytes, which belong to the caller.
+// codes of a mirror. Refuses to change the errors of a source of bytes, which belong to the caller.
 
 import type { Bucket, ListedObject } from '../s3/bucket.ts';
-import { BucketFault, type BucketFaultCode } from '../s3/bucket-fault.ts';
-import { MirrorError, type MirrorErrorCode } from './mirror-error.ts';
+import type { BucketFaultCode } from '../s3/bucket-fault.ts';
+import { PublishableError } from '../wire/publishable-error.ts';
+import type { MirrorErrorCode } from './mirror-error.ts';
 
 const codes: Readonly<Record<BucketFaultCode, MirrorErrorCode>> = {
   InvalidAddress: 'InvalidReference',
@@ -21,16 +22,14 @@ const codes: Readonly<Record<BucketFaultCode, MirrorErrorCode>> = {
   NotABucket: 'NotARegistry',
   ContentRefused: 'BlobDamaged',
 };
+const codeOf = new Map<string, MirrorErrorCode>(Object.entries(codes));
 
-/** @returns the error itself if it is not a {@link BucketFault} */
+/** @returns an error of another source as it is, such as of the bytes that were to be written */
 export function mirrorErrorOf(error: unknown): unknown {
-  if (!(error instanceof BucketFault)) return error;
-  const { bucketCode, message, isTemporary, retryAfterMs } = error;
-  return new MirrorError(codes[bucketCode], message, {
-    isTemporary,
-    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
-    cause: error,
-  });
+  const code = error instanceof PublishableError ? codeOf.get(error.code) : undefined;
+  if (!(error instanceof PublishableError) || code === undefined || code === error.code) return error;
+  const { message, kind, retryAfterMs } = error;
+  return new PublishableError(code, message, { kind, retryAfterMs, cause: error });
 }
 
 export function mirrorBucket(bucket: Bucket): Bucket {

@@ -1,7 +1,7 @@
 // Why a mirror could not be read or written: one class, with a stable code, and whether the same call may succeed later.
 // Refuses text of an answer: messages name the host, the repository or bucket, the HTTP status and the service's code only.
 
-import { PublishableError } from '../wire/publishable-error.ts';
+import type { PublishableError } from '../wire/publishable-error.ts';
 
 export type MirrorErrorCode =
   | 'InvalidReference' // an address or reference of a mirror is malformed
@@ -27,24 +27,4 @@ export type MirrorErrorCode =
   | 'OwnedElsewhere' // the place belongs to another resource alone
   | 'WorkFailed'; // the thread ended unexpectedly, or its work folder cannot be used
 
-export class MirrorError extends PublishableError {
-  readonly mirrorCode: MirrorErrorCode;
-  readonly isTemporary: boolean;
-  /** From Retry-After; the caller must not call again before. */
-  readonly retryAfterMs: number | undefined;
-
-  constructor(
-    code: MirrorErrorCode,
-    message: string,
-    options: {
-      readonly isTemporary?: boolean;
-      readonly retryAfterMs?: number;
-      readonly cause?: unknown;
-    } = {},
-  ) {
-    super(code, message, { cause: options.cause });
-    this.mirrorCode = code;
-    this.isTemporary = options.isTemporary ?? false;
-    this.retryAfterMs = options.retryAfterMs;
-  }
-}
+export type MirrorError = PublishableError<MirrorErrorCode>;

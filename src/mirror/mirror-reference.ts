@@ -2,7 +2,7 @@
 // its `bundles/<digest>.json`. Not secret, and safe to commit. Refuses credentials, queries and fragments in it.
 
 import * as z from 'zod/mini';
-import { MirrorError } from './mirror-error.ts';
+import { PublishableError } from '../wire/publishable-error.ts';
 
 export type MirrorReference =
   | { readonly kind: 'oci'; readonly repository: string; readonly manifestDigest: string }
@@ -31,7 +31,7 @@ export function parseReference(text: string): MirrorReference {
   if (s3 !== null && bucketShape.safeParse(s3[1]).success && prefixShape.safeParse(prefix).success) {
     return { kind: 's3', bucket: s3[1] ?? '', prefix, digest: s3[3] ?? '' };
   }
-  throw new MirrorError(
+  throw new PublishableError(
     'InvalidReference',
     'The reference of the bundle is not valid. Write oci://HOST/REPOSITORY@sha256:DIGEST or s3://BUCKET/PREFIX/bundles/DIGEST.json.',
   );

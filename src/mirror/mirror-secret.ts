@@ -4,8 +4,8 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { AccessKey } from '../s3/bucket.ts';
-import { publishableCode } from '../wire/publishable-error.ts';
-import { MirrorError } from './mirror-error.ts';
+import { PublishableError, publishableCode } from '../wire/publishable-error.ts';
+import type { MirrorError } from './mirror-error.ts';
 
 export interface MirrorSecret {
   /** For messages. */
@@ -61,4 +61,4 @@ export function readAccessKey({ name, data }: MirrorSecret): AccessKey {
 }
 
 const invalid = (message: string, cause?: unknown): MirrorError =>
-  new MirrorError('InvalidCredentials', message, { cause });
+  new PublishableError('InvalidCredentials', message, { cause });

@@ -40,7 +40,7 @@ export async function findImage(
 
 /**
  * @returns the index of what was read, with the image's content digest
- * @throws {MirrorError} {BundleError} `DigestMismatch`, `ArchiveTooLarge` and what the reader throws
+ * @throws {MirrorError} {PublishableError} `DigestMismatch`, `ArchiveTooLarge` and what the reader throws
  */
 export async function readImage(
   carrier: BlobReader,

@@ -4,8 +4,9 @@
 import type { ProxySettings } from '../http/proxy-settings.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { S3Credentials } from '../s3/bucket.ts';
+import { PublishableError } from '../wire/publishable-error.ts';
 import type { Carrier } from './carrier.ts';
-import { MirrorError } from './mirror-error.ts';
+import type { MirrorError } from './mirror-error.ts';
 import { type MirrorSecret, readAccessKey } from './mirror-secret.ts';
 
 /** How a mirror is reached. Plain data, which may cross to a thread of this process. */
@@ -75,7 +76,7 @@ async function openPrefix(
   if (reference === undefined) throw invalid();
   const credentials = access.secret === undefined ? identity : readAccessKey(access.secret);
   if (credentials === undefined) {
-    throw new MirrorError(
+    throw new PublishableError(
       'InvalidCredentials',
       'There are no credentials for the bucket. Give a Secret, or an identity to the pod (IRSA, Pod Identity).',
     );
@@ -90,7 +91,7 @@ async function openPrefix(
 }
 
 const invalid = (): MirrorError =>
-  new MirrorError(
+  new PublishableError(
     'InvalidReference',
     'The address of the mirror is not valid. Write oci://HOST/REPOSITORY or s3://BUCKET/PREFIX.',
   );

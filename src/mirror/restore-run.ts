@@ -2,14 +2,14 @@
 // server. Invariant: when it resolves, the store holds the content of the wanted digest.
 
 import { join } from 'node:path';
-import { BundleError } from '../bundle/bundle-error.ts';
 import type { BundleIndex } from '../bundle/bundle-index.ts';
 import { throttleProgress } from '../bundle/bundle-task.ts';
 import { type PrepareContext, requireRoom, storeContent } from '../bundle/prepare/preparation-run.ts';
 import type { PackSink } from '../bundle/store/pack.ts';
 import { removeQuietly } from '../bundle/store/store-disk.ts';
+import { PublishableError } from '../wire/publishable-error.ts';
 import type { BlobReader } from './carrier.ts';
-import { MirrorError, type MirrorErrorCode } from './mirror-error.ts';
+import type { MirrorError, MirrorErrorCode } from './mirror-error.ts';
 import { addressOf, parseReference } from './mirror-reference.ts';
 import { findImage, readImage } from './mirrored-content.ts';
 import { type CarrierContext, openCarrier } from './open-carrier.ts';
@@ -17,7 +17,7 @@ import type { RestoreTask } from './restore.ts';
 
 export type RestoreContext = PrepareContext & CarrierContext;
 
-/** @throws {BundleError} */
+/** @throws {PublishableError} */
 export async function runRestore(task: RestoreTask, context: RestoreContext): Promise<BundleIndex> {
   const signal = new AbortController();
   try {
@@ -32,7 +32,7 @@ export async function runRestore(task: RestoreTask, context: RestoreContext): Pr
       await carrier.close();
     }
   } catch (error) {
-    throw error instanceof MirrorError ? describe(error) : error;
+    throw judged(error);
   } finally {
     signal.abort();
     await removeQuietly(task.workDir);
@@ -60,15 +60,16 @@ async function read(
 }
 
 const missing = (name: string): MirrorError =>
-  new MirrorError(
+  new PublishableError(
     'BlobMissing',
     `${name} has no copy of the bundle. Copy it again, or correct the reference. Retrying.`,
   );
 
 /** What only other content under the reference would change. */
-const lasting: ReadonlySet<MirrorErrorCode> = new Set(['InvalidReference', 'NotABundle']);
+const lasting: ReadonlySet<string> = new Set(['InvalidReference', 'NotABundle'] satisfies MirrorErrorCode[]);
 
-function describe(error: MirrorError): BundleError {
-  const kind = lasting.has(error.mirrorCode) ? 'rejected' : 'transient';
-  return new BundleError(kind, error.code, error.message, { cause: error });
+/** To a server, such a reference is a refused archive. */
+function judged(error: unknown): unknown {
+  if (!(error instanceof PublishableError) || !lasting.has(error.code)) return error;
+  return new PublishableError(error.code, error.message, { kind: 'refused', cause: error });
 }

@@ -26,7 +26,7 @@ export interface RestoreTask extends RestoreRequest, ThreadsOwn {
 /**
  * Reads the whole bundle in a worker thread and leaves it in the store.
  *
- * @throws {BundleError} with the code of the mirror's or the archive's error; the signal's reason
+ * @throws {PublishableError} with the code of the mirror's or the archive's error; the signal's reason
  */
 export function restoreInWorker(
   program: URL,

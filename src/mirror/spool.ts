@@ -3,11 +3,11 @@
 
 import { createHash } from 'node:crypto';
 import type { FileHandle } from 'node:fs/promises';
-import { BundleError } from '../bundle/bundle-error.ts';
 import { openNamelessFile } from '../bundle/store/nameless-file.ts';
 import { storeFault, storeFullCode } from '../bundle/store/store-fault.ts';
+import { PublishableError } from '../wire/publishable-error.ts';
 import type { OpenBytes } from './carrier.ts';
-import { MirrorError } from './mirror-error.ts';
+import type { MirrorError } from './mirror-error.ts';
 
 export interface Spool {
   /** `sha256:` and 64 hex digits. */
@@ -19,7 +19,7 @@ export interface Spool {
 
 /**
  * @param path of the spool file, which has this name for a moment only
- * @throws {MirrorError} `SpoolFull`; {BundleError} `StoreUnavailable`; what the bytes throw
+ * @throws {MirrorError} `SpoolFull`; {PublishableError} `StoreUnavailable`; what the bytes throw
  */
 export async function spoolBytes(bytes: AsyncIterable<Uint8Array>, path: string): Promise<Spool> {
   const file = await openNamelessFile(path).catch((error: unknown) => {
@@ -63,13 +63,13 @@ async function* readAll(file: FileHandle, size: number): AsyncGenerator<Uint8Arr
 }
 
 function spoolFault(error: unknown): unknown {
-  const fault = error instanceof BundleError ? error : storeFault(error);
+  const fault = error instanceof PublishableError ? error : storeFault(error);
   return fault.code === storeFullCode ? spoolFull(error) : fault;
 }
 
 export const spoolFull = (cause: unknown): MirrorError =>
-  new MirrorError(
+  new PublishableError(
     'SpoolFull',
     'The disk has no room for a copy of the bundle. Give the work volume more. Retrying.',
-    { isTemporary: true, cause },
+    { kind: 'retry', cause },
   );

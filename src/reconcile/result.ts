@@ -2,8 +2,8 @@
 // consumes them.
 
 import type { StartRecord } from '../staticexport/status-schema.ts';
-import type { MirrorFailure } from '../wire/mirror-failure.ts';
 import type { LinkTimes } from '../wire/publication.ts';
+import type { PublishableFailure } from '../wire/publishable-error.ts';
 
 /** The export API's codes, and further codes for link requests. */
 export type CallCode =
@@ -96,14 +96,14 @@ export type ActionResult =
       /** Of the link that was read; `undefined`: the copy in the mirror was read. */
       readonly link: LinkTimes | undefined;
       /** Why there is no copy, where the spec does not require one. */
-      readonly uncopied?: MirrorFailure | undefined;
+      readonly uncopied?: PublishableFailure | undefined;
     }
   | {
       readonly kind: 'inspect-failed';
       readonly failure: InspectionFailure;
     }
   /** The mirror kept a subject from its publication: no copy was made, or the copy could not be read. */
-  | { readonly kind: 'copy-failed'; readonly failure: MirrorFailure }
+  | { readonly kind: 'copy-failed'; readonly failure: PublishableFailure }
   | { readonly kind: 'mirror-working' }
   | {
       readonly kind: 'mirror-looked';
@@ -111,7 +111,7 @@ export type ActionResult =
       /** `undefined` where copies could not be listed. */
       readonly unlisted: readonly string[] | undefined;
       /** Why old copies could not be removed or listed. */
-      readonly retentionFailure?: MirrorFailure | undefined;
+      readonly retentionFailure?: PublishableFailure | undefined;
     }
   | {
       readonly kind: 'mirror-copied';
@@ -119,7 +119,7 @@ export type ActionResult =
       /** Of the link that the published version keeps. */
       readonly link: LinkTimes | undefined;
     }
-  | { readonly kind: 'mirror-failed'; readonly failure: MirrorFailure };
+  | { readonly kind: 'mirror-failed'; readonly failure: PublishableFailure };
 
 /** Clears or stores a refusal of a key, for all resources that share the key. */
 export type RateLimitChange =

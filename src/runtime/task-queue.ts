@@ -2,9 +2,10 @@
 // Refuses more waiting tasks of one owner than allowed. Invariant: owners take turns, a host whose task failed does no
 // other task, and a host starts when the one before it has ended.
 
+import { PublishableError } from '../wire/publishable-error.ts';
 import type { Clock } from './clock.ts';
 import { FairQueue } from './fair-queue.ts';
-import { askHost, TaskError, type TaskHost } from './task.ts';
+import { askHost, type TaskErrorCode, type TaskHost } from './task.ts';
 
 export interface TaskQueueOptions {
   /** @returns a host whose program calls {@link serveTasks}: {@link startTaskThread}, or `startTaskProcess` */
@@ -47,7 +48,7 @@ export class TaskQueue<Input, Output> {
     const late = new AbortController();
     const settled = new AbortController();
     clock.after(timeoutMs, settled.signal).then(
-      () => late.abort(new TaskError('TaskTimeout', `the task took longer than ${timeoutMs / 1000} s`)),
+      () => late.abort(taskError('TaskTimeout', `the task took longer than ${timeoutMs / 1000} s`)),
       () => {},
     );
     try {
@@ -67,7 +68,7 @@ export class TaskQueue<Input, Output> {
 
   /** Ends the host; what runs or waits fails with `TaskStopped`, and so does what comes later. */
   async close(): Promise<void> {
-    this.#closing.abort(new TaskError('TaskStopped', 'the program is stopping'));
+    this.#closing.abort(taskError('TaskStopped', 'the program is stopping'));
     await this.#end();
   }
 
@@ -104,5 +105,8 @@ export class TaskQueue<Input, Output> {
   }
 }
 
-const queueFull = (maxWaiting: number): TaskError =>
-  new TaskError('TaskQueueFull', `${maxWaiting} tasks of the same owner wait already; try again later`);
+const queueFull = (maxWaiting: number): PublishableError<TaskErrorCode> =>
+  taskError('TaskQueueFull', `${maxWaiting} tasks of the same owner wait already`);
+
+const taskError = (code: TaskErrorCode, message: string): PublishableError<TaskErrorCode> =>
+  new PublishableError(code, message, { kind: 'retry' });

@@ -1,20 +1,34 @@
 // Work in a worker thread, for input from a tenant, vendor or site that is expensive to process. The main thread reads
 // only small messages. Owns the thread: its start, its memory limit and its end; task-queue.ts has a queue of tasks, and
 // task-process.ts a process in place of a thread. The program calls `serveTasks`. Starter and program are of one build and share types, so nothing is
-// parsed here. Refuses error objects in messages, because a class does not cross. Code, publishable message and `kind`
-// do. Invariant: a task settles once, with its result, its own error, a TaskError or its signal's reason. A host whose
-// task failed or was aborted does no other task.
+// parsed here. Refuses nothing. Invariant: a task settles once, with its result, the PublishableError that it threw, one
+// of this file or its signal's reason. A host whose task failed or was aborted does no other task.
 
 import type { EventEmitter } from 'node:events';
 import { parentPort, type ResourceLimits, Worker } from 'node:worker_threads';
-import { PublishableError, publishableCode, publishableMessage } from '../wire/publishable-error.ts';
+import {
+  decodeError,
+  encodeError,
+  PublishableError,
+  publishableCode,
+  type SentError,
+} from '../wire/publishable-error.ts';
 import { type Clock, hasWaited } from './clock.ts';
 
-/**
- * `TaskFailed` (the thread ended unexpectedly, or could not be started), `TaskOutOfMemory`; of a `TaskQueue` also
- * `TaskTimeout`, `TaskQueueFull` and `TaskStopped`.
- */
-export class TaskError extends PublishableError {}
+const taskErrorCodes = [
+  'TaskFailed', // the thread ended unexpectedly, or could not be started
+  'TaskOutOfMemory',
+  'TaskTimeout', // this and the following: of a `TaskQueue`
+  'TaskQueueFull',
+  'TaskStopped',
+] as const;
+export type TaskErrorCode = (typeof taskErrorCodes)[number];
+
+/** What happened to the host of the task; `undefined` for an error of the work itself. */
+export function taskErrorCode(error: unknown): TaskErrorCode | undefined {
+  if (!(error instanceof PublishableError)) return undefined;
+  return taskErrorCodes.find((code) => code === error.code);
+}
 
 export interface TaskOptions<Report> {
   /** Of the thread's objects and strings. Default: the runtime's own limits. */
@@ -28,18 +42,9 @@ export interface TaskOptions<Report> {
 /** Sends a report to the starter; resolves when the starter has taken it. */
 export type SendReport<Report> = (report: Report) => Promise<void>;
 
-interface Failure {
-  readonly isPublishable: boolean;
-  readonly code: string;
-  readonly message: string;
-  readonly kind: unknown;
-  readonly numbers: unknown;
-  readonly cause: Failure | undefined;
-}
-
 type Answer<Output, Report> =
   | { readonly type: 'done'; readonly output: Output }
-  | { readonly type: 'failed'; readonly failure: Failure }
+  | { readonly type: 'failed'; readonly error: SentError }
   | { readonly type: 'report'; readonly report: Report };
 
 /** The starter's messages: one input for each task, and `taken` for each report. */
@@ -64,7 +69,7 @@ export interface TaskPort<Input> {
  *
  * @param program calls {@link serveTasks}
  * @param input the thread gets a structured clone of it
- * @throws {TaskError}; the error of the work, see {@link serveTasks}; the signal's reason; what `onReport` throws
+ * @throws {PublishableError} of the work, or of its host with a {@link TaskErrorCode}; the signal's reason; what `onReport` throws
  */
 export async function runTask<Input, Output, Report = never>(
   program: URL,
@@ -82,7 +87,7 @@ export async function runTask<Input, Output, Report = never>(
 
 /**
  * The program's side: does each task that comes. An error that it throws reaches the starter with its code, its
- * publishable message, its `kind` and `numbers`, and its causes.
+ * message and kind, and those of its causes.
  * @param port of a process; a thread has its own
  */
 export function serveTasks<Input, Output, Report = never>(
@@ -99,7 +104,7 @@ export function serveTasks<Input, Output, Report = never>(
     try {
       send({ type: 'done', output: await work(input, report) });
     } catch (error) {
-      send({ type: 'failed', failure: failureOf(error) });
+      send({ type: 'failed', error: encodeError(error) });
     }
   };
   port?.on('message', (question: Question<Input>) => {
@@ -172,13 +177,13 @@ export async function askHost<Input, Output, Report>(
   // Settles at once, because the host's end may be reported right after its last message.
   const onMessage = (answer: Answer<Output, Report> | undefined): void => {
     if (answer?.type === 'done') resolve(answer.output);
-    else if (answer?.type === 'failed') reject(errorOf(answer.failure));
+    else if (answer?.type === 'failed') reject(decodeError(answer.error));
     else if (answer?.type === 'report') take(answer.report).catch(reject);
     else reject(broken(undefined));
   };
   const onError = (cause: unknown): void => {
     const isOutOfMemory = publishableCode(cause) === 'ERR_WORKER_OUT_OF_MEMORY';
-    if (cause instanceof TaskError) reject(cause);
+    if (cause instanceof PublishableError) reject(cause);
     else reject(isOutOfMemory ? outOfMemory(host.limitMb, cause) : broken(cause));
   };
   const onExit = (): void => reject(broken(undefined));
@@ -203,28 +208,12 @@ function post<Input>(host: TaskHost, question: Question<Input>): void {
   }
 }
 
-function failureOf(error: unknown): Failure {
-  return {
-    isPublishable: error instanceof PublishableError,
-    code: publishableCode(error),
-    message: publishableMessage(error),
-    kind: error instanceof PublishableError && 'kind' in error ? error.kind : undefined,
-    numbers: error instanceof PublishableError && 'numbers' in error ? error.numbers : undefined,
-    cause: error instanceof Error && error.cause !== undefined ? failureOf(error.cause) : undefined,
-  };
-}
+const broken = (cause: unknown): PublishableError<TaskErrorCode> =>
+  new PublishableError('TaskFailed', 'the worker ended unexpectedly', { kind: 'retry', cause });
 
-function errorOf({ isPublishable, code, message, kind, numbers, cause: inner }: Failure): Error {
-  const options = inner && { cause: errorOf(inner) };
-  return isPublishable
-    ? Object.assign(new PublishableError(code, message, options), { kind, numbers })
-    : Object.assign(new Error(message, options), { name: code, code });
-}
-
-const broken = (cause: unknown): TaskError =>
-  new TaskError('TaskFailed', 'the worker ended unexpectedly', { cause });
-
-export const outOfMemory = (limitMb: number | undefined, cause?: unknown): TaskError =>
-  new TaskError('TaskOutOfMemory', `the task needed more than ${limitMb ?? 'the available'} MB of memory`, {
-    cause,
-  });
+export const outOfMemory = (limitMb: number | undefined, cause?: unknown): PublishableError<TaskErrorCode> =>
+  new PublishableError(
+    'TaskOutOfMemory',
+    `the task needed more than ${limitMb ?? 'the available'} MB of memory`,
+    { cause },
+  );

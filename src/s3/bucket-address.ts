@@ -3,8 +3,9 @@
 
 import { isRefusedHost } from '../http/guarded-lookup.ts';
 import { readHttpOrigin } from '../wire/http-origin.ts';
+import { PublishableError } from '../wire/publishable-error.ts';
 import type { BucketSettings } from './bucket.ts';
-import { BucketFault } from './bucket-fault.ts';
+import type { BucketFault } from './bucket-fault.ts';
 
 const bucketForm = /^[a-z0-9](?:[a-z0-9-]|\.(?!\.)){1,61}[a-z0-9]$/;
 const regionForm = /^[a-z0-9](?:[a-z0-9-]{0,30}[a-z0-9])?$/;
@@ -43,7 +44,7 @@ export function readBucketOrigin(
   >,
 ): string {
   const { bucket, region, endpoint, isHttpAllowed = false } = settings;
-  const invalid = (why: string): BucketFault => new BucketFault('InvalidAddress', why);
+  const invalid = (why: string): BucketFault => new PublishableError('InvalidAddress', why);
   if (!bucketForm.test(bucket)) {
     throw invalid(
       'The name of the bucket is not valid. Use 3 to 63 lower-case letters, digits, dots or hyphens.',
@@ -70,7 +71,7 @@ export const awsDomain = (region: string): string =>
   region.startsWith('cn-') ? 'amazonaws.com.cn' : 'amazonaws.com';
 
 export const addressNotAllowed = (host: string, cause?: unknown): BucketFault =>
-  new BucketFault(
+  new PublishableError(
     'AddressNotAllowed',
     `Host ${host} of the bucket leads to a loopback, link-local, private or cluster address, which is not allowed here. Use a public host, or let the operator allow private addresses. Link-local addresses are never allowed.`,
     { cause },

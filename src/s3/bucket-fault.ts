@@ -1,7 +1,7 @@
 // The failure of a call to a bucket: a stable code, a message safe to publish, and whether the same call may succeed
 // later. Refuses text of an answer: messages name the bucket, its host, the HTTP status, and the service's code.
 
-import { PublishableError } from '../wire/publishable-error.ts';
+import type { PublishableError } from '../wire/publishable-error.ts';
 
 export type BucketFaultCode =
   | 'InvalidAddress' // bucket, region or endpoint are malformed, or plain HTTP is not allowed
@@ -19,24 +19,4 @@ export type BucketFaultCode =
   | 'NotABucket' // answers are not those of S3
   | 'ContentRefused'; // the bytes sent are not those of the announced SHA-256 or size
 
-export class BucketFault extends PublishableError {
-  readonly bucketCode: BucketFaultCode;
-  readonly isTemporary: boolean;
-  /** From Retry-After; the caller must not call again before. */
-  readonly retryAfterMs: number | undefined;
-
-  constructor(
-    code: BucketFaultCode,
-    message: string,
-    options: {
-      readonly isTemporary?: boolean;
-      readonly retryAfterMs?: number | undefined;
-      readonly cause?: unknown;
-    } = {},
-  ) {
-    super(code, message, { cause: options.cause });
-    this.bucketCode = code;
-    this.isTemporary = options.isTemporary ?? false;
-    this.retryAfterMs = options.retryAfterMs;
-  }
-}
+export type BucketFault = PublishableError<BucketFaultCode>;

@@ -11,7 +11,7 @@ import {
   readWhole,
   type WholeAnswer,
 } from '../http/exchange.ts';
-import { BucketFault } from './bucket-fault.ts';
+import { PublishableError } from '../wire/publishable-error.ts';
 
 /** What is read of a request of the library. */
 interface LibraryRequest {
@@ -57,7 +57,7 @@ export class GuardedHandler {
     const { agent, isHttpAllowed } = this.#options;
     const host = request.port === undefined ? request.hostname : `${request.hostname}:${request.port}`;
     if (request.protocol !== 'https:' && !isHttpAllowed) {
-      throw new BucketFault(
+      throw new PublishableError(
         'InvalidAddress',
         `Host ${host} would be asked over plain HTTP, which is not allowed.`,
       );
@@ -105,7 +105,7 @@ function singleValues(answer: HttpHead): Record<string, string> {
 
 function checkedBody({ bytes, isCut }: WholeAnswer, host: string): Uint8Array {
   if (isCut) {
-    throw new BucketFault(
+    throw new PublishableError(
       'NotABucket',
       `Host ${host} answered with more than 192 KiB, which no answer of S3 has. Check the endpoint of the bucket.`,
     );

@@ -5,10 +5,10 @@
 import { fromHttp } from '@aws-sdk/credential-provider-http';
 import { fromTokenFile } from '@aws-sdk/credential-provider-web-identity';
 import * as z from 'zod/mini';
-import { publishableCode } from '../wire/publishable-error.ts';
+import { PublishableError, publishableCode } from '../wire/publishable-error.ts';
 import type { ContainerIdentity, S3Credentials, WebIdentity } from './bucket.ts';
 import { awsDomain } from './bucket-address.ts';
-import { BucketFault } from './bucket-fault.ts';
+import type { BucketFault } from './bucket-fault.ts';
 import type { GuardedHandler } from './guarded-handler.ts';
 import { librarySettings, silentLogger } from './library-settings.ts';
 
@@ -84,20 +84,20 @@ function webIdentityFault(error: unknown): BucketFault {
     const code = answer.data.name.replace(/Exception$/, '');
     const returned = `STS returned ${status}${stsCodes.has(code) ? ` (${code})` : ''} for the role of the service account`;
     return status === 429 || status >= 500
-      ? new BucketFault('Unreachable', `${returned}. Retrying.`, { isTemporary: true })
-      : new BucketFault('Denied', `${returned}. Check the role's trust policy, and AWS_ROLE_ARN.`);
+      ? new PublishableError('Unreachable', `${returned}. Retrying.`, { kind: 'retry' })
+      : new PublishableError('Denied', `${returned}. Check the role's trust policy, and AWS_ROLE_ARN.`);
   }
   const code = publishableCode(error);
   if (/^(?:ENOENT|EACCES|EISDIR)$/.test(code)) {
-    return new BucketFault(
+    return new PublishableError(
       'InvalidCredentials',
       `The token of the service account cannot be read (${code}). Check AWS_WEB_IDENTITY_TOKEN_FILE.`,
     );
   }
-  return new BucketFault(
+  return new PublishableError(
     'Unreachable',
     `STS did not answer (${code}), so that there are no credentials for the bucket. Check the network. Retrying.`,
-    { isTemporary: true },
+    { kind: 'retry' },
   );
 }
 
@@ -116,10 +116,10 @@ function containerIdentity({ url, token, tokenFile }: ContainerIdentity): () => 
         logger: silentLogger,
       })();
     } catch {
-      throw new BucketFault(
+      throw new PublishableError(
         'InvalidCredentials',
         "The agent of the container's credentials gave none. Check the pod identity association, and AWS_CONTAINER_CREDENTIALS_FULL_URI. Retrying.",
-        { isTemporary: true },
+        { kind: 'retry' },
       );
     }
   };

@@ -3,7 +3,7 @@
 
 import * as z from 'zod/mini';
 import { isOfCertificate, ownErrorIn, readConnectionFault } from '../http/connection-fault.ts';
-import { publishableCode } from '../wire/publishable-error.ts';
+import { PublishableError, publishableCode } from '../wire/publishable-error.ts';
 import { parseRetryAfter } from '../wire/retry-after.ts';
 import {
   codeInBrackets,
@@ -13,7 +13,7 @@ import {
   type ServiceRefusal,
 } from '../wire/service-refusal.ts';
 import { addressNotAllowed } from './bucket-address.ts';
-import { BucketFault, type BucketFaultCode } from './bucket-fault.ts';
+import type { BucketFault, BucketFaultCode } from './bucket-fault.ts';
 
 /** Who was asked for what. */
 export interface Asked {
@@ -158,16 +158,17 @@ export function answerFault(asked: Asked, answer: RefusedAnswer, now: number): B
   const exact = code === undefined ? undefined : known.find(({ codes }) => codes.test(code));
   if (kind !== undefined && (exact === undefined || exact.isGeneral === true)) {
     const [fault, means] = kindFaults[kind];
-    return new BucketFault(fault, `${returned}${means}`);
+    return new PublishableError(fault, `${returned}${means}`);
   }
   const isTemporary = [408, 409, 429].includes(status) || (status >= 500 && status !== 501);
   if (exact?.fault === 'Unreachable' || (exact === undefined && isTemporary)) {
     const retryAfterMs = parseRetryAfter(answer.retryAfter, now);
-    return new BucketFault('Unreachable', `${returned}. Retrying.`, { isTemporary: true, retryAfterMs });
+    return new PublishableError('Unreachable', `${returned}. Retrying.`, { kind: 'retry', retryAfterMs });
   }
-  if (exact !== undefined) return new BucketFault(exact.fault, `${returned}${exact.means(answer, asked)}`);
+  if (exact !== undefined)
+    return new PublishableError(exact.fault, `${returned}${exact.means(answer, asked)}`);
   const said = (fault: BucketFaultCode, remedy: string): BucketFault =>
-    new BucketFault(fault, `${returned}${remedy}`);
+    new PublishableError(fault, `${returned}${remedy}`);
   if ([301, 307, 308].includes(status)) {
     const { region } = answer;
     return region === undefined
@@ -187,11 +188,11 @@ export function answerFault(asked: Asked, answer: RefusedAnswer, now: number): B
 }
 
 /** What an error means that is not an answer. */
-export function connectionFault(asked: Pick<Asked, 'bucket' | 'host'>, error: unknown): BucketFault {
+export function connectionFault(asked: Pick<Asked, 'bucket' | 'host'>, error: unknown): PublishableError {
   const own = ownErrorIn(error);
-  if (own instanceof BucketFault) return own;
+  if (own !== undefined) return own;
   if (publishableCode(error) === 'UND_ERR_REQ_CONTENT_LENGTH_MISMATCH') {
-    return new BucketFault(
+    return new PublishableError(
       'ContentRefused',
       `The bytes for bucket ${asked.bucket} have another length than announced. Retry, and check the source.`,
     );
@@ -200,6 +201,6 @@ export function connectionFault(asked: Pick<Asked, 'bucket' | 'host'>, error: un
   if (fault.kind === 'internal-address') return addressNotAllowed(asked.host, error);
   const said = `Host ${asked.host} of bucket ${asked.bucket} ${fault.what}. ${fault.remedy}.`;
   return isOfCertificate(fault)
-    ? new BucketFault('CertificateNotTrusted', said)
-    : new BucketFault('Unreachable', `${said} Retrying.`, { isTemporary: true });
+    ? new PublishableError('CertificateNotTrusted', said)
+    : new PublishableError('Unreachable', `${said} Retrying.`, { kind: 'retry' });
 }

@@ -15,8 +15,8 @@ import {
 } from '@aws-sdk/client-s3';
 import { withAttempts } from '../http/attempts.ts';
 import type { Clock } from '../runtime/clock.ts';
+import { PublishableError } from '../wire/publishable-error.ts';
 import type { Bucket, BucketSettings, ListedObject, NewObject, StoredObject } from './bucket.ts';
-import { BucketFault } from './bucket-fault.ts';
 import { createLibraryClient } from './library-client.ts';
 import { answerFault, connectionFault, type RefusedAnswer, readRefusedAnswer } from './library-fault.ts';
 import { readBody, SourceFailure, signContent, watchSource } from './object-body.ts';
@@ -228,7 +228,7 @@ class SdkBucket implements Bucket {
       });
       // A page of another kind, such as a sign-in, would otherwise be an empty list, and what it hides be removed.
       if (hasMore === undefined || (hasMore && !next)) {
-        throw new BucketFault(
+        throw new PublishableError(
           'NotABucket',
           `Bucket ${bucket} at ${host} did not answer with a list of S3. Check the endpoint and the bucket.`,
         );
@@ -239,7 +239,7 @@ class SdkBucket implements Bucket {
       if (!hasMore) return;
       token = next;
     }
-    throw new BucketFault(
+    throw new PublishableError(
       'NotABucket',
       `Bucket ${bucket} at ${host} lists more than ${mostPages * pageSize} objects under the prefix. Use another prefix.`,
     );
@@ -276,7 +276,7 @@ class SdkBucket implements Bucket {
         if (known !== undefined) return known.result;
         const fault = answerFault(asked, answer, clock.now());
         // Once: a service whose clock differs from its own answers would be asked for ever.
-        if (fault.bucketCode === 'ClockSkewed' && answer.isClockCorrected && !isClockCorrected) {
+        if (fault.code === 'ClockSkewed' && answer.isClockCorrected && !isClockCorrected) {
           return await attempt(true);
         }
         throw fault;

@@ -1,9 +1,9 @@
 // The limits of an inspection, as flags and the resource set them. Pure. Invariant: an error about a size names its limit, and
 // the flag or field that sets it.
 
-import { BundleError } from '../bundle/bundle-error.ts';
 import { type BundleLimits, defaultLimits } from '../bundle/limits.ts';
 import { sizeText } from '../runtime/flags/flag-kinds.ts';
+import { PublishableError } from '../wire/publishable-error.ts';
 
 export interface ArchiveSizes {
   readonly maxArchiveBytes: number;
@@ -26,8 +26,8 @@ export function archiveLimits(
 /** Adds the limit to an error about a size. */
 export function withLimit(error: unknown, limits: BundleLimits): unknown {
   const { maxArchiveBytes, maxTotalBytes, maxFileBytes, maxFiles, maxPathBytes } = limits;
-  if (!(error instanceof BundleError)) return error;
-  const { kind, code, message } = error;
+  if (!(error instanceof PublishableError)) return error;
+  const { code, message } = error;
   const texts: ReadonlyMap<string, string> = new Map([
     ['ArchiveTooLarge', `${sizeText(maxArchiveBytes)}: spec.promotion.maxBundleSize or --max-archive-size`],
     ['ContentTooLarge', `${sizeText(maxTotalBytes)}: spec.promotion.maxBundleSize or --max-bundle-size`],
@@ -36,5 +36,5 @@ export function withLimit(error: unknown, limits: BundleLimits): unknown {
     ['PathTooLong', `limit ${maxPathBytes.toLocaleString('en-US')} bytes`],
   ]);
   const limit = texts.get(code);
-  return limit === undefined ? error : new BundleError(kind, code, `${message} (${limit})`, { cause: error });
+  return limit === undefined ? error : error.saying(`${message} (${limit})`);
 }

@@ -1,19 +1,20 @@
 // The starter's side of the process that reads and pushes git repositories. Owns its limits. Invariants: one task at a
-// time, so that one repository is in memory; namespaces take turns; a task beyond its limits is a failure, not an error,
-// and ends that process alone.
+// time, so that one repository is in memory; namespaces take turns; a task beyond its limits
+// ends that process alone.
 
 import {
   defaultGitLimits,
-  type GitFailure,
-  type GitHeadsResult,
+  type GitFailureCode,
+  type GitHeads,
   type GitPushResult,
   type SentGitTask,
 } from '../git/push-task.ts';
 import type { Clock } from '../runtime/clock.ts';
-import { TaskError } from '../runtime/task.ts';
+import { taskErrorCode } from '../runtime/task.ts';
 import { startTaskProcess } from '../runtime/task-process.ts';
 import { TaskQueue } from '../runtime/task-queue.ts';
 import { userAgent } from '../runtime/version.ts';
+import { PublishableError } from '../wire/publishable-error.ts';
 import type { GitPusher, GitSettings } from './git-targets.ts';
 
 /** The largest repositories that the task's `maxBytes` lets in take two thirds of it (docs/sizing.md of the chart). */
@@ -38,53 +39,40 @@ export interface GitPusherProcess extends GitPusher {
 export function createGitPusher(program: URL, clock: Clock): GitPusherProcess {
   const start = () => startTaskProcess(program, limits, clock);
   const options = { start, timeoutMs, idleMs, maxWaitingPerOwner, clock };
-  const queue = new TaskQueue<SentGitTask, GitPushResult | GitHeadsResult>(options);
-  const run = async (task: SentGitTask, owner: string, signal: AbortSignal) => {
-    try {
-      return await queue.run(task, owner, signal);
-    } catch (error) {
+  const queue = new TaskQueue<SentGitTask, GitPushResult & GitHeads>(options);
+  const run = (task: SentGitTask, owner: string, signal: AbortSignal) =>
+    queue.run(task, owner, signal).catch((error: unknown) => {
       signal.throwIfAborted();
-      return failureOf(error);
-    }
-  };
+      throw endOfProcess(error);
+    });
   return {
-    push: async (task, owner, signal) => {
-      const result = await run({ type: 'push', task }, owner, signal);
-      return result.outcome === 'heads' ? otherAnswer() : result;
-    },
-    readHeads: async (task, owner, signal) => {
-      const result = await run({ type: 'heads', task }, owner, signal);
-      return result.outcome === 'done' ? otherAnswer() : result;
-    },
+    push: (task, owner, signal) => run({ type: 'push', task }, owner, signal),
+    readHeads: (task, owner, signal) => run({ type: 'heads', task }, owner, signal),
     close: () => queue.close(),
   };
 }
 
-/** @throws the error when the program is stopping */
-function failureOf(error: unknown): GitFailure {
-  const code = error instanceof TaskError ? error.code : undefined;
-  switch (code) {
-    case 'TaskStopped':
-      throw error;
+/** What the end of the process means. @returns the error of the task itself, or a stop, as it is */
+function endOfProcess(error: unknown): unknown {
+  switch (taskErrorCode(error)) {
     case 'TaskOutOfMemory':
       return failure(
         'RepositoryTooLarge',
-        `reading the repository took more than ${limits.maxMemoryMb} MB of memory; keep the file in a smaller repository`,
+        `Reading the repository took more than ${limits.maxMemoryMb} MB of memory. Keep the file in a smaller repository.`,
       );
     case 'TaskTimeout':
       return failure(
         'Timeout',
-        `the repository took longer than ${timeoutMs / 1000} s; check the git server`,
+        `The repository took longer than ${timeoutMs / 1000} s. Check the git server.`,
       );
     case 'TaskQueueFull':
-      return failure('Unreachable', 'too many repositories of this namespace wait; retrying');
+      return failure('Unreachable', 'Too many repositories of this namespace wait.');
+    case 'TaskFailed':
+      return failure('Unexpected', 'The process that reads repositories failed.');
     default:
-      return failure('Unexpected', 'the process that reads repositories failed; retrying');
+      return error;
   }
 }
 
-const otherAnswer = (): GitFailure => failure('Unexpected', 'the process answered another task; retrying');
-
-function failure(code: GitFailure['code'], message: string): GitFailure {
-  return { outcome: 'failed', code, message, isTemporary: true };
-}
+const failure = (code: GitFailureCode, message: string): PublishableError<GitFailureCode> =>
+  new PublishableError(code, message, { kind: 'retry' });

@@ -3,14 +3,14 @@
 // namespace, credentials, branches and author, so that no tenant's change is pushed with another's rights;
 // and a group has one task at a time.
 
-import type { GitHeads, GitHeadsResult, GitPushResult, GitPushTask } from '../git/push-task.ts';
+import type { GitHeads, GitPushResult, GitPushTask } from '../git/push-task.ts';
 import type { GitFinding, GitReading, GitTargets, GitWish } from '../loop/ports.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Random } from '../runtime/random.ts';
 import type { WantedGitTarget } from '../staticexport/wanted.ts';
 import type { ObjectKey, SecretObject } from '../wire/cluster.ts';
-import { ClusterError } from '../wire/cluster-error.ts';
 import { readHttpOrigin, readOriginEntry } from '../wire/http-origin.ts';
+import { PublishableError } from '../wire/publishable-error.ts';
 import { type AccessProblem, readGitAccess } from './git-access.ts';
 import { findingOf, isKnownWish, isSameFinding, isSettled } from './git-findings.ts';
 import { editOf, type GitEntry, GitGroup, type GitProblem, groupKey } from './git-group.ts';
@@ -33,10 +33,10 @@ export type GitSettings = Pick<
 >;
 
 export interface GitPusher {
-  /** @param owner namespaces take turns. @throws the signal's reason */
+  /** @param owner namespaces take turns. @throws {PublishableError}; the signal's reason */
   push(task: GitPushTask, owner: string, signal: AbortSignal): Promise<GitPushResult>;
-  /** Reads the heads alone, to compare them with what is known. @throws the signal's reason */
-  readHeads(task: GitPushTask, owner: string, signal: AbortSignal): Promise<GitHeadsResult>;
+  /** Reads the heads alone, to compare them with what is known. @throws {PublishableError}; the signal's reason */
+  readHeads(task: GitPushTask, owner: string, signal: AbortSignal): Promise<GitHeads>;
 }
 
 export interface GitTargetsOptions {
@@ -154,10 +154,7 @@ class RepositoryGroups implements GitTargets {
     } catch (error) {
       if (signal.aborted) return;
       // A fault of this process must not stop the repository for good.
-      outcome = error instanceof ClusterError ? error.code : 'Unexpected';
-      const message =
-        error instanceof ClusterError ? error.message : 'the push failed unexpectedly; retrying';
-      this.#fail(group, [...group.entries], { code: outcome, message, isTemporary: true });
+      outcome = this.#fail(group, [...group.entries], problemOf(error));
     } finally {
       group.isRunning = false;
       this.#options.observe(outcome, clock.monotonic() - startedAt);
@@ -187,8 +184,7 @@ class RepositoryGroups implements GitTargets {
       const part = chosen.slice(from, from + mostEdits);
       const task = await this.#taskOf(group, part);
       if ('message' in task) {
-        this.#fail(group, part, task);
-        return task.code;
+        return this.#fail(group, part, task);
       }
       // Nothing is to be written, so unmoved heads end the task.
       const isCheck = needy.length === 0 && from === 0;
@@ -204,12 +200,16 @@ class RepositoryGroups implements GitTargets {
   async #compareHeads(group: GitGroup, task: GitPushTask): Promise<string | undefined> {
     if (group.heads === undefined) return undefined;
     const { pusher, signal } = this.#options;
-    const result = await pusher.readHeads(task, group.namespace, signal);
-    if (result.outcome === 'failed') {
-      this.#note(group, result);
-      return result.code;
+    let heads: GitHeads;
+    try {
+      heads = await pusher.readHeads(task, group.namespace, signal);
+    } catch (error) {
+      signal.throwIfAborted();
+      const problem = problemOf(error);
+      this.#note(group, problem);
+      return problem.code;
     }
-    if (!isSameHeads(result.heads, group.heads)) return undefined;
+    if (!isSameHeads(heads, group.heads)) return undefined;
     group.failures = 0;
     this.#note(group, undefined);
     return 'unmoved';
@@ -217,10 +217,12 @@ class RepositoryGroups implements GitTargets {
 
   async #push(group: GitGroup, task: GitPushTask, entries: readonly GitEntry[]): Promise<string> {
     const { pusher, signal } = this.#options;
-    const result = await pusher.push(task, group.namespace, signal);
-    if (result.outcome === 'failed') {
-      this.#fail(group, entries, result);
-      return result.code;
+    let result: GitPushResult;
+    try {
+      result = await pusher.push(task, group.namespace, signal);
+    } catch (error) {
+      signal.throwIfAborted();
+      return this.#fail(group, entries, problemOf(error));
     }
     group.failures = 0;
     group.heads = result.heads;
@@ -252,8 +254,8 @@ class RepositoryGroups implements GitTargets {
     };
   }
 
-  /** What is held stays known while the repository cannot be read: nothing says that it changed. */
-  #fail(group: GitGroup, entries: readonly GitEntry[], problem: GitProblem): void {
+  /** What is held stays known while the repository cannot be read: nothing says that it changed. @returns the code */
+  #fail(group: GitGroup, entries: readonly GitEntry[], problem: GitProblem): string {
     const { code, message } = problem;
     group.failures += 1;
     for (const entry of entries) {
@@ -261,6 +263,7 @@ class RepositoryGroups implements GitTargets {
       if (isOpen) this.#tell(entry, { kind: 'failed', code, message });
     }
     this.#note(group, problem);
+    return code;
   }
 
   /** The message of a settled target shows it. */
@@ -277,6 +280,11 @@ class RepositoryGroups implements GitTargets {
     if (!isSame && entry.group.entries.has(entry)) this.#options.wake(entry.owner);
   }
 }
+
+const problemOf = (error: unknown): GitProblem =>
+  error instanceof PublishableError
+    ? error
+    : { code: 'Unexpected', message: 'The push failed unexpectedly.', isTemporary: true };
 
 function readingOf({ finding, group: { unread } }: GitEntry): GitReading {
   return unread !== undefined && isSettled(finding) ? { ...finding, unread } : finding;

@@ -4,11 +4,12 @@
 import { isRefusedHost } from '../http/guarded-lookup.ts';
 import type { MirrorPlace } from '../loop/ports.ts';
 import { mirrorErrorOf } from '../mirror/mirror-bucket.ts';
-import { MirrorError } from '../mirror/mirror-error.ts';
+import type { MirrorError } from '../mirror/mirror-error.ts';
 import { readRepository } from '../mirror/registry/repository.ts';
 import { readBucketOrigin, readBucketReference } from '../s3/bucket-address.ts';
 import type { DefaultMirror } from '../staticexport/wanted-mirror.ts';
 import { readHttpOrigin, readOriginEntry, shortOriginEntry } from '../wire/http-origin.ts';
+import { PublishableError } from '../wire/publishable-error.ts';
 
 /** What the flags say about mirrors. */
 export interface MirrorHosts {
@@ -58,7 +59,7 @@ function originsOf({
   endpoint,
   region,
 }: Pick<Place, 'address' | 'endpoint' | 'region'>): readonly string[] {
-  const invalid = new MirrorError(
+  const invalid = new PublishableError(
     'InvalidReference',
     'The address of the mirror is not valid. Write oci://HOST/REPOSITORY or s3://BUCKET/PREFIX.',
   );
@@ -105,7 +106,7 @@ export function problemOfPlace(own: DefaultMirror): string | undefined {
     originsOf({ ...own, address: fillAddress(own.address, example) });
     return undefined;
   } catch (error) {
-    if (error instanceof MirrorError) return error.message;
+    if (error instanceof PublishableError) return error.message;
     throw error;
   }
 }
@@ -119,7 +120,7 @@ function fillAddress(
 }
 
 const needsSecret = ({ address }: Place): MirrorError =>
-  new MirrorError(
+  new PublishableError(
     'HostNotAllowed',
     `${address} is not the --default-mirror of the operator. Name a Secret with credentials in spec.mirror.`,
   );
@@ -135,14 +136,14 @@ function hostNotAllowed(origins: readonly string[], entries: readonly string[]):
   const more = entries.length > 10 ? `, and ${entries.length - 10} more` : '';
   const allowed = shown === '' ? 'none' : `${shown}${more}`;
   const { host } = new URL(origin);
-  return new MirrorError(
+  return new PublishableError(
     'HostNotAllowed',
     `Mirror host ${host} is not allowed. ${remedy} Allowed: ${allowed}.`,
   );
 }
 
 const privateHost = (origin: string): MirrorError =>
-  new MirrorError(
+  new PublishableError(
     'AddressNotAllowed',
     `Mirror host ${new URL(origin).host} is a loopback, link-local, private or cluster address. Use a public host, or set --allow-private-mirror-hosts (allowPrivateMirrorHosts of the chart). Link-local addresses are never allowed.`,
   );

@@ -3,35 +3,36 @@
 // read in the main thread; a thread gets the Secret of a resource or the operator's own credentials, never both.
 
 import { tmpdir } from 'node:os';
-import { BundleError } from '../bundle/bundle-error.ts';
 import { type BundleProgress, runThreadTask } from '../bundle/bundle-task.ts';
 import type { BundleLimits } from '../bundle/limits.ts';
 import { type FolderWork, inWorkFolder, type PrepareTask, sentLink } from '../bundle/prepare/preparation.ts';
-import type { CopiedInspection, CopyOrder, Inspection, MirrorPlace, Mirrors } from '../loop/ports.ts';
-import { MirrorError, type MirrorErrorCode } from '../mirror/mirror-error.ts';
+import type {
+  CopiedInspection,
+  CopyOrder,
+  Inspection,
+  MirrorPlace,
+  Mirrors,
+  UnusableMirror,
+} from '../loop/ports.ts';
+import type { MirrorError, MirrorErrorCode } from '../mirror/mirror-error.ts';
 import { type MirrorSecret, readMirrorSecret } from '../mirror/mirror-secret.ts';
-import {
-  type CopyAnswer,
-  type CopyReport,
-  type CopyTask,
-  type Inspected,
-  type LookAnswer,
-  type LookTask,
-  type MirrorAnswer,
-  mirrorErrorFrom,
-  type SentFailure,
-  type SentPlace,
-  sentFailure,
-  type VerifyTask,
+import type {
+  CopyAnswer,
+  CopyReport,
+  CopyTask,
+  Inspected,
+  LookAnswer,
+  LookTask,
+  SentPlace,
+  VerifyTask,
 } from '../mirror/task/mirror-task.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Random } from '../runtime/random.ts';
-import { startTaskThread, TaskError } from '../runtime/task.ts';
+import { startTaskThread } from '../runtime/task.ts';
 import { TaskQueue } from '../runtime/task-queue.ts';
 import { userAgent } from '../runtime/version.ts';
 import type { Link } from '../wire/link.ts';
-import type { MirrorFailure } from '../wire/mirror-failure.ts';
-import { publishableCode } from '../wire/publishable-error.ts';
+import { PublishableError, publishableCode, publishableFailure } from '../wire/publishable-error.ts';
 import { type ArchiveSizes, archiveLimits, withLimit } from './archive-limits.ts';
 import { isBucketAddress, type MirrorHosts, reachOf } from './mirror-hosts.ts';
 
@@ -68,7 +69,7 @@ const maxWaitingPerOwner = 64;
 
 export function createMirrors(options: MirrorsOptions): MirrorThreads {
   const { program, hosts, sizes, clock, random } = options;
-  const looks = new TaskQueue<LookTask, MirrorAnswer<LookAnswer>>({
+  const looks = new TaskQueue<LookTask, LookAnswer>({
     start: () => startTaskThread(program, lookLimits),
     ...{ timeoutMs: lookTimeoutMs, idleMs, maxWaitingPerOwner, clock },
   });
@@ -79,8 +80,10 @@ export function createMirrors(options: MirrorsOptions): MirrorThreads {
     order: CopyOrder,
     limits: BundleLimits,
     signal: AbortSignal,
-  ): Promise<CopiedInspection> => {
-    const place = await sendable(order.place);
+  ): Promise<CopiedInspection | UnusableMirror> => {
+    const { address } = order.place;
+    const place = await sendable(order.place).catch(unusable);
+    if ('copy' in place) return place;
     const { compression, versionStamp, expectedDigest } = order;
     const { extraCaPem } = place.access;
     const reached: { isOpen: boolean; inspected?: Inspected } = { isOpen: false };
@@ -98,17 +101,17 @@ export function createMirrors(options: MirrorsOptions): MirrorThreads {
         if (report.stage === 'copying') reached.inspected = report.inspected;
       };
       const threadOptions = { failure, signal: deadline, onReport };
-      return runThreadTask<CopyTask, MirrorAnswer<CopyAnswer>, CopyReport>(program, task, threadOptions);
+      return runThreadTask<CopyTask, CopyAnswer, CopyReport>(program, task, threadOptions);
     };
     try {
-      const { inspected, copy } = resultOf(await inWorkFolder(tmpdir(), { signal, clock, random }, work));
-      return copy.kind === 'copied' ? { ...inspected, copy } : withoutCopy(inspected, copy.failure);
+      const { inspected, copy } = await inWorkFolder(tmpdir(), { signal, clock, random }, work);
+      return { ...inspected, copy };
     } catch (error) {
+      signal.throwIfAborted();
+      // Before the mirror has answered, a failure is the mirror's; between that and the copying, the archive's.
       const { isOpen, inspected } = reached;
-      const fault = endOfMirror(error, place.address);
-      if (fault === undefined || (isOpen && inspected === undefined)) throw error;
-      if (inspected === undefined) throw fault;
-      return withoutCopy(inspected, sentFailure(fault));
+      if (isOpen && inspected === undefined) throw error;
+      return { ...inspected, ...unusable(endOfMirror(error, address)) };
     }
   };
 
@@ -118,20 +121,17 @@ export function createMirrors(options: MirrorsOptions): MirrorThreads {
         reachOf(place, hasSecret, hosts);
         return undefined;
       } catch (error) {
-        if (error instanceof MirrorError) return failureOf(sentFailure(error));
-        throw error;
+        return unusable(error).copy.failure;
       }
     },
     copy: async (link, order, signal, maxBytes) => {
       const limits = archiveLimits(sizes, maxBytes);
-      try {
-        return await copyInThread(link, order, limits, signal);
-      } catch (error) {
-        if (order.isRequired || !(error instanceof MirrorError)) throw withLimit(error, limits);
-        const { expectedDigest } = order;
-        const inspection = await options.inspect({ link, limits, expectedDigest }, signal);
-        return withoutCopy(inspection, sentFailure(error));
-      }
+      const copied = await copyInThread(link, order, limits, signal).catch((error: unknown) => {
+        throw withLimit(error, limits);
+      });
+      if (order.isRequired || 'digest' in copied) return copied;
+      const { expectedDigest } = order;
+      return { ...copied, ...(await options.inspect({ link, limits, expectedDigest }, signal)) };
     },
     verify: async (place, ref, digest, signal) => {
       const sent = await sendable(place);
@@ -139,35 +139,31 @@ export function createMirrors(options: MirrorsOptions): MirrorThreads {
       const work = ({ workDir, signal: deadline, onProgress }: FolderWork) => {
         const task: VerifyTask = { task: 'verify-copy', place: sent, ref, digest, limits, workDir };
         const threadOptions = { failure, signal: deadline, onReport: onProgress };
-        return runThreadTask<VerifyTask, MirrorAnswer<Inspected>, BundleProgress>(
-          program,
-          task,
-          threadOptions,
-        );
+        return runThreadTask<VerifyTask, Inspected, BundleProgress>(program, task, threadOptions);
       };
       try {
-        return resultOf(await inWorkFolder(tmpdir(), { signal, clock, random }, work));
+        return await inWorkFolder(tmpdir(), { signal, clock, random }, work);
       } catch (error) {
-        throw endOfMirror(error, sent.address) ?? withLimit(error, limits);
+        throw withLimit(endOfMirror(error, sent.address), limits);
       }
     },
     look: async (place, { ref, digest }, retention, signal) => {
       const sent = await sendable(place);
       const task: LookTask = { task: 'look-at-mirror', place: sent, ref, digest, ...retention };
       try {
-        const answer = resultOf(await looks.run(task, place.owner.namespace, signal));
-        const { isThere, unlisted, retentionFailure } = answer;
-        return {
-          isThere,
-          unlisted,
-          ...(retentionFailure && { retentionFailure: failureOf(retentionFailure) }),
-        };
+        return await looks.run(task, place.owner.namespace, signal);
       } catch (error) {
-        throw endOfMirror(error, sent.address) ?? error;
+        throw endOfMirror(error, sent.address);
       }
     },
     close: () => looks.close(),
   };
+}
+
+/** @throws what says nothing about the mirror, such as a defect */
+function unusable(error: unknown): UnusableMirror {
+  if (!(error instanceof PublishableError)) throw error;
+  return { copy: { kind: 'failed', failure: publishableFailure(error) } };
 }
 
 /** @throws {MirrorError} for a place that the flags do not allow, or credentials that cannot be read */
@@ -201,44 +197,23 @@ function ownBytes({ name, data }: MirrorSecret): MirrorSecret {
   return { name, data: Object.fromEntries(entries) };
 }
 
-function resultOf<T>(answer: MirrorAnswer<T>): T {
-  if (answer.kind === 'done') return answer.result;
-  throw mirrorErrorFrom(answer.failure);
-}
-
-const failureOf = ({ code, message, retryAfterMs }: SentFailure): MirrorFailure => ({
-  ...{ code, message, retryAfterMs },
-});
-
-function withoutCopy(inspection: Inspection, sent: SentFailure): CopiedInspection {
-  const { digest, pages, sizeBytes, notes = [] } = inspection;
-  return { digest, pages, sizeBytes, notes, copy: { kind: 'failed', failure: failureOf(sent) } };
-}
-
-/** What a thread's end means for work on a mirror; `undefined` for an error of the archive, or a stop. */
-function endOfMirror(error: unknown, address: string): MirrorError | undefined {
-  if (error instanceof MirrorError) return error;
+/** What a thread's end means for work on a mirror. @returns the error of the work itself, or a stop, as it is */
+function endOfMirror(error: unknown, address: string): unknown {
   const retried = (code: MirrorErrorCode, message: string): MirrorError =>
-    new MirrorError(code, message, { isTemporary: true, cause: error });
+    new PublishableError(code, message, { kind: 'retry', cause: error });
   const isDeadline = error instanceof DOMException && error.name === 'TimeoutError';
-  const code = error instanceof BundleError || error instanceof TaskError ? error.code : undefined;
+  const code = error instanceof PublishableError ? error.code : undefined;
   if (isDeadline || code === 'PreparationTimeout' || code === 'TaskTimeout') {
     return retried(
       'Unreachable',
-      `Work on ${address} took longer than allowed. Check the mirror and the network. Retrying.`,
+      `Work on ${address} took longer than allowed. Check the mirror and the network.`,
     );
   }
-  switch (code) {
-    case 'TaskQueueFull':
-      return retried('Unreachable', `Too many checks of mirrors of this namespace wait. Retrying.`);
-    case failure.code:
-    case 'TaskFailed':
-    case 'TaskOutOfMemory':
-      return retried(
-        'WorkFailed',
-        `Work on ${address} failed unexpectedly (${publishableCode(error)}). Retrying.`,
-      );
-    default:
-      return undefined;
+  if (code === 'TaskQueueFull') {
+    return retried('Unreachable', 'Too many checks of mirrors of this namespace wait.');
   }
+  if (code === failure.code || code === 'TaskFailed' || code === 'TaskOutOfMemory') {
+    return retried('WorkFailed', `Work on ${address} failed unexpectedly (${publishableCode(error)}).`);
+  }
+  return error;
 }

@@ -4,7 +4,7 @@
 
 import type { TargetPlanner } from '../loop/ports.ts';
 import type { Clock } from '../runtime/clock.ts';
-import { startTaskThread, TaskError } from '../runtime/task.ts';
+import { startTaskThread, taskErrorCode } from '../runtime/task.ts';
 import { TaskQueue } from '../runtime/task-queue.ts';
 import { givenKeys, planTarget, type TargetPlan, type TargetTask } from '../targets/target-plan.ts';
 import { Link } from '../wire/link.ts';
@@ -69,7 +69,7 @@ export function planSentTask({ type, text, enabled, bundleUrl, ...keys }: SentTa
  * @throws the error when the program is stopping
  */
 function planOfFailure(error: unknown): TargetPlan | undefined {
-  const code = error instanceof TaskError ? error.code : undefined;
+  const code = taskErrorCode(error);
   if (code === 'TaskStopped') throw error;
   if (code !== 'TaskTimeout' && code !== 'TaskOutOfMemory') return undefined;
   const limit = code === 'TaskTimeout' ? `${timeoutMs / 1000} s` : `${maxHeapMb} MB of memory`;

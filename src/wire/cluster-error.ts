@@ -25,9 +25,10 @@ export interface OwnedField {
   readonly field: string;
 }
 
-export class ClusterError extends PublishableError {
-  declare readonly code: ClusterErrorCode;
-  readonly retryAfterMs: number | undefined;
+const temporary: ReadonlySet<ClusterErrorCode> = new Set(['Unavailable', 'TooManyRequests', 'Conflict']);
+
+/** A class of its own, because its codes are also those of export APIs, and a caller asks which of the two refused. */
+export class ClusterError extends PublishableError<ClusterErrorCode> {
   /** Of a `FieldConflict`. */
   readonly ownedFields: readonly OwnedField[];
 
@@ -40,8 +41,7 @@ export class ClusterError extends PublishableError {
       readonly cause?: unknown;
     } = {},
   ) {
-    super(code, message, { cause: details.cause });
-    this.retryAfterMs = details.retryAfterMs;
+    super(code, message, { kind: temporary.has(code) ? 'retry' : 'stall', ...details });
     this.ownedFields = details.ownedFields ?? [];
   }
 }

@@ -1,8 +1,8 @@
 // Reads one mutant and returns what is wrong with the result, if anything. Right is a rejection with a known code, or
 // only files of the archive, the same for any division of the bytes.
 
-import { BundleError } from '../../src/bundle/bundle-error.ts';
 import { oddAnswerCodes, refusalCodes } from '../../src/bundle/refusal.ts';
+import { PublishableError } from '../../src/wire/publishable-error.ts';
 import { type ReadResult, readBytes } from '../support/read-archive.ts';
 import type { Sample } from './corpus.ts';
 import type { Mutant } from './mutation.ts';
@@ -28,8 +28,8 @@ export async function judge(sample: Sample, mutant: Mutant, pieceBytes: number):
   try {
     result = await readBytes(mutant.bytes, { pieceBytes, limits });
   } catch (error) {
-    if (!(error instanceof BundleError)) return wrong(`threw ${String(error)}`);
-    const codes = error.kind === 'rejected' ? refusalCodes : oddAnswerCodes;
+    if (!(error instanceof PublishableError)) return wrong(`threw ${String(error)}`);
+    const codes = error.kind === 'refused' ? refusalCodes : oddAnswerCodes;
     const isOurs = codes.includes(error.code);
     const { wanted } = mutant;
     if (wanted !== undefined && wanted !== 'refusal') return wrong(`rejected what is right: ${error.code}`);

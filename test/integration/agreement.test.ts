@@ -6,11 +6,11 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { BundleError } from '../../src/bundle/bundle-error.ts';
 import { defaultLimits } from '../../src/bundle/limits.ts';
 import { operatorProgram } from '../../src/operator/flags.ts';
 import { readInvocation } from '../../src/runtime/flags/flags.ts';
 import { bundleServer } from '../../src/site/server-flags.ts';
+import { PublishableError } from '../../src/wire/publishable-error.ts';
 import { eventually } from '../support/eventually.ts';
 import { noise } from '../support/noise.ts';
 import { spread } from '../support/spread.ts';
@@ -72,8 +72,8 @@ test('what is larger than a resource lets its servers have is refused by both, w
       await assert.rejects(
         services.bundles.inspect(linkOf(links.link(code)), AbortSignal.timeout(60_000), limit),
         (error) =>
-          error instanceof BundleError &&
-          error.kind === 'rejected' &&
+          error instanceof PublishableError &&
+          error.kind === 'refused' &&
           error.code === code &&
           error.message.includes('(64KiB: spec.promotion.maxBundleSize'),
       );

@@ -5,7 +5,6 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { BundleError } from '../../src/bundle/bundle-error.ts';
 import { operatorProgram } from '../../src/operator/flags.ts';
 import { servicesOptions } from '../../src/operator/operator.ts';
 import { systemClock } from '../../src/runtime/clock.ts';
@@ -14,6 +13,7 @@ import { silentLogger } from '../../src/runtime/logger.ts';
 import { systemRandom } from '../../src/runtime/random.ts';
 import { type ExternalServices, openExternalServices } from '../../src/services/external-services.ts';
 import { Link } from '../../src/wire/link.ts';
+import { PublishableError } from '../../src/wire/publishable-error.ts';
 import { eventually } from '../support/eventually.ts';
 import { workerFile } from '../support/program-file.ts';
 import type { ArchiveCases } from '../unit/bundle/cases/archive-case.ts';
@@ -103,7 +103,7 @@ export async function judgeByBoth(
     try {
       return (await services.bundles.inspect(linkOf(link), AbortSignal.timeout(60_000))).digest;
     } catch (error) {
-      assert.ok(error instanceof BundleError, String(error));
+      assert.ok(error instanceof PublishableError, String(error));
       return error.code;
     }
   };

@@ -1,8 +1,9 @@
 // The mirror of a simulation: repositories that keep content by digest, and may refuse, hang or lose it. Copying reads the
 // vendor's link, and takes time. Invariant: a reference gives the content that it was made of, or nothing.
 
-import type { CopiedInspection, Inspection, Mirrors } from '../../src/loop/ports.ts';
-import { MirrorError, type MirrorErrorCode } from '../../src/mirror/mirror-error.ts';
+import type { CopiedInspection, Inspection, Mirrors, UnusableMirror } from '../../src/loop/ports.ts';
+import type { MirrorErrorCode } from '../../src/mirror/mirror-error.ts';
+import { PublishableError } from '../../src/wire/publishable-error.ts';
 import type { VirtualClock } from '../support/virtual-clock.ts';
 import type { FakeVendor } from './fake-vendor.ts';
 
@@ -69,13 +70,16 @@ export class FakeMirror {
         this.isHostAllowed
           ? undefined
           : { code: 'HostNotAllowed', message: 'Add registry.test.', retryAfterMs: undefined },
-      copy: async (link, order, signal, maxBytes): Promise<CopiedInspection> => {
-        await this.#call('copy', order.isRequired, signal);
+      copy: async (link, order, signal, maxBytes): Promise<CopiedInspection | UnusableMirror> => {
+        await this.#call('copy', false, signal);
+        const failure = this.failing && {
+          code: this.failing,
+          message: 'The mirror refused.',
+          retryAfterMs: undefined,
+        };
+        if (failure && order.isRequired) return { copy: { kind: 'failed', failure } };
         const inspection = await this.#vendor.bundles().inspect(link, signal, maxBytes);
-        if (this.failing !== undefined) {
-          const failure = { code: this.failing, message: 'The mirror refused.', retryAfterMs: undefined };
-          return { ...inspection, copy: { kind: 'failed', failure } };
-        }
+        if (failure) return { ...inspection, copy: { kind: 'failed', failure } };
         const ref = this.refOf(inspection.digest, order.place.address);
         if (!this.copies.has(ref)) this.written += 1;
         this.copies.set(ref, inspection);
@@ -85,7 +89,7 @@ export class FakeMirror {
       verify: async (_place, ref, _digest, signal) => {
         await this.#call('verify', true, signal);
         const copy = this.copies.get(ref);
-        if (copy === undefined) throw new MirrorError('BlobMissing', 'The mirror has no copy.');
+        if (copy === undefined) throw new PublishableError('BlobMissing', 'The mirror has no copy.');
         return copy;
       },
       look: async ({ owner, address }, { ref }, { listed, expired }, signal) => {
@@ -109,6 +113,7 @@ export class FakeMirror {
   async #call(name: 'copy' | 'verify' | 'look', isFatal: boolean, signal: AbortSignal): Promise<void> {
     this.calls.push(name);
     await this.#clock.after(this.takesMs, signal);
-    if (this.failing !== undefined && isFatal) throw new MirrorError(this.failing, 'The mirror refused.');
+    if (this.failing !== undefined && isFatal)
+      throw new PublishableError(this.failing, 'The mirror refused.');
   }
 }

@@ -5,10 +5,8 @@
 import type {
   GitEdit,
   GitEditResult,
-  GitFailure,
   GitFailureCode,
   GitHeads,
-  GitHeadsResult,
   GitKeys,
   GitPushResult,
   GitPushTask,
@@ -16,6 +14,7 @@ import type {
 import type { Clock } from '../../src/runtime/clock.ts';
 import type { GitPusher } from '../../src/services/git-targets.ts';
 import { type KeyName, keyNames } from '../../src/targets/target-plan.ts';
+import { PublishableError } from '../../src/wire/publishable-error.ts';
 
 const taskMs = 500;
 const defaultKeyPath: readonly string[] = ['staticExport'];
@@ -88,9 +87,9 @@ export class FakeRepository implements GitPusher {
   async push(task: GitPushTask, _owner: string, signal: AbortSignal): Promise<GitPushResult> {
     this.tasks.push(task);
     await this.#clock.after(this.isHanging ? 90_000 : taskMs, signal);
-    if (this.isHanging) return failed('Timeout');
+    if (this.isHanging) throw failed('Timeout');
     const failure = this.failure ?? this.fetchFailure;
-    if (failure !== undefined) return failed(failure);
+    if (failure !== undefined) throw failed(failure);
     this.#review(task);
     const { branch, pullRequestBranch, edits } = task;
     const results = edits.map((edit) => this.#edit(edit, branch, pullRequestBranch));
@@ -103,16 +102,16 @@ export class FakeRepository implements GitPusher {
     }
     const heads = this.#heads(task);
     const head = heads.branch;
-    return { outcome: 'done', head, heads, edits: results, ...(isPushed && { commit: head }) };
+    return { head, heads, edits: results, ...(isPushed && { commit: head }) };
   }
 
-  async readHeads(task: GitPushTask, _owner: string, signal: AbortSignal): Promise<GitHeadsResult> {
+  async readHeads(task: GitPushTask, _owner: string, signal: AbortSignal): Promise<GitHeads> {
     this.headsRead += 1;
     await this.#clock.after(taskMs, signal);
-    if (this.isHanging) return failed('Timeout');
-    if (this.failure !== undefined) return failed(this.failure);
+    if (this.isHanging) throw failed('Timeout');
+    if (this.failure !== undefined) throw failed(this.failure);
     this.#review(task);
-    return { outcome: 'heads', heads: this.#heads(task) };
+    return this.#heads(task);
   }
 
   #heads({ pullRequestBranch }: GitPushTask): GitHeads {
@@ -157,7 +156,9 @@ const missingKeys = (found: GitKeys | undefined, wanted: GitKeys): readonly KeyN
 const holds = (found: GitKeys | undefined, wanted: GitKeys): boolean =>
   missingKeys(found, wanted).length === 0;
 
-function failed(code: GitFailureCode): GitFailure {
+function failed(code: GitFailureCode): PublishableError {
   const isTemporary = code === 'Timeout' || code === 'Unreachable';
-  return { outcome: 'failed', code, message: 'it failed; check the git server', isTemporary };
+  return new PublishableError(code, 'it failed; check the git server', {
+    kind: isTemporary ? 'retry' : 'stall',
+  });
 }

@@ -3,11 +3,11 @@
 // Invariant: a link gives the content of the job it was issued for, until it expires and no longer.
 
 import { hash } from 'node:crypto';
-import { BundleError } from '../../src/bundle/bundle-error.ts';
 import { type ExportApi, ExportApiError, type ExportApiErrorCode } from '../../src/export-api/answers.ts';
 import type { Bundles, ExportApiSource, Inspection } from '../../src/loop/ports.ts';
 import type { StartRecord } from '../../src/staticexport/status-schema.ts';
 import { Link } from '../../src/wire/link.ts';
+import { PublishableError } from '../../src/wire/publishable-error.ts';
 import type { VirtualClock } from '../support/virtual-clock.ts';
 
 export const signature = 'c2lnbmF0dXJl';
@@ -151,23 +151,30 @@ export class FakeVendor implements ExportApiSource {
         const fact = this.links.get(link.reveal());
         const earlyMs = (fact?.issuedAt ?? 0) + this.storageBehindMs - this.clock.monotonic();
         if (earlyMs > 0) {
-          const numbers = { retryAfterMs: earlyMs };
-          throw new BundleError('early-link', 'LinkNotYetValid', 'the link is early', { numbers });
+          throw new PublishableError('LinkNotYetValid', 'the link is early', {
+            kind: 'wait',
+            retryAfterMs: earlyMs,
+          });
         }
-        if (this.unreadable !== undefined)
-          throw new BundleError(this.unreadable, 'Scripted', 'as the story wants');
+        if (this.unreadable !== undefined) {
+          const code = this.unreadable === 'expired-link' ? 'LinkExpired' : 'Scripted';
+          const kind = this.unreadable === 'rejected' ? 'refused' : 'retry';
+          throw new PublishableError(code, 'as the story wants', { kind });
+        }
         if (fact === undefined || fact.expiresAt <= this.clock.monotonic()) {
-          throw new BundleError('expired-link', 'LinkExpired', 'the link has expired');
+          throw new PublishableError('LinkExpired', 'the link has expired', { kind: 'wait' });
         }
         return this.inspectionOf(fact.jobId);
       },
       probe: async (link) => {
         const fact = this.links.get(link.reveal());
         if (this.isRefusing) {
-          return new BundleError('refused-link', 'LinkRefused', 'Storage s3.example.com returned 403');
+          return new PublishableError('LinkRefused', 'Storage s3.example.com returned 403');
         }
         const isValid = fact !== undefined && !fact.isBroken && fact.expiresAt > this.clock.monotonic();
-        return isValid ? undefined : new BundleError('expired-link', 'LinkExpired', 'the link has expired');
+        return isValid
+          ? undefined
+          : new PublishableError('LinkExpired', 'the link has expired', { kind: 'wait' });
       },
     };
   }

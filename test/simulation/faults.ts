@@ -1,12 +1,11 @@
 // Faults between the reconcile and its ports: a crash before or after any call, a lost answer, a refused call, a
 // stale read. Wraps the ports without a change of the reconcile.
 
-import { BundleError } from '../../src/bundle/bundle-error.ts';
 import { ExportApiError } from '../../src/export-api/answers.ts';
 import type { Bundles, ExportApiSource, Mirrors } from '../../src/loop/ports.ts';
-import { MirrorError } from '../../src/mirror/mirror-error.ts';
 import type { Cluster, ForeignObjects, ObjectKey } from '../../src/wire/cluster.ts';
 import { ClusterError } from '../../src/wire/cluster-error.ts';
+import { PublishableError, publishableCode, publishableFailure } from '../../src/wire/publishable-error.ts';
 import type { Dice } from './dice.ts';
 import type { FakeCluster } from './fake-cluster.ts';
 
@@ -198,7 +197,7 @@ export function faultyBundles(bundles: Bundles, plan: FaultPlan): Bundles {
       const fault = plan.next('bundles.inspect');
       // The reader is another thread; its crash does not end the process.
       if (fault === 'crash-before') throw new Error('the archive reader crashed');
-      if (fault === 'refused') throw new BundleError('transient', 'Scripted', 'as the plan wants');
+      if (fault === 'refused') throw new PublishableError('Scripted', 'as the plan wants', { kind: 'retry' });
       if (fault === 'lost') return aborted(signal);
       const inspection = await bundles.inspect(link, signal);
       if (fault === 'crash-after') throw new Error('the archive reader crashed');
@@ -220,7 +219,7 @@ export function faultyMirrors(mirrors: Mirrors, plan: FaultPlan): Mirrors {
   const pass = async <T>(name: string, signal: AbortSignal, call: () => Promise<T>): Promise<T> => {
     const fault = plan.next(name);
     if (fault === 'crash-before') throw new Error('the thread crashed');
-    if (fault === 'refused') throw new MirrorError('Unreachable', 'The mirror does not answer.');
+    if (fault === 'refused') throw new PublishableError('Unreachable', 'The mirror does not answer.');
     if (fault === 'lost') return aborted(signal);
     const answer = await call();
     if (fault === 'crash-after') throw new Error('the thread crashed');
@@ -229,7 +228,12 @@ export function faultyMirrors(mirrors: Mirrors, plan: FaultPlan): Mirrors {
   return {
     refuse: mirrors.refuse,
     copy: (link, order, signal, maxBytes) =>
-      pass('mirrors.copy', signal, () => mirrors.copy(link, order, signal, maxBytes)),
+      pass('mirrors.copy', signal, () => mirrors.copy(link, order, signal, maxBytes)).catch(
+        (error: unknown) => {
+          if (publishableCode(error) !== 'Unreachable') throw error;
+          return { copy: { kind: 'failed' as const, failure: publishableFailure(error) } };
+        },
+      ),
     verify: (place, ref, digest, signal) =>
       pass('mirrors.verify', signal, () => mirrors.verify(place, ref, digest, signal)),
     look: (place, copy, retention, signal) =>

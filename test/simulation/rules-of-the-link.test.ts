@@ -3,8 +3,8 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { BundleError } from '../../src/bundle/bundle-error.ts';
 import { reconcile } from '../../src/loop/reconcile.ts';
+import { PublishableError } from '../../src/wire/publishable-error.ts';
 import { noFaults } from './faults.ts';
 import { Oracles } from './oracles.ts';
 import { configMapId, hourMs, minuteMs, publishedSimulation, request } from './published-simulation.ts';
@@ -153,7 +153,9 @@ test('rule 9: a link that is refused when it is probed is issued again, at most 
   const simulation = await publishedSimulation();
   const before = simulation.callsOf('issue');
   const dead = simulation.context();
-  const expired = new BundleError('expired-link', 'LinkExpired', 'Storage s3.example.com returned 403');
+  const expired = new PublishableError('LinkExpired', 'Storage s3.example.com returned 403', {
+    kind: 'wait',
+  });
   const bundles = { ...dead.bundles, probe: async () => expired };
   await simulation.clock.pass(10 * minuteMs);
   await simulation.clock.finish(reconcile(resource, { ...dead, bundles }, new AbortController().signal));

@@ -3,7 +3,7 @@
 
 import { createHash } from 'node:crypto';
 import type { Bucket, NewObject } from '../../src/s3/bucket.ts';
-import { BucketFault } from '../../src/s3/bucket-fault.ts';
+import { PublishableError } from '../../src/wire/publishable-error.ts';
 import type { VirtualClock } from './virtual-clock.ts';
 
 export interface MemoryBucket extends Bucket {
@@ -38,7 +38,7 @@ export function memoryBucket(clock: Pick<VirtualClock, 'now'>, name = 'docs'): M
     const bytes = Buffer.concat(await Array.fromAsync(open()));
     const actual = createHash('sha256').update(bytes).digest('hex');
     if (bytes.length !== size || actual !== sha256) {
-      throw new BucketFault('ContentRefused', 'The bytes that arrived are not those announced.');
+      throw new PublishableError('ContentRefused', 'The bytes that arrived are not those announced.');
     }
     objects.set(key, { bytes, modifiedAt: clock.now() });
     return 'written' as const;

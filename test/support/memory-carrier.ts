@@ -2,7 +2,7 @@
 
 import { hash } from 'node:crypto';
 import type { Carrier, Descriptor } from '../../src/mirror/carrier.ts';
-import { MirrorError } from '../../src/mirror/mirror-error.ts';
+import { PublishableError } from '../../src/wire/publishable-error.ts';
 
 export interface MemoryCarrier extends Carrier {
   readonly blobs: Map<string, Buffer>;
@@ -37,10 +37,10 @@ export function createMemoryCarrier(name = 'oci://registry.example.com/docs'): M
     readBlob: async function* (blob) {
       begin('readBlob');
       const bytes = blobs.get(blob.digest);
-      if (bytes === undefined) throw new MirrorError('BlobMissing', 'A blob is missing. Copy it again.');
+      if (bytes === undefined) throw new PublishableError('BlobMissing', 'A blob is missing. Copy it again.');
       for (let at = 0; at < bytes.length; at += 1024) yield bytes.subarray(at, at + 1024);
       if (digestOf(bytes) !== blob.digest)
-        throw new MirrorError('BlobDamaged', 'A blob is damaged. Remove it.');
+        throw new PublishableError('BlobDamaged', 'A blob is damaged. Remove it.');
     },
     hasBlob: async ({ digest }) => {
       begin('hasBlob');
@@ -53,7 +53,7 @@ export function createMemoryCarrier(name = 'oci://registry.example.com/docs'): M
       for await (const chunk of open()) chunks.push(chunk);
       const bytes = Buffer.concat(chunks);
       if (digestOf(bytes) !== blob.digest || bytes.length !== blob.size) {
-        throw new MirrorError('BlobDamaged', 'The written bytes are others than were announced. Retry.');
+        throw new PublishableError('BlobDamaged', 'The written bytes are others than were announced. Retry.');
       }
       blobs.set(blob.digest, bytes);
     },
@@ -61,7 +61,7 @@ export function createMemoryCarrier(name = 'oci://registry.example.com/docs'): M
       begin('writeManifest');
       const known = tags.get(tag);
       if (known !== undefined && !known.equals(manifest)) {
-        throw new MirrorError('TagOccupied', 'The tag names other content. Remove it.');
+        throw new PublishableError('TagOccupied', 'The tag names other content. Remove it.');
       }
       tags.set(tag, Buffer.from(manifest));
     },

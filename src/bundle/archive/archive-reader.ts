@@ -3,7 +3,7 @@
 // byte is written, so a killed process leaves no file behind.
 
 import type { FileHandle } from 'node:fs/promises';
-import type { BundleError } from '../bundle-error.ts';
+import type { PublishableError } from '../../wire/publishable-error.ts';
 import { type Bytes, peek } from '../byte-stream.ts';
 import type { BundleLimits } from '../limits.ts';
 import { oddAnswer } from '../refusal.ts';
@@ -17,7 +17,7 @@ import { readZip } from './zip-reader.ts';
 
 /**
  * @param spoolPath where a zip may be put; made only if one comes, and gone again; its folder is left to the caller
- * @throws {BundleError} rejected; transient for what is no archive; `StoreFull`; or what the source threw
+ * @throws {PublishableError} rejected; transient for what is no archive; `StoreFull`; or what the source threw
  */
 export async function readArchive(
   source: Bytes,
@@ -59,7 +59,7 @@ async function readUnpacked(bytes: Bytes, assembly: Assembly, limits: BundleLimi
   }
 }
 
-function notAnArchive(type: DownloadType): BundleError {
+function notAnArchive(type: DownloadType): PublishableError {
   if (type === 'html') return oddAnswer('HtmlInsteadOfArchive');
   if (type === 'xml') return oddAnswer('XmlInsteadOfArchive');
   return oddAnswer(type === 'empty' ? 'EmptyArchive' : 'UnknownArchiveType');

@@ -16,9 +16,9 @@ import { createHiddenLinks } from './hidden-links.ts';
 
 /** One file that is being added. */
 export interface IncomingFile {
-  /** @throws {BundleError} `InvalidSize` when more comes than was declared */
+  /** @throws {PublishableError} `InvalidSize` when more comes than was declared */
   write(chunk: Uint8Array): void;
-  /** @throws {BundleError} `InvalidSize` when less came than was declared */
+  /** @throws {PublishableError} `InvalidSize` when less came than was declared */
   end(): void;
 }
 
@@ -33,7 +33,7 @@ export interface Assembly {
   linkFile(name: string, target: string): void;
   /** Notes that the archive has more bytes for the name of this file, after the NUL that ends it. */
   noteCutName(name: string): void;
-  /** @throws {BundleError} `EmptyBundle`, `UnicodeTwins` */
+  /** @throws {PublishableError} `EmptyBundle`, `UnicodeTwins` */
   finish(): BundleIndex;
 }
 

@@ -5,7 +5,7 @@
 import { Readable, type Transform } from 'node:stream';
 // The default export: see runtime/supported-node.ts.
 import zlib, { constants, createGunzip } from 'node:zlib';
-import { BundleError } from '../bundle-error.ts';
+import { PublishableError } from '../../wire/publishable-error.ts';
 import { type Bytes, letGo, throughTransform, watch } from '../byte-stream.ts';
 import type { BundleLimits } from '../limits.ts';
 import { refusal } from '../refusal.ts';
@@ -114,7 +114,7 @@ async function* run(bytes: Bytes, decoder: Transform): AsyncGenerator<Buffer> {
 }
 
 function decodingFault(error: unknown): unknown {
-  if (error instanceof BundleError || !(error instanceof Error) || !('code' in error)) return error;
+  if (error instanceof PublishableError || !(error instanceof Error) || !('code' in error)) return error;
   const code = String(error.code);
   if (code === 'Z_BUF_ERROR') return refusal('TruncatedArchive', { cause: error });
   if (code === 'ZSTD_error_frameParameter_windowTooLarge') return refusal('WindowTooLarge', { cause: error });

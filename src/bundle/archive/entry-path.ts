@@ -17,7 +17,7 @@ const control = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/;
 /** A byte order mark is a part of the name. */
 const strictUtf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/** @throws {BundleError} `InvalidUtf8` */
+/** @throws {PublishableError} `InvalidUtf8` */
 export function decodeUtf8(bytes: Buffer): string {
   try {
     return strictUtf8.decode(bytes);
@@ -26,7 +26,7 @@ export function decodeUtf8(bytes: Buffer): string {
   }
 }
 
-/** The name of a file. @throws {BundleError} with the reason */
+/** The name of a file. @throws {PublishableError} with the reason */
 export function readFilePath(name: string, limits: BundleLimits): EntryPath {
   const segments = readSegments(name, limits);
   const last = name.slice(name.lastIndexOf('/') + 1);
@@ -37,7 +37,7 @@ export function readFilePath(name: string, limits: BundleLimits): EntryPath {
   return { path, isNormalised: path !== name.replace(/^\.\//, '') };
 }
 
-/** Checks the name of a folder by the same rules; nothing else uses it. @throws {BundleError} */
+/** Checks the name of a folder by the same rules; nothing else uses it. @throws {PublishableError} */
 export function checkFolderPath(name: string, limits: BundleLimits): void {
   if (name === '') throw refusal('EmptyPath');
   readSegments(name, limits);

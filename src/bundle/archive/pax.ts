@@ -24,7 +24,7 @@ export interface PaxRecords {
  * @param block the payload of an `x` or `g` entry
  * @param isGlobal `g`: applies to all following entries, so it must not set names or sizes
  * @param inherited charset that an earlier `g` entry declared
- * @throws {BundleError} `InvalidExtendedHeader`, `SparseFile`, `InvalidUtf8`, `ForeignCharset`
+ * @throws {PublishableError} `InvalidExtendedHeader`, `SparseFile`, `InvalidUtf8`, `ForeignCharset`
  */
 export function readPax(block: Buffer, isGlobal: boolean, inherited = ''): PaxRecords {
   const records = [...recordsOf(block)];

@@ -3,7 +3,7 @@
 // everything that has two possible framings. Invariant: the parser's entries are exactly the guard's, in order
 // (`confirm`), and both end at the end mark.
 
-import type { BundleError } from '../bundle-error.ts';
+import type { PublishableError } from '../../wire/publishable-error.ts';
 import type { BundleLimits } from '../limits.ts';
 import { type RefusalCode, refusal } from '../refusal.ts';
 import { tarChecksum } from './archive-type.ts';
@@ -12,15 +12,15 @@ import { checkLongName, readPax } from './pax.ts';
 export type TarEntryKind = 'file' | 'folder' | 'link';
 
 export interface TarGuard {
-  /** Called with each chunk before the parser gets it. @throws {BundleError} */
+  /** Called with each chunk before the parser gets it. @throws {PublishableError} */
   feed(chunk: Buffer): void;
-  /** Called for each entry of the parser. @throws {BundleError} where it saw another entry than the guard */
+  /** Called for each entry of the parser. @throws {PublishableError} where it saw another entry than the guard */
   confirm(entry: { readonly name: string; readonly headerOffset: number; readonly size: number }): {
     readonly kind: TarEntryKind;
     /** The name is the header's, and the header has more bytes after the NUL that ends it. */
     readonly isNameCut: boolean;
   };
-  /** Called when all bytes came. @throws {BundleError} `TruncatedArchive`, `NoEndMark` */
+  /** Called when all bytes came. @throws {PublishableError} `TruncatedArchive`, `NoEndMark` */
   finish(): void;
   /** Entries seen and not yet confirmed. */
   readonly unconfirmed: number;
@@ -102,7 +102,7 @@ export function createTarGuard(limits: BundleLimits): TarGuard {
 
   const beginEntry = (flag: string, headerSize: number, block: Buffer): void => {
     const kind = kinds.get(flag);
-    const fail = (code: RefusalCode): BundleError => refusal(code, { name: nameIn(block) });
+    const fail = (code: RefusalCode): PublishableError => refusal(code, { name: nameIn(block) });
     if (kind === undefined) throw fail(refusedFlags.get(flag) ?? 'UnknownEntryType');
     const size = pending.get('x') ?? headerSize;
     if (size !== headerSize) throw fail('InvalidSize');
@@ -186,7 +186,7 @@ function nameIn(block: Buffer): string {
   return prefix === '' ? text(0, 100) : `${prefix}/${text(0, 100)}`;
 }
 
-/** @throws {BundleError} for a wrong checksum or a magic that is neither ustar's nor GNU's */
+/** @throws {PublishableError} for a wrong checksum or a magic that is neither ustar's nor GNU's */
 function checkHeader(block: Buffer): void {
   const stored = /^ *([0-7]{1,7})[\0 ]+$/.exec(block.toString('latin1', 148, 156))?.[1];
   if (stored === undefined || Number.parseInt(stored, 8) !== tarChecksum(block)) {
@@ -196,7 +196,7 @@ function checkHeader(block: Buffer): void {
   if (!magic.startsWith('ustar\0') && magic !== 'ustar  \0') throw refusal('UnknownTarFormat');
 }
 
-/** Octal digits ended by NUL or space, or GNU base-256. @throws {BundleError} `InvalidSize` */
+/** Octal digits ended by NUL or space, or GNU base-256. @throws {PublishableError} `InvalidSize` */
 function readSize(field: Buffer): number {
   if (field[0] === 0x80) {
     const size = field.subarray(1).reduce((sum, byte) => sum * 256 + byte, 0);

@@ -3,14 +3,14 @@
 // entries as the guard saw.
 
 import { type Extract, extract } from 'tar-stream';
-import { BundleError } from '../bundle-error.ts';
+import { PublishableError } from '../../wire/publishable-error.ts';
 import { type Bytes, letGo } from '../byte-stream.ts';
 import type { BundleLimits } from '../limits.ts';
 import { refusal } from '../refusal.ts';
 import type { Assembly } from './assembly.ts';
 import { createTarGuard, type TarGuard } from './tar-guard.ts';
 
-/** @throws {BundleError} rejected, or what the bytes' own source threw */
+/** @throws {PublishableError} rejected, or what the bytes' own source threw */
 export async function readTar(bytes: Bytes, assembly: Assembly, limits: BundleLimits): Promise<void> {
   const guard = createTarGuard(limits);
   const parser = extract();
@@ -38,8 +38,8 @@ export async function readTar(bytes: Bytes, assembly: Assembly, limits: BundleLi
  * promise remembers every race, and with it every chunk of the archive.
  */
 function watchFailure(parser: Extract): <T>(work: Promise<T>) => Promise<T> {
-  let failure: BundleError | undefined;
-  let endWait: (error: BundleError) => void = () => {};
+  let failure: PublishableError | undefined;
+  let endWait: (error: PublishableError) => void = () => {};
   parser.on('error', (error) => {
     failure = parserFault(error);
     endWait(failure);
@@ -96,6 +96,6 @@ function takeEntries(parser: Extract, guard: TarGuard, assembly: Assembly): void
   });
 }
 
-function parserFault(error: unknown): BundleError {
-  return error instanceof BundleError ? error : refusal('InvalidTarHeader', { cause: error });
+function parserFault(error: unknown): PublishableError {
+  return error instanceof PublishableError ? error : refusal('InvalidTarHeader', { cause: error });
 }

@@ -16,7 +16,7 @@ const leastChunkBytes = 64;
 
 /**
  * @param take is given the pieces in order; what it throws ends the reading
- * @throws {BundleError} `InvalidSize`; the decoder's and the file's errors, which have no BundleError code
+ * @throws {PublishableError} `InvalidSize`; the decoder's and the file's errors, which have no PublishableError code
  */
 export async function readContent(
   zip: OpenZip,

@@ -23,7 +23,7 @@ export interface ReadDirectory {
   readonly end: number;
 }
 
-/** APPNOTE 4.3.14–4.3.16. @throws {BundleError} `ZipHeaderMismatch` */
+/** APPNOTE 4.3.14–4.3.16. @throws {PublishableError} `ZipHeaderMismatch` */
 export function checkEnd({ parser: zip, bytesAt }: OpenZip, directory: ReadDirectory): void {
   const length = zip.fileSize - directory.end;
   if (length < endBytes || length > maxTailBytes) throw refusal('ZipHeaderMismatch');

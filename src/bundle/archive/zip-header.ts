@@ -9,7 +9,7 @@ const comparedFlags = 0x0001 | 0x0008 | 0x0800;
 const descriptorFlag = 0x0008;
 const inZip64 = 0xffffffff;
 
-/** @throws {BundleError} `ZipHeaderMismatch` */
+/** @throws {PublishableError} `ZipHeaderMismatch` */
 export function checkLocalHeader(entry: Entry, local: LocalFileHeader, name: string): void {
   const isSame =
     local.fileName.equals(entry.fileNameRaw) &&

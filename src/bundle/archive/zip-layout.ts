@@ -23,7 +23,7 @@ const descriptorSignature = 0x08074b50;
 /** With and without the signature, sizes in four bytes or in eight (APPNOTE 4.3.9). */
 const descriptorLengths: readonly number[] = [12, 16, 20, 24];
 
-/** @throws {BundleError} `OverlappingEntries`, `UnlistedData`, `ZipHeaderMismatch`, `CorruptZip` */
+/** @throws {PublishableError} `OverlappingEntries`, `UnlistedData`, `ZipHeaderMismatch`, `CorruptZip` */
 export function checkLayout(zip: OpenZip, spans: readonly Span[], directoryStart: number): void {
   const sorted = spans.toSorted((a, b) => a.start - b.start);
   const first = sorted[0];

@@ -5,7 +5,7 @@
 import type { FileHandle } from 'node:fs/promises';
 import { crc32 } from 'node:zlib';
 import { type Entry, parseExtraFields } from 'yauzl';
-import { BundleError } from '../bundle-error.ts';
+import { PublishableError } from '../../wire/publishable-error.ts';
 import type { BundleLimits } from '../limits.ts';
 import { refusal } from '../refusal.ts';
 import type { Assembly } from './assembly.ts';
@@ -21,7 +21,7 @@ const dosFolder = 0x10;
 const ratioFromBytes = 16 * 1024 * 1024;
 /**
  * @param spool holds all of the zip and nothing else; the caller closes it
- * @throws {BundleError} rejected, or the store's fault from the assembly's pack
+ * @throws {PublishableError} rejected, or the store's fault from the assembly's pack
  */
 export async function readZip(spool: FileHandle, assembly: Assembly, limits: BundleLimits): Promise<void> {
   try {
@@ -99,8 +99,8 @@ function checkKind(entry: Entry, name: string): void {
 }
 
 /** The parser's errors have no codes. Except for two, all of them mean that the file is damaged. */
-function zipFault(error: unknown): BundleError {
-  if (error instanceof BundleError) return error;
+function zipFault(error: unknown): PublishableError {
+  if (error instanceof PublishableError) return error;
   const message = error instanceof Error ? error.message : '';
   if (message.includes('encryption')) return refusal('EncryptedZip', { cause: error });
   const isOtherSize = error instanceof Error && 'code' in error && error.code === 'ERR_BUFFER_TOO_LARGE';

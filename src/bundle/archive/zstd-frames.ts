@@ -14,7 +14,7 @@ export interface FramePiece {
 }
 
 export interface FrameScanner {
-  /** @throws {BundleError} `DataAfterEnd` for bytes between frames that are no frame, `CorruptArchive`, `TooManyFrames` */
+  /** @throws {PublishableError} `DataAfterEnd` for bytes between frames that are no frame, `CorruptArchive`, `TooManyFrames` */
   feed(chunk: Buffer): readonly FramePiece[];
   /** True between frames: the stream may end here. */
   readonly isBetweenFrames: boolean;

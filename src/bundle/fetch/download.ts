@@ -7,8 +7,7 @@ import type { HttpAgent } from '../../http/agent.ts';
 import { chunksOf, discard, headerOf } from '../../http/exchange.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Link } from '../../wire/link.ts';
-import { publishableCode } from '../../wire/publishable-error.ts';
-import { BundleError } from '../bundle-error.ts';
+import { PublishableError, publishableCode } from '../../wire/publishable-error.ts';
 import type { BundleLimits } from '../limits.ts';
 import { refusal } from '../refusal.ts';
 import { linkFault } from './link-answer.ts';
@@ -36,7 +35,7 @@ interface Entity {
 
 /**
  * @returns chunks that the consumer may keep; ending the iteration ends the download
- * @throws {BundleError} of every kind; the signal's reason when aborted
+ * @throws {PublishableError} of every kind; the signal's reason when aborted
  */
 export async function* download(
   link: Link,
@@ -76,10 +75,10 @@ export async function* download(
       throw brokenOff(host);
     } catch (error) {
       const fault = rethrow(error);
-      const { retryAfterMs = longestEarlyWaitMs } = fault instanceof BundleError ? fault.numbers : {};
+      const { retryAfterMs = longestEarlyWaitMs } = fault instanceof PublishableError ? fault : {};
       if (
-        fault instanceof BundleError &&
-        fault.kind === 'early-link' &&
+        fault instanceof PublishableError &&
+        fault.code === 'LinkNotYetValid' &&
         earlyMs + retryAfterMs <= longestEarlyWaitMs
       ) {
         earlyMs += retryAfterMs;
@@ -88,7 +87,7 @@ export async function* download(
         });
         continue;
       }
-      const isOver = !(fault instanceof BundleError) || fault.kind !== 'transient' || deadline.aborted;
+      const isOver = !(fault instanceof PublishableError) || fault.kind !== 'retry' || deadline.aborted;
       if (isOver || isAnswered(fault) || entity === undefined) throw fault;
       if (entity.strongEtag === undefined || resumes >= maxResumes) throw interrupted(host, fault);
       await clock.after(firstPauseMs * 2 ** resumes, deadline).catch((reason) => {
@@ -135,7 +134,7 @@ const answeredCodes: readonly string[] = [
   'DownloadInterrupted',
   'CertificateNotTrusted',
 ];
-const isAnswered = (fault: BundleError): boolean => answeredCodes.includes(fault.code);
+const isAnswered = (fault: PublishableError): boolean => answeredCodes.includes(fault.code);
 
 function strongEtagOf(answer: LinkAnswer): string | undefined {
   const etag = headerOf(answer, 'etag');
@@ -147,26 +146,25 @@ function lengthOf(answer: LinkAnswer): number | undefined {
   return text !== undefined && /^\d{1,15}$/.test(text) ? Number(text) : undefined;
 }
 
-function interrupted(host: string, cause?: unknown): BundleError {
-  return new BundleError(
-    'transient',
+function interrupted(host: string, cause?: unknown): PublishableError {
+  return new PublishableError(
     'DownloadInterrupted',
     `The download from storage ${host} broke off before its end (${publishableCode(cause)}). Starting it again`,
-    { cause },
+    { kind: 'retry', cause },
   );
 }
 
-function brokenOff(host: string): BundleError {
+function brokenOff(host: string): PublishableError {
   const message = `The download from storage ${host} ended before its announced length. Retrying`;
-  return new BundleError('transient', 'DownloadFailed', message);
+  return new PublishableError('DownloadFailed', message, { kind: 'retry' });
 }
 
-function changed(host: string): BundleError {
+function changed(host: string): PublishableError {
   const message = `The archive of storage ${host} changed while it was downloaded. Starting the download again`;
-  return new BundleError('transient', 'DownloadInterrupted', message);
+  return new PublishableError('DownloadInterrupted', message, { kind: 'retry' });
 }
 
-function timedOut(host: string, cause: unknown): BundleError {
+function timedOut(host: string, cause: unknown): PublishableError {
   const message = `The download from storage ${host} took longer than allowed. Retrying`;
-  return new BundleError('transient', 'DownloadTimeout', message, { cause });
+  return new PublishableError('DownloadTimeout', message, { kind: 'retry', cause });
 }

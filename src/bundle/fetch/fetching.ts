@@ -15,7 +15,7 @@ export interface FetchOptions extends Omit<DownloadOptions, 'agent'>, LocalArchi
 
 /**
  * @returns chunks that the consumer may keep; ending the iteration, or the signal, ends the download
- * @throws {BundleError} expired-link, transient or rejected; the signal's reason when aborted
+ * @throws {PublishableError} expired-link, transient or rejected; the signal's reason when aborted
  */
 export function fetchArchive(link: Link, options: FetchOptions, signal: AbortSignal): AsyncGenerator<Buffer> {
   return link.protocol === 'file:' ? readLocalArchive(link, options) : fetchRemote(link, options, signal);

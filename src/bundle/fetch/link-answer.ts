@@ -4,7 +4,7 @@
 // storage says so.
 
 import { formatInstant } from '../../wire/instant.ts';
-import { BundleError } from '../bundle-error.ts';
+import { PublishableError } from '../../wire/publishable-error.ts';
 
 export type LinkVerdict =
   | { readonly state: 'valid' | 'expired' | 'unknown' }
@@ -95,7 +95,7 @@ function codeOf(bodyStart: string): string | undefined {
  * @param host of the storage, never the link
  * @returns `undefined` for a valid link
  */
-export function linkFault(host: string, answer: JudgedAnswer): BundleError | undefined {
+export function linkFault(host: string, answer: JudgedAnswer): PublishableError | undefined {
   const { status, bodyStart, expiresAt } = answer;
   const verdict = judgeAnswer(answer);
   const code = codeOf(bodyStart);
@@ -105,25 +105,27 @@ export function linkFault(host: string, answer: JudgedAnswer): BundleError | und
     case 'valid':
       return undefined;
     case 'unknown':
-      return new BundleError('transient', 'StorageUnavailable', `${returned}. Retrying`);
+      return new PublishableError('StorageUnavailable', `${returned}. Retrying`, { kind: 'retry' });
     case 'expired': {
       const when = until === undefined ? '' : ` at ${until}`;
       const isSooner = expiresAt !== undefined && expiresAt > answer.clock;
       const why = isSooner ? `an expired link, before its own date ${until}` : `a link that expired${when}`;
-      return new BundleError('expired-link', 'LinkExpired', `${returned} for ${why}. A new link is needed`);
+      return new PublishableError('LinkExpired', `${returned} for ${why}. A new link is needed`, {
+        kind: 'wait',
+      });
     }
     case 'early': {
       const { validFrom, waitMs } = verdict;
       const from = validFrom === undefined ? '' : `, but from ${formatInstant(validFrom)}`;
       const clocks = 'Check the clocks of the storage and of the service that signs links';
       const message = `${returned} for a link that is not valid yet${from}. ${clocks}. Retrying`;
-      return new BundleError('early-link', 'LinkNotYetValid', message, { numbers: { retryAfterMs: waitMs } });
+      return new PublishableError('LinkNotYetValid', message, { kind: 'wait', retryAfterMs: waitMs });
     }
     case 'refused': {
       const dates = until === undefined ? 'a link that states no expiry' : `a link valid until ${until}`;
       const advice = (code === undefined ? undefined : refusalAdvice.get(code)) ?? statusAdvice[status];
       const check = advice ?? refusalAdvice.get('AccessDenied');
-      return new BundleError('refused-link', 'LinkRefused', `${returned} for ${dates}. ${check}`);
+      return new PublishableError('LinkRefused', `${returned} for ${dates}. ${check}`);
     }
     default:
       return verdict satisfies never;

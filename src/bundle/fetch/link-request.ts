@@ -14,7 +14,7 @@ import {
   serverDateOf,
 } from '../../http/exchange.ts';
 import { Link } from '../../wire/link.ts';
-import { BundleError } from '../bundle-error.ts';
+import { PublishableError } from '../../wire/publishable-error.ts';
 import { oddAnswer } from '../refusal.ts';
 import { type JudgedAnswer, maxJudgedBytes } from './link-answer.ts';
 
@@ -37,7 +37,7 @@ export interface LinkAnswer extends HttpAnswer {
 /**
  * @param link `http:` or `https:`
  * @returns its body must be consumed or destroyed
- * @throws {BundleError} transient, for a refused address and for a network error
+ * @throws {PublishableError} transient, for a refused address and for a network error
  */
 export async function requestLink(
   link: Link,
@@ -103,13 +103,13 @@ export async function readJudged(answer: LinkAnswer, now: number): Promise<Judge
   return { status, bodyStart, clock: serverDateOf(answer) ?? now, ...dates };
 }
 
-/** What a thrown network error means. A BundleError passes through; an abort gives the signal's own reason. */
+/** What a thrown network error means. A PublishableError passes through; an abort gives the signal's own reason. */
 export function networkFault(host: string, error: unknown, signal: AbortSignal): unknown {
-  if (error instanceof BundleError) return error;
+  if (error instanceof PublishableError) return error;
   if (signal.aborted) return signal.reason;
   const fault = readConnectionFault(error);
   if (fault.kind === 'internal-address') return oddAnswer('PrivateLink');
   const message = `Storage ${host} ${fault.what}. ${fault.remedy}`;
   const code = isOfCertificate(fault) ? 'CertificateNotTrusted' : 'DownloadFailed';
-  return new BundleError('transient', code, message, { cause: error });
+  return new PublishableError(code, message, { kind: 'retry', cause: error });
 }

@@ -5,7 +5,7 @@ import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import type { Link } from '../../wire/link.ts';
-import { BundleError } from '../bundle-error.ts';
+import { PublishableError } from '../../wire/publishable-error.ts';
 import type { BundleLimits } from '../limits.ts';
 import { oddAnswer, refusal } from '../refusal.ts';
 
@@ -18,7 +18,7 @@ export interface LocalArchiveOptions {
 
 const chunkBytes = 1024 * 1024;
 
-/** @throws {BundleError} `FileLink`, `ArchiveTooLarge`; expired-link if the file cannot be read; what `admit` throws */
+/** @throws {PublishableError} `FileLink`, `ArchiveTooLarge`; expired-link if the file cannot be read; what `admit` throws */
 export async function* readLocalArchive(link: Link, options: LocalArchiveOptions): AsyncGenerator<Buffer> {
   if (!options.allowFileLinks) throw refusal('FileLink');
   try {
@@ -34,8 +34,8 @@ export async function* readLocalArchive(link: Link, options: LocalArchiveOptions
       yield chunk;
     }
   } catch (error) {
-    if (error instanceof BundleError) throw error;
+    if (error instanceof PublishableError) throw error;
     const message = 'the file that the link names is not there or not readable';
-    throw new BundleError('expired-link', 'LinkExpired', message, { cause: error });
+    throw new PublishableError('LinkExpired', message, { kind: 'wait', cause: error });
   }
 }

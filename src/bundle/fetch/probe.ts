@@ -7,7 +7,7 @@ import { discard } from '../../http/exchange.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { withinLimit } from '../../runtime/time-limit.ts';
 import type { Link } from '../../wire/link.ts';
-import type { BundleError } from '../bundle-error.ts';
+import type { PublishableError } from '../../wire/publishable-error.ts';
 import { defaultLimits } from '../limits.ts';
 import { linkFault } from './link-answer.ts';
 import { readJudged, requestLink } from './link-request.ts';
@@ -28,7 +28,7 @@ export async function probeLink(
   link: Link,
   options: ProbeOptions,
   signal: AbortSignal,
-): Promise<BundleError | undefined> {
+): Promise<PublishableError | undefined> {
   signal.throwIfAborted();
   if (link.protocol === 'file:') return undefined;
   const { agent, clock, timeoutMs, userAgent } = options;
@@ -41,7 +41,7 @@ export async function probeLink(
       const judged = await readJudged(answer, clock.now());
       discard(answer);
       const fault = linkFault(answer.host, judged);
-      return fault?.kind === 'transient' ? undefined : fault;
+      return fault?.kind === 'retry' ? undefined : fault;
     });
   } catch {
     signal.throwIfAborted();

@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { makeFolder } from '../../runtime/folder.ts';
-import { BundleError } from '../bundle-error.ts';
+import { PublishableError } from '../../wire/publishable-error.ts';
 import type { BundleIndex } from '../bundle-index.ts';
 import { type Bytes, watch } from '../byte-stream.ts';
 import { commitBundle } from '../store/commit.ts';
@@ -59,7 +59,7 @@ export async function openOffered(
  *
  * @param workDir a folder of the store for this copy alone; gone again in the end
  * @returns the index of what lies there now, see commit.ts
- * @throws {BundleError} rejected `CopyRefused` for bytes that are not the bundle, `StoreFull` or
+ * @throws {PublishableError} rejected `CopyRefused` for bytes that are not the bundle, `StoreFull` or
  *   `StoreUnavailable` for the disk; what `pack` itself throws
  */
 export async function receiveCopy(
@@ -105,10 +105,10 @@ async function writePack(path: string, packBytes: number, pack: Bytes): Promise<
   }
 }
 
-export function copyRefused(): BundleError {
-  return new BundleError(
-    'rejected',
+export function copyRefused(): PublishableError {
+  return new PublishableError(
     'CopyRefused',
     'the other server sent bytes that are not the bundle asked for; its copy is not used',
+    { kind: 'refused' },
   );
 }

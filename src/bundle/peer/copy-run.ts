@@ -4,8 +4,7 @@
 
 import { chunksOf, discard, type HttpAnswer } from '../../http/exchange.ts';
 import type { Clock } from '../../runtime/clock.ts';
-import { publishableCode } from '../../wire/publishable-error.ts';
-import { BundleError } from '../bundle-error.ts';
+import { PublishableError, publishableCode } from '../../wire/publishable-error.ts';
 import type { BundleIndex } from '../bundle-index.ts';
 import { type ProgressContext, throttleProgress } from '../bundle-task.ts';
 import { type Bytes, watch } from '../byte-stream.ts';
@@ -17,14 +16,14 @@ import { openPeerConnection, type PeerConnection, readText } from './peer-connec
 
 /**
  * @returns the index of what lies in the store now
- * @throws {BundleError} see {@link TakeCopy}
+ * @throws {PublishableError} see {@link TakeCopy}
  */
 export async function runCopy(task: CopyTask, context: ProgressContext): Promise<BundleIndex> {
   const connection = openPeerConnection(task.userAgent);
   try {
     return await copy(task, connection, context);
   } catch (error) {
-    throw error instanceof BundleError ? error : peerLost(error);
+    throw error instanceof PublishableError ? error : peerLost(error);
   } finally {
     await connection.close();
   }
@@ -66,22 +65,20 @@ function inTime(answer: HttpAnswer, clock: Clock): Bytes {
   });
 }
 
-/** @throws {BundleError} */
+/** @throws {PublishableError} */
 function requireOk(answer: HttpAnswer): void {
   if (answer.statusCode === 200) return;
   discard(answer);
   if (answer.statusCode === 503) {
-    throw new BundleError(
-      'transient',
-      'PeerBusy',
-      'the other server is sending its copy to others; retrying later',
-    );
+    throw new PublishableError('PeerBusy', 'the other server is sending its copy to others; retrying later', {
+      kind: 'retry',
+    });
   }
   throw peerLost(undefined);
 }
 
-function peerLost(cause: unknown): BundleError {
+function peerLost(cause: unknown): PublishableError {
   const code = cause === undefined ? 'no copy' : publishableCode(cause);
   const message = `the other server gave no whole copy in time (${code})`;
-  return new BundleError('transient', 'PeerLost', message, { cause });
+  return new PublishableError('PeerLost', message, { kind: 'retry', cause });
 }

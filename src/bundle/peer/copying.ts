@@ -17,7 +17,7 @@ export interface CopyWatcher {
  * Takes the peer's copy into the store.
  *
  * @param copyName unique, names the folder of the copy until it is complete
- * @throws {BundleError} `CopyRefused` (the copy is not what its index says), `PeerBusy`, `PeerLost` (gone, slow or
+ * @throws {PublishableError} `CopyRefused` (the copy is not what its index says), `PeerBusy`, `PeerLost` (gone, slow or
  *   silent), `CopyFailed` (the thread failed), the store's faults; the signal's reason
  */
 export type TakeCopy = (

@@ -25,7 +25,7 @@ export function openPeerConnection(userAgent: string): PeerConnection {
   };
 }
 
-/** @throws {BundleError} `CopyRefused` for more than the bound; what the bytes' source throws */
+/** @throws {PublishableError} `CopyRefused` for more than the bound; what the bytes' source throws */
 export async function readText(source: Bytes, maxBytes: number): Promise<string> {
   const chunks: Buffer[] = [];
   let bytes = 0;

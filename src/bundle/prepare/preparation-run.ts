@@ -6,9 +6,9 @@ import { join } from 'node:path';
 import type { ProxySettings } from '../../http/proxy-settings.ts';
 import { makeFolder } from '../../runtime/folder.ts';
 import { Link } from '../../wire/link.ts';
+import { PublishableError } from '../../wire/publishable-error.ts';
 import { readArchive } from '../archive/archive-reader.ts';
 import { type Assembly, createAssembly } from '../archive/assembly.ts';
-import { BundleError } from '../bundle-error.ts';
 import type { BundleFile, BundleIndex } from '../bundle-index.ts';
 import { type OnWritten, type ProgressContext, throttleProgress } from '../bundle-task.ts';
 import { watch } from '../byte-stream.ts';
@@ -45,7 +45,7 @@ export type KeepContent = (
 /**
  * @param keep called again where the download starts again
  * @returns the index of what was prepared; with `storeDir`, of what lies in the store now
- * @throws {BundleError} see `prepareInWorker`
+ * @throws {PublishableError} see `prepareInWorker`
  */
 export async function runPreparation(
   task: PrepareTask,
@@ -56,7 +56,7 @@ export async function runPreparation(
     try {
       return await keep(task, context, (pack) => read(task, context, pack));
     } catch (error) {
-      const isBroken = error instanceof BundleError && error.code === 'DownloadInterrupted';
+      const isBroken = error instanceof PublishableError && error.code === 'DownloadInterrupted';
       if (!isBroken || starts >= maxStarts) throw error;
     } finally {
       await removeQuietly(task.workDir);
@@ -68,7 +68,7 @@ export async function runPreparation(
  * Commits what `readInto` puts into the pack. Without a store only reads it.
  *
  * @returns the index of what lies in the store now
- * @throws {BundleError} of the store; what `readInto` throws
+ * @throws {PublishableError} of the store; what `readInto` throws
  */
 export async function storeContent(
   task: StoringTask,

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { type Clock, systemClock } from '../../runtime/clock.ts';
 import { type Random, systemRandom } from '../../runtime/random.ts';
 import type { Link } from '../../wire/link.ts';
-import { BundleError } from '../bundle-error.ts';
+import { PublishableError } from '../../wire/publishable-error.ts';
 import type { BundleIndex } from '../bundle-index.ts';
 import { type BundleProgress, type BundleSummary, type OnWritten, runBundleTask } from '../bundle-task.ts';
 import type { BundleLimits } from '../limits.ts';
@@ -84,7 +84,7 @@ const failure = { code: 'PreparationFailed', work: 'preparing the bundle' };
  *
  * @param program of the thread (`src/bin/bundle-worker.ts`, or where the build put it)
  * @returns what was read, without its files
- * @throws {BundleError} for everything the link or the archive did, and for a signal that was a deadline;
+ * @throws {PublishableError} for everything the link or the archive did, and for a signal that was a deadline;
  *   the signal's reason when aborted otherwise
  */
 export function prepareInWorker(
@@ -111,7 +111,7 @@ export function sentLink(link: Link): Pick<PrepareTask, 'link' | 'linkExpiresAt'
  *
  * @param storeDir `undefined`: nothing is kept
  * @param taskOf what crosses to the thread
- * @throws {BundleError} the thread's, and for a signal that was a deadline; the signal's reason when aborted otherwise
+ * @throws {PublishableError} the thread's, and for a signal that was a deadline; the signal's reason when aborted otherwise
  */
 export async function storeInWorker<Task>(
   program: URL,
@@ -145,7 +145,7 @@ export interface FolderWork {
  * Does work that has a work folder, and removes the folder when the work has ended.
  *
  * @param parent of the folder
- * @throws what the work throws; {BundleError} `PreparationTimeout` for a deadline; the signal's reason
+ * @throws what the work throws; {PublishableError} `PreparationTimeout` for a deadline; the signal's reason
  */
 export async function inWorkFolder<T>(
   parent: string,
@@ -189,7 +189,8 @@ function watchSilence(clock: Clock) {
 function abortFault(reason: unknown): unknown {
   const isDeadline = reason instanceof DOMException && reason.name === 'TimeoutError';
   if (!isDeadline) return reason;
-  return new BundleError('transient', 'PreparationTimeout', 'preparing the bundle took longer than allowed', {
+  return new PublishableError('PreparationTimeout', 'preparing the bundle took longer than allowed', {
+    kind: 'retry',
     cause: reason,
   });
 }

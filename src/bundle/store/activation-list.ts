@@ -5,7 +5,7 @@
 import { join } from 'node:path';
 import * as z from 'zod/mini';
 import { readJson } from '../../wire/json-text.ts';
-import { BundleError } from '../bundle-error.ts';
+import { PublishableError } from '../../wire/publishable-error.ts';
 import { isOfCopy } from './store-check.ts';
 import type { StoreDisk } from './store-disk.ts';
 import { storeFault, storeFullCode } from './store-fault.ts';
@@ -70,11 +70,9 @@ export async function activate(
 ): Promise<void> {
   const stored = (await disk.list(bundlesFolder(dir))).filter((name) => digestPattern.test(name));
   if (!stored.includes(next.digest)) {
-    throw new BundleError(
-      'transient',
-      'NotStored',
-      'the bundle to activate is not in the store; prepare it again',
-    );
+    throw new PublishableError('NotStored', 'the bundle to activate is not in the store; prepare it again', {
+      kind: 'retry',
+    });
   }
   // The list is replaced, which may cure a file that cannot be read. Without its copy the order would be lost.
   const read = (await readActivations(dir, disk, passBy)) ?? (await readActivations(dir, disk));

@@ -44,7 +44,7 @@ const failure = { code: 'CheckFailed', work: 'checking the stored bundle' };
  * @param pause is awaited after each slice of the index, and lets others run
  * @param onIndex receives what the index says while the files are hashed, so that work on it is done by then. Nothing of it
  *   may be used unless the check returns the same files
- * @returns a check that throws a transient BundleError where the disk or the thread failed
+ * @returns a check that throws a transient PublishableError where the disk or the thread failed
  */
 export function checkInWorker(
   program: URL,
@@ -97,7 +97,7 @@ export function beginCheckInWorker(
  * The thread's side: every file of the pack is hashed before it resolves, or those up to the first damaged one. The index
  * goes ahead, so that its starter has read it by then.
  *
- * @throws {BundleError} of the disk
+ * @throws {PublishableError} of the disk
  */
 export async function runCheck(
   { folder, digest, isServed }: CheckTask,

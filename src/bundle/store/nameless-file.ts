@@ -8,7 +8,7 @@ import { inStore } from './store-fault.ts';
 
 /**
  * @param path of a name that the file has for a moment; its folder is made, and left to the caller
- * @throws {BundleError} `StoreFull`, `StoreUnavailable`
+ * @throws {PublishableError} `StoreFull`, `StoreUnavailable`
  */
 export function openNamelessFile(path: string): Promise<FileHandle> {
   return inStore(openAndUnlink(path));

@@ -10,7 +10,7 @@ import { type FailedWrite, storeFault } from './store-fault.ts';
 export interface PackSink {
   /** Bytes appended so far. */
   readonly position: number;
-  /** The chunk may be reused by the caller afterwards. @throws {BundleError} `StoreFull`, `StoreUnavailable` */
+  /** The chunk may be reused by the caller afterwards. @throws {PublishableError} `StoreFull`, `StoreUnavailable` */
   append(chunk: Uint8Array): void;
 }
 
@@ -48,7 +48,7 @@ export function createCountingSink(): PackSink {
   };
 }
 
-/** @throws {BundleError} when the file exists or cannot be made */
+/** @throws {PublishableError} when the file exists or cannot be made */
 export function createPackWriter(path: string): PackWriter {
   const fd = attempt(() => openSync(path, 'wx+', 0o644), { path, writtenBytes: 0 });
   const block = Buffer.allocUnsafeSlow(blockBytes);

@@ -2,7 +2,7 @@
 // anything proven by its size or its time. Invariant: a file counts as proven only when it was hashed in this run and is
 // what the index says.
 
-import { BundleError } from '../bundle-error.ts';
+import { PublishableError } from '../../wire/publishable-error.ts';
 
 /** For those who read the bundle meanwhile. */
 export interface PendingCheck {
@@ -109,7 +109,7 @@ export function trustUnlessLost(stored: Promise<unknown>): PendingCheck {
 
 export const bundleDamagedCode = 'BundleDamaged';
 
-export function bundleDamaged(): BundleError {
+export function bundleDamaged(): PublishableError {
   const message = 'the stored bundle is not what its index says; check the volume of the store';
-  return new BundleError('transient', bundleDamagedCode, message);
+  return new PublishableError(bundleDamagedCode, message, { kind: 'retry' });
 }

@@ -3,8 +3,7 @@
 
 import { statfsSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { publishableCode } from '../../wire/publishable-error.ts';
-import { BundleError } from '../bundle-error.ts';
+import { PublishableError, publishableCode } from '../../wire/publishable-error.ts';
 
 const fullCodes: readonly string[] = ['ENOSPC', 'EDQUOT', 'EFBIG'];
 
@@ -21,15 +20,14 @@ export interface FailedWrite {
  *
  * @param write only in a thread: the free space of its disk is read at once
  */
-export function storeFault(cause: unknown, write?: FailedWrite): BundleError {
+export function storeFault(cause: unknown, write?: FailedWrite): PublishableError {
   const code = publishableCode(cause);
   return fullCodes.includes(code)
     ? storeFull(write && roomAfter(write, code), cause)
-    : new BundleError(
-        'transient',
-        'StoreUnavailable',
+    : new PublishableError(
+        storeUnavailableCode,
         `the store cannot be read or written (${code}); check its volume and permissions`,
-        { cause },
+        { kind: 'retry', cause },
       );
 }
 
@@ -38,7 +36,7 @@ export async function inStore<T>(work: Promise<T>): Promise<T> {
   try {
     return await work;
   } catch (error) {
-    throw error instanceof BundleError ? error : storeFault(error);
+    throw error instanceof PublishableError ? error : storeFault(error);
   }
 }
 
@@ -53,22 +51,23 @@ export interface MissingRoom {
 }
 
 /** Found out by writing, or by asking before the archive is fetched. */
-export function storeFull(room?: MissingRoom, cause?: unknown): BundleError {
+export function storeFull(room?: MissingRoom, cause?: unknown): PublishableError {
   if (room === undefined) {
     const path = cause instanceof Error && 'path' in cause ? cause.path : undefined;
     const where = typeof path === 'string' ? `disk of ${storeOf(path)}` : "store's disk";
     const message = `The ${where} has no room for the bundle. Free space, or enlarge the volume`;
-    return new BundleError('transient', storeFullCode, message, { cause });
+    return new PublishableError(storeFullCode, message, { kind: 'retry', cause });
   }
   const { folder, neededBytes, freeBytes, isJudgedByFree } = room;
   const needed = `the bundle needs at least ${roundSize(neededBytes)}`;
   const free =
     freeBytes === undefined ? '' : `, and ${roundSize(freeBytes)} ${isJudgedByFree ? 'are' : 'seem'} free`;
   const message = `The disk of ${folder} has no room: ${needed}${free}. Free space, or enlarge the volume`;
-  return new BundleError('transient', storeFullCode, message, {
-    cause,
-    numbers: isJudgedByFree ? { neededBytes } : undefined,
-  });
+  return new PublishableError(
+    storeFullCode,
+    message,
+    isJudgedByFree ? { kind: 'wait', neededBytes, cause } : { kind: 'retry', cause },
+  );
 }
 
 /** The next block did not fit after those that were written, which are removed by then. */
@@ -102,3 +101,4 @@ function roundSize(bytes: number): string {
 }
 
 export const storeFullCode = 'StoreFull';
+export const storeUnavailableCode = 'StoreUnavailable';

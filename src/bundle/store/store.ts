@@ -30,7 +30,7 @@ export interface BundleStore {
    * The first of `current` that is whole; any whole bundle where `current` is damaged.
    *
    * @param passesFaults whether one behind a fault of the disk is taken; by default the fault is thrown, for it may pass
-   * @throws {BundleError} the first fault of the disk, if nothing is returned
+   * @throws {PublishableError} the first fault of the disk, if nothing is returned
    */
   lastGood(passesFaults?: boolean): Promise<StoredBundle | undefined>;
   /**
@@ -43,7 +43,7 @@ export interface BundleStore {
   open(digest: string): Promise<StoredBundle | undefined>;
   /** Digests of the other activated bundles, newest first. */
   former(): Promise<readonly string[]>;
-  /** Makes a stored bundle the current one. @throws {BundleError} `NotStored` */
+  /** Makes a stored bundle the current one. @throws {PublishableError} `NotStored` */
   activate(digest: string, activation: Activation): Promise<void>;
   /** Makes room: removes all but the current bundle and those that are needed. @returns how many went */
   dropFormer(neededDigests: readonly string[]): Promise<number>;
@@ -72,7 +72,7 @@ type OpenCheck = (
  * @param options.onBadCopy receives each copy that does not match its digest, and what became of it
  * @param options.onLeftover receives why something that a killed process left cannot be removed; the copies may be good
  * @param options.isNeeded whether a bad copy may be the last one; none is by default
- * @throws {BundleError} `StoreUnavailable` when the folder cannot be made or read
+ * @throws {PublishableError} `StoreUnavailable` when the folder cannot be made or read
  */
 export async function openBundleStore(
   dir: string,

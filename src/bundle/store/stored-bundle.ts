@@ -5,7 +5,7 @@
 import { hash } from 'node:crypto';
 import { close as closeFile, open as openFile, read as readFile, readSync } from 'node:fs';
 import { promisify } from 'node:util';
-import { BundleError } from '../bundle-error.ts';
+import { PublishableError } from '../../wire/publishable-error.ts';
 import type { BundleFile, BundleIndex } from '../bundle-index.ts';
 import { bundleDamaged, type PendingCheck } from './pending-check.ts';
 
@@ -31,7 +31,7 @@ export interface StoredBundle {
    * Fills `into` with the whole file.
    *
    * @throws {RangeError} where it is not of the file's size
-   * @throws {BundleError} `BundleDamaged`
+   * @throws {PublishableError} `BundleDamaged`
    */
   readInto(file: PackedBytes, into: Buffer): Promise<void>;
   /** The same without a wait; cheap while the pack is in the page cache. */
@@ -118,11 +118,13 @@ export async function openPack(
   };
 }
 
-const packTooShort = (): BundleError =>
-  new BundleError(
-    'transient',
-    'PackTooShort',
+export const packTooShortCode = 'PackTooShort';
+
+const packTooShort = (): PublishableError =>
+  new PublishableError(
+    packTooShortCode,
     'A file of the store is shorter than its index says. The bundle is obtained again. Check the volume of the store',
+    { kind: 'retry' },
   );
 
 async function readFully(fd: number, into: Buffer, position: number): Promise<void> {

@@ -4,7 +4,6 @@
 import { open, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { type ArchivedFile, type ArchiveFormat, archiveBytes } from '../../bundle/archive/archive-writer.ts';
-import { BundleError } from '../../bundle/bundle-error.ts';
 import { syncFolder } from '../../runtime/folder.ts';
 import { PublishableError } from '../../wire/publishable-error.ts';
 import { CliError } from '../cli-error.ts';
@@ -36,7 +35,9 @@ export async function writeArchive(
   } catch (error) {
     await rm(partial, { force: true });
     signal.throwIfAborted();
-    throw error instanceof BundleError ? error : (fileChanged(error) ?? notWritten(placement.name, error));
+    throw (
+      fileChanged(error) ?? (error instanceof PublishableError ? error : notWritten(placement.name, error))
+    );
   }
 }
 

@@ -1,10 +1,10 @@
 // `bundle diff`: the files that were added, changed and removed between two archives or folders. Exits with 1 if there are
 // any, as `diff` and `kubectl diff` do. A folder lacks what servers do not show, so that does not count against an archive.
 
-import { BundleError } from '../../bundle/bundle-error.ts';
 import type { BundleIndex } from '../../bundle/bundle-index.ts';
 import { isHiddenFile } from '../../bundle/store/hidden-files.ts';
 import { printable } from '../../wire/printable-text.ts';
+import { PublishableError } from '../../wire/publishable-error.ts';
 import { composedForm } from '../../wire/unicode-form.ts';
 import { CliError } from '../cli-error.ts';
 import type { CliContext, CommandResult } from '../context.ts';
@@ -72,14 +72,11 @@ function formLines(before: BundleIndex, after: BundleIndex): readonly string[] {
 /** Says which of the two archives an error is about. */
 function naming(argument: string) {
   return (cause: unknown): never => {
-    if (cause instanceof BundleError)
-      throw new BundleError(cause.kind, cause.code, `${argument}: ${cause.message}`, { cause });
-    if (cause instanceof CliError && cause.outcome === 'usage')
-      throw new CliError(cause.outcome, cause.code, `${argument}: ${cause.message}`, {
-        cause,
-        next: cause.next,
-      });
-    throw cause;
+    if (!(cause instanceof CliError))
+      throw cause instanceof PublishableError ? cause.saying(`${argument}: ${cause.message}`) : cause;
+    if (cause.outcome !== 'usage') throw cause;
+    const { outcome, code, message, next } = cause;
+    throw new CliError(outcome, code, `${argument}: ${message}`, { cause, next });
   };
 }
 

@@ -18,7 +18,7 @@ export interface FoundIndex {
 
 /**
  * @param phase as progress names it
- * @throws {BundleError} {CliError} of an archive; of a folder `SourceUnreadable`, `LinkLeavesFolder`, `SpecialFile`
+ * @throws {PublishableError} {CliError} of an archive; of a folder `SourceUnreadable`, `LinkLeavesFolder`, `SpecialFile`
  */
 export async function readFolderOrArchive(
   path: string,

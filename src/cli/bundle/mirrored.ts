@@ -1,7 +1,6 @@
 // Bundles in a mirror, for commands: the flags that say how it is reached, and a copy, read by the servers' own thread.
 // Private addresses are allowed, because the user names the mirror or the StaticExport that has it.
 
-import { BundleError } from '../../bundle/bundle-error.ts';
 import type { BundleIndex } from '../../bundle/bundle-index.ts';
 import { openCaFile } from '../../http/ca-certificates.ts';
 import type { MirrorErrorCode } from '../../mirror/mirror-error.ts';
@@ -9,6 +8,7 @@ import { readMirrorSecret } from '../../mirror/mirror-secret.ts';
 import type { MirrorAccess } from '../../mirror/open-carrier.ts';
 import { restoreInWorker } from '../../mirror/restore.ts';
 import { userAgent } from '../../runtime/version.ts';
+import { PublishableError } from '../../wire/publishable-error.ts';
 import { CliError, failureOf } from '../cli-error.ts';
 import type { CliContext } from '../context.ts';
 import { indexOf, limitsOf, type SizeLimits } from './reading.ts';
@@ -84,7 +84,7 @@ export async function readMirrored(
 }
 
 function unreadable(cause: unknown, remedy: string): unknown {
-  if (!(cause instanceof BundleError)) return cause;
+  if (!(cause instanceof PublishableError)) return cause;
   const { outcome, code, message } = failureOf(cause);
   const next = ['Check --mirror-credentials, --mirror-endpoint and --mirror-path-style.', remedy];
   const whose = lasting.has(code) ? 'usage' : outcome;

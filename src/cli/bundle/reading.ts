@@ -5,7 +5,6 @@ import { stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { BundleError } from '../../bundle/bundle-error.ts';
 import type { BundleIndex } from '../../bundle/bundle-index.ts';
 import { type BundleLimits, defaultLimits } from '../../bundle/limits.ts';
 import { type PrepareOptions, prepareInWorker } from '../../bundle/prepare/preparation.ts';
@@ -14,7 +13,7 @@ import { bundleFolder, packName } from '../../bundle/store/store-layout.ts';
 import { openPack, type StoredBundle } from '../../bundle/store/stored-bundle.ts';
 import { userAgent } from '../../runtime/version.ts';
 import { Link } from '../../wire/link.ts';
-import { publishableCode } from '../../wire/publishable-error.ts';
+import { PublishableError, publishableCode } from '../../wire/publishable-error.ts';
 import { CliError } from '../cli-error.ts';
 import type { CliContext } from '../context.ts';
 import { counted, sizeWords } from '../output/amounts.ts';
@@ -34,7 +33,7 @@ type ReadingContext = Pick<CliContext, 'bundleWorker' | 'clock' | 'random' | 'si
 
 const defaultPhase = 'Reading the archive';
 
-/** The index. @param phase as progress names it @param storeDir keeps the content; without it, nothing is kept @throws {BundleError} {CliError} `ArchiveUnreadable`, `ArchiveIsFolder` */
+/** The index. @param phase as progress names it @param storeDir keeps the content; without it, nothing is kept @throws {PublishableError} {CliError} `ArchiveUnreadable`, `ArchiveIsFolder` */
 export async function readIndex(
   path: string,
   sizes: SizeLimits,
@@ -48,7 +47,7 @@ export async function readIndex(
 /**
  * The archive with its files, while `work` runs.
  *
- * @throws {BundleError} {CliError} `ArchiveUnreadable`, `ArchiveIsFolder`, and what `work` throws
+ * @throws {PublishableError} {CliError} `ArchiveUnreadable`, `ArchiveIsFolder`, and what `work` throws
  */
 export async function withArchive<T>(
   path: string,
@@ -69,7 +68,7 @@ export async function withArchive<T>(
  *
  * @param phase as progress names it
  * @returns a bundle whose `close` also removes its work folder
- * @throws {BundleError} {CliError} `ArchiveUnreadable`, `ArchiveIsFolder`
+ * @throws {PublishableError} {CliError} `ArchiveUnreadable`, `ArchiveIsFolder`
  */
 export async function openArchive(
   path: string,
@@ -125,7 +124,7 @@ export interface ContentOptions {
   readonly extraCaPem?: string | undefined;
 }
 
-/** Reads the archive behind a link, and reports progress. @throws {BundleError} the signal's reason */
+/** Reads the archive behind a link, and reports progress. @throws {PublishableError} the signal's reason */
 export async function readContent(
   link: Link,
   { sizes, storeDir, digest, allowFileLinks = false, allowPrivateLinks = false, extraCaPem }: ContentOptions,
@@ -173,10 +172,12 @@ const oddFiles: ReadonlyMap<string, string> = new Map([
 ]);
 
 function localError(error: unknown): unknown {
-  if (!(error instanceof BundleError)) return error;
-  if (error.kind === 'expired-link') return unreadable(error);
+  if (!(error instanceof PublishableError)) return error;
+  if (error.code === 'LinkExpired') return unreadable(error);
   const message = oddFiles.get(error.code);
-  return message === undefined ? error : new BundleError('rejected', error.code, message, { cause: error });
+  return message === undefined
+    ? error
+    : new PublishableError(error.code, message, { kind: 'refused', cause: error });
 }
 
 function unreadable(cause: unknown): CliError {

@@ -72,7 +72,7 @@ export async function exportConversations(
   const redaction = await redactionOf(values, home, context);
   const progress: { last: RunProgress | undefined } = { last: undefined };
   const state = await openRunState(values, home, redaction).catch((error: unknown) => {
-    throw failedExport(error, values, undefined);
+    throw failedExport(error, values, now);
   });
   try {
     return await withListing(values, home, key, context, async (listing, extraCaPem) => {
@@ -106,7 +106,7 @@ export async function exportConversations(
     const { aborted, reason } = context.signal;
     throw aborted
       ? stoppedExport(reason, progress.last)
-      : failedExport(error, values, describeKeyPrefix(key), progress.last);
+      : failedExport(error, values, context.clock.now(), describeKeyPrefix(key), progress.last);
   } finally {
     state.close();
   }

@@ -1,31 +1,22 @@
 // Why an export of conversations ended early, as the command line reports it: exit code, message and steps. Pure, except for
 // the sink that it wraps. Refuses: reading a message; classes, codes and the HTTP status decide.
 
-import { ConversationError, type ConversationErrorKind } from '../../conversations/conversation-error.ts';
 import type { PartialRead, RunCounts } from '../../conversations/run.ts';
 import type { Sink } from '../../conversations/sink.ts';
 import { readAddressFault } from '../../export-api/address-fault.ts';
 import { ExportApiError } from '../../export-api/answers.ts';
-import { BucketFault, type BucketFaultCode } from '../../s3/bucket-fault.ts';
+import type { BucketFaultCode } from '../../s3/bucket-fault.ts';
 import { formatInstant } from '../../wire/instant.ts';
 import { printable } from '../../wire/printable-text.ts';
 import { PublishableError } from '../../wire/publishable-error.ts';
 import { CliError, failureOf } from '../cli-error.ts';
-import type { Outcome } from '../exit-code.ts';
 import { addressSteps, wrongAddress } from '../export/wrong-address.ts';
 import { counted } from '../output/amounts.ts';
 import { notWritten } from '../output/destination.ts';
 
-const outcomes: Readonly<Record<ConversationErrorKind, Outcome>> = {
-  temporary: 'temporary',
-  usage: 'usage',
-  sink: 'notWritten',
-  refused: 'exportFailed',
-};
-
 const address = ['Check --s3-endpoint, --s3-region and --s3-path-style.'];
 const credentials = ['Check --s3-credentials, or the AWS_* variables.'];
-const bucketSteps: Readonly<Partial<Record<BucketFaultCode, readonly string[]>>> = {
+const bucketSteps = {
   InvalidAddress: address,
   NotABucket: address,
   Unreachable: address,
@@ -33,31 +24,43 @@ const bucketSteps: Readonly<Partial<Record<BucketFaultCode, readonly string[]>>>
   Denied: credentials,
   WrongRegion: ['Set --s3-region.'],
   CertificateNotTrusted: ['Name its CA certificate with --extra-ca-file.'],
-};
+  AddressNotAllowed: [],
+  QuotaExceeded: [],
+  Protected: [],
+  Refused: [],
+  BucketMissing: [],
+  ClockSkewed: [],
+  ContentRefused: [],
+} satisfies Record<BucketFaultCode, readonly string[]>;
+const stepsByCode = new Map<string, readonly string[]>(Object.entries(bucketSteps));
 const goesOn = 'Run the same command again: it goes on after the last object that was written.';
 
-/** @param counts of what was committed before. @param keyHint what may be wrong with the key */
+/** @param now epoch milliseconds. @param counts of what was committed before. @param keyHint what may be wrong with the key */
 export function failedExport(
   error: unknown,
   { project }: { readonly project: string },
-  keyHint: string | undefined,
+  now: number,
+  keyHint?: string,
   counts?: RunCounts,
 ): unknown {
   const known: Readonly<Record<string, unknown>> = counts === undefined ? {} : { ...counts };
-  if (error instanceof ConversationError) {
-    const { kind, code, message, retryAt } = error;
-    // Rounded up, so that a run at that second finds a request.
-    const time = retryAt === undefined ? {} : { retryTime: formatInstant(retryAt + 999) };
-    return new CliError(outcomes[kind], code, message, { cause: error, known: { ...known, ...time } });
-  }
+  if (error instanceof CliError) return error.knowing({ ...known, ...error.known });
   if (error instanceof ExportApiError)
     return refusedRequest(error, project, keyHint, known, counts === undefined);
-  if (error instanceof BucketFault) {
-    const { outcome, code, message } = failureOf(error);
-    const step = bucketSteps[error.bucketCode];
-    return new CliError(outcome, code, message, { cause: error, known, next: [...(step ?? []), goesOn] });
-  }
-  return error instanceof CliError ? error.knowing({ ...known, ...error.known }) : error;
+  if (!(error instanceof PublishableError)) return error;
+  const { outcome, code, message, next } = failureOf(error);
+  const { kind, retryAfterMs } = error;
+  // Rounded up, so that a run at that second finds a request.
+  const time =
+    kind === 'wait' && retryAfterMs !== undefined
+      ? { retryTime: formatInstant(now + retryAfterMs + 999) }
+      : {};
+  const steps = stepsByCode.get(code);
+  return new CliError(outcome, code, message, {
+    cause: error,
+    known: { ...known, ...time },
+    next: steps === undefined ? next : [...steps, goesOn],
+  });
 }
 
 /** The run came to its end, and some windows did not. */
@@ -65,7 +68,7 @@ export function partialExport(
   { window, why }: PartialRead,
   counts: RunCounts,
   readUntilMs: number,
-): ConversationError {
+): PublishableError {
   const { windows, partialWindows, inserted, updated } = counts;
   const span = `${formatInstant(window.from)} to ${formatInstant(window.until)}`;
   const sentences = [
@@ -75,7 +78,7 @@ export function partialExport(
     `All turns until ${formatInstant(readUntilMs)} are exported`,
     'Report it to the provider of the export API; the next run reads these windows again',
   ];
-  return new ConversationError('temporary', 'ListingIncomplete', sentences.join('. '));
+  return new PublishableError('ListingIncomplete', sentences.join('. '), { kind: 'retry' });
 }
 
 /** @param reason of the signal */

@@ -41,7 +41,7 @@ export async function pruneConversations(
   const name = namedPath('--to', to);
   if (!values.yes) await confirm(`Remove turns before ${beforeTime} from ${name}?`, context);
   const state = await openState(folder, placeOf(values), 'part').catch((error: unknown) => {
-    throw failedExport(error, values, undefined);
+    throw failedExport(error, values, context.clock.now());
   });
   try {
     const { turns, parts } = await pruneTurns({ state, format, to, project, before });
@@ -56,7 +56,7 @@ export async function pruneConversations(
     };
   } catch (error) {
     throw error instanceof PublishableError
-      ? failedExport(error, values, undefined)
+      ? failedExport(error, values, context.clock.now())
       : notWritten(name, error);
   } finally {
     state.close();

@@ -21,7 +21,7 @@ export interface PublishedSite {
   readonly version: string | undefined;
 }
 
-/** @throws {CliError} `NotPublished` {ClusterError} {PublishedBundleError} */
+/** @throws {CliError} `NotPublished` {ClusterError} {PublishableError} */
 export async function readPublishedSite(
   name: string,
   flags: ClusterFlags,

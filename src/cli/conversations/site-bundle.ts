@@ -4,7 +4,6 @@
 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { BundleError } from '../../bundle/bundle-error.ts';
 import type { BundleIndex } from '../../bundle/bundle-index.ts';
 import { removeQuietly } from '../../bundle/store/store-disk.ts';
 import { bundleFolder, packName } from '../../bundle/store/store-layout.ts';
@@ -12,6 +11,7 @@ import { type PageHashes, readPageHashes } from '../../conversations/page-hashes
 import { openCaFile } from '../../http/ca-certificates.ts';
 import { Link } from '../../wire/link.ts';
 import { printable } from '../../wire/printable-text.ts';
+import { PublishableError } from '../../wire/publishable-error.ts';
 import type { MirrorValues } from '../bundle/mirrored.ts';
 import { type ContentOptions, readContent, readIndex, type SizeLimits } from '../bundle/reading.ts';
 import { CliError } from '../cli-error.ts';
@@ -38,7 +38,7 @@ interface NamedContent {
   readonly index: BundleIndex;
 }
 
-/** @returns `undefined` without `--bundle`. @throws {CliError} {BundleError} {ClusterError} {TaskError} */
+/** @returns `undefined` without `--bundle`. @throws {CliError} {PublishableError} {ClusterError} */
 export async function readSiteBundle(
   flags: SiteBundleFlags,
   context: CliContext,
@@ -124,7 +124,7 @@ async function readPublished(
       return { version, index: await download(link, options, context) };
     } catch (error) {
       context.signal.throwIfAborted();
-      if (copy === undefined || !(error instanceof BundleError)) throw error;
+      if (copy === undefined || !(error instanceof PublishableError)) throw error;
       context.progress.note(`The link cannot be read (${error.code}). Reading the copy in the mirror`);
     }
   }

@@ -23,9 +23,6 @@ export interface ChildServer {
   kill(): Promise<void>;
 }
 
-/** Thrown where a server ends before it listens, or does not listen in time. */
-export class ServerNotStarted extends PublishableError {}
-
 export interface ChildServerContext {
   /** `src/bin/demo-worker.ts`, or where the build put it. */
   readonly program: URL;
@@ -40,7 +37,7 @@ const graceMs = 3000;
 /** For its start, on a busy machine. */
 const startMs = 30_000;
 
-/** Resolves when it listens. @throws {ServerNotStarted}, the signal's reason */
+/** Resolves when it listens. @throws {PublishableError}, the signal's reason */
 export async function startChildServer(
   name: ServerName,
   flags: readonly string[],
@@ -79,7 +76,7 @@ export async function startChildServer(
     await kill();
     signal.throwIfAborted();
     const [last = 'no output'] = output.trim().split('\n').slice(-1);
-    throw new ServerNotStarted('ServerNotStarted', `the ${name} did not start: ${last}`, {
+    throw new PublishableError('ServerNotStarted', `the ${name} did not start: ${last}`, {
       cause: error,
     });
   }

@@ -1,10 +1,10 @@
 // Why an export ended without its result, with the steps that help: held by a gate, stopped, or refused by the export API.
 // Pure. Refuses: reading a message; classes, codes and the HTTP status decide.
 
-import { BundleError } from '../../bundle/bundle-error.ts';
 import { ExportApiError } from '../../export-api/answers.ts';
 import type { HoldReason } from '../../staticexport/reasons.ts';
 import { printable } from '../../wire/printable-text.ts';
+import { PublishableError } from '../../wire/publishable-error.ts';
 import { CliError, failureOf, type Reached } from '../cli-error.ts';
 import { counted } from '../output/amounts.ts';
 import type { CompleteExport } from './export-job.ts';
@@ -87,7 +87,7 @@ export function stopped(
 
 /** @param error what ended the export: where an attempt failed before, that failure */
 export function lastAttempt(error: unknown, keyHint: string | undefined): LastFailure | undefined {
-  if (!(error instanceof ExportApiError || error instanceof BundleError)) return undefined;
+  if (!(error instanceof PublishableError) || error instanceof CliError) return undefined;
   const { code, message } = failureOf(error);
   return { code, message, next: stepsFor(error, keyHint) };
 }
@@ -100,8 +100,8 @@ export function withSteps(error: unknown, keyHint: string | undefined): unknown 
   return next.length === 0 ? error : new CliError(outcome, code, message, { cause: error, next });
 }
 
-function stepsFor(error: ExportApiError | BundleError, keyHint: string | undefined): readonly string[] {
-  if (error instanceof BundleError) return [];
+function stepsFor(error: PublishableError, keyHint: string | undefined): readonly string[] {
+  if (!(error instanceof ExportApiError)) return [];
   const isRefused = error.code === 'Unauthorized' || error.code === 'Forbidden';
   if (isRefused && keyHint !== undefined) return [keyHint];
   return faultSteps(error, '--api-base-url');

@@ -2,7 +2,6 @@
 // an earlier run left. Refuses: starting a second job while an answer may be lost; a start is sent again with the same
 // key. What an error means is in reconcile/failure-policy.ts, as for the operator.
 
-import { BundleError } from '../../bundle/bundle-error.ts';
 import type { BundleIndex } from '../../bundle/bundle-index.ts';
 import { readAddressFault } from '../../export-api/address-fault.ts';
 import { type ExportApi, ExportApiError, type IssuedLink } from '../../export-api/answers.ts';
@@ -12,6 +11,7 @@ import { nameVersion } from '../../reconcile/settle/version.ts';
 import { formatInstant } from '../../wire/instant.ts';
 import type { Link } from '../../wire/link.ts';
 import { printable } from '../../wire/printable-text.ts';
+import { PublishableError } from '../../wire/publishable-error.ts';
 import { CliError, failureOf } from '../cli-error.ts';
 import type { CliContext } from '../context.ts';
 import { counted } from '../output/amounts.ts';
@@ -32,7 +32,7 @@ export interface ExportRequest {
 export interface ExportDependencies extends Pick<CliContext, 'clock' | 'random' | 'progress'> {
   readonly api: ExportApi;
   readonly state: StateFolder;
-  /** Downloads and checks the whole archive, and keeps its files. @throws {BundleError} */
+  /** Downloads and checks the whole archive, and keeps its files. @throws {PublishableError} */
   prepare(link: Link, signal: AbortSignal): Promise<BundleIndex>;
 }
 
@@ -55,7 +55,7 @@ const firstWaitMs = 2_000;
 const longestWaitMs = 60_000;
 
 /**
- * @throws {ExportApiError} {BundleError} {CliError} `JobFailed`, `JobGone`; of an address that is wrong. Once the signal
+ * @throws {ExportApiError} {PublishableError} {CliError} `JobFailed`, `JobGone`; of an address that is wrong. Once the signal
  *   ends: the last failure, or else the signal's reason. The state says then how the next run continues
  */
 export async function exportSite(
@@ -179,13 +179,13 @@ async function downloadChecked(
       return { jobId, version, index, issued, issuedAt };
     } catch (error) {
       if (signal.aborted) throw last ?? signal.reason;
-      if (!(error instanceof BundleError)) throw error;
-      if (error.kind === 'rejected') await forget(state);
-      if (error.kind === 'rejected' || links >= mostLinks) throw error;
+      if (!(error instanceof PublishableError)) throw error;
+      if (error.kind === 'refused') await forget(state);
+      if (error.kind === 'refused' || links >= mostLinks) throw error;
       const said = withoutRemark(failureOf(error).message);
       progress.note(`${said} (${error.code}). Issuing another link`, 'warning');
       last = error;
-      await waitAfter(error, error.kind === 'expired-link' ? 0 : waitMs(links), clock, signal);
+      await waitAfter(error, error.code === 'LinkExpired' ? 0 : waitMs(links), clock, signal);
     }
   }
 }
@@ -203,9 +203,9 @@ async function prepareWhenValid(
     try {
       return await prepare(link, signal);
     } catch (error) {
-      const isEarly = error instanceof BundleError && error.kind === 'early-link';
-      if (!isEarly || signal.aborted) throw error;
-      const { retryAfterMs = firstWaitMs } = error.numbers;
+      if (!(error instanceof PublishableError) || error.code !== 'LinkNotYetValid' || signal.aborted)
+        throw error;
+      const { retryAfterMs = firstWaitMs } = error;
       const said = withoutRemark(error.message);
       progress.note(`${said} (${error.code}). Retrying in ${Math.ceil(retryAfterMs / 1000)} s`, 'warning');
       await waitAfter(error, retryAfterMs, clock, signal);

@@ -2,12 +2,12 @@
 // only a change of the command helps. The caller removes the work folder.
 
 import { join } from 'node:path';
-import { BundleError } from '../../bundle/bundle-error.ts';
 import type { BundleIndex } from '../../bundle/bundle-index.ts';
 import { bundleFolder, packName } from '../../bundle/store/store-layout.ts';
 import { openPack } from '../../bundle/store/stored-bundle.ts';
 import { openCaFile } from '../../http/ca-certificates.ts';
 import type { Link } from '../../wire/link.ts';
+import { PublishableError } from '../../wire/publishable-error.ts';
 import { readContent, type SizeLimits } from '../bundle/reading.ts';
 import { CliError } from '../cli-error.ts';
 import type { CliContext } from '../context.ts';
@@ -25,7 +25,7 @@ export interface DownloadOptions extends SizeLimits {
  * Keeps the whole content in the work folder.
  *
  * @param digest required of it; without one, each is accepted
- * @throws {BundleError} {CliError} `PrivateLink`, `StoreFull`, `StoreUnavailable`; the signal's reason
+ * @throws {PublishableError} {CliError} `PrivateLink`, `StoreFull`, `StoreUnavailable`; the signal's reason
  */
 export async function downloadInto(
   link: Link,
@@ -38,7 +38,7 @@ export async function downloadInto(
   const sizes = { maxArchiveSize, maxBundleSize };
   const options = { sizes, storeDir: workDir, digest, allowPrivateLinks, extraCaPem };
   return readContent(link, options, context, signal).catch((error: unknown) => {
-    throw error instanceof BundleError ? (hopeless(error) ?? error) : error;
+    throw error instanceof PublishableError ? (hopeless(error) ?? error) : error;
   });
 }
 
@@ -47,7 +47,7 @@ export const privateLinkMessage =
   'the link leads to a loopback, link-local or private address; add --allow-private-links if that is intended; link-local and metadata addresses are never allowed';
 
 /** Where another link or another attempt gives the same. */
-function hopeless(cause: BundleError): CliError | undefined {
+function hopeless(cause: PublishableError): CliError | undefined {
   const { code } = cause;
   if (code === 'PrivateLink') return new CliError('usage', code, privateLinkMessage, { cause });
   const step = storeSteps.get(code);

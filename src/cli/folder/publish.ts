@@ -49,7 +49,7 @@ async function admitPlace(to: string, options: PublishOptions, state: StateFolde
 /**
  * Writes what does not hold the version yet, or was changed since.
  *
- * @throws {BundleError} {CliError} as `writeAll`, and of the download; the signal's reason
+ * @throws {PublishableError} {CliError} as `writeAll`, and of the download; the signal's reason
  */
 export async function publish(
   bundle: PublishedBundle,

@@ -81,7 +81,7 @@ async function openStaged(
   }
 }
 
-/** @returns `undefined` if the store does not hold it whole. @throws {BundleError} `StoreUnavailable` */
+/** @returns `undefined` if the store does not hold it whole. @throws {PublishableError} `StoreUnavailable` */
 export async function openFromStore(storeDir: string, digest: string): Promise<StoredBundle | undefined> {
   const folder = bundleFolder(storeDir, digest);
   const found = await inStore(checkBundle(folder, digest, systemDisk));

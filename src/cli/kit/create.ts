@@ -12,8 +12,8 @@ import { type AddedBundle, addDelta, addWhole, readKitBundle } from '../../mirro
 import { createKitContents } from '../../mirror/kit/kit-contents.ts';
 import { type KitHead, kitBlobs } from '../../mirror/kit/kit-reader.ts';
 import { composeKit } from '../../mirror/kit/kit-writer.ts';
-import { MirrorError } from '../../mirror/mirror-error.ts';
 import { formatInstant } from '../../wire/instant.ts';
+import { PublishableError } from '../../wire/publishable-error.ts';
 import { limitsOf, openArchive, type SizeLimits } from '../bundle/reading.ts';
 import { CliError } from '../cli-error.ts';
 import type { CliContext, CommandResult } from '../context.ts';
@@ -165,7 +165,7 @@ async function proveWhole(
 
 /** Blobs are spooled beside the kit, so that a full disk is the one of `--to`. */
 function throwSpoolFault(error: unknown, to: string): never {
-  if (!(error instanceof MirrorError) || error.mirrorCode !== 'SpoolFull') throw error;
+  if (!(error instanceof PublishableError) || error.code !== 'SpoolFull') throw error;
   throw new CliError(
     'notWritten',
     'DestinationNotWritten',

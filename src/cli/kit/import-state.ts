@@ -4,12 +4,12 @@
 // followed by an older one unnoticed.
 
 import * as z from 'zod';
-import { KitError } from '../../mirror/kit/kit-error.ts';
+import type { KitErrorCode } from '../../mirror/kit/kit-error.ts';
 import type { KitHead } from '../../mirror/kit/kit-reader.ts';
 import { readBounded } from '../../runtime/bounded-file.ts';
 import { readJson } from '../../wire/json-text.ts';
 import { printable } from '../../wire/printable-text.ts';
-import { publishableCode } from '../../wire/publishable-error.ts';
+import { PublishableError, publishableCode } from '../../wire/publishable-error.ts';
 import { CliError } from '../cli-error.ts';
 import { namedPath, notWritten, writeWhole } from '../output/destination.ts';
 
@@ -47,10 +47,13 @@ export const onlyTarget = 'target';
 export function requireSeries(state: ImportState, { document: { name } }: KitHead, target: string): void {
   const held = seriesOf(state, target);
   if (held === undefined || held === name) return;
-  throw new KitError(
+  throw new PublishableError<KitErrorCode>(
     'OtherSeries',
     `the target holds kits of the series ${printable(held, 64)}, and the kit is one of ${name}`,
-    'Import a kit of that series, choose another target, or add --allow-other-series.',
+    {
+      kind: 'refused',
+      remedy: 'Import a kit of that series, choose another target, or add --allow-other-series.',
+    },
   );
 }
 
@@ -70,10 +73,10 @@ export function requireNewer({ series }: ImportState, { document, documentDigest
   if (sequence === known.sequence && known.kit === documentDigest) return;
   const which =
     sequence === known.sequence ? 'another kit with the same sequence' : `sequence ${known.sequence}`;
-  throw new KitError(
+  throw new PublishableError<KitErrorCode>(
     'KitOlder',
     `the kit ${name} has the sequence ${sequence}, and ${which} was imported before`,
-    'Import a newer kit, or add --allow-older.',
+    { kind: 'refused', remedy: 'Import a newer kit, or add --allow-older.' },
   );
 }
 

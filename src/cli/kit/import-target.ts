@@ -10,17 +10,17 @@ import type { CliContext } from '../context.ts';
 export interface ImportTarget {
   /** Where imports are remembered, unless the user says; `undefined`: the user must. */
   readonly statePath: string | undefined;
-  /** Once, after the kit is checked. @throws {CliError} `DestinationExists`; {BundleError} `StoreUnavailable` */
+  /** Once, after the kit is checked. @throws {CliError} `DestinationExists`; {PublishableError} `StoreUnavailable` */
   prepare(): Promise<void>;
   /** A bundle that the target holds already. */
   findBase(digest: string): Promise<StoredBundle | undefined>;
-  /** @throws {KitError} {BundleError} {MirrorError}; the signal's reason */
+  /** @throws {KitError} {PublishableError} {MirrorError}; the signal's reason */
   stage(bundle: KitBundle, base: StoredBundle | undefined): Promise<Staged>;
   close(): Promise<void>;
 }
 
 export interface Staged {
-  /** @throws {CliError} `DestinationNotWritten`; {BundleError} {MirrorError}; the signal's reason */
+  /** @throws {CliError} `DestinationNotWritten`; {PublishableError} {MirrorError}; the signal's reason */
   place(): Promise<Placed>;
   /** Frees the disk that is left. */
   discard(): Promise<void>;

@@ -5,9 +5,10 @@
 import { resolve } from 'node:path';
 import type { StoredBundle } from '../../bundle/store/stored-bundle.ts';
 import type { KitBundle } from '../../mirror/kit/kit-document.ts';
-import { KitError } from '../../mirror/kit/kit-error.ts';
+import type { KitErrorCode } from '../../mirror/kit/kit-error.ts';
 import { type KitHead, kitBlobs } from '../../mirror/kit/kit-reader.ts';
 import { printable } from '../../wire/printable-text.ts';
+import { PublishableError } from '../../wire/publishable-error.ts';
 import type { MirrorValues } from '../bundle/mirrored.ts';
 import { limitsOf, type SizeLimits } from '../bundle/reading.ts';
 import { CliError } from '../cli-error.ts';
@@ -187,10 +188,14 @@ async function requireBase(
   const base =
     (await findBase(baseDigest, values.base, values, context)) ?? (await target.findBase(baseDigest));
   if (base !== undefined) return base;
-  throw new KitError(
+  throw new PublishableError<KitErrorCode>(
     'BaseMissing',
     `the bundle ${digest} is a delta of ${baseDigest}, which is not here`,
-    'Name an archive, a kit or a store that holds the base with --base, or import a kit with the whole bundle.',
+    {
+      kind: 'refused',
+      remedy:
+        'Name an archive, a kit or a store that holds the base with --base, or import a kit with the whole bundle.',
+    },
   );
 }
 

@@ -6,10 +6,11 @@ import { dirname, join } from 'node:path';
 import { type ArchivedFile, archiveBytes } from '../../bundle/archive/archive-writer.ts';
 import type { Descriptor } from '../../mirror/carrier.ts';
 import { blobPath, indexPath, type KitPart, layoutPath } from '../../mirror/kit/kit-document.ts';
-import { KitError, kitDamaged } from '../../mirror/kit/kit-error.ts';
+import { kitDamaged } from '../../mirror/kit/kit-error.ts';
 import type { KitBlobs, KitHead } from '../../mirror/kit/kit-reader.ts';
 import { findImageBlobs, formatIndex, layoutBytes, parseLayer } from '../../mirror/kit/layout.ts';
 import { isThere, makeFolder, syncFolder } from '../../runtime/folder.ts';
+import { PublishableError } from '../../wire/publishable-error.ts';
 import { CliError } from '../cli-error.ts';
 import { namedPath, newPartialName, notWritten } from '../output/destination.ts';
 
@@ -107,6 +108,6 @@ async function writeStream(
   } catch (error) {
     if (partial !== undefined) await rm(partial, { force: true });
     signal.throwIfAborted();
-    throw error instanceof KitError ? error : notWritten(name, error);
+    throw error instanceof PublishableError ? error : notWritten(name, error);
   }
 }

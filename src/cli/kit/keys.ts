@@ -10,7 +10,7 @@ import type { CliContext } from '../context.ts';
 
 const longestKeyFile = 16 * 1024;
 
-/** @throws {CliError} `KeyUnreadable`; {SignKeyError} */
+/** @throws {CliError} `KeyUnreadable`; {PublishableError} */
 export async function readSignKey(
   keyFile: string,
   passwordFile: string | undefined,

@@ -4,10 +4,8 @@
 
 import { access, constants, type FileHandle, open, rename, rm } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
-import { BundleError } from '../../bundle/bundle-error.ts';
-import { KitError } from '../../mirror/kit/kit-error.ts';
+import { isKitError } from '../../mirror/kit/kit-error.ts';
 import type { NewKit } from '../../mirror/kit/kit-writer.ts';
-import { MirrorError } from '../../mirror/mirror-error.ts';
 import { isThere, syncFolder } from '../../runtime/folder.ts';
 import { PublishableError } from '../../wire/publishable-error.ts';
 import { CliError } from '../cli-error.ts';
@@ -77,13 +75,12 @@ export async function writeKit(
 }
 
 function faultOf(error: unknown, name: string): unknown {
-  if (error instanceof BundleError || error instanceof MirrorError) return error;
-  if (error instanceof KitError) {
+  if (isKitError(error)) {
     const message = `${name} is not what was written to it; check the disk, and that no input changes meanwhile`;
     return new CliError('notWritten', 'DestinationNotWritten', message, { cause: error });
   }
-  const isChanged = error instanceof PublishableError && error.code === 'FileChanged';
-  return isChanged ? new CliError('temporary', error.code, error.message) : notWritten(name, error);
+  if (!(error instanceof PublishableError)) return notWritten(name, error);
+  return error.code === 'FileChanged' ? new CliError('temporary', error.code, error.message) : error;
 }
 
 async function writePartials(

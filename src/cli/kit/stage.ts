@@ -32,7 +32,7 @@ export interface StageOptions {
 
 /**
  * @param workDir a folder of this bundle alone, which the caller removes
- * @throws {KitError} `KitDamaged`; {BundleError} `StoreFull`, `DigestMismatch` and others; the signal's reason
+ * @throws {KitError} `KitDamaged`; {PublishableError} `StoreFull`, `DigestMismatch` and others; the signal's reason
  */
 export async function stageBundle(
   bundle: KitBundle,

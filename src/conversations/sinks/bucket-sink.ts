@@ -4,7 +4,7 @@
 import { createHash } from 'node:crypto';
 import type { Bucket } from '../../s3/bucket.ts';
 import { printable } from '../../wire/printable-text.ts';
-import { ConversationError } from '../conversation-error.ts';
+import { PublishableError } from '../../wire/publishable-error.ts';
 import type { PartLedger, Sink } from '../sink.ts';
 import type { LineFormat } from './line-sink.ts';
 
@@ -29,7 +29,7 @@ export function bucketSink(
     if (ledger.partSize(key) !== undefined) return;
     if ((await bucket.head(key, signal)) !== undefined) {
       const message = `the bucket has ${printable(key)} already, which was not written with this state; name another prefix, or the state`;
-      throw new ConversationError('usage', 'DestinationExists', message);
+      throw new PublishableError('DestinationExists', message);
     }
     ledger.registerPart(key);
   };

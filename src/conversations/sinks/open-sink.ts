@@ -4,7 +4,7 @@
 import { basename, dirname, resolve } from 'node:path';
 import type { Bucket } from '../../s3/bucket.ts';
 import { readBucketReference } from '../../s3/bucket-address.ts';
-import { ConversationError } from '../conversation-error.ts';
+import { PublishableError } from '../../wire/publishable-error.ts';
 import type { PartLedger, Sink } from '../sink.ts';
 import type { BucketPlace } from './bucket-sink.ts';
 import { csv } from './csv.ts';
@@ -86,14 +86,14 @@ export interface Destination {
 }
 
 /**
- * @throws {ConversationError} `DestinationUnknown`
+ * @throws {PublishableError} `DestinationUnknown`
  */
 export async function openSink(
   { format, to, project, fields }: Destination,
   dependencies: SinkDependencies,
 ): Promise<Sink> {
   const wrong = checkPlace(format, to);
-  if (wrong !== undefined) throw new ConversationError('usage', 'DestinationUnknown', wrong);
+  if (wrong !== undefined) throw new PublishableError('DestinationUnknown', wrong);
   switch (format) {
     case 'singer':
       return (await import('./singer-sink.ts')).singerSink(project, dependencies.writeOut, fields);
@@ -121,7 +121,7 @@ async function openPlace(to: string, openBucket: SinkDependencies['openBucket'])
   if (place !== undefined) return { bucket: await openBucket(place.bucket), prefix: place.prefix };
   const message =
     '--to is not s3://BUCKET/PREFIX with letters, digits and any of . _ = + @ - in each part of the prefix';
-  throw new ConversationError('usage', 'DestinationUnknown', message);
+  throw new PublishableError('DestinationUnknown', message);
 }
 
 async function openLineSink(

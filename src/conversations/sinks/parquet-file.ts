@@ -4,8 +4,7 @@
 import { asyncBufferFromFile, parquetMetadataAsync, parquetReadObjects } from 'hyparquet';
 import { fileWriter, parquetWriteRows, type SchemaElement } from 'hyparquet-writer';
 import { printable } from '../../wire/printable-text.ts';
-import { publishableCode } from '../../wire/publishable-error.ts';
-import { ConversationError } from '../conversation-error.ts';
+import { PublishableError, publishableCode } from '../../wire/publishable-error.ts';
 import { instantColumns, turnColumns } from '../turn.ts';
 
 /** One turn; its keys are the columns. */
@@ -45,7 +44,7 @@ export async function writeParquet(
   });
 }
 
-/** @throws {ConversationError} `PartChanged`, which names the partition */
+/** @throws {PublishableError} `PartChanged`, which names the partition */
 export async function* readParquet(path: string, name: string): AsyncGenerator<Record<string, unknown>> {
   try {
     const file = await asyncBufferFromFile(path);
@@ -56,6 +55,6 @@ export async function* readParquet(path: string, name: string): AsyncGenerator<R
     }
   } catch (cause) {
     const message = `${printable(name)} cannot be read as Parquet (${publishableCode(cause)}); move it away, and run the command again`;
-    throw new ConversationError('sink', 'PartChanged', message, { cause });
+    throw new PublishableError('PartChanged', message, { cause });
   }
 }

@@ -6,7 +6,7 @@ import { type FileHandle, open } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { makeFolder, syncFolder } from '../../runtime/folder.ts';
 import { printable } from '../../wire/printable-text.ts';
-import { ConversationError } from '../conversation-error.ts';
+import { PublishableError } from '../../wire/publishable-error.ts';
 import type { PartLedger } from '../sink.ts';
 
 interface OpenPart {
@@ -97,7 +97,7 @@ export class PartFiles {
     const { buffer } = await file.read(Buffer.alloc(1), 0, 1, end - 1);
     if (buffer[0] === 0x0a) return end;
     const message = `${printable(name)} was changed since the last run and does not end with a line; move it away, and run the command again`;
-    throw new ConversationError('sink', 'PartChanged', message);
+    throw new PublishableError('PartChanged', message);
   }
 }
 
@@ -111,9 +111,8 @@ async function openPresent(path: string): Promise<FileHandle | undefined> {
 }
 
 /** A part that this state did not write. */
-export const foreignPart = (name: string): ConversationError =>
-  new ConversationError(
-    'usage',
+export const foreignPart = (name: string): PublishableError =>
+  new PublishableError(
     'DestinationExists',
     `${printable(name)} exists, and was not written with this state; move it away, or name the state or another destination`,
   );

@@ -4,7 +4,7 @@
 import { dirname } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import { makeFolder } from '../../runtime/folder.ts';
-import { ConversationError } from '../conversation-error.ts';
+import { PublishableError } from '../../wire/publishable-error.ts';
 import type { Sink } from '../sink.ts';
 import { isDiskFull, numberIn, openDatabase } from '../sqlite.ts';
 import { turnColumns } from '../turn.ts';
@@ -30,7 +30,7 @@ const tables = `
   PRAGMA application_id = ${applicationId};
   PRAGMA user_version = ${formatVersion};`;
 
-/** @throws {ConversationError} `DestinationExists`, `DestinationBusy` */
+/** @throws {PublishableError} `DestinationExists`, `DestinationBusy` */
 export async function openTurnsDatabase(path: string): Promise<DatabaseSync> {
   await makeFolder(dirname(path), 0o700);
   const database = await openDatabase(path, { isDurable: true, busyMs: 10_000 }).catch((cause: unknown) => {
@@ -101,19 +101,18 @@ export async function openSqliteSink(path: string): Promise<Sink> {
   };
 }
 
-const foreign = (): ConversationError =>
-  new ConversationError(
-    'usage',
+const foreign = (): PublishableError =>
+  new PublishableError(
     'DestinationExists',
     '--to is a file of another program or version; name another file',
   );
 
 /** SQLite's own words name a problem, and hold no text of a row. */
 function faultOf(cause: unknown): unknown {
-  if (cause instanceof ConversationError || !(cause instanceof Error)) return cause;
+  if (cause instanceof PublishableError || !(cause instanceof Error)) return cause;
   if (/not a database/.test(cause.message)) return foreign();
-  const failed = (code: string, message: string): ConversationError =>
-    new ConversationError('sink', code, message, { cause });
+  const failed = (code: string, message: string): PublishableError =>
+    new PublishableError(code, message, { cause });
   if (/database is locked/.test(cause.message))
     return failed(
       'DestinationBusy',

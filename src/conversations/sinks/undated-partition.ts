@@ -2,7 +2,7 @@
 // name that earlier versions gave it, and the move of its turns. Refuses partitions that this state did not write.
 // Invariant: wherever a run is killed, the next one finds each turn, and in the end it is there once.
 
-import { BucketFault } from '../../s3/bucket-fault.ts';
+import { PublishableError } from '../../wire/publishable-error.ts';
 import type { PartLedger } from '../sink.ts';
 import type { Turn } from '../turn.ts';
 import { dayOf } from './line-sink.ts';
@@ -28,7 +28,7 @@ export async function renameUndated(store: PartitionStore, ledger: PartLedger): 
   for await (const row of rowsIn(store, former)) seen.set(String(row['turn_key']), row['observed_at']);
   if (seen.size > 0) await rewritePartition(store, name, mergedRows(store, name, former, seen));
   await store.remove(former).catch(async (error: unknown) => {
-    if (!(error instanceof BucketFault) || error.bucketCode !== 'Denied') throw error;
+    if (!(error instanceof PublishableError) || error.code !== 'Denied') throw error;
     // Without its rows each turn is there once. A person may delete what is left.
     if (seen.size > 0) await rewritePartition(store, former, rowsIn(store, undefined));
   });

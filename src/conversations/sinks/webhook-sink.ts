@@ -8,8 +8,8 @@ import { nextPauseMs } from '../../http/attempts.ts';
 import { readConnectionFault } from '../../http/connection-fault.ts';
 import { isPassing, isSuccess, readWhole, retryAfterOf } from '../../http/exchange.ts';
 import type { Clock } from '../../runtime/clock.ts';
+import { PublishableError } from '../../wire/publishable-error.ts';
 import { webhookHeaders } from '../../wire/webhook-signature.ts';
-import { ConversationError } from '../conversation-error.ts';
 import type { Sink } from '../sink.ts';
 import type { Turn } from '../turn.ts';
 
@@ -69,19 +69,19 @@ function batchesOf(turns: readonly Turn[]): readonly Batch[] {
   return batches;
 }
 
-/** @throws {ConversationError} `WebhookRefused`, `WebhookUnavailable` */
+/** @throws {PublishableError} `WebhookRefused`, `WebhookUnavailable` */
 async function deliver(batch: Batch, target: WebhookTarget, signal: AbortSignal): Promise<void> {
   for (let failed = 1; ; failed += 1) {
     const answer = await send(batch, target, signal);
     if (answer.kind === 'taken') return;
     if (answer.kind === 'refused') {
       const message = `the webhook answered ${answer.status}; ${refusedRemedy(answer.status)}. Turns that it took before stay`;
-      throw new ConversationError('sink', 'WebhookRefused', message);
+      throw new PublishableError('WebhookRefused', message);
     }
     const pauseMs = nextPauseMs(attempts, failed, answer.retryAfterMs);
     if (pauseMs === undefined) {
       const message = `the webhook ${answer.problem}. Run the command again; it goes on where it stopped`;
-      throw new ConversationError('temporary', 'WebhookUnavailable', message, { cause: answer.cause });
+      throw new PublishableError('WebhookUnavailable', message, { kind: 'retry', cause: answer.cause });
     }
     await target.clock.after(pauseMs, signal);
   }

@@ -14,8 +14,6 @@ const lineSchema = conversationSchema.extend({ projectId: z.string().min(1).max(
 /** Longer lines would make one row larger than a quarter of a page, and a reader would hold it whole. */
 const maxLineBytes = 256 * 1024;
 
-export class ConversationFileError extends PublishableError {}
-
 export interface ReadingOptions {
   /** The project of rows that name none. */
   readonly defaultProject: string;
@@ -43,18 +41,18 @@ export async function* readConversations(
       if (line.trim() !== '') yield readLine(line, lines, defaultProject);
     }
   } catch (cause) {
-    throw cause instanceof ConversationFileError ? cause : unreadable(cause);
+    throw cause instanceof PublishableError ? cause : unreadable(cause);
   }
 }
 
 /** @returns the error for a file that cannot be opened or read */
-export function unreadable(cause: unknown): ConversationFileError {
+export function unreadable(cause: unknown): PublishableError {
   const code = publishableCode(cause);
-  return new ConversationFileError(code, `cannot read the conversations file (${code})`, { cause });
+  return new PublishableError(code, `cannot read the conversations file (${code})`, { cause });
 }
 
-function invalid(lineNumber: number, what: string): ConversationFileError {
-  return new ConversationFileError(
+function invalid(lineNumber: number, what: string): PublishableError {
+  return new PublishableError(
     'ConversationsInvalid',
     `line ${lineNumber} of the conversations file ${what}: correct it, or remove the line`,
   );
@@ -69,9 +67,9 @@ function isJson(line: string): boolean {
   }
 }
 
-/** @param lineNumber from 1. @throws {ConversationFileError} `ConversationsInvalid` */
+/** @param lineNumber from 1. @throws {PublishableError} `ConversationsInvalid` */
 function readLine(line: string, lineNumber: number, defaultProject: string): StoredConversation {
-  const refuse = (what: string): ConversationFileError => invalid(lineNumber, what);
+  const refuse = (what: string): PublishableError => invalid(lineNumber, what);
   let json: unknown;
   try {
     json = JSON.parse(line.replace(/^\uFEFF/, ''));

@@ -21,7 +21,7 @@ export interface IndexTask {
 
 /**
  * @returns how many turns the index holds
- * @throws {ConversationFileError}
+ * @throws {PublishableError}
  */
 export async function indexConversations({ path, indexPath, ...reading }: IndexTask): Promise<number> {
   const handle = await open(path, 'r').catch((cause: unknown) => {

@@ -20,19 +20,13 @@ export type CrawlErrorCode =
   | 'TooDeep' // a chain of links longer than the limit: often links without end
   | 'SpoolFailed'; // the disk did not take or give back a body
 
-export class CrawlError extends PublishableError {
-  declare readonly code: CrawlErrorCode;
-
-  constructor(code: CrawlErrorCode, message: string, options?: { readonly cause?: unknown }) {
-    super(code, message, options);
-  }
-}
+export type CrawlError = PublishableError<CrawlErrorCode>;
 
 const endless =
   'if the site has links without end (a calendar, a filter), unlink them or disallow them in robots.txt';
 
 export function tooManyPages(maxPages: number, path: string): CrawlError {
-  return new CrawlError(
+  return new PublishableError(
     'TooManyPages',
     `more than ${maxPages} pages (--max-pages), the first above it at ${path}; nothing was exported; ` +
       `raise the limit, or ${endless}`,
@@ -40,28 +34,28 @@ export function tooManyPages(maxPages: number, path: string): CrawlError {
 }
 
 export function tooManyFiles(maxFiles: number): CrawlError {
-  return new CrawlError(
+  return new PublishableError(
     'TooManyFiles',
     `more than ${maxFiles} files (maxFiles); nothing was exported; unlink files that the export does not need`,
   );
 }
 
 export function tooManyLinks(count: number, path: string): CrawlError {
-  return new CrawlError(
+  return new PublishableError(
     'TooManyLinks',
     `more than ${count} addresses to visit, the last at ${path}; nothing was exported; ${endless}`,
   );
 }
 
 export function tooManyBytes(maxBytes: number): CrawlError {
-  return new CrawlError(
+  return new PublishableError(
     'TooManyBytes',
     `the site is larger than ${maxBytes} bytes (--max-bytes); nothing was exported; raise the limit`,
   );
 }
 
 export function tooDeep(maxDepth: number, path: string): CrawlError {
-  return new CrawlError(
+  return new PublishableError(
     'TooDeep',
     `${path} is more than ${maxDepth} links away from the home page (maxDepth); nothing was exported; ` +
       `list the pages in a sitemap, or ${endless}`,
@@ -69,7 +63,7 @@ export function tooDeep(maxDepth: number, path: string): CrawlError {
 }
 
 export function crawlTimedOut(domain: string, timeoutMs: number, cause?: unknown): CrawlError {
-  return new CrawlError(
+  return new PublishableError(
     'CrawlTimedOut',
     `the crawl of ${domain} was not finished after ${timeoutMs} ms (--crawl-timeout); nothing was exported; raise the limit or speed up the origin`,
     { cause },

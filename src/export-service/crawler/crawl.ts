@@ -3,10 +3,11 @@
 // retries, or a limit is exceeded. Only broken links are left out, and are reported by name. Invariant: the same
 // content gives the same files, whatever the order in which answers arrive.
 
+import { PublishableError } from '../../wire/publishable-error.ts';
 import { createArrivals } from './arrivals.ts';
 import { assembleSite } from './assembly.ts';
 import type { CrawlContext, CrawlRequest, CrawlResult } from './contract.ts';
-import { CrawlError, crawlTimedOut } from './crawl-error.ts';
+import { type CrawlError, crawlTimedOut } from './crawl-error.ts';
 import { createFrontier, type Frontier, type Outcome, type Visit } from './frontier.ts';
 import { type Answer, createOriginFetcher, type OriginFetcher } from './origin-fetcher.ts';
 import { bodyKind, type LinkPool, noLinks, readableBytes, readLinks } from './references/body-links.ts';
@@ -116,7 +117,7 @@ async function fetchVisit(visit: Visit, context: VisitContext): Promise<Outcome>
   const { scope, fetcher, spool, pool, signal } = context;
   const { address } = visit;
   const answer = await fetcher.get(address, signal, spool.take).catch((error: unknown): Answer<never> => {
-    if (isGuess(visit) && error instanceof CrawlError && error.code === 'OriginFailed') {
+    if (isGuess(visit) && error instanceof PublishableError && error.code === 'OriginFailed') {
       return { kind: 'absent', reason: 'OriginFailed' };
     }
     throw error;
@@ -195,13 +196,13 @@ function noPages({ domain }: CrawlRequest, { skipped }: CrawlResult): CrawlError
     home === 'RobotsDisallowed'
       ? 'its robots.txt disallows the home page: allow static-export-operator there'
       : 'check that the origin serves the site at its root, as HTML';
-  return new CrawlError('NoPages', `${domain} has no page to export (home page: ${home}); ${advice}`);
+  return new PublishableError('NoPages', `${domain} has no page to export (home page: ${home}); ${advice}`);
 }
 
 /** Names the end by the deadline or by the caller's signal. */
 function nameEnd(error: unknown, { domain, limits }: CrawlRequest, callers: AbortSignal): unknown {
   if (callers.aborted) {
-    return new CrawlError('CrawlAborted', `the crawl of ${domain} was stopped`, { cause: error });
+    return new PublishableError('CrawlAborted', `the crawl of ${domain} was stopped`, { cause: error });
   }
   if (!(error instanceof Error) || error.name !== 'TimeoutError') return error;
   return crawlTimedOut(domain, limits.timeoutMs, error);

@@ -19,8 +19,9 @@ import {
 import { isRefusedHost } from '../../http/guarded-lookup.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { userAgent } from '../../runtime/version.ts';
+import { PublishableError } from '../../wire/publishable-error.ts';
 import type { CrawlLimits } from './contract.ts';
-import { CrawlError } from './crawl-error.ts';
+import type { CrawlError } from './crawl-error.ts';
 import { type Address, originUrl, type SiteScope } from './site-scope.ts';
 
 export type Answer<T> =
@@ -87,7 +88,7 @@ export function createOriginFetcher(
       return await readAnswer(answer, limits.maxFileBytes, address, clock.now(), take);
     } catch (cause) {
       signal.throwIfAborted();
-      if (cause instanceof CrawlError) throw cause;
+      if (cause instanceof PublishableError) throw cause;
       const { kind, what } = readConnectionFault(cause);
       if (kind === 'internal-address') throw originInternal(scope, cause);
       return { kind: 'failure', what, retryAfterMs: undefined, cause };
@@ -116,7 +117,7 @@ export function createOriginFetcher(
 }
 
 function originInternal({ domain }: SiteScope, cause?: unknown): CrawlError {
-  return new CrawlError(
+  return new PublishableError(
     'OriginInternal',
     `${domain} leads to a loopback, link-local or private address; if this is intended, name its origin with --origin`,
     { cause },
@@ -130,13 +131,13 @@ function originError(
   hasAnswered: boolean,
 ): CrawlError {
   return hasAnswered
-    ? new CrawlError(
+    ? new PublishableError(
         'OriginFailed',
         `the origin of ${scope.domain} failed ${attempts} times at ${address.path} (${what}); ` +
           'nothing was exported; repair the origin, or disallow the address in robots.txt',
         { cause },
       )
-    : new CrawlError(
+    : new PublishableError(
         'OriginUnreachable',
         `the origin of ${scope.domain} cannot be reached (${what}); check that it runs and that its address is correct`,
         { cause },
@@ -222,7 +223,7 @@ async function* readBody(
 }
 
 function tooLarge(address: Address, maxBytes: number): CrawlError {
-  return new CrawlError(
+  return new PublishableError(
     'FileTooLarge',
     `${address.path} is larger than ${maxBytes} bytes, the limit of one file; unlink the file`,
   );

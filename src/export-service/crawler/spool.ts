@@ -7,8 +7,8 @@ import { closeSync, createReadStream, openSync, readSync } from 'node:fs';
 import { open, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { makeFolder } from '../../runtime/folder.ts';
-import { publishableCode } from '../../wire/publishable-error.ts';
-import { CrawlError, tooManyBytes } from './crawl-error.ts';
+import { PublishableError, publishableCode } from '../../wire/publishable-error.ts';
+import { type CrawlError, tooManyBytes } from './crawl-error.ts';
 
 export interface StoredBody {
   readonly sizeBytes: number;
@@ -122,7 +122,7 @@ function orTakingFailed<T>(work: Promise<T>): Promise<T> {
 }
 
 function spoolFailed(what: 'store' | 'return', why: string, cause?: unknown): CrawlError {
-  return new CrawlError(
+  return new PublishableError(
     'SpoolFailed',
     `the data folder did not ${what} a file of the site (${why}): check its space and permissions`,
     { cause },

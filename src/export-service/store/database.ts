@@ -47,8 +47,6 @@ CREATE INDEX IF NOT EXISTS issue_keys_by_expiry ON issue_keys (expires_at);
 CREATE TABLE IF NOT EXISTS link_secret (secret BLOB NOT NULL) STRICT;
 `;
 
-export class StoreError extends PublishableError {}
-
 export interface Database {
   readonly connection: DatabaseSync;
   /** All of `work` or nothing of it. Not reentrant. */
@@ -58,7 +56,7 @@ export interface Database {
 
 /**
  * @param directory created if absent
- * @throws {StoreError} `StoreBusy` (another process has it), `StoreTooNew`, `StoreUnusable`
+ * @throws {PublishableError} `StoreBusy` (another process has it), `StoreTooNew`, `StoreUnusable`
  */
 export async function openDatabase(directory: string): Promise<Database> {
   const connection = await openFile(directory);
@@ -70,7 +68,7 @@ export async function openDatabase(directory: string): Promise<Database> {
     migrate(connection);
   } catch (cause) {
     connection.close();
-    throw cause instanceof StoreError ? cause : storeError(cause);
+    throw cause instanceof PublishableError ? cause : storeError(cause);
   }
   const transact = <T>(work: () => T): T => {
     connection.exec('BEGIN IMMEDIATE');
@@ -126,7 +124,7 @@ const dropped = 'DROP TABLE IF EXISTS conversations; DROP TABLE IF EXISTS curren
 function migrate(connection: DatabaseSync): void {
   const version = Number(connection.prepare('PRAGMA user_version').get()?.['user_version'] ?? 0);
   if (version > schemaVersion) {
-    throw new StoreError(
+    throw new PublishableError(
       'StoreTooNew',
       'the data folder was written by a newer export-service: use that one',
     );
@@ -135,17 +133,17 @@ function migrate(connection: DatabaseSync): void {
   connection.exec(`BEGIN IMMEDIATE; ${dropped} ${schema} PRAGMA user_version = ${schemaVersion}; COMMIT;`);
 }
 
-function storeError(cause: unknown): StoreError {
+function storeError(cause: unknown): PublishableError {
   const isBusy = cause instanceof Error && /database is locked/.test(cause.message);
   return isBusy
-    ? new StoreError(
+    ? new PublishableError(
         'StoreBusy',
         'another export-service uses this data folder: stop it, or choose another folder',
         {
           cause,
         },
       )
-    : new StoreError(
+    : new PublishableError(
         'StoreUnusable',
         'the data folder cannot be used: check that it may be written and that state.sqlite in it is whole',
         { cause },

@@ -5,8 +5,7 @@
 // outcome. An inspection that is no longer needed ends without an outcome. A link that expires in the queue costs
 // one link request, when a slot is free.
 
-import { BundleError } from '../../bundle/bundle-error.ts';
-import { MirrorError } from '../../mirror/mirror-error.ts';
+import { bundleErrorKind } from '../../bundle/bundle-error.ts';
 import { isWorthInspecting } from '../../reconcile/link-timing.ts';
 import { placeOf } from '../../reconcile/mirror.ts';
 import type { Observation } from '../../reconcile/observation.ts';
@@ -18,7 +17,7 @@ import { waitAtMost } from '../../runtime/time-limit.ts';
 import type { ObjectKey, ObjectMeta, StaticExportObject } from '../../wire/cluster.ts';
 import { readInstant, wholeSecond } from '../../wire/instant.ts';
 import type { Link } from '../../wire/link.ts';
-import { publishableCode, publishableMessage } from '../../wire/publishable-error.ts';
+import { PublishableError, publishableFailure } from '../../wire/publishable-error.ts';
 import type { ActionContext } from '../context.ts';
 import {
   type CandidateWork,
@@ -29,7 +28,7 @@ import {
   resourceId,
 } from '../memory.ts';
 import { type FoundPlace, findMirrorPlace } from './mirror-place.ts';
-import { failureOf } from './mirror-work.ts';
+import { copyFailure } from './mirror-work.ts';
 
 /** The reconcile that starts an inspection waits this long. Small archives are inspected by then. */
 const graceMs = 2000;
@@ -219,7 +218,7 @@ async function inspectInSlot(
   return undefined;
 }
 
-/** @throws BundleError, MirrorError */
+/** @throws {PublishableError} of the archive */
 type Reader = (signal: AbortSignal) => Promise<InspectionOutcome>;
 
 /** What the inspection reads, and whether it copies. */
@@ -243,8 +242,9 @@ function readerOf(
         return { kind: 'read', inspection: { ...(await mirrors.verify(place, ref, digest, signal)), ref } };
       } catch (error) {
         // A damaged copy says nothing about the archive behind a link.
-        const failure = failureOf(error);
-        const code = error instanceof BundleError ? 'CopyDamaged' : failure.code;
+        const failure = copyFailure(error);
+        const isDamaged = error instanceof PublishableError && error.kind === 'refused';
+        const code = isDamaged ? 'CopyDamaged' : failure.code;
         return { kind: 'uncopied', failure: { ...failure, code } };
       }
     };
@@ -262,7 +262,9 @@ function readerOf(
   const versionStamp = subject.version?.slice(0, 15) ?? stampOf(completedAt ?? now);
   const order = { place, compression, versionStamp, isRequired, expectedDigest: digest };
   return async (signal) => {
-    const { copy, ...inspection } = await mirrors.copy(link.url, order, signal, maxBytes);
+    const copied = await mirrors.copy(link.url, order, signal, maxBytes);
+    if (!('digest' in copied)) return { kind: 'uncopied', failure: copied.copy.failure };
+    const { copy, ...inspection } = copied;
     if (copy.kind === 'copied') return { kind: 'read', inspection: { ...inspection, ref: copy.ref } };
     const { failure } = copy;
     return isRequired ? { kind: 'uncopied', failure } : { kind: 'read', inspection, uncopied: failure };
@@ -279,14 +281,10 @@ async function readWithin(
   } catch (error) {
     // A stopped inspection says nothing about the archive.
     if (stopped.aborted) return undefined;
-    return error instanceof MirrorError
-      ? { kind: 'uncopied', failure: failureOf(error) }
-      : { kind: 'failed', failure: describeFailure(error) };
+    return { kind: 'failed', failure: describeFailure(error) };
   }
 }
 
 function describeFailure(error: unknown): InspectionFailure {
-  const kind = error instanceof BundleError ? error.kind : 'transient';
-  const { retryAfterMs } = error instanceof BundleError ? error.numbers : {};
-  return { kind, code: publishableCode(error), message: publishableMessage(error), retryAfterMs };
+  return { kind: bundleErrorKind(error), ...publishableFailure(error) };
 }

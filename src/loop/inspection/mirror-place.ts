@@ -5,13 +5,13 @@ import { clusterPolicies } from '../../reconcile/failure-policy.ts';
 import type { WantedMirror } from '../../staticexport/wanted-mirror.ts';
 import type { ObjectMeta } from '../../wire/cluster.ts';
 import { ClusterError } from '../../wire/cluster-error.ts';
-import type { MirrorFailure } from '../../wire/mirror-failure.ts';
+import type { PublishableFailure } from '../../wire/publishable-error.ts';
 import type { ActionContext } from '../context.ts';
 import type { MirrorPlace } from '../ports.ts';
 
 export type FoundPlace =
   | { readonly kind: 'found'; readonly place: MirrorPlace }
-  | { readonly kind: 'failed'; readonly failure: MirrorFailure };
+  | { readonly kind: 'failed'; readonly failure: PublishableFailure };
 
 /** @throws {ClusterError} that ends the reconcile; the signal's reason */
 export async function findMirrorPlace(

@@ -2,15 +2,12 @@
 // reconcile begins the work, and its end requests the reconcile that takes the outcome. A process that stops loses it.
 // Invariant: a resource has at most one such work, and an outcome counts for the copy that was asked for only.
 
-import { BundleError } from '../../bundle/bundle-error.ts';
-import { MirrorError } from '../../mirror/mirror-error.ts';
 import { copyLink, expiredDigests, listedDigests, placeOf } from '../../reconcile/mirror.ts';
 import type { Observation } from '../../reconcile/observation.ts';
 import type { ActionResult } from '../../reconcile/result.ts';
 import type { WantedMirror } from '../../staticexport/wanted-mirror.ts';
 import type { ObjectKey, ObjectMeta } from '../../wire/cluster.ts';
-import type { MirrorFailure } from '../../wire/mirror-failure.ts';
-import { publishableCode, publishableMessage } from '../../wire/publishable-error.ts';
+import { type PublishableFailure, publishableFailure } from '../../wire/publishable-error.ts';
 import type { ActionContext } from '../context.ts';
 import {
   type IssuedLink,
@@ -152,17 +149,13 @@ async function run(
       ? { kind: 'copied', ref: copy.ref }
       : { kind: 'failed', failure: copy.failure, isLinkUsable: true };
   } catch (error) {
-    return { kind: 'failed', failure: failureOf(error), isLinkUsable: error instanceof MirrorError };
+    // Of the archive behind the link, or of a look.
+    return { kind: 'failed', failure: copyFailure(error), isLinkUsable: false };
   }
 }
 
 /** Of a mirror, or of the archive that was to be copied. */
-export function failureOf(error: unknown): MirrorFailure {
-  const retryAfterMs =
-    error instanceof Error && 'retryAfterMs' in error && typeof error.retryAfterMs === 'number'
-      ? error.retryAfterMs
-      : undefined;
-  const code = publishableCode(error);
-  const isOther = error instanceof BundleError && code === 'DigestMismatch';
-  return { code: isOther ? 'ContentChanged' : code, message: publishableMessage(error), retryAfterMs };
+export function copyFailure(error: unknown): PublishableFailure {
+  const failure = publishableFailure(error);
+  return failure.code === 'DigestMismatch' ? { ...failure, code: 'ContentChanged' } : failure;
 }

@@ -33,7 +33,7 @@ export interface DeltaSink {
  * @param bytes of the delta's blob
  * @param digest of the content
  * @returns the index of what was made, which has this digest
- * @throws {KitError} `KitDamaged`; {BundleError} `DigestMismatch` and what the assembly throws
+ * @throws {KitError} `KitDamaged`; {PublishableError} `DigestMismatch` and what the assembly throws
  */
 export async function applyDelta(
   bytes: Bytes,

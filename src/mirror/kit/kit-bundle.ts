@@ -119,7 +119,7 @@ export interface BundleSink {
  *
  * @param base of a delta
  * @returns its index, with the digest that the list names
- * @throws {KitError} `KitDamaged`; {BundleError} {MirrorError}; the signal's reason
+ * @throws {KitError} `KitDamaged`; {PublishableError} {MirrorError}; the signal's reason
  */
 export async function readKitBundle(
   bundle: KitBundle,

@@ -5,7 +5,8 @@
 import * as z from 'zod';
 import { readJson } from '../../wire/json-text.ts';
 import { isPrintable } from '../../wire/printable-text.ts';
-import { KitError, kitDamaged } from './kit-error.ts';
+import { PublishableError } from '../../wire/publishable-error.ts';
+import { type KitErrorCode, kitDamaged } from './kit-error.ts';
 
 export const kitFormat = 1;
 /** Of `kit.json`, before it is parsed. */
@@ -78,10 +79,10 @@ export function parseDocument(bytes: Buffer): KitDocument {
   const json = readJson(bytes.toString('utf8'));
   const format = z.object({ format: z.int().min(1) }).safeParse(json).data?.format;
   if (format !== undefined && format > kitFormat) {
-    throw new KitError(
+    throw new PublishableError<KitErrorCode>(
       'KitFormatUnknown',
       `the kit has the format ${format}, and this program reads ${kitFormat}`,
-      'Import it with the version of static-export that made it.',
+      { kind: 'refused', remedy: 'Import it with the version of static-export that made it.' },
     );
   }
   const parsed = documentShape.safeParse(json);

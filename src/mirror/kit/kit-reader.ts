@@ -3,9 +3,9 @@
 // checked, unless the caller only shows it. Invariant: memory is bounded by the list's limit and one piece.
 
 import { createHash } from 'node:crypto';
+import { PublishableError } from '../../wire/publishable-error.ts';
 import type { BlobReader, Descriptor } from '../carrier.ts';
 import { digestOfBytes } from '../image.ts';
-import { MirrorError } from '../mirror-error.ts';
 import {
   blobPath,
   documentPath,
@@ -15,7 +15,7 @@ import {
   parseDocument,
   signaturePath,
 } from './kit-document.ts';
-import { KitError, kitDamaged } from './kit-error.ts';
+import { type KitError, type KitErrorCode, kitDamaged } from './kit-error.ts';
 import { endMark, type FramedEntry, type FramedKit, frameEntry, frameKit } from './kit-frame.ts';
 import { type IndexEntry, parseIndex } from './layout.ts';
 import { signatureKeyId, type VerifyKey, verifyBytes } from './minisign.ts';
@@ -89,11 +89,10 @@ function isTarHeader(header: Buffer): boolean {
 }
 
 const notAKit = (what: string): KitError =>
-  new KitError(
-    'NotAKit',
-    `the file is not a kit: it is ${what}`,
-    'static-export bundle verify ARCHIVE  # checks the archive of a site',
-  );
+  new PublishableError<KitErrorCode>('NotAKit', `the file is not a kit: it is ${what}`, {
+    kind: 'refused',
+    remedy: 'static-export bundle verify ARCHIVE  # checks the archive of a site',
+  });
 
 /** One of the two entries whose sizes no list gives. */
 async function readFirst(source: KitSource, path: string, longest: number, offset: number) {
@@ -183,7 +182,7 @@ export function kitBlobs(source: KitSource, { frame }: KitHead, name: string): K
     },
     readBlob: async function* ({ digest, size }: Descriptor, signal) {
       const entry = entries.get(blobPath(digest));
-      if (entry === undefined) throw new MirrorError('BlobMissing', `A blob is missing in ${name}.`);
+      if (entry === undefined) throw new PublishableError('BlobMissing', `A blob is missing in ${name}.`);
       if (entry.size !== size) throw blobDamaged();
       const hash = createHash('sha256');
       for (let at = 0; at < size; ) {

@@ -6,9 +6,6 @@ import { promisify } from 'node:util';
 import { PublishableError } from '../../wire/publishable-error.ts';
 import { keyIdOf, publicKeyOf, readBase64, type SignKey } from './minisign.ts';
 
-/** `SignKeyInvalid`, `SignKeyEncrypted`, `SignPasswordWrong`. */
-export class SignKeyError extends PublishableError {}
-
 const headBytes = 6;
 const saltBytes = 32;
 const limitsAt = headBytes + saltBytes;
@@ -21,7 +18,7 @@ const scryptAsync = promisify<string, Buffer, number, ScryptOptions, Buffer>(scr
 
 /**
  * @param password of an encrypted key; a plain key needs none
- * @throws {SignKeyError}
+ * @throws {PublishableError}
  */
 export async function parseSignKey(text: string, password: string | undefined): Promise<SignKey> {
   const [, line = ''] = text.split(/\r?\n/);
@@ -36,14 +33,17 @@ export async function parseSignKey(text: string, password: string | undefined): 
     return key;
   }
   if (password === undefined) {
-    throw new SignKeyError(
+    throw new PublishableError(
       'SignKeyEncrypted',
       'the secret key is encrypted; name the file of its password, or make a key without one by "minisign -G -W"',
     );
   }
   const key = keyOf(await decrypt(packed, password, bytes.subarray(headBytes, secretAt)));
   if (key === undefined) {
-    throw new SignKeyError('SignPasswordWrong', 'the password does not open the secret key; check its file');
+    throw new PublishableError(
+      'SignPasswordWrong',
+      'the password does not open the secret key; check its file',
+    );
   }
   return key;
 }
@@ -89,5 +89,8 @@ function scryptCost(operations: bigint, memory: bigint): ScryptOptions | undefin
   return { N, r: blockSize, p, maxmem: needed + 1024 ** 2 };
 }
 
-const invalid = (): SignKeyError =>
-  new SignKeyError('SignKeyInvalid', 'the file is not a secret key of minisign; make one by "minisign -G"');
+const invalid = (): PublishableError =>
+  new PublishableError(
+    'SignKeyInvalid',
+    'the file is not a secret key of minisign; make one by "minisign -G"',
+  );

@@ -3,7 +3,8 @@
 // it is found. Secret keys are in `minisign-secret-key.ts`.
 
 import { createHash, createPublicKey, type KeyObject, sign, verify } from 'node:crypto';
-import { KitError } from './kit-error.ts';
+import { PublishableError } from '../../wire/publishable-error.ts';
+import type { KitError, KitErrorCode } from './kit-error.ts';
 
 export interface VerifyKey {
   /** 16 hex digits, as minisign prints it. */
@@ -94,7 +95,7 @@ const formatSignature = (packed: Buffer, comment: string, whole: Buffer): string
 const malformed = (): KitError => invalid('the signature of the kit is malformed', copyAgain);
 
 const invalid = (message: string, remedy: string): KitError =>
-  new KitError('SignatureInvalid', message, remedy);
+  new PublishableError<KitErrorCode>('SignatureInvalid', message, { kind: 'refused', remedy: remedy });
 
 /** @returns `undefined` for another length, and for text that the platform's decoder would repair */
 export function readBase64(text: string, length: number): Buffer | undefined {

@@ -4,7 +4,8 @@
 
 import * as z from 'zod/mini';
 import { readJson } from '../../wire/json-text.ts';
-import { MirrorError } from '../mirror-error.ts';
+import { PublishableError } from '../../wire/publishable-error.ts';
+import type { MirrorError } from '../mirror-error.ts';
 import { isDockerHub, type Repository } from './repository.ts';
 
 export type RegistryCredentials =
@@ -63,7 +64,7 @@ export function findCredentials(config: string, repository: Repository): Registr
   return undefined;
 }
 
-const refused = (message: string): MirrorError => new MirrorError('InvalidCredentials', message);
+const refused = (message: string): MirrorError => new PublishableError('InvalidCredentials', message);
 
 function credentialsOf(entry: Entry, host: string): RegistryCredentials | undefined {
   const { auth = '', identitytoken, registrytoken } = entry;

@@ -94,7 +94,7 @@ export function manifestRefused(repository: Repository, answer: WholeAnswer, man
   const isZstd = manifest.includes('+zstd"');
   const what = isZstd ? 'a manifest with a zstd layer' : 'a manifest';
   const fault = writeRefused(repository, answer, what);
-  if (fault.mirrorCode !== 'Refused' || answer.statusCode === 404) return fault;
+  if (fault.code !== 'Refused' || answer.statusCode === 404) return fault;
   const refusal = refusalOf(answer);
   if (answer.statusCode !== 415 && !formats.test(refusal.text)) return fault;
   const remedy = isZstd

@@ -15,8 +15,9 @@ import {
   readWhole,
 } from '../../http/exchange.ts';
 import type { Clock } from '../../runtime/clock.ts';
+import { PublishableError } from '../../wire/publishable-error.ts';
 import type { Carrier, Descriptor, OpenBytes } from '../carrier.ts';
-import { MirrorError } from '../mirror-error.ts';
+import type { MirrorError } from '../mirror-error.ts';
 import { checkedUrl, refusalOf } from './answer.ts';
 import { unexpectedAnswer, writeRefused } from './refusal.ts';
 import { networkFault, registryFault } from './registry-fault.ts';
@@ -167,7 +168,7 @@ async function* watched(
   report: (fault: MirrorError) => void,
 ): AsyncGenerator<Uint8Array> {
   const fail = (error?: unknown): MirrorError => {
-    const fault = error instanceof MirrorError ? error : sourceDamaged(blob, error);
+    const fault = error instanceof PublishableError ? error : sourceDamaged(blob, error);
     report(fault);
     return fault;
   };

@@ -2,7 +2,8 @@
 // password. Pure. Refuses a Secret without credentials for the registry, because pulls without any would fail later
 // with a less clear message. Invariant: no message repeats a value.
 
-import { MirrorError } from '../mirror-error.ts';
+import { PublishableError } from '../../wire/publishable-error.ts';
+import type { MirrorError } from '../mirror-error.ts';
 import { findCredentials, type RegistryCredentials } from './docker-config.ts';
 import type { Repository } from './repository.ts';
 
@@ -21,7 +22,7 @@ export function readRegistryCredentials(
   repository: Repository,
 ): RegistryCredentials {
   const refuse = (what: string, cause?: unknown): MirrorError =>
-    new MirrorError('InvalidCredentials', `The Secret ${secretName} ${what}`, { cause });
+    new PublishableError('InvalidCredentials', `The Secret ${secretName} ${what}`, { cause });
   const read = (key: string): string | undefined => {
     const value = Object.hasOwn(data, key) ? data[key] : undefined;
     try {

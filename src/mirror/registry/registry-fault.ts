@@ -2,7 +2,8 @@
 // HTTP status, the registry's code and codes of the system only.
 
 import { isOfCertificate, readConnectionFault } from '../../http/connection-fault.ts';
-import { MirrorError, type MirrorErrorCode } from '../mirror-error.ts';
+import { PublishableError } from '../../wire/publishable-error.ts';
+import type { MirrorError, MirrorErrorCode } from '../mirror-error.ts';
 
 const remedies: Readonly<Partial<Record<MirrorErrorCode, string>>> = {
   InvalidReference: 'Write a repository as oci://HOST/REPOSITORY in lower case, and a digest as sha256:HEX.',
@@ -26,9 +27,8 @@ interface FaultOptions {
 /** @param what a sentence without its full stop */
 export function registryFault(code: MirrorErrorCode, what: string, options: FaultOptions = {}): MirrorError {
   const { remedy = remedies[code] ?? '', retryAfterMs, cause } = options;
-  const isTemporary = code === 'Unreachable';
-  const wait = retryAfterMs === undefined ? {} : { retryAfterMs };
-  return new MirrorError(code, `${what}. ${remedy}`, { isTemporary, cause, ...wait });
+  const kind = code === 'Unreachable' ? 'retry' : 'stall';
+  return new PublishableError(code, `${what}. ${remedy}`, { kind, retryAfterMs, cause });
 }
 
 export const addressNotAllowed = (host: string, cause?: unknown): MirrorError =>
@@ -40,7 +40,7 @@ export const addressNotAllowed = (host: string, cause?: unknown): MirrorError =>
 
 /** What a thrown network error means; a MirrorError passes through. */
 export function networkFault(host: string, cause: unknown): MirrorError {
-  if (cause instanceof MirrorError) return cause;
+  if (cause instanceof PublishableError) return cause;
   const fault = readConnectionFault(cause);
   if (fault.kind === 'internal-address') return addressNotAllowed(host, cause);
   return registryFault(

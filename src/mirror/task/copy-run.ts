@@ -4,7 +4,6 @@
 
 import { join } from 'node:path';
 import { packedFiles } from '../../bundle/archive/packed-files.ts';
-import { BundleError } from '../../bundle/bundle-error.ts';
 import type { BundleIndex } from '../../bundle/bundle-index.ts';
 import { throttleProgress } from '../../bundle/bundle-task.ts';
 import {
@@ -12,22 +11,17 @@ import {
   type PrepareContext,
   runPreparation,
 } from '../../bundle/prepare/preparation-run.ts';
-import { storeFullCode } from '../../bundle/store/store-fault.ts';
-import type { StoredBundle } from '../../bundle/store/stored-bundle.ts';
+import { bundleDamagedCode } from '../../bundle/store/pending-check.ts';
+import { storeFullCode, storeUnavailableCode } from '../../bundle/store/store-fault.ts';
+import { packTooShortCode, type StoredBundle } from '../../bundle/store/stored-bundle.ts';
 import { withinLimit } from '../../runtime/time-limit.ts';
-import { publishableCode } from '../../wire/publishable-error.ts';
+import { PublishableError, publishableCode, publishableFailure } from '../../wire/publishable-error.ts';
 import type { Carrier } from '../carrier.ts';
 import { copyBundle } from '../copy.ts';
-import { MirrorError } from '../mirror-error.ts';
+import type { MirrorErrorCode } from '../mirror-error.ts';
 import { referenceTo } from '../mirror-reference.ts';
 import { spoolFull } from '../spool.ts';
-import {
-  type CopyAnswer,
-  type CopyReport,
-  type CopyTask,
-  type Inspected,
-  sentFailure,
-} from './mirror-task.ts';
+import type { CopyAnswer, CopyReport, CopyTask, Inspected } from './mirror-task.ts';
 import { copyLimits } from './opened-place.ts';
 import { claimPlace, findOwner } from './owner-record.ts';
 import { createScratchPack } from './scratch-pack.ts';
@@ -39,7 +33,7 @@ export interface CopyContext extends PrepareContext {
 /** Of the mirror, before a download begins. A mirror that is slow must not take the time of an inspection. */
 const openingMs = 120_000;
 
-/** @throws {MirrorError} of the mirror, before the download begins; {BundleError} of the archive */
+/** @throws {MirrorError} of the mirror, before the download begins; {PublishableError} of the archive */
 export async function runCopy(
   task: CopyTask,
   carrier: Carrier,
@@ -71,12 +65,12 @@ async function requirePlace(
     await withinLimit<unknown>(clock, openingMs, signal, (limit) => ask(carrier, owner, limit));
   } catch (error) {
     if (!(error instanceof DOMException)) throw error;
-    const why = `${carrier.name} did not answer within ${openingMs / 1000} s. Check the mirror and the network. Retrying.`;
-    throw new MirrorError('Unreachable', why, { isTemporary: true, cause: error });
+    const why = `${carrier.name} did not answer within ${openingMs / 1000} s. Check the mirror and the network.`;
+    throw new PublishableError('Unreachable', why, { kind: 'retry', cause: error });
   }
 }
 
-type Content = StoredBundle | { readonly fault: BundleError };
+type Content = StoredBundle | { readonly fault: PublishableError };
 
 async function inspect(
   { prepare }: CopyTask,
@@ -126,28 +120,24 @@ async function copy(
     );
     return { kind: 'copied', ref: referenceTo(carrier.name, image) };
   } catch (error) {
-    return { kind: 'failed', failure: sentFailure(faultOfCopy(error, carrier.name, digest)) };
+    return { kind: 'failed', failure: publishableFailure(faultOfCopy(error, carrier.name, digest)) };
   }
 }
 
+const ofStore: ReadonlySet<string> = new Set([storeUnavailableCode, bundleDamagedCode, packTooShortCode]);
+
 /** What an error means once the archive itself was found good. */
-function faultOfCopy(error: unknown, name: string, digest: string): MirrorError {
-  if (error instanceof MirrorError) return error;
-  if (!(error instanceof BundleError)) {
-    const why = `Copying the bundle to ${name} failed unexpectedly (${publishableCode(error)}). Retrying.`;
-    return new MirrorError('WorkFailed', why, { isTemporary: true, cause: error });
+function faultOfCopy(error: unknown, name: string, digest: string): PublishableError {
+  if (!(error instanceof PublishableError)) {
+    const why = `Copying the bundle to ${name} failed unexpectedly (${publishableCode(error)}).`;
+    return new PublishableError<MirrorErrorCode>('WorkFailed', why, { kind: 'retry', cause: error });
   }
   if (error.code === storeFullCode) return spoolFull(error);
-  if (error.kind !== 'rejected') {
-    const why = `The bundle cannot be spooled for its copy: ${error.message}. Retrying.`;
-    return new MirrorError('WorkFailed', why, { isTemporary: true, cause: error });
+  if (ofStore.has(error.code)) {
+    const why = `The bundle cannot be spooled for its copy: ${error.message}.`;
+    return new PublishableError<MirrorErrorCode>('WorkFailed', why, { kind: 'retry', cause: error });
   }
-  const remedy = `Remove the tag ${digest}, and the bundle is copied again.`;
-  return new MirrorError(
-    'BlobDamaged',
-    `The copy in ${name} cannot be read back (${error.code}). ${remedy}`,
-    {
-      cause: error,
-    },
-  );
+  if (error.kind !== 'refused') return error;
+  const why = `The copy in ${name} cannot be read back (${error.code}). Remove the tag ${digest}, and the bundle is copied again.`;
+  return new PublishableError<MirrorErrorCode>('BlobDamaged', why, { cause: error });
 }

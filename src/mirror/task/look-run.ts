@@ -6,20 +6,15 @@ import { join } from 'node:path';
 import { type ProgressContext, throttleProgress } from '../../bundle/bundle-task.ts';
 import { createCountingSink } from '../../bundle/store/pack.ts';
 import type { Clock } from '../../runtime/clock.ts';
+import { PublishableError, publishableFailure } from '../../wire/publishable-error.ts';
 import type { BlobReader, Carrier } from '../carrier.ts';
-import { MirrorError } from '../mirror-error.ts';
+import type { MirrorError } from '../mirror-error.ts';
 import { findImage, readImage } from '../mirrored-content.ts';
-import {
-  type Inspected,
-  type LookAnswer,
-  type LookTask,
-  sentFailure,
-  type VerifyTask,
-} from './mirror-task.ts';
+import type { Inspected, LookAnswer, LookTask, VerifyTask } from './mirror-task.ts';
 import { copyLimits, findName } from './opened-place.ts';
 import { claimPlace, findOwner } from './owner-record.ts';
 
-/** @throws {MirrorError} {BundleError} */
+/** @throws {MirrorError} {PublishableError} */
 export async function runVerify(
   { ref, digest, limits, workDir }: VerifyTask,
   carrier: BlobReader,
@@ -41,7 +36,7 @@ export async function runVerify(
 }
 
 const missing = ({ name }: BlobReader, digest: string): MirrorError =>
-  new MirrorError('BlobMissing', `${name} has no copy of bundle ${digest}. Copy it again.`);
+  new PublishableError('BlobMissing', `${name} has no copy of bundle ${digest}. Copy it again.`);
 
 /** @throws {MirrorError} */
 export async function runLook(
@@ -70,7 +65,7 @@ async function isThere({ ref, digest }: LookTask, carrier: Carrier, signal: Abor
     );
   } catch (error) {
     // A bucket's descriptor whose manifest is gone.
-    if (error instanceof MirrorError && error.mirrorCode === 'BlobMissing') return false;
+    if (error instanceof PublishableError && error.code === 'BlobMissing') return false;
     throw error;
   }
 }
@@ -85,8 +80,8 @@ const isBundleTag = (tag: string): boolean => /^[0-9a-f]{64}$/.test(tag);
 
 type Tidied = Omit<LookAnswer, 'isThere'>;
 /** The fault is one tag's, and says nothing about another. */
-const isOfOneTag = ({ mirrorCode }: MirrorError): boolean =>
-  /^(?:Protected|Refused|BlobMissing|BlobDamaged)$/.test(mirrorCode);
+const isOfOneTag = ({ code }: MirrorError): boolean =>
+  /^(?:Protected|Refused|BlobMissing|BlobDamaged)$/.test(code);
 
 /** @param isOwned the place has the record of this owner; otherwise it is written, and nothing is removed yet */
 async function tidy(
@@ -116,10 +111,10 @@ async function tidy(
       tags.filter((tag) => isBundleTag(tag) && !kept.has(tag) && remembered.has(tag) === isKnown).sort(),
     );
     const unlisted = [...(again ?? []), ...(fresh ?? [])].slice(0, mostUnlisted);
-    return { unlisted, retentionFailure: fault && sentFailure(fault) };
+    return { unlisted, retentionFailure: fault && publishableFailure(fault) };
   } catch (error) {
-    if (!(error instanceof MirrorError)) throw error;
-    return { unlisted: undefined, retentionFailure: sentFailure(fault ?? error) };
+    if (!(error instanceof PublishableError)) throw error;
+    return { unlisted: undefined, retentionFailure: publishableFailure(fault ?? error) };
   }
 }
 
@@ -133,7 +128,7 @@ async function removeBundle(
     if (await isBundle(tag, carrier, signal)) await carrier.removeTag(tag, signal);
     return undefined;
   } catch (error) {
-    if (error instanceof MirrorError) return error;
+    if (error instanceof PublishableError) return error;
     throw error;
   }
 }
@@ -143,7 +138,7 @@ async function isBundle(tag: string, carrier: BlobReader, signal: AbortSignal): 
   try {
     return (await findImage(carrier, tag, tag, signal)) !== undefined;
   } catch (error) {
-    if (error instanceof MirrorError && error.mirrorCode === 'NotABundle') return false;
+    if (error instanceof PublishableError && error.code === 'NotABundle') return false;
     throw error;
   }
 }

@@ -4,8 +4,8 @@
 import type { BundleProgress, BundleSummary } from '../../bundle/bundle-task.ts';
 import type { BundleLimits } from '../../bundle/limits.ts';
 import type { PrepareTask } from '../../bundle/prepare/preparation.ts';
+import type { PublishableFailure } from '../../wire/publishable-error.ts';
 import type { Compression } from '../image.ts';
-import { MirrorError, type MirrorErrorCode } from '../mirror-error.ts';
 import type { MirrorAccess } from '../open-carrier.ts';
 import type { Owner } from './owner-record.ts';
 
@@ -54,22 +54,10 @@ export interface LookTask {
 
 export type MirrorTask = CopyTask | VerifyTask | LookTask;
 
-/** A {@link MirrorError}, whose class does not cross. */
-export interface SentFailure {
-  readonly code: MirrorErrorCode;
-  readonly message: string;
-  readonly isTemporary: boolean;
-  readonly retryAfterMs: number | undefined;
-}
-
-export type MirrorAnswer<T> =
-  | { readonly kind: 'done'; readonly result: T }
-  | { readonly kind: 'failed'; readonly failure: SentFailure };
-
 /** After an inspection that succeeded. */
 export type CopyResult =
   | { readonly kind: 'copied'; readonly ref: string }
-  | { readonly kind: 'failed'; readonly failure: SentFailure };
+  | { readonly kind: 'failed'; readonly failure: PublishableFailure };
 
 export interface CopyAnswer {
   readonly inspected: Inspected;
@@ -81,7 +69,7 @@ export interface LookAnswer {
   /** `undefined` where they could not be listed. */
   readonly unlisted: readonly string[] | undefined;
   /** Why the place could not be tidied. */
-  readonly retentionFailure: SentFailure | undefined;
+  readonly retentionFailure: PublishableFailure | undefined;
 }
 
 /** How far a copy is. */
@@ -90,19 +78,3 @@ export type CopyReport =
   /** The mirror answers, and the download begins. */
   | { readonly stage: 'inspecting' }
   | { readonly stage: 'copying'; readonly inspected: Inspected };
-
-export const sentFailure = ({
-  mirrorCode,
-  message,
-  isTemporary,
-  retryAfterMs,
-}: MirrorError): SentFailure => ({
-  code: mirrorCode,
-  message,
-  isTemporary,
-  retryAfterMs,
-});
-
-export function mirrorErrorFrom({ code, message, isTemporary, retryAfterMs }: SentFailure): MirrorError {
-  return new MirrorError(code, message, { isTemporary, ...(retryAfterMs !== undefined && { retryAfterMs }) });
-}

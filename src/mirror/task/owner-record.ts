@@ -3,9 +3,10 @@
 
 import * as z from 'zod/mini';
 import { readJson } from '../../wire/json-text.ts';
+import { PublishableError } from '../../wire/publishable-error.ts';
 import type { BlobReader, Carrier, Descriptor } from '../carrier.ts';
 import { digestOfBytes, manifestType } from '../image.ts';
-import { MirrorError } from '../mirror-error.ts';
+import type { MirrorError } from '../mirror-error.ts';
 import { inOnePiece } from '../small-object.ts';
 
 /** A resource of a cluster. */
@@ -55,7 +56,7 @@ export async function findOwner(
   if (manifest === undefined) return undefined;
   const recorded = parseRecord(manifest);
   if (recorded === undefined) {
-    throw new MirrorError(
+    throw new PublishableError(
       'NotABundle',
       `The tag ${ownerTag} in ${carrier.name} is not a record of an owner. Remove the tag, or use another repository or prefix.`,
     );
@@ -77,7 +78,7 @@ export async function claimPlace(carrier: Carrier, owner: Owner, signal: AbortSi
     await carrier.writeManifest(ownerTag, manifestType, formatRecord(owner), signal);
   } catch (error) {
     // Another resource was faster.
-    if (error instanceof MirrorError && error.mirrorCode === 'TagOccupied') {
+    if (error instanceof PublishableError && error.code === 'TagOccupied') {
       await findOwner(carrier, owner, signal);
     }
     throw error;
@@ -112,7 +113,7 @@ function parseRecord(manifest: Buffer): Owner | undefined {
 function ownedElsewhere(place: string, recorded: Owner, owner: Owner): MirrorError {
   const isNamesake = recorded.namespace === owner.namespace && recorded.name === owner.name;
   const who = `StaticExport ${recorded.namespace}/${recorded.name}${isNamesake ? ' of another uid' : ''}`;
-  return new MirrorError(
+  return new PublishableError(
     'OwnedElsewhere',
     `${place} belongs to ${who} alone. Use another repository or prefix. If that resource no longer exists, delete the tag ${ownerTag}.`,
   );

@@ -1,35 +1,20 @@
-// The thread's side of every task on a mirror: does it, and answers a mirror's failure as data, because its class does not
-// cross. Invariant: nothing of a task goes on after its answer.
+// The thread's side of every task on a mirror. Refuses nothing. Invariant: nothing of a task goes on after its answer.
 
 import type { Carrier } from '../carrier.ts';
-import { MirrorError } from '../mirror-error.ts';
 import type { CarrierContext } from '../open-carrier.ts';
 import { type CopyContext, runCopy } from './copy-run.ts';
 import { runLook, runVerify } from './look-run.ts';
-import {
-  type CopyAnswer,
-  type Inspected,
-  type LookAnswer,
-  type MirrorAnswer,
-  type MirrorTask,
-  sentFailure,
-} from './mirror-task.ts';
+import type { CopyAnswer, Inspected, LookAnswer, MirrorTask } from './mirror-task.ts';
 import { withPlace } from './opened-place.ts';
 
-/** @throws {BundleError} of the archive */
+/** @throws {PublishableError} of the mirror or the archive */
 export async function runMirrorTask(
   task: MirrorTask,
   context: CopyContext & CarrierContext,
-): Promise<MirrorAnswer<CopyAnswer | Inspected | LookAnswer>> {
+): Promise<CopyAnswer | Inspected | LookAnswer> {
   const ended = new AbortController();
   try {
-    const result = await withPlace(task.place, context, (carrier) =>
-      run(task, carrier, context, ended.signal),
-    );
-    return { kind: 'done', result };
-  } catch (error) {
-    if (!(error instanceof MirrorError)) throw error;
-    return { kind: 'failed', failure: sentFailure(error) };
+    return await withPlace(task.place, context, (carrier) => run(task, carrier, context, ended.signal));
   } finally {
     ended.abort();
   }

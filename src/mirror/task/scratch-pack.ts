@@ -3,7 +3,6 @@
 
 import { rmSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { BundleError } from '../../bundle/bundle-error.ts';
 import type { BundleIndex } from '../../bundle/bundle-index.ts';
 import {
   createCountingSink,
@@ -14,6 +13,7 @@ import {
 import { storeFault } from '../../bundle/store/store-fault.ts';
 import { openPack, type StoredBundle } from '../../bundle/store/stored-bundle.ts';
 import { makeFolder } from '../../runtime/folder.ts';
+import { PublishableError } from '../../wire/publishable-error.ts';
 
 export interface ScratchPack {
   readonly sink: PackSink;
@@ -23,7 +23,7 @@ export interface ScratchPack {
    * @param index of what was written
    * @returns the bundle, for the caller to close; or the disk's error
    */
-  open(index: BundleIndex): Promise<StoredBundle | { readonly fault: BundleError }>;
+  open(index: BundleIndex): Promise<StoredBundle | { readonly fault: PublishableError }>;
   /** Without an effect on an open bundle. */
   abandon(): void;
 }
@@ -31,7 +31,7 @@ export interface ScratchPack {
 /** @param path of a name that the file has until it is opened; its folder is made, and left to the caller */
 export async function createScratchPack(path: string): Promise<ScratchPack> {
   const counting = createCountingSink();
-  let fault: BundleError | undefined;
+  let fault: PublishableError | undefined;
   let pack: PackWriter | undefined;
   const abandon = (): void => {
     if (pack === undefined) return;
@@ -86,4 +86,5 @@ export async function createScratchPack(path: string): Promise<ScratchPack> {
   };
 }
 
-const faultOf = (error: unknown): BundleError => (error instanceof BundleError ? error : storeFault(error));
+const faultOf = (error: unknown): PublishableError =>
+  error instanceof PublishableError ? error : storeFault(error);

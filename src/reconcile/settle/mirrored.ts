@@ -3,9 +3,9 @@
 
 import { type Failure, maxUnlisted, type Status } from '../../staticexport/status-schema.ts';
 import { formatInstant } from '../../wire/instant.ts';
-import type { MirrorFailure } from '../../wire/mirror-failure.ts';
 import { printable } from '../../wire/printable-text.ts';
 import type { LinkTimes, Publication } from '../../wire/publication.ts';
+import type { PublishableFailure } from '../../wire/publishable-error.ts';
 import { waitMs } from '../backoff.ts';
 import { goneRetryMs } from '../failure-policy.ts';
 import {
@@ -94,7 +94,7 @@ function rememberUnlisted(
 }
 
 /** Old copies stay. The next check, within a day, is the next attempt. */
-function settleRetention(observation: Observation, failure: MirrorFailure): Failure | undefined {
+function settleRetention(observation: Observation, failure: PublishableFailure): Failure | undefined {
   const { status, wanted } = observation;
   if (wanted.mirror?.unlistedMs === undefined) return undefined;
   const subject = placeOf(wanted.mirror);
@@ -119,7 +119,7 @@ export function settleCopied(
 }
 
 /** Work on the published copy failed. What is published stays. */
-export function settleMirrorFailure(observation: Observation, failure: MirrorFailure): Status {
+export function settleMirrorFailure(observation: Observation, failure: PublishableFailure): Status {
   const { status, wanted } = observation;
   if (wanted.mirror === undefined) return status;
   const subject = placeOf(wanted.mirror);
@@ -131,7 +131,11 @@ export function settleMirrorFailure(observation: Observation, failure: MirrorFai
 }
 
 /** A subject was not copied, or its copy not read. Says nothing about the archive. */
-export function settleCopyFailure(observation: Observation, jobId: string, failure: MirrorFailure): Status {
+export function settleCopyFailure(
+  observation: Observation,
+  jobId: string,
+  failure: PublishableFailure,
+): Status {
   const { status } = observation;
   const before = status.failures?.poll;
   const same = before?.subject === jobId ? before : undefined;
@@ -146,7 +150,7 @@ export function settleCopyFailure(observation: Observation, jobId: string, failu
 function failureOf(
   { now }: Observation,
   reason: string,
-  { message, retryAfterMs = 0 }: MirrorFailure,
+  { message, retryAfterMs = 0 }: PublishableFailure,
   subject: string,
   count: number,
   leastMs: number,

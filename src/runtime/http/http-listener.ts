@@ -39,9 +39,6 @@ export interface HttpListener {
   close(times: DrainTimes): Promise<void>;
 }
 
-/** Thrown when the address cannot be bound; the code is the system's (`EADDRINUSE`, `EACCES`). */
-export class ListenError extends PublishableError {}
-
 export interface ListenerHooks {
   /** Called for every refusal that is sent before a request could be read. */
   readonly countRefusal?: (status: number) => void;
@@ -102,7 +99,7 @@ const tcpProbes = { keepAlive: true, keepAliveInitialDelay: 60_000 };
  * Binds, and resolves once connections are accepted. The requests of one connection come to `handler` one after another.
  *
  * @param options over {@link requestTimes}
- * @throws {ListenError}
+ * @throws {PublishableError}
  */
 export async function listenHttp(
   address: HostPort,
@@ -304,7 +301,7 @@ function bind(server: Server, { host, port }: HostPort): Promise<HostPort> {
       const advice =
         cause.code === 'EADDRINUSE' ? 'choose another port or stop what holds it' : 'check host and port';
       reject(
-        new ListenError(
+        new PublishableError(
           cause.code ?? 'ListenFailed',
           `cannot listen on ${host}:${port} (${cause.code}): ${advice}`,
           { cause },

@@ -4,7 +4,6 @@
 // only one that has the bundle. A wait without progress for 10 s, or of 5 min in all, ends with this server fetching by
 // itself.
 
-import type { BundleError } from '../../bundle/bundle-error.ts';
 import type { BundleProgress } from '../../bundle/bundle-task.ts';
 import type { TakeCopy } from '../../bundle/peer/copying.ts';
 import type { PeerClient, PeerStatus } from '../../bundle/peer/peer-request.ts';
@@ -19,7 +18,7 @@ export interface Peers {
    * Resolves with `true` once a verified copy is in the store; with `false` when this server is to fetch by link.
    * The others see that and wait until {@link release}.
    *
-   * @throws {BundleError} the store's own faults; the signal's reason
+   * @throws {PublishableError} the store's own faults; the signal's reason
    */
   bring(
     digest: string,
@@ -44,7 +43,7 @@ export interface PeersPorts {
   readonly take: TakeCopy;
   readonly resolve: () => Promise<readonly string[]>;
   readonly setIntent: (intent: PeerIntent | undefined) => void;
-  readonly countCopy: (outcome: 'ok' | BundleError['kind']) => void;
+  readonly countCopy: (outcome: 'ok' | 'transient' | 'rejected') => void;
   readonly clock: Clock;
   readonly random: Random;
   readonly logger: Logger;

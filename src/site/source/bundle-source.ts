@@ -2,12 +2,13 @@
 // source, such as a mirror, is one more file and one more entry of the list in bundle-server.ts.
 // Invariant: what is returned was verified byte by byte and is open, or an error says why there is nothing.
 
-import { BundleError } from '../../bundle/bundle-error.ts';
+import { bundleErrorKind } from '../../bundle/bundle-error.ts';
 import type { BundleProgress } from '../../bundle/bundle-task.ts';
 import type { ServedBundle } from '../../bundle/published-bundle.ts';
 import type { BundleStore } from '../../bundle/store/store.ts';
 import type { StoredBundle } from '../../bundle/store/stored-bundle.ts';
 import type { Logger } from '../../runtime/logger.ts';
+import { PublishableError } from '../../wire/publishable-error.ts';
 import type { Provenance } from '../content/live-site.ts';
 import type { Peers } from '../peers/peers.ts';
 import type { VerifiedBundle } from './activation.ts';
@@ -40,7 +41,7 @@ export interface BundleSource {
    * Puts the content into the store.
    *
    * @returns its digest, or the content before it is there; `undefined` when the next source is to be asked
-   * @throws {BundleError} which ends the attempt; the signal's reason
+   * @throws {PublishableError} which ends the attempt; the signal's reason
    */
   obtain(request: BundleRequest, signal: AbortSignal): Promise<string | WrittenBundle | undefined>;
   /** The same without waiting for anything, asked at every poll while the link or its archive fails. */
@@ -76,7 +77,7 @@ export type Obtained =
  * Inspected content is trusted. An archive without an inspection replaces a site only if it has pages.
  *
  * @param activeDigest what is being served, unless the disk has lost it
- * @throws {BundleError}
+ * @throws {PublishableError}
  */
 export async function obtainBundle(
   ports: BundleSourcesPorts,
@@ -90,7 +91,7 @@ export async function obtainBundle(
     for (const source of sources) source.report?.(progress.receivedBytes);
   };
   let committed: WrittenBundle['committed'] | undefined;
-  let fault: BundleError | undefined;
+  let fault: PublishableError | undefined;
   try {
     for (const source of sources) {
       const found = await source.obtain({ ...request, onProgress }, signal);
@@ -109,7 +110,7 @@ export async function obtainBundle(
       }
       const stored = await openPublished(request.published, digest, store).catch((error: unknown) => {
         // What this disk cannot give now may still come from elsewhere.
-        if (source !== diskSource || !(error instanceof BundleError)) throw error;
+        if (source !== diskSource || !(error instanceof PublishableError)) throw error;
         fault = error;
         logger.warn(
           { error, digest },
@@ -119,9 +120,9 @@ export async function obtainBundle(
       if (stored !== undefined) return { kind: 'bundle', stored, provenance: source.name };
     }
   } catch (error) {
-    if (fault === undefined || (request.isRetry && failureKind(error) !== 'expired-link')) throw error;
+    if (fault === undefined || (request.isRetry && bundleErrorKind(error) !== 'expired-link')) throw error;
     // The disk may give it a second later, and sooner than there is a new link.
-    throw new BundleError('transient', fault.code, fault.message, { cause: error });
+    throw new PublishableError(fault.code, fault.message, { kind: 'retry', cause: error });
   } finally {
     // Servers that wait for this one ask for a copy next, which they get from the store.
     const release = (): void => {
@@ -131,10 +132,10 @@ export async function obtainBundle(
     else committed.then(release, release);
   }
   if (fault !== undefined) throw fault;
-  throw new BundleError(
-    'transient',
+  throw new PublishableError(
     'StoreUnreliable',
     'the store lost or damaged the bundle that was just written; check its volume',
+    { kind: 'retry' },
   );
 }
 
@@ -153,7 +154,7 @@ async function untilCommitted({ stored, committed }: WrittenBundle): Promise<str
   return committed;
 }
 
-/** What a source offers while the link fails. @throws {BundleError} the store's own faults */
+/** What a source offers while the link fails. @throws {PublishableError} the store's own faults */
 export async function obtainOffered(
   { sources, store }: BundleSourcesPorts,
   request: BundleRequest,
@@ -175,20 +176,16 @@ async function openPublished(
 ): Promise<StoredBundle | undefined> {
   // A source refuses this itself; serving other content is the one thing that must not happen.
   if (published.digest !== undefined && digest !== published.digest) {
-    throw new BundleError(
-      'rejected',
-      'DigestMismatch',
-      'the archive has other content than the published digest',
-    );
+    throw new PublishableError('DigestMismatch', 'the archive has other content than the published digest', {
+      kind: 'refused',
+    });
   }
   const stored = await store.open(digest);
   if (stored === undefined || published.digest !== undefined || stored.index.pages > 0) return stored;
   await stored.close();
-  throw new BundleError(
-    'rejected',
-    'NoPages',
-    'the archive has no page; check that it is an export of the site',
-  );
+  throw new PublishableError('NoPages', 'the archive has no page; check that it is an export of the site', {
+    kind: 'refused',
+  });
 }
 
 /** Content that is in the store already. */
@@ -196,11 +193,6 @@ export const diskSource: BundleSource = {
   name: 'disk',
   obtain: async ({ published, lostDigest }) => published.digest ?? lostDigest,
 };
-
-/** An error that is not a BundleError is a defect or a fault of the machine: retried, never a refusal. */
-export function failureKind(error: unknown): BundleError['kind'] {
-  return error instanceof BundleError ? error.kind : 'transient';
-}
 
 /** Another server of the site. Refuses content without a digest, because nothing else proves a peer's copy. */
 export function peerSource({ bring, copy, report, release }: Peers): BundleSource {

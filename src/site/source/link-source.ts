@@ -2,7 +2,7 @@
 // is being stored. A refusal that a flag could change names the flag; the archive's readers know limits and no flags,
 // because the operator uses them too.
 
-import { BundleError } from '../../bundle/bundle-error.ts';
+import { bundleErrorKind } from '../../bundle/bundle-error.ts';
 import type { BundleIndex } from '../../bundle/bundle-index.ts';
 import type { OnWritten } from '../../bundle/bundle-task.ts';
 import { defaultLimits } from '../../bundle/limits.ts';
@@ -15,14 +15,15 @@ import type { CaCertificates } from '../../http/ca-certificates.ts';
 import { sizeText } from '../../runtime/flags/flag-kinds.ts';
 import { userAgent } from '../../runtime/version.ts';
 import type { Link } from '../../wire/link.ts';
+import { PublishableError } from '../../wire/publishable-error.ts';
 import { type BundleServerFlags, limitsOf } from '../server-flags.ts';
 import type { DownloadOutcome } from '../site-counts.ts';
-import { type BundleRequest, type BundleSource, failureKind, type WrittenBundle } from './bundle-source.ts';
+import type { BundleRequest, BundleSource, WrittenBundle } from './bundle-source.ts';
 
 /** Content that a link leads to. */
 export type LinkedBundle = ServedBundle & { readonly link: Link };
 
-/** Downloads a link's archive into the store. Content that is new to it comes before it is stored. @throws {BundleError} */
+/** Downloads a link's archive into the store. Content that is new to it comes before it is stored. @throws {PublishableError} */
 export type PrepareBundle = (
   published: LinkedBundle,
   request: Pick<BundleRequest, 'onProgress' | 'isWantedUnstored'>,
@@ -41,7 +42,7 @@ export function linkSource(
       const { link } = published;
       if (link === undefined) return undefined;
       const fail = (error: unknown): never => {
-        if (!signal.aborted) countDownload(failureKind(error));
+        if (!signal.aborted) countDownload(bundleErrorKind(error));
         throw error;
       };
       const prepared = await prepare({ ...published, link }, request, signal).catch(fail);
@@ -127,12 +128,9 @@ type Limits = Pick<BundleServerFlags, 'maxArchiveSize' | 'maxBundleSize' | 'maxF
 
 /** @returns the error as it is, or the same one with the flag that would change it */
 export function nameFlag(error: unknown, limits: Limits): unknown {
-  const flag = error instanceof BundleError ? flagOf(error.code, limits) : undefined;
-  if (!(error instanceof BundleError) || flag === undefined) return error;
-  return new BundleError(error.kind, error.code, `${error.message} (${flag})`, {
-    cause: error,
-    numbers: error.numbers,
-  });
+  const flag = error instanceof PublishableError ? flagOf(error.code, limits) : undefined;
+  if (!(error instanceof PublishableError) || flag === undefined) return error;
+  return error.saying(`${error.message} (${flag})`);
 }
 
 function flagOf(code: string, limits: Limits): string | undefined {

@@ -1,11 +1,9 @@
 // The copy of a bundle in a mirror as a source, asked before the link. Refuses content without a digest. While there is a
 // link too, a mirror that fails passes to it, because a vendor may answer when the mirror does not.
 
-import { BundleError } from '../../bundle/bundle-error.ts';
 import type { BundleProgress } from '../../bundle/bundle-task.ts';
 import type { CaCertificates } from '../../http/ca-certificates.ts';
-import { MirrorError } from '../../mirror/mirror-error.ts';
-import { type MirrorSecret, readMirrorSecret } from '../../mirror/mirror-secret.ts';
+import { readMirrorSecret } from '../../mirror/mirror-secret.ts';
 import { restoreInWorker } from '../../mirror/restore.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import { userAgent } from '../../runtime/version.ts';
@@ -14,7 +12,7 @@ import { type BundleServerFlags, limitsOf } from '../server-flags.ts';
 import type { BundleSource } from './bundle-source.ts';
 import { nameFlag, type PreparationPorts } from './link-source.ts';
 
-/** Brings the content of the reference into the store. @throws {BundleError} */
+/** Brings the content of the reference into the store. @throws {PublishableError} */
 export type RestoreBundle = (
   ref: string,
   digest: string,
@@ -42,7 +40,7 @@ export function mirrorSource(restore: RestoreBundle, logger: Logger): BundleSour
   };
 }
 
-/** Credentials are read for every copy, so that a rotated Secret needs no restart. */
+/** Credentials are read for every copy, so that a rotated Secret needs no restart, and one that is being written is read again. */
 export function openRestore(
   flags: BundleServerFlags,
   certificates: CaCertificates,
@@ -60,7 +58,7 @@ export function openRestore(
         serveDotfiles: flags.serveDotfiles,
         limits,
         access: {
-          secret: folder === undefined ? undefined : await secretIn(folder),
+          secret: folder === undefined ? undefined : await readMirrorSecret(folder),
           endpoint: flags.mirrorEndpoint,
           region: flags.mirrorRegion,
           pathStyle: flags.mirrorPathStyle,
@@ -74,15 +72,4 @@ export function openRestore(
     ).catch((error: unknown) => {
       throw nameFlag(error, flags);
     });
-}
-
-/** A Secret that is being written is complete a little later. */
-async function secretIn(folder: string): Promise<MirrorSecret> {
-  try {
-    return await readMirrorSecret(folder);
-  } catch (error) {
-    throw error instanceof MirrorError
-      ? new BundleError('transient', error.code, error.message, { cause: error })
-      : error;
-  }
 }

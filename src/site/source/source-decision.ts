@@ -3,9 +3,10 @@
 // served already is never downloaded again, whatever its link.
 // Refuses to judge a link by the local clock. Only a failed download says that a link has expired.
 
-import type { BundleErrorKind, FailureNumbers } from '../../bundle/bundle-error.ts';
+import type { BundleErrorKind } from '../../bundle/bundle-error.ts';
 import type { ServedBundle } from '../../bundle/published-bundle.ts';
 import type { Link } from '../../wire/link.ts';
+import type { FailureDetails } from '../../wire/publishable-error.ts';
 
 export type SourceReading =
   | { readonly kind: 'published'; readonly published: ServedBundle }
@@ -199,7 +200,7 @@ export function recordFailure(
   kind: FailureKind,
   monotonicMs: number,
   fraction: number,
-  { retryAfterMs = 0, neededBytes }: FailureNumbers = {},
+  { retryAfterMs = 0, neededBytes }: Pick<FailureDetails, 'retryAfterMs' | 'neededBytes'> = {},
 ): FailedAttempt {
   const same = before !== undefined && isAbout(before, published) ? before : undefined;
   const count = (same?.count ?? 0) + 1;

@@ -3,18 +3,17 @@
 // Invariant: the old version is served until the new one is whole, verified and open. A failure is kept as progress and
 // retried; nothing here ends the process.
 
-import { BundleError } from '../../bundle/bundle-error.ts';
+import { bundleErrorKind } from '../../bundle/bundle-error.ts';
 import type { ServedBundle } from '../../bundle/published-bundle.ts';
 import type { Random } from '../../runtime/random.ts';
 import type { Link } from '../../wire/link.ts';
-import { publishableCode, publishableMessage } from '../../wire/publishable-error.ts';
+import { PublishableError, publishableCode, publishableMessage } from '../../wire/publishable-error.ts';
 import { isMissingOrUnreadable, isUnreadable } from '../content/live-site.ts';
 import { type ActivationPorts, activate, isStoreFull, makeRoom, relabel } from './activation.ts';
 import {
   type BringIn,
   type BundleRequest,
   type BundleSourcesPorts,
-  failureKind,
   obtainBundle,
   obtainOffered,
 } from './bundle-source.ts';
@@ -264,11 +263,11 @@ function noteFailure(
   published: ServedBundle,
   error: unknown,
 ): void {
-  const kind = isStoreFull(error) ? 'no-room' : failureKind(error);
+  const kind = isStoreFull(error) ? 'no-room' : bundleErrorKind(error);
   const now = clock.now();
-  const numbers = error instanceof BundleError ? error.numbers : {};
+  const wait = error instanceof PublishableError ? error : {};
   const fraction = random.fraction();
-  memory.failed = recordFailure(memory.failed, published, kind, clock.monotonic(), fraction, numbers);
+  memory.failed = recordFailure(memory.failed, published, kind, clock.monotonic(), fraction, wait);
   const code = publishableCode(error);
   const message = publishableMessage(error);
   memory.progress = { ...memory.progress, lastError: { code, message, at: now } };

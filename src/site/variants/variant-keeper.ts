@@ -9,11 +9,11 @@ import type { Clock } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import { runTask } from '../../runtime/task.ts';
 import { unlessAborted } from '../../runtime/time-limit.ts';
-import { publishableCode, publishableMessage } from '../../wire/publishable-error.ts';
+import { PublishableError, publishableCode, publishableMessage } from '../../wire/publishable-error.ts';
 import type { LiveBundle } from '../content/live-bundle.ts';
 import { readVariantTable } from '../content/variant-table.ts';
 import type { BundleServerFlags } from '../server-flags.ts';
-import { type PreparedVariants, VariantError, type VariantTask, variantPackName } from './variant-task.ts';
+import { type PreparedVariants, type VariantTask, variantPackName } from './variant-task.ts';
 
 export type VariantSettings = Pick<
   BundleServerFlags,
@@ -91,7 +91,8 @@ async function attachVariants(
     const task = { folder, digest, encodings, cpuPercent: encodingCpu, maxBytes };
     const { numbers, isPartial, isFound } = await make(task, signal);
     const table = readVariantTable(numbers, index.files);
-    if (table === undefined) throw new VariantError('VariantsForeign', 'the variants are of another bundle');
+    if (table === undefined)
+      throw new PublishableError('VariantsForeign', 'the variants are of another bundle');
     bundle.attach(table, await openPack(join(folder, variantPackName), index, undefined));
     const tookMs = Math.round(clock.monotonic() - began);
     logger.info(

@@ -20,7 +20,7 @@ import { type ContentEncoding, isWorthCompressing } from '../http/content-encodi
 import { contentTypeOf } from '../http/content-type.ts';
 import { fingerprintOf } from '../http/entity-tag.ts';
 import { formatVariants, parseVariants, type VariantDocument } from './variant-document.ts';
-import { type PreparedVariants, VariantError, type VariantTask, variantPackName } from './variant-task.ts';
+import { type PreparedVariants, type VariantTask, variantPackName } from './variant-task.ts';
 
 /** Names in a bundle's folder: the list of the variants, and it and their bodies before they are complete. */
 const documentName = 'variants-index';
@@ -31,7 +31,7 @@ const pieceBytes = 1024 * 1024;
 /** Short enough for a CPU quota's period. */
 const sliceMs = 20;
 
-/** @throws {VariantError} after the removal of what was begun */
+/** @throws {PublishableError} after the removal of what was begun */
 export async function prepareVariants(task: VariantTask, clock: Clock): Promise<PreparedVariants> {
   try {
     const { index, overheadBytes } = await readIndex(task);
@@ -48,7 +48,7 @@ export async function prepareVariants(task: VariantTask, clock: Clock): Promise<
     if (cause instanceof PublishableError) throw cause;
     const code = publishableCode(cause);
     const message = `precompressed variants could not be stored (${code}); check the store's volume`;
-    throw new VariantError(code, message, { cause });
+    throw new PublishableError(code, message, { cause });
   }
 }
 
@@ -60,7 +60,7 @@ async function readIndex({ folder, digest }: VariantTask): Promise<{
   const text = await systemDisk.readText(join(folder, indexName));
   const document = text === undefined ? undefined : parseIndex(text);
   if (text === undefined || document === undefined || document.index.digest !== digest) {
-    throw new VariantError('BundleGone', 'the bundle is no longer in the store; no variants are made');
+    throw new PublishableError('BundleGone', 'the bundle is no longer in the store; no variants are made');
   }
   const { index, packBytes } = document;
   return { index, overheadBytes: packBytes - index.sizeBytes + Buffer.byteLength(text) };
@@ -147,7 +147,10 @@ function readVerified(bundle: StoredBundle, file: BundleFile): Buffer {
   const body = Buffer.allocUnsafe(file.size);
   bundle.readIntoSync(file, body);
   if (hash('sha256', body, 'hex') === file.sha256) return body;
-  throw new VariantError('BundleDamaged', 'the stored bundle no longer is what was verified; check its disk');
+  throw new PublishableError(
+    'BundleDamaged',
+    'the stored bundle no longer is what was verified; check its disk',
+  );
 }
 
 /** The pack is named before its list, so a kill in between costs making the variants again. */

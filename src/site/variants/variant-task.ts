@@ -1,7 +1,6 @@
 // What the keeper of precompressed variants and its thread have in common. Apart from variant-making.ts, which compresses
 // and which only the thread loads.
 
-import { PublishableError } from '../../wire/publishable-error.ts';
 import type { ContentEncoding } from '../http/content-encoding.ts';
 
 /** Crosses to the thread. */
@@ -27,6 +26,3 @@ export interface PreparedVariants {
 
 /** In a bundle's folder: the bodies of its variants. */
 export const variantPackName = 'variants';
-
-/** Why a bundle has no variants. */
-export class VariantError extends PublishableError {}

@@ -51,9 +51,8 @@ export async function mirrorSite(
   };
   const context = { clock: systemClock, proxy, identity: undefined, report: () => {}, onProgress: () => {} };
   const answer = await runMirrorTask(task, context);
-  if (answer.kind === 'failed') throw new Error(answer.failure.message);
-  if (!('copy' in answer.result)) throw new Error('the task copied nothing');
-  const { copy, inspected } = answer.result;
+  if (!('copy' in answer)) throw new Error('the task copied nothing');
+  const { copy, inspected } = answer;
   if (copy.kind === 'failed') throw new Error(copy.failure.message);
   const { ref } = copy;
   return { ref, digest: inspected.digest, ...(await saveLayer(address, access, inspected.digest, folder)) };

@@ -15,7 +15,7 @@ import {
   jobsPath,
 } from '../../../src/export-api/contract.ts';
 import { pagesOf } from '../../../src/export-api/conversation-pages.ts';
-import { CrawlError } from '../../../src/export-service/crawler/crawl-error.ts';
+import { PublishableError } from '../../../src/wire/publishable-error.ts';
 import {
   domain,
   exportPage,
@@ -113,7 +113,7 @@ test('jobs run in the order of their starts', async () => {
 
 test('a crawl that fails is a failed job with its reason, and has no bundle', async () => {
   const { jobId } = await service.client.startJob(start(), never);
-  (await service.nextCrawl()).fail(new CrawlError('NoPages', 'the origin has no pages'));
+  (await service.nextCrawl()).fail(new PublishableError('NoPages', 'the origin has no pages'));
   assert.equal(await untilFinished(service.client, jobId), 'failed');
   const { outcome, raw } = await service.client.readJob(jobId, never);
   assert.equal(outcome, 'failed');

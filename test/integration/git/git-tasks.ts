@@ -7,6 +7,7 @@ import { runPush } from '../../../src/git/push-run.ts';
 import type { GitEdit, GitEditResult, GitPushResult, GitPushTask } from '../../../src/git/push-task.ts';
 import { systemClock } from '../../../src/runtime/clock.ts';
 import { systemRandom } from '../../../src/runtime/random.ts';
+import { PublishableError } from '../../../src/wire/publishable-error.ts';
 import { maySkip } from '../../support/may-skip.ts';
 
 /** Why the tests with a git server are skipped here; `false` when they are not. */
@@ -53,8 +54,6 @@ export function editOf(path: string, version: string, overrides: Partial<GitEdit
   };
 }
 
-export type Done = Extract<GitPushResult, { outcome: 'done' }>;
-
 export async function push(task: GitPushTask): Promise<GitPushResult> {
   const result = await runPush(task, context);
   const text = JSON.stringify(result);
@@ -63,22 +62,18 @@ export async function push(task: GitPushTask): Promise<GitPushResult> {
   return result;
 }
 
-export async function mustPush(task: GitPushTask): Promise<Done> {
-  const result = await push(task);
-  assert.equal(result.outcome, 'done', JSON.stringify(result));
-  return result.outcome === 'done' ? result : assert.fail();
-}
-
 /** The failure of a task that must not push: its code, whether it is temporary, and its message. */
-export async function mustFail(task: GitPushTask) {
-  const result = await push(task);
-  assert.equal(result.outcome, 'failed', JSON.stringify(result));
-  return result.outcome === 'failed' ? result : assert.fail();
+export async function mustFail(task: GitPushTask): Promise<PublishableError> {
+  const error: unknown = await push(task).then(
+    (result) => assert.fail(JSON.stringify(result)),
+    (thrown: unknown) => thrown,
+  );
+  assert.ok(error instanceof PublishableError, String(error));
+  return error;
 }
 
 export function outcomesOf(result: GitPushResult): readonly string[] {
-  assert.equal(result.outcome, 'done', JSON.stringify(result));
-  return result.outcome === 'done' ? result.edits.map(shortOf) : [];
+  return result.edits.map(shortOf);
 }
 
 const shortOf = (edit: GitEditResult): string =>

@@ -8,7 +8,7 @@ import { mustRun } from '../../support/command.ts';
 import type { GitRepository } from '../../support/gitops/git-repository.ts';
 import { type GitReply, type GitServer, startGitServer } from '../../support/gitops/git-server.ts';
 import { noise } from '../../support/noise.ts';
-import { editOf, login, mustFail, mustPush, noGit, outcomesOf, taskOf } from './git-tasks.ts';
+import { editOf, login, mustFail, noGit, outcomesOf, push, taskOf } from './git-tasks.ts';
 
 const branch = 'static-export/docs';
 const values = 'staticExport:\n  version: "1"\n';
@@ -69,7 +69,7 @@ suite('the limit of a repository', { skip: noGit }, () => {
   test('another client that pushes first costs no second download', async () => {
     const repository = await createLarge('race', 3);
     beforePush(() => repository.commit({ 'other.yaml': 'a: 1\n' }));
-    const result = await mustPush(taskFor(repository, [editOf('v.yaml', '2')]));
+    const result = await push(taskFor(repository, [editOf('v.yaml', '2')]));
     server.onRequest = () => 'serve';
     assert.deepEqual(outcomesOf(result), ['written']);
     assert.equal(await repository.read('other.yaml'), 'a: 1\n');
@@ -80,7 +80,7 @@ suite('the limit of a repository', { skip: noGit }, () => {
     const repository = await createLarge('replaced', 0);
     const other = await createLarge('replacement', 70);
     beforePush(() => repository.git('fetch', '--force', other.folder, '+main:main'));
-    const result = await mustPush(taskFor(repository, [editOf('v.yaml', '2')]));
+    const result = await push(taskFor(repository, [editOf('v.yaml', '2')]));
     server.onRequest = () => 'serve';
     assert.deepEqual(outcomesOf(result), ['written']);
     assert.equal(await parentOf(repository, 'main'), (await other.log('main', '%H'))[0]);
@@ -97,7 +97,7 @@ suite('the limit of a repository', { skip: noGit }, () => {
       };
       for (const version of ['2', '3']) {
         const task = taskFor(repository, [editOf('v.yaml', version)], { pullRequestBranch: branch });
-        assert.deepEqual(outcomesOf(await mustPush(task)), ['written']);
+        assert.deepEqual(outcomesOf(await push(task)), ['written']);
       }
       server.onRequest = () => 'serve';
       assert.equal((await repository.log(branch)).length, commits + 3);
@@ -111,17 +111,17 @@ suite('the limit of a repository', { skip: noGit }, () => {
     const repository = await createLarge('review-race', 20);
     const taskOfVersion = (version: string): GitPushTask =>
       taskFor(repository, [editOf('v.yaml', version)], { pullRequestBranch: branch });
-    await mustPush(taskOfVersion('2'));
+    await push(taskOfVersion('2'));
     beforePush(async () => {
       await repository.commit({ 'other.yaml': 'a: 1\n' });
       await repository.commit({ 'note.yaml': 'b: 1\n' }, { branch });
     });
-    assert.deepEqual(outcomesOf(await mustPush(taskOfVersion('3'))), ['written']);
+    assert.deepEqual(outcomesOf(await push(taskOfVersion('3'))), ['written']);
     server.onRequest = () => 'serve';
     assert.equal(await repository.read('note.yaml', branch), 'b: 1\n');
     // One that loses to the pull-request branch alone, so that the base has nothing new.
     beforePush(() => repository.commit({ 'note.yaml': 'b: 2\n' }, { branch }));
-    assert.deepEqual(outcomesOf(await mustPush(taskOfVersion('4'))), ['written']);
+    assert.deepEqual(outcomesOf(await push(taskOfVersion('4'))), ['written']);
     server.onRequest = () => 'serve';
     assert.equal(await repository.read('note.yaml', branch), 'b: 2\n');
   });
@@ -131,7 +131,7 @@ suite('the limit of a repository', { skip: noGit }, () => {
     await grow(repository, 5, 'parts/0.txt', packedBytes / 10);
     for (const version of ['2', '3', '4']) {
       const task = taskFor(repository, [editOf('v.yaml', version)], { pullRequestBranch: branch });
-      assert.deepEqual(outcomesOf(await mustPush(task)), ['written']);
+      assert.deepEqual(outcomesOf(await push(task)), ['written']);
     }
     assert.equal((await repository.log(branch)).length, 9);
   });
@@ -140,12 +140,12 @@ suite('the limit of a repository', { skip: noGit }, () => {
     const repository = await createLarge('far', 0);
     const taskOfVersion = (version: string): GitPushTask =>
       taskFor(repository, [editOf('v.yaml', version)], { pullRequestBranch: branch });
-    const { head } = await mustPush(taskOfVersion('2'));
+    const { head } = await push(taskOfVersion('2'));
     await grow(repository, 60, 'log.txt', 1_000);
-    const result = await mustPush(taskOfVersion('3'));
+    const result = await push(taskOfVersion('3'));
     assert.deepEqual(outcomesOf(result), ['written']);
     assert.equal(await parentOf(repository, branch), head);
-    const again = await mustPush(taskOfVersion('3'));
+    const again = await push(taskOfVersion('3'));
     assert.deepEqual([outcomesOf(again), again.head], [['awaiting-merge'], result.head]);
   });
 

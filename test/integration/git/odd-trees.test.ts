@@ -11,7 +11,7 @@ import { deflateSync } from 'node:zlib';
 import type { GitRepository } from '../../support/gitops/git-repository.ts';
 import { type GitServer, startGitServer } from '../../support/gitops/git-server.ts';
 import * as fc from '../../support/properties.ts';
-import { editOf, login, mustPush, noGit, outcomesOf, taskOf } from './git-tasks.ts';
+import { editOf, login, noGit, outcomesOf, push, taskOf } from './git-tasks.ts';
 
 type OddEntry = readonly [mode: string, name: Buffer, content: string | readonly OddEntry[]];
 
@@ -107,7 +107,7 @@ suite('trees that no ordinary client writes', { skip: noGit }, () => {
     const repository = await create(root);
     const edits = paths.map((path) => editOf(path, '2'));
     const pullRequestBranch = branch === 'main' ? {} : { pullRequestBranch: branch };
-    const result = await mustPush(taskOf(repository.url, edits, pullRequestBranch));
+    const result = await push(taskOf(repository.url, edits, pullRequestBranch));
     assert.deepEqual(new Set(outcomesOf(result)), new Set(['written']));
     const range = [`${branch}~1`, branch];
     const changed = bytesOf(repository, 'diff-tree', '-r', '-z', '--no-renames', '--name-status', ...range);
@@ -179,7 +179,7 @@ suite('trees that no ordinary client writes', { skip: noGit }, () => {
   test('a name is found by its bytes alone', async () => {
     const repository = await create([named('caf\xe9.yaml'), named(latin1('c\xe9.yaml'))]);
     const edits = ['cafe\u0301.yaml', 'c\xe9.yaml', 'c\ufffd.yaml'].map((path) => editOf(path, '2'));
-    const result = await mustPush(taskOf(repository.url, edits));
+    const result = await push(taskOf(repository.url, edits));
     assert.deepEqual(outcomesOf(result), Array(3).fill('refused FileNotFound'));
   });
 });

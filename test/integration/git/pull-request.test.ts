@@ -6,7 +6,7 @@ import { after, before, suite, test } from 'node:test';
 import type { GitEdit, GitPushTask } from '../../../src/git/push-task.ts';
 import type { GitRepository } from '../../support/gitops/git-repository.ts';
 import { type GitServer, startGitServer } from '../../support/gitops/git-server.ts';
-import { author, editOf, login, mustFail, mustPush, noGit, outcomesOf, taskOf } from './git-tasks.ts';
+import { author, editOf, login, mustFail, noGit, outcomesOf, push, taskOf } from './git-tasks.ts';
 
 const branch = 'static-export/docs';
 const values = 'staticExport:\n  version: "1"\n';
@@ -30,16 +30,16 @@ suite('a push to a pull-request branch', { skip: noGit }, () => {
   test('the branch is made from the base, waits for its merge, and grows on top', async () => {
     const repository = await server.createRepository('grow', files);
     const base = await headOf(repository, 'main');
-    const first = await mustPush(taskFor(repository, [editOf('v.yaml', '2')]));
+    const first = await push(taskFor(repository, [editOf('v.yaml', '2')]));
     assert.deepEqual([outcomesOf(first), first.head], [['written'], await headOf(repository)]);
     assert.deepEqual(first.heads, { branch: base, pullRequestBranch: first.head });
     assert.ok(!(await repository.log(branch, '%B')).join().includes('skip'));
-    const again = await mustPush(taskFor(repository, [editOf('v.yaml', '2')]));
+    const again = await push(taskFor(repository, [editOf('v.yaml', '2')]));
     assert.deepEqual(
       [outcomesOf(again), again.commit, again.head],
       [['awaiting-merge'], undefined, first.head],
     );
-    const next = await mustPush(taskFor(repository, [editOf('v.yaml', '3')], { skipsCi: true }));
+    const next = await push(taskFor(repository, [editOf('v.yaml', '3')], { skipsCi: true }));
     assert.deepEqual(outcomesOf(next), ['written']);
     assert.equal((await repository.log(branch, '%P'))[0], first.head);
     assert.ok((await repository.log(branch, '%B')).includes('[skip ci]'));
@@ -48,17 +48,17 @@ suite('a push to a pull-request branch', { skip: noGit }, () => {
 
   test('a base that holds the version gets no branch', async () => {
     const repository = await server.createRepository('held', files);
-    const result = await mustPush(taskFor(repository, [editOf('v.yaml', '1')]));
+    const result = await push(taskFor(repository, [editOf('v.yaml', '1')]));
     assert.deepEqual([outcomesOf(result), result.head], [['unchanged'], await headOf(repository, 'main')]);
     assert.notEqual((await repository.git('rev-parse', '--verify', `refs/heads/${branch}`)).code, 0);
   });
 
   test('on a base that moved, a branch of this author alone is rebuilt', async () => {
     const repository = await server.createRepository('rebuild', files);
-    await mustPush(taskFor(repository, [editOf('v.yaml', '2')]));
+    await push(taskFor(repository, [editOf('v.yaml', '2')]));
     const base = await repository.commit({ 'other.yaml': 'a: 2\n' });
     const edits = [editOf('v.yaml', '2'), editOf('w.yaml', '3')];
-    const result = await mustPush(taskFor(repository, edits));
+    const result = await push(taskFor(repository, edits));
     assert.deepEqual(outcomesOf(result), ['awaiting-merge', 'written']);
     assert.equal((await repository.log(branch, '%P'))[0], base);
     assert.match((await repository.read('v.yaml', branch)) ?? '', /"2"/);
@@ -68,52 +68,50 @@ suite('a push to a pull-request branch', { skip: noGit }, () => {
 
   test('edits of another task on the branch are kept: it is not rebuilt without them', async () => {
     const repository = await server.createRepository('two-tasks', files);
-    const first = await mustPush(taskFor(repository, [editOf('v.yaml', '2')]));
+    const first = await push(taskFor(repository, [editOf('v.yaml', '2')]));
     await repository.commit({ 'other.yaml': 'a: 2\n' });
-    assert.deepEqual(outcomesOf(await mustPush(taskFor(repository, [editOf('w.yaml', '3')]))), ['written']);
+    assert.deepEqual(outcomesOf(await push(taskFor(repository, [editOf('w.yaml', '3')]))), ['written']);
     assert.equal((await repository.log(branch, '%P'))[0], first.head);
     assert.match((await repository.read('v.yaml', branch)) ?? '', /"2"/);
   });
 
   test('commits of others are never dropped', async () => {
     const repository = await server.createRepository('foreign', files);
-    await mustPush(taskFor(repository, [editOf('v.yaml', '2')]));
+    await push(taskFor(repository, [editOf('v.yaml', '2')]));
     const foreign = await repository.commit({ 'other.yaml': 'reviewed: true\n' }, { branch });
     await repository.commit({ 'w.yaml': `${values}x: 1\n` });
-    assert.deepEqual(outcomesOf(await mustPush(taskFor(repository, [editOf('v.yaml', '3')]))), ['written']);
+    assert.deepEqual(outcomesOf(await push(taskFor(repository, [editOf('v.yaml', '3')]))), ['written']);
     assert.equal((await repository.log(branch, '%P'))[0], foreign);
     assert.equal(await repository.read('other.yaml', branch), 'reviewed: true\n');
   });
 
   test('a file that commits of others removed there is ForeignCommits', async () => {
     const repository = await server.createRepository('removed', files);
-    await mustPush(taskFor(repository, [editOf('v.yaml', '2')]));
+    await push(taskFor(repository, [editOf('v.yaml', '2')]));
     const foreign = await repository.commit({ 'w.yaml': undefined }, { branch });
-    const result = await mustPush(taskFor(repository, [editOf('w.yaml', '3')]));
+    const result = await push(taskFor(repository, [editOf('w.yaml', '3')]));
     assert.deepEqual([outcomesOf(result), result.head], [['refused ForeignCommits'], foreign]);
   });
 
   test('a file that the base got later is edited by rebuilding the branch', async () => {
     const repository = await server.createRepository('later', files);
-    await mustPush(taskFor(repository, [editOf('v.yaml', '2')]));
+    await push(taskFor(repository, [editOf('v.yaml', '2')]));
     const base = await repository.commit({ 'new.yaml': values });
     const edits = [editOf('v.yaml', '2'), editOf('new.yaml', '2')];
-    assert.deepEqual(outcomesOf(await mustPush(taskFor(repository, edits))), ['awaiting-merge', 'written']);
+    assert.deepEqual(outcomesOf(await push(taskFor(repository, edits))), ['awaiting-merge', 'written']);
     assert.equal((await repository.log(branch, '%P'))[0], base);
   });
 
   for (const way of ['fast-forward', 'merge commit', 'squash'] as const) {
     test(`after a merge by ${way}, the next version starts from the base`, async () => {
       const repository = await server.createRepository(`merged-${way.replace(' ', '-')}`, files);
-      const first = await mustPush(taskFor(repository, [editOf('v.yaml', '2')]));
+      const first = await push(taskFor(repository, [editOf('v.yaml', '2')]));
       await merge(repository, way, first.head);
-      assert.deepEqual(outcomesOf(await mustPush(taskFor(repository, [editOf('v.yaml', '2')]))), [
-        'unchanged',
-      ]);
+      assert.deepEqual(outcomesOf(await push(taskFor(repository, [editOf('v.yaml', '2')]))), ['unchanged']);
       const base = await headOf(repository, 'main');
       const lastWritten = { version: '2' };
       const edit = editOf('v.yaml', '3', { lastWritten });
-      assert.deepEqual(outcomesOf(await mustPush(taskFor(repository, [edit]))), ['written']);
+      assert.deepEqual(outcomesOf(await push(taskFor(repository, [edit]))), ['written']);
       assert.equal((await repository.log(branch, '%P'))[0], base);
     });
   }
@@ -142,22 +140,21 @@ suite('a push to a pull-request branch', { skip: noGit }, () => {
 
   test('a branch that was deleted without a merge is not made again for the same version', async () => {
     const repository = await server.createRepository('closed', files);
-    await mustPush(taskFor(repository, [editOf('v.yaml', '2')]));
+    await push(taskFor(repository, [editOf('v.yaml', '2')]));
     await repository.git('branch', '-D', branch);
     const lastWritten = { version: '2' };
-    assert.deepEqual(
-      outcomesOf(await mustPush(taskFor(repository, [editOf('v.yaml', '2', { lastWritten })]))),
-      ['reverted'],
-    );
+    assert.deepEqual(outcomesOf(await push(taskFor(repository, [editOf('v.yaml', '2', { lastWritten })]))), [
+      'reverted',
+    ]);
     assert.notEqual((await repository.git('rev-parse', '--verify', `refs/heads/${branch}`)).code, 0);
     const next = editOf('v.yaml', '3', { lastWritten });
-    assert.deepEqual(outcomesOf(await mustPush(taskFor(repository, [next]))), ['written']);
+    assert.deepEqual(outcomesOf(await push(taskFor(repository, [next]))), ['written']);
   });
 
   for (const moment of ['refs-to-push', 'push'] as const) {
     test(`a commit that others push to the branch before the request ${moment} of a forced push is kept`, async () => {
       const repository = await server.createRepository(`lease-${moment}`, files);
-      await mustPush(taskFor(repository, [editOf('v.yaml', '2')]));
+      await push(taskFor(repository, [editOf('v.yaml', '2')]));
       await repository.commit({ 'other.yaml': 'a: 2\n' });
       let raced = 0;
       server.onRequest = async ({ kind }) => {
@@ -167,7 +164,7 @@ suite('a push to a pull-request branch', { skip: noGit }, () => {
         }
         return 'serve' as const;
       };
-      const result = await mustPush(taskFor(repository, [editOf('v.yaml', '3')]));
+      const result = await push(taskFor(repository, [editOf('v.yaml', '3')]));
       server.onRequest = () => 'serve';
       assert.deepEqual([outcomesOf(result), raced], [['written'], 1]);
       assert.equal(await repository.read('other.yaml', branch), 'reviewed: true\n');
@@ -177,10 +174,10 @@ suite('a push to a pull-request branch', { skip: noGit }, () => {
 
   test('a host that declines forced pushes gets a commit on top', async () => {
     const repository = await server.createRepository('no-force', files);
-    const first = await mustPush(taskFor(repository, [editOf('v.yaml', '2')]));
+    const first = await push(taskFor(repository, [editOf('v.yaml', '2')]));
     await repository.git('config', 'receive.denyNonFastForwards', 'true');
     await repository.commit({ 'other.yaml': 'a: 2\n' });
-    assert.deepEqual(outcomesOf(await mustPush(taskFor(repository, [editOf('v.yaml', '3')]))), ['written']);
+    assert.deepEqual(outcomesOf(await push(taskFor(repository, [editOf('v.yaml', '3')]))), ['written']);
     assert.equal((await repository.log(branch, '%P'))[0], first.head);
   });
 
@@ -192,7 +189,7 @@ suite('a push to a pull-request branch', { skip: noGit }, () => {
 
   test('a commit whose committer is another person is not ours', async () => {
     const repository = await server.createRepository('committer', files);
-    await mustPush(taskFor(repository, [editOf('v.yaml', '2')]));
+    await push(taskFor(repository, [editOf('v.yaml', '2')]));
     const head = await headOf(repository);
     const person = ['-c', 'user.name=Reviewer', '-c', 'user.email=reviewer@example.com'];
     const tree = (await repository.git(...person, 'rev-parse', `${head}^{tree}`)).stdout.trim();
@@ -211,7 +208,7 @@ suite('a push to a pull-request branch', { skip: noGit }, () => {
     );
     await repository.git('update-ref', `refs/heads/${branch}`, amended.stdout.trim());
     await repository.commit({ 'other.yaml': 'a: 2\n' });
-    await mustPush(taskFor(repository, [editOf('v.yaml', '3')]));
+    await push(taskFor(repository, [editOf('v.yaml', '3')]));
     assert.equal((await repository.log(branch, '%P'))[0], amended.stdout.trim());
   });
 });

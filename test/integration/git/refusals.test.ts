@@ -11,17 +11,7 @@ import { mustRun } from '../../support/command.ts';
 import type { GitRepository } from '../../support/gitops/git-repository.ts';
 import { type GitReply, type GitServer, startGitServer } from '../../support/gitops/git-server.ts';
 import { createAuthority } from '../../support/pki.ts';
-import {
-  context,
-  editOf,
-  login,
-  mustFail,
-  mustPush,
-  noGit,
-  outcomesOf,
-  secret,
-  taskOf,
-} from './git-tasks.ts';
+import { context, editOf, login, mustFail, noGit, outcomesOf, push, secret, taskOf } from './git-tasks.ts';
 
 const values = 'staticExport:\n  version: "1"\n';
 
@@ -74,7 +64,7 @@ suite('a push that is refused', { skip: noGit }, () => {
       '.git/config': 'refused PathOutsideRepository',
       '': 'refused PathOutsideRepository',
     };
-    const result = await mustPush(
+    const result = await push(
       taskOf(
         repository.url,
         Object.keys(wanted).map((path) => editOf(path, '2')),
@@ -98,7 +88,7 @@ suite('a push that is refused', { skip: noGit }, () => {
     const person = ['-c', 'user.name=Test', '-c', 'user.email=test@example.com'];
     const commit = await git(...person, 'commit-tree', '-p', 'main', '-m', 'latin', await git('write-tree'));
     await git('update-ref', 'refs/heads/main', commit);
-    const result = await mustPush(taskOf(repository.url, [editOf('latin.yaml', '2')]));
+    const result = await push(taskOf(repository.url, [editOf('latin.yaml', '2')]));
     assert.deepEqual([outcomesOf(result), result.head], [['refused NotUtf8'], commit]);
   });
 
@@ -348,7 +338,7 @@ suite('a push that is refused', { skip: noGit }, () => {
           }
         : 'serve';
     const url = repository.url.replace('moved', 'old');
-    const result = await mustPush(taskOf(url, [editOf('v.yaml', '2')]));
+    const result = await push(taskOf(url, [editOf('v.yaml', '2')]));
     server.onRequest = () => 'serve';
     assert.deepEqual(outcomesOf(result), ['written']);
   });
@@ -387,7 +377,7 @@ suite('a push that is refused', { skip: noGit }, () => {
     const repository = await server.createRepository('empty');
     const result = await mustFail(taskOf(repository.url, [editOf('v.yaml', '2')]));
     assert.equal(result.code, 'EmptyRepository');
-    assert.equal((await readHeads(taskOf(repository.url, []), context)).outcome, 'failed');
+    await assert.rejects(readHeads(taskOf(repository.url, []), context), { code: 'EmptyRepository' });
   });
 
   test('a protected branch is ProtectedBranch, with the reason of the host', async () => {
@@ -410,7 +400,7 @@ suite('a push that is refused', { skip: noGit }, () => {
       assert.equal(result.code, 'CertificateNotTrusted');
       assert.equal(secure.requests.length, 0);
       const trusting = { ...task, access: { ...login, caPem: authority.certificatePem } };
-      assert.deepEqual(outcomesOf(await mustPush(trusting)), ['written']);
+      assert.deepEqual(outcomesOf(await push(trusting)), ['written']);
     } finally {
       await secure.close();
     }

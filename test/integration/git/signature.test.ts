@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { suite, test } from 'node:test';
 import { startGitServer } from '../../support/gitops/git-server.ts';
 import { maySkip } from '../../support/may-skip.ts';
-import { author, editOf, login, mustFail, mustPush, noGit, taskOf } from './git-tasks.ts';
+import { author, editOf, login, mustFail, noGit, push, taskOf } from './git-tasks.ts';
 
 const hasKeygen = spawnSync('ssh-keygen', ['-?']).error === undefined;
 const skip = noGit || maySkip('gitops', !hasKeygen && 'ssh-keygen is not installed');
@@ -24,7 +24,7 @@ suite('a signed commit', { skip }, () => {
       await writeFile(allowed, `${author.email} namespaces="git" ${publicKey}`);
       const repository = await server.createRepository('signed', { 'v.yaml': 'staticExport: {}\n' });
       const access = { ...login, signingKeyPem };
-      const { commit = '' } = await mustPush(taskOf(repository.url, [editOf('v.yaml', 'é 2')], { access }));
+      const { commit = '' } = await push(taskOf(repository.url, [editOf('v.yaml', 'é 2')], { access }));
       const config = ['-c', 'gpg.format=ssh', '-c', `gpg.ssh.allowedSignersFile=${allowed}`];
       const verified = await repository.git(...config, 'verify-commit', commit);
       assert.match(verified.stderr, /Good "git" signature for operator@example\.com with ED25519 key/);

@@ -12,11 +12,11 @@ import { inspect } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import { defaultLimits } from '../../../src/bundle/limits.ts';
 import type { CopyOrder, Inspection, MirrorPlace } from '../../../src/loop/ports.ts';
-import { MirrorError } from '../../../src/mirror/mirror-error.ts';
 import { systemClock } from '../../../src/runtime/clock.ts';
 import { silentLogger } from '../../../src/runtime/logger.ts';
 import { systemRandom } from '../../../src/runtime/random.ts';
 import { type ExternalServices, openExternalServices } from '../../../src/services/external-services.ts';
+import { PublishableError } from '../../../src/wire/publishable-error.ts';
 import { memoryBundle } from '../../support/memory-bundle.ts';
 import { noise } from '../../support/noise.ts';
 import { workerFile } from '../../support/program-file.ts';
@@ -117,13 +117,13 @@ export async function openCopier(): Promise<Copier> {
     refused: async (place, change) => {
       const downloads = links.requests.length;
       const result = await start(place, change).catch((error: unknown) => {
-        if (!(error instanceof MirrorError)) throw error;
+        if (!(error instanceof PublishableError)) throw error;
         return error;
       });
-      if (result instanceof MirrorError) {
+      if (result instanceof PublishableError) {
         seeText('a refusal', inspect(result, { depth: 12 }));
         assert.equal(links.requests.length, downloads, 'nothing was downloaded for it');
-        const { mirrorCode: code, message, retryAfterMs } = result;
+        const { code, message, retryAfterMs } = result;
         return checked('before', { code, message, retryAfterMs });
       }
       const { copy: failed, ...found } = result;

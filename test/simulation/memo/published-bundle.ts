@@ -9,7 +9,6 @@ import { byIdentity, byValue, frozen } from './memory.ts';
 
 export {
   type PublishedBundle,
-  PublishedBundleError,
   parseServedBundle,
   type ServedBundle,
 } from '../../../src/bundle/published-bundle.ts';

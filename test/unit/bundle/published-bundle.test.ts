@@ -5,10 +5,10 @@ import { describe, test } from 'node:test';
 import {
   formatPublishedBundle,
   type PublishedBundle,
-  PublishedBundleError,
   parsePublishedBundle,
   parseServedBundle,
 } from '../../../src/bundle/published-bundle.ts';
+import { PublishableError } from '../../../src/wire/publishable-error.ts';
 import * as fc from '../../support/properties.ts';
 import { requireLink, signature } from '../../support/storage-server.ts';
 
@@ -72,7 +72,7 @@ test('a server takes the whole document, or a link alone; what is there must be 
   const alone = parseServedBundle(JSON.stringify({ bundleUrl: link.url.reveal() }));
   assert.deepEqual([alone.version, alone.digest, alone.expiresAt], [undefined, undefined, undefined]);
   for (const text of ['{}', JSON.stringify({ bundleUrl: link.url.reveal(), digest: 'AB' })]) {
-    assert.throws(() => parseServedBundle(text), PublishedBundleError);
+    assert.throws(() => parseServedBundle(text), PublishableError);
   }
 });
 
@@ -120,7 +120,7 @@ describe('a bundle.json that is wrong names its fields and what they must be, ne
       assert.throws(
         () => parsePublishedBundle(text),
         (error) => {
-          assert.ok(error instanceof PublishedBundleError);
+          assert.ok(error instanceof PublishableError);
           assert.equal(error.code, 'InvalidBundleJson');
           assert.match(error.message, words);
           assert.ok(!`${error.message}${String(error.cause)}`.includes('5ec2e7'));

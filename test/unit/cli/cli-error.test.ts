@@ -2,15 +2,13 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { BundleError } from '../../../src/bundle/bundle-error.ts';
 import { oddAnswer } from '../../../src/bundle/refusal.ts';
 import { CliError, failureOf } from '../../../src/cli/cli-error.ts';
 import { exitCodes } from '../../../src/cli/exit-code.ts';
 import { formatFailure } from '../../../src/cli/output/format.ts';
 import { ExportApiError } from '../../../src/export-api/answers.ts';
 import { kitDamaged } from '../../../src/mirror/kit/kit-error.ts';
-import { MirrorError } from '../../../src/mirror/mirror-error.ts';
-import { BucketFault } from '../../../src/s3/bucket-fault.ts';
+import { PublishableError } from '../../../src/wire/publishable-error.ts';
 
 const api = (code: ConstructorParameters<typeof ExportApiError>[0]) => new ExportApiError(code, 'said');
 const rows: readonly (readonly [string, unknown, number, boolean])[] = [
@@ -22,21 +20,31 @@ const rows: readonly (readonly [string, unknown, number, boolean])[] = [
   ['a failure of the export API', api('ServerError'), 5, true],
   ['an export API that does not answer in time', api('RequestTimeout'), 5, true],
   ['an export API that cannot be reached', api('NetworkError'), 5, true],
-  ['an archive that is rejected', new BundleError('rejected', 'NoEndMark', 'said'), 6, false],
-  ['a download that broke off', new BundleError('transient', 'DownloadInterrupted', 'said'), 5, true],
-  ['a link that has expired', new BundleError('expired-link', 'LinkExpired', 'said'), 5, true],
-  ['a kit that is refused', kitDamaged('said'), 6, false],
+  ['an archive that is rejected', new PublishableError('NoEndMark', 'said', { kind: 'refused' }), 6, false],
   [
-    'a registry that cannot be reached',
-    new MirrorError('Unreachable', 'said', { isTemporary: true }),
+    'a download that broke off',
+    new PublishableError('DownloadInterrupted', 'said', { kind: 'retry' }),
     5,
     true,
   ],
-  ['a registry that refuses to write', new MirrorError('Denied', 'said'), 9, false],
-  ['a malformed reference of a mirror', new MirrorError('InvalidReference', 'said'), 2, false],
-  ['a bucket that cannot be reached', new BucketFault('Unreachable', 'said', { isTemporary: true }), 5, true],
-  ['a bucket that refuses to write', new BucketFault('Denied', 'said'), 9, false],
-  ['a malformed address of a bucket', new BucketFault('InvalidAddress', 'said'), 2, false],
+  ['a link that has expired', new PublishableError('LinkExpired', 'said', { kind: 'wait' }), 5, true],
+  ['a kit that is refused', kitDamaged('said'), 6, false],
+  [
+    'a registry that cannot be reached',
+    new PublishableError('Unreachable', 'said', { kind: 'retry' }),
+    5,
+    true,
+  ],
+  ['a registry that refuses to write', new PublishableError('Denied', 'said'), 9, false],
+  ['a malformed reference of a mirror', new PublishableError('InvalidReference', 'said'), 2, false],
+  [
+    'a bucket that cannot be reached',
+    new PublishableError('Unreachable', 'said', { kind: 'retry' }),
+    5,
+    true,
+  ],
+  ['a bucket that refuses to write', new PublishableError('Denied', 'said'), 9, false],
+  ['a malformed address of a bucket', new PublishableError('InvalidAddress', 'said'), 2, false],
   ['an export that a gate holds', new CliError('held', 'TooFewPages', 'said'), 7, false],
   [
     'a destination that cannot be written',
@@ -58,10 +66,16 @@ for (const [name, error, code, retryable] of rows) {
 }
 
 test('a command does not say that it retries where a server would', () => {
-  const cases: readonly (readonly [BundleError, string])[] = [
+  const cases: readonly (readonly [PublishableError, string])[] = [
     [oddAnswer('HtmlInsteadOfArchive'), 'the download is an HTML page instead of an archive'],
-    [new BundleError('transient', 'PeerBusy', 'the other is busy; retrying later'), 'the other is busy'],
-    [new BundleError('rejected', 'NoEndMark', 'the tar has no end mark'), 'the tar has no end mark'],
+    [
+      new PublishableError('PeerBusy', 'the other is busy; retrying later', { kind: 'retry' }),
+      'the other is busy',
+    ],
+    [
+      new PublishableError('NoEndMark', 'the tar has no end mark', { kind: 'refused' }),
+      'the tar has no end mark',
+    ],
   ];
   for (const [error, message] of cases) assert.equal(failureOf(error).message, message);
 });

@@ -7,9 +7,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { after, test } from 'node:test';
-import { ConversationError } from '../../../src/conversations/conversation-error.ts';
 import { readStoredTurns, type StoredTurn } from '../../../src/conversations/stored-turns.ts';
 import type { Turn } from '../../../src/conversations/turn.ts';
+import { PublishableError } from '../../../src/wire/publishable-error.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'stored-turns-'));
 after(() => rmSync(folder, { recursive: true }));
@@ -109,7 +109,7 @@ for (const [name, content, code, message] of refusals) {
   test(`${name} is refused with ${code}, and no text of a turn is in the message`, async () => {
     writeFileSync(at(name), content);
     await assert.rejects(readAll(at(name)), (error: unknown) => {
-      assert.ok(error instanceof ConversationError && error.code === code, String(error));
+      assert.ok(error instanceof PublishableError && error.code === code, String(error));
       assert.match(error.message, message);
       return !error.message.includes('hello');
     });

@@ -3,10 +3,10 @@
 import { writeFileSync } from 'node:fs';
 import process from 'node:process';
 import { partialFile } from '../../../src/export-service/crawler/contract.ts';
-import { CrawlError } from '../../../src/export-service/crawler/crawl-error.ts';
 import { serveExports } from '../../../src/export-service/export-thread.ts';
 import type { SiteExport } from '../../../src/export-service/site-export.ts';
 import { systemClock } from '../../../src/runtime/clock.ts';
+import { PublishableError } from '../../../src/wire/publishable-error.ts';
 
 const exported = { pageCount: 2, sizeBytes: 7, sha256: 'ab' };
 
@@ -30,7 +30,7 @@ const exportSite: SiteExport = ({ domain, origin, destination }, { logger, onPro
   }
   if (domain === 'exits') process.exit(3);
   if (domain === 'full') throw Object.assign(new Error('no space: /secret'), { code: 'ENOSPC' });
-  throw new CrawlError('TooDeep', 'too deep');
+  throw new PublishableError('TooDeep', 'too deep');
 };
 
 serveExports(exportSite, systemClock);

@@ -12,7 +12,6 @@ import type {
   CrawlResult,
 } from '../../../src/export-service/crawler/contract.ts';
 import { defaultCrawlLimits } from '../../../src/export-service/crawler/contract.ts';
-import { CrawlError } from '../../../src/export-service/crawler/crawl-error.ts';
 import {
   archiveFile,
   createJobRunner,
@@ -26,6 +25,7 @@ import { type Database, openDatabase } from '../../../src/export-service/store/d
 import { createJobStore, type JobStore } from '../../../src/export-service/store/jobs.ts';
 import { type Clock, systemClock } from '../../../src/runtime/clock.ts';
 import { silentLogger } from '../../../src/runtime/logger.ts';
+import { PublishableError } from '../../../src/wire/publishable-error.ts';
 
 /** A crawl under way, to be ended by the test. */
 interface Crawl {
@@ -171,7 +171,7 @@ test('progress is live, never falls, shows its last change, and stays below 100 
 test('a failed job shows the code and message of its error, and only the code of an unknown error', async () => {
   const foreign = Object.assign(new Error('secret path /x'), { code: 'EIO' });
   const rows: readonly (readonly [unknown, string])[] = [
-    [new CrawlError('OriginUnreachable', 'no answer'), 'OriginUnreachable: no answer'],
+    [new PublishableError('OriginUnreachable', 'no answer'), 'OriginUnreachable: no answer'],
     [foreign, 'unexpected EIO'],
     ['text', 'unexpected UnknownError'],
   ];

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { declined, failureOf, quoteRemote, statusFault } from '../../../src/git/git-fault.ts';
+import { declined, quoteRemote, statusFault, unexpected } from '../../../src/git/git-fault.ts';
 import { longestExcerpt } from '../../../src/wire/foreign-words.ts';
 import * as fc from '../../support/properties.ts';
 
@@ -59,14 +59,14 @@ test('a refused request quotes the plain text of the host, and guesses nothing w
     [422, [''], 'NotAGitServer', /returned 422, which is not git's protocol/],
   ] as const) {
     const fault = statusFault('git.example.com', status, true, lines);
-    assert.equal(fault.gitCode, code);
+    assert.equal(fault.code, code);
     assert.equal(fault.isTemporary, code === 'Unreachable');
     assert.match(fault.message, message);
   }
 });
 
 test('an unexpected error gives its code, and never its text', () => {
-  const failure = failureOf(Object.assign(new Error('secret'), { code: 'InternalError' }));
+  const failure = unexpected(Object.assign(new Error('secret'), { code: 'InternalError' }));
   assert.deepEqual([failure.code, failure.isTemporary], ['Unexpected', true]);
   assert.match(failure.message, /\(InternalError\)/);
   assert.ok(!failure.message.includes('secret'));

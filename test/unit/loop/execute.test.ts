@@ -3,13 +3,13 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { BundleError } from '../../../src/bundle/bundle-error.ts';
 import type { PublishedLink } from '../../../src/bundle/published-bundle.ts';
 import { ExportApiError, type IssuedLink } from '../../../src/export-api/answers.ts';
 import { type Execution, execute } from '../../../src/loop/execute.ts';
 import { resourceId } from '../../../src/loop/memory.ts';
 import type { Observation } from '../../../src/reconcile/observation.ts';
 import type { Action, State } from '../../../src/reconcile/state.ts';
+import { PublishableError } from '../../../src/wire/publishable-error.ts';
 import { at, fresh, inputHash, publishedLink, t0 } from '../reconcile/cases/observations.ts';
 import { exportObject, linkOf, openPorts, type Ports, resource, validKey } from './ports.ts';
 
@@ -227,12 +227,14 @@ test("a subject's link that expires within 5 s fails without another request", a
   assert.deepEqual(ports.calls, ['issue link']);
 });
 
-const expired = new BundleError('expired-link', 'LinkExpired', 'Storage s3.example.com returned 403');
-const refused = new BundleError('refused-link', 'LinkRefused', 'Storage s3.example.com returned 403');
-const early = new BundleError('early-link', 'LinkNotYetValid', 'Storage s3.example.com returned 403');
+const expired = new PublishableError('LinkExpired', 'Storage s3.example.com returned 403', { kind: 'wait' });
+const refused = new PublishableError('LinkRefused', 'Storage s3.example.com returned 403');
+const early = new PublishableError('LinkNotYetValid', 'Storage s3.example.com returned 403', {
+  kind: 'wait',
+});
 
 interface Arrival {
-  readonly probes: readonly (BundleError | undefined)[];
+  readonly probes: readonly (PublishableError | undefined)[];
   readonly lifetimeMs: number;
   readonly issues: number;
   readonly kind: string;

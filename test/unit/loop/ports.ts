@@ -1,7 +1,6 @@
 // What the tests of src/loop share: a cluster and an export API that write each call into one list, and one narrow
 // context for each part of a reconcile. Refuses: an answer or a fault that a test does not name.
 
-import type { BundleError } from '../../../src/bundle/bundle-error.ts';
 import { formatPublishedBundle, type PublishedBundle } from '../../../src/bundle/published-bundle.ts';
 import type { ExportApi, IssuedLink, JobReport, StartedJob } from '../../../src/export-api/answers.ts';
 import type {
@@ -37,6 +36,7 @@ import type {
 } from '../../../src/wire/cluster.ts';
 import { ClusterError, type ClusterErrorCode } from '../../../src/wire/cluster-error.ts';
 import { Link } from '../../../src/wire/link.ts';
+import type { PublishableError } from '../../../src/wire/publishable-error.ts';
 import { FakeObjects } from '../../simulation/fake-objects.ts';
 import { virtualClock } from '../../support/virtual-clock.ts';
 import { published, publishedLink } from '../reconcile/cases/observations.ts';
@@ -242,7 +242,7 @@ export interface Ports {
   readonly cluster: RecordingCluster;
   readonly exportApi: ScriptedExportApi;
   /** The answers of the storage to the next probes; then nothing against the link. */
-  readonly probes: (BundleError | undefined)[];
+  readonly probes: (PublishableError | undefined)[];
   readonly events: EventNote[];
   readonly clock: ReturnType<typeof virtualClock>;
   readonly signal: AbortSignal;
@@ -264,7 +264,7 @@ const ownSettings: OperatorSettings = {
 export function openPorts(settings: Partial<OperatorSettings> = {}, mirrors: Mirrors = noMirrors): Ports {
   const calls: string[] = [];
   const events: EventNote[] = [];
-  const probes: (BundleError | undefined)[] = [];
+  const probes: (PublishableError | undefined)[] = [];
   const process = new AbortController();
   const { signal } = process;
   const clock = virtualClock();

@@ -2,8 +2,7 @@ import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { createBucketCarrier } from '../../../src/mirror/bucket-carrier.ts';
 import type { Carrier } from '../../../src/mirror/carrier.ts';
-import { MirrorError } from '../../../src/mirror/mirror-error.ts';
-import { BucketFault } from '../../../src/s3/bucket-fault.ts';
+import { PublishableError } from '../../../src/wire/publishable-error.ts';
 import { type MemoryBucket, memoryBucket } from '../../support/memory-bucket.ts';
 import * as fc from '../../support/properties.ts';
 import { type VirtualClock, virtualClock } from '../../support/virtual-clock.ts';
@@ -101,7 +100,7 @@ suite('removing a tag', () => {
       let count = 0;
       bucket.before = () => {
         count += 1;
-        if (count >= failing) throw new BucketFault('Unreachable', 'no answer', { isTemporary: true });
+        if (count >= failing) throw new PublishableError('Unreachable', 'no answer', { kind: 'retry' });
       };
       await carrier.removeTag('v1', signal).catch(() => {});
       bucket.before = () => {};
@@ -205,7 +204,7 @@ async function untilDone(work: () => Promise<void>): Promise<void> {
     try {
       return await work();
     } catch (error) {
-      if (!(error instanceof MirrorError) || !error.isTemporary) throw error;
+      if (!(error instanceof PublishableError) || !error.isTemporary) throw error;
     }
   }
   throw new Error('not done after 1000 attempts');

@@ -2,7 +2,8 @@
 
 import { createHash } from 'node:crypto';
 import type { Carrier, Descriptor } from '../../../src/mirror/carrier.ts';
-import { MirrorError, type MirrorErrorCode } from '../../../src/mirror/mirror-error.ts';
+import type { MirrorErrorCode } from '../../../src/mirror/mirror-error.ts';
+import { PublishableError } from '../../../src/wire/publishable-error.ts';
 
 export const manifestType = 'application/vnd.oci.image.manifest.v1+json';
 
@@ -50,8 +51,8 @@ export async function* inOnePiece(bytes: Buffer): AsyncGenerator<Buffer> {
 export const failsWith =
   (code: MirrorErrorCode, message?: RegExp, isTemporary = false) =>
   (error: unknown): boolean => {
-    if (!(error instanceof MirrorError)) throw error;
-    if (error.mirrorCode !== code || error.isTemporary !== isTemporary) throw error;
+    if (!(error instanceof PublishableError)) throw error;
+    if (error.code !== code || error.isTemporary !== isTemporary) throw error;
     if (message !== undefined && !message.test(error.message)) throw error;
     return true;
   };

@@ -6,9 +6,9 @@ import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { afterEach, test } from 'node:test';
 import { systemClock } from '../../../src/runtime/clock.ts';
-import { TaskError } from '../../../src/runtime/task.ts';
 import { startTaskProcess } from '../../../src/runtime/task-process.ts';
 import { TaskQueue } from '../../../src/runtime/task-queue.ts';
+import { PublishableError } from '../../../src/wire/publishable-error.ts';
 import { eventually } from '../../support/eventually.ts';
 
 interface Answer {
@@ -35,7 +35,7 @@ function queue(limits: object = {}, file = program): TaskQueue<unknown, Answer> 
 const codeOf = async (task: Promise<unknown>): Promise<string> =>
   task.then(
     (value) => `answered ${JSON.stringify(value)}`,
-    (error: unknown) => (error instanceof TaskError ? error.code : String(error)),
+    (error: unknown) => (error instanceof PublishableError ? error.code : String(error)),
   );
 
 /** A process that nobody waits for yet is a zombie: it has ended. */

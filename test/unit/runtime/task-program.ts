@@ -5,15 +5,11 @@ import { threadId } from 'node:worker_threads';
 import { serveTasks } from '../../../src/runtime/task.ts';
 import { PublishableError } from '../../../src/wire/publishable-error.ts';
 
-class Refusal extends PublishableError {
-  readonly kind = 'refused';
-}
-
 serveTasks<unknown, unknown, number>(async (input, report) => {
   if (input === 'throw') throw new RangeError('secret text');
   if (input === 'refuse') {
     const cause = Object.assign(new Error('secret text'), { code: 'ENOSPC' });
-    throw new Refusal('TooDeep', 'too deep', { cause });
+    throw new PublishableError('TooDeep', 'too deep', { kind: 'refused', cause });
   }
   if (input === 'turn') for (;;);
   if (input === 'exit') process.exit(3);

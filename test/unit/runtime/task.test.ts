@@ -5,7 +5,7 @@ import { EventEmitter, once } from 'node:events';
 import { afterEach, test } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 import { type Clock, systemClock } from '../../../src/runtime/clock.ts';
-import { runTask, startAhead, startTaskThread, TaskError, type TaskHost } from '../../../src/runtime/task.ts';
+import { runTask, startAhead, startTaskThread, type TaskHost } from '../../../src/runtime/task.ts';
 import { TaskQueue, type TaskQueueOptions } from '../../../src/runtime/task-queue.ts';
 import { PublishableError } from '../../../src/wire/publishable-error.ts';
 
@@ -29,7 +29,7 @@ function queue(options: Partial<TaskQueueOptions> = {}): TaskQueue<unknown, unkn
 const codeOf = async (task: Promise<unknown>): Promise<string> =>
   task.then(
     (value) => `answered ${JSON.stringify(value)}`,
-    (error: unknown) => (error instanceof TaskError ? error.code : String(error)),
+    (error: unknown) => (error instanceof PublishableError ? error.code : String(error)),
   );
 
 afterEach(async () => {

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { readBucketOrigin, readBucketReference } from '../../../src/s3/bucket-address.ts';
-import { BucketFault, type BucketFaultCode } from '../../../src/s3/bucket-fault.ts';
+import type { BucketFaultCode } from '../../../src/s3/bucket-fault.ts';
+import { PublishableError } from '../../../src/wire/publishable-error.ts';
 
 for (const [text, expected] of [
   ['s3://docs/site', { bucket: 'docs', prefix: 'site' }],
@@ -63,7 +64,7 @@ for (const [change, code] of rows) {
     assert.throws(
       () => readBucketOrigin({ ...settings, ...change }),
       (error: unknown) =>
-        error instanceof BucketFault && error.bucketCode === code && !error.message.includes('secret'),
+        error instanceof PublishableError && error.code === code && !error.message.includes('secret'),
     );
   });
 }

@@ -5,8 +5,9 @@ import { createHash } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import type { Clock } from '../../../src/runtime/clock.ts';
 import type { Bucket, BucketSettings, NewObject } from '../../../src/s3/bucket.ts';
-import { BucketFault, type BucketFaultCode } from '../../../src/s3/bucket-fault.ts';
+import type { BucketFaultCode } from '../../../src/s3/bucket-fault.ts';
 import { openBucket } from '../../../src/s3/open-bucket.ts';
+import { PublishableError } from '../../../src/wire/publishable-error.ts';
 import { type Storage, type StorageAnswer, startStorage } from '../../support/storage-server.ts';
 
 export const { signal } = new AbortController();
@@ -94,8 +95,8 @@ export function objectOf(text: string, change: Partial<NewObject> = {}): NewObje
 export const failsWith =
   (code: BucketFaultCode, message?: RegExp, isTemporary = false) =>
   (error: unknown): boolean => {
-    if (!(error instanceof BucketFault)) throw error;
-    if (error.bucketCode !== code || error.isTemporary !== isTemporary) throw error;
+    if (!(error instanceof PublishableError)) throw error;
+    if (error.code !== code || error.isTemporary !== isTemporary) throw error;
     if (message !== undefined && !message.test(error.message)) throw error;
     for (let at: unknown = error; at instanceof Error; at = at.cause) {
       const shown = `${at.message} ${at.stack} ${JSON.stringify(at)}`;

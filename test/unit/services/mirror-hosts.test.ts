@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { MirrorPlace } from '../../../src/loop/ports.ts';
-import { MirrorError } from '../../../src/mirror/mirror-error.ts';
 import { isPlaceTemplate, type MirrorHosts, reachOf } from '../../../src/services/mirror-hosts.ts';
+import { PublishableError } from '../../../src/wire/publishable-error.ts';
 
 type Place = Omit<MirrorPlace, 'secret'>;
 
@@ -22,8 +22,8 @@ function faultOf(place: Place, flags: MirrorHosts, hasSecret = true): [code: str
   try {
     reachOf(place, hasSecret, flags);
   } catch (error) {
-    assert.ok(error instanceof MirrorError);
-    return [error.mirrorCode, error.message];
+    assert.ok(error instanceof PublishableError);
+    return [error.code, error.message];
   }
   assert.fail('the place was allowed');
 }

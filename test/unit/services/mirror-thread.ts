@@ -5,28 +5,30 @@ import process from 'node:process';
 import { BroadcastChannel } from 'node:worker_threads';
 import type { CopyReport, MirrorTask } from '../../../src/mirror/task/mirror-task.ts';
 import { type SendReport, serveTasks } from '../../../src/runtime/task.ts';
+import { PublishableError } from '../../../src/wire/publishable-error.ts';
 import { hangChannel } from './hang-channel.ts';
 
 const inspected = { digest: 'a'.repeat(64), pages: 3, sizeBytes: 9, notes: [] };
-const failure = { code: 'Denied', message: 'No.', isTemporary: false, retryAfterMs: 7000 };
+const failure = { code: 'Denied', message: 'No.', retryAfterMs: 7000 };
+const refused = (): Error => new PublishableError(failure.code, failure.message, { retryAfterMs: 7000 });
 
 serveTasks(async (task: MirrorTask, report: SendReport<CopyReport>): Promise<unknown> => {
   if (task.task === 'look-at-mirror') {
-    if (task.ref === 'fail') return { kind: 'failed', failure };
+    if (task.ref === 'fail') throw refused();
     if (task.ref === 'exit') process.exit(1);
     if (task.ref === 'hang') await hang();
     const retentionFailure = task.ref === 'kept' ? failure : undefined;
-    return { kind: 'done', result: { isThere: true, unlisted: [JSON.stringify(task)], retentionFailure } };
+    return { isThere: true, unlisted: [JSON.stringify(task)], retentionFailure };
   }
-  if (task.task === 'verify-copy') return { kind: 'done', result: inspected };
+  if (task.task === 'verify-copy') return inspected;
   const [moment, what] = task.versionStamp.split(' ');
   if (moment !== 'opening') await report({ stage: 'inspecting' });
   if (moment === 'copying') await report({ stage: 'copying', inspected });
   if (what === 'exit') process.exit(1);
   if (what === 'hang') await hang();
-  if (what === 'fail') return { kind: 'failed', failure };
+  if (what === 'fail') throw refused();
   const copy = what === 'refused' ? { kind: 'failed', failure } : { kind: 'copied', ref: 'oci://x' };
-  return { kind: 'done', result: { inspected, copy } };
+  return { inspected, copy };
 });
 
 function hang(): Promise<never> {

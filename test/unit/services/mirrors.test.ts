@@ -6,15 +6,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { BroadcastChannel } from 'node:worker_threads';
-import { BundleError } from '../../../src/bundle/bundle-error.ts';
 import { defaultLimits } from '../../../src/bundle/limits.ts';
 import type { CopyOrder, MirrorPlace } from '../../../src/loop/ports.ts';
-import { MirrorError } from '../../../src/mirror/mirror-error.ts';
 import type { LookTask } from '../../../src/mirror/task/mirror-task.ts';
 import { systemClock } from '../../../src/runtime/clock.ts';
 import { systemRandom } from '../../../src/runtime/random.ts';
 import type { MirrorHosts } from '../../../src/services/mirror-hosts.ts';
 import { createMirrors, type MirrorThreads, type PlainInspection } from '../../../src/services/mirrors.ts';
+import { PublishableError } from '../../../src/wire/publishable-error.ts';
 import { requireLink } from '../../support/storage-server.ts';
 import { failsWith } from '../mirror/bundle-parts.ts';
 import { hangChannel } from './hang-channel.ts';
@@ -89,10 +88,9 @@ test('a copy that the mirror refuses after the inspection is told of, for both p
 });
 
 test('a mirror that is required and refuses before the download ends the work', async () => {
-  await assert.rejects(open().copy(link, order('opening fail'), never), (error: unknown) => {
-    assert.ok(error instanceof MirrorError);
-    assert.deepEqual([error.mirrorCode, error.message, error.retryAfterMs], ['Denied', 'No.', 7000]);
-    return true;
+  const failure = { code: 'Denied', message: 'No.', retryAfterMs: 7000 };
+  assert.deepEqual(await open().copy(link, order('opening fail'), never), {
+    copy: { kind: 'failed', failure },
   });
 });
 
@@ -126,7 +124,8 @@ test('a place that the flags refuse starts no thread', async () => {
   assert.equal(mirrors.refuse(sent, true)?.code, 'HostNotAllowed');
   assert.equal(mirrors.refuse({ ...sent, address: place.address }, secret !== undefined), undefined);
   const refused = failsWith('HostNotAllowed');
-  await assert.rejects(mirrors.copy(link, order('copying exit', { place: elsewhere }), never), refused);
+  const { copy } = await mirrors.copy(link, order('copying exit', { place: elsewhere }), never);
+  assert.equal(copy.kind === 'failed' && copy.failure.code, 'HostNotAllowed');
   await assert.rejects(mirrors.verify(elsewhere, 'exit', digest, never), refused);
   await assert.rejects(
     mirrors.look(elsewhere, { ref: 'exit', digest }, { listed: [], expired: [], known: [] }, never),
@@ -157,10 +156,14 @@ for (const [moment, what] of [
     const isLate = what === 'hang';
     const copying = open().copy(link, order(`${moment} ${what}`), isLate ? whenItHangs() : never);
     if (moment === 'opening') {
-      await assert.rejects(copying, failsWith(isLate ? 'Unreachable' : 'WorkFailed', /registry/, true));
+      const { copy, ...rest } = await copying;
+      assert.deepEqual(rest, {});
+      assert.ok(copy.kind === 'failed');
+      assert.equal(copy.failure.code, isLate ? 'Unreachable' : 'WorkFailed');
+      assert.match(copy.failure.message, /registry/);
     } else if (moment === 'inspecting') {
       const code = isLate ? 'PreparationTimeout' : 'PreparationFailed';
-      await assert.rejects(copying, (error) => error instanceof BundleError && error.code === code);
+      await assert.rejects(copying, (error) => error instanceof PublishableError && error.code === code);
     } else {
       const { copy, ...rest } = await copying;
       assert.deepEqual(rest, inspection);

@@ -3,9 +3,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { readFilePath } from '../../../../src/bundle/archive/entry-path.ts';
-import { BundleError } from '../../../../src/bundle/bundle-error.ts';
 import { defaultLimits } from '../../../../src/bundle/limits.ts';
 import { printableName } from '../../../../src/bundle/refusal.ts';
+import { PublishableError } from '../../../../src/wire/publishable-error.ts';
 import * as fc from '../../../support/properties.ts';
 
 const pieces = fc.oneof(
@@ -37,7 +37,7 @@ test('a name is refused, or becomes a canonical path that reads as itself', () =
       try {
         path = readFilePath(name, defaultLimits).path;
       } catch (error) {
-        assert.ok(error instanceof BundleError && error.kind === 'rejected');
+        assert.ok(error instanceof PublishableError && error.kind === 'refused');
         return;
       }
       const segments = path.split('/');

@@ -4,8 +4,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { gzipSync, zstdCompressSync } from 'node:zlib';
-import { BundleError } from '../../../../src/bundle/bundle-error.ts';
 import { oddAnswerCodes } from '../../../../src/bundle/refusal.ts';
+import { PublishableError } from '../../../../src/wire/publishable-error.ts';
 import * as fc from '../../../support/properties.ts';
 import { type ReadResult, readBytes } from '../../../support/read-archive.ts';
 import { entry, header, pax, tar } from '../../../support/tar-builder.ts';
@@ -39,9 +39,9 @@ async function readOrRefuse(bytes: Buffer, pieceBytes: number): Promise<ReadResu
   try {
     return await readBytes(bytes, { pieceBytes });
   } catch (error) {
-    assert.ok(error instanceof BundleError, String(error));
+    assert.ok(error instanceof PublishableError, String(error));
     // A first byte that is changed makes an archive something that is none: passing trouble, not a verdict.
-    if (error.kind !== 'rejected') assert.ok(oddAnswerCodes.includes(error.code), error.code);
+    if (error.kind !== 'refused') assert.ok(oddAnswerCodes.includes(error.code), error.code);
     return undefined;
   }
 }

@@ -5,8 +5,8 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import { BundleError } from '../../../../src/bundle/bundle-error.ts';
 import { oddAnswerCodes, refusalCodes } from '../../../../src/bundle/refusal.ts';
+import { PublishableError } from '../../../../src/wire/publishable-error.ts';
 import { readBytes } from '../../../support/read-archive.ts';
 import type { ArchiveCases } from '../cases/archive-case.ts';
 import { nameCases } from '../cases/name-cases.ts';
@@ -62,7 +62,7 @@ describe('each row of the verdict table holds', () => {
         });
         if (verdict === 'rejected' || verdict === 'retried') {
           await assert.rejects(reading, (error) => {
-            assert.ok(error instanceof BundleError, String(error));
+            assert.ok(error instanceof PublishableError, String(error));
             const kind = verdict === 'rejected' ? 'rejected' : 'transient';
             assert.deepEqual([error.kind, error.code], [kind, code], error.message);
             return true;

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { BundleError } from '../../../../src/bundle/bundle-error.ts';
+import { PublishableError } from '../../../../src/wire/publishable-error.ts';
 import { noise } from '../../../support/noise.ts';
 import { readBytes } from '../../../support/read-archive.ts';
 import { zip } from '../../../support/zip-builder.ts';
@@ -24,7 +24,7 @@ for (const position of [0n, 1000n, 2n ** 53n, 8_646_911_284_551_360_000n, 2n ** 
   test(`a zip64 end record at ${position} is refused`, async () => {
     await assert.rejects(
       readBytes(withZip64Locator(position)),
-      (error) => error instanceof BundleError && error.kind === 'rejected' && error.code === 'CorruptZip',
+      (error) => error instanceof PublishableError && error.kind === 'refused' && error.code === 'CorruptZip',
     );
   });
 }

@@ -4,8 +4,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { constants, zstdCompressSync, zstdDecompressSync } from 'node:zlib';
 import { createFrameScanner } from '../../../../src/bundle/archive/zstd-frames.ts';
-import { BundleError } from '../../../../src/bundle/bundle-error.ts';
 import { defaultLimits } from '../../../../src/bundle/limits.ts';
+import { PublishableError } from '../../../../src/wire/publishable-error.ts';
 import { noise } from '../../../support/noise.ts';
 import * as fc from '../../../support/properties.ts';
 
@@ -79,7 +79,7 @@ test('random bytes never hang it and throw nothing foreign', () => {
         const given = pieces.reduce((sum, piece) => sum + piece.bytes.length, 0);
         assert.equal(given, bytes.length);
       } catch (error) {
-        assert.ok(error instanceof BundleError);
+        assert.ok(error instanceof PublishableError);
       }
     }),
     { numRuns: 300 },

@@ -5,13 +5,13 @@ import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import { createConnection } from 'node:net';
 import { after, afterEach, describe, test } from 'node:test';
-import { BundleError } from '../../../../src/bundle/bundle-error.ts';
 import { download } from '../../../../src/bundle/fetch/download.ts';
 import { type BundleLimits, defaultLimits } from '../../../../src/bundle/limits.ts';
 import { storeFull } from '../../../../src/bundle/store/store-fault.ts';
 import { type AgentOptions, createAgent, type HttpAgent } from '../../../../src/http/agent.ts';
 import { type Clock, systemClock } from '../../../../src/runtime/clock.ts';
 import type { Link } from '../../../../src/wire/link.ts';
+import { PublishableError } from '../../../../src/wire/publishable-error.ts';
 import { noise } from '../../../support/noise.ts';
 import { createAuthority } from '../../../support/pki.ts';
 import {
@@ -70,11 +70,11 @@ async function fetchAll(link: Link, attempt?: Attempt): Promise<Buffer> {
   return Buffer.concat(await Array.fromAsync(bytesOf(link, attempt)));
 }
 
-async function faultOf(link: Link, attempt?: Attempt): Promise<BundleError> {
+async function faultOf(link: Link, attempt?: Attempt): Promise<PublishableError> {
   try {
     await fetchAll(link, attempt);
   } catch (error) {
-    assert.ok(error instanceof BundleError, String(error));
+    assert.ok(error instanceof PublishableError, String(error));
     assert.ok(!error.message.includes('5ec2e7') && !error.message.includes('://'), error.message);
     return error;
   }
@@ -200,7 +200,7 @@ describe('an answer other than the archive', () => {
       requireLink(`${origin}/b?X-Amz-Date=${start}&X-Amz-Expires=900&${signature}`),
     );
     assert.deepEqual([fault.kind, fault.code], ['early-link', 'LinkNotYetValid']);
-    assert.ok(Math.abs((fault.numbers.retryAfterMs ?? 0) - 3_600_000) < 10_000);
+    assert.ok(Math.abs((fault.retryAfterMs ?? 0) - 3_600_000) < 10_000);
   });
 
   test('an unreachable storage is transient, with the code of the system', async () => {

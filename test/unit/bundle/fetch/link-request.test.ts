@@ -4,10 +4,10 @@ import assert from 'node:assert/strict';
 import { text } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, test } from 'node:test';
 import { MockAgent } from 'undici';
-import { BundleError } from '../../../../src/bundle/bundle-error.ts';
 import { requestLink } from '../../../../src/bundle/fetch/link-request.ts';
 import { agentOver } from '../../../../src/http/agent.ts';
 import { InternalAddressError } from '../../../../src/http/guarded-lookup.ts';
+import { PublishableError } from '../../../../src/wire/publishable-error.ts';
 import { requireLink } from '../../../support/storage-server.ts';
 
 let agent: MockAgent;
@@ -37,7 +37,7 @@ async function follow(allowPrivateLinks = false, address = start) {
 }
 
 const turnedAway = (code: string) => (error: unknown) => {
-  assert.ok(error instanceof BundleError);
+  assert.ok(error instanceof PublishableError);
   assert.deepEqual([error.kind, error.code], ['transient', code]);
   assert.ok(!error.message.includes('5ec2e7'));
   return true;

@@ -6,8 +6,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
-import { BundleError } from '../../../../src/bundle/bundle-error.ts';
 import { type LocalArchiveOptions, readLocalArchive } from '../../../../src/bundle/fetch/local-archive.ts';
+import { PublishableError } from '../../../../src/wire/publishable-error.ts';
 import { requireLink } from '../../../support/storage-server.ts';
 
 const archive = Buffer.alloc(3 * 1024 * 1024, 'archive');
@@ -46,7 +46,7 @@ test('a file link that is not allowed is refused without reading the file', asyn
 
 test('a missing file is a dead link, a folder is not an archive, and no error holds the path', async () => {
   const isSilent = (kind: string, code: string) => (error: unknown) => {
-    assert.ok(error instanceof BundleError);
+    assert.ok(error instanceof PublishableError);
     assert.deepEqual([error.kind, error.code], [kind, code]);
     return !error.message.includes(folder);
   };
@@ -60,6 +60,6 @@ test('more than the bound is refused', async () => {
 });
 
 test('what is not admitted is not read', async () => {
-  const full = new BundleError('transient', 'StoreFull', 'no room');
+  const full = new PublishableError('StoreFull', 'no room', { kind: 'retry' });
   await assert.rejects(read(path, { admit: () => Promise.reject(full) }), full);
 });

@@ -7,7 +7,6 @@ import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
-import { BundleError } from '../../../../src/bundle/bundle-error.ts';
 import type { BundleIndex } from '../../../../src/bundle/bundle-index.ts';
 import { noBytes } from '../../../../src/bundle/bundle-index.ts';
 import { defaultLimits } from '../../../../src/bundle/limits.ts';
@@ -18,6 +17,7 @@ import { formatIndex, parseIndex } from '../../../../src/bundle/store/index-docu
 import { openBundleStore } from '../../../../src/bundle/store/store.ts';
 import { bundleFolder } from '../../../../src/bundle/store/store-layout.ts';
 import { type Clock, systemClock } from '../../../../src/runtime/clock.ts';
+import { PublishableError } from '../../../../src/wire/publishable-error.ts';
 import { type Storage, type StorageAnswer, startStorage } from '../../../support/storage-server.ts';
 import { putBundle } from '../../../support/store-builder.ts';
 
@@ -76,7 +76,7 @@ function take(): Promise<BundleIndex> {
 }
 
 const assertFails = (code: string): Promise<void> =>
-  assert.rejects(take(), (error: unknown) => error instanceof BundleError && error.code === code);
+  assert.rejects(take(), (error: unknown) => error instanceof PublishableError && error.code === code);
 const whole: StorageAnswer = (request, response) =>
   response.end(request.url?.endsWith('/index') ? index : pack);
 const isLeft = (): Promise<string[]> => readdir(storeDir);

@@ -6,13 +6,13 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
-import { BundleError } from '../../../../src/bundle/bundle-error.ts';
 import type { BundleIndex } from '../../../../src/bundle/bundle-index.ts';
 import { sliceRows } from '../../../../src/bundle/bundle-task.ts';
 import { defaultLimits } from '../../../../src/bundle/limits.ts';
 import { copyInWorker, type TakeCopy } from '../../../../src/bundle/peer/copying.ts';
 import { openBundleStore } from '../../../../src/bundle/store/store.ts';
 import { bundleFolder } from '../../../../src/bundle/store/store-layout.ts';
+import { PublishableError } from '../../../../src/wire/publishable-error.ts';
 import { type Storage, type StorageAnswer, startStorage } from '../../../support/storage-server.ts';
 import { putBundle } from '../../../support/store-builder.ts';
 
@@ -61,7 +61,8 @@ const take = (program = worker, signal = new AbortController().signal, received:
     signal,
     onProgress: ({ receivedBytes }) => received.push(receivedBytes),
   });
-const withCode = (code: string) => (error: unknown) => error instanceof BundleError && error.code === code;
+const withCode = (code: string) => (error: unknown) =>
+  error instanceof PublishableError && error.code === code;
 
 test('the thread takes, verifies and commits; the index comes over a slice at a time', async () => {
   const received: number[] = [];

@@ -6,7 +6,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
 import { gzipSync, zstdCompressSync } from 'node:zlib';
-import { BundleError } from '../../../../src/bundle/bundle-error.ts';
 import type { BundleIndex } from '../../../../src/bundle/bundle-index.ts';
 import { defaultLimits } from '../../../../src/bundle/limits.ts';
 import {
@@ -17,6 +16,7 @@ import {
 import { openBundleStore } from '../../../../src/bundle/store/store.ts';
 import { openPack } from '../../../../src/bundle/store/stored-bundle.ts';
 import { systemClock } from '../../../../src/runtime/clock.ts';
+import { PublishableError } from '../../../../src/wire/publishable-error.ts';
 import { noise } from '../../../support/noise.ts';
 import { type Storage, type StorageAnswer, startStorage } from '../../../support/storage-server.ts';
 import { readText } from '../../../support/store-builder.ts';
@@ -59,7 +59,7 @@ const prepare = (request: PrepareRequest, options: Partial<PrepareOptions> = {})
   prepareInWorker(worker, request, { signal: new AbortController().signal, ...options });
 
 const fault = (kind: string, code: string) => (error: unknown) => {
-  assert.ok(error instanceof BundleError, String(error));
+  assert.ok(error instanceof PublishableError, String(error));
   assert.deepEqual([error.kind, error.code], [kind, code], error.message);
   return true;
 };

@@ -6,11 +6,11 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
-import { BundleError } from '../../../../src/bundle/bundle-error.ts';
 import { sliceRows } from '../../../../src/bundle/bundle-task.ts';
 import { beginCheckInWorker, checkInWorker, rememberWritten } from '../../../../src/bundle/store/checking.ts';
 import { openBundleStore } from '../../../../src/bundle/store/store.ts';
 import { bundleFolder } from '../../../../src/bundle/store/store-layout.ts';
+import { PublishableError } from '../../../../src/wire/publishable-error.ts';
 import { putBundle } from '../../../support/store-builder.ts';
 
 const worker = new URL('../../../../src/bin/check-worker.ts', import.meta.url);
@@ -24,7 +24,7 @@ afterEach(() => rm(dir, { recursive: true, force: true }));
 const manyFiles = (count: number): Record<string, string> =>
   Object.fromEntries(Array.from({ length: count }, (_, at) => [`page-${at}.html`, `page ${at}`]));
 const isCheckFailed = (error: unknown): boolean =>
-  error instanceof BundleError && error.code === 'CheckFailed' && error.kind === 'transient';
+  error instanceof PublishableError && error.code === 'CheckFailed' && error.kind === 'retry';
 
 test('the whole index comes over, a slice at a time, and others may run after each', async () => {
   const index = await putBundle(dir, manyFiles(2 * sliceRows + 1));

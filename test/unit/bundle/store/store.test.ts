@@ -6,13 +6,13 @@ import { mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:f
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
-import { BundleError } from '../../../../src/bundle/bundle-error.ts';
 import type { BundleIndex } from '../../../../src/bundle/bundle-index.ts';
 import type { BeginCheck } from '../../../../src/bundle/store/checking.ts';
 import { bundleDamaged, createRunningCheck } from '../../../../src/bundle/store/pending-check.ts';
 import { openBundleStore } from '../../../../src/bundle/store/store.ts';
 import { checkBundle } from '../../../../src/bundle/store/store-check.ts';
 import { type StoreDisk, systemDisk } from '../../../../src/bundle/store/store-disk.ts';
+import { PublishableError } from '../../../../src/wire/publishable-error.ts';
 import * as fc from '../../../support/properties.ts';
 import { putBundle, readText } from '../../../support/store-builder.ts';
 
@@ -362,7 +362,7 @@ test('a temporary fault of the machine is reported, and the copy stays', async (
     for (const disk of disks) {
       const store = await openBundleStore(dir, { keep: 2, disk: { ...systemDisk, ...disk } });
       await assert.rejects(store.lastGood(), (error) => {
-        assert.ok(error instanceof BundleError);
+        assert.ok(error instanceof PublishableError);
         assert.deepEqual([error.kind, error.code], ['transient', 'StoreUnavailable']);
         return true;
       });
@@ -488,7 +488,7 @@ test('a store that cannot be created is a transient error', async () => {
   const file = join(dir, 'file');
   await writeFile(file, '');
   await assert.rejects(openBundleStore(join(file, 'store'), { keep: 2 }), (error) => {
-    assert.ok(error instanceof BundleError);
+    assert.ok(error instanceof PublishableError);
     assert.deepEqual([error.kind, error.code], ['transient', 'StoreUnavailable']);
     assert.match(error.message, /ENOTDIR/);
     return true;
@@ -499,7 +499,7 @@ test('a store on an impossible path is refused at once', async () => {
   // Where the system denies the name and not its parent, a recursive mkdir of Node tries for ever.
   for (const impossible of ['/proc/no-such-store', '/dev/null/store']) {
     await assert.rejects(openBundleStore(impossible, { keep: 2 }), (error) => {
-      assert.ok(error instanceof BundleError);
+      assert.ok(error instanceof PublishableError);
       assert.equal(error.code, 'StoreUnavailable');
       return true;
     });

@@ -3,13 +3,13 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { BundleError } from '../../../../src/bundle/bundle-error.ts';
 import { CliError } from '../../../../src/cli/cli-error.ts';
 import { type ExportDependencies, exportSite } from '../../../../src/cli/export/export-job.ts';
 import type { ExportState, StateFolder } from '../../../../src/cli/export/export-state.ts';
 import { silentProgress } from '../../../../src/cli/output/progress.ts';
 import { type ExportApi, ExportApiError, type JobReport } from '../../../../src/export-api/answers.ts';
 import { Link } from '../../../../src/wire/link.ts';
+import { PublishableError } from '../../../../src/wire/publishable-error.ts';
 import { virtualClock } from '../../../support/virtual-clock.ts';
 
 const request = {
@@ -300,8 +300,8 @@ test('a job that is gone ends the run, and the next run starts a new one', async
 test('a link that has expired is replaced at once, and a broken download after a wait', async () => {
   const { run, calls, answers } = testEnvironment();
   answers.prepare = [
-    fails(new BundleError('expired-link', 'LinkExpired', 'said')),
-    fails(new BundleError('transient', 'DownloadInterrupted', 'said')),
+    fails(new PublishableError('LinkExpired', 'said', { kind: 'wait' })),
+    fails(new PublishableError('DownloadInterrupted', 'said', { kind: 'retry' })),
   ];
   await run();
   assert.equal(calls.filter((call) => call === 'issue').length, 3);
@@ -309,7 +309,7 @@ test('a link that has expired is replaced at once, and a broken download after a
 
 test('an archive that is rejected ends the export: the next run starts a new job', async () => {
   const { run, jobs, calls, answers } = testEnvironment();
-  answers.prepare = [fails(new BundleError('rejected', 'NoEndMark', 'said'))];
+  answers.prepare = [fails(new PublishableError('NoEndMark', 'said', { kind: 'refused' }))];
   await assert.rejects(run(), { code: 'NoEndMark' });
   assert.equal(calls.filter((call) => call === 'prepare').length, 1);
   await run();

@@ -16,7 +16,7 @@ import {
   rewritePartition,
 } from '../../../../src/conversations/sinks/partition-store.ts';
 import type { Turn } from '../../../../src/conversations/turn.ts';
-import { BucketFault } from '../../../../src/s3/bucket-fault.ts';
+import { PublishableError } from '../../../../src/wire/publishable-error.ts';
 import { memoryBucket } from '../../../support/memory-bucket.ts';
 import { sampleTurn } from '../../../support/sample-turn.ts';
 
@@ -132,7 +132,7 @@ test('where the key may not delete, an object without rows is left, and goes whe
   const place = { ...placeOf(t, 'a folder'), open, partitions };
   await put(place, former, [turn('a')]);
   bucket.before = (call) => {
-    if (call.startsWith('delete')) throw new BucketFault('Denied', 'no');
+    if (call.startsWith('delete')) throw new PublishableError('Denied', 'no');
   };
   for (const _run of [1, 2]) await (await parquetSink(await open(), place.ledger)).close();
   const rowsIn = async (partition: string): Promise<number> => {

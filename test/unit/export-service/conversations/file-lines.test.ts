@@ -6,10 +6,8 @@ import { open } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import {
-  ConversationFileError,
-  readConversations,
-} from '../../../../src/export-service/conversations/file-lines.ts';
+import { readConversations } from '../../../../src/export-service/conversations/file-lines.ts';
+import { PublishableError } from '../../../../src/wire/publishable-error.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'conversation-file-'));
 after(() => rmSync(folder, { recursive: true }));
@@ -70,7 +68,7 @@ test('a bad line is refused with its number and field', async () => {
     await assert.rejects(
       readAll(writeLines(JSON.stringify(good), '', line)),
       (error) =>
-        error instanceof ConversationFileError && words.test(error.message) && !/hush/.test(error.message),
+        error instanceof PublishableError && words.test(error.message) && !/hush/.test(error.message),
       line,
     );
   }

@@ -4,13 +4,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { brotliCompressSync } from 'node:zlib';
-import { CrawlError } from '../../../../src/export-service/crawler/crawl-error.ts';
+import { PublishableError } from '../../../../src/wire/publishable-error.ts';
 import type { Served } from '../../../fixtures/sites/trap-site.ts';
 import { type Answering, type CrawlOptions, crawl, pages, serveSite, textsOf } from './site-server.ts';
 import { steppingClock } from './stepping-clock.ts';
 
 const failsWith = (code: string, message?: RegExp) => (error: unknown) => {
-  assert.ok(error instanceof CrawlError, String(error));
+  assert.ok(error instanceof PublishableError, String(error));
   assert.equal(error.code, code);
   assert.doesNotMatch(error.message, /https?:|\?/);
   if (message !== undefined) assert.match(error.message, message);

@@ -5,8 +5,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
-import { type Database, openDatabase, StoreError } from '../../../../src/export-service/store/database.ts';
+import { type Database, openDatabase } from '../../../../src/export-service/store/database.ts';
 import { createJobStore, type JobStore } from '../../../../src/export-service/store/jobs.ts';
+import { PublishableError } from '../../../../src/wire/publishable-error.ts';
 
 let folder: string;
 let database: Database;
@@ -174,7 +175,8 @@ test('a key whose job was removed starts a new job', () => {
 test('a second process on the same folder is refused', async () => {
   await assert.rejects(
     () => openDatabase(folder),
-    (error) => error instanceof StoreError && error.code === 'StoreBusy' && /another/.test(error.message),
+    (error) =>
+      error instanceof PublishableError && error.code === 'StoreBusy' && /another/.test(error.message),
   );
 });
 
@@ -183,15 +185,15 @@ test('a data folder of a newer version, and a path that is not a folder, are ref
   database.close();
   await assert.rejects(
     () => openDatabase(folder),
-    (error) => error instanceof StoreError && error.code === 'StoreTooNew',
+    (error) => error instanceof PublishableError && error.code === 'StoreTooNew',
   );
   await assert.rejects(
     () => openDatabase('/dev/null/data'),
-    (error) => error instanceof StoreError && error.code === 'StoreUnusable',
+    (error) => error instanceof PublishableError && error.code === 'StoreUnusable',
   );
   await assert.rejects(
     () => openDatabase('/proc/data'),
-    (error) => error instanceof StoreError && error.code === 'StoreUnusable',
+    (error) => error instanceof PublishableError && error.code === 'StoreUnusable',
   );
   rmSync(join(folder, 'state.sqlite'));
   await reopen();

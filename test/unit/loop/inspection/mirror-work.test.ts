@@ -3,15 +3,14 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { BundleError } from '../../../../src/bundle/bundle-error.ts';
 import type { PublishedLink } from '../../../../src/bundle/published-bundle.ts';
-import { failureOf, workOnMirror } from '../../../../src/loop/inspection/mirror-work.ts';
+import { copyFailure, workOnMirror } from '../../../../src/loop/inspection/mirror-work.ts';
 import { dropMirrorWork, resourceId } from '../../../../src/loop/memory.ts';
 import { type Mirrors, noMirrors } from '../../../../src/loop/ports.ts';
-import { MirrorError } from '../../../../src/mirror/mirror-error.ts';
 import type { Observation } from '../../../../src/reconcile/observation.ts';
 import type { ActionResult } from '../../../../src/reconcile/result.ts';
 import type { ObjectKey } from '../../../../src/wire/cluster.ts';
+import { PublishableError } from '../../../../src/wire/publishable-error.ts';
 import { copied, linkless, ref, withStatus, withWanted } from '../../reconcile/cases/conditions.ts';
 import { active, at, calm, mirror, publishedLink, t0 } from '../../reconcile/cases/observations.ts';
 import { bytesOf, exportObject, linkOf, metaOf, openPorts, type Ports, resource } from '../ports.ts';
@@ -243,7 +242,7 @@ test('a failure that the copy reports is the failure of the work', async () => {
 
 test('an error of the mirror is the failure of the work', async () => {
   const { ports, work } = openEnvironment({
-    look: () => Promise.reject(new MirrorError('Unreachable', 'no answer', { retryAfterMs: 7000 })),
+    look: () => Promise.reject(new PublishableError('Unreachable', 'no answer', { retryAfterMs: 7000 })),
   });
   await work('look', copied);
   await ports.clock.pass(0);
@@ -254,30 +253,30 @@ test('an error of the mirror is the failure of the work', async () => {
 for (const [name, error, code, retryAfterMs] of [
   [
     'of a mirror keeps its code and Retry-After',
-    new MirrorError('Denied', 'x', { retryAfterMs: 5 }),
+    new PublishableError('Denied', 'x', { retryAfterMs: 5 }),
     'Denied',
     5,
   ],
   [
     'about other content than the published one is ContentChanged',
-    new BundleError('rejected', 'DigestMismatch', 'x'),
+    new PublishableError('DigestMismatch', 'x', { kind: 'refused' }),
     'ContentChanged',
     undefined,
   ],
   [
     'about an archive keeps its code',
-    new BundleError('expired-link', 'LinkExpired', 'x'),
+    new PublishableError('LinkExpired', 'x', { kind: 'wait' }),
     'LinkExpired',
     undefined,
   ],
 ] as const) {
   test(`a failure ${name}`, () => {
-    const failure = failureOf(error);
+    const failure = copyFailure(error);
     assert.deepEqual([failure.code, failure.retryAfterMs], [code, retryAfterMs]);
   });
 }
 
 test('a failure never holds the text of an unknown error', () => {
-  const failure = failureOf(new Error('https://storage.example.com/?signature=secret'));
+  const failure = copyFailure(new Error('https://storage.example.com/?signature=secret'));
   assert.ok(!`${failure.code}${failure.message}`.includes('secret'));
 });

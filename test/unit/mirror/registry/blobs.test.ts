@@ -7,7 +7,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { after, afterEach, describe, test } from 'node:test';
 import type { Descriptor } from '../../../../src/mirror/carrier.ts';
-import { MirrorError } from '../../../../src/mirror/mirror-error.ts';
+import { PublishableError } from '../../../../src/wire/publishable-error.ts';
 import { noise } from '../../../support/noise.ts';
 import { createAuthority } from '../../../support/pki.ts';
 import { portOf, type StorageAnswer } from '../../../support/storage-server.ts';
@@ -300,7 +300,7 @@ describe('the address guard', () => {
   for (const host of ['127.0.0.1:5000', '169.254.169.254', 'localhost', '[::1]:5000', '10.1.2.3']) {
     test(`refuses ${host} before any request`, async () => {
       const client = openClient(`oci://${host}/docs/site`, { allowPrivateAddresses: false });
-      const refused = { mirrorCode: 'AddressNotAllowed', isTemporary: false };
+      const refused = { code: 'AddressNotAllowed', isTemporary: false };
       await assert.rejects(client.readManifest('v1', never), refused);
     });
   }
@@ -536,7 +536,7 @@ describe('writing a blob', () => {
   }
 
   test('passes on a failure that its source names itself', async () => {
-    const full = new MirrorError('SpoolFull', 'The spool is full. Make room.');
+    const full = new PublishableError('SpoolFull', 'The spool is full. Make room.');
     const { carrier } = await startRegistry(uploads('/up', keeping([])));
     // biome-ignore lint/correctness/useYield: it fails at once
     const open = async function* (): AsyncGenerator<Uint8Array> {

@@ -3,10 +3,10 @@
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { MirrorError } from '../../../../src/mirror/mirror-error.ts';
 import { findCredentials } from '../../../../src/mirror/registry/docker-config.ts';
 import { readRegistryCredentials } from '../../../../src/mirror/registry/registry-credentials.ts';
 import { type Repository, readRepository } from '../../../../src/mirror/registry/repository.ts';
+import { PublishableError } from '../../../../src/wire/publishable-error.ts';
 import * as fc from '../../../support/properties.ts';
 import { runToItsEnd } from '../../../support/watchdog.ts';
 
@@ -18,12 +18,12 @@ const usernameOf = (config: string, of: Repository): string | undefined => {
   return found?.kind === 'password' ? found.username : undefined;
 };
 
-function refusal(work: () => unknown): MirrorError {
+function refusal(work: () => unknown): PublishableError {
   try {
     work();
   } catch (error) {
-    assert.ok(error instanceof MirrorError);
-    assert.equal(error.mirrorCode, 'InvalidCredentials');
+    assert.ok(error instanceof PublishableError);
+    assert.equal(error.code, 'InvalidCredentials');
     assert.doesNotMatch(error.message, /hunter2|bot/);
     return error;
   }
@@ -272,7 +272,7 @@ describe('a config', () => {
         try {
           findCredentials(text, repository);
         } catch (error) {
-          assert.ok(error instanceof MirrorError && error.mirrorCode === 'InvalidCredentials', String(error));
+          assert.ok(error instanceof PublishableError && error.code === 'InvalidCredentials', String(error));
         }
       }),
     );

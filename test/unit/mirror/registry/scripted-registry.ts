@@ -5,9 +5,10 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Carrier, Descriptor, OpenBytes } from '../../../../src/mirror/carrier.ts';
-import { MirrorError, type MirrorErrorCode } from '../../../../src/mirror/mirror-error.ts';
+import type { MirrorErrorCode } from '../../../../src/mirror/mirror-error.ts';
 import { openRegistry, type RegistryOptions } from '../../../../src/mirror/registry/registry-client.ts';
 import { type Clock, systemClock } from '../../../../src/runtime/clock.ts';
+import { PublishableError } from '../../../../src/wire/publishable-error.ts';
 import { type Storage, type StorageAnswer, startStorage } from '../../../support/storage-server.ts';
 
 /** No message may hold it. */
@@ -103,12 +104,12 @@ export const sourceOf = (...pieces: readonly Buffer[]): OpenBytes =>
   };
 
 /** @returns the error, which holds no credentials, no address with a query and no body */
-export async function faultOf(work: Promise<unknown>, code: MirrorErrorCode): Promise<MirrorError> {
+export async function faultOf(work: Promise<unknown>, code: MirrorErrorCode): Promise<PublishableError> {
   try {
     await work;
   } catch (error) {
-    assert.ok(error instanceof MirrorError, String(error));
-    assert.equal(error.mirrorCode, code, error.message);
+    assert.ok(error instanceof PublishableError, String(error));
+    assert.equal(error.code, code, error.message);
     assert.doesNotMatch(error.message, /hunter2|secret|https?:\/\/|\?/);
     assert.match(error.message, /^[A-Z][^\n]*\.$/, 'a sentence');
     for (const sentence of error.message.split(/(?<=\.) /)) {

@@ -4,11 +4,11 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { defaultLimits } from '../../../../src/bundle/limits.ts';
-import { MirrorError } from '../../../../src/mirror/mirror-error.ts';
 import { runCopy } from '../../../../src/mirror/task/copy-run.ts';
 import { runLook, runVerify } from '../../../../src/mirror/task/look-run.ts';
 import type { LookTask } from '../../../../src/mirror/task/mirror-task.ts';
 import { claimPlace, ownerTag } from '../../../../src/mirror/task/owner-record.ts';
+import { PublishableError } from '../../../../src/wire/publishable-error.ts';
 import { createMemoryCarrier, type MemoryCarrier } from '../../../support/memory-carrier.ts';
 import { failsWith } from '../bundle-parts.ts';
 import { copyContext, place, site, taskBuilder } from './task-builder.ts';
@@ -87,7 +87,7 @@ test('a mirror that does not answer decides nothing', async () => {
   const carrier = createMemoryCarrier();
   const copy = await copied(carrier);
   carrier.beforeCall = (call) => {
-    if (call === 'hasBlob') throw new MirrorError('Unreachable', 'No answer.', { isTemporary: true });
+    if (call === 'hasBlob') throw new PublishableError('Unreachable', 'No answer.', { kind: 'retry' });
   };
   await assert.rejects(look(carrier, copy), failsWith('Unreachable', /./, true));
 });
@@ -134,13 +134,13 @@ test('a copy that cannot be removed stays reported, keeps none of the others, an
     carrier.beforeCall = (call) => {
       if (call !== 'removeTag' || !isFirst) return;
       isFirst = false;
-      throw new MirrorError(code, 'It stays.');
+      throw new PublishableError(code, 'It stays.');
     };
     const found = await look(carrier, copy, change);
     assert.deepEqual([found.unlisted?.length, found.retentionFailure?.code], [left, code]);
   }
   carrier.beforeCall = (call) => {
-    if (call === 'listTags') throw new MirrorError('Unreachable', 'No answer.');
+    if (call === 'listTags') throw new PublishableError('Unreachable', 'No answer.');
   };
   const { unlisted, retentionFailure } = await look(carrier, copy, change);
   assert.deepEqual([unlisted, retentionFailure?.code], [undefined, 'Unreachable']);
@@ -198,7 +198,7 @@ test('a mirror that refuses to delete still says whether the copy is there', asy
   const carrier = createMemoryCarrier();
   await claimPlace(carrier, place.owner, never);
   const [copy, old] = [await copied(carrier), await copied(carrier, 'old')];
-  carrier.removeTag = () => Promise.reject(new MirrorError('Denied', 'Deletes are off. Enable them.'));
+  carrier.removeTag = () => Promise.reject(new PublishableError('Denied', 'Deletes are off. Enable them.'));
   const found = await look(carrier, copy, { place: exclusive, expired: [old.digest] });
   assert.equal(found.isThere, true);
   assert.equal(found.retentionFailure?.code, 'Denied');

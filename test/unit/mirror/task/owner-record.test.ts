@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { MirrorError } from '../../../../src/mirror/mirror-error.ts';
 import { claimPlace, findOwner, ownerTag } from '../../../../src/mirror/task/owner-record.ts';
+import { PublishableError } from '../../../../src/wire/publishable-error.ts';
 import { createMemoryCarrier } from '../../../support/memory-carrier.ts';
 import { failsWith } from '../bundle-parts.ts';
 
@@ -94,7 +94,7 @@ for (const [name, manifest] of foreign) {
 test('a failure of the mirror passes through', async () => {
   const carrier = createMemoryCarrier();
   carrier.beforeCall = (call) => {
-    if (call === 'writeBlob') throw new MirrorError('Denied', 'A write was refused. Set credentials.');
+    if (call === 'writeBlob') throw new PublishableError('Denied', 'A write was refused. Set credentials.');
   };
   await assert.rejects(claimPlace(carrier, owner, never), failsWith('Denied'));
   assert.deepEqual([...carrier.tags], []);

@@ -18,7 +18,7 @@ import {
 } from '../../../../src/reconcile/settle/mirrored.ts';
 import { outputRefused, settle } from '../../../../src/reconcile/settle/settle.ts';
 import { maxUnlisted, statusSchema } from '../../../../src/staticexport/status-schema.ts';
-import type { MirrorFailure } from '../../../../src/wire/mirror-failure.ts';
+import type { PublishableFailure } from '../../../../src/wire/publishable-error.ts';
 import {
   complete,
   copied,
@@ -33,7 +33,7 @@ import {
 import { active, at, calm, copyOf, mirror, published, publishedLink, t0 } from '../cases/observations.ts';
 
 const other = 'b'.repeat(64);
-const denied: MirrorFailure = {
+const denied: PublishableFailure = {
   code: 'Denied',
   message: 'registry.example.com returned 401.',
   retryAfterMs: undefined,

@@ -9,9 +9,10 @@ import { test } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 import { z } from 'zod';
 import { type Clock, systemClock } from '../../../../src/runtime/clock.ts';
-import { keepAliveMs, ListenError, listenHttp } from '../../../../src/runtime/http/http-listener.ts';
+import { keepAliveMs, listenHttp } from '../../../../src/runtime/http/http-listener.ts';
 import { cutStalledReader } from '../../../../src/runtime/http/stalled-reader.ts';
 import { createUnreadBytes } from '../../../../src/runtime/http/unread-bytes.ts';
+import { PublishableError } from '../../../../src/wire/publishable-error.ts';
 import { eventually } from '../../../support/eventually.ts';
 
 const local = { host: '127.0.0.1', port: 0 };
@@ -298,7 +299,7 @@ test('an address in use is a clear error', async () => {
   await assert.rejects(
     listenHttp({ host: '127.0.0.1', port: first.port }, () => {}, systemClock),
     (error) => {
-      assert.ok(error instanceof ListenError);
+      assert.ok(error instanceof PublishableError);
       assert.equal(error.code, 'EADDRINUSE');
       assert.match(error.message, /choose another port/);
       return true;

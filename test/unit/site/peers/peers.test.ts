@@ -3,11 +3,11 @@
 
 import assert from 'node:assert/strict';
 import { beforeEach, test } from 'node:test';
-import { BundleError } from '../../../../src/bundle/bundle-error.ts';
 import type { PeerStatus } from '../../../../src/bundle/peer/peer-request.ts';
 import { silentLogger } from '../../../../src/runtime/logger.ts';
 import type { PeerIntent } from '../../../../src/site/peers/peer-port.ts';
 import { createPeers, type Peers } from '../../../../src/site/peers/peers.ts';
+import { PublishableError } from '../../../../src/wire/publishable-error.ts';
 import { type ManualClock, manualClock } from '../manual-clock.ts';
 
 const digest = 'd'.repeat(64);
@@ -88,7 +88,7 @@ test('a peer that sends wrong data is skipped for minutes, and the next peer is 
   words.set('liar', says('have', 'liar'));
   words.set('owner', says('have', 'owner'));
   takeResult = (origin) => {
-    if (origin === 'liar') throw new BundleError('rejected', 'CopyRefused', 'lied');
+    if (origin === 'liar') throw new PublishableError('CopyRefused', 'lied', { kind: 'refused' });
   };
   assert.equal(await bringFor(0), true);
   assert.deepEqual(
@@ -110,7 +110,7 @@ test('a peer that sends wrong data is skipped for minutes, and the next peer is 
 test('a peer that breaks off is skipped for 5 s, then for twice as long each time, up to 5 min', async () => {
   words.set('owner', says('have', 'owner'));
   takeResult = () => {
-    throw new BundleError('transient', 'PeerLost', 'gone');
+    throw new PublishableError('PeerLost', 'gone', { kind: 'retry' });
   };
   for (const skippedMs of [5_000, 10_000, 20_000, 40_000, 80_000, 160_000, 300_000, 300_000]) {
     takes = [];
@@ -123,7 +123,7 @@ test('a peer that breaks off is skipped for 5 s, then for twice as long each tim
   takeResult = () => {};
   assert.equal(await copyNow(), true);
   takeResult = () => {
-    throw new BundleError('transient', 'PeerLost', 'gone');
+    throw new PublishableError('PeerLost', 'gone', { kind: 'retry' });
   };
   assert.equal(await copyNow(), false);
   await clock.pass(5_000);
@@ -135,7 +135,7 @@ test('a peer that breaks off each copy does not prolong the wait for another wit
   words.set('broken', says('have', 'broken'));
   words.set('slow', says('fetching', 'slow', 7));
   takeResult = () => {
-    throw new BundleError('transient', 'PeerLost', 'gone');
+    throw new PublishableError('PeerLost', 'gone', { kind: 'retry' });
   };
   assert.equal(await bringFor(9_000), 'waiting');
   await clock.pass(1_500);
@@ -153,7 +153,7 @@ test('a copy is taken without an announcement, and only from a peer that has it'
 test('a peer that has it and stays busy is waited for no longer than 10 s', async () => {
   words.set('busy', says('have', 'busy'));
   takeResult = () => {
-    throw new BundleError('transient', 'PeerBusy', 'busy');
+    throw new PublishableError('PeerBusy', 'busy', { kind: 'retry' });
   };
   assert.equal(await bringFor(9_000), 'waiting');
   await clock.pass(1_500);
@@ -165,7 +165,7 @@ test('a busy peer is asked again, and does not count as a failure', async () => 
   let times = 0;
   takeResult = () => {
     times += 1;
-    if (times < 3) throw new BundleError('transient', 'PeerBusy', 'busy');
+    if (times < 3) throw new PublishableError('PeerBusy', 'busy', { kind: 'retry' });
   };
   assert.equal(await bringFor(1000), true);
   assert.deepEqual([takes.length, outcomes], [3, ['ok']]);
@@ -189,10 +189,10 @@ test('a peer with progress is waited for no longer than 5 min', async () => {
 test('a full disk is a fault of this server, and no peer is skipped', async () => {
   words.set('owner', says('have', 'owner'));
   takeResult = () => {
-    throw new BundleError('transient', 'StoreFull', 'full');
+    throw new PublishableError('StoreFull', 'full', { kind: 'retry' });
   };
   const error = await bringFor(0);
-  assert.ok(error instanceof BundleError && error.code === 'StoreFull');
+  assert.ok(error instanceof PublishableError && error.code === 'StoreFull');
   takeResult = () => {};
   assert.equal(await copyNow(), true);
 });

@@ -7,12 +7,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { pathToFileURL } from 'node:url';
-import { BundleError } from '../../../../src/bundle/bundle-error.ts';
 import { refusal } from '../../../../src/bundle/refusal.ts';
 import { readInvocation } from '../../../../src/runtime/flags/flags.ts';
 import { bundleServer } from '../../../../src/site/server-flags.ts';
 import { nameFlag, openPreparation } from '../../../../src/site/source/link-source.ts';
 import { Link } from '../../../../src/wire/link.ts';
+import { PublishableError } from '../../../../src/wire/publishable-error.ts';
 import { makeArchive, makeSite } from '../../../integration/bundle-server/archive.ts';
 
 const nothingPublished = {
@@ -34,7 +34,7 @@ for (const [code, words] of [
 ] as const) {
   test(`${code} names its flag`, () => {
     const named = nameFlag(refusal(code, code === 'FileTooLarge' ? { name: 'a/b' } : {}), limits);
-    assert.ok(named instanceof BundleError);
+    assert.ok(named instanceof PublishableError);
     assert.deepEqual([named.kind, named.code], ['rejected', code]);
     assert.match(named.message, words);
   });

@@ -3,17 +3,19 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import pino from 'pino';
-import { BundleError } from '../../../../src/bundle/bundle-error.ts';
 import type { ServedBundle } from '../../../../src/bundle/published-bundle.ts';
 import { mirrorSource } from '../../../../src/site/source/mirror-source.ts';
 import { Link } from '../../../../src/wire/link.ts';
+import { PublishableError } from '../../../../src/wire/publishable-error.ts';
 
 const digest = 'a'.repeat(64);
 const ref = `oci://registry.example.com/docs@sha256:${'b'.repeat(64)}`;
 const link = Link.parse('https://storage.example.com/x') ?? assert.fail();
 const unknown = { version: undefined, jobId: undefined, issuedAt: undefined, expiresAt: undefined };
 const copied: ServedBundle = { ...unknown, ref, digest, link: undefined };
-const denied = new BundleError('transient', 'Denied', 'Registry host registry.example.com returned 401.');
+const denied = new PublishableError('Denied', 'Registry host registry.example.com returned 401.', {
+  kind: 'retry',
+});
 
 async function obtain(published: ServedBundle, fault?: Error) {
   const asked: string[] = [];

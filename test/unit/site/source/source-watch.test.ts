@@ -3,7 +3,6 @@
 
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, test } from 'node:test';
-import { BundleError } from '../../../../src/bundle/bundle-error.ts';
 import type { ServedBundle } from '../../../../src/bundle/published-bundle.ts';
 import { oddAnswer } from '../../../../src/bundle/refusal.ts';
 import {
@@ -25,6 +24,7 @@ import { createServedRecord } from '../../../../src/site/source/served-record.ts
 import type { SourceReading } from '../../../../src/site/source/source-decision.ts';
 import { createSourceWatch, type SourceWatch } from '../../../../src/site/source/source-watch.ts';
 import { Link } from '../../../../src/wire/link.ts';
+import { PublishableError } from '../../../../src/wire/publishable-error.ts';
 import { readText } from '../../../support/store-builder.ts';
 import { type MemoryBundle, storedBundle } from '../fixtures.ts';
 import { type ManualClock, manualClock } from '../manual-clock.ts';
@@ -188,11 +188,11 @@ async function readAll(): Promise<readonly string[]> {
 
 const servedVersion = (): string | undefined => site.view()?.active.version;
 const fails = (error: unknown) => (): Promise<never> => Promise.reject(error);
-const expired = new BundleError('expired-link', 'LinkExpired', 'the link expired');
-const transient = new BundleError('transient', 'StorageUnavailable', 'the storage is busy');
+const expired = new PublishableError('LinkExpired', 'the link expired', { kind: 'wait' });
+const transient = new PublishableError('StorageUnavailable', 'the storage is busy', { kind: 'retry' });
 const full = storeFull();
 const maintenance = oddAnswer('HtmlInsteadOfArchive');
-const refused = new BundleError('rejected', 'NotAnArchive', 'this is no archive');
+const refused = new PublishableError('NotAnArchive', 'this is no archive', { kind: 'refused' });
 
 test('a first start waits for bundle.json, downloads, serves, and only then records the version', async () => {
   await start();
@@ -351,7 +351,7 @@ test('a full store keeps the former versions while what is served is not recorde
 for (const failure of [expired, full, refused]) {
   test(`a disk that cannot give the published content for a moment is asked again, also after ${failure.code}`, async () => {
     publish('v1', 'first', store.put('v1'));
-    store.openFailure = new BundleError('transient', 'StoreUnavailable', 'too many open files');
+    store.openFailure = new PublishableError('StoreUnavailable', 'too many open files', { kind: 'retry' });
     answer = fails(failure);
     await start();
     assert.deepEqual(
@@ -369,7 +369,7 @@ test('a failure of other content does not count: the disk is asked again after a
   answer = fails(expired);
   await start();
   publish('v1', 'first', store.put('v1'));
-  store.openFailure = new BundleError('transient', 'StoreUnavailable', 'too many open files');
+  store.openFailure = new PublishableError('StoreUnavailable', 'too many open files', { kind: 'retry' });
   answer = fails(refused);
   await clock.pass(pollMs);
   assert.equal(watch.progress().state, 'backing-off');
@@ -380,7 +380,9 @@ test('a failure of other content does not count: the disk is asked again after a
 
 test('an archive that is refused while the disk cannot give the content is not fetched again and again', async () => {
   publish('v1', 'first', store.put('v1'));
-  store.openFailure = new BundleError('transient', 'StoreUnavailable', 'the file system is broken');
+  store.openFailure = new PublishableError('StoreUnavailable', 'the file system is broken', {
+    kind: 'retry',
+  });
   answer = fails(refused);
   await start();
   await clock.pass(5 * 60_000);
@@ -486,7 +488,7 @@ for (const place of ['pointer', 'setAside'] as const)
   test(`a disk that is unreadable for a moment at start is read again, and its last version is served: ${place}`, async () => {
     store[place] = store.put('v1');
     store.facts = { version: 'v1', activatedAt: 1 };
-    store.readFailure = new BundleError('transient', 'StoreUnavailable', 'too many open files');
+    store.readFailure = new PublishableError('StoreUnavailable', 'too many open files', { kind: 'retry' });
     publish('v2');
     answer = fails(expired);
     await start();
@@ -569,7 +571,7 @@ for (const { name, publish } of withoutVendor) {
 test('a check that the machine could not do to its end is done again, and the bundle stays served', async () => {
   publish('v1');
   const check = await startInCheck();
-  const failure = new BundleError('transient', 'StoreUnavailable', 'too many open files');
+  const failure = new PublishableError('StoreUnavailable', 'too many open files', { kind: 'retry' });
   store.readFailure = failure;
   check.fail(failure);
   answer = fails(expired);
@@ -650,7 +652,9 @@ test('what was set aside goes once another bundle of the disk is proven', async 
 
 test('published content that the disk cannot give is asked of the other sources', async () => {
   publish('v1', 'first', store.put('v1'));
-  store.openFailure = new BundleError('transient', 'StoreUnavailable', 'the file system is broken');
+  store.openFailure = new PublishableError('StoreUnavailable', 'the file system is broken', {
+    kind: 'retry',
+  });
   answer = async () => {
     store.openFailure = undefined;
     return { digest: store.put('v1') };
@@ -660,7 +664,9 @@ test('published content that the disk cannot give is asked of the other sources'
 });
 
 test('a fault of the disk that lasts ten seconds no longer hides the version behind it', async () => {
-  store.readFailure = new BundleError('transient', 'StoreUnavailable', 'the file system is broken');
+  store.readFailure = new PublishableError('StoreUnavailable', 'the file system is broken', {
+    kind: 'retry',
+  });
   await start();
   await clock.pass(2 * pollMs);
   assert.equal(store.searches.at(-1), true);
@@ -668,7 +674,9 @@ test('a fault of the disk that lasts ten seconds no longer hides the version beh
 });
 
 test('a disk that keeps failing is searched less and less often, and at least every half minute', async () => {
-  store.readFailure = new BundleError('transient', 'StoreUnavailable', 'the file system is broken');
+  store.readFailure = new PublishableError('StoreUnavailable', 'the file system is broken', {
+    kind: 'retry',
+  });
   await start();
   await clock.pass(60 * 60_000);
   const searches = store.searches.filter((passesFaults) => passesFaults).length;
@@ -681,7 +689,9 @@ test('a disk that keeps failing is searched less and less often, and at least ev
 });
 
 test('a search that waits is forgotten once something is served, and a full store drops former versions', async () => {
-  store.readFailure = new BundleError('transient', 'StoreUnavailable', 'the file system is broken');
+  store.readFailure = new PublishableError('StoreUnavailable', 'the file system is broken', {
+    kind: 'retry',
+  });
   await start();
   await clock.pass(10 * 60_000);
   publish('v1');
@@ -784,7 +794,7 @@ test('a full store is filled once there is room, and not asked again before', as
 });
 
 test('a link that the storage refuses is tried again within a minute, and a new one at once', async () => {
-  answer = fails(new BundleError('refused-link', 'LinkRefused', 'Storage s3.example.com returned 403'));
+  answer = fails(new PublishableError('LinkRefused', 'Storage s3.example.com returned 403'));
   publish('v1', 'first');
   await start();
   assert.equal(watch.progress().state, 'link-refused');
@@ -797,8 +807,7 @@ test('a link that the storage refuses is tried again within a minute, and a new 
 });
 
 test('a link that is not valid yet is tried when it is', async () => {
-  const numbers = { retryAfterMs: 120_000 };
-  answer = fails(new BundleError('early-link', 'LinkNotYetValid', 'said', { numbers }));
+  answer = fails(new PublishableError('LinkNotYetValid', 'said', { kind: 'wait', retryAfterMs: 120_000 }));
   publish('v1');
   await start();
   assert.equal(watch.progress().state, 'link-not-yet-valid');

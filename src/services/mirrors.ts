@@ -107,7 +107,7 @@ export function createMirrors(options: MirrorsOptions): MirrorThreads {
       const { inspected, copy } = await inWorkFolder(tmpdir(), { signal, clock, random }, work);
       return { ...inspected, copy };
     } catch (error) {
-      signal.throwIfAborted();
+      if (error === signal.reason) throw error;
       // Before the mirror has answered, a failure is the mirror's; between that and the copying, the archive's.
       const { isOpen, inspected } = reached;
       if (isOpen && inspected === undefined) throw error;

@@ -84,7 +84,7 @@ export async function readMirrored(
 }
 
 function unreadable(cause: unknown, remedy: string): unknown {
-  if (!(cause instanceof PublishableError)) return cause;
+  if (!(cause instanceof PublishableError) || cause instanceof CliError) return cause;
   const { outcome, code, message } = failureOf(cause);
   const next = ['Check --mirror-credentials, --mirror-endpoint and --mirror-path-style.', remedy];
   const whose = lasting.has(code) ? 'usage' : outcome;

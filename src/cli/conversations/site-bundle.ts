@@ -124,7 +124,8 @@ async function readPublished(
       return { version, index: await download(link, options, context) };
     } catch (error) {
       context.signal.throwIfAborted();
-      if (copy === undefined || !(error instanceof PublishableError)) throw error;
+      if (copy === undefined || !(error instanceof PublishableError) || error instanceof CliError)
+        throw error;
       context.progress.note(`The link cannot be read (${error.code}). Reading the copy in the mirror`);
     }
   }

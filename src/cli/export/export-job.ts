@@ -179,7 +179,7 @@ async function downloadChecked(
       return { jobId, version, index, issued, issuedAt };
     } catch (error) {
       if (signal.aborted) throw last ?? signal.reason;
-      if (!(error instanceof PublishableError)) throw error;
+      if (!(error instanceof PublishableError) || error instanceof CliError) throw error;
       if (error.kind === 'refused') await forget(state);
       if (error.kind === 'refused' || links >= mostLinks) throw error;
       const said = withoutRemark(failureOf(error).message);

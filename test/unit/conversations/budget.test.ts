@@ -42,9 +42,9 @@ test('a wait longer than the rule allows ends with the time', async (t) => {
   for (let count = 0; count < 10; count += 1) (await budget.take(signal))();
   await assert.rejects(budget.take(signal), {
     code: 'BudgetSpent',
-    kind: 'temporary',
+    kind: 'wait',
     message: /again from 2026-11-26T13:00:00Z/,
-    retryAt: Date.UTC(2026, 10, 26, 13),
+    retryAfterMs: hour,
   });
   clock.leap(hour - 30_000);
   (await budget.take(signal))();

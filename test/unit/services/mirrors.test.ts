@@ -190,7 +190,7 @@ test('a look, and why a place could not be tidied', async () => {
     message: 'No.',
     retryAfterMs: 7000,
   });
-  assert.ok(!('retentionFailure' in (await look('r'))));
+  assert.equal((await look('r')).retentionFailure, undefined);
   await assert.rejects(look('fail'), failsWith('Denied'));
   await assert.rejects(look('exit'), failsWith('WorkFailed', /registry/, true));
   await assert.rejects(look('hang', whenItHangs()), failsWith('Unreachable', /longer than allowed/, true));

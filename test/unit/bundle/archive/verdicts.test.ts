@@ -63,7 +63,7 @@ describe('each row of the verdict table holds', () => {
         if (verdict === 'rejected' || verdict === 'retried') {
           await assert.rejects(reading, (error) => {
             assert.ok(error instanceof PublishableError, String(error));
-            const kind = verdict === 'rejected' ? 'rejected' : 'transient';
+            const kind = verdict === 'rejected' ? 'refused' : 'retry';
             assert.deepEqual([error.kind, error.code], [kind, code], error.message);
             return true;
           });

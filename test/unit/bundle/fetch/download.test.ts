@@ -159,18 +159,18 @@ test('the announced size is reported before any byte is read, and may end the do
 describe('an answer other than the archive', () => {
   const expired = '<?xml version="1.0"?><Error><Code>ExpiredToken</Code><Message>SECRET</Message></Error>';
   const table: readonly (readonly [number, string, string, string])[] = [
-    [401, '', 'refused-link', 'LinkRefused'],
-    [403, '<Error><Code>AccessDenied</Code></Error>', 'refused-link', 'LinkRefused'],
-    [404, '', 'refused-link', 'LinkRefused'],
-    [410, '', 'refused-link', 'LinkRefused'],
-    [400, expired, 'expired-link', 'LinkExpired'],
-    [400, 'Request has expired', 'expired-link', 'LinkExpired'],
-    [400, 'bad request', 'transient', 'StorageUnavailable'],
-    [418, '', 'transient', 'StorageUnavailable'],
-    [429, 'request expired', 'transient', 'StorageUnavailable'],
-    [500, '', 'transient', 'StorageUnavailable'],
-    [503, 'token expired', 'transient', 'StorageUnavailable'],
-    [204, '', 'transient', 'DownloadInterrupted'],
+    [401, '', 'stall', 'LinkRefused'],
+    [403, '<Error><Code>AccessDenied</Code></Error>', 'stall', 'LinkRefused'],
+    [404, '', 'stall', 'LinkRefused'],
+    [410, '', 'stall', 'LinkRefused'],
+    [400, expired, 'wait', 'LinkExpired'],
+    [400, 'Request has expired', 'wait', 'LinkExpired'],
+    [400, 'bad request', 'retry', 'StorageUnavailable'],
+    [418, '', 'retry', 'StorageUnavailable'],
+    [429, 'request expired', 'retry', 'StorageUnavailable'],
+    [500, '', 'retry', 'StorageUnavailable'],
+    [503, 'token expired', 'retry', 'StorageUnavailable'],
+    [204, '', 'retry', 'DownloadInterrupted'],
   ];
   for (const [status, body, kind, code] of table) {
     test(`${status} "${body.slice(0, 40)}" is ${kind} ${code}`, async () => {
@@ -199,7 +199,7 @@ describe('an answer other than the archive', () => {
     const fault = await faultOf(
       requireLink(`${origin}/b?X-Amz-Date=${start}&X-Amz-Expires=900&${signature}`),
     );
-    assert.deepEqual([fault.kind, fault.code], ['early-link', 'LinkNotYetValid']);
+    assert.deepEqual([fault.kind, fault.code], ['wait', 'LinkNotYetValid']);
     assert.ok(Math.abs((fault.retryAfterMs ?? 0) - 3_600_000) < 10_000);
   });
 
@@ -207,7 +207,7 @@ describe('an answer other than the archive', () => {
     const { link, close } = await startStorage(() => {});
     await close();
     const fault = await faultOf(link());
-    assert.deepEqual([fault.kind, fault.code], ['transient', 'DownloadFailed']);
+    assert.deepEqual([fault.kind, fault.code], ['retry', 'DownloadFailed']);
     assert.match(fault.message, /ECONNREFUSED/);
   });
 
@@ -216,7 +216,7 @@ describe('an answer other than the archive', () => {
       response.writeHead(200, { 'content-length': 10 }).write('x');
     });
     const fault = await faultOf(link(), { limits: { idleTimeoutMs: 2_000 } });
-    assert.deepEqual([fault.kind, fault.code], ['transient', 'DownloadInterrupted']);
+    assert.deepEqual([fault.kind, fault.code], ['retry', 'DownloadInterrupted']);
   });
 
   test('all the time allowed is transient, a broken connection in between or not', async () => {
@@ -226,7 +226,7 @@ describe('an answer other than the archive', () => {
       expiring.abort(new DOMException('late', 'TimeoutError'));
     });
     const fault = await faultOf(link(), { clock: { ...hastyClock, deadline: () => expiring.signal } });
-    assert.deepEqual([fault.kind, fault.code], ['transient', 'DownloadTimeout']);
+    assert.deepEqual([fault.kind, fault.code], ['retry', 'DownloadTimeout']);
   });
 
   test('the caller’s abort is its own reason', async () => {
@@ -275,7 +275,7 @@ describe('a broken connection', () => {
     test(`${name} asks for a fresh start`, async () => {
       const { link, requests } = await storage((_request, response) => breakOff(response, headers));
       const fault = await faultOf(link());
-      assert.deepEqual([fault.kind, fault.code], ['transient', 'DownloadInterrupted']);
+      assert.deepEqual([fault.kind, fault.code], ['retry', 'DownloadInterrupted']);
       assert.equal(requests.length, 1);
     });
   }
@@ -309,7 +309,7 @@ describe('a broken connection', () => {
       if (count === 1) breakOff(response, { etag: strongEtag });
       else response.writeHead(403).end();
     });
-    assert.equal((await faultOf(link().validUntil(0))).kind, 'expired-link');
+    assert.equal((await faultOf(link().validUntil(0))).kind, 'wait');
   });
 
   test('of an archive without a length never passes for its end', async () => {
@@ -366,7 +366,7 @@ describe('an internal address', () => {
       const fault = await faultOf(requireLink(`http://${host}:${port}/?${signature}`), {
         allowPrivateAddresses: false,
       });
-      assert.deepEqual([fault.kind, fault.code], ['transient', 'PrivateLink']);
+      assert.deepEqual([fault.kind, fault.code], ['retry', 'PrivateLink']);
       assert.equal(requests.length, 0);
     });
   }
@@ -384,7 +384,7 @@ describe('TLS', () => {
     const trusted = await fetchAll(started.link(), { agent: { extraCaPem: authority.certificatePem } });
     assert.deepEqual(trusted, archive);
     const fault = await faultOf(started.link());
-    assert.deepEqual([fault.kind, fault.code], ['transient', 'CertificateNotTrusted']);
+    assert.deepEqual([fault.kind, fault.code], ['retry', 'CertificateNotTrusted']);
     assert.match(
       fault.message,
       /^Storage 127\.0\.0\.1:\d+ showed a certificate .*--extra-ca-file, or extraCa of the chart$/,

@@ -38,7 +38,7 @@ async function follow(allowPrivateLinks = false, address = start) {
 
 const turnedAway = (code: string) => (error: unknown) => {
   assert.ok(error instanceof PublishableError);
-  assert.deepEqual([error.kind, error.code], ['transient', code]);
+  assert.deepEqual([error.kind, error.code], ['retry', code]);
   assert.ok(!error.message.includes('5ec2e7'));
   return true;
 };

@@ -40,7 +40,7 @@ test('a file is read whole, and its size is reported before', async () => {
 
 test('a file link that is not allowed is refused without reading the file', async () => {
   for (const name of [path, `${path}x`]) {
-    await assert.rejects(read(name, { allowFileLinks: false }), { kind: 'rejected', code: 'FileLink' });
+    await assert.rejects(read(name, { allowFileLinks: false }), { kind: 'refused', code: 'FileLink' });
   }
 });
 
@@ -50,13 +50,13 @@ test('a missing file is a dead link, a folder is not an archive, and no error ho
     assert.deepEqual([error.kind, error.code], [kind, code]);
     return !error.message.includes(folder);
   };
-  await assert.rejects(read(`${path}x`), isSilent('expired-link', 'LinkExpired'));
-  await assert.rejects(read(folder), isSilent('transient', 'UnknownArchiveType'));
+  await assert.rejects(read(`${path}x`), isSilent('wait', 'LinkExpired'));
+  await assert.rejects(read(folder), isSilent('retry', 'UnknownArchiveType'));
 });
 
 test('more than the bound is refused', async () => {
   const limits = { maxArchiveBytes: archive.length - 1 };
-  await assert.rejects(read(path, { limits }), { kind: 'rejected', code: 'ArchiveTooLarge' });
+  await assert.rejects(read(path, { limits }), { kind: 'refused', code: 'ArchiveTooLarge' });
 });
 
 test('what is not admitted is not read', async () => {

@@ -76,7 +76,7 @@ test('each file of a zip is progress, because it is unpacked after its last byte
 for (const step of ['writeText', 'rename', 'syncFolder', 'makeFolder'] as const) {
   test(`no room at ${step} is StoreFull and leaves nothing`, async () => {
     const disk: StoreDisk = { ...systemDisk, [step]: () => Promise.reject(noSpace) };
-    await assert.rejects(run({ disk }), { kind: 'transient', code: 'StoreFull' });
+    await assert.rejects(run({ disk }), { kind: 'retry', code: 'StoreFull' });
     const left = await readdir(join(dir, 'store'), { recursive: true });
     assert.deepEqual(
       left.filter((name) => name !== 'bundles'),
@@ -168,7 +168,7 @@ for (const [code, fault] of [
 ] as const) {
   test(`${code} of a disk is ${fault}, and its path is not repeated`, () => {
     const error = storeFault(Object.assign(new Error(`${code}: failed, open '/secret/place'`), { code }));
-    assert.deepEqual([error.kind, error.code], ['transient', fault]);
+    assert.deepEqual([error.kind, error.code], ['retry', fault]);
     assert.ok(!error.message.includes('secret'));
   });
 }
@@ -199,7 +199,7 @@ test('an archive larger than what is free is not fetched, and what is not known 
     return bytes;
   };
   const reports: BundleProgress[] = [];
-  await assert.rejects(run({ freeBytes: free(10) }, reports), { kind: 'transient', code: 'StoreFull' });
+  await assert.rejects(run({ freeBytes: free(10) }, reports), { kind: 'wait', code: 'StoreFull' });
   assert.ok(reports.every(({ receivedBytes }) => receivedBytes === 0));
   assert.deepEqual(asked, [join(dir, 'store')]);
   for (const bytes of [undefined, 1_000_000]) {

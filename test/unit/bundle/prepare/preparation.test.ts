@@ -143,17 +143,17 @@ test('the published digest is accepted, and nothing else is', async () => {
   assert.equal((await prepare(same)).digest, digest);
   const other = gzipSync(tarOf({ ...files, 'a.html': 'changed' }));
   const request = await requestOf((_request, response) => response.end(other), { expectedDigest: digest });
-  await assert.rejects(prepare(request), fault('rejected', 'DigestMismatch'));
+  await assert.rejects(prepare(request), fault('refused', 'DigestMismatch'));
   assert.deepEqual(await readdir(join(dir, 'bundles')), [digest]);
   assert.deepEqual(await readdir(dir), ['bundles']);
 });
 
 test('kind, code and message of an error cross the thread, and no file stays', async () => {
   const cases: readonly (readonly [StorageAnswer, string, string])[] = [
-    [(_request, response) => response.end('<html>'), 'transient', 'HtmlInsteadOfArchive'],
-    [(_request, response) => response.end(archive.subarray(0, -20)), 'rejected', 'TruncatedArchive'],
-    [(_request, response) => response.writeHead(403).end(), 'refused-link', 'LinkRefused'],
-    [(_request, response) => response.writeHead(500).end(), 'transient', 'StorageUnavailable'],
+    [(_request, response) => response.end('<html>'), 'retry', 'HtmlInsteadOfArchive'],
+    [(_request, response) => response.end(archive.subarray(0, -20)), 'refused', 'TruncatedArchive'],
+    [(_request, response) => response.writeHead(403).end(), 'stall', 'LinkRefused'],
+    [(_request, response) => response.writeHead(500).end(), 'retry', 'StorageUnavailable'],
   ];
   for (const [answer, kind, code] of cases) {
     await assert.rejects(prepare(await requestOf(answer)), fault(kind, code));
@@ -178,7 +178,7 @@ for (const [kind, bytes] of Object.entries(kinds)) {
       if (kind === 'tar') response.write(Buffer.alloc(200_000));
     });
     const isArchive = kind !== 'other';
-    const expected = isArchive ? fault('rejected', 'ParentPath') : fault('transient', 'UnknownArchiveType');
+    const expected = isArchive ? fault('refused', 'ParentPath') : fault('retry', 'UnknownArchiveType');
     await assert.rejects(prepare(request), expected);
   });
 }
@@ -187,7 +187,7 @@ test('a link to an internal address is refused unless that is allowed', async ()
   const request = await requestOf((_request, response) => response.end(archive), {
     allowPrivateLinks: false,
   });
-  await assert.rejects(prepare(request), fault('transient', 'PrivateLink'));
+  await assert.rejects(prepare(request), fault('retry', 'PrivateLink'));
   assert.equal(storages[0]?.requests.length, 0);
 });
 
@@ -202,7 +202,7 @@ test('a broken download without an ETag is started again, three times in all', a
   });
   assert.equal((await prepare(healing)).pages, 2);
   assert.equal(storages[0]?.requests.length, 3);
-  await assert.rejects(prepare(await requestOf(breaking)), fault('transient', 'DownloadInterrupted'));
+  await assert.rejects(prepare(await requestOf(breaking)), fault('retry', 'DownloadInterrupted'));
   assert.equal(storages[1]?.requests.length, 3);
 });
 
@@ -224,14 +224,14 @@ test('an abort ends thread, download and temporary files, with the caller’s re
 test('a deadline of the caller is a transient error', async () => {
   const late = AbortSignal.abort(new DOMException('late', 'TimeoutError'));
   const request = await requestOf((_request, response) => response.end(archive));
-  await assert.rejects(prepare(request, { signal: late }), fault('transient', 'PreparationTimeout'));
+  await assert.rejects(prepare(request, { signal: late }), fault('retry', 'PreparationTimeout'));
 });
 
 test('a store that cannot be written is transient', async () => {
   const storeDir = join(dir, 'file');
   await writeFile(storeDir, '');
   const request = await requestOf((_request, response) => response.end(archive), { storeDir });
-  await assert.rejects(prepare(request), fault('transient', 'StoreUnavailable'));
+  await assert.rejects(prepare(request), fault('retry', 'StoreUnavailable'));
 });
 
 test('a bad copy of the same bundle is replaced', async () => {
@@ -257,7 +257,7 @@ for (const [name, code] of [
     );
     const request = await requestOf((_request, response) => response.end(archive));
     const preparing = prepareInWorker(program, request, { signal: new AbortController().signal });
-    await assert.rejects(preparing, fault('transient', 'PreparationFailed'));
+    await assert.rejects(preparing, fault('retry', 'PreparationFailed'));
   });
 }
 
@@ -269,5 +269,5 @@ test('a thread that reports no progress for 15 minutes is ended', async () => {
     after: (ms: number, signal?: AbortSignal) => systemClock.after(ms === 15 * 60_000 ? 20 : ms, signal),
   };
   const preparing = prepareInWorker(program, request, { signal: new AbortController().signal, clock });
-  await assert.rejects(preparing, fault('transient', 'PreparationTimeout'));
+  await assert.rejects(preparing, fault('retry', 'PreparationTimeout'));
 });

@@ -99,7 +99,7 @@ test('where the check fails, what it proved stays proven and the rest never is',
   const { message } = bundleDamaged();
   assert.deepEqual(states(), ['proven', message]);
   assert.deepEqual([check.isProven(9), check.isProven(19)], [true, false]);
-  await assert.rejects(check.end, { code: 'BundleDamaged', kind: 'transient' });
+  await assert.rejects(check.end, { code: 'BundleDamaged', kind: 'retry' });
   await assert.rejects(check.untilProven(30), { code: 'BundleDamaged' });
   await check.untilProven(3);
 });

@@ -363,7 +363,7 @@ test('a temporary fault of the machine is reported, and the copy stays', async (
       const store = await openBundleStore(dir, { keep: 2, disk: { ...systemDisk, ...disk } });
       await assert.rejects(store.lastGood(), (error) => {
         assert.ok(error instanceof PublishableError);
-        assert.deepEqual([error.kind, error.code], ['transient', 'StoreUnavailable']);
+        assert.deepEqual([error.kind, error.code], ['retry', 'StoreUnavailable']);
         return true;
       });
     }
@@ -489,7 +489,7 @@ test('a store that cannot be created is a transient error', async () => {
   await writeFile(file, '');
   await assert.rejects(openBundleStore(join(file, 'store'), { keep: 2 }), (error) => {
     assert.ok(error instanceof PublishableError);
-    assert.deepEqual([error.kind, error.code], ['transient', 'StoreUnavailable']);
+    assert.deepEqual([error.kind, error.code], ['retry', 'StoreUnavailable']);
     assert.match(error.message, /ENOTDIR/);
     return true;
   });

@@ -66,10 +66,10 @@ test('a receiver that is busy gets the same request again', async (t) => {
 });
 
 for (const [status, kind, code] of [
-  [400, 'sink', 'WebhookRefused'],
-  [401, 'sink', 'WebhookRefused'],
-  [307, 'sink', 'WebhookRefused'],
-  [500, 'temporary', 'WebhookUnavailable'],
+  [400, 'stall', 'WebhookRefused'],
+  [401, 'stall', 'WebhookRefused'],
+  [307, 'stall', 'WebhookRefused'],
+  [500, 'retry', 'WebhookUnavailable'],
 ] as const) {
   test(`a receiver that answers ${status} ends the run with ${code}`, async (t) => {
     const { received, sink } = await startReceiver(

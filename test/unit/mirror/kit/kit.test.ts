@@ -63,7 +63,7 @@ test('every byte of a kit counts', async () => {
   };
   for (let at = 0; at < kit.length; at += 1) {
     changed[at] = (kit[at] ?? 0) ^ (1 << (at % 8));
-    await assert.rejects(check(at), { name: 'KitError' }, `byte ${at}`);
+    await assert.rejects(check(at), { kind: 'refused' }, `byte ${at}`);
     changed[at] = kit[at] ?? 0;
   }
   await check(0);

@@ -60,7 +60,7 @@ for (const text of [
 ]) {
   test(`${JSON.stringify(text.slice(0, 60))} is not a repository`, () => {
     assert.throws(() => readRepository(text), {
-      mirrorCode: 'InvalidReference',
+      code: 'InvalidReference',
       message: /oci:\/\/HOST\/REPOSITORY/,
     });
   });

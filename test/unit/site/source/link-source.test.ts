@@ -35,7 +35,7 @@ for (const [code, words] of [
   test(`${code} names its flag`, () => {
     const named = nameFlag(refusal(code, code === 'FileTooLarge' ? { name: 'a/b' } : {}), limits);
     assert.ok(named instanceof PublishableError);
-    assert.deepEqual([named.kind, named.code], ['rejected', code]);
+    assert.deepEqual([named.kind, named.code], ['refused', code]);
     assert.match(named.message, words);
   });
 }

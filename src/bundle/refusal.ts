@@ -104,7 +104,7 @@ export const oddAnswerCodes: readonly string[] = Object.keys(oddAnswers);
 
 /** Transient: the same link may lead to the archive later. */
 export function oddAnswer(code: OddAnswerCode): PublishableError {
-  return new PublishableError(code, `${oddAnswers[code]}; retrying`, { kind: 'retry' });
+  return new PublishableError(code, oddAnswers[code], { kind: 'retry' });
 }
 
 const longestName = 96;

@@ -32,7 +32,7 @@ export async function fetchHead(
   if (oid === undefined) throw await branchNotFound(branch, repository);
   const commit = await repository.objects.readCommit(oid);
   if (commit === undefined) {
-    throw new PublishableError('Unreachable', 'The git host sent no commit for the branch. Retrying.', {
+    throw new PublishableError('Unreachable', 'The git host sent no commit for the branch.', {
       kind: 'retry',
     });
   }

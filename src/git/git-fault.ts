@@ -27,7 +27,7 @@ function codeOf(error: unknown): string {
 export const timedOut = (deadlineMs: number, cause?: unknown): GitFault =>
   new PublishableError(
     'Timeout',
-    `The git host did not finish in time (${deadlineMs / 1000} s). Check that it answers. Retrying.`,
+    `The git host did not finish in time (${deadlineMs / 1000} s). Check that it answers.`,
     {
       kind: 'retry',
       cause,
@@ -43,7 +43,7 @@ export function networkFault(host: string, error: unknown): GitFault {
   const said = `Git host ${host} ${fault.what}. ${remedy}.`;
   return isOfCertificate(fault)
     ? new PublishableError('CertificateNotTrusted', said, { cause: error })
-    : new PublishableError('Unreachable', `${said} Retrying.`, { kind: 'retry', cause: error });
+    : new PublishableError('Unreachable', said, { kind: 'retry', cause: error });
 }
 
 export const addressNotAllowed = (host: string, cause?: unknown): GitFault =>
@@ -76,7 +76,7 @@ export function statusFault(
     );
   }
   if ([408, 409, 425, 429].includes(status) || status >= 500) {
-    return new PublishableError('Unreachable', `${returned}. Retrying.`, { kind: 'retry' });
+    return new PublishableError('Unreachable', `${returned}.`, { kind: 'retry' });
   }
   // A host that says why is one.
   return said === ''

@@ -257,7 +257,7 @@ function faultOf(refused: PackRefused): GitFault {
     case 'TooMuchWork':
       return tooLarge(`takes more than ${mebibytes(maxResolvedBytes)} of unpacked content to read`, refused);
     case 'DamagedPack':
-      return new PublishableError('Unreachable', 'The git host sent a damaged pack. Retrying.', {
+      return new PublishableError('Unreachable', 'The git host sent a damaged pack.', {
         kind: 'retry',
         cause: refused,
       });

@@ -100,6 +100,6 @@ function readPerson(line: string): Person {
 const damaged = (what: string): GitFault =>
   new PublishableError(
     'Unexpected',
-    `A ${what} of the repository is damaged. Check the repository with \`git fsck\`. Retrying.`,
+    `A ${what} of the repository is damaged. Check the repository with \`git fsck\`.`,
     { kind: 'retry' },
   );

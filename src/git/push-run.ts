@@ -46,7 +46,7 @@ export async function runPush(task: GitPushTask, context: GitContext): Promise<G
     }
     throw new PublishableError(
       'Contended',
-      `Other clients pushed to the branch before each of ${mostAttempts} attempts. Retrying.`,
+      `Other clients pushed to the branch before each of ${mostAttempts} attempts.`,
       { kind: 'retry' },
     );
   });

@@ -82,7 +82,7 @@ function packetLines(bytes: Buffer): readonly Buffer[] {
 }
 
 const noReport = (): GitFault =>
-  new PublishableError('Unreachable', 'The git host did not report whether it took the push. Retrying.', {
+  new PublishableError('Unreachable', 'The git host did not report whether it took the push.', {
     kind: 'retry',
   });
 
@@ -103,7 +103,7 @@ export function readPushOutcome(
   if (unpackError !== undefined) {
     const fault = new PublishableError(
       'Unexpected',
-      `The git host could not store the commit${quoteRemote([unpackError])}. Check its disk and quota. Retrying.`,
+      `The git host could not store the commit${quoteRemote([unpackError])}. Check its disk and quota.`,
       { kind: 'retry' },
     );
     return { outcome: 'declined', fault };

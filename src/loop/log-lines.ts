@@ -4,7 +4,7 @@
 
 import type { ActionResult, CallFailure, ContentNote } from '../reconcile/result.ts';
 import type { Action } from '../reconcile/state.ts';
-import { hostOf } from '../reconcile/status/failure-words.ts';
+import { type Asked, failureMessage, hostOf } from '../reconcile/status/failure-words.ts';
 import type { StatusChange } from '../reconcile/status/status-changes.ts';
 import { type LinkReason, reconcilingReasons, stalledReasons } from '../staticexport/reasons.ts';
 import type { Condition, Failure, Status } from '../staticexport/status-schema.ts';
@@ -25,8 +25,8 @@ export interface LoggedReconcile {
   readonly after: Status;
   readonly action: Action;
   readonly result: ActionResult;
-  /** The default export API, for a resource or job that names none. */
-  readonly baseUrl: string | undefined;
+  /** What was asked: the domain, and the default export API, for a resource or job that names none. */
+  readonly wanted: Asked['wanted'];
 }
 
 export function logLinesOf(reconcile: LoggedReconcile): readonly LogLine[] {
@@ -51,9 +51,11 @@ function severe(message: string, fields: LogLine['fields']): readonly LogLine[] 
   return [{ level: 'error', fields, message }];
 }
 
-function linesOfAction({ before, after, action, result, baseUrl }: LoggedReconcile): readonly LogLine[] {
+function linesOfAction({ before, after, action, result, wanted }: LoggedReconcile): readonly LogLine[] {
   const isRefresh = action.kind === 'issue' && action.cause === 'refresh';
-  const host = hostOf(action.kind === 'issue' ? action.baseUrl : baseUrl);
+  const baseUrl = action.kind === 'issue' ? action.baseUrl : wanted.baseUrl;
+  const host = hostOf(baseUrl);
+  const asked = { wanted: { ...wanted, baseUrl } };
   const jobId = shorten(jobOf(action) ?? after.job?.id);
   const { failures, active } = after;
   switch (result.kind) {
@@ -66,7 +68,7 @@ function linesOfAction({ before, after, action, result, baseUrl }: LoggedReconci
     case 'started':
       return info('export started', { jobId: shorten(result.jobId), cause: result.record.cause, host });
     case 'start-failed':
-      return failedCall('start', result.failure, [before?.failures?.export, failures?.export], {
+      return failedCall('start', result.failure, asked, [before?.failures?.export, failures?.export], {
         cause: result.record.cause,
         host,
       });
@@ -75,7 +77,10 @@ function linesOfAction({ before, after, action, result, baseUrl }: LoggedReconci
         ? info('export completed', { jobId, pages: result.pageCount, host })
         : [];
     case 'poll-failed':
-      return failedCall('poll', result.failure, [before?.failures?.poll, failures?.poll], { jobId, host });
+      return failedCall('poll', result.failure, asked, [before?.failures?.poll, failures?.poll], {
+        jobId,
+        host,
+      });
     case 'issued': {
       const linkExpirationTime = formatInstant(result.times.expiresAt);
       const fields = { jobId, version: isRefresh ? active?.version : undefined, linkExpirationTime, host };
@@ -90,24 +95,47 @@ function linesOfAction({ before, after, action, result, baseUrl }: LoggedReconci
       const linkExpirationTime = published?.linkExpirationTime;
       const fields = { jobId, version: published?.version, linkExpirationTime, host };
       const operation = isRefresh ? 'link' : 'poll';
-      return failedCall(what, result.failure, [before?.failures?.[operation], failures?.[operation]], fields);
+      return failedCall(
+        what,
+        result.failure,
+        asked,
+        [before?.failures?.[operation], failures?.[operation]],
+        fields,
+      );
     }
     case 'inspect-failed': {
       const { code, message } = result.failure;
-      return failed('inspection', { code, why: message }, failures?.poll, { jobId });
+      return failed('inspection', { code, why: message }, [before?.failures?.poll, failures?.poll], {
+        jobId,
+      });
     }
     case 'copy-failed':
-      return failed('copying to the mirror', whyOf(result.failure), failures?.poll, { jobId });
+      return failed(
+        'copying to the mirror',
+        whyOf(result.failure),
+        [before?.failures?.poll, failures?.poll],
+        { jobId },
+      );
     case 'mirror-failed':
-      return failed('checking the mirror', whyOf(result.failure), failures?.mirror, { ref: active?.ref });
+      return failed(
+        'checking the mirror',
+        whyOf(result.failure),
+        [before?.failures?.mirror, failures?.mirror],
+        { ref: active?.ref },
+      );
     case 'mirror-looked':
       return [
         ...(result.isThere ? [] : warn('copy is no longer in the mirror', { ref: active?.ref })),
         ...(result.retentionFailure === undefined
           ? []
-          : failed('removing old copies', whyOf(result.retentionFailure), failures?.retention, {
-              ref: active?.ref,
-            })),
+          : failed(
+              'removing old copies',
+              whyOf(result.retentionFailure),
+              [before?.failures?.retention, failures?.retention],
+              {
+                ref: active?.ref,
+              },
+            )),
       ];
     case 'mirror-copied':
       return info('copied to the mirror again', { version: active?.version, ref: result.ref });
@@ -135,32 +163,39 @@ function linesOfNote(
 
 const whyOf = ({ code, message }: PublishableFailure) => ({ code, why: message });
 
-/** An export API that is away for hours fails some hundred calls, for one reason. */
+/** An operation's failure before the reconcile, and after it. */
+type Attempts = readonly [before: Failure | undefined, after: Failure | undefined];
+
+/** A call, in the sentence of its code. */
 function failedCall(
   what: string,
   failure: CallFailure,
-  [before, after]: readonly [Failure | undefined, Failure | undefined],
+  asked: Asked,
+  attempts: Attempts,
   fields: LogLine['fields'],
 ): readonly LogLine[] {
-  const lines = failed(what, failure, after, fields);
-  return before?.reason === failure.code ? lines.map((line) => ({ ...line, level: 'info' })) : lines;
+  const { code, why } = failure;
+  const words = failureMessage({ reason: code, ...(why !== undefined && { message: why }) }, asked);
+  return failed(what, { ...failure, why: words }, attempts, fields);
 }
 
+/** An export API or a storage that is away for hours fails some hundred times, for one reason. */
 function failed(
   what: string,
   failure: Pick<CallFailure, 'why' | 'said' | 'requestId'> & { readonly code: string },
-  operation: Failure | undefined,
+  [before, after]: Attempts,
   fields: LogLine['fields'],
 ): readonly LogLine[] {
   const { code, why, said, requestId } = failure;
-  const again = { count: operation?.count, retryTime: operation?.retryTime };
-  return warn(`${what} failed`, {
+  const write = before !== undefined && before.reason === (after?.reason ?? code) ? info : warn;
+  return write(`${what} failed`, {
     ...fields,
     reason: code,
     message: why,
     ...(said !== undefined && { answer: said }),
     requestId,
-    ...again,
+    count: after?.count,
+    retryTime: after?.retryTime,
   });
 }
 

@@ -248,11 +248,10 @@ async function storeStatus(
   rememberOwn(saved, context);
   warnOfPrefix(last, handles.rateLimitId, object, context);
   warnOfLostOutput(before, last.output, resource.status, saved, context);
-  const { baseUrl } = before.wanted;
   const changes = findChanges(resource.status, status);
   const reasons = reportChanges(
     saved,
-    { changes, before: resource.status, after: status, action, result, baseUrl },
+    { changes, before: resource.status, after: status, action, result, wanted: before.wanted },
     context,
   );
   if (refusal !== undefined) {
@@ -281,7 +280,14 @@ async function reportUnreadable(
   const changes = findChanges(status, next);
   reportChanges(
     saved,
-    { changes, before: status, after: next, action: nothing, result: nothing, baseUrl: undefined },
+    {
+      changes,
+      before: status,
+      after: next,
+      action: nothing,
+      result: nothing,
+      wanted: { baseUrl: undefined, domain: '' },
+    },
     context,
   );
   // Its link still expires at its time, and status reports that then.

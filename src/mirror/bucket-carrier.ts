@@ -100,7 +100,7 @@ class BucketCarrier implements Carrier {
       if (await this.hasBlob(blob, signal)) continue;
       throw new PublishableError(
         'BlobMissing',
-        `Blob ${blob.digest} of tag ${tag} is missing in ${this.name}. Retrying with all blobs.`,
+        `Blob ${blob.digest} of tag ${tag} is missing in ${this.name}.`,
         { kind: 'retry' },
       );
     }

@@ -54,7 +54,7 @@ export async function refuseDuringRemoval(
   if (held === undefined || clock.now() - held.modifiedAt >= lockedForMs) return;
   throw new PublishableError(
     'Unreachable',
-    `Another client is removing a tag of ${tree.name}, which takes 10 minutes at most. Retrying.`,
+    `Another client is removing a tag of ${tree.name}, which takes 10 minutes at most.`,
     { kind: 'retry' },
   );
 }
@@ -96,7 +96,7 @@ async function finish(
   const unnamed = descriptor === undefined ? [] : await findUnnamed(reader, descriptor.digest, signal);
   for (const digest of unnamed) {
     if (clock.monotonic() > deadline) {
-      throw new PublishableError('Unreachable', `Removing a tag of ${tree.name} takes too long. Retrying.`, {
+      throw new PublishableError('Unreachable', `Removing a tag of ${tree.name} takes too long.`, {
         kind: 'retry',
       });
     }

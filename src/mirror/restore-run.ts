@@ -62,7 +62,7 @@ async function read(
 const missing = (name: string): MirrorError =>
   new PublishableError(
     'BlobMissing',
-    `${name} has no copy of the bundle. Copy it again, or correct the reference. Retrying.`,
+    `${name} has no copy of the bundle. Copy it again, or correct the reference.`,
   );
 
 /** What only other content under the reference would change. */

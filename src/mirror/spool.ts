@@ -70,6 +70,6 @@ function spoolFault(error: unknown): unknown {
 export const spoolFull = (cause: unknown): MirrorError =>
   new PublishableError(
     'SpoolFull',
-    'The disk has no room for a copy of the bundle. Give the work volume more. Retrying.',
+    'The disk has no room for a copy of the bundle. Give the work volume more.',
     { kind: 'retry', cause },
   );

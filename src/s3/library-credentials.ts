@@ -84,7 +84,7 @@ function webIdentityFault(error: unknown): BucketFault {
     const code = answer.data.name.replace(/Exception$/, '');
     const returned = `STS returned ${status}${stsCodes.has(code) ? ` (${code})` : ''} for the role of the service account`;
     return status === 429 || status >= 500
-      ? new PublishableError('Unreachable', `${returned}. Retrying.`, { kind: 'retry' })
+      ? new PublishableError('Unreachable', `${returned}.`, { kind: 'retry' })
       : new PublishableError('Denied', `${returned}. Check the role's trust policy, and AWS_ROLE_ARN.`);
   }
   const code = publishableCode(error);
@@ -96,7 +96,7 @@ function webIdentityFault(error: unknown): BucketFault {
   }
   return new PublishableError(
     'Unreachable',
-    `STS did not answer (${code}), so that there are no credentials for the bucket. Check the network. Retrying.`,
+    `STS did not answer (${code}), so that there are no credentials for the bucket. Check the network.`,
     { kind: 'retry' },
   );
 }
@@ -118,7 +118,7 @@ function containerIdentity({ url, token, tokenFile }: ContainerIdentity): () => 
     } catch {
       throw new PublishableError(
         'InvalidCredentials',
-        "The agent of the container's credentials gave none. Check the pod identity association, and AWS_CONTAINER_CREDENTIALS_FULL_URI. Retrying.",
+        "The agent of the container's credentials gave none. Check the pod identity association, and AWS_CONTAINER_CREDENTIALS_FULL_URI.",
         { kind: 'retry' },
       );
     }

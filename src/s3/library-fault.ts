@@ -111,7 +111,7 @@ const known: readonly Known[] = [
     codes:
       /^(?:OperationAborted|ConditionalRequestConflict|RequestTimeout|SlowDown|Throttl|TooManyRequests|RequestLimitExceeded|ServiceUnavailable|InternalError)/,
     fault: 'Unreachable',
-    means: () => '. Retrying.',
+    means: () => '.',
   },
 ];
 
@@ -163,7 +163,7 @@ export function answerFault(asked: Asked, answer: RefusedAnswer, now: number): B
   const isTemporary = [408, 409, 429].includes(status) || (status >= 500 && status !== 501);
   if (exact?.fault === 'Unreachable' || (exact === undefined && isTemporary)) {
     const retryAfterMs = parseRetryAfter(answer.retryAfter, now);
-    return new PublishableError('Unreachable', `${returned}. Retrying.`, { kind: 'retry', retryAfterMs });
+    return new PublishableError('Unreachable', `${returned}.`, { kind: 'retry', retryAfterMs });
   }
   if (exact !== undefined)
     return new PublishableError(exact.fault, `${returned}${exact.means(answer, asked)}`);
@@ -202,5 +202,5 @@ export function connectionFault(asked: Pick<Asked, 'bucket' | 'host'>, error: un
   const said = `Host ${asked.host} of bucket ${asked.bucket} ${fault.what}. ${fault.remedy}.`;
   return isOfCertificate(fault)
     ? new PublishableError('CertificateNotTrusted', said)
-    : new PublishableError('Unreachable', `${said} Retrying.`, { kind: 'retry' });
+    : new PublishableError('Unreachable', said, { kind: 'retry' });
 }

@@ -10,7 +10,7 @@ export const readyReasons = {
   NotMirrored:
     'No link is published, and servers that start now may not be able to read the copy. Running servers keep serving. See Mirrored.',
   LinkExpired:
-    'The published link has expired or its Secret was deleted. Running servers keep serving. See LinkFresh for the cause and next attempt.',
+    'The output Secret holds no valid link. Running servers keep serving. See LinkFresh for the next attempt.',
 } as const;
 
 /** Conditions `Reconciling` (and `Ready` while the spec is not satisfied): in progress, or retried until it succeeds. */
@@ -119,7 +119,7 @@ export const blockingReasons: ReadonlySet<string> = new Set([
 export const linkReasons = {
   Fresh: 'Link is valid, and its refresh is not overdue.',
   Due: 'Link is valid, but its refresh is overdue.',
-  Expired: 'The published link has expired, or is missing from the output Secret.',
+  Expired: 'The output Secret holds no valid link.',
   JobGone: 'The export API no longer has the published job, so its link cannot be refreshed.',
   LifetimeTooShort:
     'Links expire too soon to be refreshed in time. Lower spec.linkRefresh.minInterval, or configure longer links at the export API.',

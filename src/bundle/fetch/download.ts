@@ -149,22 +149,22 @@ function lengthOf(answer: LinkAnswer): number | undefined {
 function interrupted(host: string, cause?: unknown): PublishableError {
   return new PublishableError(
     'DownloadInterrupted',
-    `The download from storage ${host} broke off before its end (${publishableCode(cause)}). Starting it again`,
+    `The download from storage ${host} broke off before its end (${publishableCode(cause)})`,
     { kind: 'retry', cause },
   );
 }
 
 function brokenOff(host: string): PublishableError {
-  const message = `The download from storage ${host} ended before its announced length. Retrying`;
+  const message = `The download from storage ${host} ended before its announced length`;
   return new PublishableError('DownloadFailed', message, { kind: 'retry' });
 }
 
 function changed(host: string): PublishableError {
-  const message = `The archive of storage ${host} changed while it was downloaded. Starting the download again`;
+  const message = `The archive of storage ${host} changed while it was downloaded`;
   return new PublishableError('DownloadInterrupted', message, { kind: 'retry' });
 }
 
 function timedOut(host: string, cause: unknown): PublishableError {
-  const message = `The download from storage ${host} took longer than allowed. Retrying`;
+  const message = `The download from storage ${host} took longer than allowed`;
   return new PublishableError('DownloadTimeout', message, { kind: 'retry', cause });
 }

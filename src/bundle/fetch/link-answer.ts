@@ -105,7 +105,7 @@ export function linkFault(host: string, answer: JudgedAnswer): PublishableError 
     case 'valid':
       return undefined;
     case 'unknown':
-      return new PublishableError('StorageUnavailable', `${returned}. Retrying`, { kind: 'retry' });
+      return new PublishableError('StorageUnavailable', returned, { kind: 'retry' });
     case 'expired': {
       const when = until === undefined ? '' : ` at ${until}`;
       const isSooner = expiresAt !== undefined && expiresAt > answer.clock;
@@ -118,7 +118,7 @@ export function linkFault(host: string, answer: JudgedAnswer): PublishableError 
       const { validFrom, waitMs } = verdict;
       const from = validFrom === undefined ? '' : `, but from ${formatInstant(validFrom)}`;
       const clocks = 'Check the clocks of the storage and of the service that signs links';
-      const message = `${returned} for a link that is not valid yet${from}. ${clocks}. Retrying`;
+      const message = `${returned} for a link that is not valid yet${from}. ${clocks}`;
       return new PublishableError('LinkNotYetValid', message, { kind: 'wait', retryAfterMs: waitMs });
     }
     case 'refused': {

@@ -70,7 +70,7 @@ function requireOk(answer: HttpAnswer): void {
   if (answer.statusCode === 200) return;
   discard(answer);
   if (answer.statusCode === 503) {
-    throw new PublishableError('PeerBusy', 'the other server is sending its copy to others; retrying later', {
+    throw new PublishableError('PeerBusy', 'the other server is sending its copy to others', {
       kind: 'retry',
     });
   }

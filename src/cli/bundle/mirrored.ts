@@ -88,5 +88,5 @@ function unreadable(cause: unknown, remedy: string): unknown {
   const { outcome, code, message } = failureOf(cause);
   const next = ['Check --mirror-credentials, --mirror-endpoint and --mirror-path-style.', remedy];
   const whose = lasting.has(code) ? 'usage' : outcome;
-  return new CliError(whose, code, message.replace(/ Retrying\.$/, ''), { cause, next });
+  return new CliError(whose, code, message, { cause, next });
 }

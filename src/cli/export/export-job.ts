@@ -12,7 +12,7 @@ import { formatInstant } from '../../wire/instant.ts';
 import type { Link } from '../../wire/link.ts';
 import { printable } from '../../wire/printable-text.ts';
 import { PublishableError } from '../../wire/publishable-error.ts';
-import { CliError, failureOf } from '../cli-error.ts';
+import { CliError } from '../cli-error.ts';
 import type { CliContext } from '../context.ts';
 import { counted } from '../output/amounts.ts';
 import type { CurrentExport, StateFolder } from './export-state.ts';
@@ -182,16 +182,12 @@ async function downloadChecked(
       if (!(error instanceof PublishableError) || error instanceof CliError) throw error;
       if (error.kind === 'refused') await forget(state);
       if (error.kind === 'refused' || links >= mostLinks) throw error;
-      const said = withoutRemark(failureOf(error).message);
-      progress.note(`${said} (${error.code}). Issuing another link`, 'warning');
+      progress.note(`${error.message} (${error.code}). Issuing another link`, 'warning');
       last = error;
       await waitAfter(error, error.code === 'LinkExpired' ? 0 : waitMs(links), clock, signal);
     }
   }
 }
-
-/** A message may end with what its reader does next, and this one does something else. */
-const withoutRemark = (message: string): string => message.replace(/[.;] (Retrying|retrying)$/, '');
 
 /** Another link would not be valid earlier than one that is not valid yet. */
 async function prepareWhenValid(
@@ -206,8 +202,10 @@ async function prepareWhenValid(
       if (!(error instanceof PublishableError) || error.code !== 'LinkNotYetValid' || signal.aborted)
         throw error;
       const { retryAfterMs = firstWaitMs } = error;
-      const said = withoutRemark(error.message);
-      progress.note(`${said} (${error.code}). Retrying in ${Math.ceil(retryAfterMs / 1000)} s`, 'warning');
+      progress.note(
+        `${error.message} (${error.code}). Retrying in ${Math.ceil(retryAfterMs / 1000)} s`,
+        'warning',
+      );
       await waitAfter(error, retryAfterMs, clock, signal);
     }
   }

@@ -102,7 +102,7 @@ async function runOver(
   const inWords = (text: string): string => inRunWords(text, keySource);
   const note = (line: string, level?: 'warning'): void => progress.note(inWords(line), level);
   const events = createRunEvents((line, level) => progress.note(line, level), inWords);
-  const logger = createPlainLog((line) => note(line, 'warning'), manifest.domain);
+  const logger = createPlainLog((line) => note(line, 'warning'));
   const signal = values.once ? clock.deadline(values.timeout, context.signal) : context.signal;
   const services = await openExternalServices(
     {

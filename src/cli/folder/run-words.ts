@@ -66,6 +66,5 @@ export function operatorWords({
 export function inRunWords(text: string, source: KeySource): string {
   return operatorWords(source)
     .reduce((said, [theirs, ours]) => said.replaceAll(theirs, ours), text)
-    .replace(/^API key in Secret \S+ does/, 'API key does')
-    .replaceAll(/; retrying(?= \(|$)/g, '');
+    .replace(/^API key in Secret \S+ does/, 'API key does');
 }

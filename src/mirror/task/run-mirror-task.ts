@@ -1,4 +1,5 @@
-// The thread's side of every task on a mirror. Refuses nothing. Invariant: nothing of a task goes on after its answer.
+// The thread's side of every task on a mirror: opens its place, and does it. Refuses nothing of its own. Invariant: nothing of a
+// task goes on after its answer.
 
 import type { Carrier } from '../carrier.ts';
 import type { CarrierContext } from '../open-carrier.ts';

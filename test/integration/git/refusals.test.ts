@@ -123,14 +123,14 @@ suite('a push that is refused', { skip: noGit }, () => {
       name: 'status 503',
       code: 'Unreachable',
       isTemporary: true,
-      message: /503\. Retrying/,
+      message: /503\.$/,
       onRequest: () => ({ status: 503 }),
     },
     {
       name: 'status 429',
       code: 'Unreachable',
       isTemporary: true,
-      message: /429\. Retrying/,
+      message: /429\.$/,
       onRequest: () => ({ status: 429 }),
     },
     {

@@ -129,17 +129,12 @@ suite('a copy from a link to a bucket', { skip: noS3 }, () => {
         () => refusing(403, 'RequestTimeTooSkewed'),
       ],
       [
-        ...([
-          '503 with Retry-After',
-          'before',
-          'Unreachable',
-          /returned 503 \(SlowDown\)\. Retrying\.$/,
-        ] as const),
+        ...(['503 with Retry-After', 'before', 'Unreachable', /returned 503 \(SlowDown\)\.$/] as const),
         () => refusing(503, 'SlowDown', { 'retry-after': '120' }),
         120_000,
       ],
       [
-        ...(['a service that is down', 'before', 'Unreachable', /\(ECONNREFUSED\).*Retrying\.$/] as const),
+        ...(['a service that is down', 'before', 'Unreachable', /\(ECONNREFUSED\)/] as const),
         async () => {
           const host = `127.0.0.1:${await findFreePort()}`;
           copier.allow(host);

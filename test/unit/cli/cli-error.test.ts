@@ -2,7 +2,6 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { oddAnswer } from '../../../src/bundle/refusal.ts';
 import { CliError, failureOf } from '../../../src/cli/cli-error.ts';
 import { exitCodes } from '../../../src/cli/exit-code.ts';
 import { formatFailure } from '../../../src/cli/output/format.ts';
@@ -64,21 +63,6 @@ for (const [name, error, code, retryable] of rows) {
     assert.doesNotMatch(failure.message, /secret/);
   });
 }
-
-test('a command does not say that it retries where a server would', () => {
-  const cases: readonly (readonly [PublishableError, string])[] = [
-    [oddAnswer('HtmlInsteadOfArchive'), 'the download is an HTML page instead of an archive'],
-    [
-      new PublishableError('PeerBusy', 'the other is busy; retrying later', { kind: 'retry' }),
-      'the other is busy',
-    ],
-    [
-      new PublishableError('NoEndMark', 'the tar has no end mark', { kind: 'refused' }),
-      'the tar has no end mark',
-    ],
-  ];
-  for (const [error, message] of cases) assert.equal(failureOf(error).message, message);
-});
 
 test('an error says which version was reached, and what holds it', async () => {
   const reached = { version: '20260105-120000-dddddddd', written: ['--to'] };

@@ -47,15 +47,15 @@ test('a refused request quotes the plain text of the host, and guesses nothing w
     ],
     [422, ['TF401027: no permission'], 'Refused', /returned 422: "TF401027: no permission"\. Correct/],
     [413, ['too large'], 'RepositoryTooLarge', /returned 413: "too large"\. Raise the size limit/],
-    [408, ['slow'], 'Unreachable', /returned 408: "slow"\. Retrying/],
-    [409, ['busy'], 'Unreachable', /returned 409: "busy"\. Retrying/],
+    [408, ['slow'], 'Unreachable', /returned 408: "slow"\.$/],
+    [409, ['busy'], 'Unreachable', /returned 409: "busy"\.$/],
     [
       403,
       ['Access denied for glpat-abcdefghijklmnopqrst from 10.1.2.3 (ops@example.com)'],
       'Unauthorized',
       /"Access denied for \[redacted\] from \[redacted\] \(\[redacted\]\)"/,
     ],
-    [507, ['No space'], 'Unreachable', /returned 507: "No space"\. Retrying/],
+    [507, ['No space'], 'Unreachable', /returned 507: "No space"\.$/],
     [422, [''], 'NotAGitServer', /returned 422, which is not git's protocol/],
   ] as const) {
     const fault = statusFault('git.example.com', status, true, lines);

@@ -145,7 +145,7 @@ const reconcile = (more: Partial<LoggedReconcile>): LoggedReconcile => ({
   after: {},
   action: none,
   result: none,
-  baseUrl: 'https://api.example.com/v',
+  wanted: { baseUrl: 'https://api.example.com/v', domain: 'docs.example.com' },
   ...more,
 });
 
@@ -177,7 +177,7 @@ test('a failed call has its reason, count, retry time and request id', () => {
         linkExpirationTime: '2026-11-21T11:00:00Z',
         host: 'other.example.com',
         reason: 'ServerError',
-        message: 'HTTP 502',
+        message: 'the export API at other.example.com returned a server error: HTTP 502',
         requestId: 'r-1',
         count: 3,
         retryTime: '2026-11-21T10:00:00Z',
@@ -206,6 +206,7 @@ test('an operation that fails again for the same reason is not another warning, 
     );
     assert.equal(line?.level, level);
     assert.equal(line.fields['answer'], 'unknown domain');
+    assert.match(String(line.fields['message']), /returned 400; check that it exports docs\.example\.com$/);
   }
 });
 

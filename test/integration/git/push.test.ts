@@ -215,7 +215,7 @@ suite('a push to the branch', { skip: noGit }, () => {
     const result = await readHeads(task, context);
     const [branch = ''] = await repository.log('main', '%H');
     const [pullRequestBranch = ''] = await repository.log('docs/next', '%H');
-    assert.deepEqual(result, { outcome: 'heads', heads: { branch, pullRequestBranch } });
+    assert.deepEqual(result, { branch, pullRequestBranch });
     // The transfer of protocol version 2 that lists refs is a POST to the same service.
     assert.equal(server.requests.slice(from).filter(({ kind }) => kind.includes('push')).length, 0);
   });

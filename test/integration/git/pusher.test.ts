@@ -60,7 +60,8 @@ suite('a push in a process', { skip: noGit }, () => {
     const limits = { maxBytes: 1e6, deadlineMs: 500 };
     const ended: string[] = [];
     const hanging = [1, 2, 3].map(async () => {
-      await pusher.push(taskOf(slow.url, [editOf('v.yaml', '2')], { limits }), 'slow', signal);
+      const task = taskOf(slow.url, [editOf('v.yaml', '2')], { limits });
+      await assert.rejects(pusher.push(task, 'slow', signal), { code: 'Timeout' });
       ended.push('slow');
     });
     const result = await pusher.push(taskOf(quick.url, [editOf('v.yaml', '2')]), 'quick', signal);

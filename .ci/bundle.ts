@@ -25,11 +25,11 @@ const alias = {
   yaml: './node_modules/yaml/browser/index.js',
   socks: './src/kube/transport/no-socks.cjs',
   'socks-proxy-agent': './src/kube/transport/no-socks.cjs',
-  '@aws-sdk/client-s3': './node_modules/@aws-sdk/client-s3/dist-es/index.js',
   '@aws-sdk/credential-provider-http': './node_modules/@aws-sdk/credential-provider-http/dist-es/index.js',
   '@aws-sdk/credential-provider-web-identity':
     './node_modules/@aws-sdk/credential-provider-web-identity/dist-es/index.js',
-  '@aws-sdk/credential-provider-node': './src/s3/no-default-chain.cjs',
+  '@aws-sdk/xml-builder': './node_modules/@aws-sdk/xml-builder/dist-es/index.js',
+  '@smithy/signature-v4': './node_modules/@smithy/signature-v4/dist-es/index.js',
 };
 
 /**

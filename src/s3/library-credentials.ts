@@ -9,13 +9,13 @@ import { PublishableError, publishableCode } from '../wire/publishable-error.ts'
 import type { ContainerIdentity, S3Credentials, WebIdentity } from './bucket.ts';
 import { awsDomain } from './bucket-address.ts';
 import type { BucketFault } from './bucket-fault.ts';
-import type { GuardedHandler } from './guarded-handler.ts';
 import { librarySettings, silentLogger } from './library-settings.ts';
+import type { StsHandler } from './sts-handler.ts';
 
 export interface LibraryKeys {
   readonly accessKeyId: string;
   readonly secretAccessKey: string;
-  readonly sessionToken?: string;
+  readonly sessionToken?: string | undefined;
   readonly expiration?: Date;
 }
 
@@ -23,7 +23,7 @@ export interface CredentialsOptions {
   /** Of the bucket. */
   readonly region: string;
   /** For STS: the operator's environment names it, so that internal addresses are allowed. */
-  readonly handler: GuardedHandler;
+  readonly handler: StsHandler;
 }
 
 /** @returns what the library's `credentials` takes. A provider throws {@link BucketFault} only */
@@ -32,10 +32,8 @@ export function libraryCredentials(
   options: CredentialsOptions,
 ): LibraryKeys | (() => Promise<LibraryKeys>) {
   switch (credentials.kind) {
-    case 'AccessKey': {
-      const { accessKeyId, secretAccessKey, sessionToken } = credentials;
-      return { accessKeyId, secretAccessKey, ...(sessionToken === undefined ? {} : { sessionToken }) };
-    }
+    case 'AccessKey':
+      return credentials;
     case 'WebIdentity':
       return webIdentity(credentials, options);
     case 'ContainerIdentity':

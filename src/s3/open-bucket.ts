@@ -12,6 +12,6 @@ import { readBucketOrigin } from './bucket-address.ts';
  */
 export async function openBucket(settings: BucketSettings, clock: Clock): Promise<Bucket> {
   const origin = readBucketOrigin(settings);
-  const { createSdkBucket } = await import('./sdk-bucket.ts');
-  return createSdkBucket(settings, origin, clock);
+  const { openBucketClient } = await import('./bucket-client.ts');
+  return openBucketClient(settings, origin, clock);
 }

@@ -10,12 +10,13 @@
 // It knows no STS: a session token is always refused, as one that is not valid.
 
 import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
-import { CreateBucketCommand, PutBucketPolicyCommand } from '@aws-sdk/client-s3';
+import { systemClock } from '../../src/runtime/clock.ts';
 import type { AccessKey, BucketSettings } from '../../src/s3/bucket.ts';
-import { createLibraryClient } from '../../src/s3/library-client.ts';
+import { createRequestSigner } from '../../src/s3/request-signer.ts';
 import { startProgram } from './child-program.ts';
 import { mustRun } from './command.ts';
 import { eventually } from './eventually.ts';
@@ -94,13 +95,19 @@ export async function startVersitygw(): Promise<Versitygw> {
     attempts: 1,
     ...change,
   });
-  const admin = createLibraryClient(settings('none'), origin);
+  const signer = createRequestSigner(region, rootKey, systemClock);
+  const put = async (name: string, query: Readonly<Record<string, string>>, body = ''): Promise<void> => {
+    const sha256 = createHash('sha256').update(body).digest('hex');
+    const unsigned = { method: 'PUT', origin: new URL(origin), path: `/${name}`, query };
+    const headers = await signer.sign({ ...unsigned, headers: { 'x-amz-content-sha256': sha256 } });
+    const url = `${origin}/${name}?${Object.keys(query).join('&')}`;
+    const { status } = await fetch(url, { method: 'PUT', headers, ...(body !== '' && { body }) });
+    if (status >= 300) throw new Error(`versitygw answered ${status} to PUT ${name}`);
+  };
   return {
     origin,
     rootKey,
-    createBucket: async (name) => {
-      await admin.client.send(new CreateBucketCommand({ Bucket: name }));
-    },
+    createBucket: (name) => put(name, {}),
     createReader: async (bucket) => {
       const key: AccessKey = {
         kind: 'AccessKey',
@@ -117,13 +124,12 @@ export async function startVersitygw(): Promise<Versitygw> {
         Resource: [`arn:aws:s3:::${bucket}`, `arn:aws:s3:::${bucket}/*`],
       };
       const policy = JSON.stringify({ Version: '2012-10-17', Statement: [statement] });
-      await admin.client.send(new PutBucketPolicyCommand({ Bucket: bucket, Policy: policy }));
+      await put(bucket, { policy: '' }, policy);
       return key;
     },
     settings,
     fileOf: (bucket, key) => join(data, bucket, key),
     close: async () => {
-      await admin.close();
       await program.stop();
       await rm(folder, { recursive: true, force: true });
     },

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { after, before, beforeEach, suite, test } from 'node:test';
 import type { S3Credentials } from '../../../src/s3/bucket.ts';
 import { type Storage, type StorageAnswer, startStorage } from '../../support/storage-server.ts';
-import { failsWith, signal, withScriptedBucket } from './scripted-bucket.ts';
+import { failsWith, now, signal, withScriptedBucket } from './scripted-bucket.ts';
 
 const webToken = 'eyJhbGciOiJSUzI1NiJ9.web-identity-token';
 const hourMs = 3_600_000;
@@ -83,7 +83,7 @@ suite('IRSA', () => {
     ...change,
   });
   const stsAnswer = (validForMs: number): string =>
-    `<AssumeRoleWithWebIdentityResponse xmlns="https://sts.amazonaws.com/doc/2011-06-15/"><AssumeRoleWithWebIdentityResult><Credentials><AccessKeyId>ASIAROLE</AccessKeyId><SecretAccessKey>role-secret</SecretAccessKey><SessionToken>role-token</SessionToken><Expiration>${new Date(Date.now() + validForMs).toISOString()}</Expiration></Credentials></AssumeRoleWithWebIdentityResult></AssumeRoleWithWebIdentityResponse>`;
+    `<AssumeRoleWithWebIdentityResponse xmlns="https://sts.amazonaws.com/doc/2011-06-15/"><AssumeRoleWithWebIdentityResult><Credentials><AccessKeyId>ASIAROLE</AccessKeyId><SecretAccessKey>role-secret</SecretAccessKey><SessionToken>role-token</SessionToken><Expiration>${new Date(now + validForMs).toISOString()}</Expiration></Credentials></AssumeRoleWithWebIdentityResult></AssumeRoleWithWebIdentityResponse>`;
 
   test('exchanges the token of the service account once, and signs with the keys of the role', async () => {
     answer = (_request, response) => response.end(stsAnswer(hourMs));

@@ -1,18 +1,11 @@
-// What an error of the S3 library means: an answer by its status, its code and its words, a broken connection by the
-// system's code. Refuses to show words of an answer, and errors of the library as causes, because they hold headers. Pure.
+// What a refusal of a bucket means, by its status, its code and its words, and a broken connection by the system's code.
+// Refuses to show words of an answer. Pure.
 
-import * as z from 'zod/mini';
 import { isOfCertificate, ownErrorIn, readConnectionFault } from '../http/connection-fault.ts';
 import { PublishableError, publishableCode } from '../wire/publishable-error.ts';
-import { parseRetryAfter } from '../wire/retry-after.ts';
-import {
-  codeInBrackets,
-  codeShown,
-  kindOfRefusal,
-  type RefusalKind,
-  type ServiceRefusal,
-} from '../wire/service-refusal.ts';
+import { codeInBrackets, kindOfRefusal, type RefusalKind } from '../wire/service-refusal.ts';
 import { addressNotAllowed } from './bucket-address.ts';
+import type { BucketRefusal } from './bucket-answer.ts';
 import type { BucketFault, BucketFaultCode } from './bucket-fault.ts';
 
 /** Who was asked for what. */
@@ -23,37 +16,11 @@ export interface Asked {
   readonly permission: string;
 }
 
-/** An answer with an error status, or one that the library could not read. */
-export interface RefusedAnswer extends ServiceRefusal {
-  readonly region: string | undefined;
-  readonly retryAfter: string | undefined;
-  /** The library took over the service's clock, and signs the next request with it. */
-  readonly isClockCorrected: boolean;
-}
-
-const libraryError = z.object({
-  name: z.string(),
-  message: z.string(),
-  Region: z.optional(z.unknown()),
-  $metadata: z.object({ httpStatusCode: z.number(), clockSkewCorrected: z.optional(z.boolean()) }),
-  $response: z.optional(z.object({ headers: z.record(z.string(), z.string()) })),
-});
-
-/** What the library names an answer in which it found no code. */
-const namesWithoutCode = new Set([
-  'Error',
-  'NotFound',
-  'SyntaxError',
-  'TypeError',
-  'Unknown',
-  'UnknownError',
-]);
-
 interface Known {
   readonly codes: RegExp;
   readonly fault: BucketFaultCode;
   /** What the code means and what to do, as it follows the status. */
-  readonly means: (answer: RefusedAnswer, asked: Asked) => string;
+  readonly means: (answer: BucketRefusal, asked: Asked) => string;
   /** The words may name a quota, a lock or a key as the cause. */
   readonly isGeneral?: boolean;
 }
@@ -129,29 +96,12 @@ const kindFaults: Readonly<Record<RefusalKind, readonly [BucketFaultCode, string
   ],
 };
 
-/** Such as eu-west-1, us-gov-west-1 and ap-southeast-3. */
-const plausibleRegion = /^[a-z]{2}(?:-[a-z]{2,12}){1,3}-\d{1,2}$/;
-
-/** @returns `undefined` if the service gave no answer */
-export function readRefusedAnswer(error: unknown): RefusedAnswer | undefined {
-  const read = libraryError.safeParse(error);
-  if (!read.success) return undefined;
-  const { name, message, $metadata, $response, Region } = read.data;
-  const named = [Region, $response?.headers['x-amz-bucket-region']].find(
-    (region) => typeof region === 'string' && plausibleRegion.test(region),
-  );
-  return {
-    status: $metadata.httpStatusCode,
-    code: namesWithoutCode.has(name) ? undefined : codeShown(name),
-    text: `${name} ${message}`,
-    region: typeof named === 'string' ? named : undefined,
-    retryAfter: $response?.headers['retry-after'],
-    isClockCorrected: $metadata.clockSkewCorrected === true,
-  };
-}
-
-/** @param now epoch milliseconds */
-export function answerFault(asked: Asked, answer: RefusedAnswer, now: number): BucketFault {
+/** @param retryAfterMs that the answer asks for */
+export function refusalFault(
+  asked: Asked,
+  answer: BucketRefusal,
+  retryAfterMs: number | undefined,
+): BucketFault {
   const { status, code } = answer;
   const returned = `Bucket ${asked.bucket} at ${asked.host} returned ${status}${codeInBrackets(code)}`;
   const kind = kindOfRefusal(answer, [asked.bucket]);
@@ -162,7 +112,6 @@ export function answerFault(asked: Asked, answer: RefusedAnswer, now: number): B
   }
   const isTemporary = [408, 409, 429].includes(status) || (status >= 500 && status !== 501);
   if (exact?.fault === 'Unreachable' || (exact === undefined && isTemporary)) {
-    const retryAfterMs = parseRetryAfter(answer.retryAfter, now);
     return new PublishableError('Unreachable', `${returned}.`, { kind: 'retry', retryAfterMs });
   }
   if (exact !== undefined)

@@ -20,6 +20,7 @@ test('the S3 library is imported by the files behind one dynamic import only', (
   assert.deepEqual(library, ['s3/bucket-answer.ts', 's3/library-credentials.ts', 's3/request-signer.ts']);
   assert.deepEqual(importers(/from '[^']*\/(?:library-credentials|request-signer)\.ts'/), [
     's3/bucket-client.ts',
+    's3/bucket-requests.ts',
     's3/request-signer.ts',
   ]);
   assert.deepEqual(importers(/from '[^']*\/bucket-client\.ts'/), []);

@@ -16,7 +16,6 @@ import { systemClock } from '../../../src/runtime/clock.ts';
 import { silentLogger } from '../../../src/runtime/logger.ts';
 import { systemRandom } from '../../../src/runtime/random.ts';
 import { type ExternalServices, openExternalServices } from '../../../src/services/external-services.ts';
-import { PublishableError } from '../../../src/wire/publishable-error.ts';
 import { memoryBundle } from '../../support/memory-bundle.ts';
 import { noise } from '../../support/noise.ts';
 import { workerFile } from '../../support/program-file.ts';
@@ -116,20 +115,11 @@ export async function openCopier(): Promise<Copier> {
     ...{ mirrors, workFolder, allow, copy },
     refused: async (place, change) => {
       const downloads = links.requests.length;
-      const result = await start(place, change).catch((error: unknown) => {
-        if (!(error instanceof PublishableError)) throw error;
-        return error;
-      });
-      if (result instanceof PublishableError) {
-        seeText('a refusal', inspect(result, { depth: 12 }));
-        assert.equal(links.requests.length, downloads, 'nothing was downloaded for it');
-        const { code, message, retryAfterMs } = result;
-        return checked('before', { code, message, retryAfterMs });
-      }
-      const { copy: failed, ...found } = result;
+      const { copy: failed, ...found } = await start(place, change);
+      assert.ok(failed.kind === 'failed', 'the copy should have failed');
+      if (links.requests.length === downloads) return checked('before', failed.failure);
       assert.deepEqual(found, inspection, 'the inspection is not lost');
       assert.equal(links.requests.length, downloads + 1, 'the archive was downloaded once');
-      assert.ok(failed.kind === 'failed', 'the copy should have failed');
       return checked('after', failed.failure);
     },
     assertCopied: async (place) => {

@@ -10,6 +10,7 @@ import {
   turnKey,
   turnSchema,
   utcText,
+  withTexts,
 } from '../../../src/conversations/turn.ts';
 import { readConversationPage } from '../../../src/export-api/conversation-answers.ts';
 import * as fc from '../../support/properties.ts';
@@ -119,4 +120,11 @@ test('hashes of earlier forms stay as they were, so that a new column makes no d
     .digest('hex');
   assert.equal(contentHash(turnOf(sent), 1), first);
   assert.deepEqual(new Set([contentHash(turnOf(sent)), ...earlierHashes(turnOf(sent))]).has(first), true);
+});
+
+test('texts are changed in the order of every table', () => {
+  const turn = turnOf(sent);
+  const changed = withTexts(turn, (text) => text.toUpperCase());
+  assert.deepEqual(Object.keys(changed), Object.keys(turn));
+  assert.equal(changed.query, 'HOW DO I LOG IN?');
 });

@@ -5,11 +5,12 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { saveStarted, saveStatus } from '../../../src/loop/save.ts';
 import type { Status } from '../../../src/staticexport/status-schema.ts';
-import { ClusterError, type ClusterErrorCode } from '../../../src/wire/cluster-error.ts';
+import { ClusterError } from '../../../src/wire/cluster-error.ts';
+import { resource } from '../../simulation/simulation.ts';
 import { at, inputHash } from '../reconcile/cases/observations.ts';
-import { exportObject, openPorts, type Ports } from './ports.ts';
+import { openRecorded, type Recorded, store } from './recorded-simulation.ts';
 
-const own = 'operators/own';
+const own = 'operators/simulated';
 const start = { key: 'key-1', inputHash, cause: 'First', attempts: 1, lastAttemptTime: at(0) } as const;
 const saved: Status = { job: { id: 'se_1', inputHash, cause: 'First' } };
 
@@ -60,117 +61,111 @@ const writes: Readonly<
 
 for (const [name, { stored, next, written }] of Object.entries(writes)) {
   test(name, async () => {
-    const { cluster, calls, ofCluster, signal } = openPorts();
-    const object = exportObject(stored);
-    cluster.object = object;
-    const result = await saveStatus(object, next, ofCluster, signal);
-    assert.deepEqual(calls, written === undefined ? [] : ['write status']);
-    assert.deepEqual(cluster.object?.status, written ?? stored);
-    assert.equal(result, written === undefined ? object : cluster.object);
+    const { simulation, calls, context, signal } = openRecorded();
+    const object = store(simulation, stored);
+    const result = await saveStatus(object, next, context, signal);
+    assert.deepEqual(calls, written === undefined ? [] : ['writeStatus site']);
+    assert.deepEqual(simulation.object()?.status, written ?? stored);
+    assert.equal(result, written === undefined ? object : simulation.object());
   });
 }
 
 test('a status based on an earlier version of the object is a conflict, and nothing is stored', async () => {
-  const { cluster, ofCluster, signal } = openPorts();
-  const object = exportObject({ start });
-  cluster.object = object;
-  cluster.changeObject(() => ({}));
-  await assert.rejects(saveStatus(object, saved, ofCluster, signal), { code: 'Conflict' });
-  assert.deepEqual(cluster.statuses, []);
+  const { simulation, context, signal } = openRecorded();
+  const object = store(simulation, { start });
+  simulation.annotate({ other: 'client' });
+  await assert.rejects(saveStatus(object, saved, context, signal), { code: 'Conflict' });
+  assert.deepEqual(simulation.object()?.status, { start });
 });
 
-function startedPorts(): Ports {
-  const ports = openPorts();
-  ports.cluster.object = exportObject({ start, operatorLease: own });
-  return ports;
-}
+const save = ({ simulation, context, signal }: Recorded, read = simulation.object()) =>
+  simulation.clock.finish(saveStarted(read ?? assert.fail(), saved, context, signal));
 
-const save = (ports: Ports) =>
-  ports.clock.finish(
-    saveStarted(exportObject({ start, operatorLease: own }), saved, ports.ofCluster, ports.signal),
-  );
+function openStarted(): Recorded {
+  const recorded = openRecorded();
+  store(recorded.simulation, { start, operatorLease: own });
+  return recorded;
+}
 
 /** The calls of a save that is refused `retries` times. */
 const callsOf = (retries: number): readonly string[] => [
-  'write status',
-  ...Array.from({ length: retries }, () => ['read StaticExport', 'write status']).flat(),
+  'writeStatus site',
+  ...Array.from({ length: retries }, () => ['readStaticExport site', 'writeStatus site']).flat(),
 ];
 
-for (const code of ['Conflict', 'Unavailable', 'Unauthorized', 'TooManyRequests'] as const) {
-  test(`the id of a started job is saved although the first four writes return ${code}`, async () => {
-    const ports = startedPorts();
-    let refusals = 4;
-    ports.cluster.before = (call) => {
-      if (call !== 'write status' || refusals === 0) return;
-      refusals -= 1;
+for (const [code, refusals, retries] of [
+  ['Conflict', 4, 4],
+  ['Unavailable', 4, 4],
+  ['Unauthorized', 4, 4],
+  ['TooManyRequests', 4, 4],
+  ['Conflict', 9, 4],
+  ['Unavailable', 9, 4],
+  ['Forbidden', 9, 0],
+  ['Invalid', 9, 0],
+] as const) {
+  test(`the id of a started job is written again ${retries} times where ${refusals} writes return ${code}`, async () => {
+    const recorded = openStarted();
+    let left: number = refusals;
+    recorded.before = (call) => {
+      if (call !== 'writeStatus site' || left-- <= 0) return;
       throw new ClusterError(code, 'scripted');
     };
-    const object = await save(ports);
-    assert.deepEqual(object.status, { ...saved, operatorLease: own });
-    assert.deepEqual(ports.calls, callsOf(4));
-    assert.equal(ports.clock.monotonic(), 200 + 400 + 800 + 1600, 'the pauses double');
-  });
-}
-
-const limits: readonly (readonly [ClusterErrorCode, retries: number])[] = [
-  ['Conflict', 4],
-  ['Unavailable', 4],
-  ['Forbidden', 0],
-  ['Invalid', 0],
-];
-for (const [code, retries] of limits) {
-  test(`a job's id whose writes all return ${code} is written again ${retries} times`, async () => {
-    const ports = startedPorts();
-    ports.cluster.refuse('write status', code);
-    await assert.rejects(save(ports), { code });
-    assert.deepEqual(ports.calls, callsOf(retries));
+    const saving = save(recorded);
+    if (refusals > 4) await assert.rejects(saving, { code });
+    else assert.deepEqual((await saving).status, { ...saved, operatorLease: own });
+    assert.deepEqual(recorded.calls, callsOf(retries));
+    const pausedMs = retries === 4 ? 200 + 400 + 800 + 1600 : 0;
+    assert.equal(recorded.simulation.clock.monotonic(), pausedMs, 'the pauses double');
   });
 }
 
 test("an edit by another client costs one retry, and the client's fields are kept", async () => {
-  const ports = startedPorts();
-  ports.cluster.changeObject(() => ({ status: { start, operatorLease: own, weather: 'fine' } }));
-  const object = await save(ports);
+  const recorded = openStarted();
+  const read = recorded.simulation.object();
+  recorded.simulation.annotate({ other: 'client' });
+  store(recorded.simulation, { start, operatorLease: own, weather: 'fine' });
+  const object = await save(recorded, read);
   assert.deepEqual(object.status, { ...saved, operatorLease: own, weather: 'fine' });
-  assert.deepEqual(ports.calls, callsOf(1));
+  assert.deepEqual(recorded.calls, callsOf(1));
 });
 
 test("another client's start record stays, and the job is not tracked", async () => {
-  const ports = startedPorts();
+  const recorded = openStarted();
+  const read = recorded.simulation.object();
+  recorded.simulation.annotate({ other: 'client' });
   const status = { start: { ...start, key: 'key-of-another' } };
-  ports.cluster.changeObject(() => ({ status }));
-  await assert.rejects(save(ports), { code: 'NotFound', message: /status\.start is gone/ });
-  assert.deepEqual(ports.cluster.object?.status, status);
-  assert.deepEqual(ports.calls, ['write status', 'read StaticExport']);
+  store(recorded.simulation, status);
+  await assert.rejects(save(recorded, read), { code: 'NotFound', message: /status\.start is gone/ });
+  assert.deepEqual(recorded.simulation.object()?.status, status);
+  assert.deepEqual(recorded.calls, ['writeStatus site', 'readStaticExport site']);
 });
 
 test('a resource that was deleted meanwhile ends the save', async () => {
-  const ports = startedPorts();
-  ports.cluster.before = (call) => {
-    if (call !== 'write status') return;
-    ports.cluster.object = undefined;
+  const recorded = openStarted();
+  recorded.before = (call) => {
+    if (call !== 'writeStatus site') return;
+    recorded.simulation.cluster.remove(resource);
     throw new ClusterError('Conflict', 'scripted');
   };
-  await assert.rejects(save(ports), { code: 'NotFound' });
-  assert.deepEqual(ports.calls, ['write status', 'read StaticExport']);
+  await assert.rejects(save(recorded), { code: 'NotFound' });
+  assert.deepEqual(recorded.calls, ['writeStatus site', 'readStaticExport site']);
 });
 
 test('a write that was stored although its response was lost is not repeated', async () => {
-  const ports = startedPorts();
-  ports.cluster.after = (call) => {
-    if (call === 'write status') throw new ClusterError('Unavailable', 'scripted');
+  const recorded = openStarted();
+  recorded.after = (call) => {
+    if (call === 'writeStatus site') throw new ClusterError('Unavailable', 'scripted');
   };
-  const object = await save(ports);
-  assert.equal(object, ports.cluster.object);
-  assert.deepEqual(ports.calls, ['write status', 'read StaticExport']);
+  assert.equal(await save(recorded), recorded.simulation.object());
+  assert.deepEqual(recorded.calls, ['writeStatus site', 'readStaticExport site']);
 });
 
 test('an abort ends the save with its own reason', async () => {
-  const ports = startedPorts();
-  ports.cluster.before = () => {
-    ports.stop(new Error('stopped'));
+  const recorded = openStarted();
+  recorded.before = () => {
+    recorded.stop(new Error('stopped'));
     throw new ClusterError('Aborted', 'scripted');
   };
-  await assert.rejects(save(ports), { message: 'stopped' });
-  assert.deepEqual(ports.calls, ['write status']);
+  await assert.rejects(save(recorded), { message: 'stopped' });
+  assert.deepEqual(recorded.calls, ['writeStatus site']);
 });

@@ -9,91 +9,97 @@ import { noMirrors } from '../../../../src/loop/ports.ts';
 import type { WantedMirror } from '../../../../src/staticexport/wanted-mirror.ts';
 import { ClusterError } from '../../../../src/wire/cluster-error.ts';
 import { mirror } from '../../reconcile/cases/observations.ts';
-import { bytesOf, exportObject, metaOf, openPorts, type Ports } from '../ports.ts';
+import { bytesOf, openRecorded, type Recorded } from '../recorded-simulation.ts';
 
 type Asked = readonly [place: Omit<MirrorPlace, 'secret'>, hasSecret: boolean];
 
-/** Ports whose mirrors allow every place, and what they were asked about. */
-function openAllowed(): { readonly ports: Ports; readonly asked: Asked[] } {
+/** A simulation whose mirrors allow every place, and what they were asked about. */
+function openAllowed(refuse: Mirrors['refuse'] = () => undefined): {
+  readonly recorded: Recorded;
+  readonly asked: Asked[];
+  readonly find: (wanted?: WantedMirror) => Promise<FoundPlace>;
+} {
   const asked: Asked[] = [];
+  const recorded = openRecorded();
   const mirrors: Mirrors = {
     ...noMirrors,
     refuse: (...one) => {
       asked.push(one);
-      return undefined;
+      return refuse(...one);
     },
   };
-  const ports = openPorts({}, mirrors);
-  const data = { username: bytesOf('robot'), password: bytesOf('s3cret') };
-  ports.cluster.secrets.set('registry', { metadata: metaOf('registry'), data });
-  return { ports, asked };
+  const { simulation, context, signal } = recorded;
+  simulation.cluster.putSecret(registry, { username: 'robot', password: 's3cret' });
+  const metadata = simulation.object()?.metadata ?? assert.fail();
+  const find = (wanted = mirror) =>
+    findMirrorPlace(wanted, { ...metadata, uid: 'uid-1' }, { ...context, mirrors }, signal);
+  return { recorded, asked, find };
 }
 
-const find = ({ ofAction, signal }: Ports, wanted: WantedMirror = mirror): Promise<FoundPlace> =>
-  findMirrorPlace(wanted, exportObject().metadata, ofAction, signal);
+const registry = { namespace: 'docs', name: 'registry' };
 const owner = { namespace: 'docs', name: 'site', uid: 'uid-1', isExclusive: false };
 const { address, endpoint, region, pathStyle } = mirror;
 
 test('a place has the bytes of its Secret, and the resource that owns it', async () => {
-  const { ports, asked } = openAllowed();
+  const { recorded, asked, find } = openAllowed();
   const secret = { name: 'registry', data: { username: bytesOf('robot'), password: bytesOf('s3cret') } };
   const place = { address, endpoint, region, pathStyle, owner };
-  assert.deepEqual(await find(ports), { kind: 'found', place: { ...place, secret } });
+  assert.deepEqual(await find(), { kind: 'found', place: { ...place, secret } });
   assert.deepEqual(asked, [[place, true]]);
-  assert.deepEqual(ports.calls, ['read Secret registry']);
+  assert.deepEqual(recorded.calls, ['readSecret registry']);
 });
 
 test('with retention the place belongs to the resource alone', async () => {
-  const { ports } = openAllowed();
-  const found = await find(ports, { ...mirror, unlistedMs: 86_400_000 });
+  const { find } = openAllowed();
+  const found = await find({ ...mirror, unlistedMs: 86_400_000 });
   assert.deepEqual(found.kind === 'found' && found.place.owner, { ...owner, isExclusive: true });
 });
 
 test("the operator's default mirror is reached without a Secret", async () => {
-  const { ports, asked } = openAllowed();
-  const found = await find(ports, { ...mirror, secretName: undefined });
+  const { recorded, asked, find } = openAllowed();
+  const found = await find({ ...mirror, secretName: undefined });
   assert.equal(found.kind === 'found' && found.place.secret, undefined);
   assert.equal(asked[0]?.[1], false);
-  assert.deepEqual(ports.calls, []);
+  assert.deepEqual(recorded.calls, []);
 });
 
 test('no Secret is read for a place that is not allowed', async () => {
   const failure = { code: 'HostNotAllowed', message: 'Add the host.', retryAfterMs: undefined };
-  const ports = openPorts({}, { ...noMirrors, refuse: () => failure });
-  assert.deepEqual(await find(ports), { kind: 'failed', failure });
-  assert.deepEqual(ports.calls, []);
+  const { recorded, find } = openAllowed(() => failure);
+  assert.deepEqual(await find(), { kind: 'failed', failure });
+  assert.deepEqual(recorded.calls, []);
 });
 
 test('a Secret that does not exist is named', async () => {
-  const { ports } = openAllowed();
-  ports.cluster.secrets.delete('registry');
+  const { recorded, find } = openAllowed();
+  recorded.simulation.cluster.secrets.delete('docs/registry');
   const message = 'Secret registry does not exist. Create it.';
   const failure = { code: 'SecretMissing', message, retryAfterMs: undefined };
-  assert.deepEqual(await find(ports), { kind: 'failed', failure });
+  assert.deepEqual(await find(), { kind: 'failed', failure });
 });
 
 test('a Secret that the operator may not read is named, with the refusal', async () => {
-  const { ports } = openAllowed();
-  ports.cluster.refuse('read Secret registry', 'Forbidden');
-  const message = 'Secret registry cannot be read: read Secret registry: Forbidden';
+  const { recorded, find } = openAllowed();
+  recorded.refuse('readSecret registry', 'Forbidden');
+  const message = 'Secret registry cannot be read: readSecret registry: Forbidden';
   const failure = { code: 'SecretUnreadable', message, retryAfterMs: undefined };
-  assert.deepEqual(await find(ports), { kind: 'failed', failure });
+  assert.deepEqual(await find(), { kind: 'failed', failure });
 });
 
 test('a read that the end of the reconcile aborted throws the reason of the abort', async () => {
-  const { ports } = openAllowed();
-  ports.cluster.before = () => {
-    ports.stop(new Error('stopped'));
+  const { recorded, find } = openAllowed();
+  recorded.before = () => {
+    recorded.stop(new Error('stopped'));
     throw new ClusterError('Unavailable', 'scripted');
   };
-  await assert.rejects(find(ports), { message: 'stopped' });
+  await assert.rejects(find(), { message: 'stopped' });
 });
 
 test('an error that is not the API server’s is thrown', async () => {
-  const { ports } = openAllowed();
+  const { recorded, find } = openAllowed();
   const defect = new TypeError('defect');
-  ports.cluster.before = () => {
+  recorded.before = () => {
     throw defect;
   };
-  await assert.rejects(find(ports), defect);
+  await assert.rejects(find(), defect);
 });

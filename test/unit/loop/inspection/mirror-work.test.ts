@@ -11,15 +11,19 @@ import type { Observation } from '../../../../src/reconcile/observation.ts';
 import type { ActionResult } from '../../../../src/reconcile/result.ts';
 import type { ObjectKey } from '../../../../src/wire/cluster.ts';
 import { PublishableError } from '../../../../src/wire/publishable-error.ts';
+import { resource } from '../../../simulation/simulation.ts';
 import { copied, linkless, ref, withStatus, withWanted } from '../../reconcile/cases/conditions.ts';
 import { active, at, calm, mirror, publishedLink, t0 } from '../../reconcile/cases/observations.ts';
-import { bytesOf, exportObject, linkOf, metaOf, openPorts, type Ports, resource } from '../ports.ts';
+import { bytesOf, linkOf, openRecorded, type Recorded } from '../recorded-simulation.ts';
 
 type LookCall = Parameters<Mirrors['look']>;
 type CopyCall = Parameters<Mirrors['copy']>;
 
 interface Environment {
-  readonly ports: Ports;
+  readonly calls: Recorded['calls'];
+  readonly clock: Recorded['simulation']['clock'];
+  readonly cluster: Recorded['simulation']['cluster'];
+  readonly memory: Recorded['context']['memory'];
   readonly looks: LookCall[];
   readonly copies: CopyCall[];
   readonly woken: ObjectKey[];
@@ -37,30 +41,37 @@ function openEnvironment(answers: Partial<Pick<Mirrors, 'look' | 'copy' | 'refus
   const looks: LookCall[] = [];
   const copies: CopyCall[] = [];
   const woken: ObjectKey[] = [];
-  const ports = openPorts(
-    {},
-    {
-      ...noMirrors,
-      refuse,
-      look: (...call) => {
-        looks.push(call);
-        return look(...call);
-      },
-      copy: (...call) => {
-        copies.push(call);
-        return copy(...call);
-      },
+  const recorded = openRecorded();
+  const { cluster } = recorded.simulation;
+  cluster.putSecret({ namespace: 'docs', name: 'registry' }, { username: 'robot' });
+  const mirrors: Mirrors = {
+    ...noMirrors,
+    refuse,
+    look: (...call) => {
+      looks.push(call);
+      return look(...call);
     },
-  );
-  ports.cluster.secrets.set('registry', {
-    metadata: metaOf('registry'),
-    data: { username: bytesOf('robot') },
-  });
-  const context = { ...ports.ofAction, wake: (key: ObjectKey) => void woken.push(key) };
-  const { metadata } = exportObject();
+    copy: (...call) => {
+      copies.push(call);
+      return copy(...call);
+    },
+  };
+  const context = { ...recorded.context, mirrors, wake: (key: ObjectKey) => void woken.push(key) };
+  const metadata = { ...(recorded.simulation.object()?.metadata ?? assert.fail()), uid: 'uid-1' };
   const work: Environment['work'] = (kind, observation, published) =>
-    ports.clock.finish(workOnMirror(metadata, kind, observation, published, context, ports.signal));
-  return { ports, looks, copies, woken, work };
+    recorded.simulation.clock.finish(
+      workOnMirror(metadata, kind, observation, published, context, recorded.signal),
+    );
+  return {
+    calls: recorded.calls,
+    clock: recorded.simulation.clock,
+    cluster,
+    memory: context.memory,
+    looks,
+    copies,
+    woken,
+    work,
+  };
 }
 
 const published: PublishedLink = { url: linkOf('published.zip'), ...publishedLink };
@@ -77,11 +88,11 @@ const removal = { code: 'Denied', message: 'Registry r returned 405.', retryAfte
 const working: ActionResult = { kind: 'mirror-working' };
 
 test('a look is begun by one reconcile, wakes the resource, and its outcome is taken once', async () => {
-  const { ports, looks, woken, work } = openEnvironment({
+  const { clock, memory, looks, woken, work } = openEnvironment({
     look: async () => ({ isThere: false, unlisted: ['c'.repeat(64)], retentionFailure: removal }),
   });
   assert.deepEqual(await work('look', copied), working);
-  await ports.clock.pass(0);
+  await clock.pass(0);
   assert.deepEqual(woken.map(resourceId), [id]);
   assert.deepEqual(await work('look', copied), {
     kind: 'mirror-looked',
@@ -89,7 +100,7 @@ test('a look is begun by one reconcile, wakes the resource, and its outcome is t
     unlisted: ['c'.repeat(64)],
     retentionFailure: removal,
   });
-  assert.equal(ports.ofAction.memory.mirrorWorks.size, 0);
+  assert.equal(memory.mirrorWorks.size, 0);
   assert.equal(looks.length, 1);
   const [lookPlace, copy, retention] = looks[0] ?? assert.fail();
   assert.deepEqual([lookPlace, copy], [place, { ref, digest: active.digest }]);
@@ -109,9 +120,9 @@ test('a look removes the copies whose time has passed', async () => {
 });
 
 test('a copy is made from the published link, with the time and the digest of the published version', async () => {
-  const { ports, copies, work } = openEnvironment();
+  const { clock, copies, work } = openEnvironment();
   assert.deepEqual(await work('copy', uncopied, published), working);
-  await ports.clock.pass(0);
+  await clock.pass(0);
   assert.deepEqual(await work('copy', uncopied, published), {
     kind: 'mirror-copied',
     ref,
@@ -129,21 +140,21 @@ test('a copy is made from the published link, with the time and the digest of th
 });
 
 test('a copy is made from the link that was issued for it, and published without a link', async () => {
-  const { ports, copies, work } = openEnvironment();
+  const { clock, memory, copies, work } = openEnvironment();
   const link = { url: linkOf('issued.zip'), issuedAt: t0, expiresAt: t0 + 900_000 };
   const stop = new AbortController();
-  ports.ofAction.memory.mirrorWorks.set(id, { name: 'link', link, stop, isRunning: false, done: undefined });
+  memory.mirrorWorks.set(id, { name: 'link', link, stop, isRunning: false, done: undefined });
   assert.deepEqual(await work('copy', linkless), working);
-  await ports.clock.pass(0);
+  await clock.pass(0);
   assert.deepEqual(await work('copy', linkless), { kind: 'mirror-copied', ref, link: undefined });
   assert.ok(copies[0]?.[0].isSame(link.url));
 });
 
 test('while work runs, no reconcile begins other work', async () => {
-  const { ports, looks, copies, work } = openEnvironment({ look: () => new Promise(() => {}) });
+  const { clock, looks, copies, work } = openEnvironment({ look: () => new Promise(() => {}) });
   for (const kind of ['look', 'look', 'copy'] as const) {
     assert.deepEqual(await work(kind, copied, published), working);
-    await ports.clock.pass(0);
+    await clock.pass(0);
   }
   assert.deepEqual([looks.length, copies.length], [1, 0]);
 });
@@ -159,56 +170,56 @@ for (const [name, later] of [
   ['of another copy', withStatus(copied, { active: { ...active, ref: `${mirror.address}@sha256:other` } })],
 ] as const) {
   test(`an outcome ${name} is dropped, and the work begins again`, async () => {
-    const { ports, looks, work } = openEnvironment();
-    ports.cluster.secrets.set('other', { metadata: metaOf('other'), data: {} });
+    const { clock, cluster, looks, work } = openEnvironment();
+    cluster.putSecret({ namespace: 'docs', name: 'other' }, {});
     await work('look', copied);
-    await ports.clock.pass(0);
+    await clock.pass(0);
     assert.deepEqual(await work('look', later), working);
     assert.equal(looks.length, 2);
   });
 }
 
 test('a look is not the outcome of a copy', async () => {
-  const { ports, copies, work } = openEnvironment();
+  const { clock, copies, work } = openEnvironment();
   await work('look', copied);
-  await ports.clock.pass(0);
+  await clock.pass(0);
   assert.deepEqual(await work('copy', copied, published), working);
   assert.equal(copies.length, 1);
 });
 
 test('work that was stopped has no outcome, and wakes nothing', async () => {
   const { promise, resolve } = Promise.withResolvers<Awaited<ReturnType<Mirrors['look']>>>();
-  const { ports, looks, woken, work } = openEnvironment({ look: () => promise });
+  const { clock, memory, looks, woken, work } = openEnvironment({ look: () => promise });
   await work('look', copied);
-  dropMirrorWork(ports.ofAction.memory, id);
+  dropMirrorWork(memory, id);
   assert.equal(looks[0]?.[3].aborted, true);
   resolve({ isThere: false, unlisted: [] });
-  await ports.clock.pass(0);
+  await clock.pass(0);
   assert.deepEqual(woken, []);
-  assert.equal(ports.ofAction.memory.mirrorWorks.size, 0);
+  assert.equal(memory.mirrorWorks.size, 0);
 });
 
 test('work ends at its deadline', async () => {
-  const { ports, looks, work } = openEnvironment({ look: () => new Promise(() => {}) });
+  const { clock, looks, work } = openEnvironment({ look: () => new Promise(() => {}) });
   await work('look', copied);
-  await ports.clock.pass(599_000);
+  await clock.pass(599_000);
   assert.equal(looks[0]?.[3].aborted, false);
-  await ports.clock.pass(1000);
+  await clock.pass(1000);
   assert.equal(looks[0]?.[3].aborted, true);
 });
 
 test('a copy waits for a slot of the inspections, and a look does not', async () => {
-  const { ports, looks, copies, work } = openEnvironment();
-  const { slots } = ports.ofAction.memory;
-  const slot = await slots.take('other/site', ports.signal);
+  const { memory, clock, looks, copies, work } = openEnvironment();
+  const { slots } = memory;
+  const slot = await slots.take('other/site', new AbortController().signal);
   assert.deepEqual(await work('copy', uncopied, published), working);
-  await ports.clock.pass(60_000);
+  await clock.pass(60_000);
   assert.equal(copies.length, 0);
   slot.release();
-  await ports.clock.pass(0);
+  await clock.pass(0);
   assert.equal(copies.length, 1);
   assert.equal(slots.taken, 0, 'the slot is free again');
-  const taken = await slots.take('other/site', ports.signal);
+  const taken = await slots.take('other/site', new AbortController().signal);
   await work('copy', uncopied, published);
   await work('look', copied);
   assert.equal(looks.length, 1);
@@ -217,35 +228,35 @@ test('a copy waits for a slot of the inspections, and a look does not', async ()
 
 test('a place that may not be used fails at once, and begins nothing', async () => {
   const failure = { code: 'HostNotAllowed', message: 'Add the host.', retryAfterMs: undefined };
-  const { ports, looks, work } = openEnvironment({ refuse: () => failure });
+  const { memory, looks, work } = openEnvironment({ refuse: () => failure });
   assert.deepEqual(await work('look', copied), { kind: 'mirror-failed', failure });
-  assert.deepEqual([looks.length, ports.ofAction.memory.mirrorWorks.size], [0, 0]);
+  assert.deepEqual([looks.length, memory.mirrorWorks.size], [0, 0]);
 });
 
 test('a resource without a mirror or a digest has no work', async () => {
-  const { ports, work } = openEnvironment();
+  const { calls, work } = openEnvironment();
   assert.deepEqual(await work('look', calm), { kind: 'none' });
   const nameless = withStatus(copied, { active: { ...active, digest: undefined } });
   assert.deepEqual(await work('look', nameless), { kind: 'none' });
-  assert.deepEqual(ports.calls, []);
+  assert.deepEqual(calls, []);
 });
 
 test('a failure that the copy reports is the failure of the work', async () => {
   const failure = { code: 'Denied', message: 'registry.example.com returned 401.', retryAfterMs: 1000 };
-  const { ports, work } = openEnvironment({
+  const { clock, work } = openEnvironment({
     copy: async () => ({ ...inspection, copy: { kind: 'failed', failure } }),
   });
   await work('copy', uncopied, published);
-  await ports.clock.pass(0);
+  await clock.pass(0);
   assert.deepEqual(await work('copy', uncopied, published), { kind: 'mirror-failed', failure });
 });
 
 test('an error of the mirror is the failure of the work', async () => {
-  const { ports, work } = openEnvironment({
+  const { clock, work } = openEnvironment({
     look: () => Promise.reject(new PublishableError('Unreachable', 'no answer', { retryAfterMs: 7000 })),
   });
   await work('look', copied);
-  await ports.clock.pass(0);
+  await clock.pass(0);
   const failure = { code: 'Unreachable', message: 'no answer', retryAfterMs: 7000 };
   assert.deepEqual(await work('look', copied), { kind: 'mirror-failed', failure });
 });

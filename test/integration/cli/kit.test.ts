@@ -20,7 +20,7 @@ import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import { startProgram } from '../../support/child-program.ts';
 import { runInProcess, startInProcess } from '../../support/cli-in-process.ts';
-import { type CommandResult, mustRun } from '../../support/command.ts';
+import { mustRun } from '../../support/command.ts';
 import { noRegistry, startDockerRegistry } from '../../support/docker-registry.ts';
 import { eventually } from '../../support/eventually.ts';
 import { findFreePort } from '../../support/free-port.ts';
@@ -44,12 +44,15 @@ const edited: TarFiles = { ...pages, 'a/index.html': '<h1>a, edited</h1>' };
 interface Workplace {
   readonly folder: string;
   readonly file: (name: string) => string;
-  readonly kit: (...args: readonly string[]) => Promise<CommandResult>;
-  /** @returns the document of a command that must succeed */
-  readonly done: (...args: readonly string[]) => Promise<ReturnType<typeof JSON.parse>>;
+  /**
+   * In a command, `@name` is a file of the folder.
+   *
+   * @returns the document of a command that must succeed
+   */
+  readonly done: (command: string) => Promise<ReturnType<typeof JSON.parse>>;
   /** @returns the document of a failure with this exit code */
-  readonly fails: (exitCode: number, ...args: readonly string[]) => Promise<ReturnType<typeof JSON.parse>>;
-  readonly create: (name: string, ...args: readonly string[]) => Promise<ReturnType<typeof JSON.parse>>;
+  readonly fails: (exitCode: number, command: string) => Promise<ReturnType<typeof JSON.parse>>;
+  readonly create: (name: string, options: string) => Promise<ReturnType<typeof JSON.parse>>;
 }
 
 async function workplace(t: TestContext): Promise<Workplace> {
@@ -61,46 +64,37 @@ async function workplace(t: TestContext): Promise<Workplace> {
   writeFileSync(file('kit.pub'), keys.publicText);
   writeFileSync(file('site.tar.gz'), gzipSync(tarOf(pages)));
   writeFileSync(file('edited.tar.gz'), gzipSync(tarOf(edited)));
-  const kit = (...args: readonly string[]): Promise<CommandResult> => runInProcess(['kit', ...args]);
-  const document = async (exitCode: number, args: readonly string[]) => {
-    const { code, stdout, stderr } = await kit(...args, '-o', 'json');
+  const document = async (exitCode: number, command: string) => {
+    const words = command.split(' ').map((word) => (word.startsWith('@') ? file(word.slice(1)) : word));
+    const { code, stdout, stderr } = await runInProcess(['kit', ...words, '-o', 'json']);
     assert.equal(code, exitCode, stderr);
     return JSON.parse(stdout);
   };
-  const create = (name: string, ...args: readonly string[]) =>
-    document(0, ['create', '--to', file(name), '--sign-key', file('kit.key'), ...args]);
   return {
     folder,
     file,
-    kit,
-    done: (...args) => document(0, args),
-    fails: (exitCode, ...args) => document(exitCode, args),
-    create,
+    done: (command) => document(0, command),
+    fails: document,
+    create: (name, options) => document(0, `create --to @${name} --sign-key @kit.key ${options}`),
   };
 }
 
 test('from kit create to a server that serves: a store is filled, and no link is needed', async (t) => {
   const { folder, file, done, create } = await workplace(t);
-  const created = await create('docs.sxkit', '--bundle', file('site.tar.gz'), '--bundle-version', 'v1');
+  const created = await create('docs.sxkit', '--bundle @site.tar.gz --bundle-version v1');
   assert.deepEqual([created.kind, created.version, created.pages], ['CreatedKit', 'v1', 2]);
-  const shown = await done('inspect', file('docs.sxkit'));
+  const shown = await done('inspect @docs.sxkit');
   assert.deepEqual(
     [shown.kind, shown.signatureChecked, shown.bundles],
     ['KitSummary', false, created.bundles],
   );
-  const verified = await done('verify', file('docs.sxkit'), '--key', file('kit.pub'));
+  const verified = await done('verify @docs.sxkit --key @kit.pub');
   assert.deepEqual([verified.kind, verified.valid], ['KitVerdict', true]);
   const store = file('store');
-  await done('import', file('docs.sxkit'), '--key', file('kit.pub'), '--to-store', store);
+  await done(`import @docs.sxkit --key @kit.pub --to-store ${store}`);
   const [port, admin] = [await findFreePort(), await findFreePort()];
-  const flags = [
-    '--store',
-    store,
-    '--bundle-file',
-    join(store, 'bundle.json'),
-    '--listen',
-    `127.0.0.1:${port}`,
-  ];
+  const bundle = join(store, 'bundle.json');
+  const flags = ['--store', store, '--bundle-file', bundle, '--listen', `127.0.0.1:${port}`];
   const child = startProgram(process.execPath, {
     args: [server, ...flags, '--admin-listen', `127.0.0.1:${admin}`],
   });
@@ -128,7 +122,7 @@ test('from kit create to a server that serves: a store is filled, and no link is
 
 test('import and server need no network: a namespace without a route', { skip: noNamespaces }, async (t) => {
   const { file, create } = await workplace(t);
-  await create('docs.sxkit', '--bundle', file('site.tar.gz'));
+  await create('docs.sxkit', '--bundle @site.tar.gz');
   const importing = [
     process.execPath,
     program,
@@ -164,17 +158,17 @@ test('a kit becomes a copy in a registry, and a server serves it by the printed 
   const registry = await startDockerRegistry({ users: { docs: password } });
   t.after(() => registry.close());
   const { file, done, fails, create } = await workplace(t);
-  await create('docs.sxkit', '--bundle', file('site.tar.gz'), '--bundle-version', 'v1');
+  await create('docs.sxkit', '--bundle @site.tar.gz --bundle-version v1');
   mkdirSync(file('creds'));
   writeFileSync(file('creds/username'), 'docs');
   writeFileSync(file('creds/password'), 'wrong');
-  const to = ['--to', `oci://${registry.host}/docs/site`, '--mirror-credentials', file('creds')];
-  const state = ['--allow-http-mirror', '--state', file('imports.json')];
-  const args = ['import', file('docs.sxkit'), '--key', file('kit.pub'), ...to, ...state];
-  const refused = await fails(9, ...args);
+  const to = `--to oci://${registry.host}/docs/site --mirror-credentials @creds`;
+  const state = '--allow-http-mirror --state @imports.json';
+  const args = `import @docs.sxkit --key @kit.pub ${to} ${state}`;
+  const refused = await fails(9, args);
   assert.equal(refused.code, 'Denied');
   writeFileSync(file('creds/password'), password);
-  const { bundles } = await done(...args);
+  const { bundles } = await done(args);
   const [{ ref, digest }] = bundles;
   assert.match(ref, /^oci:\/\/.*@sha256:[0-9a-f]{64}$/);
 
@@ -201,7 +195,7 @@ test('a kit becomes a copy in a registry, and a server serves it by the printed 
 
 test('a stock minisign checks a kit that tar has unpacked', { skip: noMinisign }, async (t) => {
   const { folder, file, create } = await workplace(t);
-  await create('docs.sxkit', '--bundle', file('site.tar.gz'));
+  await create('docs.sxkit', '--bundle @site.tar.gz');
   await mustRun(['tar', 'xf', file('docs.sxkit'), '-C', folder]);
   await mustRun(['minisign', '-V', '-p', file('kit.pub'), '-m', file('kit.json')]);
 });
@@ -210,65 +204,56 @@ test('an encrypted key signs with the file of its password', async (t) => {
   const { file, fails, done } = await workplace(t);
   writeFileSync(file('b.key'), encryptedKey.text);
   writeFileSync(file('password'), `${encryptedKey.password}\n`);
-  const bundle = ['--bundle', file('site.tar.gz')];
-  const create = ['create', '--to', file('b.sxkit'), '--sign-key', file('b.key'), ...bundle];
-  assert.equal((await fails(2, ...create)).code, 'SignKeyEncrypted');
-  await done(...create, '--sign-password-file', file('password'));
-  await done('verify', file('b.sxkit'), '--key-text', encryptedKey.publicLine);
+  const create = 'create --to @b.sxkit --sign-key @b.key --bundle @site.tar.gz';
+  assert.equal((await fails(2, create)).code, 'SignKeyEncrypted');
+  await done(`${create} --sign-password-file @password`);
+  await done(`verify @b.sxkit --key-text ${encryptedKey.publicLine}`);
 });
 
 test('the same inputs and time give the same bytes, in one file and in parts', async (t) => {
   const { file, done, create } = await workplace(t);
-  const inputs = ['--bundle', file('site.tar.gz'), '--created-time', '2026-01-31T12:00:00Z'];
-  const { sequence } = await create('a.sxkit', ...inputs);
+  const inputs = '--bundle @site.tar.gz --created-time 2026-01-31T12:00:00Z';
+  const { sequence } = await create('a.sxkit', inputs);
   assert.equal(sequence, Date.UTC(2026, 0, 31, 12) / 1000);
-  await create('b.sxkit', ...inputs);
+  await create('b.sxkit', inputs);
   assert.deepEqual(readFileSync(file('a.sxkit')), readFileSync(file('b.sxkit')));
-  const { paths } = await create('c.sxkit', ...inputs, '--part-size', '4KiB');
+  const { paths } = await create('c.sxkit', `${inputs} --part-size 4KiB`);
   assert.ok(paths.length > 1);
   assert.deepEqual(
     Buffer.concat(paths.map((path: string) => readFileSync(path))),
     readFileSync(file('a.sxkit')),
   );
-  for (const given of [paths.slice(0, 1), paths, [file('c.sxkit')]]) {
-    await done('verify', ...given, '--key', file('kit.pub'));
+  for (const given of [paths[0], paths.join(' '), '@c.sxkit']) {
+    await done(`verify ${given} --key @kit.pub`);
   }
 });
 
 test('a delta arrives at the digest, and without its base it names what is missing', async (t) => {
   const { file, done, fails, create } = await workplace(t);
-  const base = await create('1.sxkit', '--bundle', file('site.tar.gz'), '--sequence', '1');
-  const bundle = ['--bundle', file('edited.tar.gz')];
-  const delta = await create('2.sxkit', ...bundle, '--base', file('site.tar.gz'), '--sequence', '2');
+  const base = await create('1.sxkit', '--bundle @site.tar.gz --sequence 1');
+  const bundle = '--bundle @edited.tar.gz';
+  const delta = await create('2.sxkit', `${bundle} --base @site.tar.gz --sequence 2`);
   assert.deepEqual([delta.bundles[0].kind, delta.bundles[0].baseDigest], ['delta', base.digest]);
-  const key = ['--key', file('kit.pub')];
-  const refused = await fails(6, 'import', file('2.sxkit'), ...key, '--to-folder', file('public'));
+  const key = '--key @kit.pub';
+  const refused = await fails(6, `import @2.sxkit ${key} --to-folder @public`);
   assert.equal(refused.code, 'BaseMissing');
   assert.ok(refused.message.includes(base.digest));
   assert.ok(!existsSync(file('public')));
   for (const [at, one] of ['site.tar.gz', '1.sxkit'].entries()) {
     const to = file(`public-${at}`);
-    await done('import', file('2.sxkit'), ...key, '--to-folder', to, '--base', file(one));
+    await done(`import @2.sxkit ${key} --to-folder ${to} --base @${one}`);
     assert.equal(readFileSync(join(to, 'a/index.html'), 'utf8'), edited['a/index.html']);
   }
-  await done('import', file('1.sxkit'), ...key, '--to-store', file('store'));
-  const { digest } = await done('import', file('2.sxkit'), ...key, '--to-store', file('store'));
+  await done(`import @1.sxkit ${key} --to-store @store`);
+  const { digest } = await done(`import @2.sxkit ${key} --to-store @store`);
   assert.equal(digest, delta.digest);
-  const older = await fails(6, 'import', file('1.sxkit'), ...key, '--to-store', file('store'));
+  const older = await fails(6, `import @1.sxkit ${key} --to-store @store`);
   assert.equal(older.code, 'KitOlder');
-  await done('import', file('1.sxkit'), ...key, '--to-store', file('store'), '--allow-older');
-  const against = await create('3.sxkit', ...bundle, '--base', file('1.sxkit'));
+  await done(`import @1.sxkit ${key} --to-store @store --allow-older`);
+  const against = await create('3.sxkit', `${bundle} --base @1.sxkit`);
   assert.equal(against.bundles[0].baseDigest, base.digest);
-  const chained = [
-    '--to',
-    file('4.sxkit'),
-    '--sign-key',
-    file('kit.key'),
-    ...bundle,
-    '--base',
-    file('2.sxkit'),
-  ];
-  assert.equal((await fails(2, 'create', ...chained)).code, 'BaseIsDelta');
+  const chained = `create --to @4.sxkit --sign-key @kit.key ${bundle} --base @2.sxkit`;
+  assert.equal((await fails(2, chained)).code, 'BaseIsDelta');
 });
 
 const sha = (bytes: Buffer | string): string => hash('sha256', bytes, 'hex');
@@ -303,15 +288,8 @@ test('image, charts and SBOM travel with the bundle, and come out as they were',
   const chart = gzipSync(tarOf({ 'docs/Chart.yaml': 'apiVersion: v2\nname: docs\nversion: 0.1.0+1\n' }));
   writeFileSync(file('docs-0.1.0.tgz'), chart);
   writeFileSync(file('sbom.json'), '{"spdxVersion":"SPDX-2.3"}');
-  const others = [
-    '--image',
-    file('image.tar'),
-    '--chart',
-    file('docs-0.1.0.tgz'),
-    '--sbom',
-    file('sbom.json'),
-  ];
-  const { parts } = await create('all.sxkit', '--bundle', file('site.tar.gz'), ...others);
+  const others = '--image @image.tar --chart @docs-0.1.0.tgz --sbom @sbom.json';
+  const { parts } = await create('all.sxkit', `--bundle @site.tar.gz ${others}`);
   assert.deepEqual(parts, [
     { kind: 'image', name: 'image.tar' },
     { kind: 'chart', name: 'docs-0.1.0.tgz' },
@@ -323,8 +301,8 @@ test('image, charts and SBOM travel with the bundle, and come out as they were',
     (one: { annotations: Record<string, string> }) => Object.values(one.annotations)[0],
   );
   assert.deepEqual(names.slice(1), ['0.1.0', 'docs-0.1.0_1', 'sbom']);
-  const key = ['--key', file('kit.pub'), '--parts-to', file('parts')];
-  await done('import', file('all.sxkit'), ...key, '--to-folder', file('public'));
+  const key = '--key @kit.pub --parts-to @parts';
+  await done(`import @all.sxkit ${key} --to-folder @public`);
   assert.deepEqual(readFileSync(join(file('parts'), 'docs-0.1.0.tgz')), chart);
   assert.equal(readFileSync(join(file('parts'), 'sbom.json'), 'utf8'), '{"spdxVersion":"SPDX-2.3"}');
   const unpacked = readTarFiles(readFileSync(join(file('parts'), 'image.tar')));
@@ -332,215 +310,55 @@ test('image, charts and SBOM travel with the bundle, and come out as they were',
     if (name.startsWith('blobs/')) assert.deepEqual(unpacked.get(name), Buffer.from(bytes), name);
   }
   // What was written is an OCI archive again.
-  await create('again.sxkit', '--image', join(file('parts'), 'image.tar'));
-  assert.equal((await fails(2, 'import', file('all.sxkit'), ...key)).code, 'DestinationExists');
-  await done('import', file('all.sxkit'), ...key, '--replace');
+  await create('again.sxkit', '--image @parts/image.tar');
+  assert.equal((await fails(2, `import @all.sxkit ${key}`)).code, 'DestinationExists');
+  await done(`import @all.sxkit ${key} --replace`);
 });
 
-const badInput: readonly (readonly [
-  what: string,
-  exitCode: number,
-  code: string,
-  prepare: (place: Workplace) => readonly string[],
-])[] = [
+const pack = 'create --to @x.sxkit --sign-key @kit.key';
+const importing = 'import @docs.sxkit --key';
+const badInput: readonly (readonly [what: string, exitCode: number, code: string, command: string])[] = [
   [
     'a key that is missing',
     2,
     'KeyUnreadable',
-    ({ file }) => [
-      'create',
-      '--to',
-      file('x.sxkit'),
-      '--sign-key',
-      file('none'),
-      '--bundle',
-      file('site.tar.gz'),
-    ],
+    'create --to @x.sxkit --sign-key @none --bundle @site.tar.gz',
   ],
-  [
-    'a public key as secret key',
-    2,
-    'SignKeyInvalid',
-    ({ file }) => [
-      'create',
-      '--to',
-      file('x.sxkit'),
-      '--sign-key',
-      file('kit.pub'),
-      '--bundle',
-      file('site.tar.gz'),
-    ],
-  ],
-  [
-    'a bundle that is missing',
-    2,
-    'ArchiveUnreadable',
-    ({ file }) => [
-      'create',
-      '--to',
-      file('x.sxkit'),
-      '--sign-key',
-      file('kit.key'),
-      '--bundle',
-      file('none'),
-    ],
-  ],
-  [
-    'a bundle that servers would reject',
-    6,
-    'BackslashInPath',
-    ({ file }) => {
-      writeFileSync(file('bad.tar'), tarOf({ 'a\\b': 'x' }));
-      return ['create', '--to', file('x.sxkit'), '--sign-key', file('kit.key'), '--bundle', file('bad.tar')];
-    },
-  ],
-  [
-    'one content twice',
-    2,
-    'BundleTwice',
-    ({ file }) => [
-      'create',
-      '--to',
-      file('x.sxkit'),
-      '--sign-key',
-      file('kit.key'),
-      '--bundle',
-      file('site.tar.gz'),
-      '--bundle',
-      file('site.tar.gz'),
-    ],
-  ],
-  [
-    'a name without the ending',
-    2,
-    'UnknownKitName',
-    ({ file }) => [
-      'create',
-      '--to',
-      file('x.tar'),
-      '--sign-key',
-      file('kit.key'),
-      '--bundle',
-      file('site.tar.gz'),
-    ],
-  ],
-  [
-    'a folder that does not exist',
-    9,
-    'DestinationNotWritten',
-    ({ file }) => [
-      'create',
-      '--to',
-      file('none/x.sxkit'),
-      '--sign-key',
-      file('kit.key'),
-      '--bundle',
-      file('site.tar.gz'),
-    ],
-  ],
-  [
-    'an image that is no image',
-    2,
-    'ImageInvalid',
-    ({ file }) => [
-      'create',
-      '--to',
-      file('x.sxkit'),
-      '--sign-key',
-      file('kit.key'),
-      '--image',
-      file('site.tar.gz'),
-    ],
-  ],
-  [
-    'an image without one of its blobs',
-    2,
-    'ImageIncomplete',
-    ({ file }) => {
-      const all = Object.entries(imageFiles());
-      const layer = all.find(([, bytes]) => bytes.length === 5000)?.[0];
-      writeFileSync(file('image.tar'), tarOf(Object.fromEntries(all.filter(([name]) => name !== layer))));
-      return ['create', '--to', file('x.sxkit'), '--sign-key', file('kit.key'), '--image', file('image.tar')];
-    },
-  ],
-  [
-    'a chart that is no chart',
-    2,
-    'ChartInvalid',
-    ({ file }) => [
-      'create',
-      '--to',
-      file('x.sxkit'),
-      '--sign-key',
-      file('kit.key'),
-      '--chart',
-      file('site.tar.gz'),
-    ],
-  ],
-  [
-    'nothing to pack',
-    2,
-    'WrongUsage',
-    ({ file }) => ['create', '--to', file('x.sxkit'), '--sign-key', file('kit.key')],
-  ],
-  ['a kit without a key', 2, 'WrongUsage', ({ file }) => ['verify', file('docs.sxkit')]],
-  [
-    'a key that is no key',
-    2,
-    'KeyInvalid',
-    ({ file }) => ['verify', file('docs.sxkit'), '--key-text', 'RWx'],
-  ],
-  [
-    'an import without a target',
-    2,
-    'WrongUsage',
-    ({ file }) => ['import', file('docs.sxkit'), '--key', file('kit.pub')],
-  ],
-  [
-    'a registry without a state',
-    2,
-    'WrongUsage',
-    ({ file }) => ['import', file('docs.sxkit'), '--key', file('kit.pub'), '--to', 'oci://localhost/x'],
-  ],
-  [
-    'a kit that is cut off',
-    6,
-    'KitDamaged',
-    ({ file }) => {
-      writeFileSync(file('cut.sxkit'), readFileSync(file('docs.sxkit')).subarray(0, 6000));
-      return ['verify', file('cut.sxkit'), '--key', file('kit.pub')];
-    },
-  ],
-  ['an archive instead of a kit', 6, 'NotAKit', ({ file }) => ['inspect', file('site.tar.gz')]],
-  [
-    'a signature of another key',
-    6,
-    'SignatureInvalid',
-    ({ file }) => {
-      const text = readFileSync(file('kit.pub'), 'utf8').split('\n')[1] ?? '';
-      const bytes = Buffer.from(text, 'base64');
-      bytes[5] = (bytes[5] ?? 0) ^ 1;
-      return [
-        'import',
-        file('docs.sxkit'),
-        '--key-text',
-        bytes.toString('base64'),
-        '--to-folder',
-        file('public'),
-      ];
-    },
-  ],
+  ['a public key', 2, 'SignKeyInvalid', 'create --to @x.sxkit --sign-key @kit.pub --bundle @site.tar.gz'],
+  ['a bundle that is missing', 2, 'ArchiveUnreadable', `${pack} --bundle @none`],
+  ['a bundle that servers would reject', 6, 'BackslashInPath', `${pack} --bundle @bad.tar`],
+  ['one content twice', 2, 'BundleTwice', `${pack} --bundle @site.tar.gz --bundle @site.tar.gz`],
+  ['a name without the ending', 2, 'UnknownKitName', `${pack} --to @x.tar --bundle @site.tar.gz`],
+  ['a missing folder', 9, 'DestinationNotWritten', `${pack} --to @none/x.sxkit --bundle @site.tar.gz`],
+  ['an image that is not one', 2, 'ImageInvalid', `${pack} --image @site.tar.gz`],
+  ['an image without one of its blobs', 2, 'ImageIncomplete', `${pack} --image @image.tar`],
+  ['a chart that is not one', 2, 'ChartInvalid', `${pack} --chart @site.tar.gz`],
+  ['nothing to pack', 2, 'WrongUsage', pack],
+  ['a kit without a key', 2, 'WrongUsage', 'verify @docs.sxkit'],
+  ['a key that is not one', 2, 'KeyInvalid', 'verify @docs.sxkit --key-text RWx'],
+  ['an import without a target', 2, 'WrongUsage', `${importing} @kit.pub`],
+  ['a registry without a state', 2, 'WrongUsage', `${importing} @kit.pub --to oci://localhost/x`],
+  ['a kit that is cut off', 6, 'KitDamaged', 'verify @cut.sxkit --key @kit.pub'],
+  ['an archive instead of a kit', 6, 'NotAKit', 'inspect @site.tar.gz'],
+  ['a signature of another key', 6, 'SignatureInvalid', `${importing} @other.pub --to-folder @public`],
 ];
 
 test('bad input: its exit code, its code, and nothing is written', async (t) => {
-  const place = await workplace(t);
-  await place.create('docs.sxkit', '--bundle', place.file('site.tar.gz'));
-  for (const [what, exitCode, code, prepare] of badInput) {
+  const { folder, file, fails, create } = await workplace(t);
+  await create('docs.sxkit', '--bundle @site.tar.gz');
+  writeFileSync(file('bad.tar'), tarOf({ 'a\\b': 'x' }));
+  const parts = Object.entries(imageFiles()).filter(([, bytes]) => bytes.length !== 5000);
+  writeFileSync(file('image.tar'), tarOf(Object.fromEntries(parts)));
+  writeFileSync(file('cut.sxkit'), readFileSync(file('docs.sxkit')).subarray(0, 6000));
+  const [comment = '', key = ''] = readFileSync(file('kit.pub'), 'utf8').split('\n');
+  const bytes = Buffer.from(key, 'base64');
+  bytes[5] = (bytes[5] ?? 0) ^ 1;
+  writeFileSync(file('other.pub'), `${comment}\n${bytes.toString('base64')}\n`);
+  const before = readdirSync(folder).sort();
+  for (const [what, exitCode, code, command] of badInput) {
     await t.test(what, async () => {
-      const args = prepare(place);
-      const before = readdirSync(place.folder).sort();
-      assert.equal((await place.fails(exitCode, ...args)).code, code);
-      assert.deepEqual(readdirSync(place.folder).sort(), before);
+      assert.equal((await fails(exitCode, command)).code, code);
+      assert.deepEqual(readdirSync(folder).sort(), before);
     });
   }
 });
@@ -550,33 +368,20 @@ test('a full disk ends with 9 or 5, and leaves no part of a kit or a site', {
 }, async (t) => {
   const { file, fails, done, create } = await workplace(t);
   writeFileSync(file('large.tar'), tarOf({ ...pages, 'large.bin': noise(300_000) }));
-  await create('docs.sxkit', '--bundle', file('large.tar'));
-  const key = ['--key', file('kit.pub')];
+  await create('docs.sxkit', '--bundle @large.tar');
+  const key = '--key @kit.pub';
   await withDisk(file('disk'), '128k', async (disk) => {
-    const at = (name: string): string => join(disk.path, name);
-    const full = await fails(
-      9,
-      'create',
-      '--to',
-      at('x.sxkit'),
-      '--sign-key',
-      file('kit.key'),
-      '--bundle',
-      file('large.tar'),
-    );
+    const full = await fails(9, 'create --to @disk/x.sxkit --sign-key @kit.key --bundle @large.tar');
     assert.match(full.message, /its disk is full$/);
-    const folder = await fails(9, 'import', file('docs.sxkit'), ...key, '--to-folder', at('public'));
+    const folder = await fails(9, `import @docs.sxkit ${key} --to-folder @disk/public`);
     assert.equal(folder.code, 'DestinationNotWritten');
-    assert.equal(
-      (await fails(5, 'import', file('docs.sxkit'), ...key, '--to-store', at('store'))).code,
-      'StoreFull',
-    );
+    assert.equal((await fails(5, `import @docs.sxkit ${key} --to-store @disk/store`)).code, 'StoreFull');
     const left = readdirSync(disk.path, { recursive: true, encoding: 'utf8' }).filter(
       (name) => !name.endsWith('.json'),
     );
     assert.deepEqual(left.sort(), ['store', 'store/bundles']);
     disk.remount('size=8m');
-    await done('import', file('docs.sxkit'), ...key, '--to-store', at('store'));
+    await done(`import @docs.sxkit ${key} --to-store @disk/store`);
   });
 });
 
@@ -587,10 +392,9 @@ test('Ctrl-C ends a creation in order, and leaves nothing', async (t) => {
     Array.from({ length: 24 }, (_, at) => [`${at}.bin`, noise(1_000_000, `${at}`)]),
   );
   writeFileSync(file('large.tar'), tarOf(files));
-  const bundle = ['--bundle', file('large.tar')];
-  const to = ['--to', join(file('out'), 'x.sxkit')];
+  const to = ['--to', file('out/x.sxkit'), '--bundle', file('large.tar')];
   let atSignal: readonly string[] = [];
-  const creating = startInProcess(['kit', 'create', ...to, '--sign-key', file('kit.key'), ...bundle], {
+  const creating = startInProcess(['kit', 'create', ...to, '--sign-key', file('kit.key')], {
     onStderr: (text) => {
       if (!text.includes('Compressing')) return;
       atSignal = [text];

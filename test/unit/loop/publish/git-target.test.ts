@@ -82,6 +82,18 @@ test('a spec that is changed during a contest is written, also by a new process'
   assert.equal(repository.read(path)?.version, versionOf(simulation));
 });
 
+test('a contest that lasts writes no status, also after a restart', async () => {
+  const { simulation, repository } = await openPublished();
+  await simulation.run(2 * minuteMs);
+  repository.write(path, { version: 'by-hand' });
+  await simulation.run(10 * minuteMs);
+  const contested = stateOf(simulation);
+  assert.equal(contested?.reason, 'Contested');
+  simulation.restart();
+  await simulation.run(60 * minuteMs);
+  assert.deepEqual(stateOf(simulation), contested);
+});
+
 test('a failed push is repeated with a back-off until it succeeds, and no credential is shown', async () => {
   const { simulation, repository } = await openPublished(targetsOf(), (environment) => {
     environment.repository.failure = 'Unauthorized';

@@ -30,7 +30,6 @@ export const longFiles: readonly string[] = [
   'test/integration/operator/kills.test.ts',
   'test/integration/operator/replicas.test.ts',
   'test/integration/cli/cluster.test.ts',
-  'test/integration/operator/seen-by-kubectl.test.ts',
   'test/integration/cli/run-git.test.ts',
   'test/integration/cli/package.test.ts',
   'test/integration/cli/doctor.test.ts',

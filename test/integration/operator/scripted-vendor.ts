@@ -33,8 +33,6 @@ export interface Script {
   lifetimeMs: number;
   /** Awaited before the whole archive is sent. Until then a byte of it is sent every five seconds. */
   beforeArchive?: () => Promise<void>;
-  /** Links answer 403 from the start, whatever their date says. */
-  isExpiredOnArrival?: boolean;
 }
 
 export interface ScriptedVendor {
@@ -133,7 +131,7 @@ export async function startVendor(
     const target = `/files/${jobs.indexOf(job)}.tgz?issue=${job.issues}&signature=${signature}`;
     const archive = script.archive ?? (await makeArchive(job.content));
     const { beforeArchive } = script;
-    if (script.isExpiredOnArrival !== true) links.set(target, { archive, expiresAt, beforeArchive });
+    links.set(target, { archive, expiresAt, beforeArchive });
     sendJson(response, 200, {
       bundleUrl: `${base()}${target}`,
       expiresAt: new Date(expiresAt).toISOString(),

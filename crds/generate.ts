@@ -9,8 +9,8 @@ import {
   apiVersionName,
   category,
   group,
-  kind,
   plural,
+  resourceKind,
   shortName,
   singular,
 } from '../src/staticexport/names.ts';
@@ -139,8 +139,8 @@ export function customResourceDefinition(): Json {
       group,
       scope: 'Namespaced',
       names: {
-        kind,
-        listKind: `${kind}List`,
+        kind: resourceKind,
+        listKind: `${resourceKind}List`,
         plural,
         singular,
         shortNames: [shortName],

@@ -11,7 +11,7 @@ import {
   offerWritten,
   summaryOf,
 } from '../bundle/bundle-task.ts';
-import type { CopyTask } from '../bundle/peer/copying.ts';
+import type { PeerCopyTask } from '../bundle/peer/copying.ts';
 import type { PrepareTask } from '../bundle/prepare/preparation.ts';
 import { readProxySettings } from '../http/proxy-settings.ts';
 import { systemClock } from '../runtime/clock.ts';
@@ -19,7 +19,10 @@ import { type SendReport, serveTasks } from '../runtime/task.ts';
 
 serveTasks(work);
 
-async function work(task: PrepareTask | CopyTask, report: SendReport<BundleReport>): Promise<BundleSummary> {
+async function work(
+  task: PrepareTask | PeerCopyTask,
+  report: SendReport<BundleReport>,
+): Promise<BundleSummary> {
   const context = {
     clock: systemClock,
     proxy: readProxySettings(process.env),
@@ -27,8 +30,8 @@ async function work(task: PrepareTask | CopyTask, report: SendReport<BundleRepor
   };
   switch (task.task) {
     case 'copy': {
-      const { runCopy } = await import('../bundle/peer/copy-run.ts');
-      return handOver(await runCopy(task, context), report);
+      const { runPeerCopy } = await import('../bundle/peer/copy-run.ts');
+      return handOver(await runPeerCopy(task, context), report);
     }
     case 'prepare': {
       const { runPreparation } = await import('../bundle/prepare/preparation-run.ts');

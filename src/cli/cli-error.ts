@@ -57,7 +57,7 @@ export class CliError extends PublishableError {
 }
 
 /** A failure as it is printed, with `-o json` as a document. */
-export interface Failure extends Reached {
+export interface CommandFailure extends Reached {
   readonly outcome: Outcome;
   readonly code: string;
   readonly message: string;
@@ -129,7 +129,7 @@ const retryableOutcomes: ReadonlySet<Outcome> = new Set([
 ]);
 
 /** @param error whatever a command threw */
-export function failureOf(error: unknown): Failure {
+export function failureOf(error: unknown): CommandFailure {
   const outcome = outcomeOf(error);
   return {
     outcome,

@@ -2,8 +2,8 @@
 // will take. Pure. Refuses to name a number that may be off by more than a tenth: then it is too early. It supposes that the
 // time to come is like what was read; a burst without a precedent is not foreseen.
 
-import { costOf, paceOf, type ReadPart, rateOf } from './turn-rate.ts';
-import { nextStep, type Span } from './windows.ts';
+import { costOf, paceOf, type ReadPart, turnRateOf } from './turn-rate.ts';
+import { nextStep, type TimeSpan } from './windows.ts';
 
 export interface Estimate {
   /** Percent of the time to read. */
@@ -12,7 +12,7 @@ export interface Estimate {
   readonly requests: number | undefined;
 }
 
-export interface Progress {
+export interface ListingProgress {
   /** What the last window held. */
   readonly rows: number;
   /** Sent for the last window. */
@@ -25,7 +25,7 @@ export interface Progress {
 
 export interface Estimator {
   /** Takes the windows in the order in which they are read. */
-  windowRead(window: Span, progress: Progress): Estimate;
+  windowRead(window: TimeSpan, progress: ListingProgress): Estimate;
 }
 
 /** More parts are joined in pairs, so that a long run costs no more for each window. */
@@ -35,7 +35,7 @@ const mostPlanned = 1000;
 const tolerance = 0.1;
 
 /** @param limit rows that a page may have */
-export function createEstimator(spans: readonly Span[], limit: number): Estimator {
+export function createEstimator(spans: readonly TimeSpan[], limit: number): Estimator {
   const wholeMs = spans.reduce((sum, { from, until }) => sum + until - from, 0);
   let parts: readonly ReadPart[] = [];
   let readMs = 0;
@@ -45,7 +45,7 @@ export function createEstimator(spans: readonly Span[], limit: number): Estimato
       readMs += until - from;
       const percent = Math.min(100, (100 * readMs) / wholeMs);
       if (readMs >= wholeMs) return { percent, requests: sent };
-      const rate = rateOf(parts, wholeMs - readMs);
+      const rate = turnRateOf(parts, wholeMs - readMs);
       if (rate === undefined) return { percent, requests: undefined };
       const { pageRows, factor, factorDoubt } = paceOf(parts, limit);
       const left = unread(spans, readMs);
@@ -72,7 +72,7 @@ function bounded(parts: readonly ReadPart[]): readonly ReadPart[] {
 }
 
 /** Lengths of what is left of the spans. */
-function unread(spans: readonly Span[], readMs: number): readonly number[] {
+function unread(spans: readonly TimeSpan[], readMs: number): readonly number[] {
   let read = readMs;
   return spans.flatMap(({ from, until }) => {
     const done = Math.min(until - from, read);

@@ -19,8 +19,8 @@ import {
   nextStep,
   type PlannedSpan,
   planSpans,
-  type Span,
   shortestStepMs,
+  type TimeSpan,
 } from './windows.ts';
 
 export interface RunRequest {
@@ -67,7 +67,7 @@ export interface RunCounts {
 
 /** The first window that was read in part, and why. */
 export interface PartialRead {
-  readonly window: Span;
+  readonly window: TimeSpan;
   readonly why: string;
 }
 
@@ -88,7 +88,7 @@ const mostUncommitted = 20_000;
 /**
  * @throws {ExportApiError} {PublishableError} the signal's reason; what was committed stays
  */
-export async function runExport(
+export async function exportTurns(
   request: RunRequest,
   dependencies: RunDependencies,
   signal: AbortSignal,
@@ -140,7 +140,7 @@ class Run {
   constructor(
     request: RunRequest,
     cycle: number,
-    spans: readonly Span[],
+    spans: readonly TimeSpan[],
     dependencies: RunDependencies,
     signal: AbortSignal,
   ) {
@@ -200,21 +200,21 @@ class Run {
     }
   }
 
-  #mayEndShorter(window: Span, restarts: number): boolean {
+  #mayEndShorter(window: TimeSpan, restarts: number): boolean {
     return (
       !this.#isShorterFutile && restarts < mostRestarts && shorterStep(window) < window.until - window.from
     );
   }
 
   /** The next run may have no more requests than this one, and would never come to the end of the same window. */
-  async #keepShorterStep(window: Span): Promise<void> {
+  async #keepShorterStep(window: TimeSpan): Promise<void> {
     if (this.#pages === 0) return;
     const { state, sink } = this.#dependencies;
     state.closeWindow(state.windows, shorterStep(window));
     await sink.keepBookmark?.(state);
   }
 
-  async #readWindow({ from, until }: Span): Promise<void> {
+  async #readWindow({ from, until }: TimeSpan): Promise<void> {
     const { listing, state, sink } = this.#dependencies;
     const { project, limit } = this.#request;
     const reading = state.nextReading();
@@ -285,7 +285,7 @@ class Run {
   }
 
   /** @param fault why its listing did not come to its end */
-  async #close(window: Span, requests: number, fault: Error | undefined): Promise<void> {
+  async #close(window: TimeSpan, requests: number, fault: Error | undefined): Promise<void> {
     const { state, sink, onProgress } = this.#dependencies;
     await this.#commit();
     const settledBefore = this.#cycle - this.#request.lagMs - this.#request.lookBackMs;
@@ -303,5 +303,5 @@ class Run {
   }
 }
 
-const shorterStep = ({ from, until }: Span): number =>
+const shorterStep = ({ from, until }: TimeSpan): number =>
   Math.max(shortestStepMs, Math.floor((until - from) / 4));

@@ -50,7 +50,7 @@ export function paceOf(parts: readonly ReadPart[], limit: number): Pace {
 }
 
 /** @returns `undefined`: too little was read. @param leftMs the time to come */
-export function rateOf(parts: readonly ReadPart[], leftMs: number): TurnRate | undefined {
+export function turnRateOf(parts: readonly ReadPart[], leftMs: number): TurnRate | undefined {
   const readMs = sumOf(parts, ({ ms }) => ms);
   const rows = sumOf(parts, (part) => part.rows);
   const blocks = daysOf(parts, readMs) ?? parts;

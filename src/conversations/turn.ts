@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto';
 import * as z from 'zod/mini';
 import type { ConversationRow, ConversationSource } from '../export-api/conversation-answers.ts';
-import { readInstant } from '../export-api/instants.ts';
+import { readForeignInstant } from '../export-api/instants.ts';
 
 const sha256 = z.string().check(z.regex(/^[0-9a-f]{64}$/));
 /** UTC with milliseconds: `2026-11-26T14:40:00.000Z`. */
@@ -56,7 +56,7 @@ export function readTurn(row: ConversationRow, project: string): ReadTurn {
   return {
     project,
     conversation: row.id ?? null,
-    timestamp: utcText(readInstant(row.timestamp)),
+    timestamp: utcText(readForeignInstant(row.timestamp)),
     timestamp_raw: row.timestamp ?? null,
     query: row.query ?? null,
     response: row.response ?? null,

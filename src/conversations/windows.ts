@@ -5,12 +5,12 @@
 import * as z from 'zod/mini';
 
 /** Epoch ms, `until` exclusive. */
-export interface Span {
+export interface TimeSpan {
   readonly from: number;
   readonly until: number;
 }
 
-export interface ReadWindow extends Span {
+export interface ReadWindow extends TimeSpan {
   /** Start of the cycle that read it last, epoch ms; null when it is settled and never read again. */
   readonly readAt: number | null;
   /** The listing did not come to its end: some of its turns may be missing. It is read again in each cycle. */
@@ -30,7 +30,7 @@ export const windowsSchema = z.array(
 /** Ordered, without overlap. */
 export type ReadWindows = readonly ReadWindow[];
 
-export interface PlannedSpan extends Span {
+export interface PlannedSpan extends TimeSpan {
   readonly isNew: boolean;
 }
 
@@ -62,7 +62,7 @@ export function planSpans(windows: ReadWindows, { since, horizon, cycleStart }: 
  */
 export function closeWindow(
   windows: ReadWindows,
-  closed: Span,
+  closed: TimeSpan,
   readAt: number,
   settledBefore: number | undefined,
 ): ReadWindow[] {
@@ -89,13 +89,13 @@ export function readUntil(windows: ReadWindows, since: number): number {
 
 const nonEmpty = (window: ReadWindow): readonly ReadWindow[] => (window.from < window.until ? [window] : []);
 
-const within = (span: Span, limits: Span): Span => ({
+const within = (span: TimeSpan, limits: TimeSpan): TimeSpan => ({
   from: Math.max(span.from, limits.from),
   until: Math.min(span.until, limits.until),
 });
 
-function gapsBetween(windows: ReadWindows, { from, until }: Span): Span[] {
-  const gaps: Span[] = [];
+function gapsBetween(windows: ReadWindows, { from, until }: TimeSpan): TimeSpan[] {
+  const gaps: TimeSpan[] = [];
   let position = from;
   for (const window of windows) {
     if (window.from > position) gaps.push({ from: position, until: Math.min(window.from, until) });
@@ -105,7 +105,7 @@ function gapsBetween(windows: ReadWindows, { from, until }: Span): Span[] {
   return gaps.filter((gap) => gap.from < gap.until);
 }
 
-function joined<T extends Span>(spans: readonly T[], isAlike: (one: T, other: T) => boolean): T[] {
+function joined<T extends TimeSpan>(spans: readonly T[], isAlike: (one: T, other: T) => boolean): T[] {
   const merged: T[] = [];
   for (const span of spans) {
     const last = merged.at(-1);

@@ -14,7 +14,7 @@ import {
 import { bundlePath, jobPath, jobsPath } from './contract.ts';
 import { type ApiRequest, createExchange, type ExchangeOptions } from './exchange.ts';
 import { isIdentifier, readIssuedLink, readJobId, readJobReport } from './job-answers.ts';
-import { bodyText, longestAnswerBytes, refusalOf, unexpectedAnswer } from './refusals.ts';
+import { apiErrorOf, bodyText, longestAnswerBytes, unexpectedApiAnswer } from './refusals.ts';
 
 /**
  * Never throws itself. An unusable key or base URL rejects every call (`Unauthorized` or `BadRequest`, without a
@@ -77,9 +77,9 @@ export function createCaller(options: ExchangeOptions) {
     signal: AbortSignal,
   ): Promise<T> => {
     const answer = await exchange(request, signal);
-    if (!isSuccess(answer)) throw refusalOf(answer, clock.now(), key);
+    if (!isSuccess(answer)) throw apiErrorOf(answer, clock.now(), key);
     const result = await read(answer);
-    if (result === undefined) throw unexpectedAnswer(answer, wanted, key);
+    if (result === undefined) throw unexpectedApiAnswer(answer, wanted, key);
     return result;
   };
 }

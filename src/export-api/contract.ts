@@ -28,10 +28,10 @@ export const domainSchema = z
 export const startJobRequestSchema = z.strictObject({ domain: domainSchema });
 
 export const jobStatuses = ['queued', 'running', 'completed', 'failed'] as const;
-export type JobStatus = (typeof jobStatuses)[number];
+export type ApiJobStatus = (typeof jobStatuses)[number];
 
 /** The whole job object: the answer to a start (202) and to a status request (200). */
-export const jobSchema = z.object({
+export const apiJobSchema = z.object({
   jobId: z.string(),
   domain: z.string(),
   status: z.enum(jobStatuses),
@@ -44,7 +44,7 @@ export const jobSchema = z.object({
   /** Only on `failed`. */
   error: z.string().nullable(),
 });
-export type JobDocument = z.infer<typeof jobSchema>;
+export type JobDocument = z.infer<typeof apiJobSchema>;
 
 export const bundleSchema = z.object({
   jobId: z.string(),

@@ -15,7 +15,7 @@ const monthFirst =
   /^[a-z]{3,9},? [a-z]{3,9} {1,2}\d\d?(?: \d\d:\d\d:\d\d)? \d{4}(?: \d\d:\d\d:\d\d)?( (?:UTC|GMT)?(?:[+-]\d\d:?\d\d)?)?$/i;
 
 /** @returns epoch milliseconds, or `undefined` when `value` is not an instant. Never throws. */
-export function readInstant(value: unknown): number | undefined {
+export function readForeignInstant(value: unknown): number | undefined {
   if (typeof value === 'number') return fromCount(value);
   if (typeof value !== 'string') return undefined;
   const text = value.trim();

@@ -7,7 +7,7 @@ import { messageIn } from '../wire/foreign-words.ts';
 import { Link } from '../wire/link.ts';
 import { isPrintable, printable } from '../wire/printable-text.ts';
 import type { IssuedLink, JobOutcome, JobReport } from './answers.ts';
-import { readInstant } from './instants.ts';
+import { readForeignInstant } from './instants.ts';
 import { containsSecret, shownWords } from './secret-text.ts';
 
 /** The limit of the resource's status field. */
@@ -123,5 +123,5 @@ export function readIssuedLink(body: unknown, serverDate: number | undefined): I
   const members = membersOf(body);
   const link = Link.parse(members?.['bundleUrl']);
   if (link === undefined || link.protocol === 'file:') return undefined;
-  return { link, expiresAt: readInstant(members?.['expiresAt']), serverDate };
+  return { link, expiresAt: readForeignInstant(members?.['expiresAt']), serverDate };
 }

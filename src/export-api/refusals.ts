@@ -43,11 +43,11 @@ export function codeOfStatus(status: number): ExportApiErrorCode {
  * @param now epoch ms, for a dated Retry-After when the answer itself has no `Date`
  * @param key the API key, so that a request id that contains it is left out
  */
-export function refusalOf(answer: WholeAnswer, now: number, key: string): ExportApiError {
+export function apiErrorOf(answer: WholeAnswer, now: number, key: string): ExportApiError {
   // Storages and proxies answer 401 and 403 with XML or a page. That says nothing about the key.
   const { statusCode: status, bytes } = answer;
   if ((status === 401 || status === 403) && isMarkup(bytes)) {
-    return unexpectedAnswer(answer, 'a JSON error', key);
+    return unexpectedApiAnswer(answer, 'a JSON error', key);
   }
   const code = codeOfStatus(status);
   const words =
@@ -74,7 +74,7 @@ function isMarkup(body: Uint8Array): boolean {
 }
 
 /** A 2xx without the requested value. @param lacks for example `a jobId` */
-export function unexpectedAnswer(answer: WholeAnswer, lacks: string, key: string): ExportApiError {
+export function unexpectedApiAnswer(answer: WholeAnswer, lacks: string, key: string): ExportApiError {
   const { statusCode: status, bytes } = answer;
   const found = describeBody(bytes);
   return new ExportApiError(

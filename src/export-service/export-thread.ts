@@ -11,15 +11,15 @@ import { PublishableError } from '../wire/publishable-error.ts';
 import type { CrawlProgress } from './crawler/contract.ts';
 import { partialFile } from './crawler/contract.ts';
 import { crawlTimedOut } from './crawler/crawl-error.ts';
-import type { Exported, ExportRequest, SiteExport } from './site-export.ts';
+import type { Exported, SiteExport, SiteExportRequest } from './site-export.ts';
 
 /** What a site of the largest size allowed needs, with some room; see "Memory" of the chart. */
 const defaultMaxHeapMb = 256;
 /** With less, a crawl takes a tenth more of the processor's time. */
 const maxYoungHeapMb = 48;
 
-/** An {@link ExportRequest} as it crosses: a URL does not. */
-type ExportTask = Omit<ExportRequest, 'origin'> & { readonly origin: string };
+/** An {@link SiteExportRequest} as it crosses: a URL does not. */
+type ExportTask = Omit<SiteExportRequest, 'origin'> & { readonly origin: string };
 
 type LogLevel = 'debug' | 'info' | 'warn' | 'error';
 type ExportReport =

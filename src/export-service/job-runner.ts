@@ -11,11 +11,11 @@ import type { Logger } from '../runtime/logger.ts';
 import { PublishableError, publishableCode, publishableMessage } from '../wire/publishable-error.ts';
 import type { CrawlLimits, CrawlProgress } from './crawler/contract.ts';
 import { type Origins, originOf } from './origins.ts';
-import type { Exported, ExportRequest, SiteExport } from './site-export.ts';
+import type { Exported, SiteExport, SiteExportRequest } from './site-export.ts';
 import type { JobRow, JobStore } from './store/jobs.ts';
 
 /** A job that is interrupted this often fails, because the job itself may end the process. */
-export const maxAttempts = 3;
+export const mostCrawlAttempts = 3;
 
 /** Finished jobs kept of all domains. A failed job has no archive, but their number has no bound if any domain is allowed. */
 const maxFinishedJobs = 10_000;
@@ -170,7 +170,7 @@ export function createJobRunner(options: JobRunnerOptions): JobRunner {
     await makeFolder(spoolDirectory, 0o700);
     const onProgress = (progress: CrawlProgress): void =>
       note(job.id, percentOf(progress, live.get(job.id)?.percent ?? 0), progress.pageCount);
-    const request: ExportRequest = {
+    const request: SiteExportRequest = {
       domain: job.domain,
       origin: origin.url,
       isOriginConsented: origin.isConsented,
@@ -199,7 +199,7 @@ export function createJobRunner(options: JobRunnerOptions): JobRunner {
       await rm(join(directory, 'spool'), { recursive: true, force: true });
       // Before any job: if two jobs create it at once, one of them fails.
       await makeFolder(join(directory, 'spool'), 0o700);
-      const { failed, requeued } = store.recover(maxAttempts, clock.now());
+      const { failed, requeued } = store.recover(mostCrawlAttempts, clock.now());
       if (failed + requeued > 0) logger.warn({ failed, requeued }, 'jobs were interrupted by an earlier end');
       removeOrphans(directory, new Set(store.completedIds()));
       isRecovered = true;

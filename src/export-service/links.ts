@@ -11,7 +11,7 @@ export interface SignedLink {
   readonly expiresAt: number;
 }
 
-export type LinkVerdict =
+export type ServedLinkVerdict =
   | { readonly kind: 'valid'; readonly jobId: string }
   | { readonly kind: 'expired' }
   | { readonly kind: 'refused' };
@@ -36,7 +36,12 @@ export function signLink(secret: Uint8Array, jobId: string, expiresAt: number): 
 }
 
 /** @param target path and query exactly as they came, below the public URL */
-export function judgeLink(secret: Uint8Array, method: string, target: string, now: number): LinkVerdict {
+export function judgeLink(
+  secret: Uint8Array,
+  method: string,
+  target: string,
+  now: number,
+): ServedLinkVerdict {
   const parts = shape.exec(target);
   const jobId = parts?.[1];
   const seconds = Number(parts?.[2]);

@@ -4,7 +4,7 @@
 import { domainSchema } from '../export-api/contract.ts';
 import { PublishableError } from '../wire/publishable-error.ts';
 
-export interface Origin {
+export interface SiteOrigin {
   readonly url: URL;
   /** The service's administrator named it, so it may be an internal address. */
   readonly isConsented: boolean;
@@ -38,7 +38,7 @@ function unusable(mapping: string): PublishableError {
 }
 
 /** Where `domain` is crawled, or `undefined` for a domain that is not on a closed list. */
-export function originOf(origins: Origins, domain: string): Origin | undefined {
+export function originOf(origins: Origins, domain: string): SiteOrigin | undefined {
   const mapped = origins.get(domain);
   if (mapped !== undefined) return { url: mapped, isConsented: true };
   return origins.size === 0 ? { url: new URL(`https://${domain}/`), isConsented: false } : undefined;

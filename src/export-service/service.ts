@@ -11,7 +11,7 @@ import { exportServiceApp } from './http/app.ts';
 import { createJobRunner, type JobRunner, type JobRunnerOptions } from './job-runner.ts';
 import { readKeyRing } from './key-ring.ts';
 import { readOrigins } from './origins.ts';
-import { loadLinkSecret, openDatabase } from './store/database.ts';
+import { loadLinkSecret, openJobDatabase } from './store/database.ts';
 import { createJobStore, type JobStore } from './store/jobs.ts';
 import { watchFile } from './watched-file.ts';
 
@@ -48,7 +48,7 @@ export async function startExportService(options: ExportServiceOptions): Promise
   const { clock, random, logger, directory } = options;
   const origins = readOrigins(options.originMappings);
   const ring = watchFile(options.keysFile, 'keys file', readKeyRing, logger);
-  const database = await openDatabase(directory);
+  const database = await openJobDatabase(directory);
   const conversations = createConversationStore(directory);
   const listeners: HttpListener[] = [];
   let started: JobRunner | undefined;

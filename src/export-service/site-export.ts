@@ -6,7 +6,7 @@ import { PublishableError } from '../wire/publishable-error.ts';
 import type { CrawlContext, CrawlRequest, CrawlResult } from './crawler/contract.ts';
 import type { PackedSite } from './crawler/pack.ts';
 
-export interface ExportRequest extends CrawlRequest {
+export interface SiteExportRequest extends CrawlRequest {
   /** File path of the archive; its folder must exist. */
   readonly destination: string;
 }
@@ -21,7 +21,7 @@ export interface ExportContext extends CrawlContext {
 }
 
 /** Settles soon after the signal aborts, with the signal's reason. A thread is ended for it. */
-export type SiteExport = (request: ExportRequest, context: ExportContext) => Promise<Exported>;
+export type SiteExport = (request: SiteExportRequest, context: ExportContext) => Promise<Exported>;
 
 export type Crawl = (request: CrawlRequest, context: CrawlContext) => Promise<CrawlResult>;
 export type Pack = (result: CrawlResult, destination: string, signal: AbortSignal) => Promise<PackedSite>;

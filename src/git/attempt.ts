@@ -7,13 +7,13 @@ import { type EditPlan, wasWritten } from './edit-plan.ts';
 import type { GitFault } from './git-fault.ts';
 import type { Commit } from './object-bytes.ts';
 import type { GitEdit, GitEditResult, GitPushResult, GitPushTask } from './push-task.ts';
-import type { Repository } from './repository.ts';
+import type { GitRepository } from './repository.ts';
 import type { SigningKey } from './ssh-signature.ts';
 
 /** What an attempt works with. */
 export interface AttemptContext {
   readonly task: GitPushTask;
-  readonly repository: Repository;
+  readonly repository: GitRepository;
   readonly key: SigningKey | undefined;
   /** Epoch milliseconds of the commit. */
   readonly now: () => number;
@@ -39,7 +39,7 @@ export async function fetchHead(
   return commit;
 }
 
-export async function branchNotFound(branch: string, repository: Repository): Promise<GitFault> {
+export async function branchNotFound(branch: string, repository: GitRepository): Promise<GitFault> {
   return (await repository.isEmpty())
     ? new PublishableError(
         'EmptyRepository',

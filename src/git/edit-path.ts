@@ -5,7 +5,7 @@ import { keyNames } from '../targets/target-plan.ts';
 import { isPrintable } from '../wire/printable-text.ts';
 import type { GitEdit, GitRefusalCode } from './push-task.ts';
 
-export interface Refusal {
+export interface PathRefusal {
   readonly code: GitRefusalCode;
   readonly message: string;
 }
@@ -14,7 +14,7 @@ const longestPath = 1024;
 const mostNames = 8;
 
 /** @returns why the edit cannot be made, whatever the repository holds; `undefined` where it may be */
-export function refuseEdit({ path, keyPath, wanted }: GitEdit): Refusal | undefined {
+export function refuseEdit({ path, keyPath, wanted }: GitEdit): PathRefusal | undefined {
   const segments = path.split('/');
   const isOdd = (segment: string): boolean =>
     segment === '' || segment === '.' || segment === '..' || /^(\.git|git~1)$/i.test(segment);

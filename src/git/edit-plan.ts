@@ -3,7 +3,7 @@
 
 import { type KeyName, keyNames } from '../targets/target-plan.ts';
 import { planValuesEdit } from '../targets/values.ts';
-import { type Refusal, refuseEdit } from './edit-path.ts';
+import { type PathRefusal, refuseEdit } from './edit-path.ts';
 import type { Entry } from './git-objects.ts';
 import type { GitEdit, GitRefusalCode } from './push-task.ts';
 
@@ -16,7 +16,7 @@ export interface FileReader {
 export type EditPlan =
   | { readonly state: 'held' }
   | { readonly state: 'change'; readonly keys: readonly KeyName[] }
-  | ({ readonly state: 'refused' } & Refusal);
+  | ({ readonly state: 'refused' } & PathRefusal);
 
 export interface TreePlan {
   /** By id; one for each edit. */
@@ -35,7 +35,7 @@ export async function planTree(
   edits: readonly GitEdit[],
   isApplied: (edit: GitEdit) => boolean,
 ): Promise<TreePlan> {
-  const known = new Map<string, string | Refusal>();
+  const known = new Map<string, string | PathRefusal>();
   const texts = new Map<string, string>();
   const plans = new Map<string, EditPlan>();
   const conflicts = findConflicts(edits);
@@ -67,9 +67,9 @@ export async function planTree(
 }
 
 /** Two values for one key: neither order is right, so the later edit is refused. */
-function findConflicts(edits: readonly GitEdit[]): ReadonlyMap<string, Refusal> {
+function findConflicts(edits: readonly GitEdit[]): ReadonlyMap<string, PathRefusal> {
   const first = new Map<string, string>();
-  const conflicts = new Map<string, Refusal>();
+  const conflicts = new Map<string, PathRefusal>();
   for (const { id, path, keyPath, wanted } of edits) {
     for (const name of keyNames) {
       const value = wanted[name];
@@ -83,13 +83,13 @@ function findConflicts(edits: readonly GitEdit[]): ReadonlyMap<string, Refusal> 
   return conflicts;
 }
 
-const conflict: Refusal = {
+const conflict: PathRefusal = {
   code: 'ConflictingEdits',
   message:
     'Another target writes another value to the same key of the file; give each target keys of its own.',
 };
 
-const refusal = (code: GitRefusalCode, message: string): Refusal => ({ code, message });
+const refusal = (code: GitRefusalCode, message: string): PathRefusal => ({ code, message });
 
 const refusals = {
   absent: refusal('FileNotFound', 'The file is not in the branch; check the path, or add the file.'),
@@ -100,7 +100,7 @@ const refusals = {
 
 const lfsForm = /^version https:\/\/(git-lfs\.github\.com|hawser\.github\.com)\/spec\//;
 
-async function readText(files: FileReader, tree: string, path: string): Promise<string | Refusal> {
+async function readText(files: FileReader, tree: string, path: string): Promise<string | PathRefusal> {
   const entry = await files.findEntry(tree, path);
   if (entry.type !== 'file') return refusals[entry.type];
   const bytes = await files.readFile(entry.oid);

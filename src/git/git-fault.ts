@@ -35,10 +35,10 @@ export const timedOut = (deadlineMs: number, cause?: unknown): GitFault =>
   );
 
 /** What a network error of a request means. */
-export function networkFault(host: string, error: unknown): GitFault {
+export function gitNetworkFault(host: string, error: unknown): GitFault {
   if (error instanceof PublishableError) return error;
   const fault = readConnectionFault(error);
-  if (fault.kind === 'internal-address') return addressNotAllowed(host, error);
+  if (fault.kind === 'internal-address') return gitAddressNotAllowed(host, error);
   const remedy = fault.kind === 'unknown-ca' ? 'Add its CA certificate to the credentials' : fault.remedy;
   const said = `Git host ${host} ${fault.what}. ${remedy}.`;
   return isOfCertificate(fault)
@@ -46,7 +46,7 @@ export function networkFault(host: string, error: unknown): GitFault {
     : new PublishableError('Unreachable', said, { kind: 'retry', cause: error });
 }
 
-export const addressNotAllowed = (host: string, cause?: unknown): GitFault =>
+export const gitAddressNotAllowed = (host: string, cause?: unknown): GitFault =>
   new PublishableError(
     'AddressNotAllowed',
     `Git host ${host} leads to a loopback, link-local, private or cluster address, which is not allowed here. Use a public host, or let the operator allow private addresses. Link-local addresses are never allowed.`,

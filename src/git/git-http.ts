@@ -11,10 +11,10 @@ import type { ProxySettings } from '../http/proxy-settings.ts';
 import { readHttpOrigin, readOriginEntry } from '../wire/http-origin.ts';
 import { PublishableError } from '../wire/publishable-error.ts';
 import {
-  addressNotAllowed,
   type GitFault,
+  gitAddressNotAllowed,
+  gitNetworkFault,
   mebibytes,
-  networkFault,
   notAGitServer,
   statusFault,
   timedOut,
@@ -98,7 +98,7 @@ export function openGitHttp(remote: GitRemote, { proxy, signal }: GitHttpOptions
     let receivedBytes = 0;
     let fault: GitFault | undefined;
     const fail = (error: unknown): GitFault => {
-      fault ??= signal.aborted ? timedOut(deadlineMs, error) : networkFault(url.host, error);
+      fault ??= signal.aborted ? timedOut(deadlineMs, error) : gitNetworkFault(url.host, error);
       return fault;
     };
     async function* counted(received: HttpAnswer, suffix: string): AsyncGenerator<Uint8Array> {
@@ -202,7 +202,7 @@ export function readRepositoryUrl(remote: GitRemote): URL {
       `Git host ${url.host} is not allowed. Ask the operator's administrator to add it to --allowed-git-hosts.`,
     );
   }
-  if (isRefusedHost(url.hostname, remote.allowPrivateAddresses)) throw addressNotAllowed(url.host);
+  if (isRefusedHost(url.hostname, remote.allowPrivateAddresses)) throw gitAddressNotAllowed(url.host);
   return url;
 }
 

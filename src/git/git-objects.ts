@@ -10,12 +10,12 @@ import { type GitFault, mebibytes, tooLarge } from './git-fault.ts';
 import { createMemoryFiles, type MadeFiles, type MemoryFiles } from './memory-files.ts';
 import {
   type Commit,
+  type GitTree,
   nameKey,
   type Person,
   readCommitBytes,
   readTree,
   replaceIds,
-  type Tree,
   type TreeEntry,
 } from './object-bytes.ts';
 import { PackRefused } from './pack-refused.ts';
@@ -59,7 +59,7 @@ const gitdir = '/repository';
 
 export class GitObjects {
   readonly folder: GitFolder;
-  readonly #trees = new Map<string, Tree>();
+  readonly #trees = new Map<string, GitTree>();
   /** Ids of the objects that were written here. The remote may lack them; all others came from it. */
   readonly #made = new Set<string>();
 
@@ -142,7 +142,7 @@ export class GitObjects {
     return await this.#write('tree', replaceIds(tree, ids));
   }
 
-  async #readTree(oid: string): Promise<Tree> {
+  async #readTree(oid: string): Promise<GitTree> {
     const known = this.#trees.get(oid);
     if (known !== undefined) return known;
     const tree = readTree(await this.#read(oid));

@@ -25,7 +25,7 @@ export interface TreeEntry {
   readonly oidAt: number;
 }
 
-export interface Tree {
+export interface GitTree {
   readonly bytes: Buffer;
   /** By {@link nameKey}. Of entries with one name the first, as git finds it. */
   readonly entries: ReadonlyMap<string, TreeEntry>;
@@ -37,7 +37,7 @@ const oidLength = 20;
 export const nameKey = (name: string): string => Buffer.from(name).toString('latin1');
 
 /** @throws {GitFault} where the tree is damaged */
-export function readTree(bytes: Buffer): Tree {
+export function readTree(bytes: Buffer): GitTree {
   const entries = new Map<string, TreeEntry>();
   for (let at = 0; at < bytes.byteLength; ) {
     const nameAt = bytes.indexOf(0x20, at) + 1;
@@ -70,7 +70,7 @@ function typeOf(mode: number): TreeEntry['type'] {
 
 /** @returns the bytes of the tree with other ids */
 export function replaceIds(
-  { bytes }: Tree,
+  { bytes }: GitTree,
   ids: readonly (readonly [entry: TreeEntry, oid: string])[],
 ): Buffer {
   const replaced = Buffer.from(bytes);

@@ -13,7 +13,7 @@ import { type GitFault, timedOut, unexpected } from './git-fault.ts';
 import { openGitHttp, readRepositoryUrl } from './git-http.ts';
 import { tryOnPullRequest } from './pull-request-push.ts';
 import type { GitHeads, GitHeadsTask, GitPushResult, GitPushTask, GitRemote } from './push-task.ts';
-import { Repository } from './repository.ts';
+import { GitRepository } from './repository.ts';
 import { readSigningKey, type SigningKey, SigningKeyRefused } from './ssh-signature.ts';
 
 export interface GitContext {
@@ -58,7 +58,7 @@ export async function readHeads(task: GitHeadsTask, context: GitContext): Promis
 }
 
 /** @throws {GitFault} `BranchNotFound` or `EmptyRepository` */
-export async function findHeads(remote: GitRemote, repository: Repository): Promise<GitHeads> {
+export async function findHeads(remote: GitRemote, repository: GitRepository): Promise<GitHeads> {
   const { branch, pullRequestBranch } = remote;
   const [head, pullRequestHead] = await Promise.all([
     repository.readHead(branch),
@@ -71,7 +71,7 @@ export async function findHeads(remote: GitRemote, repository: Repository): Prom
 async function withRepository<Result>(
   remote: GitRemote,
   { clock, proxy }: GitContext,
-  work: (repository: Repository, signal: AbortSignal) => Promise<Result>,
+  work: (repository: GitRepository, signal: AbortSignal) => Promise<Result>,
 ) {
   const { deadlineMs, maxBytes } = remote.limits;
   const signal = clock.deadline(deadlineMs);
@@ -80,7 +80,7 @@ async function withRepository<Result>(
     refuseBranches(remote);
     const http = openGitHttp(remote, { proxy, signal });
     try {
-      return await work(await Repository.open(url.href, http, maxBytes), signal);
+      return await work(await GitRepository.open(url.href, http, maxBytes), signal);
     } finally {
       await http.close();
     }

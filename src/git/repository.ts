@@ -25,7 +25,7 @@ const newShare = 1 / 4;
 const knownRef = 'refs/heads/known';
 const remote = 'origin';
 
-export class Repository {
+export class GitRepository {
   readonly #url: string;
   readonly #http: GitHttp;
   readonly #maxBytes: number;
@@ -41,8 +41,8 @@ export class Repository {
   }
 
   /** @param maxBytes of one fetch */
-  static async open(url: string, http: GitHttp, maxBytes: number): Promise<Repository> {
-    return new Repository(url, http, maxBytes, await openObjects(url, maxBytes));
+  static async open(url: string, http: GitHttp, maxBytes: number): Promise<GitRepository> {
+    return new GitRepository(url, http, maxBytes, await openObjects(url, maxBytes));
   }
 
   /** Of the fetched commits. A later fetch may drop them for others. */

@@ -19,9 +19,9 @@ import { type PublishableFailure, publishableCode } from '../wire/publishable-er
 import { isAllowedHost } from './allowed-host.ts';
 import type { ActionContext } from './context.ts';
 import { inspectCandidate } from './inspection/inspection.ts';
-import { findMirrorPlace } from './inspection/mirror-place.ts';
+import { findMirrorAccess } from './inspection/mirror-access.ts';
 import { workOnMirror } from './inspection/mirror-work.ts';
-import { dropMirrorWork, type IssuedLink, replaceCandidate, resourceId } from './memory.ts';
+import { dropMirrorWork, type RememberedLink, replaceCandidate, resourceId } from './memory.ts';
 import { writeSigned } from './save.ts';
 
 export interface Execution {
@@ -221,7 +221,7 @@ function issueFailed(failure: CallFailure): Pick<Execution, 'result' | 'link'> {
 /** Keeps the link for inspecting and publishing. An earlier inspection of the same job stays known. */
 function keepCandidate(
   jobId: string,
-  link: IssuedLink,
+  link: RememberedLink,
   { object }: ExecutionInput,
   { memory }: ActionContext,
 ): void {
@@ -234,7 +234,7 @@ function keepCandidate(
 }
 
 /** Keeps the link for copying the published version again. */
-function keepCopyLink(link: IssuedLink, { object }: ExecutionInput, { memory }: ActionContext): void {
+function keepCopyLink(link: RememberedLink, { object }: ExecutionInput, { memory }: ActionContext): void {
   const id = resourceId(object.metadata);
   dropMirrorWork(memory, id);
   const stop = new AbortController();
@@ -251,7 +251,7 @@ async function findUnreadyMirror(
   const { export: operation } = plan.state;
   const isCopied = operation.kind === 'complete' && needsInspection(operation.subject, observation);
   if (mirror?.isRequired !== true || !isCopied) return undefined;
-  const found = await findMirrorPlace(mirror, object.metadata, context, signal);
+  const found = await findMirrorAccess(mirror, object.metadata, context, signal);
   return found.kind === 'failed' ? found.failure : undefined;
 }
 

@@ -4,7 +4,7 @@
 
 import type { ActionResult, CallFailure, ContentNote } from '../reconcile/result.ts';
 import type { Action } from '../reconcile/state.ts';
-import { type Asked, failureMessage, hostOf } from '../reconcile/status/failure-words.ts';
+import { type FailedCallTarget, failureMessage, hostOf } from '../reconcile/status/failure-words.ts';
 import type { StatusChange } from '../reconcile/status/status-changes.ts';
 import { type LinkReason, reconcilingReasons, stalledReasons } from '../staticexport/reasons.ts';
 import type { Condition, Failure, Status } from '../staticexport/status-schema.ts';
@@ -26,7 +26,7 @@ export interface LoggedReconcile {
   readonly action: Action;
   readonly result: ActionResult;
   /** What was asked: the domain, and the default export API, for a resource or job that names none. */
-  readonly wanted: Asked['wanted'];
+  readonly wanted: FailedCallTarget['wanted'];
 }
 
 export function logLinesOf(reconcile: LoggedReconcile): readonly LogLine[] {
@@ -170,7 +170,7 @@ type Attempts = readonly [before: Failure | undefined, after: Failure | undefine
 function failedCall(
   what: string,
   failure: CallFailure,
-  asked: Asked,
+  asked: FailedCallTarget,
   attempts: Attempts,
   fields: LogLine['fields'],
 ): readonly LogLine[] {

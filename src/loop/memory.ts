@@ -20,7 +20,7 @@ export type InspectionOutcome =
   | { readonly kind: 'uncopied'; readonly failure: PublishableFailure };
 
 /** A link in memory. */
-export interface IssuedLink extends LinkTimes {
+export interface RememberedLink extends LinkTimes {
   readonly url: Link;
 }
 
@@ -28,7 +28,7 @@ export interface IssuedLink extends LinkTimes {
 export interface CandidateWork {
   readonly jobId: string;
   /** `undefined`: its copy in the mirror is read. */
-  readonly link: IssuedLink | undefined;
+  readonly link: RememberedLink | undefined;
   /** Stops the inspection when its result is no longer needed. */
   readonly stop: AbortController;
   /**
@@ -53,7 +53,7 @@ export interface MirrorWork {
   /** Names the work; the outcome of another work is dropped. */
   readonly name: string;
   /** Issued for copying again, where no link is published. */
-  readonly link: IssuedLink | undefined;
+  readonly link: RememberedLink | undefined;
   readonly stop: AbortController;
   readonly isRunning: boolean;
   readonly done: MirrorOutcome | undefined;

@@ -18,7 +18,7 @@ const jitterShare = 0.1;
 const failurePrefix = 'Mirror';
 
 /** Names the place for which a failure holds. An edit of it is tried at once. */
-export function placeOf({ address, endpoint = '', secretName = '' }: WantedMirror): string {
+export function mirrorPlaceName({ address, endpoint = '', secretName = '' }: WantedMirror): string {
   return `${address} ${endpoint} ${secretName}`.trim().slice(0, 512);
 }
 
@@ -64,14 +64,16 @@ export const mirrorCodeOf = (reason: string): string =>
 /** The failure of the mirror operation, while it concerns the place that the spec names. */
 export function mirrorFailure({ status, wanted }: Observation): Failure | undefined {
   const failure = status.failures?.mirror;
-  return wanted.mirror !== undefined && failure?.subject === placeOf(wanted.mirror) ? failure : undefined;
+  return wanted.mirror !== undefined && failure?.subject === mirrorPlaceName(wanted.mirror)
+    ? failure
+    : undefined;
 }
 
 /** Why old copies of the place that the spec names are still there. */
 export function retentionFailure({ status, wanted }: Observation): Failure | undefined {
   const failure = status.failures?.retention;
   const isRetained = wanted.mirror?.unlistedMs !== undefined;
-  return isRetained && failure?.subject === placeOf(wanted.mirror) ? failure : undefined;
+  return isRetained && failure?.subject === mirrorPlaceName(wanted.mirror) ? failure : undefined;
 }
 
 export function classifyMirror(observation: Observation): MirrorState {

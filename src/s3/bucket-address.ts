@@ -62,7 +62,7 @@ export function readBucketOrigin(
     );
   }
   const { hostname, host } = new URL(origin);
-  if (isRefusedHost(hostname, settings.allowPrivateAddresses)) throw addressNotAllowed(host);
+  if (isRefusedHost(hostname, settings.allowPrivateAddresses)) throw bucketAddressNotAllowed(host);
   return origin;
 }
 
@@ -70,7 +70,7 @@ export function readBucketOrigin(
 export const awsDomain = (region: string): string =>
   region.startsWith('cn-') ? 'amazonaws.com.cn' : 'amazonaws.com';
 
-export const addressNotAllowed = (host: string, cause?: unknown): BucketFault =>
+export const bucketAddressNotAllowed = (host: string, cause?: unknown): BucketFault =>
   new PublishableError(
     'AddressNotAllowed',
     `Host ${host} of the bucket leads to a loopback, link-local, private or cluster address, which is not allowed here. Use a public host, or let the operator allow private addresses. Link-local addresses are never allowed.`,

@@ -8,7 +8,7 @@ import { headerOf, type WholeAnswer } from '../http/exchange.ts';
 import { codeShown, type ServiceRefusal } from '../wire/service-refusal.ts';
 
 /** The library parses the worst of this size in about 50 ms. A page of 100 keys of 1024 bytes fits. */
-export const longestAnswerBytes = 192 * 1024;
+export const longestBucketAnswerBytes = 192 * 1024;
 
 export interface BucketRefusal extends ServiceRefusal {
   readonly region: string | undefined;

@@ -4,12 +4,12 @@
 import { isOfCertificate, ownErrorIn, readConnectionFault } from '../http/connection-fault.ts';
 import { PublishableError, publishableCode } from '../wire/publishable-error.ts';
 import { codeInBrackets, kindOfRefusal, type RefusalKind } from '../wire/service-refusal.ts';
-import { addressNotAllowed } from './bucket-address.ts';
+import { bucketAddressNotAllowed } from './bucket-address.ts';
 import type { BucketRefusal } from './bucket-answer.ts';
 import type { BucketFault, BucketFaultCode } from './bucket-fault.ts';
 
 /** Who was asked for what. */
-export interface Asked {
+export interface BucketRequest {
   readonly bucket: string;
   readonly host: string;
   /** The permission that the call needs, such as `s3:GetObject`. */
@@ -20,7 +20,7 @@ interface Known {
   readonly codes: RegExp;
   readonly fault: BucketFaultCode;
   /** What the code means and what to do, as it follows the status. */
-  readonly means: (answer: BucketRefusal, asked: Asked) => string;
+  readonly means: (answer: BucketRefusal, asked: BucketRequest) => string;
   /** The words may name a quota, a lock or a key as the cause. */
   readonly isGeneral?: boolean;
 }
@@ -98,7 +98,7 @@ const kindFaults: Readonly<Record<RefusalKind, readonly [BucketFaultCode, string
 
 /** @param retryAfterMs that the answer asks for */
 export function refusalFault(
-  asked: Asked,
+  asked: BucketRequest,
   answer: BucketRefusal,
   retryAfterMs: number | undefined,
 ): BucketFault {
@@ -137,7 +137,10 @@ export function refusalFault(
 }
 
 /** What an error means that is not an answer. */
-export function connectionFault(asked: Pick<Asked, 'bucket' | 'host'>, error: unknown): PublishableError {
+export function connectionFault(
+  asked: Pick<BucketRequest, 'bucket' | 'host'>,
+  error: unknown,
+): PublishableError {
   const own = ownErrorIn(error);
   if (own !== undefined) return own;
   if (publishableCode(error) === 'UND_ERR_REQ_CONTENT_LENGTH_MISMATCH') {
@@ -147,7 +150,7 @@ export function connectionFault(asked: Pick<Asked, 'bucket' | 'host'>, error: un
     );
   }
   const fault = readConnectionFault(error);
-  if (fault.kind === 'internal-address') return addressNotAllowed(asked.host, error);
+  if (fault.kind === 'internal-address') return bucketAddressNotAllowed(asked.host, error);
   const said = `Host ${asked.host} of bucket ${asked.bucket} ${fault.what}. ${fault.remedy}.`;
   return isOfCertificate(fault)
     ? new PublishableError('CertificateNotTrusted', said)

@@ -5,7 +5,7 @@ import type { HttpAgent } from '../http/agent.ts';
 import { type HttpAnswer, isSuccess, readWhole, serverDateOf, type WholeAnswer } from '../http/exchange.ts';
 import { userAgent } from '../runtime/version.ts';
 import { PublishableError } from '../wire/publishable-error.ts';
-import { type BucketRefusal, longestAnswerBytes, readBucketRefusal } from './bucket-answer.ts';
+import { type BucketRefusal, longestBucketAnswerBytes, readBucketRefusal } from './bucket-answer.ts';
 import type { WatchedSource } from './object-body.ts';
 import type { RequestSigner } from './request-signer.ts';
 
@@ -55,7 +55,7 @@ export function createBucketRequests(
 ): BucketRequests {
   const { origin, root } = rootOf(place);
   const bounded = (answer: WholeAnswer): WholeAnswer => {
-    if (!answer.isCut || answer.bytes.length < longestAnswerBytes) return answer;
+    if (!answer.isCut || answer.bytes.length < longestBucketAnswerBytes) return answer;
     throw new PublishableError(
       'NotABucket',
       `Host ${place.endpoint.host} answered with more than 192 KiB, which no answer of S3 has. Check the endpoint of the bucket.`,
@@ -75,12 +75,12 @@ export function createBucketRequests(
     };
     const answer = await agent.send(sent, signal);
     if (isSuccess(answer)) return answer;
-    throw new RefusedRequest(bounded(await readWhole(answer, longestAnswerBytes, signal)));
+    throw new RefusedRequest(bounded(await readWhole(answer, longestBucketAnswerBytes, signal)));
   };
   return {
     send,
     whole: async (request, signal) =>
-      bounded(await readWhole(await send(request, signal), longestAnswerBytes, signal)),
+      bounded(await readWhole(await send(request, signal), longestBucketAnswerBytes, signal)),
     correctClock: (answer) => signer.correctClock(serverDateOf(answer)),
   };
 }

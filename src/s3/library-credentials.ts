@@ -9,7 +9,7 @@ import { PublishableError, publishableCode } from '../wire/publishable-error.ts'
 import type { ContainerIdentity, S3Credentials, WebIdentity } from './bucket.ts';
 import { awsDomain } from './bucket-address.ts';
 import type { BucketFault } from './bucket-fault.ts';
-import { librarySettings, silentLogger } from './library-settings.ts';
+import { librarySettings, silentLibraryLogger } from './library-settings.ts';
 import type { StsHandler } from './sts-handler.ts';
 
 export interface LibraryKeys {
@@ -50,7 +50,7 @@ function webIdentity(
     webIdentityTokenFile: identity.tokenFile,
     roleArn: identity.roleArn,
     roleSessionName: identity.sessionName ?? 'static-export-operator',
-    logger: silentLogger,
+    logger: silentLibraryLogger,
     clientConfig: {
       ...librarySettings,
       region: stsRegion,
@@ -111,7 +111,7 @@ function containerIdentity({ url, token, tokenFile }: ContainerIdentity): () => 
         timeout: 5000,
         // It would wait as long as the timeout between two.
         maxRetries: 0,
-        logger: silentLogger,
+        logger: silentLibraryLogger,
       })();
     } catch {
       throw new PublishableError(

@@ -3,7 +3,13 @@
 
 const silence = (): void => {};
 
-export const silentLogger = { trace: silence, debug: silence, info: silence, warn: silence, error: silence };
+export const silentLibraryLogger = {
+  trace: silence,
+  debug: silence,
+  info: silence,
+  warn: silence,
+  error: silence,
+};
 
 export const librarySettings = {
   // The retries of this project re-open the source of a body and wait by its own clock.
@@ -19,5 +25,5 @@ export const librarySettings = {
   userAgentAppId: async (): Promise<string | undefined> => undefined,
   // The library's own reads files to find a version of TypeScript.
   defaultUserAgentProvider: async (): Promise<[string, string][]> => [['static-export-operator', 's3']],
-  logger: silentLogger,
+  logger: silentLibraryLogger,
 };

@@ -3,7 +3,7 @@
 
 import type { HttpAgent } from '../http/agent.ts';
 import { type HttpRequest, listHeaderOf, readWhole } from '../http/exchange.ts';
-import { longestAnswerBytes } from './bucket-answer.ts';
+import { longestBucketAnswerBytes } from './bucket-answer.ts';
 
 /** What is read of a request of the library. */
 interface LibraryRequest {
@@ -28,7 +28,7 @@ export function createStsHandler(agent: HttpAgent) {
       const signal = abortSignal instanceof AbortSignal ? abortSignal : new AbortController().signal;
       const url = new URL(`${protocol}//${hostname}${port === undefined ? '' : `:${port}`}`);
       const sent = { method, url, path, body, headers: { ...headers, 'accept-encoding': 'identity' } };
-      const answer = await readWhole(await agent.send(sent, signal), longestAnswerBytes, signal);
+      const answer = await readWhole(await agent.send(sent, signal), longestBucketAnswerBytes, signal);
       const names = Object.keys(answer.headers);
       const single = Object.fromEntries(names.map((name) => [name, listHeaderOf(answer, name) ?? '']));
       const isRead = !answer.isCut && !answer.bytes.includes('<!');

@@ -14,7 +14,7 @@ import { PublishableError } from '../wire/publishable-error.ts';
 import { type AccessProblem, readGitAccess } from './git-access.ts';
 import { findingOf, isKnownWish, isSameFinding, isSettled } from './git-findings.ts';
 import { editOf, type GitEntry, GitGroup, type GitProblem, groupKey } from './git-group.ts';
-import { Turns } from './git-turns.ts';
+import { GitSlots } from './git-slots.ts';
 
 /** Targets that come within this time share one commit. */
 const windowMs = 10_000;
@@ -62,7 +62,7 @@ class RepositoryGroups implements GitTargets {
   readonly #options: GitTargetsOptions;
   readonly #entries = new Map<string, Map<string, GitEntry>>();
   readonly #groups = new Map<string, GitGroup>();
-  readonly #turns = new Turns(tasksAtOnce);
+  readonly #turns = new GitSlots(tasksAtOnce);
 
   constructor(options: GitTargetsOptions) {
     this.#options = options;

@@ -19,10 +19,10 @@ import { type MirrorSecret, readMirrorSecret } from '../mirror/mirror-secret.ts'
 import type {
   CopyAnswer,
   CopyReport,
-  CopyTask,
   Inspected,
   LookAnswer,
   LookTask,
+  MirrorCopyTask,
   SentPlace,
   VerifyTask,
 } from '../mirror/task/mirror-task.ts';
@@ -93,7 +93,7 @@ export function createMirrors(options: MirrorsOptions): MirrorThreads {
         ...{ storeDir: undefined, keepsHiddenFiles: true, wantsFiles: false, workDir, limits },
         ...{ expectedDigest, extraCaPem, userAgent, allowPrivateLinks: options.allowPrivateLinks },
       };
-      const task: CopyTask = { task: 'copy-to-mirror', place, prepare, compression, versionStamp };
+      const task: MirrorCopyTask = { task: 'copy-to-mirror', place, prepare, compression, versionStamp };
       const onReport = (report: CopyReport): void => {
         onProgress('stage' in report ? { receivedBytes: 0, files: 0 } : report);
         if (!('stage' in report)) return;
@@ -101,7 +101,7 @@ export function createMirrors(options: MirrorsOptions): MirrorThreads {
         if (report.stage === 'copying') reached.inspected = report.inspected;
       };
       const threadOptions = { failure, signal: deadline, onReport };
-      return runThreadTask<CopyTask, CopyAnswer, CopyReport>(program, task, threadOptions);
+      return runThreadTask<MirrorCopyTask, CopyAnswer, CopyReport>(program, task, threadOptions);
     };
     try {
       const { inspected, copy } = await inWorkFolder(tmpdir(), { signal, clock, random }, work);

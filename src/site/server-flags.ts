@@ -165,7 +165,7 @@ export const bundleServerFlags = {
 export type BundleServerFlags = FlagValues<typeof bundleServerFlags>;
 
 /** The limits of an archive, whichever source it comes from. */
-export function limitsOf(flags: BundleServerFlags): BundleLimits {
+export function serverLimitsOf(flags: BundleServerFlags): BundleLimits {
   return {
     ...defaultLimits,
     maxArchiveBytes: flags.maxArchiveSize,

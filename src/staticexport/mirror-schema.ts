@@ -2,7 +2,7 @@
 // kinds. Invariant: its patterns accept only what `mirror/mirror-reference.ts` can write into a reference.
 
 import * as z from 'zod';
-import { cel, duration, formed, objectName, shownText } from './schema-texts.ts';
+import { cel, durationText, formed, objectName, shownText } from './schema-texts.ts';
 
 /** As in the OCI distribution specification, after a host with an optional port. */
 export const repositoryPattern = '^[a-z0-9][a-z0-9.-]*(:[0-9]{1,5})?(/[a-z0-9]+(([.]|_|__|-+)[a-z0-9]+)*)+$';
@@ -78,7 +78,7 @@ export const mirrorSchema = z
       .optional(),
     retention: z
       .object({
-        unlisted: duration.describe(
+        unlisted: durationText.describe(
           'A copy that status.history no longer lists is deleted after this time, at least 24h. The repository or prefix then belongs to this resource alone.',
         ),
       })

@@ -4,7 +4,7 @@
 export const group = 'staticexport.dev';
 export const apiVersionName = 'v1alpha1';
 export const apiVersion = `${group}/${apiVersionName}`;
-export const kind = 'StaticExport';
+export const resourceKind = 'StaticExport';
 export const plural = 'staticexports';
 export const singular = 'staticexport';
 export const shortName = 'sx';

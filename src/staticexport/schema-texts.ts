@@ -68,7 +68,7 @@ export const dataKey = formed(
   '^[-._a-zA-Z0-9]+$',
   'must be a key of a Secret or ConfigMap: letters, digits, "-", "_" and "."',
 );
-export const duration = formed(
+export const durationText = formed(
   40,
   durationPattern,
   'must be a duration such as 30s, 15m, 1h30m or 7d: whole numbers with the units ms, s, m, h, d, without blanks',

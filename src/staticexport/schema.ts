@@ -8,7 +8,7 @@ import { notifyWebhook } from './notify-schema.ts';
 import {
   cel,
   dataKey,
-  duration,
+  durationText,
   formed,
   hostNamePattern,
   namedList,
@@ -50,7 +50,7 @@ const linkRefresh = z
       .max(90)
       .describe('Refresh the link when this percentage of its lifetime has passed. Default: 66.')
       .optional(),
-    minInterval: duration.describe('Shortest time between two refreshes. Default: 30s.').optional(),
+    minInterval: durationText.describe('Shortest time between two refreshes. Default: 30s.').optional(),
   })
   .describe('When the operator refreshes the published link.');
 
@@ -129,7 +129,7 @@ const trigger = z
       })
       .describe('Requests of the program webhook-receiver, whose signature this secret proves.')
       .optional(),
-    quietPeriod: duration
+    quietPeriod: durationText
       .describe(
         'An export starts when this time has passed since the last hook, and at the latest ten times this time after the first hook. Default: 1m.',
       )
@@ -183,7 +183,7 @@ export const specSchema = z
     timeZone: formed(64, '^[A-Za-z0-9_+/-]+$', 'must be an IANA time zone such as Europe/Berlin or UTC')
       .describe('IANA time zone of the schedule, such as Europe/Berlin. Default: UTC.')
       .optional(),
-    jobTimeout: duration
+    jobTimeout: durationText
       .describe('Longest time that a job may run before it counts as failed. Default: 1h.')
       .optional(),
     linkRefresh: linkRefresh.optional(),

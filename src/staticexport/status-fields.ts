@@ -3,9 +3,9 @@
 
 import * as z from 'zod';
 
-export const text = (maxLength: number) => z.string().max(maxLength);
-export const count = z.int().min(0);
-export const instant = z.string().max(40).meta({ format: 'date-time' });
-export const versionText = text(63).describe(
+export const statusText = (maxLength: number) => z.string().max(maxLength);
+export const statusCount = z.int().min(0);
+export const statusInstant = z.string().max(40).meta({ format: 'date-time' });
+export const versionText = statusText(63).describe(
   '<yyyymmdd>-<hhmmss>-<8 hex>, from the time when the operator observed the job complete.',
 );

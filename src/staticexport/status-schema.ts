@@ -3,18 +3,22 @@
 
 import * as z from 'zod';
 import { namedList } from './schema-texts.ts';
-import { count, instant, text, versionText } from './status-fields.ts';
+import { statusCount, statusInstant, statusText, versionText } from './status-fields.ts';
 import { targetStatusSchema, type writtenSchema } from './target-status-schema.ts';
 
 /** Rejected candidates that status remembers. */
 export const maxRejected = 16;
 
-const jobIdText = text(512).describe('Id of the job, as the export API returned it.');
-const inputHashText = text(64).describe('Hash of the exported domain and the base URL of the export API.');
-const baseUrlText = text(2048).describe('Base URL of the export API that ran the job and issues its links.');
-const exportedInstant = instant.describe('Time when the operator observed the job complete.');
-const saidText = text(240).describe("Excerpt of the export API's own words, without secrets.");
-const requestIdText = text(128).describe(
+const jobIdText = statusText(512).describe('Id of the job, as the export API returned it.');
+const inputHashText = statusText(64).describe(
+  'Hash of the exported domain and the base URL of the export API.',
+);
+const baseUrlText = statusText(2048).describe(
+  'Base URL of the export API that ran the job and issues its links.',
+);
+const exportedInstant = statusInstant.describe('Time when the operator observed the job complete.');
+const saidText = statusText(240).describe("Excerpt of the export API's own words, without secrets.");
+const requestIdText = statusText(128).describe(
   "Request id of the export API's answer. Quote it to the export API's support.",
 );
 
@@ -24,12 +28,14 @@ export const maxUnlisted = 64;
 /** A Kubernetes condition (meta/v1). */
 export const conditionSchema = z
   .object({
-    type: text(316).min(1).describe('Type of the condition.'),
+    type: statusText(316).min(1).describe('Type of the condition.'),
     status: z.enum(['True', 'False', 'Unknown']).describe('Status of the condition.'),
-    observedGeneration: count.describe('Generation of the spec that the condition describes.').optional(),
-    lastTransitionTime: instant.describe('Time of the last change of the status.'),
-    reason: text(1024).min(1).describe('Reason in CamelCase. Alerts match it.'),
-    message: text(32_768).describe('What happened and what to do.'),
+    observedGeneration: statusCount
+      .describe('Generation of the spec that the condition describes.')
+      .optional(),
+    lastTransitionTime: statusInstant.describe('Time of the last change of the status.'),
+    reason: statusText(1024).min(1).describe('Reason in CamelCase. Alerts match it.'),
+    message: statusText(32_768).describe('What happened and what to do.'),
   })
   .describe('A condition of this StaticExport.');
 
@@ -62,68 +68,72 @@ const causeText = z.enum(exportCauses).describe('Why the export started.');
 export const jobSchema = z
   .object({
     id: jobIdText,
-    state: text(64).describe('State as the export API reports it.').optional(),
+    state: statusText(64).describe('State as the export API reports it.').optional(),
     progress: z
       .int()
       .min(0)
       .max(100)
       .describe('Progress in percent. For display only: 100 does not mean complete.')
       .optional(),
-    pageCount: count.describe('Pages exported so far, as the export API reports them.').optional(),
+    pageCount: statusCount.describe('Pages exported so far, as the export API reports them.').optional(),
     inputHash: inputHashText.optional(),
     baseUrl: baseUrlText.optional(),
     cause: causeText.optional(),
-    requestTime: instant.describe('Time when the operator recorded the start.').optional(),
-    startTime: instant.describe('Time when the export API returned the job id.').optional(),
-    completionTime: instant.describe('Time when the operator observed the job finished.').optional(),
+    requestTime: statusInstant.describe('Time when the operator recorded the start.').optional(),
+    startTime: statusInstant.describe('Time when the export API returned the job id.').optional(),
+    completionTime: statusInstant.describe('Time when the operator observed the job finished.').optional(),
     verdict: z.enum(verdicts).describe('Outcome of the job. Absent until it is decided.').optional(),
-    message: text(256).describe('Code and message of an unsuccessful verdict.').optional(),
+    message: statusText(256).describe('Code and message of an unsuccessful verdict.').optional(),
   })
   .describe('The job that the operator polls, or the last one.');
 
 export const startSchema = z
   .object({
-    key: text(64).describe('Idempotency-Key of the start.'),
-    lastAttemptTime: instant.describe('Time of the last attempt.'),
+    key: statusText(64).describe('Idempotency-Key of the start.'),
+    lastAttemptTime: statusInstant.describe('Time of the last attempt.'),
     inputHash: inputHashText,
     cause: causeText,
-    attempts: count.describe('Number of attempts.'),
-    request: text(256).describe('Token of the requestedAt annotation that this start answers.').optional(),
-    hook: text(256).describe('Value of the hookRequestedAt annotation that this start answers.').optional(),
+    attempts: statusCount.describe('Number of attempts.'),
+    request: statusText(256)
+      .describe('Token of the requestedAt annotation that this start answers.')
+      .optional(),
+    hook: statusText(256)
+      .describe('Value of the hookRequestedAt annotation that this start answers.')
+      .optional(),
   })
   .describe('Record of a start that the export API has not confirmed.');
 
 /** What is known of an export, published or not. */
 const exportFields = {
   version: versionText,
-  digest: text(64).describe('SHA-256 of the content (paths and files), not of the archive.').optional(),
+  digest: statusText(64).describe('SHA-256 of the content (paths and files), not of the archive.').optional(),
   jobId: jobIdText,
-  pages: count.describe('Number of pages in the archive.').optional(),
-  sizeBytes: count.describe('Size of all unpacked files in bytes.').optional(),
+  pages: statusCount.describe('Number of pages in the archive.').optional(),
+  sizeBytes: statusCount.describe('Size of all unpacked files in bytes.').optional(),
   inputHash: inputHashText.optional(),
-  ref: text(1024).describe('Reference of the copy in the mirror. It holds no secret.').optional(),
+  ref: statusText(1024).describe('Reference of the copy in the mirror. It holds no secret.').optional(),
 };
 
 export const candidateSchema = z
   .object({
     ...exportFields,
     exportTime: exportedInstant.optional(),
-    reason: text(64).describe('Why it is held: a promotion gate, or AwaitingPromotion.'),
+    reason: statusText(64).describe('Why it is held: a promotion gate, or AwaitingPromotion.'),
   })
   .describe('A complete, inspected export that a promotion gate or Manual mode holds.');
 
 export const rejectedSchema = z
   .object({
-    generation: count.describe('Generation of the spec for which the rejection holds.'),
+    generation: statusCount.describe('Generation of the spec for which the rejection holds.'),
     inputHash: inputHashText,
-    request: text(256).describe('lastHandledRequest for which the rejection holds.').optional(),
+    request: statusText(256).describe('lastHandledRequest for which the rejection holds.').optional(),
     versions: z
       .array(
         z
           .object({
             version: versionText,
-            digest: text(64).describe('SHA-256 of the rejected content.').optional(),
-            rejectionTime: instant.describe('Time when the operator observed the annotation.'),
+            digest: statusText(64).describe('SHA-256 of the rejected content.').optional(),
+            rejectionTime: statusInstant.describe('Time when the operator observed the annotation.'),
           })
           .describe('A rejected candidate.'),
       )
@@ -139,51 +149,55 @@ export const versionSchema = z
     ...exportFields,
     baseUrl: baseUrlText.optional(),
     exportTime: exportedInstant.optional(),
-    publishTime: instant.describe('Time of its first publication.').optional(),
+    publishTime: statusInstant.describe('Time of its first publication.').optional(),
   })
   .describe('A version that can be pinned.');
 
 export const activeSchema = versionSchema
   .extend({
-    lastCheckTime: instant.describe('Time when an export last confirmed this content.').optional(),
-    mirrorCheckTime: instant.describe('Time when its copy in the mirror was last found.').optional(),
-    copyLossTime: instant
+    lastCheckTime: statusInstant.describe('Time when an export last confirmed this content.').optional(),
+    mirrorCheckTime: statusInstant.describe('Time when its copy in the mirror was last found.').optional(),
+    copyLossTime: statusInstant
       .describe('Time when its copy in the mirror was found missing. Absent while the copy is there.')
       .optional(),
-    linkIssueTime: instant.describe('Time when its link was issued.').optional(),
-    linkExpirationTime: instant
+    linkIssueTime: statusInstant.describe('Time when its link was issued.').optional(),
+    linkExpirationTime: statusInstant
       .describe('Time when its link expires, unless it is refreshed before.')
       .optional(),
   })
   .describe('The version that the output Secret publishes.');
 
 export const failureSchema = z.object({
-  count: count.describe('Number of failures in a row.'),
-  lastFailureTime: instant.describe('Time of the last failure.'),
-  retryTime: instant.describe('No retry before this time.'),
-  reason: text(64).describe('Code of the last failure.'),
-  message: text(512).describe('Detail of the last failure, where the code alone is not enough.').optional(),
+  count: statusCount.describe('Number of failures in a row.'),
+  lastFailureTime: statusInstant.describe('Time of the last failure.'),
+  retryTime: statusInstant.describe('No retry before this time.'),
+  reason: statusText(64).describe('Code of the last failure.'),
+  message: statusText(512)
+    .describe('Detail of the last failure, where the code alone is not enough.')
+    .optional(),
   said: saidText.optional(),
   requestId: requestIdText.optional(),
-  subject: text(512).describe('What failed: inputs of an export, or a job id.').optional(),
-  request: text(256).describe('requestedAt token that already bypassed the back-off once.').optional(),
-  refreshRequest: text(256)
+  subject: statusText(512).describe('What failed: inputs of an export, or a job id.').optional(),
+  request: statusText(256).describe('requestedAt token that already bypassed the back-off once.').optional(),
+  refreshRequest: statusText(256)
     .describe('refreshRequestedAt token for which no link was issued. Used in failures.link.')
     .optional(),
-  secretVersion: text(128).describe('uid and resourceVersion of the Secret whose key got 403.').optional(),
-  inspectionFailures: count
+  secretVersion: statusText(128)
+    .describe('uid and resourceVersion of the Secret whose key got 403.')
+    .optional(),
+  inspectionFailures: statusCount
     .describe("Number of failed inspections of the job's archive. Used in failures.poll.")
     .optional(),
 });
 
 export const refusedKeySchema = z
   .object({
-    secretVersion: text(128).describe('uid and resourceVersion of the Secret whose key was refused.'),
+    secretVersion: statusText(128).describe('uid and resourceVersion of the Secret whose key was refused.'),
     reason: z
       .enum(['Unauthorized', 'Forbidden'])
       .describe('Answer of the export API: 401 Unauthorized or 403 Forbidden.'),
-    refusalTime: instant.describe('Time of the refusal.'),
-    request: text(256)
+    refusalTime: statusInstant.describe('Time of the refusal.'),
+    request: statusText(256)
       .describe('requestedAt token that already caused one attempt with this key.')
       .optional(),
     said: saidText.optional(),
@@ -195,9 +209,9 @@ export const refusedKeySchema = z
 
 export const hookSchema = z
   .object({
-    token: text(256).describe('Value of staticexport.dev/hookRequestedAt.'),
-    firstTime: instant.describe('Time when the operator observed the first hook of the burst.'),
-    lastTime: instant.describe('Time when the operator observed the last hook of the burst.'),
+    token: statusText(256).describe('Value of staticexport.dev/hookRequestedAt.'),
+    firstTime: statusInstant.describe('Time when the operator observed the first hook of the burst.'),
+    lastTime: statusInstant.describe('Time when the operator observed the last hook of the burst.'),
   })
   .describe('Hooks that no export has answered yet.');
 
@@ -207,7 +221,7 @@ export const statusSchema = z
       .int()
       .describe('Generation that the conditions describe. -1 on a new object.')
       .optional(),
-    operatorLease: text(317)
+    operatorLease: statusText(317)
       .describe('Lease of the operator that wrote this status, as <namespace>/<name>.')
       .optional(),
     conditions: z
@@ -217,22 +231,22 @@ export const statusSchema = z
         'Ready, Exported, LinkFresh, Mirrored and TargetsSynced. Reconciling and Stalled exist only while true.',
       )
       .optional(),
-    lastHandledRequest: text(256)
+    lastHandledRequest: statusText(256)
       .describe('Token of the last staticexport.dev/requestedAt that started a job.')
       .optional(),
-    lastCompletedRequest: text(256)
+    lastCompletedRequest: statusText(256)
       .describe('Token of the last request whose export ended: published, held, unchanged or failed.')
       .optional(),
-    lastHandledRefresh: text(256)
+    lastHandledRefresh: statusText(256)
       .describe(
         'Token of the last staticexport.dev/refreshRequestedAt for which a link was issued, or none was needed.',
       )
       .optional(),
-    lastHandledHook: text(256)
+    lastHandledHook: statusText(256)
       .describe('Value of the last staticexport.dev/hookRequestedAt that started a job.')
       .optional(),
     hook: hookSchema.optional(),
-    pages: count
+    pages: statusCount
       .describe('Pages for kubectl get: of the active version, else of the candidate or the job.')
       .optional(),
     job: jobSchema.optional(),
@@ -245,8 +259,8 @@ export const statusSchema = z
       .max(64)
       .describe('Versions that can be pinned, latest publication first.')
       .optional(),
-    nextExportTime: instant.describe('Time when the schedule starts the next export.').optional(),
-    nextRefreshTime: instant.describe('Time of the next link refresh or its retry.').optional(),
+    nextExportTime: statusInstant.describe('Time when the schedule starts the next export.').optional(),
+    nextRefreshTime: statusInstant.describe('Time of the next link refresh or its retry.').optional(),
     failures: z
       .object({
         export: failureSchema.describe('Failures of exports: refused starts and failed jobs.').optional(),
@@ -268,8 +282,8 @@ export const statusSchema = z
       .array(
         z
           .object({
-            digest: text(64).describe('Digest of the content.'),
-            firstSeenTime: instant.describe('Time when the operator first found it unlisted.'),
+            digest: statusText(64).describe('Digest of the content.'),
+            firstSeenTime: statusInstant.describe('Time when the operator first found it unlisted.'),
           })
           .describe('A copy that the history does not list.'),
       )

@@ -2,13 +2,13 @@
 // link, and of values only versions, digests and references.
 
 import * as z from 'zod';
-import { count, instant, text, versionText } from './status-fields.ts';
+import { statusCount, statusInstant, statusText, versionText } from './status-fields.ts';
 
 export const writtenSchema = z
   .object({
-    branch: text(100).describe('Branch that was pushed to: pullRequestBranch if the target has one.'),
+    branch: statusText(100).describe('Branch that was pushed to: pullRequestBranch if the target has one.'),
     keyPath: z
-      .array(text(100).describe('A key.'))
+      .array(statusText(100).describe('A key.'))
       .max(8)
       .describe('Keys that lead to the map which has version, digest and ref.'),
     keys: z
@@ -20,24 +20,26 @@ export const writtenSchema = z
 
 export const targetStatusSchema = z
   .object({
-    name: text(63).describe('Name of the target in spec.targets.'),
-    type: text(32).describe('Type of the target in spec.targets.').optional(),
-    object: text(640).describe(
+    name: statusText(63).describe('Name of the target in spec.targets.'),
+    type: statusText(32).describe('Type of the target in spec.targets.').optional(),
+    object: statusText(640).describe(
       'The object that it names: <kind>/<namespace>/<name>, and the key of Values. Of Git: Git/<repository>@<branch>:<path>.',
     ),
     synced: z
       .boolean()
       .describe('Whether the target holds the published version and its rollout is complete.'),
-    reason: text(64).describe('Reason in CamelCase.'),
-    message: text(1024).describe('What to do about it.').optional(),
-    lastTransitionTime: instant.describe('Time of the last change of the reason.').optional(),
-    heldVersion: text(63).describe('Version that the target held when it was last read.').optional(),
+    reason: statusText(64).describe('Reason in CamelCase.'),
+    message: statusText(1024).describe('What to do about it.').optional(),
+    lastTransitionTime: statusInstant.describe('Time of the last change of the reason.').optional(),
+    heldVersion: statusText(63).describe('Version that the target held when it was last read.').optional(),
     changes: z
       .array(
         z
           .object({
-            key: text(64).describe('Key that the operator would write.'),
-            value: text(1024).describe('Its value, if it is a version, digest or reference.').optional(),
+            key: statusText(64).describe('Key that the operator would write.'),
+            value: statusText(1024)
+              .describe('Its value, if it is a version, digest or reference.')
+              .optional(),
           })
           .describe('One key.'),
       )
@@ -45,23 +47,23 @@ export const targetStatusSchema = z
       .describe('In mode DryRun: what the operator would write.')
       .optional(),
     version: versionText.describe('Version that the operator last wrote.').optional(),
-    ref: text(1024)
+    ref: statusText(1024)
       .describe('Reference that the operator last wrote, for targets that ask for it.')
       .optional(),
-    writeTime: instant.describe('Time when the operator last wrote it.').optional(),
+    writeTime: statusInstant.describe('Time when the operator last wrote it.').optional(),
     written: writtenSchema.optional(),
-    linkIssueTime: instant
+    linkIssueTime: statusInstant
       .describe('Issue time of the link that the operator last wrote, for targets that ask for the link.')
       .optional(),
     revertTimes: z
-      .array(instant.describe('Time of a revert.'))
+      .array(statusInstant.describe('Time of a revert.'))
       .max(3)
       .describe('Times when another client reverted the write.')
       .optional(),
-    contestedGeneration: count
+    contestedGeneration: statusCount
       .describe('Generation at which writing stopped because the target is contested.')
       .optional(),
-    failures: count.describe('Number of failed writes in a row.').optional(),
-    retryTime: instant.describe('No write before this time.').optional(),
+    failures: statusCount.describe('Number of failed writes in a row.').optional(),
+    retryTime: statusInstant.describe('No write before this time.').optional(),
   })
   .describe('State of one entry of spec.targets.');

@@ -85,7 +85,7 @@ export function isObjectTarget(target: WantedTarget): target is WantedObjectTarg
 }
 
 /** The kind of the object that a target names. */
-export function kindOf(target: WantedObjectTarget) {
+export function targetKindOf(target: WantedObjectTarget) {
   return 'objectKind' in target ? target.objectKind : target.type;
 }
 

@@ -7,7 +7,7 @@ import type { JsonPatchOperation } from '../wire/cluster.ts';
 import { type JsonRecord, recordAt, recordsAt, textAt, valueAt } from '../wire/json-fields.ts';
 import { isRecord } from '../wire/json-text.ts';
 import { printable } from '../wire/printable-text.ts';
-import { shown } from './fields.ts';
+import { shownInStatus } from './fields.ts';
 import { groupOf, heldVersionOf, planKeys, wantedKeysOf } from './static-export-keys.ts';
 import type { ObjectPlan, Rollout, WantedKeys } from './target-plan.ts';
 
@@ -101,7 +101,7 @@ function builderOf(object: JsonRecord, path: SourcePath, source: JsonRecord): st
   const helm = source['helm'];
   if (source['chart'] !== undefined || (isRecord(helm) && Object.keys(helm).length > 0)) return 'Helm';
   const seen = path[1] === 'sources' ? (['sourceTypes', path[2]] as const) : (['sourceType'] as const);
-  const type = shown(textAt(object, 'status', ...seen));
+  const type = shownInStatus(textAt(object, 'status', ...seen));
   return type === '' ? undefined : type;
 }
 

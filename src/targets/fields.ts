@@ -11,7 +11,7 @@ export function conditionOf(object: JsonRecord, type: string): JsonRecord {
 }
 
 /** For status: text of another owner, short and printable. */
-export const shown = (text: string | undefined): string | undefined =>
+export const shownInStatus = (text: string | undefined): string | undefined =>
   text === undefined ? undefined : printable(text, 63);
 
 export interface FieldOwner {

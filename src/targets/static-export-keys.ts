@@ -3,7 +3,7 @@
 
 import { type JsonRecord, textAt, valueAt } from '../wire/json-fields.ts';
 import { isRecord } from '../wire/json-text.ts';
-import { shown } from './fields.ts';
+import { shownInStatus } from './fields.ts';
 import { type KeyChange, type KeyName, keyNames, type ObjectPlan, type WantedKeys } from './target-plan.ts';
 
 /** The wanted keys in the order in which they are written. */
@@ -35,7 +35,7 @@ export function planOfChanges(changes: readonly KeyChange[]): ObjectPlan {
 }
 
 export const heldVersionOf = (values: unknown): string | undefined =>
-  shown(textAt(values, 'staticExport', 'version'));
+  shownInStatus(textAt(values, 'staticExport', 'version'));
 
 /** `{version, digest, ref}` as they are written. */
 export function groupOf(wanted: WantedKeys): JsonRecord {

@@ -4,7 +4,7 @@
 import { annotations, fieldManager } from '../staticexport/names.ts';
 import type { ForeignKind } from '../wire/cluster.ts';
 import { type JsonRecord, numberAt, textAt, valueAt } from '../wire/json-fields.ts';
-import { conditionOf, ownersOf, shown } from './fields.ts';
+import { conditionOf, ownersOf, shownInStatus } from './fields.ts';
 import { planOfChanges, wantedKeysOf } from './static-export-keys.ts';
 import type { ObjectFindings, ObjectPlan, Rollout, WantedKeys } from './target-plan.ts';
 
@@ -25,7 +25,7 @@ export function readWorkload(kind: WorkloadKind, object: JsonRecord, wanted: Wan
     rollout: isPaused
       ? { state: 'paused', message: 'the Deployment is paused; resume it with kubectl rollout resume' }
       : rolloutOf(kind, object),
-    held: shown(textAt(object, ...annotationPath, annotations.version)),
+    held: shownInStatus(textAt(object, ...annotationPath, annotations.version)),
   };
 }
 

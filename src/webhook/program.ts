@@ -12,7 +12,7 @@ import { type HttpListener, listenHttp } from '../runtime/http/http-listener.ts'
 import type { ProgramContext } from '../runtime/program.ts';
 import { createClientRate } from './client-rate.ts';
 import { createHookTargets } from './hook-target.ts';
-import { type Outcome, outcomes, receiverApp } from './receiver-app.ts';
+import { type HookOutcome, outcomes, receiverApp } from './receiver-app.ts';
 
 const flags = {
   listen: kind.hostPort.withDefault('127.0.0.1:8580', 'Address of POST /hooks/NAMESPACE/NAME'),
@@ -124,7 +124,7 @@ function createMetrics() {
   for (const outcome of outcomes) requests.inc({ outcome }, 0);
   return {
     registry,
-    onAnswered: (outcome: Outcome, took: number): void => {
+    onAnswered: (outcome: HookOutcome, took: number): void => {
       requests.inc({ outcome });
       seconds.observe({ outcome }, took);
     },

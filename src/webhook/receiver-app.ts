@@ -19,7 +19,7 @@ import { createBodySlots } from './body-slots.ts';
 import { type ClientRate, clientOf } from './client-rate.ts';
 import type { HookTargets } from './hook-target.ts';
 import { createRefusalTicks } from './refusal-ticks.ts';
-import { type Claim, readClaims, type Scheme } from './signature-headers.ts';
+import { readClaims, type Scheme, type SignatureProof } from './signature-headers.ts';
 import { type HookSecret, readHookSecret, verify } from './verification.ts';
 
 /** What became of a request, as metrics count it. */
@@ -33,7 +33,7 @@ export const outcomes = [
   'aborted',
   'failed',
 ] as const;
-export type Outcome = (typeof outcomes)[number];
+export type HookOutcome = (typeof outcomes)[number];
 
 export interface ReceiverAppOptions {
   readonly targets: HookTargets;
@@ -51,10 +51,10 @@ export interface ReceiverAppOptions {
   /** Refusals leave at ticks of this length, one or two after their request. */
   readonly refusalStepMs: number;
   readonly shutdown: AbortSignal;
-  readonly onAnswered: (outcome: Outcome, seconds: number) => void;
+  readonly onAnswered: (outcome: HookOutcome, seconds: number) => void;
 }
 
-type Locals = { outcome?: Outcome };
+type Locals = { outcome?: HookOutcome };
 
 const path = '/hooks/:namespace/:name';
 /** Names of namespaces (RFC 1123 labels) and of objects (subdomains). Nothing else can exist. */
@@ -137,7 +137,7 @@ function receiveHook(options: ReceiverAppOptions): RequestHandler {
   const { targets, clock, random, logger, rates, maxConcurrent } = options;
   const text = `whsec_${Buffer.from(random.bytes(32)).toString('base64')}`;
   const decoy = { standardKey: undefined, ...readHookSecret(Buffer.from(text)), text };
-  const holds = (claims: readonly Claim[], body: Uint8Array, secret: HookSecret | undefined) =>
+  const holds = (claims: readonly SignatureProof[], body: Uint8Array, secret: HookSecret | undefined) =>
     verify(claims, body, secret, decoy, clock.now());
   const reported = createReports(logger);
   const enter = createWorkSlots(maxConcurrent);
@@ -277,7 +277,7 @@ function answerError({ logger }: ReceiverAppOptions): ErrorRequestHandler {
 
 function answer(
   response: Response,
-  outcome: Outcome,
+  outcome: HookOutcome,
   status: number,
   error: string,
   retryAfterMs?: number,
@@ -288,6 +288,6 @@ function answer(
   response.status(status).json({ error });
 }
 
-function setOutcome(response: Response, outcome: Outcome): void {
+function setOutcome(response: Response, outcome: HookOutcome): void {
   response.locals['outcome'] = outcome;
 }

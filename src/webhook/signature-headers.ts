@@ -4,7 +4,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 
 /** One proof in a request. A request may hold several; one that holds is enough. */
-export type Claim =
+export type SignatureProof =
   /** `sha256=` and the HMAC of the body in hex: GitHub, Gitea (`X-Hub-Signature-256`) and Flux (`X-Signature`). */
   | { readonly scheme: 'github' | 'generic-hmac'; readonly digest: Uint8Array }
   /** The secret itself. */
@@ -18,14 +18,14 @@ export type Claim =
       readonly digests: readonly Uint8Array[];
     };
 
-export type Scheme = Claim['scheme'];
+export type Scheme = SignatureProof['scheme'];
 
 const digestBytes = 32;
 /** More signatures in one header are not read: a sender rotates two secrets, or a few. */
 const mostSignatures = 10;
 
 /** All claims of a request. */
-export function readClaims(headers: IncomingHttpHeaders): readonly Claim[] {
+export function readClaims(headers: IncomingHttpHeaders): readonly SignatureProof[] {
   const github = readHexDigest(textOf(headers, 'x-hub-signature-256'));
   const generic = readHexDigest(textOf(headers, 'x-signature'));
   const token = textOf(headers, 'x-gitlab-token');
@@ -49,7 +49,7 @@ function readHexDigest(text: string | undefined): Uint8Array | undefined {
   return hex === undefined ? undefined : Buffer.from(hex, 'hex');
 }
 
-function readStandard(headers: IncomingHttpHeaders): Claim | undefined {
+function readStandard(headers: IncomingHttpHeaders): SignatureProof | undefined {
   const id = textOf(headers, 'webhook-id') ?? '';
   const timestamp = textOf(headers, 'webhook-timestamp') ?? '';
   // Dots separate what is signed. With a dot in the id, a recorded body could be read as a later time and a shorter body.

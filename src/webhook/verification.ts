@@ -3,7 +3,7 @@
 
 import { isUtf8 } from 'node:buffer';
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
-import type { Claim, Scheme } from './signature-headers.ts';
+import type { Scheme, SignatureProof } from './signature-headers.ts';
 
 /** How far the time of a Standard Webhooks request may be from this clock. */
 export const windowMs = 5 * 60_000;
@@ -36,7 +36,7 @@ function readStandardKey(text: string): Uint8Array | undefined {
  * @returns the scheme of the first claim that holds
  */
 export function verify(
-  claims: readonly Claim[],
+  claims: readonly SignatureProof[],
   body: Uint8Array,
   secret: HookSecret | undefined,
   decoy: Required<HookSecret>,
@@ -47,7 +47,13 @@ export function verify(
   return secret === undefined ? undefined : held[0]?.scheme;
 }
 
-function holds(claim: Claim, body: Uint8Array, secret: HookSecret, decoy: HookSecret, now: number): boolean {
+function holds(
+  claim: SignatureProof,
+  body: Uint8Array,
+  secret: HookSecret,
+  decoy: HookSecret,
+  now: number,
+): boolean {
   switch (claim.scheme) {
     case 'github':
     case 'generic-hmac':

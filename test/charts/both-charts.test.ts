@@ -8,7 +8,7 @@ import { test } from 'node:test';
 import { parse } from 'yaml';
 import { z } from 'zod';
 import { version } from '../../src/runtime/version.ts';
-import { apiVersion, apiVersionName, group, kind, plural } from '../../src/staticexport/names.ts';
+import { apiVersion, apiVersionName, group, plural, resourceKind } from '../../src/staticexport/names.ts';
 import { parseStaticExport } from '../../src/staticexport/parse.ts';
 import * as operator from './operator-chart.ts';
 import { chartsFolder, RenderedObject, renderChart } from './rendered-chart.ts';
@@ -151,7 +151,7 @@ test("Artifact Hub's annotations are true: version, image, changes, and the CRD 
   }
   const { annotations } = await readChart('static-export-operator');
   const [crd] = parse(annotations['artifacthub.io/crds'] ?? '');
-  assert.deepEqual([crd.kind, crd.version, crd.name], [kind, apiVersionName, `${plural}.${group}`]);
+  assert.deepEqual([crd.kind, crd.version, crd.name], [resourceKind, apiVersionName, `${plural}.${group}`]);
   const [example] = parse(annotations['artifacthub.io/crdsExamples'] ?? '');
   assert.equal(example.apiVersion, apiVersion);
   assert.ok(parseStaticExport({ spec: example.spec, status: undefined }).spec !== undefined);

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { createClaims } from '../../src/cli/demo/claims.ts';
 import { type DemoEnvironment, openEnvironment } from '../../src/cli/demo/environment.ts';
-import { startAndPublish, tellStory } from '../../src/cli/demo/story.ts';
+import { startAndPublish, tellStory } from '../../src/cli/demo/scenario.ts';
 import { createProgress } from '../../src/cli/output/progress.ts';
 import { systemClock as clock } from '../../src/runtime/clock.ts';
 import { systemRandom as random } from '../../src/runtime/random.ts';

@@ -13,7 +13,7 @@ import { createGunzip } from 'node:zlib';
 import { extract } from 'tar-stream';
 import { parsePublishedBundle } from '../../src/bundle/published-bundle.ts';
 import { type DemoSite, type SiteState, startOrigin } from '../../src/cli/demo/origin.ts';
-import type { SiteEdition, SiteFile } from '../../src/cli/demo/site-pages.ts';
+import type { DemoSiteFile, SiteEdition } from '../../src/cli/demo/site-pages.ts';
 import { systemClock } from '../../src/runtime/clock.ts';
 import { contentTypeOf } from '../../src/site/http/content-type.ts';
 
@@ -69,7 +69,7 @@ export const userSite = (url: string, bundleFile: string): DemoSite => ({
     if (!answer.ok || answer.body === null) throw new Error(`the archive answers ${answer.status}`);
     const entries = extract();
     const reading = pipeline(Readable.fromWeb(answer.body), createGunzip(), entries);
-    const edition = new Map<string, SiteFile>();
+    const edition = new Map<string, DemoSiteFile>();
     for await (const entry of entries) {
       const path = `/${entry.header.name.split('/').map(encodeURIComponent).join('/')}`;
       const body = await buffer(entry);
@@ -108,7 +108,7 @@ async function build(folder: string): Promise<SiteEdition> {
 
 /** A page of a folder also has the folder's address. */
 async function readEdition(dist: string): Promise<SiteEdition> {
-  const edition = new Map<string, SiteFile>();
+  const edition = new Map<string, DemoSiteFile>();
   for (const entry of await readdir(dist, { recursive: true, withFileTypes: true })) {
     if (!entry.isFile()) continue;
     const file = join(entry.parentPath, entry.name);

@@ -4,7 +4,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { playScenario } from './story.ts';
+import { playScenario } from './random-scenario.ts';
 
 const runs = Number(process.env['SIMULATION_RUNS'] ?? 12);
 const firstSeed = Number(process.env['SIMULATION_SEED'] ?? 100);

@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { globSync, readdirSync, readFileSync } from 'node:fs';
-import { dirname, join, relative, resolve } from 'node:path';
+import { basename, dirname, join, relative, resolve } from 'node:path';
 import { test } from 'node:test';
 
 const root = resolve(import.meta.dirname, '../..');
@@ -242,6 +242,29 @@ test('a file says in its first lines what it owns', () => {
   assert.deepEqual(
     silent.map((file) => relative(root, file)),
     [],
+  );
+});
+
+test('an exported name has one meaning: it stands in one file', () => {
+  const homes = new Map<string, string[]>();
+  const declared = /^export (?:async )?(?:function\*?|class|interface|type|const|let) (\w+)/gm;
+  for (const file of files) {
+    const names = new Set([...readFileSync(file, 'utf8').matchAll(declared)].map(([, name = '']) => name));
+    for (const name of names) homes.set(name, [...(homes.get(name) ?? []), relative(root, file)]);
+  }
+  assert.deepEqual(
+    [...homes].filter(([, found]) => found.length > 1),
+    [],
+  );
+});
+
+test('no file has a name that another word replaced', () => {
+  const replaced = /^(?:surroundings|facts|claim|place|story|look|turns)$/;
+  const wrong = files.filter((file) => replaced.test(basename(file, '.ts').split('-').at(-1) ?? ''));
+  assert.deepEqual(
+    wrong.map((file) => relative(root, file)),
+    // Turns of conversations are the export API's own word.
+    ['src/conversations/known-turns.ts', 'src/conversations/stored-turns.ts'],
   );
 });
 

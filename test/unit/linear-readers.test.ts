@@ -15,7 +15,7 @@ import { pageTextHash } from '../../src/conversations/gaps/page-text.ts';
 import { questionWords } from '../../src/conversations/gaps/question-words.ts';
 import { shownQuestion } from '../../src/conversations/gaps/shown-question.ts';
 import { createTextRedaction, redactionKinds } from '../../src/conversations/redaction.ts';
-import { readInstant } from '../../src/export-api/instants.ts';
+import { readForeignInstant } from '../../src/export-api/instants.ts';
 import { readJobId, readJobReport, readPercent } from '../../src/export-api/job-answers.ts';
 import { readListingQuery } from '../../src/export-service/conversations/listing-query.ts';
 import { readCssReferences } from '../../src/export-service/crawler/references/css-references.ts';
@@ -119,7 +119,7 @@ const readers: Readonly<Record<string, Reader>> = {
     most: 8192,
   },
   "an API's instant": {
-    read: (text) => [readInstant(text), parseHttpDate(text), parseRetryAfter(text, 0)],
+    read: (text) => [readForeignInstant(text), parseHttpDate(text), parseRetryAfter(text, 0)],
     openings: ['', '2026-01-01', '2026-01-01 10:00', '2026-01-01T10:00:00.', 'Sat, 21 Nov', 'Sat ('],
   },
   "an API's progress and job": {

@@ -18,7 +18,7 @@ const leastChunkBytes = 64;
  * @param take is given the pieces in order; what it throws ends the reading
  * @throws {PublishableError} `InvalidSize`; the decoder's and the file's errors, which have no PublishableError code
  */
-export async function readContent(
+export async function readZipContent(
   zip: OpenZip,
   entry: Entry,
   dataStart: number,

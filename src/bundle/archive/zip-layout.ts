@@ -8,7 +8,7 @@ import { refusal } from '../refusal.ts';
 import type { OpenZip } from './zip-file.ts';
 
 /** Where an entry lies. */
-export interface Span {
+export interface ByteSpan {
   readonly name: string;
   readonly start: number;
   /** Behind its data. */
@@ -24,7 +24,7 @@ const descriptorSignature = 0x08074b50;
 const descriptorLengths: readonly number[] = [12, 16, 20, 24];
 
 /** @throws {PublishableError} `OverlappingEntries`, `UnlistedData`, `ZipHeaderMismatch`, `CorruptZip` */
-export function checkLayout(zip: OpenZip, spans: readonly Span[], directoryStart: number): void {
+export function checkLayout(zip: OpenZip, spans: readonly ByteSpan[], directoryStart: number): void {
   const sorted = spans.toSorted((a, b) => a.start - b.start);
   const first = sorted[0];
   if (first === undefined && directoryStart > 0) throw refusal('UnlistedData');
@@ -34,7 +34,7 @@ export function checkLayout(zip: OpenZip, spans: readonly Span[], directoryStart
   }
 }
 
-function checkGap({ bytesAt }: OpenZip, { name, end, descriptor }: Span, length: number): void {
+function checkGap({ bytesAt }: OpenZip, { name, end, descriptor }: ByteSpan, length: number): void {
   if (length < 0) throw refusal('OverlappingEntries', { name });
   if (descriptor === undefined && length === 0) return;
   if (descriptor !== undefined && length === 0) throw refusal('ZipHeaderMismatch', { name });

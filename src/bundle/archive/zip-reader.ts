@@ -10,11 +10,11 @@ import type { BundleLimits } from '../limits.ts';
 import { refusal } from '../refusal.ts';
 import type { Assembly } from './assembly.ts';
 import { decodeUtf8 } from './entry-path.ts';
-import { readContent } from './zip-content.ts';
+import { readZipContent } from './zip-content.ts';
 import { checkEnd } from './zip-end.ts';
 import { type OpenZip, openZipFile } from './zip-file.ts';
 import { checkLocalHeader, hasDescriptor } from './zip-header.ts';
-import { checkLayout, type Span, type Sums } from './zip-layout.ts';
+import { type ByteSpan, checkLayout, type Sums } from './zip-layout.ts';
 
 /** A bit of the DOS attributes, which every program writes in addition to the Unix mode. */
 const dosFolder = 0x10;
@@ -29,7 +29,7 @@ export async function readZip(spool: FileHandle, assembly: Assembly, limits: Bun
     const { parser } = zip;
     if (parser.entryCount > limits.maxFiles) throw refusal('TooManyFiles');
     const directoryStart = Number(parser.readEntryCursor);
-    const spans: Span[] = [];
+    const spans: ByteSpan[] = [];
     let contentBytes = 0;
     for await (const entry of parser.eachEntry()) {
       contentBytes += entry.uncompressedSize;
@@ -45,7 +45,7 @@ export async function readZip(spool: FileHandle, assembly: Assembly, limits: Bun
   }
 }
 
-async function readEntry(zip: OpenZip, entry: Entry, assembly: Assembly): Promise<Span> {
+async function readEntry(zip: OpenZip, entry: Entry, assembly: Assembly): Promise<ByteSpan> {
   const name = readName(entry);
   checkKind(entry, name);
   const local = await zip.parser.readLocalFileHeaderPromise(entry);
@@ -55,7 +55,7 @@ async function readEntry(zip: OpenZip, entry: Entry, assembly: Assembly): Promis
   if (isFolder) assembly.passFolder(name);
   const file = isFolder ? undefined : assembly.beginFile(name, entry.uncompressedSize);
   let checksum = 0;
-  await readContent(zip, entry, local.fileDataStart, name, (chunk) => {
+  await readZipContent(zip, entry, local.fileDataStart, name, (chunk) => {
     checksum = crc32(chunk, checksum);
     if (isFolder && chunk.length > 0) throw refusal('UnexpectedData', { name });
     file?.write(chunk);

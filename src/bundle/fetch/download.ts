@@ -11,7 +11,7 @@ import { PublishableError, publishableCode } from '../../wire/publishable-error.
 import type { BundleLimits } from '../limits.ts';
 import { refusal } from '../refusal.ts';
 import { linkFault } from './link-answer.ts';
-import { type LinkAnswer, networkFault, readJudged, requestLink } from './link-request.ts';
+import { type LinkAnswer, linkNetworkFault, readJudged, requestLink } from './link-request.ts';
 
 export interface DownloadOptions {
   readonly agent: HttpAgent;
@@ -47,7 +47,7 @@ export async function* download(
   let host = link.host;
   const rethrow = (error: unknown): unknown => {
     if (signal.aborted) return signal.reason;
-    return deadline.aborted ? timedOut(host, error) : networkFault(host, error, deadline);
+    return deadline.aborted ? timedOut(host, error) : linkNetworkFault(host, error, deadline);
   };
   let entity: Entity | undefined;
   let received = 0;

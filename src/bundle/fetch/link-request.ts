@@ -92,7 +92,7 @@ async function send(
   try {
     return await agent.send({ method: 'GET', url, headers: { ...own, ...credentials, ...headers } }, signal);
   } catch (error) {
-    throw networkFault(url.host, error, signal);
+    throw linkNetworkFault(url.host, error, signal);
   }
 }
 
@@ -104,7 +104,7 @@ export async function readJudged(answer: LinkAnswer, now: number): Promise<Judge
 }
 
 /** What a thrown network error means. A PublishableError passes through; an abort gives the signal's own reason. */
-export function networkFault(host: string, error: unknown, signal: AbortSignal): unknown {
+export function linkNetworkFault(host: string, error: unknown, signal: AbortSignal): unknown {
   if (error instanceof PublishableError) return error;
   if (signal.aborted) return signal.reason;
   const fault = readConnectionFault(error);

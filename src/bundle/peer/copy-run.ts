@@ -11,14 +11,14 @@ import { type Bytes, watch } from '../byte-stream.ts';
 import { copyRefused, receiveCopy } from './bundle-copy.ts';
 import { maxIndexBytes, readCopyIndex } from './copy-index.ts';
 import { isTooSlow, longestCopyMs } from './copy-pace.ts';
-import type { CopyTask } from './copying.ts';
+import type { PeerCopyTask } from './copying.ts';
 import { openPeerConnection, type PeerConnection, readText } from './peer-connection.ts';
 
 /**
  * @returns the index of what lies in the store now
  * @throws {PublishableError} see {@link TakeCopy}
  */
-export async function runCopy(task: CopyTask, context: ProgressContext): Promise<BundleIndex> {
+export async function runPeerCopy(task: PeerCopyTask, context: ProgressContext): Promise<BundleIndex> {
   const connection = openPeerConnection(task.userAgent);
   try {
     return await copy(task, connection, context);
@@ -30,7 +30,7 @@ export async function runCopy(task: CopyTask, context: ProgressContext): Promise
 }
 
 async function copy(
-  { origin, digest, storeDir, workDir, limits, serveDotfiles }: CopyTask,
+  { origin, digest, storeDir, workDir, limits, serveDotfiles }: PeerCopyTask,
   connection: PeerConnection,
   context: ProgressContext,
 ): Promise<BundleIndex> {

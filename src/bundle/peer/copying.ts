@@ -40,7 +40,7 @@ export interface CopyingOptions {
 }
 
 /** Crosses to the thread. */
-export interface CopyTask
+export interface PeerCopyTask
   extends Pick<CopyingOptions, 'storeDir' | 'limits' | 'userAgent' | 'serveDotfiles'> {
   readonly task: 'copy';
   /** Such as `http://10.0.0.7:9090`. */
@@ -60,7 +60,7 @@ export function copyInWorker(program: URL, options: CopyingOptions): TakeCopy {
   return async (origin, digest, copyName, watcher) => {
     const workDir = join(storeDir, `${incomingPrefix}${copyName}`);
     const own = { origin, digest, storeDir, workDir, limits, userAgent, serveDotfiles };
-    const task: CopyTask = { task: 'copy', ...own };
+    const task: PeerCopyTask = { task: 'copy', ...own };
     try {
       const index = await runBundleTask(program, task, { ...watcher, failure, pause, limits: threadLimits });
       if (index !== undefined) note(storeDir, index);

@@ -63,7 +63,7 @@ async function readList(
  * Each list is written under another name, synced, renamed, and its folder synced. The copy comes first, so that a kill never
  * leaves a copy that is older than the list.
  */
-export async function activate(
+export async function writeActivation(
   dir: string,
   next: Activation & { readonly digest: string },
   disk: StoreDisk,

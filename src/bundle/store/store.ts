@@ -5,7 +5,7 @@
 
 import { join } from 'node:path';
 import type { BundleIndex } from '../bundle-index.ts';
-import { type ActivationList, activate, passBy, readActivations } from './activation-list.ts';
+import { type ActivationList, passBy, readActivations, writeActivation } from './activation-list.ts';
 import type { BeginCheck, CheckCopy } from './checking.ts';
 import { listSetAside, putBack, removeCopy, setAside } from './copy-moves.ts';
 import { firstGood, type Search } from './good-copy.ts';
@@ -234,7 +234,7 @@ export async function openBundleStore(
     lastGood: (passesFaults = false) => inStore(lastGood(passesFaults)),
     lastGoodAtStart: (passesFaults = false) => inStore(lastGoodAtStart(passesFaults)),
     former: async () => (await inStore(activatedDigests(passBy)))?.slice(1) ?? [],
-    activate: (digest, activation) => inStore(activate(dir, { digest, ...activation }, disk)),
+    activate: (digest, activation) => inStore(writeActivation(dir, { digest, ...activation }, disk)),
     dropFormer: async (neededDigests) => {
       let isListRead = true;
       const digests = await inStore(

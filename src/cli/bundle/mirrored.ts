@@ -11,7 +11,7 @@ import { userAgent } from '../../runtime/version.ts';
 import { PublishableError } from '../../wire/publishable-error.ts';
 import { CliError, failureOf } from '../cli-error.ts';
 import type { CliContext } from '../context.ts';
-import { indexOf, limitsOf, type SizeLimits } from './reading.ts';
+import { commandLimitsOf, indexOf, type SizeLimits } from './reading.ts';
 
 export interface MirrorValues {
   readonly mirrorCredentials: string | undefined;
@@ -72,7 +72,7 @@ export async function readMirrored(
 ): Promise<BundleIndex> {
   const { mirrorWorker, progress, signal } = context;
   const access = await readMirrorAccess(values);
-  const request = { ref, digest, access, storeDir, limits: limitsOf(values), keepsHiddenFiles: true };
+  const request = { ref, digest, access, storeDir, limits: commandLimitsOf(values), keepsHiddenFiles: true };
   progress.phase('Reading the copy in the mirror');
   try {
     return await indexOf((options) => restoreInWorker(mirrorWorker, request, options), context, signal);

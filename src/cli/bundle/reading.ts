@@ -23,7 +23,7 @@ export interface SizeLimits {
   readonly maxBundleSize: number;
 }
 
-export const limitsOf = ({ maxArchiveSize, maxBundleSize }: SizeLimits): BundleLimits => ({
+export const commandLimitsOf = ({ maxArchiveSize, maxBundleSize }: SizeLimits): BundleLimits => ({
   ...defaultLimits,
   maxArchiveBytes: maxArchiveSize,
   maxTotalBytes: maxBundleSize,
@@ -104,7 +104,7 @@ async function prepare(
   const { progress } = context;
   progress.phase(phase);
   try {
-    return await readContent(link, { sizes, storeDir, allowFileLinks: true }, context, context.signal);
+    return await readLinkContent(link, { sizes, storeDir, allowFileLinks: true }, context, context.signal);
   } catch (error) {
     throw localError(error);
   } finally {
@@ -125,13 +125,13 @@ export interface ContentOptions {
 }
 
 /** Reads the archive behind a link, and reports progress. @throws {PublishableError} the signal's reason */
-export async function readContent(
+export async function readLinkContent(
   link: Link,
   { sizes, storeDir, digest, allowFileLinks = false, allowPrivateLinks = false, extraCaPem }: ContentOptions,
   context: ReadingContext,
   signal: AbortSignal,
 ): Promise<BundleIndex> {
-  const limits = limitsOf(sizes);
+  const limits = commandLimitsOf(sizes);
   const request = { link, storeDir, limits, allowPrivateLinks, allowFileLinks, extraCaPem, userAgent };
   const named = { ...request, expectedDigest: digest, keepsHiddenFiles: true };
   const read = (options: PrepareOptions) => prepareInWorker(context.bundleWorker, named, options);

@@ -12,7 +12,7 @@ import {
 } from '../../kube/transport/connection.ts';
 import { staticExports } from '../../kube/transport/resource-path.ts';
 import { createTransport, type Transport } from '../../kube/transport/transport.ts';
-import { fieldManager, kind } from '../../staticexport/names.ts';
+import { fieldManager, resourceKind } from '../../staticexport/names.ts';
 import type { StaticExportObject } from '../../wire/cluster.ts';
 import { ClusterError } from '../../wire/cluster-error.ts';
 import { printableValue } from '../../wire/printable-text.ts';
@@ -146,7 +146,7 @@ function invalidSelector(cause: unknown): CliError {
 }
 
 function notFound(namespace: string, name: string, cause: unknown): CliError {
-  const message = `${kind} ${namespace}/${name} does not exist; check the name and --namespace`;
+  const message = `${resourceKind} ${namespace}/${name} does not exist; check the name and --namespace`;
   return new CliError('cluster', 'NotFound', message, {
     cause,
     next: ['static-export get --all-namespaces  # lists all'],

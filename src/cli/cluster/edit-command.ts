@@ -2,16 +2,16 @@
 // that was read is the object that is changed. Where Flux or Argo CD manages the object, a change of the spec is printed
 // for git, and nothing is written.
 
-import { kind } from '../../staticexport/names.ts';
+import { resourceKind } from '../../staticexport/names.ts';
 import { parseStaticExport } from '../../staticexport/parse.ts';
 import type { Failure } from '../../staticexport/status-schema.ts';
 import type { StaticExportObject } from '../../wire/cluster.ts';
 import { CliError } from '../cli-error.ts';
 import type { CliContext, CommandResult } from '../context.ts';
 import { type ClusterClient, type ClusterFlags, withCluster } from './client.ts';
-import { type Edit, gitChangeOf, managerOf, planEdit, questionOf, type Verb } from './edits.ts';
+import { type Edit, type EditVerb, gitChangeOf, managerOf, planEdit, questionOf } from './edits.ts';
 import { nextSteps, stepOf } from './next-steps.ts';
-import { nameOf, summaryOf } from './summary.ts';
+import { exportSummaryOf, nameOf } from './summary.ts';
 import {
   type Awaited,
   awaitedExport,
@@ -31,7 +31,7 @@ export interface EditValues extends ClusterFlags {
 }
 
 /** The work of one verb. */
-export function editWith(verb: Verb) {
+export function editWith(verb: EditVerb) {
   return (
     values: EditValues,
     [name, version]: readonly string[],
@@ -52,22 +52,27 @@ const mostNamed = 5;
  * @throws {CliError} `NameMissing` where there are several, `NotFound` where there is none
  */
 export async function readOnly(
-  verb: Verb,
+  verb: EditVerb,
   { namespace, list }: Pick<ClusterClient, 'namespace' | 'list'>,
   { progress }: Pick<CliContext, 'progress'>,
 ): Promise<StaticExportObject> {
   const [only, ...others] = await list({ allNamespaces: false, selector: undefined });
   if (only === undefined) {
-    throw new CliError('cluster', 'NotFound', `namespace ${namespace} has no ${kind}; check --namespace`, {
-      next: ['static-export get --all-namespaces  # lists all'],
-    });
+    throw new CliError(
+      'cluster',
+      'NotFound',
+      `namespace ${namespace} has no ${resourceKind}; check --namespace`,
+      {
+        next: ['static-export get --all-namespaces  # lists all'],
+      },
+    );
   }
   if (others.length > 0) {
     const all = [only, ...others];
     const rest = all.length > mostNamed ? [`static-export get -n ${namespace}  # lists all`] : [];
     const named = all
       .slice(0, mostNamed)
-      .map((one) => stepOf(one.metadata, verb, summaryOf(one).domain ?? 'its spec is not valid'));
+      .map((one) => stepOf(one.metadata, verb, exportSummaryOf(one).domain ?? 'its spec is not valid'));
     throw new CliError(
       'usage',
       'NameMissing',
@@ -75,12 +80,12 @@ export async function readOnly(
       { next: [...named, ...rest] },
     );
   }
-  progress.note(`The only ${kind} of namespace ${namespace} is ${only.metadata.name}`);
+  progress.note(`The only ${resourceKind} of namespace ${namespace} is ${only.metadata.name}`);
   return only;
 }
 
 async function edit(
-  verb: Verb,
+  verb: EditVerb,
   object: StaticExportObject,
   version: string | undefined,
   values: EditValues,
@@ -91,7 +96,7 @@ async function edit(
   const token = new Date(context.clock.now()).toISOString();
   const planned = planEdit(verb, object, version, token);
   // What was requested before may still be in progress.
-  const requested = planned === undefined ? summaryOf(object).pinned : planned.requestedVersion;
+  const requested = planned === undefined ? exportSummaryOf(object).pinned : planned.requestedVersion;
   const isWaiting = values.wait === true && values.dryRun === 'none';
   const earlier = planned === undefined ? undefined : parseStaticExport(object).status.failures?.poll;
   const awaited = isWaiting ? awaitedOf(verb, token, requested, earlier) : undefined;
@@ -102,7 +107,7 @@ async function edit(
   };
   const awaitResult = async (until: Awaited): Promise<CommandResult> => {
     const ended = await waitFor(until, { name, timeoutMs: values.timeout ?? 0 }, client, context);
-    const [before, now] = [object, ended.object].map((one) => summaryOf(one).version);
+    const [before, now] = [object, ended.object].map((one) => exportSummaryOf(one).version);
     const changed = verb === 'request' ? before !== now : planned !== undefined;
     const message = verb === 'refresh-link' ? ended.message : publishedWords(before, now);
     return resultOf(ended.object, { ...fields, changed }, [message]);
@@ -131,7 +136,7 @@ async function edit(
 }
 
 function awaitedOf(
-  verb: Verb,
+  verb: EditVerb,
   token: string,
   requested: string | undefined,
   earlier: Failure | undefined,
@@ -144,14 +149,14 @@ function awaitedOf(
 
 /** The change is stored, and the operator has not acted on it yet. */
 function requestedResult(
-  verb: Verb,
+  verb: EditVerb,
   stored: StaticExportObject,
   { message, requestedVersion }: Edit,
   fields: Readonly<Record<string, unknown>>,
 ): CommandResult {
   const delayed = verb === 'request' ? heldBack(parseStaticExport(stored).spec, 'The export') : undefined;
   const next = [
-    ...(delayed === undefined ? [] : nextSteps(summaryOf(stored))),
+    ...(delayed === undefined ? [] : nextSteps(exportSummaryOf(stored))),
     ...(requestedVersion === undefined ? [] : [stepOf(stored.metadata, 'status', 'shows what is published')]),
   ];
   const lines = [delayed?.message ?? message, ...next.map((step) => `  ${step}`)];
@@ -171,7 +176,7 @@ async function printForGit(
   const yaml = manifest && (await import('../output/yaml-text.ts')).yamlOf(manifest);
   const lines = [
     ...removals.map(
-      (path) => `# remove ${path} from ${kind} ${object.metadata.namespace}/${object.metadata.name}`,
+      (path) => `# remove ${path} from ${resourceKind} ${object.metadata.namespace}/${object.metadata.name}`,
     ),
     ...(yaml?.trimEnd().split('\n') ?? []),
   ];
@@ -198,7 +203,7 @@ function resultOf(
   fields: Readonly<Record<string, unknown>>,
   lines: readonly string[],
 ): CommandResult {
-  const { namespace, name, version, reason } = summaryOf(object);
+  const { namespace, name, version, reason } = exportSummaryOf(object);
   return {
     outcome: 'done',
     kind: 'StaticExportChange',

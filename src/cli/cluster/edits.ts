@@ -2,7 +2,7 @@
 // a version that the history does not have, a candidate that is not there, a change that changes nothing. Owns how a risky
 // change is asked for, and who else manages the object: a change of the spec belongs into git then.
 
-import { annotations, apiVersion, kind } from '../../staticexport/names.ts';
+import { annotations, apiVersion, resourceKind } from '../../staticexport/names.ts';
 import { parseStaticExport } from '../../staticexport/parse.ts';
 import type { Candidate } from '../../staticexport/status-schema.ts';
 import type { StaticExportObject } from '../../wire/cluster.ts';
@@ -22,7 +22,7 @@ export const verbs = [
   'resume',
   'refresh-link',
 ] as const;
-export type Verb = (typeof verbs)[number];
+export type EditVerb = (typeof verbs)[number];
 
 export interface Edit {
   /** JSON merge patch (RFC 7386). */
@@ -46,7 +46,7 @@ export interface Edit {
  *   `NothingPublished`
  */
 export function planEdit(
-  verb: Verb,
+  verb: EditVerb,
   object: StaticExportObject,
   version: string | undefined,
   token: string,
@@ -125,7 +125,7 @@ export function planEdit(
 }
 
 /** @throws {CliError} `NoCandidate`, `VersionUnknown`, `VersionInvalid` */
-function candidateOf(candidate: Candidate | undefined, named: string | undefined, verb: Verb): string {
+function candidateOf(candidate: Candidate | undefined, named: string | undefined, verb: EditVerb): string {
   if (candidate === undefined) {
     throw new CliError('cluster', 'NoCandidate', `no candidate is held, so there is nothing to ${verb}`);
   }
@@ -142,7 +142,7 @@ function unknownVersion(named: string, message: string, next: readonly string[] 
 }
 
 /** Asks for a change that readers may notice: what they get, and in place of what. */
-export function questionOf(verb: Verb, requested: string, object: StaticExportObject): string {
+export function questionOf(verb: EditVerb, requested: string, object: StaticExportObject): string {
   const { active, candidate, history = [] } = parseStaticExport(object).status;
   const known = [active, candidate, ...history];
   const shown = (version: string): string => {
@@ -169,7 +169,7 @@ export interface GitChange {
 export function gitChangeOf({ metadata, spec }: StaticExportObject, patch: object): GitChange {
   const { set, removals } = splitPatch({ ...patch }, { spec }, '');
   const { name, namespace } = metadata;
-  const manifest = { apiVersion, kind, metadata: { name, namespace }, ...set };
+  const manifest = { apiVersion, kind: resourceKind, metadata: { name, namespace }, ...set };
   return { ...(set !== undefined && { manifest }), removals };
 }
 

@@ -11,7 +11,7 @@ const lineShape = z.looseObject({
   object: z.string().optional(),
 });
 
-export interface LogLine {
+export interface ProgramLogLine {
   /** As the program wrote it: ISO 8601, so that lines can be compared as text. */
   readonly time: string;
   readonly level: string;
@@ -22,7 +22,7 @@ export interface LogLine {
 }
 
 /** @returns `undefined` for a line of another form */
-export function readLogLine(text: string): LogLine | undefined {
+export function readLogLine(text: string): ProgramLogLine | undefined {
   const read = lineShape.safeParse(parseJson(text));
   if (!read.success) return undefined;
   const { time, level, msg, object, ...fields } = read.data;
@@ -45,7 +45,7 @@ function parseJson(text: string): unknown {
 }
 
 /** `2026-11-22T19:21:23Z WARN  refresh failed reason=ServerError count=3` */
-export function formatLogLine({ time, level, message, fields }: LogLine): string {
+export function formatLogLine({ time, level, message, fields }: ProgramLogLine): string {
   const rest = Object.entries(fields).map(([name, value]) => ` ${name}=${valueText(value)}`);
   return `${time.replace(/\.\d+Z$/, 'Z')} ${level.toUpperCase().padEnd(5)} ${message}${rest.join('')}`;
 }
@@ -58,7 +58,7 @@ function valueText(value: unknown): string {
 }
 
 /** Splits a stream of bytes into lines. A line longer than 1 MiB is dropped. */
-export async function* linesOf(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
+export async function* programLogLines(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
   const decoder = new TextDecoder();
   let rest = '';
   let isTooLong = false;

@@ -7,7 +7,7 @@ import type { StaticExportObject } from '../../wire/cluster.ts';
 import { CliError } from '../cli-error.ts';
 import type { CliContext, CommandResult } from '../context.ts';
 import { type ClusterClient, type ClusterFlags, withCluster } from './client.ts';
-import { formatLogLine, type LogLine, linesOf, readLogLine } from './log-line.ts';
+import { formatLogLine, type ProgramLogLine, programLogLines, readLogLine } from './log-line.ts';
 import { findOperators, type Operator, readLeaseKey } from './operators.ts';
 import { attempt, isReadable, type Reading } from './reading.ts';
 import { listPods, type Pod } from './workloads.ts';
@@ -36,7 +36,7 @@ export function showLogs(
     const object = await client.read(name);
     const sources = await findSources(client, object);
     const id = `${object.metadata.namespace}/${object.metadata.name}`;
-    const isAbout = (line: LogLine | undefined): line is LogLine => line?.object === id;
+    const isAbout = (line: ProgramLogLine | undefined): line is ProgramLogLine => line?.object === id;
     if (values.follow) return follow(sources, values, isAbout, client, context);
     const found = await Promise.all(
       sources.map(async (source) => {
@@ -65,10 +65,10 @@ export function showLogs(
 async function newestLines(
   source: LogSource,
   values: LogValues,
-  isAbout: (line: LogLine | undefined) => line is LogLine,
+  isAbout: (line: ProgramLogLine | undefined) => line is ProgramLogLine,
   client: ClusterClient,
-): Promise<readonly LogLine[]> {
-  const newest: LogLine[] = [];
+): Promise<readonly ProgramLogLine[]> {
+  const newest: ProgramLogLine[] = [];
   for await (const text of readLog(source, values, client)) {
     const line = readLogLine(text);
     if (!isAbout(line)) continue;
@@ -82,7 +82,7 @@ async function newestLines(
 async function follow(
   sources: readonly LogSource[],
   values: LogValues,
-  isAbout: (line: LogLine | undefined) => line is LogLine,
+  isAbout: (line: ProgramLogLine | undefined) => line is ProgramLogLine,
   client: ClusterClient,
   context: CliContext,
 ): Promise<CommandResult> {
@@ -102,7 +102,7 @@ async function follow(
 async function printLines(
   source: LogSource,
   values: LogValues,
-  isAbout: (line: LogLine | undefined) => line is LogLine,
+  isAbout: (line: ProgramLogLine | undefined) => line is ProgramLogLine,
   client: ClusterClient,
   context: CliContext,
 ): Promise<void> {
@@ -132,7 +132,9 @@ async function* readLog(
   };
   const address = { resource: pods, namespace, name, subresource: 'log' } as const;
   const accept = 'text/plain, application/json';
-  yield* linesOf(await transport.stream({ verb: 'get', method: 'GET', address, query, accept }, signal));
+  yield* programLogLines(
+    await transport.stream({ verb: 'get', method: 'GET', address, query, accept }, signal),
+  );
 }
 
 /** The pods of the operator that wrote the status; before the first status, of every operator. */

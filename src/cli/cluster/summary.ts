@@ -34,7 +34,7 @@ export interface ExportSummary {
   readonly nextRefreshTime: string | undefined;
 }
 
-export function summaryOf(object: StaticExportObject): ExportSummary {
+export function exportSummaryOf(object: StaticExportObject): ExportSummary {
   const { spec, status } = parseStaticExport(object);
   const { active, job, candidate } = status;
   const ready = readyOf(status, object.metadata.generation ?? 0);

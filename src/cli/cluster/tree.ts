@@ -2,27 +2,27 @@
 // says so; nothing but the StaticExport itself is needed. Refuses: the data of Secrets.
 
 import type { Condition } from '../../staticexport/status-schema.ts';
-import { kindOf } from '../../staticexport/wanted.ts';
+import { targetKindOf } from '../../staticexport/wanted.ts';
 import type { ObjectKey } from '../../wire/cluster.ts';
 import { printable } from '../../wire/printable-text.ts';
 import type { CliContext, CommandResult } from '../context.ts';
 import type { TreeNode } from '../output/layout.ts';
-import { marked, type Paint, type Span, textOfSpan } from '../output/paint.ts';
+import { marked, type Paint, type TextSpan, textOfSpan } from '../output/paint.ts';
 import type { Block } from '../output/screen.ts';
 import { type ClusterFlags, withCluster } from './client.ts';
 import { isReadable } from './reading.ts';
-import { conditionsOf, paintOf, summaryOf } from './summary.ts';
 import {
   createPodReads,
   type FoundGitTarget,
-  type FoundTarget,
   idOf,
   type MetadataReading,
   type ObjectKind,
   readSurroundings,
   type Surroundings,
+  type TargetReading,
   type UsingPod,
-} from './surroundings.ts';
+} from './related-objects.ts';
+import { conditionsOf, exportSummaryOf, paintOf } from './summary.ts';
 
 export interface TreePod {
   readonly namespace: string;
@@ -67,7 +67,8 @@ export function showTree(
   return withCluster(values, context, async (client): Promise<CommandResult> => {
     const object = await client.read(name);
     const tree = treeOf(await readSurroundings(client, object, createPodReads(client)));
-    const { namespace, ready, reason, message, version, digest, ref, linkExpirationTime } = summaryOf(object);
+    const { namespace, ready, reason, message, version, digest, ref, linkExpirationTime } =
+      exportSummaryOf(object);
     const head = { namespace, name, ready, reason, message, version, digest, ref, linkExpirationTime };
     const mirrored = conditionsOf(object).find(({ type }) => type === 'Mirrored');
     return {
@@ -106,7 +107,7 @@ export function treeOf(around: Surroundings): Tree {
       ...keyObjects('Secret'),
       ...output('Secret', outputSecret),
       ...output('ConfigMap', outputConfigMap),
-      ...targets.map((target) => targetOf(target, podsAt(kindOf(target.wanted), target.wanted))),
+      ...targets.map((target) => targetOf(target, podsAt(targetKindOf(target.wanted), target.wanted))),
       ...gitTargets.map((target) => gitTargetOf(target, namespace)),
     ],
     notReadable: [...pods].flatMap(([of, read]) =>
@@ -133,13 +134,13 @@ function keyOf(found: MetadataReading, dataKey: string): Presence {
       };
 }
 
-function targetOf({ wanted, found, status }: FoundTarget, pods: readonly TreePod[]): TreeObject {
+function targetOf({ wanted, found, status }: TargetReading, pods: readonly TreePod[]): TreeObject {
   const { namespace, name, targetName } = wanted;
   const presence = presenceOf(found);
   const message = status?.synced === false ? status.message : presence.message;
   return {
     role: 'Target',
-    kind: kindOf(wanted),
+    kind: targetKindOf(wanted),
     namespace,
     name,
     state: presence.state,
@@ -166,7 +167,7 @@ function gitTargetOf({ wanted, status }: FoundGitTarget, namespace: string): Tre
   };
 }
 
-function reportOf(status: FoundTarget['status']): Pick<TreeObject, 'synced' | 'reason' | 'version'> {
+function reportOf(status: TargetReading['status']): Pick<TreeObject, 'synced' | 'reason' | 'version'> {
   if (status === undefined) return {};
   const { synced, reason, version } = status;
   return { synced, reason, ...(version !== undefined && { version }) };
@@ -187,7 +188,7 @@ const stateWords = { InStep: 'in step', Behind: 'behind', Ended: 'ended', Unknow
 
 function linesOf(
   head: Pick<
-    ReturnType<typeof summaryOf>,
+    ReturnType<typeof exportSummaryOf>,
     'namespace' | 'name' | 'ready' | 'reason' | 'version' | 'ref' | 'linkExpirationTime'
   > & { readonly mirrored: Condition | undefined },
   tree: Tree,
@@ -254,9 +255,9 @@ function contentOf(version: string | undefined, digest: string | undefined): str
 }
 
 /** `TITLE: FACT, FACT`, without those that say nothing. */
-function factsOf(title: string, facts: readonly Span[]): readonly Span[] {
+function factsOf(title: string, facts: readonly TextSpan[]): readonly TextSpan[] {
   const said = facts.filter((fact) => textOfSpan(fact) !== '');
   return [title, ...said.flatMap((fact, at) => [at === 0 ? ': ' : ', ', fact])];
 }
 
-const leaf = (...text: readonly Span[]): TreeNode => ({ text, children: [] });
+const leaf = (...text: readonly TextSpan[]): TreeNode => ({ text, children: [] });

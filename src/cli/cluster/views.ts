@@ -6,18 +6,18 @@ import { CliError } from '../cli-error.ts';
 import { programName } from '../command.ts';
 import type { CliContext, CommandResult } from '../context.ts';
 import type { TableBlock, TableCell, TableColumn } from '../output/layout.ts';
-import { marked, type Paint, type Span } from '../output/paint.ts';
+import { marked, type Paint, type TextSpan } from '../output/paint.ts';
 import { type Block, markedLine, prose, stepBlocks } from '../output/screen.ts';
 import { type ClusterFlags, withCluster } from './client.ts';
 import { nextSteps, withoutAnnotationAdvice } from './next-steps.ts';
 import {
   conditionsOf,
   type ExportSummary,
+  exportSummaryOf,
   historyOf,
   nameOf,
   paintOf,
   paintOfExported,
-  summaryOf,
 } from './summary.ts';
 import { watchExports } from './watch.ts';
 
@@ -47,7 +47,7 @@ export async function getExports(
     const read = async (): Promise<readonly ExportSummary[]> => {
       const objects =
         name === undefined ? await client.list({ allNamespaces, selector }) : [await client.read(name)];
-      return objects.map(summaryOf).toSorted((a, b) => (idOf(a) < idOf(b) ? -1 : 1));
+      return objects.map(exportSummaryOf).toSorted((a, b) => (idOf(a) < idOf(b) ? -1 : 1));
     };
     const none = allNamespaces
       ? 'There are no StaticExports.'
@@ -122,7 +122,7 @@ export function showStatus(
 ): Promise<CommandResult> {
   return withCluster(values, context, async ({ read }): Promise<CommandResult> => {
     const object = await read(name);
-    const summary = summaryOf(object);
+    const summary = exportSummaryOf(object);
     const conditions = conditionsOf(object);
     const next = nextSteps(
       summary,
@@ -163,7 +163,7 @@ export function showStatus(
 }
 
 /** The word before the reason has the meaning. */
-function verdictOf(text: string, paint: Paint | undefined): readonly Span[] {
+function verdictOf(text: string, paint: Paint | undefined): readonly TextSpan[] {
   const [word = '', ...rest] = text.split(' ');
   return paint === undefined ? [text] : [marked(word, paint), ['', ...rest].join(' ')];
 }

@@ -11,7 +11,7 @@ import type { CliContext } from '../context.ts';
 import { keyReasons, needsPerson, outcomeOf, type RunOutcome, runOutcome } from '../run-outcome.ts';
 import type { ClusterClient } from './client.ts';
 import { nextSteps, withoutAnnotationAdvice } from './next-steps.ts';
-import { summaryOf } from './summary.ts';
+import { exportSummaryOf } from './summary.ts';
 
 const pollMs = 2_000;
 
@@ -122,7 +122,7 @@ export async function waitFor(
       const ended = awaited.endOf(object) ?? endByPerson(awaited.failureOf(status), obstacle);
       if (ended?.outcome === 'done') return { object, message: ended.message };
       if (ended !== undefined) {
-        const next = nextSteps(summaryOf(object));
+        const next = nextSteps(exportSummaryOf(object));
         const message = output === 'text' ? withoutAnnotationAdvice(ended.message, next) : ended.message;
         throw new CliError(ended.outcome, ended.code, message, { next });
       }

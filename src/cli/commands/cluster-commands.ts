@@ -13,7 +13,7 @@ import {
 } from '../../runtime/flags/flag-kinds.ts';
 import type { Argument } from '../../runtime/flags/flags.ts';
 import { version } from '../../runtime/version.ts';
-import type { Verb } from '../cluster/edits.ts';
+import type { EditVerb } from '../cluster/edits.ts';
 import { type Command, defineCommand } from '../command.ts';
 import type { OutputFormat } from '../output-format.ts';
 
@@ -58,7 +58,7 @@ const publishingFlags = {
   wait: toggle('Wait until the version is published, or cannot be'),
   timeout: positiveDuration.withDefault('10m', 'Deadline of --wait'),
 };
-const publishingVerbs: ReadonlySet<Verb> = new Set(['promote', 'pin', 'rollback']);
+const publishingVerbs: ReadonlySet<EditVerb> = new Set(['promote', 'pin', 'rollback']);
 
 const editFormats: readonly OutputFormat[] = ['text', 'name', 'json', 'yaml'];
 
@@ -78,7 +78,7 @@ const heldVersion = {
 
 /** Verb, summary, which version may be named, example. */
 const editRows: readonly (readonly [
-  Exclude<Verb, 'request' | 'refresh-link'>,
+  Exclude<EditVerb, 'request' | 'refresh-link'>,
   string,
   Argument | undefined,
   string,

@@ -5,7 +5,7 @@ import { oneOf, path, positiveCount, text, toggle } from '../../runtime/flags/fl
 import { version } from '../../runtime/version.ts';
 import { type Command, defineCommand } from '../command.ts';
 import { clusterFlags } from './cluster-commands.ts';
-import { mirrorFlags } from './mirror-flags.ts';
+import { credentialFlags } from './mirror-flags.ts';
 import { basePath, sizeFlags } from './size-flags.ts';
 
 export const gapsCommands: readonly Command[] = [
@@ -37,7 +37,7 @@ export const gapsCommands: readonly Command[] = [
         ),
         basePath: basePath.withDefault('/', 'Path under which the site is served, for example /docs'),
         allowPrivateLinks: toggle('Allow a link of sx/NAME to loopback, private and cluster addresses'),
-        ...mirrorFlags('the mirror of sx/NAME'),
+        ...credentialFlags('the mirror of sx/NAME'),
         ...clusterFlags,
         ...sizeFlags,
       },

@@ -13,7 +13,7 @@ import {
 import { version } from '../../runtime/version.ts';
 import { readInstant } from '../../wire/instant.ts';
 import { type Command, defineCommand } from '../command.ts';
-import { mirrorFlags } from './mirror-flags.ts';
+import { credentialFlags } from './mirror-flags.ts';
 import { contentDigest, sizeFlags } from './size-flags.ts';
 
 const kit = {
@@ -161,7 +161,7 @@ export const kitCommands: readonly Command[] = [
         allowOtherSeries: toggle('Import a kit of another series (--name) than the target holds'),
         state: path.optional('File that remembers imports (default: in the store, or beside the folder)'),
         replace: toggle('Replace the folder, or files of --parts-to'),
-        ...mirrorFlags('--to'),
+        ...credentialFlags('--to'),
         ...sizeFlags,
       },
       check: ({ key, keyText, toFolder, toStore, to, partsTo, state, allowOlder }) => {

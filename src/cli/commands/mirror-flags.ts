@@ -4,7 +4,7 @@
 import { path, text, toggle } from '../../runtime/flags/flag-kinds.ts';
 
 /** @param mirror what the credentials are for: `--to` */
-export const mirrorFlags = (mirror: string) => ({
+export const credentialFlags = (mirror: string) => ({
   mirrorCredentials: path.optional(
     `Folder with credentials for ${mirror}, as a mounted Secret: .dockerconfigjson (or config.json), username and password, or accessKeyId and secretAccessKey`,
   ),

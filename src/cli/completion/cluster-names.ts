@@ -2,7 +2,7 @@
 // Secrets, and namespaces without a StaticExport.
 
 import { type ClusterClient, withCluster } from '../cluster/client.ts';
-import { historyOf, summaryOf } from '../cluster/summary.ts';
+import { exportSummaryOf, historyOf } from '../cluster/summary.ts';
 import { homePath, type SourceRequest } from './source-request.ts';
 
 export function listNames(request: SourceRequest): Promise<readonly string[]> {
@@ -34,7 +34,7 @@ export async function listCandidates(request: SourceRequest): Promise<readonly s
   const [name] = request.args;
   if (name === undefined) return [];
   return ask(request, async (client) => {
-    const { candidate } = summaryOf(await client.read(name));
+    const { candidate } = exportSummaryOf(await client.read(name));
     return candidate === undefined ? [] : [candidate];
   });
 }

@@ -5,7 +5,7 @@ import type { Candidates } from '../../runtime/flags/flag-kinds.ts';
 import { flagName } from '../../runtime/flags/flags.ts';
 import type { Command } from '../command.ts';
 
-export interface Candidate {
+export interface OfferedWord {
   readonly value: string;
   readonly describe?: string | undefined;
 }
@@ -58,7 +58,7 @@ export function offerFor(words: readonly string[], commands: readonly Command[])
   return { ...offerOf(typed), candidates: next?.candidates ?? [], ...found };
 }
 
-function offerOf(typed: string, candidates: readonly Candidate[] = []): Offer {
+function offerOf(typed: string, candidates: readonly OfferedWord[] = []): Offer {
   return {
     typed,
     candidates: candidates.map(({ value }) => value),
@@ -73,7 +73,7 @@ function nextWords(
   before: readonly string[],
   commands: readonly Command[],
   typed: string,
-): readonly Candidate[] {
+): readonly OfferedWord[] {
   const isHelp = before[0] === 'help';
   const group = isHelp ? before.slice(1) : before;
   if (typed.startsWith('-')) return before.length === 0 ? [help, programVersion] : [help];
@@ -94,7 +94,10 @@ const help = { value: '--help', describe: 'Print the help' };
 const programVersion = { value: '--version', describe: 'Print the version' };
 
 /** Those that may still be given. */
-function flagCandidates({ description }: Command, given: ReadonlyMap<string, string>): readonly Candidate[] {
+function flagCandidates(
+  { description }: Command,
+  given: ReadonlyMap<string, string>,
+): readonly OfferedWord[] {
   const left = Object.entries(description.flags).filter(
     ([key, { isRepeatable }]) => isRepeatable || !given.has(key),
   );

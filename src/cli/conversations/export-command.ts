@@ -11,7 +11,7 @@ import {
   type Redaction,
   type RedactionKind,
 } from '../../conversations/redaction.ts';
-import { type RunCounts, type RunProgress, runExport } from '../../conversations/run.ts';
+import { exportTurns, type RunCounts, type RunProgress } from '../../conversations/run.ts';
 import type { Sink } from '../../conversations/sink.ts';
 import { checkPlace, openSink, placeKind } from '../../conversations/sinks/open-sink.ts';
 import { type ConversationState, openState, type StateIdentity } from '../../conversations/state.ts';
@@ -34,7 +34,7 @@ import { failedExport, partialExport, reportingFaults, sinkFault, stoppedExport 
 import { readRedactionKey } from './redaction-key.ts';
 import { readCatalogFields } from './singer-catalog-file.ts';
 import { openSingerState } from './singer-state.ts';
-import { defaultStatePath, type ExportPlace, placeOf, stateHome } from './state-place.ts';
+import { defaultListingStatePath, type ExportPlace, stateHome, stateIdentityOf } from './state-identity.ts';
 import { instantOf, type TimeBound } from './time-bound.ts';
 
 export interface ConversationValues extends KeyFlags, DestinationValues, ExportPlace {
@@ -80,7 +80,7 @@ export async function exportConversations(
       const { lag: lagMs, lookBack: lookBackMs, limit, project, dropResponse: dropsResponse } = values;
       const scratch = join(statePathOf(values, home), 'scratch');
       const done = await withSink(values, { state, scratch, extraCaPem }, context, (sink) =>
-        runExport(
+        exportTurns(
           { project, since, until, lagMs, lookBackMs, limit },
           {
             ...{ listing, state, sink, clock: context.clock, dropsResponse },
@@ -142,11 +142,11 @@ async function openRunState(
 }
 
 const statePathOf = (values: ConversationValues, home: string): string =>
-  values.state ?? defaultStatePath(home, values);
+  values.state ?? defaultListingStatePath(home, values);
 
 function identityOf(values: ConversationValues, { kinds, key }: Redaction): StateIdentity {
   return {
-    ...placeOf(values),
+    ...stateIdentityOf(values),
     '--drop-response': String(values.dropResponse),
     '--redact': [...new Set(kinds)].toSorted().join(','),
     ...(kinds.length > 0 && { 'redaction key': fingerprintOf(key) }),

@@ -5,7 +5,7 @@ import { csvReport } from '../../conversations/gaps/csv-report.ts';
 import { htmlReport } from '../../conversations/gaps/html.ts';
 import { markdownReport } from '../../conversations/gaps/markdown.ts';
 import { createPageMap } from '../../conversations/gaps/page-map.ts';
-import { createReport, missingPages, versionsOf } from '../../conversations/gaps/report.ts';
+import { createGapsReport, missingPages, versionsOf } from '../../conversations/gaps/report.ts';
 import { type GapReport, parseReport, unpackWords } from '../../conversations/gaps/report-schema.ts';
 import { createSurvey, type Survey } from '../../conversations/gaps/survey.ts';
 import { addVersion, type SeenBundle } from '../../conversations/gaps/versions.ts';
@@ -54,7 +54,7 @@ export async function findGaps(
   const project = await readAll(values, counting.add, context);
   requireSameProject(previous, project);
   const survey = counting.result();
-  const report = createReport({
+  const report = createGapsReport({
     survey,
     pages,
     versions: seen === undefined ? versions : addVersion(versions, seen, missingPages(survey), now),

@@ -3,8 +3,8 @@
 
 import { type ReportPart, reportParts, type Words } from '../../conversations/gaps/report-parts.ts';
 import type { GapReport } from '../../conversations/gaps/report-schema.ts';
-import { shown } from '../../conversations/gaps/words.ts';
-import { marked, type Span } from '../output/paint.ts';
+import { shownInLine } from '../../conversations/gaps/words.ts';
+import { marked, type TextSpan } from '../output/paint.ts';
 import { type Block, markedLine, prose } from '../output/screen.ts';
 
 export function reportBlocks(report: GapReport): readonly Block[] {
@@ -46,7 +46,7 @@ function blocksOf(part: ReportPart): readonly Block[] {
   }
 }
 
-function spansIn(words: Words): readonly Span[] {
+function spansIn(words: Words): readonly TextSpan[] {
   if (typeof words === 'string') return [words];
-  return 'quoted' in words ? [shown(words.quoted)] : words.flatMap(spansIn);
+  return 'quoted' in words ? [shownInLine(words.quoted)] : words.flatMap(spansIn);
 }

@@ -13,7 +13,7 @@ import type { CliContext, CommandResult } from '../context.ts';
 import { counted } from '../output/amounts.ts';
 import { namedPath, notWritten } from '../output/destination.ts';
 import { failedExport } from './export-failure.ts';
-import { defaultStatePath, type ExportPlace, placeOf, stateHome } from './state-place.ts';
+import { defaultListingStatePath, type ExportPlace, stateHome, stateIdentityOf } from './state-identity.ts';
 import { instantOf, type TimeBound } from './time-bound.ts';
 
 export interface PruneValues extends ExportPlace {
@@ -30,7 +30,7 @@ export async function pruneConversations(
   const { format, to, project } = values;
   const wrong = checkPrunable(format, to);
   if (wrong !== undefined) throw new CliError('usage', 'PruneNotPossible', wrong);
-  const folder = values.state ?? defaultStatePath(stateHome(context.env), values);
+  const folder = values.state ?? defaultListingStatePath(stateHome(context.env), values);
   if (!existsSync(join(folder, 'conversations.sqlite'))) {
     const message =
       'there is no state for these flags; use those of the export, or name its folder with --state';
@@ -40,7 +40,7 @@ export async function pruneConversations(
   const beforeTime = formatInstant(before);
   const name = namedPath('--to', to);
   if (!values.yes) await confirm(`Remove turns before ${beforeTime} from ${name}?`, context);
-  const state = await openState(folder, placeOf(values), 'part').catch((error: unknown) => {
+  const state = await openState(folder, stateIdentityOf(values), 'part').catch((error: unknown) => {
     throw failedExport(error, values, context.clock.now());
   });
   try {

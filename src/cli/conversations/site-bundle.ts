@@ -13,7 +13,7 @@ import { Link } from '../../wire/link.ts';
 import { printable } from '../../wire/printable-text.ts';
 import { PublishableError } from '../../wire/publishable-error.ts';
 import type { MirrorValues } from '../bundle/mirrored.ts';
-import { type ContentOptions, readContent, readIndex, type SizeLimits } from '../bundle/reading.ts';
+import { type ContentOptions, readIndex, readLinkContent, type SizeLimits } from '../bundle/reading.ts';
 import { CliError } from '../cli-error.ts';
 import type { ClusterFlags } from '../cluster/client.ts';
 import type { CliContext } from '../context.ts';
@@ -101,7 +101,7 @@ function linkOf(text: string): Link {
 async function download(link: Link, options: ContentOptions, context: CliContext): Promise<BundleIndex> {
   context.progress.phase('Downloading the bundle');
   try {
-    return await readContent(link, options, context, context.signal);
+    return await readLinkContent(link, options, context, context.signal);
   } finally {
     context.progress.end();
   }

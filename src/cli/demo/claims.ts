@@ -5,7 +5,7 @@ import { type Clock, hasWaited } from '../../runtime/clock.ts';
 import { PublishableError, publishableMessage } from '../../wire/publishable-error.ts';
 import type { Progress } from '../output/progress.ts';
 
-export interface Claim {
+export interface DemoClaim {
   readonly claim: string;
   readonly holds: boolean;
   readonly seconds: number;
@@ -24,7 +24,7 @@ export function insist(holds: boolean, otherwise: string): void {
 }
 
 export interface Claims {
-  readonly list: readonly Claim[];
+  readonly list: readonly DemoClaim[];
   /**
    * @param phase what is done meanwhile
    * @param run throws where the claim is false
@@ -40,7 +40,7 @@ export function createClaims(
   clock: Pick<Clock, 'monotonic'>,
   signal: AbortSignal,
 ): Claims {
-  const list: Claim[] = [];
+  const list: DemoClaim[] = [];
   const show = (claim: string, holds: boolean, startedAt: number): void => {
     const seconds = Math.round((clock.monotonic() - startedAt) / 100) / 10;
     list.push({ claim, holds, seconds });

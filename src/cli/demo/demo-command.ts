@@ -15,8 +15,8 @@ import { ClaimFailed, createClaims } from './claims.ts';
 import { type DemoEnvironment, openEnvironment, startFolderLoop } from './environment.ts';
 import { startDemoSite } from './origin.ts';
 import { demoResult } from './result.ts';
+import { tellStory } from './scenario.ts';
 import { findSecrets, secretsOf } from './secret-search.ts';
-import { tellStory } from './story.ts';
 
 interface DemoValues {
   readonly once: boolean;

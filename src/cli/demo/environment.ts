@@ -36,7 +36,7 @@ const serverStatus = z.object({
     published: z.nullable(z.object({ linkIssuedAt: z.nullable(z.string()) })),
   }),
 });
-export type ServerStatus = z.infer<typeof serverStatus>;
+export type DemoServerStatus = z.infer<typeof serverStatus>;
 
 interface RunOptions {
   readonly once: boolean;
@@ -84,7 +84,7 @@ export interface DemoEnvironment {
   run(options: RunOptions, progress: Progress, signal: AbortSignal): Promise<unknown>;
   readObjects: DemoLoop['readObjects'];
   readPublished(): Promise<PublishedBundle>;
-  readServerStatus(): Promise<ServerStatus>;
+  readServerStatus(): Promise<DemoServerStatus>;
   /** Text of an admin page. */
   readAdminPage(name: ServerName, path: string): Promise<string>;
   close(): Promise<void>;

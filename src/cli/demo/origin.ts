@@ -7,14 +7,14 @@ import type { Clock } from '../../runtime/clock.ts';
 import { listenHttp } from '../../runtime/http/http-listener.ts';
 import { emptySite, pageCount, type SiteEdition, shrunkenSite, wholeSite } from './site-pages.ts';
 
-export interface Origin {
+export interface DemoOrigin {
   readonly url: string;
   /** From now on. */
   show(edition: SiteEdition): void;
   close(): Promise<void>;
 }
 
-export async function startOrigin(first: SiteEdition, clock: Clock): Promise<Origin> {
+export async function startOrigin(first: SiteEdition, clock: Clock): Promise<DemoOrigin> {
   let shown = first;
   const answer: RequestListener = (request, response) => {
     request.resume();

@@ -2,11 +2,11 @@
 // success.
 
 import type { CommandResult } from '../context.ts';
-import type { Claim } from './claims.ts';
+import type { DemoClaim } from './claims.ts';
 
 /** @param ms how long it took */
 export function demoResult(
-  claims: readonly Claim[],
+  claims: readonly DemoClaim[],
   ms: number,
   fields: { readonly version?: string; readonly digest?: string | undefined; readonly url?: string },
 ): CommandResult {

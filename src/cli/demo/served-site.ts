@@ -3,7 +3,7 @@
 
 import type { Clock } from '../../runtime/clock.ts';
 import { insist, until } from './claims.ts';
-import type { DemoEnvironment, ServerStatus } from './environment.ts';
+import type { DemoEnvironment, DemoServerStatus } from './environment.ts';
 import type { SiteEdition } from './site-pages.ts';
 import { type EditionHashes, hashOf } from './steady-requests.ts';
 
@@ -14,7 +14,10 @@ interface ServedContext {
 }
 
 /** Until the version is served and stored: its download counts, and a restart finds it, only then. */
-export function untilServed(version: string, { demo, clock, signal }: ServedContext): Promise<ServerStatus> {
+export function untilServed(
+  version: string,
+  { demo, clock, signal }: ServedContext,
+): Promise<DemoServerStatus> {
   return until(
     `version ${version} in the bundle server’s status`,
     async () => {

@@ -4,13 +4,13 @@
 
 import { picture, styles } from './site-style.ts';
 
-export interface SiteFile {
+export interface DemoSiteFile {
   readonly type: string;
   readonly body: Buffer;
 }
 
 /** One state of the whole site: each file by the address that a visitor opens. */
-export type SiteEdition = ReadonlyMap<string, SiteFile>;
+export type SiteEdition = ReadonlyMap<string, DemoSiteFile>;
 
 interface SitePage {
   readonly path: string;
@@ -111,7 +111,7 @@ function siteOf(shown: readonly SitePage[], edition: number): SiteEdition {
     title: 'No such page',
     text: '<p>Try the <a href="/">home page</a>.</p>',
   };
-  return new Map<string, SiteFile>([
+  return new Map<string, DemoSiteFile>([
     ...[...shown, missing].map(
       (page) => [page.path, file('text/html; charset=utf-8', htmlOf(page, edition))] as const,
     ),
@@ -121,7 +121,7 @@ function siteOf(shown: readonly SitePage[], edition: number): SiteEdition {
   ]);
 }
 
-const file = (type: string, text: string): SiteFile => ({ type, body: Buffer.from(text) });
+const file = (type: string, text: string): DemoSiteFile => ({ type, body: Buffer.from(text) });
 
 const icon =
   '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><rect width="16" height="16" rx="4" fill="#0f766e"/><path d="M4 8.5 7 11l5-6" fill="none" stroke="#fff" stroke-width="2"/></svg>\n';

@@ -9,7 +9,7 @@ import { publishableCode } from '../../wire/publishable-error.ts';
 /** Path → SHA-256 of the body, for one edition of the site. */
 export type EditionHashes = ReadonlyMap<string, string>;
 
-export interface Tally {
+export interface RequestTally {
   readonly requests: number;
   readonly failed: number;
   readonly mixed: number;
@@ -21,9 +21,9 @@ export interface SteadyRequests {
   /** From now on the new edition may be answered as well. */
   expect(edition: EditionHashes): void;
   /** So far. */
-  tally(): Tally;
+  tally(): RequestTally;
   /** Resolves when the last answer is here. */
-  stop(): Promise<Tally>;
+  stop(): Promise<RequestTally>;
 }
 
 /** The answer to a request for a path. */
@@ -78,7 +78,7 @@ export function startSteadyRequests(
     }
   };
   const sending = send();
-  const tally = (): Tally => ({ requests, failed, mixed, examples: examples.slice(0, mostExamples) });
+  const tally = (): RequestTally => ({ requests, failed, mixed, examples: examples.slice(0, mostExamples) });
   return {
     expect: (edition) => {
       editions.push(edition);

@@ -5,7 +5,7 @@ import { Agent, get, type IncomingHttpHeaders } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 import type { Clock } from '../../runtime/clock.ts';
 
-export interface Answer {
+export interface VisitorAnswer {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly body: Buffer;
@@ -13,7 +13,7 @@ export interface Answer {
 
 export interface Visitor {
   /** The whole answer. @throws the system's error where there is none, a `TimeoutError` after 10 s */
-  open(url: string, headers?: Readonly<Record<string, string>>): Promise<Answer>;
+  open(url: string, headers?: Readonly<Record<string, string>>): Promise<VisitorAnswer>;
   close(): void;
 }
 

@@ -16,8 +16,8 @@ import { isRecord } from '../../wire/json-text.ts';
 import type { ClusterClient } from '../cluster/client.ts';
 import { readLeaseKey } from '../cluster/operators.ts';
 import { attempt, createReadLimit, isReadable, knownValue } from '../cluster/reading.ts';
-import type { Surroundings } from '../cluster/surroundings.ts';
-import type { LeaseFacts } from './facts.ts';
+import type { Surroundings } from '../cluster/related-objects.ts';
+import type { LeaseFacts } from './cluster-state.ts';
 import {
   commandPermissions,
   installPermissions,

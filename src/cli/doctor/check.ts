@@ -62,7 +62,7 @@ export const warned = (code: CheckCode, message: string, remedy: Remedy): Check 
   message,
   ...adviceOf(remedy),
 });
-export const failed = (code: CheckCode, message: string, remedy: Remedy): Check => ({
+export const failedCheck = (code: CheckCode, message: string, remedy: Remedy): Check => ({
   code,
   state: 'error',
   message,
@@ -97,7 +97,7 @@ const paints: Readonly<Record<CheckState, Paint>> = {
 };
 
 /** For a person: by subject, each with its state first, the remedy on lines of its own. */
-export function linesOf(checks: readonly Check[]): readonly Block[] {
+export function checkBlocks(checks: readonly Check[]): readonly Block[] {
   const subjects = [...new Set(checks.map(({ subject }) => subject))];
   const parts = subjects.map((subject) => [
     markedLine(marked(subject ?? 'Cluster', 'strong')),

@@ -3,9 +3,9 @@
 
 import { apiVersionName } from '../../staticexport/names.ts';
 import { isReadable } from '../cluster/reading.ts';
-import { type Check, failed, passed, type Remedy, skipped, warned } from './check.ts';
+import { type Check, failedCheck, passed, type Remedy, skipped, warned } from './check.ts';
+import type { ClusterFacts } from './cluster-state.ts';
 import { compareFields, ownFields } from './definition-fields.ts';
-import type { ClusterFacts } from './facts.ts';
 import { describePermission, sortReviews } from './permissions.ts';
 import { minorOf } from './version-skew.ts';
 
@@ -15,7 +15,9 @@ const oldestMinor = 29;
 export function checkServer({ server, user }: Pick<ClusterFacts, 'server' | 'user'>): readonly Check[] {
   if (!isReadable(server)) {
     const remedy = 'Check the context and the server of the kubeconfig, and the network between.';
-    return [failed('ApiServer', `The Kubernetes API server cannot be used: ${server.unreadable}.`, remedy)];
+    return [
+      failedCheck('ApiServer', `The Kubernetes API server cannot be used: ${server.unreadable}.`, remedy),
+    ];
   }
   const who = user === undefined ? '' : ` It knows you as ${user}.`;
   const minor = minorOf(server.value)?.[1];
@@ -23,7 +25,7 @@ export function checkServer({ server, user }: Pick<ClusterFacts, 'server' | 'use
   return [
     passed('ApiServer', `The Kubernetes API server answers.${who}`),
     isOld
-      ? failed(
+      ? failedCheck(
           'ApiServerVersion',
           `The Kubernetes API server is ${server.value}; 1.${oldestMinor} or newer is needed.`,
           'Upgrade the cluster.',
@@ -45,7 +47,7 @@ export function checkDefinition(facts: ClusterFacts): readonly Check[] {
   const { definition, objects, operators, program } = facts;
   if (!isInstalled(facts)) {
     const remedy = 'Install the chart static-export-operator, or apply the CRD of its release.';
-    return [failed('CrdInstalled', 'The CRD staticexports.staticexport.dev is not installed.', remedy)];
+    return [failedCheck('CrdInstalled', 'The CRD staticexports.staticexport.dev is not installed.', remedy)];
   }
   if (!isReadable(definition)) {
     const isServed = isReadable(objects);
@@ -61,7 +63,7 @@ export function checkDefinition(facts: ClusterFacts): readonly Check[] {
   if (!found.isEstablished || !found.served.includes(apiVersionName)) {
     const why = found.isEstablished ? `it does not serve ${apiVersionName}` : 'it is not established';
     const remedy: Remedy = ['Read its conditions:', 'kubectl describe crd staticexports.staticexport.dev'];
-    return [failed('CrdInstalled', `The CRD is installed, but ${why}.`, remedy)];
+    return [failedCheck('CrdInstalled', `The CRD is installed, but ${why}.`, remedy)];
   }
   const installed = passed('CrdInstalled', `The CRD is established and serves ${apiVersionName}.`);
   const { missing, unknown } = compareFields(ownFields(), found.fields);
@@ -71,7 +73,7 @@ export function checkDefinition(facts: ClusterFacts): readonly Check[] {
     // An older operator with its own CRD is whole; only this program knows more.
     const isOfOperator = versions.includes(program.version);
     const remedy = `${applyCrd.slice(0, 1).toUpperCase()}${applyCrd.slice(1)}.`;
-    return [installed, (isOfOperator ? failed : warned)('CrdSchema', message, remedy)];
+    return [installed, (isOfOperator ? failedCheck : warned)('CrdSchema', message, remedy)];
   }
   if (unknown.length > 0) {
     const message = `The CRD is newer than this program: it also has ${countOf(unknown)}.`;
@@ -100,7 +102,7 @@ export function checkPermissions({ permissions }: Pick<ClusterFacts, 'permission
     ...missing.map((one) => {
       const message = `You may not ${describePermission(one)}; needed by ${namesOf(one.neededBy)}.`;
       const isRead = one.verb === 'get' && one.resource.plural === 'staticexports';
-      return (isRead ? failed : warned)('Permissions', message, essential);
+      return (isRead ? failedCheck : warned)('Permissions', message, essential);
     }),
     ...checkUnanswered('Permissions', permissions),
   ];
@@ -117,7 +119,7 @@ export function checkUnanswered(
   if (first === undefined) return [];
   if (unanswered.length === permissions.length) {
     const remedy = 'Check the credentials of the kubeconfig.';
-    return [failed(code, `Your permissions are not known: ${first.unreadable}.`, remedy)];
+    return [failedCheck(code, `Your permissions are not known: ${first.unreadable}.`, remedy)];
   }
   const message = `${unanswered.length} of ${permissions.length} permissions are not known: ${first.unreadable}.`;
   return [warned(code, message, 'Run the command again.')];

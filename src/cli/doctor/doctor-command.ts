@@ -6,10 +6,10 @@ import { CliError } from '../cli-error.ts';
 import { type ClusterClient, type ClusterFlags, withCluster } from '../cluster/client.ts';
 import { isReadable } from '../cluster/reading.ts';
 import type { CliContext, CommandResult } from '../context.ts';
-import { type Check, countStates, failed, findingsOfChecks, linesOf, skipped } from './check.ts';
+import { type Check, checkBlocks, countStates, failedCheck, findingsOfChecks, skipped } from './check.ts';
 import { checkDefinition, checkPermissions, checkServer, isInstalled } from './cluster-checks.ts';
+import type { ClusterFacts, ProgramFacts } from './cluster-state.ts';
 import { checkExport } from './export-checks.ts';
-import type { ClusterFacts, ProgramFacts } from './facts.ts';
 import { gatherFacts, type Scope } from './gather.ts';
 import { checkInstallation } from './install-checks.ts';
 import { checkNode } from './node-check.ts';
@@ -53,7 +53,7 @@ export async function runDoctor(
     const remedy = 'Correct the kubeconfig, or name it with --kubeconfig and --context.';
     return resultOf([
       ...checkNode(program),
-      failed('ApiServer', `No cluster can be chosen: ${error.message}.`, remedy),
+      failedCheck('ApiServer', `No cluster can be chosen: ${error.message}.`, remedy),
     ]);
   }
 }
@@ -82,7 +82,7 @@ function checkObjects(facts: ClusterFacts): readonly Check[] {
     if (!isInstalled(facts)) return [];
     if (named === undefined) return [skipped('StaticExport', `Not readable: ${objects.unreadable}.`)];
     const remedy = 'Ask for a Role that allows to get it, or correct the name and --namespace.';
-    return [failed('StaticExport', `${named} is not readable: ${objects.unreadable}.`, remedy)];
+    return [failedCheck('StaticExport', `${named} is not readable: ${objects.unreadable}.`, remedy)];
   }
   return objects.value.length === 0
     ? [skipped('StaticExport', 'There are no StaticExports here; see --namespace and --all-namespaces.')]
@@ -95,7 +95,7 @@ function resultOf(checks: readonly Check[]): CommandResult {
     outcome: counts.error > 0 ? 'no' : 'done',
     kind: 'DoctorReport',
     fields: { passed: counts.error === 0, counts, checks },
-    lines: linesOf(checks),
+    lines: checkBlocks(checks),
     findings: findingsOfChecks(checks),
   };
 }

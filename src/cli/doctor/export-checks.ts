@@ -4,16 +4,16 @@
 import { annotations } from '../../staticexport/names.ts';
 import { targetReasons } from '../../staticexport/reasons.ts';
 import type { Condition, TargetStatus } from '../../staticexport/status-schema.ts';
-import { kindOf } from '../../staticexport/wanted.ts';
+import { targetKindOf } from '../../staticexport/wanted.ts';
 import { readInstant } from '../../wire/instant.ts';
 import { printable } from '../../wire/printable-text.ts';
 import { isReadable } from '../cluster/reading.ts';
+import type { FoundGitTarget, Surroundings, TargetReading } from '../cluster/related-objects.ts';
 import type { Server } from '../cluster/servers.ts';
 import type { Serving } from '../cluster/serving.ts';
-import type { FoundGitTarget, FoundTarget, Surroundings } from '../cluster/surroundings.ts';
 import { keyReasons } from '../run-outcome.ts';
-import { about, type Check, failed, passed, type Remedy, skipped, warned } from './check.ts';
-import type { ClusterFacts } from './facts.ts';
+import { about, type Check, failedCheck, passed, type Remedy, skipped, warned } from './check.ts';
+import type { ClusterFacts } from './cluster-state.ts';
 import { manages } from './operator-checks.ts';
 
 export function checkExport(around: Surroundings, facts: ClusterFacts): readonly Check[] {
@@ -37,7 +37,7 @@ function checkManaged({ object, status }: Surroundings, { operators }: ClusterFa
   const isManaged = found.some((operator) => manages(operator, object));
   if (isKnown && found.length > 0 && !isManaged) {
     return [
-      failed(
+      failedCheck(
         'Managed',
         'No operator manages it: none watches this namespace with this staticexport.dev/instance label.',
         "Add the namespace to the chart's watchNamespaces, or correct the label.",
@@ -84,7 +84,7 @@ function checkReady(around: Surroundings): Check {
   if (ready.status === 'True') return checkExported(around, ready);
   const message = `${ready.reason}: ${printable(ready.message)}`;
   return stalled?.status === 'True'
-    ? failed('Ready', message, readStatus(around))
+    ? failedCheck('Ready', message, readStatus(around))
     : warned('Ready', message, readStatus(around));
 }
 
@@ -108,7 +108,7 @@ function checkKey(around: Surroundings): Check {
     .find((one) => one !== undefined && keyReasons.has(one.reason) && one.status !== 'Unknown');
   const verdict =
     condition &&
-    failed(
+    failedCheck(
       'KeySecret',
       `${condition.reason}: ${printable(condition.message)}`,
       `Correct the Secret ${name}.`,
@@ -121,7 +121,7 @@ function checkKey(around: Surroundings): Check {
     'Create it:',
     `kubectl create secret generic ${name} -n ${around.object.metadata.namespace} --from-file=${dataKey}=FILE`,
   ];
-  if (key.value === undefined) return failed('KeySecret', `The Secret ${name} does not exist.`, create);
+  if (key.value === undefined) return failedCheck('KeySecret', `The Secret ${name} does not exist.`, create);
   if (verdict !== undefined) return verdict;
   const { dataKeys } = key.value;
   return dataKeys === undefined || dataKeys.includes(dataKey)
@@ -145,7 +145,10 @@ function checkOutput({ object, status, outputSecret, wanted }: Surroundings): re
   if (outputSecret.value !== undefined) return [passed('OutputSecret', `${what} exists.`)];
   const annotate = `kubectl annotate staticexport ${name} -n ${namespace} ${annotations.reconcile}=$(date +%s) --overwrite`;
   return [
-    failed('OutputSecret', `${what} does not exist, although a version is published.`, ['Run:', annotate]),
+    failedCheck('OutputSecret', `${what} does not exist, although a version is published.`, [
+      'Run:',
+      annotate,
+    ]),
   ];
 }
 
@@ -166,7 +169,7 @@ function checkLink(around: Surroundings, now: number): Check {
     );
   if (expiresAt === undefined) return skipped('LinkAge', `No link is published.${why}`);
   if (expiresAt <= now) {
-    return failed('LinkAge', `The link expired at ${active.linkExpirationTime}.${why}`, remedy);
+    return failedCheck('LinkAge', `The link expired at ${active.linkExpirationTime}.${why}`, remedy);
   }
   const refreshAt = readInstant(nextRefreshTime);
   const isOverdue = refreshAt !== undefined && refreshAt + refreshGraceMs < now;
@@ -188,14 +191,14 @@ function checkMirror(around: Surroundings): readonly Check[] {
   if (mirrored === undefined) return [];
   const message = `${mirrored.reason}: ${printable(mirrored.message)}`;
   const remedy = 'Follow the message. Pods that start now cannot read the copy.';
-  if (mirrored.status === 'False') return [failed('Mirror', message, remedy)];
+  if (mirrored.status === 'False') return [failedCheck('Mirror', message, remedy)];
   return [mirrored.status === 'True' ? passed('Mirror', message) : skipped('Mirror', message)];
 }
 
-function checkTarget({ object }: Surroundings, { wanted, found, status }: FoundTarget): Check {
+function checkTarget({ object }: Surroundings, { wanted, found, status }: TargetReading): Check {
   const { namespace, name } = object.metadata;
   const { targetName } = wanted;
-  const objectKind = kindOf(wanted);
+  const objectKind = targetKindOf(wanted);
   const what = `Target ${targetName}: ${objectKind} ${wanted.namespace}/${wanted.name}`;
   const consent = `${namespace}/${name}`;
   const remedy: Remedy = [
@@ -210,15 +213,15 @@ function checkTarget({ object }: Surroundings, { wanted, found, status }: FoundT
     }
     const message = `${what}: the operator reports ${reported}.`;
     return status.reason === 'NotGranted'
-      ? failed('TargetConsent', message, remedy)
+      ? failedCheck('TargetConsent', message, remedy)
       : warned('TargetConsent', message, 'Follow the message.');
   }
   if (found.value === undefined)
-    return failed('TargetConsent', `${what} does not exist.`, 'Create it, or remove the target.');
+    return failedCheck('TargetConsent', `${what} does not exist.`, 'Create it, or remove the target.');
   const given = found.value.metadata.annotations[annotations.allowFrom];
   if (given !== consent) {
     const instead = given === undefined ? 'has no annotation' : `has another value in the annotation`;
-    return failed(
+    return failedCheck(
       'TargetConsent',
       `${what} ${instead} ${annotations.allowFrom}.`,
       given === undefined ? remedy : [remedy[0], `${remedy[1]} --overwrite`],
@@ -277,9 +280,9 @@ function checkServerPod({ pod, container }: Server, serving: Serving): Check {
   if (serving.state === 'InStep') return passed('Server', `Pod ${name} serves the published version.`);
   if (serving.state === 'Behind') {
     return served === undefined
-      ? failed('Server', words, look)
+      ? failedCheck('Server', words, look)
       : warned('Server', `Pod ${name} serves ${served}. ${serving.message ?? ''}`, look);
   }
   const isUp = pod.phase === 'Running' && !pod.stopped.has(container);
-  return isUp ? skipped('Server', words) : failed('Server', words, look);
+  return isUp ? skipped('Server', words) : failedCheck('Server', words, look);
 }

@@ -18,10 +18,10 @@ import { printable } from '../../wire/printable-text.ts';
 import type { ClusterClient } from '../cluster/client.ts';
 import { findOperators, readLease, readLeaseKey } from '../cluster/operators.ts';
 import { attempt, createReadLimit, isReadable, knownValue, type Reading } from '../cluster/reading.ts';
-import { createPodReads, readSurroundings, type Surroundings } from '../cluster/surroundings.ts';
+import { createPodReads, readSurroundings, type Surroundings } from '../cluster/related-objects.ts';
 import { createReview, knownObjects, narrowByName, reviewAll } from './access-reviews.ts';
+import type { ClusterFacts, DefinitionFacts, LeaseFacts, ProgramFacts } from './cluster-state.ts';
 import { fieldsOf } from './definition-fields.ts';
-import type { ClusterFacts, DefinitionFacts, LeaseFacts, ProgramFacts } from './facts.ts';
 import { leaseIdOf } from './operator-checks.ts';
 
 export interface Scope {

@@ -2,10 +2,10 @@
 // what the chart checks itself, such as its values.
 
 import { isReadable } from '../cluster/reading.ts';
-import { type Check, failed, passed, skipped, warned } from './check.ts';
+import { type Check, failedCheck, passed, skipped, warned } from './check.ts';
 import { checkUnanswered } from './cluster-checks.ts';
+import type { ClusterFacts } from './cluster-state.ts';
 import { compareFields, ownFields } from './definition-fields.ts';
-import type { ClusterFacts } from './facts.ts';
 import { describePermission, sortReviews } from './permissions.ts';
 
 export function checkInstallation(facts: ClusterFacts): readonly Check[] {
@@ -23,7 +23,7 @@ function checkInstallPermissions({ permissions }: ClusterFacts): readonly Check[
     const remedy = isOfCluster
       ? 'Ask an administrator of the cluster to install the chart, or set crds.install=false and watchNamespaces.'
       : 'Ask for a Role that allows it, or name another namespace with --namespace.';
-    return failed('InstallPermissions', `You may not ${describePermission(one)}.`, remedy);
+    return failedCheck('InstallPermissions', `You may not ${describePermission(one)}.`, remedy);
   });
   return [...refused, ...unanswered];
 }
@@ -50,7 +50,7 @@ function definitionConflict(definition: ClusterFacts['definition']): Check {
   if (found === undefined) return passed('InstallConflict', 'The CRD is not installed yet.');
   const { missing, unknown } = compareFields(ownFields(), found.fields);
   if (unknown.length > 0) {
-    return failed(
+    return failedCheck(
       'InstallConflict',
       `A newer CRD is installed; it has ${unknown.length} fields that this version would remove.`,
       'Install the version of the chart that the CRD is of, or set crds.install=false.',

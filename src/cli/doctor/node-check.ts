@@ -3,7 +3,7 @@
 
 import { isOlder } from '../../runtime/version.ts';
 import { type Check, passed, warned } from './check.ts';
-import type { ProgramFacts } from './facts.ts';
+import type { ProgramFacts } from './cluster-state.ts';
 
 interface NodeLine {
   readonly major: number;

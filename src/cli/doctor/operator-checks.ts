@@ -6,8 +6,8 @@ import type { StaticExportObject } from '../../wire/cluster.ts';
 import { printable } from '../../wire/printable-text.ts';
 import type { Operator } from '../cluster/operators.ts';
 import { isReadable, knownValue } from '../cluster/reading.ts';
-import { type Check, failed, passed, type Remedy, skipped, warned } from './check.ts';
-import type { ClusterFacts, LeaseFacts } from './facts.ts';
+import { type Check, failedCheck, passed, type Remedy, skipped, warned } from './check.ts';
+import type { ClusterFacts, LeaseFacts } from './cluster-state.ts';
 
 export const leaseIdOf = ({ lease }: Operator): string => `${lease.namespace}/${lease.name}`;
 const nameOf = ({ deployment }: Operator): string =>
@@ -29,7 +29,9 @@ export function checkOperators(facts: ClusterFacts): readonly Check[] {
     }
     if (!isReadable(operators)) return [skipped('Operator', `Not readable: ${operators.unreadable}.`)];
     if (!isComplete) return [skipped('Operator', `None was found, and ${notAll}.`)];
-    return [failed('Operator', 'No operator is installed.', 'Install the chart static-export-operator.')];
+    return [
+      failedCheck('Operator', 'No operator is installed.', 'Install the chart static-export-operator.'),
+    ];
   }
   return found.map(checkReplicas);
 }
@@ -45,8 +47,8 @@ function checkReplicas(operator: Operator): Check {
     `kubectl describe deployment ${operator.deployment.metadata.name} -n ${operator.deployment.metadata.namespace}`,
   ];
   if (wantedReplicas === 0)
-    return failed('Operator', `${name} is scaled to zero: no link is refreshed.`, 'Scale it up.');
-  if (readyReplicas === 0) return failed('Operator', `${ready}.`, remedy);
+    return failedCheck('Operator', `${name} is scaled to zero: no link is refreshed.`, 'Scale it up.');
+  if (readyReplicas === 0) return failedCheck('Operator', `${ready}.`, remedy);
   return readyReplicas < wantedReplicas
     ? warned('Operator', `${ready}.`, remedy)
     : passed('Operator', `${ready}, version ${operator.version ?? 'unknown'}.`);
@@ -72,7 +74,7 @@ function checkLease(facts: LeaseFacts): Check {
   const found = lease.value;
   const remedy = "Check that the operator's pods run and reach the Kubernetes API server; read their logs.";
   if (found === undefined)
-    return failed('OperatorLease', `The lease ${id} does not exist: no operator leads.`, remedy);
+    return failedCheck('OperatorLease', `The lease ${id} does not exist: no operator leads.`, remedy);
   const { holder, pod, renewedAt = 0 } = found;
   if (isFresh(facts)) {
     return passed(
@@ -82,8 +84,8 @@ function checkLease(facts: LeaseFacts): Check {
   }
   const since = `not renewed for ${secondsSince(renewedAt, readAt)} s`;
   return holder === ''
-    ? failed('OperatorLease', `The lease ${id} has no holder: no operator leads.`, remedy)
-    : failed('OperatorLease', `The lease ${id} of ${pod} is stale: ${since}.`, remedy);
+    ? failedCheck('OperatorLease', `The lease ${id} has no holder: no operator leads.`, remedy)
+    : failedCheck('OperatorLease', `The lease ${id} of ${pod} is stale: ${since}.`, remedy);
 }
 
 const secondsSince = (at: number, now: number): number => Math.max(0, Math.round((now - at) / 1000));
@@ -97,7 +99,11 @@ export function checkOverlap(facts: ClusterFacts): readonly Check[] {
     operators.value.slice(at + 1).flatMap((other) => (isOverlap(one, other) ? [[one, other] as const] : [])),
   );
   const overlaps = pairs.map(([one, other]) =>
-    failed('OperatorOverlap', `${nameOf(one)} and ${nameOf(other)} manage the same StaticExports.`, disjoint),
+    failedCheck(
+      'OperatorOverlap',
+      `${nameOf(one)} and ${nameOf(other)} manage the same StaticExports.`,
+      disjoint,
+    ),
   );
   const known = new Set(operators.value.map(leaseIdOf));
   const fresh = new Set(leases.filter(isFresh).map(({ id }) => id));
@@ -109,7 +115,7 @@ export function checkOverlap(facts: ClusterFacts): readonly Check[] {
     if (own !== undefined) strangers.set(operatorLease, nameOf(own));
   }
   const foreign = [...strangers].map(([lease, own]) =>
-    failed(
+    failedCheck(
       'OperatorOverlap',
       `Another operator, with the lease ${printable(lease)}, writes statuses that ${own} manages.`,
       disjoint,

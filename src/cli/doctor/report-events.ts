@@ -10,7 +10,7 @@ import { listRegarding, type Regarding } from '../cluster/events.ts';
 import type { Operator } from '../cluster/operators.ts';
 import { attempt, isReadable, knownValue } from '../cluster/reading.ts';
 import type { Pod } from '../cluster/workloads.ts';
-import type { ClusterFacts } from './facts.ts';
+import type { ClusterFacts } from './cluster-state.ts';
 
 interface Question {
   readonly namespace: string;

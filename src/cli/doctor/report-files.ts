@@ -5,10 +5,10 @@
 import type { ClusterClient } from '../cluster/client.ts';
 import type { Lease, Operator } from '../cluster/operators.ts';
 import { attempt, isReadable, knownValue, type Reading } from '../cluster/reading.ts';
-import type { UsingPod } from '../cluster/surroundings.ts';
+import type { UsingPod } from '../cluster/related-objects.ts';
 import { treeOf } from '../cluster/tree.ts';
 import { listPods, type Pod } from '../cluster/workloads.ts';
-import type { ClusterFacts } from './facts.ts';
+import type { ClusterFacts } from './cluster-state.ts';
 import { redactArgs, redactValue } from './redaction.ts';
 import { collectEvents } from './report-events.ts';
 import { readLogEnd } from './report-logs.ts';

@@ -3,7 +3,7 @@
 
 import { pods } from '../../kube/transport/resource-path.ts';
 import type { ClusterClient } from '../cluster/client.ts';
-import { linesOf } from '../cluster/log-line.ts';
+import { programLogLines } from '../cluster/log-line.ts';
 import type { Pod } from '../cluster/workloads.ts';
 import { redactLines } from './redaction.ts';
 
@@ -20,7 +20,7 @@ export async function readLogEnd(
   const accept = 'text/plain, application/json';
   const query = { tailLines: String(mostLines), container };
   const chunks = await transport.stream({ verb: 'get', method: 'GET', address, accept, query }, signal);
-  return redactLines(await lastLines(linesOf(chunks))).join('\n');
+  return redactLines(await lastLines(programLogLines(chunks))).join('\n');
 }
 
 async function lastLines(lines: AsyncIterable<string>): Promise<readonly string[]> {

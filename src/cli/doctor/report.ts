@@ -7,7 +7,7 @@ import type { ClusterClient } from '../cluster/client.ts';
 import type { CliContext, CommandResult } from '../context.ts';
 import { namedPath, notWritten, writeWhole } from '../output/destination.ts';
 import { outputApiVersion } from '../output/format.ts';
-import type { ClusterFacts } from './facts.ts';
+import type { ClusterFacts } from './cluster-state.ts';
 import { collectReport } from './report-files.ts';
 import { zipOf } from './zip-file.ts';
 

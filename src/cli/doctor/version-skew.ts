@@ -3,7 +3,7 @@
 
 import { isReadable } from '../cluster/reading.ts';
 import { type Check, passed, skipped, warned } from './check.ts';
-import type { ClusterFacts } from './facts.ts';
+import type { ClusterFacts } from './cluster-state.ts';
 
 /** Major and minor of `v1.35.4` or `1.2.3-rc.1`; `undefined` for another text. */
 export function minorOf(version: string): readonly [number, number] | undefined {

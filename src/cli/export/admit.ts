@@ -9,7 +9,7 @@ import { publishableCode } from '../../wire/publishable-error.ts';
 import { archiveEndings, isArchiveName } from '../bundle/archive-names.ts';
 import { CliError } from '../cli-error.ts';
 import { notWritten, oldName, type Placement, requireReplaceable } from '../output/destination.ts';
-import { findFilled, findWriteFault } from './folder-place.ts';
+import { findFilled, findWriteFault } from './filled-folder.ts';
 
 const looksArchived = /\.(?:zip|gz|zst|xz|bz2|br|7z|rar)$/i;
 

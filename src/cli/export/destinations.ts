@@ -74,7 +74,7 @@ export async function isPlaced(
 }
 
 /** What is to be written. */
-export interface Content {
+export interface PlacedContent {
   /** Names it. */
   readonly digest: string;
   /** Below the path, with "/"; of an archive, the empty path alone. */
@@ -85,7 +85,7 @@ export interface Content {
 export async function writePlace(
   state: StateFolder,
   { path, mayReplace }: Place,
-  { digest, files: paths }: Content,
+  { digest, files: paths }: PlacedContent,
   write: () => Promise<void>,
   signal: AbortSignal,
 ): Promise<void> {

@@ -21,11 +21,11 @@ import { marked } from '../output/paint.ts';
 import { markedLine } from '../output/screen.ts';
 import { admitDestination } from './admit.ts';
 import { type DestinationWrite, isPlaced, placeOf, writeAll, writePlace } from './destinations.ts';
-import { held, lastAttempt, resuming, stopped, withSteps } from './export-failure.ts';
+import { heldExport, lastAttempt, resuming, stopped, withSteps } from './export-failure.ts';
 import { type CompleteExport, type ExportDependencies, exportSite } from './export-job.ts';
 import { defaultStatePath, openStateFolder, type StateFolder, workFolderName } from './export-state.ts';
-import { placedFiles } from './place.ts';
 import { downloadInto, placeIndex } from './published.ts';
+import { placedFiles } from './site-writer.ts';
 import { admitLinkFile, admitValues, holdsVersion, writeLinkFile, writeValues } from './values-file.ts';
 
 export interface ExportValues extends KeyFlags, SizeLimits {
@@ -201,7 +201,7 @@ async function publish(
     isManual: false,
   };
   const judgement = judge({ digest, pages, notes }, baseline, rules, false);
-  if (judgement.kind === 'hold') throw held(judgement.reason, complete, baseline?.pages, values);
+  if (judgement.kind === 'hold') throw heldExport(judgement.reason, complete, baseline?.pages, values);
   const isChanged = judgement.kind === 'promote';
   const { last } = state.state;
   // The same content keeps its version, as the operator does.
@@ -216,7 +216,7 @@ async function publish(
     values.linkFile !== undefined;
   // The same content was published under other limits, and these are about what is written now.
   const now = isDue ? judge({ pages, notes }, undefined, rules, false) : judgement;
-  if (now.kind === 'hold') throw held(now.reason, complete, baseline?.pages, values);
+  if (now.kind === 'hold') throw heldExport(now.reason, complete, baseline?.pages, values);
   const writes: readonly (DestinationWrite | undefined)[] = [
     path === undefined
       ? undefined

@@ -19,7 +19,7 @@ export const resuming = ({ new: isNew }: { readonly new: boolean }, jobId: strin
 };
 
 /** @param pagesBefore of what the export is compared with */
-export function held(
+export function heldExport(
   reason: HoldReason,
   { jobId, version, index: { pages } }: CompleteExport,
   pagesBefore: number | undefined,

@@ -51,7 +51,7 @@ const stateSchema = z.object({
 export type CurrentExport = z.infer<typeof currentSchema>;
 export type LastExport = z.infer<typeof lastSchema>;
 export type WrittenDestination = z.infer<typeof destinationSchema>;
-export interface ExportState {
+export interface StoredState {
   readonly current?: CurrentExport | undefined;
   readonly last?: LastExport | undefined;
   /** What runs with this state wrote, and may replace. */
@@ -61,9 +61,9 @@ export interface ExportState {
 export interface StateFolder {
   readonly path: string;
   /** As last written. */
-  readonly state: ExportState;
+  readonly state: StoredState;
   /** Resolves when it is on the disk. @throws {CliError} `StateUnusable` */
-  write(state: ExportState): Promise<void>;
+  write(state: StoredState): Promise<void>;
   close(): void;
 }
 
@@ -156,7 +156,7 @@ async function takeLock(path: string): Promise<DatabaseSync> {
   }
 }
 
-async function readState(path: string): Promise<ExportState> {
+async function readState(path: string): Promise<StoredState> {
   const text = await readFile(path, 'utf8').catch((error: unknown) => {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
     throw error;

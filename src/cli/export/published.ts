@@ -8,14 +8,14 @@ import { openPack } from '../../bundle/store/stored-bundle.ts';
 import { openCaFile } from '../../http/ca-certificates.ts';
 import type { Link } from '../../wire/link.ts';
 import { PublishableError } from '../../wire/publishable-error.ts';
-import { readContent, type SizeLimits } from '../bundle/reading.ts';
+import { readLinkContent, type SizeLimits } from '../bundle/reading.ts';
 import { CliError } from '../cli-error.ts';
 import type { CliContext } from '../context.ts';
 import { counted } from '../output/amounts.ts';
 import type { Place } from './destinations.ts';
-import { placeBundle } from './place.ts';
+import { placeBundle } from './site-writer.ts';
 
-export interface DownloadOptions extends SizeLimits {
+export interface KeptDownloadOptions extends SizeLimits {
   readonly workDir: string;
   readonly allowPrivateLinks: boolean;
   readonly extraCaFile: string | undefined;
@@ -30,14 +30,14 @@ export interface DownloadOptions extends SizeLimits {
 export async function downloadInto(
   link: Link,
   digest: string | undefined,
-  { workDir, allowPrivateLinks, extraCaFile, maxArchiveSize, maxBundleSize }: DownloadOptions,
+  { workDir, allowPrivateLinks, extraCaFile, maxArchiveSize, maxBundleSize }: KeptDownloadOptions,
   context: CliContext,
   signal: AbortSignal,
 ): Promise<BundleIndex> {
   const extraCaPem = await (await openCaFile(extraCaFile, () => {})).current();
   const sizes = { maxArchiveSize, maxBundleSize };
   const options = { sizes, storeDir: workDir, digest, allowPrivateLinks, extraCaPem };
-  return readContent(link, options, context, signal).catch((error: unknown) => {
+  return readLinkContent(link, options, context, signal).catch((error: unknown) => {
     throw error instanceof PublishableError ? (hopeless(error) ?? error) : error;
   });
 }

@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import * as z from 'zod/mini';
 import type { Random } from '../../runtime/random.ts';
-import { apiVersion, kind } from '../../staticexport/names.ts';
+import { apiVersion, resourceKind } from '../../staticexport/names.ts';
 import type {
   AppliedObject,
   Cluster,
@@ -47,7 +47,7 @@ const metaSchema = z.object({
 });
 const storedSchema = z.object({
   apiVersion: z.string(),
-  kind: z.enum([kind, 'Secret', 'ConfigMap']),
+  kind: z.enum([resourceKind, 'Secret', 'ConfigMap']),
   metadata: metaSchema,
   spec: z.optional(z.unknown()),
   status: z.optional(z.unknown()),
@@ -117,20 +117,20 @@ export async function openFolderCluster(
 
   return {
     applyManifest: async ({ key, spec, annotations, labels }) => {
-      const before = find(kind, key);
+      const before = find(resourceKind, key);
       const base = before?.metadata ?? { ...newMeta(key, random), generation: 0 };
       const isSameSpec = isDeepStrictEqual(before?.spec, spec);
       const generation = (base.generation ?? 0) + (isSameSpec ? 0 : 1);
       const metadata = { ...base, generation, annotations, labels };
       if (before !== undefined && isDeepStrictEqual(before.metadata, metadata)) return exportOf(before);
       const status = before?.status ?? { observedGeneration: -1 };
-      return exportOf(await store({ apiVersion, kind, metadata, spec, status }));
+      return exportOf(await store({ apiVersion, kind: resourceKind, metadata, spec, status }));
     },
     holdSecret: (key, data) => {
       held.set(idOf('Secret', key), { metadata: { ...newMeta(key, random), resourceVersion: 'held' }, data });
     },
     readStaticExport: async (key) => {
-      const found = find(kind, key);
+      const found = find(resourceKind, key);
       return found && exportOf(found);
     },
     readSecret: async (key) => {
@@ -155,11 +155,11 @@ export async function openFolderCluster(
       );
     },
     writeStatus: async (object, status) => {
-      const before = find(kind, object.metadata);
+      const before = find(resourceKind, object.metadata);
       if (before === undefined)
-        throw new ClusterError('NotFound', `${kind} ${object.metadata.name} does not exist`);
+        throw new ClusterError('NotFound', `${resourceKind} ${object.metadata.name} does not exist`);
       if (before.metadata.resourceVersion !== object.metadata.resourceVersion) {
-        throw conflict(kind, object.metadata);
+        throw conflict(resourceKind, object.metadata);
       }
       // What JSON leaves out, such as undefined, is left out here too: a restart must read the same.
       const stored: unknown = JSON.parse(JSON.stringify(status));

@@ -6,13 +6,13 @@ import type { GitFinding, GitTargets } from '../../loop/ports.ts';
 import type { TargetReason } from '../../staticexport/reasons.ts';
 import type { Status } from '../../staticexport/status-schema.ts';
 import { CliError } from '../cli-error.ts';
-import type { Destination } from './publisher.ts';
+import type { RunDestination } from './publisher.ts';
 
 export interface GitDestination {
   /** For the reconcile. */
   readonly port: GitTargets;
   /** @param status a contest that an earlier run found is only there, and so is a target that waits for a copy */
-  read(status: Pick<Status, 'targets' | 'conditions'>): Destination;
+  read(status: Pick<Status, 'targets' | 'conditions'>): RunDestination;
 }
 
 const awaitingCopy: string = 'AwaitingCopy' satisfies TargetReason;

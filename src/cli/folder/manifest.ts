@@ -3,7 +3,7 @@
 // cluster.
 // Invariant: no message repeats a value of a Secret.
 
-import { apiVersion, kind } from '../../staticexport/names.ts';
+import { apiVersion, resourceKind } from '../../staticexport/names.ts';
 import { parseStaticExport } from '../../staticexport/parse.ts';
 import { specSchema } from '../../staticexport/schema.ts';
 import type { SpecTarget } from '../../staticexport/target-schema.ts';
@@ -44,10 +44,10 @@ export const longestManifest = 1024 * 1024;
 /** @throws {CliError} `ManifestInvalid`, `TargetsNeedCluster`, naming the fields */
 export function readManifest(text: string): Manifest {
   const records = readObjects(text).filter(isRecord);
-  const exports = records.filter((object) => object['kind'] === kind);
+  const exports = records.filter((object) => object['kind'] === resourceKind);
   const [object] = exports;
   if (object === undefined || exports.length > 1)
-    throw invalid(`must hold one ${kind}, and holds ${exports.length}`);
+    throw invalid(`must hold one ${resourceKind}, and holds ${exports.length}`);
   if (object['apiVersion'] !== apiVersion) throw invalid(`must have apiVersion ${apiVersion}`);
   const metadata = isRecord(object['metadata']) ? object['metadata'] : {};
   const key = readKey(metadata);

@@ -19,11 +19,11 @@ import {
   writePlace,
 } from '../export/destinations.ts';
 import { type StateFolder, workFolderName } from '../export/export-state.ts';
-import { placedFiles } from '../export/place.ts';
-import { type DownloadOptions, downloadInto, placeIndex } from '../export/published.ts';
+import { downloadInto, type KeptDownloadOptions, placeIndex } from '../export/published.ts';
+import { placedFiles } from '../export/site-writer.ts';
 import { admitLinkFile, admitValues, writeLinkFile, writeValues } from '../export/values-file.ts';
 
-export interface PublishOptions extends Omit<DownloadOptions, 'workDir'> {
+export interface PublishOptions extends Omit<KeptDownloadOptions, 'workDir'> {
   /** Paths of folders and archives, as the user wrote them. */
   readonly publish: readonly string[];
   readonly values: string | undefined;

@@ -7,7 +7,7 @@ import { CliError, failureOf } from '../cli-error.ts';
 import type { CliContext } from '../context.ts';
 
 /** Where a published version is brought to. */
-export interface Destination {
+export interface RunDestination {
   /** Every part of it holds what was aimed at last. */
   isDone(): boolean;
   isWorking(): boolean;
@@ -17,7 +17,7 @@ export interface Destination {
   written(): readonly string[];
 }
 
-export interface Publisher extends Destination {
+export interface Publisher extends RunDestination {
   /** Begins an attempt where one is due. @param bundle as published now: its link may be newer than the last */
   aim(bundle: PublishedBundle): void;
   /** Until the next attempt or comparison is due, in ms; infinite while one runs. */

@@ -13,7 +13,7 @@ import { type LastFailure, stopped } from '../export/export-failure.ts';
 import { privateLinkMessage } from '../export/published.ts';
 import { addressSteps } from '../export/wrong-address.ts';
 import { needsPerson, type RunOutcome } from '../run-outcome.ts';
-import type { Destination } from './publisher.ts';
+import type { RunDestination } from './publisher.ts';
 
 export interface RunRules {
   readonly once: boolean;
@@ -31,7 +31,7 @@ export interface RunRules {
 export interface RunState {
   readonly status: Status;
   readonly published: PublishedBundle | undefined;
-  readonly destinations: readonly Destination[];
+  readonly destinations: readonly RunDestination[];
 }
 
 /** A run goes on after any failure but a bug; with --once, only after one that may pass. */
@@ -72,7 +72,7 @@ export function refusedUntil(
 /** The published version, and the destinations that hold it. */
 export function reachedBy(
   published: PublishedBundle | undefined,
-  destinations: readonly Destination[],
+  destinations: readonly RunDestination[],
 ): Pick<Reached, 'version' | 'written'> {
   if (published === undefined) return {};
   return { version: published.version, written: destinations.flatMap((one) => one.written()) };
@@ -96,7 +96,7 @@ export function stopOf(
   });
 }
 
-function failureOfDestination(destinations: readonly Destination[]): LastFailure | undefined {
+function failureOfDestination(destinations: readonly RunDestination[]): LastFailure | undefined {
   return destinations.map((one) => one.failure()).find((one) => one !== undefined);
 }
 

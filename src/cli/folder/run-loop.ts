@@ -16,7 +16,7 @@ import { createFirstAnswer } from '../export/first-answer.ts';
 import { type RunOutcome, runOutcome } from '../run-outcome.ts';
 import type { FolderCluster } from './folder-cluster.ts';
 import type { GitDestination } from './git-destination.ts';
-import { createPublisher, type Destination, type Publishing } from './publisher.ts';
+import { createPublisher, type Publishing, type RunDestination } from './publisher.ts';
 import {
   addressSetting,
   isFinal,
@@ -108,7 +108,7 @@ export async function runLoop(
     exportApi: { connect: (...address) => firstAnswer.watch(exportApi.connect(...address)) },
   };
   let published: PublishedBundle | undefined;
-  let destinations: readonly Destination[] = publishers;
+  let destinations: readonly RunDestination[] = publishers;
   try {
     for (;;) {
       const woken = waker.arm();

@@ -12,7 +12,7 @@ import { openPack, type StoredBundle } from '../../bundle/store/stored-bundle.ts
 import type { KitBundle } from '../../mirror/kit/kit-document.ts';
 import { kitBlobs } from '../../mirror/kit/kit-reader.ts';
 import { printable } from '../../wire/printable-text.ts';
-import { limitsOf, openArchive, type SizeLimits } from '../bundle/reading.ts';
+import { commandLimitsOf, openArchive, type SizeLimits } from '../bundle/reading.ts';
 import { CliError } from '../cli-error.ts';
 import type { CliContext } from '../context.ts';
 import { checkKit } from './check-kit.ts';
@@ -66,7 +66,12 @@ async function openStaged(
   { random, signal }: Pick<CliContext, 'random' | 'signal'>,
 ): Promise<StoredBundle> {
   const workDir = join(tmpdir(), `static-export-${random.uuid()}`);
-  const options = { limits: limitsOf(sizes), base: undefined, keepsHiddenFiles: true, onProgress: () => {} };
+  const options = {
+    limits: commandLimitsOf(sizes),
+    base: undefined,
+    keepsHiddenFiles: true,
+    onProgress: () => {},
+  };
   try {
     const { folder, index } = await stageBundle(bundle, blobs, workDir, options, signal);
     const opened = await openPack(join(folder, packName), index, undefined);

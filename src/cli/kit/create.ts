@@ -14,7 +14,7 @@ import { type KitHead, kitBlobs } from '../../mirror/kit/kit-reader.ts';
 import { composeKit } from '../../mirror/kit/kit-writer.ts';
 import { formatInstant } from '../../wire/instant.ts';
 import { PublishableError } from '../../wire/publishable-error.ts';
-import { limitsOf, openArchive, type SizeLimits } from '../bundle/reading.ts';
+import { commandLimitsOf, openArchive, type SizeLimits } from '../bundle/reading.ts';
 import { CliError } from '../cli-error.ts';
 import type { CliContext, CommandResult } from '../context.ts';
 import { sizeWords } from '../output/amounts.ts';
@@ -130,7 +130,13 @@ async function addBundles(
         const adding =
           base === undefined
             ? addWhole(added, contents, spool, signal)
-            : addDelta(added, base, contents, { path: spool, limits: limitsOf(values), onProgress }, signal);
+            : addDelta(
+                added,
+                base,
+                contents,
+                { path: spool, limits: commandLimitsOf(values), onProgress },
+                signal,
+              );
         keep(await adding.catch((error: unknown) => throwSpoolFault(error, values.to)));
       } finally {
         progress.end();
@@ -155,7 +161,7 @@ async function proveWhole(
   const workDir = join(tmpdir(), `static-export-${random.uuid()}`);
   try {
     for (const bundle of head.document.bundles.filter(({ kind }) => kind === 'whole')) {
-      const sink = { limits: limitsOf(values), pack: createCountingSink(), workDir };
+      const sink = { limits: commandLimitsOf(values), pack: createCountingSink(), workDir };
       await readKitBundle(bundle, blobs, undefined, sink, signal);
     }
   } finally {

@@ -9,15 +9,15 @@ import { packName } from '../../bundle/store/store-layout.ts';
 import { openPack } from '../../bundle/store/stored-bundle.ts';
 import { isThere } from '../../runtime/folder.ts';
 import { CliError } from '../cli-error.ts';
-import { placeBundle } from '../export/place.ts';
+import { placeBundle } from '../export/site-writer.ts';
 import { namedPath } from '../output/destination.ts';
-import type { ImportTarget, TargetContext } from './import-target.ts';
+import type { ImportContext, ImportTarget } from './import-target.ts';
 import { stageBundle } from './stage.ts';
 
 export function folderTarget(
   to: string,
   replace: boolean,
-  { context, limits, blobs }: TargetContext,
+  { context, limits, blobs }: ImportContext,
 ): ImportTarget {
   const path = resolve(to);
   const name = namedPath('--to-folder', to);

@@ -33,7 +33,7 @@ export interface Placed {
   readonly ref?: string;
 }
 
-export interface TargetContext {
+export interface ImportContext {
   readonly context: CliContext;
   readonly limits: BundleLimits;
   /** Of the checked kit. */

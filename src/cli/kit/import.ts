@@ -10,7 +10,7 @@ import { type KitHead, kitBlobs } from '../../mirror/kit/kit-reader.ts';
 import { printable } from '../../wire/printable-text.ts';
 import { PublishableError } from '../../wire/publishable-error.ts';
 import type { MirrorValues } from '../bundle/mirrored.ts';
-import { limitsOf, type SizeLimits } from '../bundle/reading.ts';
+import { commandLimitsOf, type SizeLimits } from '../bundle/reading.ts';
 import { CliError } from '../cli-error.ts';
 import type { CliContext, CommandResult } from '../context.ts';
 import { findBase } from './bases.ts';
@@ -23,7 +23,7 @@ import {
   requireSeries,
   writeImportState,
 } from './import-state.ts';
-import type { ImportTarget, Placed, Staged, TargetContext } from './import-target.ts';
+import type { ImportContext, ImportTarget, Placed, Staged } from './import-target.ts';
 import { type ImportedPart, requirePartsPlace, writeParts } from './imported-parts.ts';
 import { readVerifyKey, type VerifyKeyValues } from './keys.ts';
 import { type OpenKit, openKit } from './kit-file.ts';
@@ -72,7 +72,7 @@ async function importChecked(
   context: CliContext,
 ): Promise<CommandResult> {
   const blobs = () => kitBlobs(kit.source, head, 'the kit');
-  const target = await openTarget(values, { context, limits: limitsOf(values), blobs }, openMirror);
+  const target = await openTarget(values, { context, limits: commandLimitsOf(values), blobs }, openMirror);
   const chosen = target === undefined ? [] : chooseBundles(values, head);
   try {
     const statePath = values.state ?? target?.statePath ?? partsState(values);
@@ -100,7 +100,7 @@ async function importChecked(
 
 async function openTarget(
   values: ImportValues,
-  target: TargetContext,
+  target: ImportContext,
   openMirror: OpenMirror,
 ): Promise<ImportTarget | undefined> {
   const { toFolder, toStore, to, replace } = values;

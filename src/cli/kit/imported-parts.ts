@@ -8,7 +8,7 @@ import type { Descriptor } from '../../mirror/carrier.ts';
 import { blobPath, indexPath, type KitPart, layoutPath } from '../../mirror/kit/kit-document.ts';
 import { kitDamaged } from '../../mirror/kit/kit-error.ts';
 import type { KitBlobs, KitHead } from '../../mirror/kit/kit-reader.ts';
-import { findImageBlobs, formatIndex, layoutBytes, parseLayer } from '../../mirror/kit/layout.ts';
+import { findImageBlobs, formatKitIndex, layoutBytes, parseLayer } from '../../mirror/kit/layout.ts';
 import { isThere, makeFolder, syncFolder } from '../../runtime/folder.ts';
 import { PublishableError } from '../../wire/publishable-error.ts';
 import { CliError } from '../cli-error.ts';
@@ -82,7 +82,7 @@ async function* imageArchive(
     size: blob.size,
     read: () => blobs.readBlob(blob, signal),
   }));
-  const layout = [small(layoutPath, layoutBytes), small(indexPath, formatIndex([root]))];
+  const layout = [small(layoutPath, layoutBytes), small(indexPath, formatKitIndex([root]))];
   yield* archiveBytes([...layout, ...files], 'tar', signal);
 }
 

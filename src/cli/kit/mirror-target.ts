@@ -18,11 +18,11 @@ import { kitDamaged } from '../../mirror/kit/kit-error.ts';
 import { referenceTo } from '../../mirror/mirror-reference.ts';
 import { findImage, readImage } from '../../mirror/mirrored-content.ts';
 import { makeFolder } from '../../runtime/folder.ts';
-import type { ImportTarget, Placed, Staged, TargetContext } from './import-target.ts';
+import type { ImportContext, ImportTarget, Placed, Staged } from './import-target.ts';
 import { stageBundle } from './stage.ts';
 
 /** @param carrier is closed with the target */
-export function mirrorTarget(carrier: Carrier, { context, limits, blobs }: TargetContext): ImportTarget {
+export function mirrorTarget(carrier: Carrier, { context, limits, blobs }: ImportContext): ImportTarget {
   const { random, signal } = context;
   const newWorkDir = (): string => join(tmpdir(), `static-export-${random.uuid()}`);
   const placed = (image: BundleImage): Placed => ({ ref: referenceTo(carrier.name, image) });

@@ -21,7 +21,7 @@ import {
   findImageBlobs,
   formatArtifact,
   indexEntry,
-  parseIndex,
+  parseKitIndex,
 } from '../../mirror/kit/layout.ts';
 import { publishableCode } from '../../wire/publishable-error.ts';
 import { openArchive, type SizeLimits, withArchive } from '../bundle/reading.ts';
@@ -52,7 +52,7 @@ export async function addImage(
     if (file === undefined || file.size > longestManifest) return undefined;
     return readBytes(archive, file);
   };
-  const [root, ...others] = parseIndex((await read(indexPath)) ?? Buffer.alloc(0)) ?? [];
+  const [root, ...others] = parseKitIndex((await read(indexPath)) ?? Buffer.alloc(0)) ?? [];
   if (root === undefined || !files.has(layoutPath)) {
     throw invalid(
       'ImageInvalid',

@@ -9,10 +9,10 @@ import { inStore } from '../../bundle/store/store-fault.ts';
 import { incomingPrefix } from '../../bundle/store/store-layout.ts';
 import { notWritten, writeWhole } from '../output/destination.ts';
 import { openFromStore } from './bases.ts';
-import type { ImportTarget, TargetContext } from './import-target.ts';
+import type { ImportContext, ImportTarget } from './import-target.ts';
 import { stageBundle } from './stage.ts';
 
-export function storeTarget(to: string, { context, limits, blobs }: TargetContext): ImportTarget {
+export function storeTarget(to: string, { context, limits, blobs }: ImportContext): ImportTarget {
   const storeDir = resolve(to);
   const publishedPath = join(storeDir, 'bundle.json');
   const { clock, random, signal } = context;

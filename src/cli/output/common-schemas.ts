@@ -3,18 +3,18 @@
 
 import * as z from 'zod';
 
-export const count = z.int().min(0);
+export const countSchema = z.int().min(0);
 export const digest = z
   .string()
   .regex(/^[0-9a-f]{64}$/)
   .describe('SHA-256 of the content (paths and files), not of the archive.');
-export const pages = count.describe('Number of pages.');
-export const path = z.string().describe('As it was given.');
-export const instant = z.string().meta({ format: 'date-time' });
+export const pages = countSchema.describe('Number of pages.');
+export const pathSchema = z.string().describe('As it was given.');
+export const instantSchema = z.string().meta({ format: 'date-time' });
 
 export const archive = {
   digest,
   pages,
-  files: count.describe('Number of files.'),
-  sizeBytes: count.describe('Size of all unpacked files in bytes.'),
+  files: countSchema.describe('Number of files.'),
+  sizeBytes: countSchema.describe('Size of all unpacked files in bytes.'),
 };

@@ -2,33 +2,33 @@
 // `kind`. Refuses use at run time, because a command's start would pay for zod.
 
 import * as z from 'zod';
-import { count, instant, path } from './common-schemas.ts';
+import { countSchema, instantSchema, pathSchema } from './common-schemas.ts';
 
 export const conversationFields = {
   ConversationExport: {
     project: z.string(),
-    path: path.describe('What --to names.'),
-    inserted: count.describe('Number of new turns.'),
-    updated: count.describe('Number of turns that were delivered before and have changed.'),
-    unchanged: count.describe('Number of turns that were read again and are as they were.'),
-    outside: count.describe('Number of turns outside of the time that was asked for.'),
-    undated: count.describe('Number of turns whose timestamp is not an instant.'),
-    windows: count.describe('Number of spans of time that were read.'),
-    requests: count.describe('Number of requests to the export API.'),
-    readUntilTime: instant.describe('All turns from --since to this time are exported.'),
+    path: pathSchema.describe('What --to names.'),
+    inserted: countSchema.describe('Number of new turns.'),
+    updated: countSchema.describe('Number of turns that were delivered before and have changed.'),
+    unchanged: countSchema.describe('Number of turns that were read again and are as they were.'),
+    outside: countSchema.describe('Number of turns outside of the time that was asked for.'),
+    undated: countSchema.describe('Number of turns whose timestamp is not an instant.'),
+    windows: countSchema.describe('Number of spans of time that were read.'),
+    requests: countSchema.describe('Number of requests to the export API.'),
+    readUntilTime: instantSchema.describe('All turns from --since to this time are exported.'),
   },
   GapsWritten: {
-    path: path.describe('The folder of --to.'),
-    turns: count.describe('Number of turns that were read.'),
-    open: count.describe('Number of gaps that are open or reopened.'),
-    newGaps: count.describe('Number of gaps that are new or reopened since the report before.'),
-    generatedTime: instant,
+    path: pathSchema.describe('The folder of --to.'),
+    turns: countSchema.describe('Number of turns that were read.'),
+    open: countSchema.describe('Number of gaps that are open or reopened.'),
+    newGaps: countSchema.describe('Number of gaps that are new or reopened since the report before.'),
+    generatedTime: instantSchema,
   },
   PrunedConversations: {
     project: z.string(),
-    path: path.describe('What --to names.'),
-    beforeTime: instant.describe('Turns before this time were removed.'),
-    turns: count.describe('Number of turns that the state has forgotten.'),
-    parts: count.describe('Number of files that were removed.'),
+    path: pathSchema.describe('What --to names.'),
+    beforeTime: instantSchema.describe('Turns before this time were removed.'),
+    turns: countSchema.describe('Number of turns that the state has forgotten.'),
+    parts: countSchema.describe('Number of files that were removed.'),
   },
 };

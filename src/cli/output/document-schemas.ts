@@ -5,10 +5,10 @@
 import * as z from 'zod';
 import { reportFields } from '../../conversations/gaps/report-schema.ts';
 import { conditionSchema, versionSchema } from '../../staticexport/status-schema.ts';
-import { archive, count, digest, instant, pages, path } from './common-schemas.ts';
+import { archive, countSchema, digest, instantSchema, pages, pathSchema } from './common-schemas.ts';
 import { conversationFields } from './conversation-schemas.ts';
 import { outputApiVersion } from './format.ts';
-import { kitFields } from './kit-schemas.ts';
+import { kitFieldSchemas } from './kit-schemas.ts';
 
 const version = z
   .string()
@@ -20,12 +20,12 @@ const printablePath = z.string().describe('Path within the archive. Hidden chara
 const notes = z
   .array(
     z.strictObject({
-      ...{ code, count, example: z.string() },
+      ...{ code, count: countSchema, example: z.string() },
       paths: z.array(z.string()).describe('Of NotServed: the first hidden paths.').optional(),
     }),
   )
   .describe('What readers of the archive had to adapt or leave out, and what visitors will miss.');
-const hiddenFiles = count.describe('Number of files that a server does not show.');
+const hiddenFiles = countSchema.describe('Number of files that a server does not show.');
 
 const exportItem = {
   namespace: z.string(),
@@ -41,7 +41,7 @@ const exportItem = {
   digest: digest.optional(),
   pages: pages.optional(),
   ref: z.string().describe('Of the copy in the mirror.').optional(),
-  linkExpirationTime: instant.optional(),
+  linkExpirationTime: instantSchema.optional(),
   job: z
     .strictObject({
       id: z.string(),
@@ -50,8 +50,8 @@ const exportItem = {
     })
     .optional(),
   candidate: version.describe('Version that a promotion gate holds.').optional(),
-  nextExportTime: instant.optional(),
-  nextRefreshTime: instant.optional(),
+  nextExportTime: instantSchema.optional(),
+  nextRefreshTime: instantSchema.optional(),
 };
 
 const treePod = {
@@ -102,7 +102,7 @@ const fields = {
     changed: z.boolean().describe('False where the content is the same as before.'),
     version,
     ...archive,
-    path: path.optional(),
+    path: pathSchema.optional(),
     written: z
       .array(z.string())
       .describe('Flags of the destinations that this run wrote. Others held the version.'),
@@ -145,7 +145,7 @@ const fields = {
     version: version.optional(),
     digest: digest.optional(),
     ref: z.string().describe('Of the copy in the mirror.').optional(),
-    linkExpirationTime: instant.optional(),
+    linkExpirationTime: instantSchema.optional(),
     objects: z.array(z.strictObject(treeObject)).describe('The key, the outputs, then the targets.'),
     notReadable: z
       .array(z.strictObject({ namespace: z.string(), message: z.string() }))
@@ -153,7 +153,12 @@ const fields = {
   },
   DoctorReport: {
     passed: z.boolean().describe('False where a check has the state error.'),
-    counts: z.strictObject({ ok: count, warning: count, error: count, skipped: count }),
+    counts: z.strictObject({
+      ok: countSchema,
+      warning: countSchema,
+      error: countSchema,
+      skipped: countSchema,
+    }),
     checks: z.array(
       z.strictObject({
         code: code.describe('Stable; src/cli/README.md lists all.'),
@@ -172,9 +177,9 @@ const fields = {
           type: z.string().describe('Normal or Warning.'),
           reason: z.string(),
           message: z.string(),
-          count: count.describe('How often it was seen.'),
-          firstTime: instant.optional(),
-          lastTime: instant.optional(),
+          count: countSchema.describe('How often it was seen.'),
+          firstTime: instantSchema.optional(),
+          lastTime: instantSchema.optional(),
           reporter: z.string().describe('The controller that reported it.'),
         }),
       )
@@ -184,7 +189,7 @@ const fields = {
     lines: z
       .array(
         z.strictObject({
-          time: instant,
+          time: instantSchema,
           level: z.string(),
           message: z.string(),
           object: z.string().describe('<namespace>/<name> of the StaticExport.'),
@@ -213,7 +218,9 @@ const fields = {
     hiddenFiles,
     notes,
     entries: z
-      .array(z.strictObject({ path: printablePath, size: count, sha256: digest.describe('Of the file.') }))
+      .array(
+        z.strictObject({ path: printablePath, size: countSchema, sha256: digest.describe('Of the file.') }),
+      )
       .optional(),
   },
   ArchiveVerdict: {
@@ -232,8 +239,8 @@ const fields = {
     removed: z.array(printablePath),
   },
   ServedArchive: { ...archive, url: z.url() },
-  PackedArchive: { ...archive, hiddenFiles, path },
-  ...kitFields,
+  PackedArchive: { ...archive, hiddenFiles, path: pathSchema },
+  ...kitFieldSchemas,
   ...conversationFields,
   GapReport: reportFields,
   DemoResult: {

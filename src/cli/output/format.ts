@@ -2,7 +2,7 @@
 // output holds one document or nothing.
 
 import { jsonText } from '../../wire/json-text.ts';
-import type { Failure } from '../cli-error.ts';
+import type { CommandFailure } from '../cli-error.ts';
 import type { CommandResult } from '../context.ts';
 import type { OutputFormat } from '../output-format.ts';
 import { marked, type Screen } from './paint.ts';
@@ -38,7 +38,7 @@ export async function formatResult(
  */
 export async function formatFailure(
   command: string,
-  { code, message, retryable, next, version, written, lastFailure }: Failure,
+  { code, message, retryable, next, version, written, lastFailure }: CommandFailure,
   format: OutputFormat,
   screen: Screen = plainScreen,
 ): Promise<{ readonly stdout: string; readonly stderr: string }> {

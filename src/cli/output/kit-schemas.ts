@@ -2,7 +2,7 @@
 // run time, because a command's start would pay for zod.
 
 import * as z from 'zod';
-import { archive, count, digest, instant, pages, path } from './common-schemas.ts';
+import { archive, countSchema, digest, instantSchema, pages, pathSchema } from './common-schemas.ts';
 
 const kitBundle = {
   kind: z.enum(['whole', 'delta']),
@@ -23,16 +23,16 @@ const kitSeries = {
 };
 const kit = {
   ...kitSeries,
-  createdTime: instant,
+  createdTime: instantSchema,
   keyId: z.string().describe('Id of the key that signed it, as minisign prints it.'),
-  sizeBytes: count.describe('Size of the kit in bytes, all parts together.'),
+  sizeBytes: countSchema.describe('Size of the kit in bytes, all parts together.'),
   bundles: z.array(z.strictObject(kitBundle)),
   parts: z.array(z.strictObject(kitPart)),
 };
 /** Of a kit with one bundle. */
 const onlyBundle = { digest: digest.optional(), version: kitBundle.version, pages: pages.optional() };
 
-export const kitFields = {
+export const kitFieldSchemas = {
   CreatedKit: {
     ...kit,
     ...onlyBundle,
@@ -46,7 +46,7 @@ export const kitFields = {
     bundles: z.array(
       z.strictObject({
         ...kitBundle,
-        path: path.describe('Folder or store.').optional(),
+        path: pathSchema.describe('Folder or store.').optional(),
         ref: z.string().describe('Reference in a registry or a bucket.').optional(),
       }),
     ),

@@ -6,10 +6,10 @@ import { relativeTime } from './amounts.ts';
 import {
   columnsOf,
   type Screen,
-  type Span,
   type Spans,
   showSpans,
   spansOf,
+  type TextSpan,
   textOfSpan,
   textOfSpans,
 } from './paint.ts';
@@ -49,9 +49,9 @@ export const wrapText = (text: string, width: number): readonly string[] =>
   wrapSpans(text, width).map(textOfSpans);
 
 /** Lines of at most `width` columns, unless a word is longer. */
-export function wrapSpans(text: Spans, width: number): readonly (readonly Span[])[] {
-  const lines: Span[][] = [];
-  let line: Span[] = [];
+export function wrapSpans(text: Spans, width: number): readonly (readonly TextSpan[])[] {
+  const lines: TextSpan[][] = [];
+  let line: TextSpan[] = [];
   let taken = 0;
   for (const word of wordsOf(text)) {
     const columns = columnsOf(textOfSpans(word));
@@ -68,7 +68,7 @@ export function wrapSpans(text: Spans, width: number): readonly (readonly Span[]
 }
 
 /** A blank within one meaning has it too. */
-function joined(line: readonly Span[], word: readonly Span[]): Span[] {
+function joined(line: readonly TextSpan[], word: readonly TextSpan[]): TextSpan[] {
   const [last = '', first = ''] = [line.at(-1), word[0]];
   const isOne = typeof last !== 'string' && typeof first !== 'string' && last.paint === first.paint;
   if (!isOne) return [...line, ' ', ...word];
@@ -76,8 +76,8 @@ function joined(line: readonly Span[], word: readonly Span[]): Span[] {
 }
 
 /** A word may have parts with other meanings: `Exported=` and `False`. */
-function wordsOf(text: Spans): readonly (readonly Span[])[] {
-  const words: Span[][] = [[]];
+function wordsOf(text: Spans): readonly (readonly TextSpan[])[] {
+  const words: TextSpan[][] = [[]];
   for (const span of spansOf(text)) {
     textOfSpan(span)
       .split(' ')

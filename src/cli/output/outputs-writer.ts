@@ -69,7 +69,7 @@ async function removeEarlier(folder: string): Promise<void> {
  * @returns warnings, a sentence each
  * @throws {CliError} `DestinationNotWritten`
  */
-export async function writeOutputs(
+export async function writeStepOutputs(
   outputs: Outputs,
   failure: ShownFailure | undefined,
   { command, pipeline, resultsDir, env, random }: OutputsPlan,

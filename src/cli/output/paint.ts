@@ -9,8 +9,8 @@ export type Paint = 'good' | 'bad' | 'unsure' | 'quiet' | 'strong';
 const styles = { good: 'green', bad: 'red', unsure: 'yellow', quiet: 'dim', strong: 'bold' } as const;
 
 /** Text, with what it means to a reader where it means something. */
-export type Span = string | { readonly text: string; readonly paint: Paint | undefined };
-export type Spans = Span | readonly Span[];
+export type TextSpan = string | { readonly text: string; readonly paint: Paint | undefined };
+export type Spans = TextSpan | readonly TextSpan[];
 
 /** Where lines are shown. */
 export interface Screen {
@@ -29,12 +29,12 @@ export function painted(text: string, paint: Paint): string {
   return styleText(styles[paint], text, { validateStream: false });
 }
 
-export const marked = (text: string, paint: Paint | undefined): Span => ({ text, paint });
+export const marked = (text: string, paint: Paint | undefined): TextSpan => ({ text, paint });
 
-export const spansOf = (spans: Spans): readonly Span[] =>
+export const spansOf = (spans: Spans): readonly TextSpan[] =>
   typeof spans === 'string' || 'text' in spans ? [spans] : spans;
 
-export const textOfSpan = (span: Span): string => (typeof span === 'string' ? span : span.text);
+export const textOfSpan = (span: TextSpan): string => (typeof span === 'string' ? span : span.text);
 export const textOfSpans = (spans: Spans): string => spansOf(spans).map(textOfSpan).join('');
 
 export function showSpans(spans: Spans, isColoured: boolean): string {

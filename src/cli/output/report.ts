@@ -2,14 +2,14 @@
 // for anything but the result.
 
 import type { Clock } from '../../runtime/clock.ts';
-import type { Failure } from '../cli-error.ts';
+import type { CommandFailure } from '../cli-error.ts';
 import type { CommandResult } from '../context.ts';
 import { exitCodes } from '../exit-code.ts';
 import type { OutputFormat } from '../output-format.ts';
 import { findingsOf, findingsText } from './findings.ts';
 import { formatFailure, formatResult } from './format.ts';
 import { annotation } from './github-workflow.ts';
-import { type OutputsPlan, prepareResults, writeOutputs } from './outputs-writer.ts';
+import { type OutputsPlan, prepareResults, writeStepOutputs } from './outputs-writer.ts';
 import type { Screen } from './paint.ts';
 import { detectPipeline, outputsOf } from './pipeline.ts';
 import { createProgress, type Progress, type ProgressStream, silentProgress } from './progress.ts';
@@ -41,7 +41,7 @@ export interface Report {
   prepare(): Promise<void>;
   /** @throws {CliError} `DestinationNotWritten` where an output could not be written */
   ofResult(result: CommandResult): Promise<FinalText>;
-  ofFailure(failure: Failure): Promise<FinalText>;
+  ofFailure(failure: CommandFailure): Promise<FinalText>;
 }
 
 export function createReport(plan: ReportPlan): Report {
@@ -66,7 +66,7 @@ export function createReport(plan: ReportPlan): Report {
       const errors = findings.filter(({ level }) => level === 'error');
       const [first] = errors;
       const failure = first && { code: first.code, lines: errors.flatMap(({ lines }) => lines) };
-      const warnings = await writeOutputs(outputsOf(result.fields, exitCode), failure, outputsPlan);
+      const warnings = await writeStepOutputs(outputsOf(result.fields, exitCode), failure, outputsPlan);
       const stdout = await formatResult(result, format, screen());
       const stderr = findingsText(command, findings, pipeline) + warningText(warnings);
       return { stdout, stderr, exitCode };
@@ -76,7 +76,7 @@ export function createReport(plan: ReportPlan): Report {
       const outputs = outputsOf({ version: failure.version, ...failure.known }, exitCode);
       // The failure that ended the command keeps its exit code; this one comes second.
       const shortly = { code: failure.code, lines: [failure.message, ...failure.next] };
-      const warnings = await writeOutputs(outputs, shortly, outputsPlan).catch((error: unknown) => [
+      const warnings = await writeStepOutputs(outputs, shortly, outputsPlan).catch((error: unknown) => [
         error instanceof Error ? error.message : '',
       ]);
       const { stdout, stderr } = await formatFailure(

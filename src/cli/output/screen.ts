@@ -3,7 +3,15 @@
 
 import { withRelativeTimes } from './amounts.ts';
 import { drawTree, type TableBlock, type TreeNode, tableLines, wrapSpans } from './layout.ts';
-import { columnsOf, type Screen, type Span, type Spans, showSpans, spansOf, textOfSpan } from './paint.ts';
+import {
+  columnsOf,
+  type Screen,
+  type Spans,
+  showSpans,
+  spansOf,
+  type TextSpan,
+  textOfSpan,
+} from './paint.ts';
 
 export type Block =
   /** A line as it is, such as one of a log or of YAML. */
@@ -44,7 +52,7 @@ export const prose = (text: Spans, first = '', more = ' '.repeat(first.length)):
 });
 
 /** A line with a meaning, which is never broken. */
-export const markedLine = (...text: readonly Span[]): Block => ({ kind: 'line', text });
+export const markedLine = (...text: readonly TextSpan[]): Block => ({ kind: 'line', text });
 
 /** A line for each: `COMMAND  # EFFECT`, a command without an effect, or a sentence. */
 export function stepBlocks(steps: readonly string[], indent = '  '): readonly Block[] {

@@ -1,14 +1,14 @@
 // A command line that no command reads, as a failure: for `-o json` it is a document like every other failure. Pure.
 // Refuses: repeating an argument, which may be a key or a link.
 
-import type { Failure } from '../cli-error.ts';
+import type { CommandFailure } from '../cli-error.ts';
 import { documentFormats, type OutputFormat } from '../output-format.ts';
 
 /**
  * @param command what could not be read, with the program's name
  * @param isGroup the command is missing or wrong
  */
-export function usageFailure(command: string, reason: string, isGroup = false): Failure {
+export function usageFailure(command: string, reason: string, isGroup = false): CommandFailure {
   const next = [
     `${command} --help  # ${isGroup ? 'lists its commands' : 'explains its flags and arguments'}`,
   ];

@@ -41,7 +41,7 @@ export interface CountedTurn {
   readonly hasSources: boolean;
 }
 
-export function count(tally: Tally, { isUnanswered, hasSources }: CountedTurn): void {
+export function countTurn(tally: Tally, { isUnanswered, hasSources }: CountedTurn): void {
   tally.turns += 1;
   if (isUnanswered !== undefined) tally.judged += 1;
   if (isUnanswered === true) tally.unanswered += 1;
@@ -86,7 +86,7 @@ export class WeekTallies {
       tally = newTally();
       this.#weeks.set(week, tally);
     }
-    count(tally, turn);
+    countTurn(tally, turn);
   }
 
   /** The oldest first. */

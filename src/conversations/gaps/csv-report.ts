@@ -3,7 +3,7 @@
 
 import { cellOf } from '../sinks/csv.ts';
 import type { GapReport } from './report-schema.ts';
-import { shown } from './words.ts';
+import { shownInLine } from './words.ts';
 
 const columns = [
   'week',
@@ -28,7 +28,7 @@ export function csvReport({ cells, gaps }: GapReport): string {
     }),
   );
   return [columns, ...rows]
-    .map((row) => `${row.map((cell) => cellOf(cell === null ? null : shown(cell))).join(',')}\r\n`)
+    .map((row) => `${row.map((cell) => cellOf(cell === null ? null : shownInLine(cell))).join(',')}\r\n`)
     .join('');
 }
 

@@ -4,7 +4,7 @@
 
 import { type ReportPart, reportParts, type Words } from './report-parts.ts';
 import type { GapReport } from './report-schema.ts';
-import { day, shown } from './words.ts';
+import { day, shownInLine } from './words.ts';
 
 /** Markup, as distinct from text. */
 type Html = string;
@@ -84,7 +84,9 @@ const cellClass = (title: string, isNumeric: boolean, share: string | undefined)
 
 function wordsHtml(words: Words): Html {
   if (typeof words === 'string') return escaped(words);
-  return 'quoted' in words ? `<bdi>${escaped(shown(words.quoted))}</bdi>` : words.map(wordsHtml).join('');
+  return 'quoted' in words
+    ? `<bdi>${escaped(shownInLine(words.quoted))}</bdi>`
+    : words.map(wordsHtml).join('');
 }
 
 const entities: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };

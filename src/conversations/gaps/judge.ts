@@ -36,7 +36,7 @@ export interface ClosedIn {
   readonly after: Outcomes;
 }
 
-export interface Judgement extends GapMemory {
+export interface GapJudgement extends GapMemory {
   readonly state: GapState;
   /** What the state is judged by: since the gap was closed last, or all. */
   readonly outcomes: Outcomes;
@@ -60,7 +60,7 @@ export function judgeGap({
   changes,
   counts: stored,
   previous,
-}: GapEvidence): Judgement | undefined {
+}: GapEvidence): GapJudgement | undefined {
   const counts = mergeCounts(versions, stored, previous);
   /** From the version on; -1: all. Up to, not including, another one. */
   const sum = (from: number, end = versions.length): Outcomes =>

@@ -3,7 +3,7 @@
 
 import { type ReportPart, reportParts, type Words } from './report-parts.ts';
 import type { GapReport } from './report-schema.ts';
-import { shown } from './words.ts';
+import { shownInLine } from './words.ts';
 
 export function markdownReport(report: GapReport): readonly string[] {
   return reportParts(report).flatMap((part, at) => [...(at === 0 ? [] : ['']), ...linesOf(part)]);
@@ -37,7 +37,7 @@ function textOf(words: Words): string {
 
 /** A code span of GitHub's Markdown, also within a table: there a bar is escaped in code too. */
 export function code(text: string): string {
-  const line = shown(text);
+  const line = shownInLine(text);
   if (line.trim() === '') return '';
   const longest = Math.max(0, ...(line.match(/`+/g) ?? []).map(({ length }) => length));
   const fence = '`'.repeat(longest + 1);

@@ -2,9 +2,9 @@
 // names its cluster, so that questions which come later change no name. Refuses: chains, because a question is compared
 // with leaders only, and more clusters than the limit. Invariant: the same questions in the same order give the same clusters.
 
-import { kindOf, questionWords, type WordKind, wordsName } from './question-words.ts';
+import { questionWords, type WordKind, wordKindOf, wordsName } from './question-words.ts';
 
-export interface Cluster<T> {
+export interface QuestionCluster<T> {
   /** Stable: a name of the leader's words. */
   readonly id: string;
   /** Of the leader, as `questionWords` gives them. */
@@ -16,9 +16,9 @@ export interface Cluster<T> {
 
 export interface QuestionClusters<T> {
   /** @returns the cluster of the question; `undefined` where it has no words */
-  add(question: string): Cluster<T> | undefined;
+  add(question: string): QuestionCluster<T> | undefined;
   /** In the order of their first question. */
-  clusters(): readonly Cluster<T>[];
+  clusters(): readonly QuestionCluster<T>[];
   /** Clusters of one question that were dropped, because more than the limit had to be kept. */
   readonly dropped: number;
 }
@@ -61,7 +61,7 @@ function similarity(common: number, onlyHere: number, onlyThere: number): number
 }
 
 const weightOf = (words: readonly number[]): number =>
-  words.reduce((sum, word) => sum + loneWeight[kindOf(word)], 0);
+  words.reduce((sum, word) => sum + loneWeight[wordKindOf(word)], 0);
 
 export function createQuestionClusters<T>(options: ClusterOptions<T>): QuestionClusters<T> {
   const { maxClusters, newValue, known = [] } = options;
@@ -91,7 +91,7 @@ export function createQuestionClusters<T>(options: ClusterOptions<T>): QuestionC
     const weight = weightOf(words);
     const sharing: number[] = [];
     for (const word of words) {
-      const kind = kindOf(word);
+      const kind = wordKindOf(word);
       for (const place of byWord.get(word) ?? []) {
         if (common[place] === 0) sharing.push(place);
         common[place] = (common[place] ?? 0) + sharedWeight[kind];

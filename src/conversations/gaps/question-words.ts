@@ -29,7 +29,7 @@ export type WordKind = (typeof kinds)[number];
 const kinds = ['name', 'weak', 'action'] as const;
 const kindBits = 3;
 
-export const kindOf = (word: number): WordKind => kinds[word & kindBits] ?? 'name';
+export const wordKindOf = (word: number): WordKind => kinds[word & kindBits] ?? 'name';
 
 const numbered = (stem: string, kind: WordKind): number =>
   ((hashWord(stem) & ~kindBits) | kinds.indexOf(kind)) >>> 0;

@@ -5,7 +5,7 @@ import { hash as hashText } from 'node:crypto';
 import { newTally, type Tally } from './counts.ts';
 import { gapRules, judgeGap } from './judge.ts';
 import type { PageMap } from './page-map.ts';
-import type { Cluster } from './question-clusters.ts';
+import type { QuestionCluster } from './question-clusters.ts';
 import {
   type CellRow,
   type CitedRow,
@@ -16,12 +16,12 @@ import {
   type RepeatedQuestion,
 } from './report-schema.ts';
 import {
-  type Asked,
+  type AskedCluster,
   type Cell,
   type CitedPage,
   type Epochs,
   otherPages,
-  type Span,
+  type SeenSpan,
   type Survey,
 } from './survey.ts';
 import { changesOf, type SiteVersion } from './versions.ts';
@@ -50,7 +50,7 @@ export interface ReportInput {
   readonly now: number;
 }
 
-export function createReport(input: ReportInput): GapReport {
+export function createGapsReport(input: ReportInput): GapReport {
   const { survey, versions, bundle, previous, project, now } = input;
   const { total, seen, undated, citedYetUnanswered, weeks, left } = survey;
   const gaps = gapsOf(input);
@@ -125,7 +125,7 @@ function pageGap({ category, page, tally, epochs, seen }: Cell, input: ReportInp
   return judged({ ...gap, ...tally, ...timesOf(seen) }, countsOf(epochs, input), input, former.get(id));
 }
 
-function questionGap(cluster: Cluster<Asked>, input: ReportInput, former: Former) {
+function questionGap(cluster: QuestionCluster<AskedCluster>, input: ReportInput, former: Former) {
   const { tally, epochs, seen } = cluster.value;
   const id = `q-${cluster.id}`;
   const known = former.get(id);
@@ -177,9 +177,9 @@ function judged(
 /** It had too few turns to be a gap. One that waits for turns after a change was a gap before. */
 const isUnproven = ({ state, waiting }: Gap): boolean => state === 'TooFewTurns' && waiting === undefined;
 
-const isRepeated = ({ value }: Cluster<Asked>): boolean => value.tally.turns >= 2;
+const isRepeated = ({ value }: QuestionCluster<AskedCluster>): boolean => value.tally.turns >= 2;
 
-function questionRow({ id, words, value }: Cluster<Asked>): RepeatedQuestion {
+function questionRow({ id, words, value }: QuestionCluster<AskedCluster>): RepeatedQuestion {
   const isShown = value.conversations >= fewestConversations && value.question !== '';
   const pages = [...value.pages].sort(([, one], [, other]) => other - one).map(([page]) => page);
   return {
@@ -267,7 +267,7 @@ export function missingPages({ cells, cited }: Survey): ReadonlySet<string> {
   ]);
 }
 
-const timesOf = ({ first, last }: Span): Pick<Gap, 'firstTime' | 'lastTime'> => ({
+const timesOf = ({ first, last }: SeenSpan): Pick<Gap, 'firstTime' | 'lastTime'> => ({
   ...(first !== undefined && { firstTime: instantOf(first) }),
   ...(last !== undefined && { lastTime: instantOf(last) }),
 });

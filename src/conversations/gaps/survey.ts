@@ -5,7 +5,7 @@
 import type { Turn } from '../turn.ts';
 import {
   type CountedTurn,
-  count,
+  countTurn,
   newTally,
   type Outcomes,
   type Tally,
@@ -13,7 +13,7 @@ import {
   weekNumber,
 } from './counts.ts';
 import type { PageAddress, PageMap } from './page-map.ts';
-import { type Cluster, createQuestionClusters } from './question-clusters.ts';
+import { createQuestionClusters, type QuestionCluster } from './question-clusters.ts';
 import { shownQuestion } from './shown-question.ts';
 import { type SiteVersion, versionAt } from './versions.ts';
 
@@ -30,14 +30,14 @@ export interface Cell {
   readonly tally: Tally;
   readonly weeks: WeekTallies;
   readonly epochs: Epochs;
-  readonly seen: Span;
+  readonly seen: SeenSpan;
 }
 
 /** What is known of a cluster of questions. */
-export interface Asked {
+export interface AskedCluster {
   readonly tally: Tally;
   readonly epochs: Epochs;
-  readonly seen: Span;
+  readonly seen: SeenSpan;
   /** Pages where it was asked, and pages that were cited, with the number of turns. */
   readonly pages: Map<string, number>;
   question: string;
@@ -61,10 +61,10 @@ export interface Survey {
   readonly undated: number;
   /** Turns that cite a page and have no answer. */
   readonly citedYetUnanswered: number;
-  readonly seen: Span;
+  readonly seen: SeenSpan;
   readonly weeks: WeekTallies;
   readonly cells: readonly Cell[];
-  readonly clusters: readonly Cluster<Asked>[];
+  readonly clusters: readonly QuestionCluster<AskedCluster>[];
   readonly cited: readonly CitedPage[];
   /** Hosts of pages where visitors asked. */
   readonly hosts: ReadonlySet<string>;
@@ -107,7 +107,7 @@ export class Epochs {
 }
 
 /** First and last time, epoch ms. */
-export class Span {
+export class SeenSpan {
   first: number | undefined;
   last: number | undefined;
 
@@ -135,7 +135,7 @@ interface PlacedTurn extends CountedTurn {
 
 export function createSurvey({ pages, versions, knownWords }: SurveyOptions) {
   const total = newTally();
-  const seen = new Span();
+  const seen = new SeenSpan();
   const weeks = new WeekTallies(limits.weeks);
   const cells = new Map<string, Cell>();
   const cited = new Map<string, CitedPage>();
@@ -143,13 +143,13 @@ export function createSurvey({ pages, versions, knownWords }: SurveyOptions) {
   const left = { clusters: 0, citedPages: 0 };
   let undated = 0;
   let citedYetUnanswered = 0;
-  const clusters = createQuestionClusters<Asked>({
+  const clusters = createQuestionClusters<AskedCluster>({
     maxClusters: limits.clusters,
     known: knownWords,
     newValue: () => ({
       tally: newTally(),
       epochs: new Epochs(),
-      seen: new Span(),
+      seen: new SeenSpan(),
       pages: new Map(),
       question: '',
       conversations: 0,
@@ -169,7 +169,7 @@ export function createSurvey({ pages, versions, knownWords }: SurveyOptions) {
       tally: newTally(),
       weeks: new WeekTallies(limits.weeksOfCell),
       epochs: new Epochs(),
-      seen: new Span(),
+      seen: new SeenSpan(),
     };
     cells.set(key, cell);
     return cell;
@@ -226,7 +226,7 @@ export function createSurvey({ pages, versions, knownWords }: SurveyOptions) {
     add: (turn: SurveyedTurn): void => {
       const placed = place(turn);
       const { at, page } = placed;
-      count(total, placed);
+      countTurn(total, placed);
       seen.take(at);
       if (at === undefined) undated += 1;
       else weeks.count(weekNumber(at), placed);
@@ -254,7 +254,7 @@ export function createSurvey({ pages, versions, knownWords }: SurveyOptions) {
 }
 
 function record(to: Pick<Cell, 'tally' | 'epochs' | 'seen'>, turn: PlacedTurn): void {
-  count(to.tally, turn);
+  countTurn(to.tally, turn);
   to.seen.take(turn.at);
   if (turn.isUnanswered !== undefined) to.epochs.count(turn.epoch, turn.isUnanswered);
 }

@@ -17,7 +17,7 @@ const noCategory = 'no category';
 const noPage = 'no page';
 
 /** Printable, and short enough for a line. Runners of pipelines take `##[…]` on standard output for a command. */
-export const shown = (text: string): string => printable(text, 200).replaceAll('##', '＃＃');
+export const shownInLine = (text: string): string => printable(text, 200).replaceAll('##', '＃＃');
 
 /** What the gap is about, in parts: the text of others, and what surrounds it. */
 export function gapTitle({ kind, question, category, page }: Gap): string {
@@ -28,10 +28,10 @@ export function gapTitle({ kind, question, category, page }: Gap): string {
 /** Why a gap has its state, in one sentence; empty where the state says all. */
 export function gapReason({ closed, waiting, state, judgedTurns }: Gap): string {
   if (state === 'Closed' && closed !== undefined)
-    return `Unanswered ${percent(closed.before)} of ${closed.before.turns} before ${shown(closed.version)}, ${percent(closed.after)} of ${closed.after.turns} after`;
-  if (state === 'Reopened' && closed !== undefined) return `Was closed in ${shown(closed.version)}`;
+    return `Unanswered ${percent(closed.before)} of ${closed.before.turns} before ${shownInLine(closed.version)}, ${percent(closed.after)} of ${closed.after.turns} after`;
+  if (state === 'Reopened' && closed !== undefined) return `Was closed in ${shownInLine(closed.version)}`;
   if (waiting !== undefined)
-    return `A page changed in ${shown(waiting.version)}: ${waiting.turns} of ${gapRules.laterTurns} turns since`;
+    return `A page changed in ${shownInLine(waiting.version)}: ${waiting.turns} of ${gapRules.laterTurns} turns since`;
   return state === 'TooFewTurns' ? `${judgedTurns} of ${gapRules.minTurns} turns` : '';
 }
 

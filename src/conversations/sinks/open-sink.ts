@@ -76,7 +76,7 @@ export function checkPlace(format: SinkFormat, to: string): string | undefined {
 
 const lineFormats: Readonly<Record<'ndjson' | 'csv', LineFormat>> = { ndjson, csv };
 
-export interface Destination {
+export interface SinkDestination {
   readonly format: SinkFormat;
   /** A folder, a file by its ending, `-`, `s3://` or `https://`. */
   readonly to: string;
@@ -89,7 +89,7 @@ export interface Destination {
  * @throws {PublishableError} `DestinationUnknown`
  */
 export async function openSink(
-  { format, to, project, fields }: Destination,
+  { format, to, project, fields }: SinkDestination,
   dependencies: SinkDependencies,
 ): Promise<Sink> {
   const wrong = checkPlace(format, to);

@@ -9,7 +9,7 @@ import { readFileState } from '../watched-file.ts';
 import type { IndexTask } from './index-task.ts';
 import type { ConversationStore } from './store.ts';
 
-export interface ConversationSource {
+export interface ConversationFile {
   readonly path: string;
   /** Of rows that name no project. */
   readonly defaultProject: string;
@@ -42,7 +42,7 @@ const idleMs = 10_000;
  */
 export async function feedConversations(
   store: ConversationStore,
-  source: ConversationSource | undefined,
+  source: ConversationFile | undefined,
   { clock, logger }: Pick<ProgramContext, 'clock' | 'logger'>,
 ): Promise<ConversationFeed> {
   if (source === undefined) return { refresh: () => Promise.resolve(), stop: () => Promise.resolve() };

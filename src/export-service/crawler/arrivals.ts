@@ -4,7 +4,7 @@
 
 import type { CrawlLimits, CrawlProgress } from './contract.ts';
 import { tooManyPages } from './crawl-error.ts';
-import { type Frontier, isNotFoundPage, type Outcome, type Visit } from './frontier.ts';
+import { type FetchOutcome, type Frontier, isNotFoundPage, type Visit } from './frontier.ts';
 import { documentPath } from './site-scope.ts';
 
 /** Links of fewer pages do not show a site's size. Such a wave is reported once all its pages are fetched. */
@@ -13,7 +13,7 @@ const tellingPages = 8;
 export interface Arrivals {
   startWave(wave: readonly Visit[]): void;
   /** @throws {CrawlError} TooManyPages */
-  finish(visit: Visit, outcome: Outcome): void;
+  finish(visit: Visit, outcome: FetchOutcome): void;
 }
 
 export function createArrivals(
@@ -54,7 +54,10 @@ export function createArrivals(
     },
   };
 
-  function takeStored({ address, isPage }: Visit, { isDocument, links }: Outcome & { kind: 'stored' }): void {
+  function takeStored(
+    { address, isPage }: Visit,
+    { isDocument, links }: FetchOutcome & { kind: 'stored' },
+  ): void {
     if (isPage && isDocument) {
       if (!isNotFoundPage(address)) pages.add(documentPath(address) ?? address.path);
       if (pages.size > limits.maxPages) throw tooManyPages(limits.maxPages, address.path);

@@ -8,7 +8,7 @@ import { addressKey, compare, type Frontier, type SiteFile, type Visit } from '.
 import { redirectStub } from './redirect-stub.ts';
 import type { Address } from './site-scope.ts';
 import { documentPath, filePath } from './site-scope.ts';
-import type { Spool } from './spool.ts';
+import type { CrawlSpool } from './spool.ts';
 
 /** Where a chain of redirects ends. */
 type ChainEnd =
@@ -18,7 +18,7 @@ type ChainEnd =
 /** @throws {CrawlError} SpoolFailed */
 export async function assembleSite(
   frontier: Frontier,
-  spool: Spool,
+  spool: CrawlSpool,
   maxRedirects: number,
 ): Promise<CrawlResult> {
   const files = new Map(frontier.files);
@@ -66,7 +66,7 @@ function byPath(a: { readonly path: string }, b: { readonly path: string }): num
   return compare(a.path, b.path);
 }
 
-function crawledFile(path: string, { body }: SiteFile, spool: Spool): CrawledFile {
+function crawledFile(path: string, { body }: SiteFile, spool: CrawlSpool): CrawledFile {
   return { path, sizeBytes: body.sizeBytes, sha256: body.sha256, read: () => spool.read(body) };
 }
 
@@ -98,7 +98,7 @@ interface SitePaths {
 
 async function addRedirect(
   { isFree, add }: SitePaths,
-  spool: Spool,
+  spool: CrawlSpool,
   { address, isPage }: Visit,
   { target, fragment, file }: Extract<ChainEnd, { file: SiteFile }>,
 ): Promise<void> {

@@ -8,13 +8,13 @@ import { createArrivals } from './arrivals.ts';
 import { assembleSite } from './assembly.ts';
 import type { CrawlContext, CrawlRequest, CrawlResult } from './contract.ts';
 import { type CrawlError, crawlTimedOut } from './crawl-error.ts';
-import { createFrontier, type Frontier, type Outcome, type Visit } from './frontier.ts';
-import { type Answer, createOriginFetcher, type OriginFetcher } from './origin-fetcher.ts';
+import { createFrontier, type FetchOutcome, type Frontier, type Visit } from './frontier.ts';
+import { createOriginFetcher, type OriginAnswer, type OriginFetcher } from './origin-fetcher.ts';
 import { bodyKind, type LinkPool, noLinks, readableBytes, readLinks } from './references/body-links.ts';
 import type { ReferenceUse } from './references/reference.ts';
 import { maxRobotsBytes, type Robots, readRobots } from './robots.ts';
 import { type Address, createScope, locate, originUrl, type SiteScope } from './site-scope.ts';
-import { createSpool, type Spool } from './spool.ts';
+import { type CrawlSpool, createSpool } from './spool.ts';
 
 /**
  * Crawls the whole site. The service's administrator configures the origin, so it may be an internal address;
@@ -108,20 +108,22 @@ function addSeeds(scope: SiteScope, frontier: Frontier, robots: Robots): void {
 interface VisitContext {
   readonly scope: SiteScope;
   readonly fetcher: OriginFetcher;
-  readonly spool: Spool;
+  readonly spool: CrawlSpool;
   readonly pool: LinkPool;
   readonly signal: AbortSignal;
 }
 
-async function fetchVisit(visit: Visit, context: VisitContext): Promise<Outcome> {
+async function fetchVisit(visit: Visit, context: VisitContext): Promise<FetchOutcome> {
   const { scope, fetcher, spool, pool, signal } = context;
   const { address } = visit;
-  const answer = await fetcher.get(address, signal, spool.take).catch((error: unknown): Answer<never> => {
-    if (isGuess(visit) && error instanceof PublishableError && error.code === 'OriginFailed') {
-      return { kind: 'absent', reason: 'OriginFailed' };
-    }
-    throw error;
-  });
+  const answer = await fetcher
+    .get(address, signal, spool.take)
+    .catch((error: unknown): OriginAnswer<never> => {
+      if (isGuess(visit) && error instanceof PublishableError && error.code === 'OriginFailed') {
+        return { kind: 'absent', reason: 'OriginFailed' };
+      }
+      throw error;
+    });
   if (answer.kind === 'absent') return answer;
   if (answer.kind === 'redirect') {
     const located = locate(scope, answer.location, originUrl(scope, address));
@@ -156,10 +158,10 @@ async function visitAll(
   wave: readonly Visit[],
   concurrency: number,
   failed: AbortController,
-  visitOne: (visit: Visit) => Promise<Outcome>,
-): Promise<readonly (readonly [Visit, Outcome])[]> {
+  visitOne: (visit: Visit) => Promise<FetchOutcome>,
+): Promise<readonly (readonly [Visit, FetchOutcome])[]> {
   const queue = wave.entries();
-  const outcomes = new Map<number, readonly [Visit, Outcome]>();
+  const outcomes = new Map<number, readonly [Visit, FetchOutcome]>();
   const work = async (): Promise<void> => {
     try {
       for (const [index, visit] of queue) outcomes.set(index, [visit, await visitOne(visit)]);

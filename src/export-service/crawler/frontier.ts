@@ -11,7 +11,7 @@ import type { Address } from './site-scope.ts';
 import { documentPath, filePath } from './site-scope.ts';
 import type { StoredBody } from './spool.ts';
 
-export type Outcome =
+export type FetchOutcome =
   | {
       readonly kind: 'stored';
       readonly body: StoredBody;
@@ -32,7 +32,7 @@ export interface Visit {
   readonly depth: number;
   /** Redirects that led here without a link of its own. */
   readonly hops: number;
-  outcome: Outcome | undefined;
+  outcome: FetchOutcome | undefined;
   /** Set once its file and links are in the export. */
   isTaken: boolean;
 }
@@ -55,7 +55,7 @@ export interface Frontier {
   /** The addresses to visit now, sorted; empty when the site is done. */
   nextWave(): readonly Visit[];
   /** To be called for each visit of the wave, in the wave's order. @throws {CrawlError} on a limit */
-  settle(visit: Visit, outcome: Outcome): void;
+  settle(visit: Visit, outcome: FetchOutcome): void;
 }
 
 /** A path is not fetched under more queries than this: `?v=1`, `?v=2`, … are one path. */
@@ -150,7 +150,7 @@ export function createFrontier(limits: CrawlLimits, robots: Robots): Frontier {
     return hops > limits.maxRedirects ? 'TooManyRedirects' : undefined;
   };
 
-  const take = (visit: Visit, outcome: Outcome): void => {
+  const take = (visit: Visit, outcome: FetchOutcome): void => {
     if (outcome.kind === 'stored') {
       // A missing file answered with a page (common for apps of one page) is not the file.
       if (outcome.isDocument && !visit.isPage && !isNotFoundPage(visit.address)) return;
@@ -168,7 +168,7 @@ export function createFrontier(limits: CrawlLimits, robots: Robots): Frontier {
     }
   };
 
-  const takeFile = ({ address }: Visit, { body, isDocument }: Outcome & { kind: 'stored' }): void => {
+  const takeFile = ({ address }: Visit, { body, isDocument }: FetchOutcome & { kind: 'stored' }): void => {
     const path = isDocument ? documentPath(address) : filePath(address);
     if (path === undefined) {
       leaveOut(address.path, 'NoFileName');

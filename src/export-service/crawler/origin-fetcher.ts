@@ -24,7 +24,7 @@ import type { CrawlLimits } from './contract.ts';
 import type { CrawlError } from './crawl-error.ts';
 import { type Address, originUrl, type SiteScope } from './site-scope.ts';
 
-export type Answer<T> =
+export type OriginAnswer<T> =
   /** `body` is what `take` returned for its chunks. */
   | { readonly kind: 'body'; readonly contentType: string; readonly body: T }
   /** `location` as received. */
@@ -37,7 +37,7 @@ export interface OriginFetcher {
    * @param take receives the decoded body in pieces, and again from its beginning where an attempt failed in the middle
    * @throws {CrawlError} OriginUnreachable, OriginFailed, FileTooLarge, and those of `take`; or the signal's reason
    */
-  get<T>(address: Address, signal: AbortSignal, take: Take<T>): Promise<Answer<T>>;
+  get<T>(address: Address, signal: AbortSignal, take: Take<T>): Promise<OriginAnswer<T>>;
   close(): Promise<void>;
 }
 
@@ -79,7 +79,7 @@ export function createOriginFetcher(
     address: Address,
     signal: AbortSignal,
     take: Take<T>,
-  ): Promise<Answer<T> | Failure> => {
+  ): Promise<OriginAnswer<T> | Failure> => {
     const deadline = clock.deadline(limits.requestTimeoutMs, signal);
     try {
       const url = originUrl(scope, address);
@@ -150,7 +150,7 @@ async function readAnswer<T>(
   address: Address,
   now: number,
   take: Take<T>,
-): Promise<Answer<T> | Failure> {
+): Promise<OriginAnswer<T> | Failure> {
   const { statusCode } = answer;
   if (statusCode === 200 || statusCode === 203) {
     const encoding = registeredEncoding(listHeaderOf(answer, 'content-encoding') ?? '');

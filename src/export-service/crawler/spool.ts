@@ -16,7 +16,7 @@ export interface StoredBody {
   readonly sha256: string;
 }
 
-export interface Spool {
+export interface CrawlSpool {
   /** @throws {CrawlError} SpoolFailed, TooManyBytes; what the chunks throw. Nothing of the body stays or counts then */
   take(chunks: AsyncIterable<Uint8Array>): Promise<StoredBody>;
   /** Stores a file that the crawler made: it does not count. @throws {CrawlError} SpoolFailed */
@@ -35,7 +35,7 @@ const pieceBytes = 256 * 1024;
  * @param directory created if absent; removed by the caller
  * @param maxBytes of all bodies, each as often as it was taken
  */
-export function createSpool(directory: string, maxBytes = Number.POSITIVE_INFINITY): Spool {
+export function createSpool(directory: string, maxBytes = Number.POSITIVE_INFINITY): CrawlSpool {
   let takenBytes = 0;
   let partials = 0;
 

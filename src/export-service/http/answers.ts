@@ -29,7 +29,7 @@ export function refusalBody({ message, details }: ApiRefusal): ErrorDocument {
 }
 
 /** The refusal that a thrown value amounts to; `undefined` for a defect of the service. */
-export function refusalOf(error: unknown): ApiRefusal | undefined {
+export function apiRefusalOf(error: unknown): ApiRefusal | undefined {
   if (error instanceof ApiRefusal) return error;
   const known = frameworkError.safeParse(error);
   if (!known.success) return undefined;
@@ -42,7 +42,7 @@ export function refusalOf(error: unknown): ApiRefusal | undefined {
 
 export function answerErrors(logger: Logger): ErrorRequestHandler {
   return (error: unknown, request, response, _next) => {
-    const refusal = refusalOf(error);
+    const refusal = apiRefusalOf(error);
     const isGone = request.destroyed && !request.complete;
     if (refusal === undefined && !isGone) logger.error({ error, method: request.method }, 'a request failed');
     if (response.headersSent) {

@@ -6,12 +6,12 @@ import { ApiRefusal } from '../api-refusal.ts';
 import { type Credential, findCredential, type KeyRing } from '../key-ring.ts';
 
 /** What later handlers find in `response.locals`. */
-export interface Caller extends Record<string, unknown> {
+export interface ApiCaller extends Record<string, unknown> {
   credential: Credential;
 }
 
-export type ApiResponse = Response<unknown, Caller>;
-export type ApiHandler<P = Record<string, string>> = RequestHandler<P, unknown, unknown, unknown, Caller>;
+export type ApiResponse = Response<unknown, ApiCaller>;
+export type ApiHandler<P = Record<string, string>> = RequestHandler<P, unknown, unknown, unknown, ApiCaller>;
 
 export function requireKey(ring: () => KeyRing): ApiHandler {
   return (request, response, next) => {

@@ -58,7 +58,7 @@ export interface Database {
  * @param directory created if absent
  * @throws {PublishableError} `StoreBusy` (another process has it), `StoreTooNew`, `StoreUnusable`
  */
-export async function openDatabase(directory: string): Promise<Database> {
+export async function openJobDatabase(directory: string): Promise<Database> {
   const connection = await openFile(directory);
   try {
     // Exclusive from the first statement on: a second process fails at its start, not in the middle of a job.

@@ -5,14 +5,14 @@
 import type { Dispatcher } from 'undici';
 import { unlessAborted } from '../../runtime/time-limit.ts';
 
-export interface Answer {
+export interface ClusterAnswer {
   readonly status: number;
   readonly retryAfter: string | null;
   /** @throws {OversizeError} */
   text(): Promise<string>;
 }
 
-interface StreamedAnswer extends Answer {
+interface StreamedAnswer extends ClusterAnswer {
   readonly chunks: AsyncIterable<Uint8Array>;
 }
 
@@ -21,7 +21,7 @@ export type OutgoingRequest = Pick<Dispatcher.DispatchOptions, 'path' | 'method'
 };
 
 /** How one request is sent: for a whole answer, or for a stream. */
-export type Send<A extends Answer> = (
+export type Send<A extends ClusterAnswer> = (
   dispatcher: Dispatcher,
   request: OutgoingRequest,
   signal: AbortSignal,
@@ -63,7 +63,7 @@ const closedCodes: ReadonlySet<unknown> = new Set(['ECONNRESET', 'EPIPE', 'UND_E
  * @throws the signal's reason, {UnfinishedError} where that is a deadline and a part of the answer is here, what the permit
  * throws, {UnansweredError}, {OversizeError}, or undici's error about the connection
  */
-export const exchange: Send<Answer> = (dispatcher, request, signal, { permit, maxBytes }) =>
+export const exchange: Send<ClusterAnswer> = (dispatcher, request, signal, { permit, maxBytes }) =>
   new Promise((resolve, reject) => {
     if (signal.aborted) {
       reject(signal.reason);

@@ -12,7 +12,7 @@ import { apiVersionOf, describeAddress, type ObjectAddress, type Verb } from './
 /** The longest Retry-After that is kept. */
 const maxRetryAfterMs = 60_000;
 
-export interface Refusal {
+export interface ClusterRefusal {
   readonly httpStatus: number;
   readonly retryAfterHeader: string | null;
   /** The body as parsed JSON; anything at all, or `undefined`. */
@@ -20,7 +20,7 @@ export interface Refusal {
 }
 
 /** Who calls: the operator with the role of its chart, or the user of a command. */
-export type Caller = 'operator' | 'user';
+export type ClusterCaller = 'operator' | 'user';
 
 /**
  * @param now epoch milliseconds, for a Retry-After in its date form
@@ -29,9 +29,9 @@ export type Caller = 'operator' | 'user';
 export function readRefusal(
   verb: Verb,
   address: ObjectAddress,
-  refusal: Refusal,
+  refusal: ClusterRefusal,
   now: number,
-  caller: Caller = 'operator',
+  caller: ClusterCaller = 'operator',
 ): ClusterError {
   const status = isRecord(refusal.body) && refusal.body['kind'] === 'Status' ? refusal.body : {};
   const details = recordAt(status, 'details');

@@ -1,7 +1,7 @@
 // Names in the API server: resource, object, verb, and the URL path made of them. Every segment is encoded here and
 // nowhere else. Messages of errors use the same names.
 
-import { apiVersionName, group, kind, plural } from '../../staticexport/names.ts';
+import { apiVersionName, group, plural, resourceKind } from '../../staticexport/names.ts';
 
 export interface Resource {
   /** Empty for the core group. */
@@ -68,7 +68,7 @@ export const identityReviews: Resource = {
 /** Of no group and no version: the path `/version`. */
 export const serverVersion: Resource = { group: '', version: '', plural: 'version', kind: 'Version' };
 
-export const staticExports: Resource = { group, version: apiVersionName, plural, kind };
+export const staticExports: Resource = { group, version: apiVersionName, plural, kind: resourceKind };
 
 /** The verb as RBAC names it. */
 export type Verb = 'get' | 'list' | 'watch' | 'create' | 'update' | 'patch';

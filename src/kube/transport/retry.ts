@@ -4,7 +4,7 @@
 
 import { UnansweredError } from './exchange.ts';
 
-export interface Progress {
+export interface CallProgress {
   /** The one that failed included. */
   readonly attempts: number;
   /** Until the call's own deadline. */
@@ -22,7 +22,7 @@ const maxWaitMs = 10_000;
 export function retryDelayMs(
   httpStatus: number,
   retryAfterMs: number | undefined,
-  { attempts, leftMs }: Progress,
+  { attempts, leftMs }: CallProgress,
 ): number | undefined {
   const isAsked = httpStatus === 429 || httpStatus >= 500;
   if (!isAsked || retryAfterMs === undefined || attempts >= maxAttempts) return undefined;

@@ -12,7 +12,7 @@ import { parseList, parseObject } from './bounded-json.ts';
 import { type Connection, ConnectionError } from './connection.ts';
 import { type ConnectionPool, createPool } from './connection-pool.ts';
 import {
-  type Answer,
+  type ClusterAnswer,
   exchange,
   maxAnswerBytes,
   type OutgoingRequest,
@@ -22,7 +22,7 @@ import {
   type Send,
   UnfinishedError,
 } from './exchange.ts';
-import { type Caller, readRefusal } from './refusal.ts';
+import { type ClusterCaller, readRefusal } from './refusal.ts';
 import { describeAddress, type ObjectAddress, pathOf, type Verb } from './resource-path.ts';
 import { isWorthResending, maxAttempts, retryDelayMs } from './retry.ts';
 import { shareCredentials } from './shared-credentials.ts';
@@ -57,7 +57,7 @@ export interface TransportOptions {
   readonly clock: Clock;
   readonly timeoutMs: number;
   /** For messages; the operator by default. */
-  readonly caller?: Caller;
+  readonly caller?: ClusterCaller;
   /** Calls that find a connection without waiting, which counts towards their deadline. */
   readonly callsAtOnce?: number;
   /** Called for each object that has too many fields and was left out of a list. */
@@ -67,7 +67,7 @@ export interface TransportOptions {
 }
 
 /** How a call is sent, and until when. */
-interface RequestRoute<A extends Answer> {
+interface RequestRoute<A extends ClusterAnswer> {
   readonly pool: ConnectionPool;
   readonly send: Send<A>;
   readonly signal: AbortSignal;
@@ -87,7 +87,7 @@ export function createTransport(connection: Connection, options: TransportOption
   const streams = createPool(connection, null);
   const credentials = shareCredentials(connection, clock);
 
-  const attempt = async <A extends Answer>(call: Call, { pool, send, signal }: RequestRoute<A>) => {
+  const attempt = async <A extends ClusterAnswer>(call: Call, { pool, send, signal }: RequestRoute<A>) => {
     let code = '<error>';
     try {
       signal.throwIfAborted();
@@ -119,7 +119,7 @@ export function createTransport(connection: Connection, options: TransportOption
   };
 
   /** A successful answer, after the retries that the server requests. */
-  const obtain = async <A extends Answer>(call: Call, route: RequestRoute<A>) => {
+  const obtain = async <A extends ClusterAnswer>(call: Call, route: RequestRoute<A>) => {
     let isResent = false;
     for (let attempts = 1; ; attempts += 1) {
       const attempted = await attempt(call, route).catch((error: unknown) => {

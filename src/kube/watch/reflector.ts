@@ -14,14 +14,14 @@ import { WatchAudit } from './watch-audit.ts';
 import { readWatchEvents, type WatchEvent } from './watch-stream.ts';
 
 /** How a key was found: by the first list of all, by what changed since, or as going or gone. */
-export type Finding = 'listed' | 'changed' | 'gone';
+export type AuditFinding = 'listed' | 'changed' | 'gone';
 
 /** `keep` maps an object to its cache entry; metadata changes trigger a wake. */
 export interface ReflectorOptions<T extends Remembered> extends ListSource<T> {
   readonly clock: Clock;
   readonly random: Random;
   /** Must not throw and must not wait. */
-  readonly wake: (key: string, found: Finding) => void;
+  readonly wake: (key: string, found: AuditFinding) => void;
   /** Receives each outage as it begins or changes, and `undefined` when the first watch opens or an outage ends. */
   readonly report: (trouble: ClusterError | undefined) => void;
   /** Called for each watched object that has too many fields and is ignored. */

@@ -7,7 +7,7 @@
 
 import { bundleErrorKind } from '../../bundle/bundle-error.ts';
 import { isWorthInspecting } from '../../reconcile/link-timing.ts';
-import { placeOf } from '../../reconcile/mirror.ts';
+import { mirrorPlaceName } from '../../reconcile/mirror.ts';
 import type { Observation } from '../../reconcile/observation.ts';
 import type { ActionResult, InspectionFailure } from '../../reconcile/result.ts';
 import { stampOf } from '../../reconcile/settle/version.ts';
@@ -27,7 +27,7 @@ import {
   replaceCandidate,
   resourceId,
 } from '../memory.ts';
-import { type FoundPlace, findMirrorPlace } from './mirror-place.ts';
+import { type FoundMirrorAccess, findMirrorAccess } from './mirror-access.ts';
 import { copyFailure } from './mirror-work.ts';
 
 /** The reconcile that starts an inspection waits this long. Small archives are inspected by then. */
@@ -94,7 +94,7 @@ function copyCandidate({ jobId }: Subject): CandidateWork {
 /** Names all rules that an inspection follows. */
 function rulesOf({ wanted }: Observation): string {
   const { mirror, promotion } = wanted;
-  const place = mirror && `${placeOf(mirror)} ${mirror.compression} ${mirror.isRequired}`;
+  const place = mirror && `${mirrorPlaceName(mirror)} ${mirror.compression} ${mirror.isRequired}`;
   return `${promotion.maxBundleBytes ?? ''} ${place ?? ''}`;
 }
 
@@ -131,7 +131,7 @@ async function beginInspection(
   const id = resourceId(key);
   if (!memory.candidates.has(id)) return undefined;
   const { mirror } = observation.wanted;
-  const place = mirror && (await findMirrorPlace(mirror, metadata, context, signal));
+  const place = mirror && (await findMirrorAccess(mirror, metadata, context, signal));
   const isNeeded = source.from === 'mirror' || mirror?.isRequired === true;
   if (place?.kind === 'failed' && isNeeded) return { kind: 'uncopied', failure: place.failure };
   const work = memory.candidates.get(id);
@@ -225,7 +225,7 @@ type Reader = (signal: AbortSignal) => Promise<InspectionOutcome>;
 function readerOf(
   { link }: CandidateWork,
   { subject, from }: InspectionSource,
-  found: FoundPlace | undefined,
+  found: FoundMirrorAccess | undefined,
   observation: Observation,
   { bundles, mirrors }: ActionContext,
 ): Reader {

@@ -2,7 +2,7 @@
 // reconcile begins the work, and its end requests the reconcile that takes the outcome. A process that stops loses it.
 // Invariant: a resource has at most one such work, and an outcome counts for the copy that was asked for only.
 
-import { copyLink, expiredDigests, listedDigests, placeOf } from '../../reconcile/mirror.ts';
+import { copyLink, expiredDigests, listedDigests, mirrorPlaceName } from '../../reconcile/mirror.ts';
 import type { Observation } from '../../reconcile/observation.ts';
 import type { ActionResult } from '../../reconcile/result.ts';
 import type { WantedMirror } from '../../staticexport/wanted-mirror.ts';
@@ -10,14 +10,14 @@ import type { ObjectKey, ObjectMeta } from '../../wire/cluster.ts';
 import { type PublishableFailure, publishableFailure } from '../../wire/publishable-error.ts';
 import type { ActionContext } from '../context.ts';
 import {
-  type IssuedLink,
   type MirrorOutcome,
   type MirrorWork,
   type ProcessMemory,
+  type RememberedLink,
   resourceId,
 } from '../memory.ts';
 import type { MirrorPlace } from '../ports.ts';
-import { findMirrorPlace } from './mirror-place.ts';
+import { findMirrorAccess } from './mirror-access.ts';
 
 /** What the work is about. */
 interface MirrorTask {
@@ -37,7 +37,7 @@ export async function workOnMirror(
   metadata: ObjectMeta,
   work: MirrorTask['work'],
   observation: Observation,
-  published: IssuedLink | undefined,
+  published: RememberedLink | undefined,
   context: ActionContext,
   signal: AbortSignal,
 ): Promise<ActionResult> {
@@ -54,7 +54,7 @@ export async function workOnMirror(
     keepLink(context.memory, id, known);
     if (known.name === name) return resultOf(known.done, observation);
   }
-  const found = await findMirrorPlace(mirror, metadata, context, signal);
+  const found = await findMirrorAccess(mirror, metadata, context, signal);
   if (found.kind === 'failed') return { kind: 'mirror-failed', failure: found.failure };
   const link = copyLink(observation) === 'published' ? published : known?.link;
   begin(
@@ -67,7 +67,7 @@ export async function workOnMirror(
 }
 
 const nameOf = ({ work, mirror, active, digest }: MirrorTask): string =>
-  `${work} ${digest} ${active.ref ?? ''} ${active.mirrorCheckTime ?? ''} ${mirror.compression} ${placeOf(mirror)}`;
+  `${work} ${digest} ${active.ref ?? ''} ${active.mirrorCheckTime ?? ''} ${mirror.compression} ${mirrorPlaceName(mirror)}`;
 
 /** A link that was issued for copying serves the next attempt, too. */
 function keepLink(
@@ -128,7 +128,7 @@ function begin(
 async function run(
   { work, mirror, active, digest }: MirrorTask,
   place: MirrorPlace,
-  link: IssuedLink | undefined,
+  link: RememberedLink | undefined,
   observation: Observation,
   { mirrors }: ActionContext,
   signal: AbortSignal,

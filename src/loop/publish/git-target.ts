@@ -15,12 +15,12 @@ import { wantedKeys } from './object-targets.ts';
 import { dryRun, planId } from './target-edit.ts';
 import {
   contentOf,
-  held,
+  heldTarget,
   holdsWish,
   isContested,
   isOfPublished,
   lastWrite,
-  longestMessage,
+  longestTargetMessage,
   recordOf,
   refused,
   waiting,
@@ -57,7 +57,7 @@ export function findGitTarget(
   const { unread } = finding;
   if (unread === undefined) return state;
   const known = state.message === undefined ? '' : `${state.message.replace(/\.$/, '')}. `;
-  return { ...state, message: printable(`${known}The last check failed. ${unread}`, longestMessage) };
+  return { ...state, message: printable(`${known}The last check failed. ${unread}`, longestTargetMessage) };
 }
 
 /** Where a write goes and what it changes. After an edit of it, other values are not another client's. */
@@ -95,12 +95,12 @@ function stateOf(
       const written = placeOf(target);
       if (finding.kind === 'awaiting-merge') {
         const message = `the branch ${target.pullRequestBranch} waits for its merge into ${target.branch}`;
-        return { ...held(target, published, { state: 'awaiting-merge', message }, record), written };
+        return { ...heldTarget(target, published, { state: 'awaiting-merge', message }, record), written };
       }
       const known = holdsWish(target, before, published) ? commitForm.exec(before.message ?? '') : undefined;
       const message = commit === undefined ? known?.[0] : `commit ${commit.slice(0, 12)}`;
       return {
-        ...held(target, published, { state: 'complete' }, record),
+        ...heldTarget(target, published, { state: 'complete' }, record),
         ...{ written, ...(message !== undefined && { message }) },
       };
     }

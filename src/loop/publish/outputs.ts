@@ -5,7 +5,13 @@
 import { formatPublishedBundle, type PublishedBundle } from '../../bundle/published-bundle.ts';
 import { clusterPolicies } from '../../reconcile/failure-policy.ts';
 import type { OutputState } from '../../reconcile/observation.ts';
-import { apiVersion, fluxWatchLabel, kind, outputKeys, outputLabels } from '../../staticexport/names.ts';
+import {
+  apiVersion,
+  fluxWatchLabel,
+  outputKeys,
+  outputLabels,
+  resourceKind,
+} from '../../staticexport/names.ts';
 import type { Wanted } from '../../staticexport/wanted.ts';
 import type { AppliedObject, ObjectMeta, StaticExportObject } from '../../wire/cluster.ts';
 import { ClusterError } from '../../wire/cluster-error.ts';
@@ -155,7 +161,7 @@ function ownedBy(owner: ObjectMeta, name: string): Omit<AppliedObject['metadata'
     namespace: owner.namespace,
     name,
     annotations: {},
-    ownerReferences: [{ apiVersion, kind, name: owner.name, uid, controller: true }],
+    ownerReferences: [{ apiVersion, kind: resourceKind, name: owner.name, uid, controller: true }],
   };
 }
 

@@ -18,7 +18,7 @@ import type { PlanRequests } from './target-plans.ts';
 import {
   backOff,
   contestedReverts,
-  held,
+  heldTarget,
   holdsWish,
   isOfPublished,
   lastWrite,
@@ -91,7 +91,7 @@ export async function editTarget(
         ? { ...dryRun(target, before, []), ...shown }
         : await requestMissingSync(
             found,
-            held(target, published, found.rollout, record),
+            heldTarget(target, published, found.rollout, record),
             before,
             now,
             signal,
@@ -107,7 +107,7 @@ export async function editTarget(
       }
       const revertTimes = hasWish ? revertsWith(before.revertTimes, now) : record.revertTimes;
       if (hasWish && revertTimes !== undefined && revertTimes.length >= contestedReverts) {
-        const contested = held(target, published, { state: 'complete' }, { ...record, revertTimes });
+        const contested = heldTarget(target, published, { state: 'complete' }, { ...record, revertTimes });
         const contestedGeneration = owner.generation;
         return {
           ...contested,
@@ -122,7 +122,7 @@ export async function editTarget(
         return { ...refused(target, before, 'OwnedElsewhere', outcome.message), ...shown };
       }
       if (outcome.kind === 'released') return { ...waiting(target, undefined, published), ...shown };
-      return held(target, published, rolloutAfterWrite(target), {
+      return heldTarget(target, published, rolloutAfterWrite(target), {
         writeTime: formatInstant(now),
         revertTimes,
       });

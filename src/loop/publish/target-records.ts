@@ -15,7 +15,7 @@ export const contestedWindowMs = 10 * 60_000;
 export const contestedReverts = 3;
 /** Beyond this count the back-off does not grow, and the count says nothing more. */
 const maxFailures = 6;
-export const longestMessage = 1024;
+export const longestTargetMessage = 1024;
 
 /** After these the target holds what was wanted, whether or not it is rolled out. */
 const heldReasons: readonly string[] = [
@@ -48,7 +48,7 @@ export function refused(
   reason: TargetReason,
   detail: string,
 ): TargetStatus {
-  const message = printable(detail, longestMessage);
+  const message = printable(detail, longestTargetMessage);
   return { ...lastWrite(before), ...recordOf(target), synced: false, reason, message };
 }
 
@@ -112,7 +112,7 @@ export function issueTimeOf(target: WantedTarget, { link }: PublishedBundle): st
 }
 
 /** The target holds the published version; its rollout decides whether it is synced. */
-export function held(
+export function heldTarget(
   target: WantedTarget,
   published: PublishedBundle,
   rollout: Rollout,
@@ -143,7 +143,7 @@ function stateOf(rollout: Rollout): Pick<TargetStatus, 'synced' | 'reason' | 'me
 }
 
 /** The Kubernetes API server refused the write. The operator retries with a back-off. */
-export function failed(
+export function failedTarget(
   target: WantedTarget,
   before: TargetStatus | undefined,
   reason: TargetReason,

@@ -18,7 +18,7 @@ import { requestPlans } from './target-plans.ts';
 import {
   contestedWindowMs,
   dated,
-  failed,
+  failedTarget,
   holdsWish,
   isContested,
   lastWrite,
@@ -130,7 +130,7 @@ async function writeTarget(
     if (!(error instanceof ClusterError)) throw error;
     // The object consented, and was deleted before the write.
     const reason = error.code === 'NotFound' ? 'NotGranted' : 'WriteFailed';
-    return failed(target, before, reason, error.message, now);
+    return failedTarget(target, before, reason, error.message, now);
   }
 }
 

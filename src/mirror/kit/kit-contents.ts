@@ -13,7 +13,7 @@ import {
   layoutPath,
 } from './kit-document.ts';
 import { only } from './kit-writer.ts';
-import { formatIndex, type IndexEntry, layoutBytes } from './layout.ts';
+import { formatKitIndex, type IndexEntry, layoutBytes } from './layout.ts';
 
 type BlobName = Pick<Descriptor, 'digest' | 'size'>;
 
@@ -56,7 +56,7 @@ export function createKitContents(): KitContents {
       entries.push(entry);
     },
     finish: ({ name, sequence, createdTime }) => {
-      const index = formatIndex(entries);
+      const index = formatKitIndex(entries);
       const sorted = [...blobs.values()].sort((a, b) => (a.blob.digest < b.blob.digest ? -1 : 1));
       const files = [
         fileOf(layoutPath, layoutBytes),

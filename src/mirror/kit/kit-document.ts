@@ -13,7 +13,7 @@ export const kitFormat = 1;
 export const longestDocument = 4 * 1024 * 1024;
 /** Eleven octal digits, the most that a header of a tar holds. */
 export const largestEntry = 8 ** 11 - 1;
-export const documentPath = 'kit.json';
+export const kitDocumentPath = 'kit.json';
 export const signaturePath = 'kit.json.minisig';
 export const layoutPath = 'oci-layout';
 export const indexPath = 'index.json';

@@ -2,7 +2,7 @@
 // header, offset and length. Invariant: two kits with the same list, signature and blobs are the same bytes.
 
 import { tarEndMark, tarHeadersOf, tarPaddingOf } from '../../bundle/archive/archive-writer.ts';
-import { documentPath, type KitFile, signaturePath } from './kit-document.ts';
+import { type KitFile, kitDocumentPath, signaturePath } from './kit-document.ts';
 
 export interface FramedEntry {
   readonly path: string;
@@ -40,7 +40,7 @@ export function frameKit(
   signatureBytes: number,
   files: readonly KitFile[],
 ): FramedKit {
-  const document = frameEntry(documentPath, documentBytes, 0);
+  const document = frameEntry(kitDocumentPath, documentBytes, 0);
   const signature = frameEntry(signaturePath, signatureBytes, document.end);
   let at = signature.end;
   const framed = files.map(({ path, size }) => {

@@ -8,16 +8,16 @@ import type { BlobReader, Descriptor } from '../carrier.ts';
 import { digestOfBytes } from '../image.ts';
 import {
   blobPath,
-  documentPath,
   indexPath,
   type KitDocument,
+  kitDocumentPath,
   longestDocument,
   parseDocument,
   signaturePath,
 } from './kit-document.ts';
 import { type KitError, type KitErrorCode, kitDamaged } from './kit-error.ts';
 import { endMark, type FramedEntry, type FramedKit, frameEntry, frameKit } from './kit-frame.ts';
-import { type IndexEntry, parseIndex } from './layout.ts';
+import { type IndexEntry, parseKitIndex } from './layout.ts';
 import { signatureKeyId, type VerifyKey, verifyBytes } from './minisign.ts';
 
 /** A kit's bytes, whether they lie in one file or in parts. */
@@ -50,7 +50,7 @@ const pieceBytes = 1024 * 1024;
  */
 export async function readKitHead(source: KitSource, key: VerifyKey | undefined): Promise<KitHead> {
   await requireKit(source);
-  const document = await readFirst(source, documentPath, longestDocument, 0);
+  const document = await readFirst(source, kitDocumentPath, longestDocument, 0);
   const signature = await readFirst(source, signaturePath, longestSignature, document.end);
   const text = signature.content.toString('latin1');
   if (key !== undefined) verifyBytes(document.content, text, key);
@@ -79,7 +79,7 @@ async function requireKit(source: KitSource): Promise<void> {
   const [, what] = otherFiles.find(([start]) => header.toString('hex').startsWith(start)) ?? [];
   if (what !== undefined) throw notAKit(what);
   const name = header.toString('latin1', 0, 100).replace(/\0.*$/s, '');
-  if (name !== documentPath && isTarHeader(header)) throw notAKit('a tar archive, such as that of a site');
+  if (name !== kitDocumentPath && isTarHeader(header)) throw notAKit('a tar archive, such as that of a site');
 }
 
 function isTarHeader(header: Buffer): boolean {
@@ -198,7 +198,7 @@ export function kitBlobs(source: KitSource, { frame }: KitHead, name: string): K
     readIndex: async () => {
       const entry = entries.get(indexPath);
       const isRead = entry !== undefined && entry.size <= longestManifest;
-      const index = isRead ? parseIndex(await source.read(entry.contentAt, entry.size)) : undefined;
+      const index = isRead ? parseKitIndex(await source.read(entry.contentAt, entry.size)) : undefined;
       if (index === undefined) throw kitDamaged('index.json is not the index of a layout');
       return index;
     },

@@ -25,7 +25,7 @@ export const indexEntry = (descriptor: Descriptor, reference: string): IndexEntr
   annotations: { [refAnnotation]: reference },
 });
 
-export const formatIndex = (manifests: readonly IndexEntry[]): Buffer =>
+export const formatKitIndex = (manifests: readonly IndexEntry[]): Buffer =>
   jsonBytes({ schemaVersion: 2, mediaType: indexType, manifests });
 
 export interface NewArtifact {
@@ -75,7 +75,7 @@ const indexShape = z.object({ manifests: z.array(z.looseObject(descriptorShape.s
 const manifestShape = z.object({ config: descriptorShape, layers: z.array(descriptorShape).max(1000) });
 
 /** The entries of an `index.json`, or of a manifest that lists others. @returns `undefined` for another shape */
-export function parseIndex(bytes: Buffer): readonly IndexEntry[] | undefined {
+export function parseKitIndex(bytes: Buffer): readonly IndexEntry[] | undefined {
   return indexShape.safeParse(readJson(bytes.toString('utf8'))).data?.manifests;
 }
 
@@ -124,7 +124,7 @@ export async function findImageBlobs(
       if (has(blob)) blobs.set(blob.digest, plain(blob));
       else missing.add(blob.digest);
     }
-    if (data === undefined) queue.push(...(parseIndex(bytes) ?? []));
+    if (data === undefined) queue.push(...(parseKitIndex(bytes) ?? []));
   }
   if (queue.length > mostManifests) missing.add('more manifests than allowed');
   return { blobs: [...blobs.values()], missing: [...missing] };

@@ -56,7 +56,7 @@ export interface RegistryRefusal extends ServiceRefusal {
   readonly codes: readonly string[];
 }
 
-export function refusalOf(answer: WholeAnswer): RegistryRefusal {
+export function registryRefusalOf(answer: WholeAnswer): RegistryRefusal {
   const { statusCode: status } = answer;
   const read = refusalShape.safeParse(jsonOf(answer)).data;
   if (read === undefined) {

@@ -6,7 +6,7 @@ import * as z from 'zod/mini';
 import { readJson } from '../../wire/json-text.ts';
 import { PublishableError } from '../../wire/publishable-error.ts';
 import type { MirrorError } from '../mirror-error.ts';
-import { isDockerHub, type Repository } from './repository.ts';
+import { isDockerHub, type RegistryRepository } from './repository.ts';
 
 export type RegistryCredentials =
   | { readonly kind: 'password'; readonly username: string; readonly password: string }
@@ -39,7 +39,10 @@ const longestConfig = 1024 * 1024;
  * @returns `undefined` where the config names no credentials for the repository
  * @throws {MirrorError} `InvalidCredentials`
  */
-export function findCredentials(config: string, repository: Repository): RegistryCredentials | undefined {
+export function findCredentials(
+  config: string,
+  repository: RegistryRepository,
+): RegistryCredentials | undefined {
   const { data } = configShape.safeParse(config.length > longestConfig ? undefined : readJson(config));
   if (data === undefined) {
     throw refused(
@@ -121,7 +124,7 @@ function readKey(key: string): Key {
 /** Longer paths first; of equal ones a host without a wildcard first. */
 const weightOf = ({ host, path }: Key): number => 2 * path.length + (host.includes('*') ? 0 : 1);
 
-function isMatch(key: Key, { host, path }: Repository): boolean {
+function isMatch(key: Key, { host, path }: RegistryRepository): boolean {
   const parts = path.split('/');
   return isHostMatch(key.host, withoutPort443(host)) && key.path.every((part, at) => part === parts[at]);
 }

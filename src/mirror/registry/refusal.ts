@@ -4,28 +4,32 @@
 import type { WholeAnswer } from '../../http/exchange.ts';
 import { codeInBrackets, kindOfRefusal, type RefusalKind } from '../../wire/service-refusal.ts';
 import type { MirrorError, MirrorErrorCode } from '../mirror-error.ts';
-import { type RegistryRefusal, refusalOf } from './answer.ts';
+import { type RegistryRefusal, registryRefusalOf } from './answer.ts';
 import type { RegistryCredentials } from './docker-config.ts';
 import { registryFault } from './registry-fault.ts';
-import type { Repository } from './repository.ts';
+import type { RegistryRepository } from './repository.ts';
 
 /** What a request does to the repository. */
-export type Access = 'read' | 'write' | 'remove';
+export type RegistryAccess = 'read' | 'write' | 'remove';
 
 /** Token endpoints grant the part that is permitted, and some registries need `delete` for deletes, others `push`. */
-export const actions: Readonly<Record<Access, string>> = {
+export const actions: Readonly<Record<RegistryAccess, string>> = {
   read: 'pull',
   write: 'pull,push',
   remove: 'pull,push,delete',
 };
 
-const accessWords: Readonly<Record<Access, string>> = {
+const accessWords: Readonly<Record<RegistryAccess, string>> = {
   read: 'a read of',
   write: 'a write to',
   remove: 'a delete of',
 };
 
-const returnedBy = ({ host, path }: Repository, { status, code }: RegistryRefusal, what: string): string =>
+const returnedBy = (
+  { host, path }: RegistryRepository,
+  { status, code }: RegistryRefusal,
+  what: string,
+): string =>
   `Registry host ${host} returned ${status}${codeInBrackets(code)} for ${/ (?:of|to)$/.test(what) ? what : `${what} of`} ${path}`;
 
 /** What words of any service mean. */
@@ -41,12 +45,12 @@ const kindFaults: Readonly<Record<RefusalKind, readonly [MirrorErrorCode, string
 
 /** What the words of a refusal say, whatever its status is; `undefined` where nothing more is known. */
 export function knownFault(
-  repository: Repository,
+  repository: RegistryRepository,
   answer: WholeAnswer,
   what: string,
   username?: string,
 ): MirrorError | undefined {
-  const refusal = refusalOf(answer);
+  const refusal = registryRefusalOf(answer);
   const kind = kindOfRefusal(refusal, [...repository.path.split('/'), username ?? '']);
   if (kind === undefined) return undefined;
   const [code, remedy] = kindFaults[kind];
@@ -54,8 +58,12 @@ export function knownFault(
 }
 
 /** An answer that the protocol does not foresee: of the registry, if it has a code, and otherwise of any server. */
-export function unexpectedAnswer(repository: Repository, answer: WholeAnswer, what: string): MirrorError {
-  const refusal = refusalOf(answer);
+export function unexpectedRegistryAnswer(
+  repository: RegistryRepository,
+  answer: WholeAnswer,
+  what: string,
+): MirrorError {
+  const refusal = registryRefusalOf(answer);
   const returned = returnedBy(repository, refusal, what);
   if (refusal.code !== undefined) return registryFault('Refused', returned);
   const isRefusal = refusal.status >= 400 && refusal.status !== 404;
@@ -72,8 +80,8 @@ const writeRemedies: ReadonlyMap<number, string> = new Map([
 ]);
 
 /** What a refused write means, apart from a lack of permission. */
-export function writeRefused(repository: Repository, answer: WholeAnswer, what: string): MirrorError {
-  const refusal = refusalOf(answer);
+export function writeRefused(repository: RegistryRepository, answer: WholeAnswer, what: string): MirrorError {
+  const refusal = registryRefusalOf(answer);
   const { status, codes } = refusal;
   const returned = returnedBy(repository, refusal, what);
   const known = knownFault(repository, answer, what);
@@ -83,19 +91,23 @@ export function writeRefused(repository: Repository, answer: WholeAnswer, what: 
   if (codes.some((code) => code.endsWith('BLOB_UNKNOWN'))) return registryFault('BlobMissing', returned);
   // A page of 404 without codes comes from another server.
   if (status === 404 && codes.length > 0) return registryFault('RepositoryMissing', returned);
-  return unexpectedAnswer(repository, answer, what);
+  return unexpectedRegistryAnswer(repository, answer, what);
 }
 
 const formats =
   /manifest_invalid|unsupported|media ?type|schema|zstd|manifest (?:is )?invalid|invalid manifest/i;
 
 /** @param manifest that was refused */
-export function manifestRefused(repository: Repository, answer: WholeAnswer, manifest: Buffer): MirrorError {
+export function manifestRefused(
+  repository: RegistryRepository,
+  answer: WholeAnswer,
+  manifest: Buffer,
+): MirrorError {
   const isZstd = manifest.includes('+zstd"');
   const what = isZstd ? 'a manifest with a zstd layer' : 'a manifest';
   const fault = writeRefused(repository, answer, what);
   if (fault.code !== 'Refused' || answer.statusCode === 404) return fault;
-  const refusal = refusalOf(answer);
+  const refusal = registryRefusalOf(answer);
   if (answer.statusCode !== 415 && !formats.test(refusal.text)) return fault;
   const remedy = isZstd
     ? 'Set compression: Gzip if the registry does not take zstd.'
@@ -103,12 +115,12 @@ export function manifestRefused(repository: Repository, answer: WholeAnswer, man
   return registryFault('FormatRefused', returnedBy(repository, refusal, what), { remedy });
 }
 
-export function deleteRefused(repository: Repository, answer: WholeAnswer): MirrorError {
-  const refusal = refusalOf(answer);
+export function deleteRefused(repository: RegistryRepository, answer: WholeAnswer): MirrorError {
+  const refusal = registryRefusalOf(answer);
   const known = knownFault(repository, answer, 'a delete');
   if (known !== undefined) return known;
   if (![404, 405, 501].includes(refusal.status) && !refusal.codes.includes('UNSUPPORTED')) {
-    return unexpectedAnswer(repository, answer, 'a delete');
+    return unexpectedRegistryAnswer(repository, answer, 'a delete');
   }
   return registryFault('Denied', returnedBy(repository, refusal, 'a delete'), {
     remedy: 'Enable deletes in the registry, or let its own retention remove old tags.',
@@ -118,15 +130,15 @@ export function deleteRefused(repository: Repository, answer: WholeAnswer): Mirr
 /** @param who answered 401 or 403. @param isKnown the answer means the credentials, and not one request */
 export function accessDenied(
   who: string,
-  repository: Repository,
+  repository: RegistryRepository,
   answer: WholeAnswer,
-  access: Access,
+  access: RegistryAccess,
   {
     credentials,
     isKnown,
   }: { readonly credentials: RegistryCredentials | undefined; readonly isKnown: boolean },
 ): MirrorError {
-  const refusal = refusalOf(answer);
+  const refusal = registryRefusalOf(answer);
   const username = credentials?.kind === 'password' ? credentials.username : undefined;
   const known = knownFault(repository, answer, accessWords[access], username);
   if (known !== undefined) return known;

@@ -6,15 +6,15 @@
 import * as z from 'zod/mini';
 import type { WholeAnswer } from '../../http/exchange.ts';
 import type { Clock } from '../../runtime/clock.ts';
-import { jsonOf, type RegistryCall, refusalOf } from './answer.ts';
+import { jsonOf, type RegistryCall, registryRefusalOf } from './answer.ts';
 import { readChallenges } from './challenge.ts';
 import type { RegistryCredentials } from './docker-config.ts';
-import { type Access, accessDenied, actions } from './refusal.ts';
+import { accessDenied, actions, type RegistryAccess } from './refusal.ts';
 import { registryFault } from './registry-fault.ts';
-import type { Repository } from './repository.ts';
+import type { RegistryRepository } from './repository.ts';
 
 export interface RegistryAuthOptions {
-  readonly repository: Repository;
+  readonly repository: RegistryRepository;
   readonly credentials: RegistryCredentials | undefined;
   readonly isHttpAllowed: boolean;
   readonly clock: Pick<Clock, 'monotonic'>;
@@ -24,14 +24,14 @@ export interface RegistryAuthOptions {
 
 export interface RegistryAuth {
   /** @returns `undefined` before the first challenge */
-  headerFor(access: Access, signal: AbortSignal): Promise<string | undefined>;
+  headerFor(access: RegistryAccess, signal: AbortSignal): Promise<string | undefined>;
   /**
    * Remembers what a refused request asked for.
    *
    * @param sent the header of that request
    * @returns whether another header can be made
    */
-  learn(challenge: string, access: Access, sent: string | undefined): boolean;
+  learn(challenge: string, access: RegistryAccess, sent: string | undefined): boolean;
 }
 
 const tokenShape = z.object({
@@ -46,7 +46,7 @@ export function createRegistryAuth(options: RegistryAuthOptions): RegistryAuth {
   const { repository, credentials, clock } = options;
   const fixed = credentials?.kind === 'registryToken' ? `Bearer ${credentials.registryToken}` : undefined;
   const basic = basicHeader(credentials);
-  const tokens = new Map<Access, { readonly header: string; readonly validUntil: number }>();
+  const tokens = new Map<RegistryAccess, { readonly header: string; readonly validUntil: number }>();
   let accepted: 'basic' | { readonly realm: URL; readonly service: string | undefined } | undefined;
 
   return {
@@ -64,7 +64,7 @@ export function createRegistryAuth(options: RegistryAuthOptions): RegistryAuth {
       if ([400, 401, 403].includes(answer.statusCode)) {
         const who = `Token endpoint ${realm.host} of registry ${repository.host}`;
         // Some endpoints answer 403 and 400 for other reasons, such as a project that does not exist.
-        const isKnown = answer.statusCode === 401 || refusalOf(answer).code === 'invalid_grant';
+        const isKnown = answer.statusCode === 401 || registryRefusalOf(answer).code === 'invalid_grant';
         throw accessDenied(who, repository, answer, access, { credentials, isKnown });
       }
       const { token, lifetimeMs } = readToken(realm.host, answer);

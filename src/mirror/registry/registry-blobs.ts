@@ -18,14 +18,14 @@ import type { Clock } from '../../runtime/clock.ts';
 import { PublishableError } from '../../wire/publishable-error.ts';
 import type { Carrier, Descriptor, OpenBytes } from '../carrier.ts';
 import type { MirrorError } from '../mirror-error.ts';
-import { checkedUrl, refusalOf } from './answer.ts';
-import { unexpectedAnswer, writeRefused } from './refusal.ts';
-import { networkFault, registryFault } from './registry-fault.ts';
+import { checkedUrl, registryRefusalOf } from './answer.ts';
+import { unexpectedRegistryAnswer, writeRefused } from './refusal.ts';
+import { registryFault, registryNetworkFault } from './registry-fault.ts';
 import type { RegistryHttp } from './registry-http.ts';
-import { isDigest, type Repository } from './repository.ts';
+import { isDigest, type RegistryRepository } from './repository.ts';
 
 export interface RegistryBlobsOptions {
-  readonly repository: Repository;
+  readonly repository: RegistryRepository;
   readonly http: RegistryHttp;
   readonly clock: Clock;
   readonly transferTimeoutMs: number;
@@ -47,7 +47,7 @@ export function createRegistryBlobs(
     const { statusCode } = head;
     if (statusCode === 404 && !asksAgain) return false;
     if (statusCode === 200) return [undefined, String(blob.size)].includes(headerOf(head, 'content-length'));
-    if (statusCode !== 404 && !isRedirect(head)) throw unexpectedAnswer(repository, head, 'a blob');
+    if (statusCode !== 404 && !isRedirect(head)) throw unexpectedRegistryAnswer(repository, head, 'a blob');
     // The address of a storage is signed for GET.
     const answer = await http.send({ ...request, method: 'GET', headers: { range: 'bytes=0-0' } }, signal);
     discard(answer);
@@ -74,7 +74,7 @@ export function createRegistryBlobs(
     // Behind a load balancer another replica may not know the upload.
     if (done.statusCode === 404)
       throw registryFault('Unreachable', `Registry host ${url.host} lost an upload (404)`);
-    if (refusalOf(done).codes.includes('DIGEST_INVALID')) throw sourceDamaged(blob);
+    if (registryRefusalOf(done).codes.includes('DIGEST_INVALID')) throw sourceDamaged(blob);
     throw writeRefused(repository, done, `a blob of ${blob.size} bytes`);
   };
 
@@ -93,7 +93,7 @@ export function createRegistryBlobs(
     const isRest = statusCode === 206 && headerOf(answer, 'content-range')?.startsWith(`bytes ${from}-`);
     if (statusCode === 200 || isRest) return piecesOf(answer, isRest ? 0 : from);
     if (statusCode !== 404)
-      throw unexpectedAnswer(repository, await readWhole(answer, longestRefusal), 'a blob');
+      throw unexpectedRegistryAnswer(repository, await readWhole(answer, longestRefusal), 'a blob');
     discard(answer);
     throw registryFault('BlobMissing', `Repository ${name} has no blob ${blob.digest}`);
   };
@@ -112,7 +112,7 @@ export function createRegistryBlobs(
           next = await pieces.next();
         } catch (error) {
           if (signal.aborted) throw signal.reason;
-          const fault = networkFault(host, error);
+          const fault = registryNetworkFault(host, error);
           // The connection broke after the last byte.
           if (received > 0 && received === blob.size) break;
           if (deadline.aborted) throw fault;

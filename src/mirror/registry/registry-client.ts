@@ -7,7 +7,7 @@ import * as z from 'zod/mini';
 import { headerOf, isSuccess, listHeaderOf, type WholeAnswer } from '../../http/exchange.ts';
 import type { Carrier } from '../carrier.ts';
 import { jsonOf, nextPage } from './answer.ts';
-import { type Access, deleteRefused, manifestRefused, unexpectedAnswer } from './refusal.ts';
+import { deleteRefused, manifestRefused, type RegistryAccess, unexpectedRegistryAnswer } from './refusal.ts';
 import { createRegistryBlobs } from './registry-blobs.ts';
 import { registryFault } from './registry-fault.ts';
 import { openRegistryHttp, type RegistryHttpOptions, type RegistryLimits } from './registry-http.ts';
@@ -55,7 +55,7 @@ export function openRegistry(options: RegistryOptions): Carrier {
 
   const readManifest = async (
     reference: string,
-    access: Access,
+    access: RegistryAccess,
     signal: AbortSignal,
   ): Promise<Buffer | undefined> => {
     const headers = { accept: manifestTypes };
@@ -66,7 +66,7 @@ export function openRegistry(options: RegistryOptions): Carrier {
     if (answer.statusCode === 404) return undefined;
     // A page to sign in is not a manifest.
     const isPage = headerOf(answer, 'content-type')?.startsWith('text/html');
-    if (answer.statusCode !== 200 || isPage) throw unexpectedAnswer(repository, answer, 'a manifest');
+    if (answer.statusCode !== 200 || isPage) throw unexpectedRegistryAnswer(repository, answer, 'a manifest');
     if (isDigest(reference) && digestOf(answer.bytes) !== reference) {
       throw registryFault(
         'BlobDamaged',
@@ -112,7 +112,7 @@ export function openRegistry(options: RegistryOptions): Carrier {
       if (answer.statusCode === 404) return [...tags];
       const found = tagPageShape.safeParse(jsonOf(answer)).data;
       if (answer.statusCode !== 200 || found === undefined)
-        throw unexpectedAnswer(repository, answer, 'the tags');
+        throw unexpectedRegistryAnswer(repository, answer, 'the tags');
       for (const tag of found.tags ?? []) if (isTag(tag)) tags.add(tag);
       url = nextPage(url, listHeaderOf(answer, 'link'));
     }

@@ -5,7 +5,7 @@
 import { PublishableError } from '../../wire/publishable-error.ts';
 import type { MirrorError } from '../mirror-error.ts';
 import { findCredentials, type RegistryCredentials } from './docker-config.ts';
-import type { Repository } from './repository.ts';
+import type { RegistryRepository } from './repository.ts';
 
 /** Of `kubernetes.io/dockerconfigjson`, and of a file that was stored under its own name. */
 const configKeys = ['.dockerconfigjson', 'config.json'] as const;
@@ -19,7 +19,7 @@ const strictUtf8 = new TextDecoder('utf-8', { fatal: true });
 export function readRegistryCredentials(
   secretName: string,
   data: Readonly<Record<string, Uint8Array>>,
-  repository: Repository,
+  repository: RegistryRepository,
 ): RegistryCredentials {
   const refuse = (what: string, cause?: unknown): MirrorError =>
     new PublishableError('InvalidCredentials', `The Secret ${secretName} ${what}`, { cause });

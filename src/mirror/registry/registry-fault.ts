@@ -31,7 +31,7 @@ export function registryFault(code: MirrorErrorCode, what: string, options: Faul
   return new PublishableError(code, `${what}. ${remedy}`, { kind, retryAfterMs, cause });
 }
 
-export const addressNotAllowed = (host: string, cause?: unknown): MirrorError =>
+export const registryAddressNotAllowed = (host: string, cause?: unknown): MirrorError =>
   registryFault(
     'AddressNotAllowed',
     `Registry host ${host} leads to a loopback, link-local, private or cluster address, which is not allowed here`,
@@ -39,10 +39,10 @@ export const addressNotAllowed = (host: string, cause?: unknown): MirrorError =>
   );
 
 /** What a thrown network error means; a MirrorError passes through. */
-export function networkFault(host: string, cause: unknown): MirrorError {
+export function registryNetworkFault(host: string, cause: unknown): MirrorError {
   if (cause instanceof PublishableError) return cause;
   const fault = readConnectionFault(cause);
-  if (fault.kind === 'internal-address') return addressNotAllowed(host, cause);
+  if (fault.kind === 'internal-address') return registryAddressNotAllowed(host, cause);
   return registryFault(
     isOfCertificate(fault) ? 'CertificateNotTrusted' : 'Unreachable',
     `Registry host ${host} ${fault.what}`,

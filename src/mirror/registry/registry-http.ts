@@ -20,12 +20,12 @@ import type { ProxySettings } from '../../http/proxy-settings.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { withinLimit } from '../../runtime/time-limit.ts';
 import { codeInBrackets } from '../../wire/service-refusal.ts';
-import { checkedUrl, type RegistryCall, refusalOf } from './answer.ts';
+import { checkedUrl, type RegistryCall, registryRefusalOf } from './answer.ts';
 import type { RegistryCredentials } from './docker-config.ts';
-import { type Access, accessDenied, knownFault } from './refusal.ts';
+import { accessDenied, knownFault, type RegistryAccess } from './refusal.ts';
 import { createRegistryAuth } from './registry-auth.ts';
-import { networkFault, registryFault } from './registry-fault.ts';
-import { apiUrlOf, type Repository } from './repository.ts';
+import { registryFault, registryNetworkFault } from './registry-fault.ts';
+import { apiUrlOf, type RegistryRepository } from './repository.ts';
 
 export interface RegistryLimits {
   /** Longest wait for a connection, for headers, and between two pieces of a body. */
@@ -51,7 +51,7 @@ export interface RegistryHttpOptions {
 }
 
 export interface RegistryRequest extends RegistryCall {
-  readonly access: Access;
+  readonly access: RegistryAccess;
 }
 
 export interface RegistryHttp {
@@ -74,7 +74,7 @@ const longestAnswer = 4 * 1024 * 1024;
 const longestToken = 64 * 1024;
 const longestRefusal = 16 * 1024;
 
-export function openRegistryHttp(repository: Repository, options: RegistryHttpOptions): RegistryHttp {
+export function openRegistryHttp(repository: RegistryRepository, options: RegistryHttpOptions): RegistryHttp {
   const { clock, limits, isHttpAllowed, credentials } = options;
   const apiUrl = apiUrlOf(repository, isHttpAllowed ? 'http' : 'https');
   const agent = createAgent({
@@ -91,7 +91,7 @@ export function openRegistryHttp(repository: Repository, options: RegistryHttpOp
       signal.throwIfAborted();
       return await agent.send({ method, url, headers, body: openBody?.() }, signal);
     } catch (error) {
-      throw signal.aborted ? signal.reason : networkFault(url.host, error);
+      throw signal.aborted ? signal.reason : registryNetworkFault(url.host, error);
     }
   };
   const open = async (request: RegistryCall, signal: AbortSignal): Promise<HttpAnswer> => {
@@ -101,7 +101,7 @@ export function openRegistryHttp(repository: Repository, options: RegistryHttpOp
     const known = knownFault(repository, refused, request.method);
     if (known !== undefined) throw known;
     const retryAfterMs = retryAfterOf(answer, clock.now());
-    const code = codeInBrackets(refusalOf(refused).code);
+    const code = codeInBrackets(registryRefusalOf(refused).code);
     const what = `Registry host ${request.url.host} returned ${answer.statusCode}${code}`;
     throw registryFault('Unreachable', what, { retryAfterMs });
   };
@@ -125,7 +125,7 @@ export function openRegistryHttp(repository: Repository, options: RegistryHttpOp
           if (!answer.isCut || !isSuccess(answer)) return answer;
           throw registryFault('NotARegistry', `Registry host ${host} returned more than ${maxBytes} bytes`);
         } catch (error) {
-          throw signal.aborted ? signal.reason : networkFault(host, error);
+          throw signal.aborted ? signal.reason : registryNetworkFault(host, error);
         }
       });
   };

@@ -4,7 +4,7 @@
 import { readOriginEntry } from '../../wire/http-origin.ts';
 import { registryFault } from './registry-fault.ts';
 
-export interface Repository {
+export interface RegistryRepository {
   /** `oci://host/repository`, the host in lower case. */
   readonly name: string;
   /** With its port. For messages, and for keys of a docker config. */
@@ -24,7 +24,7 @@ export const isDigest = (text: string): boolean => /^sha256:[0-9a-f]{64}$/.test(
 export const isDockerHub = (host: string): boolean => /^(?:(?:index|registry-1)\.)?docker\.io$/.test(host);
 
 /** @throws {MirrorError} `InvalidReference` */
-export function readRepository(text: string): Repository {
+export function readRepository(text: string): RegistryRepository {
   const [, entry = '', path = ''] = /^oci:\/\/([^/]+)\/(.+)$/.exec(text) ?? [];
   const origin = readOriginEntry(entry);
   if (origin === undefined || path.length > longestPath || !repositoryPath.test(path)) {
@@ -35,6 +35,6 @@ export function readRepository(text: string): Repository {
 }
 
 /** Where the API of the repository starts, with a slash at its end. */
-export function apiUrlOf({ host, path }: Repository, scheme: 'http' | 'https'): URL {
+export function apiUrlOf({ host, path }: RegistryRepository, scheme: 'http' | 'https'): URL {
   return new URL(`${scheme}://${isDockerHub(host) ? 'registry-1.docker.io' : host}/v2/${path}/`);
 }

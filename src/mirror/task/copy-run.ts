@@ -21,8 +21,8 @@ import { copyBundle } from '../copy.ts';
 import type { MirrorErrorCode } from '../mirror-error.ts';
 import { referenceTo } from '../mirror-reference.ts';
 import { spoolFull } from '../spool.ts';
-import type { CopyAnswer, CopyReport, CopyTask, Inspected } from './mirror-task.ts';
-import { copyLimits } from './opened-place.ts';
+import type { CopyAnswer, CopyReport, Inspected, MirrorCopyTask } from './mirror-task.ts';
+import { copyLimits } from './opened-mirror.ts';
 import { claimPlace, findOwner } from './owner-record.ts';
 import { createScratchPack } from './scratch-pack.ts';
 
@@ -34,8 +34,8 @@ export interface CopyContext extends PrepareContext {
 const openingMs = 120_000;
 
 /** @throws {MirrorError} of the mirror, before the download begins; {PublishableError} of the archive */
-export async function runCopy(
-  task: CopyTask,
+export async function runMirrorCopy(
+  task: MirrorCopyTask,
   carrier: Carrier,
   context: CopyContext,
   signal: AbortSignal,
@@ -55,7 +55,7 @@ export async function runCopy(
 
 /** Asks for the owner's record, so that an address or credentials that are wrong are found out before the download. */
 async function requirePlace(
-  { place: { owner, isExclusive } }: CopyTask,
+  { place: { owner, isExclusive } }: MirrorCopyTask,
   carrier: Carrier,
   { clock }: CopyContext,
   signal: AbortSignal,
@@ -73,7 +73,7 @@ async function requirePlace(
 type Content = StoredBundle | { readonly fault: PublishableError };
 
 async function inspect(
-  { prepare }: CopyTask,
+  { prepare }: MirrorCopyTask,
   context: CopyContext,
 ): Promise<{ readonly index: BundleIndex; readonly content: Content }> {
   let content: Content | undefined;
@@ -95,7 +95,7 @@ async function inspect(
 async function copy(
   content: Content,
   { digest }: Inspected,
-  task: CopyTask,
+  task: MirrorCopyTask,
   carrier: Carrier,
   context: CopyContext,
   signal: AbortSignal,

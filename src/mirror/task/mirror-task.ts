@@ -20,7 +20,7 @@ export interface SentPlace {
   readonly isExclusive: boolean;
 }
 
-export interface CopyTask {
+export interface MirrorCopyTask {
   readonly task: 'copy-to-mirror';
   readonly place: SentPlace;
   /** Without a store: its content goes to the mirror. */
@@ -52,7 +52,7 @@ export interface LookTask {
   readonly known: readonly string[];
 }
 
-export type MirrorTask = CopyTask | VerifyTask | LookTask;
+export type MirrorTask = MirrorCopyTask | VerifyTask | LookTask;
 
 /** After an inspection that succeeded. */
 export type CopyResult =

@@ -3,10 +3,10 @@
 
 import type { Carrier } from '../carrier.ts';
 import type { CarrierContext } from '../open-carrier.ts';
-import { type CopyContext, runCopy } from './copy-run.ts';
-import { runLook, runVerify } from './look-run.ts';
+import { runPresenceCheck, runVerify } from './check-run.ts';
+import { type CopyContext, runMirrorCopy } from './copy-run.ts';
 import type { CopyAnswer, Inspected, LookAnswer, MirrorTask } from './mirror-task.ts';
-import { withPlace } from './opened-place.ts';
+import { withMirror } from './opened-mirror.ts';
 
 /** @throws {PublishableError} of the mirror or the archive */
 export async function runMirrorTask(
@@ -15,7 +15,7 @@ export async function runMirrorTask(
 ): Promise<CopyAnswer | Inspected | LookAnswer> {
   const ended = new AbortController();
   try {
-    return await withPlace(task.place, context, (carrier) => run(task, carrier, context, ended.signal));
+    return await withMirror(task.place, context, (carrier) => run(task, carrier, context, ended.signal));
   } finally {
     ended.abort();
   }
@@ -29,11 +29,11 @@ function run(
 ): Promise<CopyAnswer | Inspected | LookAnswer> {
   switch (task.task) {
     case 'copy-to-mirror':
-      return runCopy(task, carrier, context, signal);
+      return runMirrorCopy(task, carrier, context, signal);
     case 'verify-copy':
       return runVerify(task, carrier, context, signal);
     case 'look-at-mirror':
-      return runLook(task, carrier, context, signal);
+      return runPresenceCheck(task, carrier, context, signal);
     default:
       return task satisfies never;
   }

@@ -2,13 +2,13 @@
 // queue would hold names long gone, and old edits before new ones when it begins to lead.
 // Invariant: nothing is queued before `open`; from then on every known key has been queued once.
 
-import type { Finding } from '../../kube/watch/reflector.ts';
+import type { AuditFinding } from '../../kube/watch/reflector.ts';
 import type { Priority } from '../queue/host-queues.ts';
 import type { WorkQueue } from '../queue/work-queue.ts';
 
 export interface Feed {
   /** A watch or a list found a change. */
-  wake(key: string, found: Finding): void;
+  wake(key: string, found: AuditFinding): void;
   /** Another operator wrote the status. */
   recheckOverlap(key: string): void;
   /** Leadership has begun. */
@@ -16,7 +16,7 @@ export interface Feed {
 }
 
 /** No user waits for what is gone, and thousands may go at once; its reconcile only frees what was kept for it. */
-const priorityOf: Readonly<Record<Finding, Priority>> = {
+const priorityOf: Readonly<Record<AuditFinding, Priority>> = {
   listed: 'listed',
   changed: 'edited',
   gone: 'listed',

@@ -4,7 +4,7 @@
 import { staticExports } from '../../kube/transport/resource-path.ts';
 import type { Transport } from '../../kube/transport/transport.ts';
 import { cacheKey } from '../../kube/watch/object-cache.ts';
-import { createReflector, type Finding, type Reflector } from '../../kube/watch/reflector.ts';
+import { type AuditFinding, createReflector, type Reflector } from '../../kube/watch/reflector.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import type { Random } from '../../runtime/random.ts';
@@ -21,7 +21,7 @@ export interface WatchesOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly logger: Logger;
-  readonly wake: (key: string, found: Finding) => void;
+  readonly wake: (key: string, found: AuditFinding) => void;
   /** This operator in a status: `<namespace>/<name>` of its lease. */
   readonly operatorLease: string;
   /** Called when another operator wrote the status of a known resource. */

@@ -14,7 +14,7 @@ import {
   listedDigests,
   lookEveryMs,
   mirrorFailureReason,
-  placeOf,
+  mirrorPlaceName,
 } from '../mirror.ts';
 import type { Observation } from '../observation.ts';
 import type { ActionResult } from '../result.ts';
@@ -97,7 +97,7 @@ function rememberUnlisted(
 function settleRetention(observation: Observation, failure: PublishableFailure): Failure | undefined {
   const { status, wanted } = observation;
   if (wanted.mirror?.unlistedMs === undefined) return undefined;
-  const subject = placeOf(wanted.mirror);
+  const subject = mirrorPlaceName(wanted.mirror);
   const before = status.failures?.retention;
   const count = (before?.subject === subject ? before.count : 0) + 1;
   return failureOf(observation, failure.code, failure, subject, count, lookEveryMs);
@@ -122,7 +122,7 @@ export function settleCopied(
 export function settleMirrorFailure(observation: Observation, failure: PublishableFailure): Status {
   const { status, wanted } = observation;
   if (wanted.mirror === undefined) return status;
-  const subject = placeOf(wanted.mirror);
+  const subject = mirrorPlaceName(wanted.mirror);
   const before = status.failures?.mirror;
   const count = (before?.subject === subject ? before.count : 0) + 1;
   const isLasting = failure.code === 'ContentChanged';

@@ -5,7 +5,7 @@
 import type { HoldReason } from '../../staticexport/reasons.ts';
 import type { Wanted } from '../../staticexport/wanted.ts';
 
-export interface Content {
+export interface JudgedContent {
   readonly digest?: string | undefined;
   readonly pages?: number | undefined;
   /** What visitors would miss; `undefined`: not inspected. */
@@ -25,8 +25,8 @@ export type Judgement =
 
 /** @returns why the candidate is held, or `undefined` to let it pass */
 type Gate = (
-  found: Content,
-  published: Content | undefined,
+  found: JudgedContent,
+  published: JudgedContent | undefined,
   rules: Wanted['promotion'],
 ) => HoldReason | undefined;
 
@@ -46,8 +46,8 @@ const gates: readonly Gate[] = [
 
 /** @param isReleased the promote annotation names this version, which skips all gates */
 export function judge(
-  found: Content,
-  published: Content | undefined,
+  found: JudgedContent,
+  published: JudgedContent | undefined,
   rules: Wanted['promotion'],
   isReleased: boolean,
   rejected: Rejections = [],

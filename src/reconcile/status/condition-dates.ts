@@ -4,7 +4,7 @@
 import { conditionTypes } from '../../staticexport/reasons.ts';
 import type { Condition } from '../../staticexport/status-schema.ts';
 import { formatInstant, readInstant } from '../../wire/instant.ts';
-import type { Claim } from './claim.ts';
+import type { UndatedCondition } from './undated-condition.ts';
 
 /**
  * Dates the claims: `lastTransitionTime` changes only when the status does. Conditions of unknown types stay.
@@ -12,7 +12,7 @@ import type { Claim } from './claim.ts';
  * @param before as stored
  */
 export function dateConditions(
-  claims: readonly Claim[],
+  claims: readonly UndatedCondition[],
   before: readonly Condition[],
   generation: number,
   now: number,

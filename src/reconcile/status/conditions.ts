@@ -27,7 +27,6 @@ import {
   unreadOutput,
 } from '../observation.ts';
 import type { AccessReason, State } from '../state.ts';
-import { type Claim, claim } from './claim.ts';
 import { isStartRefused, unansweredCall } from './failed-calls.ts';
 import {
   describeFailure,
@@ -40,6 +39,7 @@ import {
 import { claimMirrored, isMirrorLost } from './mirror-condition.ts';
 import { describeReady } from './ready-words.ts';
 import { describeDetails } from './reason-details.ts';
+import { type UndatedCondition, undatedCondition } from './undated-condition.ts';
 
 export function isLinkExpired({ link }: State): boolean {
   return link.kind === 'expired' || ('isExpired' in link && link.isExpired);
@@ -50,17 +50,24 @@ export function claimConditions(
   observation: Observation,
   state: State,
   targets: readonly TargetStatus[],
-): readonly Claim[] {
+): readonly UndatedCondition[] {
   const stalled = stalledReason(observation, state);
   const reconciling = stalled === undefined ? reconcilingReason(observation, state) : undefined;
   return [
     claimReady(observation, state, stalled, reconciling),
     ...(reconciling === undefined
       ? []
-      : [claim('Reconciling', 'True', reconciling, describeReady(observation, state, reconciling))]),
+      : [
+          undatedCondition(
+            'Reconciling',
+            'True',
+            reconciling,
+            describeReady(observation, state, reconciling),
+          ),
+        ]),
     ...(stalled === undefined
       ? []
-      : [claim('Stalled', 'True', stalled, describeReady(observation, state, stalled))]),
+      : [undatedCondition('Stalled', 'True', stalled, describeReady(observation, state, stalled))]),
     claimExported(observation, state),
     ...(isLinkUnused(observation, state) ? [] : [claimLinkFresh(observation, state)]),
     ...claimMirrored(observation, state),
@@ -119,9 +126,9 @@ function claimReady(
   state: State,
   stalled: StalledReason | undefined,
   reconciling: ReconcilingReason | undefined,
-): Claim {
-  const ready = (status: 'True' | 'False', reason: ReadyReason): Claim =>
-    claim('Ready', status, reason, describeReady(observation, state, reason));
+): UndatedCondition {
+  const ready = (status: 'True' | 'False', reason: ReadyReason): UndatedCondition =>
+    undatedCondition('Ready', status, reason, describeReady(observation, state, reason));
   if (stalled !== undefined) return ready('False', stalled);
   if (reconciling !== undefined) return ready('False', reconciling);
   if (isLinkExpired(state)) return ready('False', 'LinkExpired');
@@ -146,10 +153,10 @@ function exportObstacle({ process }: Observation, state: State): AccessReason | 
   return isInHand ? undefined : state.access.reason;
 }
 
-function claimExported(observation: Observation, state: State): Claim {
+function claimExported(observation: Observation, state: State): UndatedCondition {
   const { job, failures, conditions } = observation.status;
-  const exported = (value: Condition['status'], reason: ExportedReason, detail?: string): Claim =>
-    claim(
+  const exported = (value: Condition['status'], reason: ExportedReason, detail?: string): UndatedCondition =>
+    undatedCondition(
       'Exported',
       value,
       reason,
@@ -222,20 +229,20 @@ function startFailureReason(code: string): ExportedReason {
 }
 
 /** While a job runs, the outcome of the previous job is still the last outcome. What blocked calls has ended. */
-function keepExported(conditions: readonly Condition[] | undefined): Claim | undefined {
+function keepExported(conditions: readonly Condition[] | undefined): UndatedCondition | undefined {
   const before = conditions?.find(({ type }) => type === 'Exported');
   if (before === undefined || !isExportedReason(before.reason) || blockingReasons.has(before.reason))
     return undefined;
-  return claim('Exported', before.status, before.reason, before.message);
+  return undatedCondition('Exported', before.status, before.reason, before.message);
 }
 
 function isExportedReason(reason: string): reason is ExportedReason {
   return Object.hasOwn(exportedReasons, reason);
 }
 
-function claimLinkFresh(observation: Observation, state: State): Claim {
+function claimLinkFresh(observation: Observation, state: State): UndatedCondition {
   const { uid, wanted, now, status } = observation;
-  const fresh = (value: Condition['status'], reason: LinkReason, failure?: Failure): Claim => {
+  const fresh = (value: Condition['status'], reason: LinkReason, failure?: Failure): UndatedCondition => {
     const failed = failure && describeLinkFailure(failure, observation, state);
     // The details of a valid link are its whole message.
     const words = [
@@ -243,7 +250,7 @@ function claimLinkFresh(observation: Observation, state: State): Claim {
       describeDetails(reason, observation),
       failed,
     ];
-    return claim('LinkFresh', value, reason, words.filter(isText).join(' '));
+    return undatedCondition('LinkFresh', value, reason, words.filter(isText).join(' '));
   };
   const published = publishedTimes(observation);
   if (state.link.kind === 'none') return fresh('Unknown', 'NotPublished');
@@ -275,21 +282,22 @@ const restingReasons: readonly string[] = [
 ] satisfies readonly TargetReason[];
 
 /** Dry runs count only if there is nothing else. */
-function claimTargets(all: readonly TargetStatus[]): Claim {
+function claimTargets(all: readonly TargetStatus[]): UndatedCondition {
   const written = all.filter(({ reason }) => reason !== 'DryRun');
   const targets = written.length === 0 ? all : written;
   const unsynced = targets.filter(({ synced }) => !synced);
   const wrong = unsynced.filter(({ reason }) => !restingReasons.includes(reason));
   const named = wrong.length > 0 ? wrong : unsynced;
   const [first] = named;
-  if (first === undefined) return claim('TargetsSynced', 'True', 'Synced', targetReasons.Synced);
+  if (first === undefined) return undatedCondition('TargetsSynced', 'True', 'Synced', targetReasons.Synced);
   const reason = isTargetReason(first.reason) ? first.reason : 'WriteFailed';
   const isPlain = first.message === undefined;
-  if (wrong.length === 0 && isPlain) return claim('TargetsSynced', 'Unknown', reason, targetReasons[reason]);
+  if (wrong.length === 0 && isPlain)
+    return undatedCondition('TargetsSynced', 'Unknown', reason, targetReasons[reason]);
   const names = named.map(
     ({ name, object, message }) => `${name} (${object}${message === undefined ? '' : `: ${message}`})`,
   );
-  return claim(
+  return undatedCondition(
     'TargetsSynced',
     wrong.length === 0 ? 'Unknown' : 'False',
     reason,

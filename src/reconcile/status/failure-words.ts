@@ -8,7 +8,7 @@ import type { Observation } from '../observation.ts';
 import type { State } from '../state.ts';
 
 /** Whom a failed call asked. */
-export interface Asked {
+export interface FailedCallTarget {
   readonly wanted: Pick<Observation['wanted'], 'baseUrl' | 'domain'>;
 }
 
@@ -41,7 +41,7 @@ const failureWords: Readonly<Record<string, (api: string, domain: string, why?: 
 };
 
 /** A failed call: which export API, what it answered, the code to search logs for, and the request id. */
-export function describeFailure(failure: Failure, asked: Asked): string {
+export function describeFailure(failure: Failure, asked: FailedCallTarget): string {
   const { reason, said, requestId } = failure;
   const words = wordsOf(failure, asked);
   return [
@@ -57,13 +57,13 @@ export function describeWords(said: string): string {
 }
 
 /** The same as a clause without the code, for a reader that gets the code apart. `undefined`: the code says all. */
-export function failureMessage(failure: FailureCode, asked: Asked): string | undefined {
+export function failureMessage(failure: FailureCode, asked: FailedCallTarget): string | undefined {
   return wordsOf(failure, asked)?.replace(/\.$/, '');
 }
 
 type FailureCode = Pick<Failure, 'reason' | 'message'>;
 
-function wordsOf({ reason, message: why }: FailureCode, { wanted }: Asked): string | undefined {
+function wordsOf({ reason, message: why }: FailureCode, { wanted }: FailedCallTarget): string | undefined {
   return failureWords[reason]?.(apiName(wanted.baseUrl), wanted.domain, why) ?? why;
 }
 
@@ -79,12 +79,16 @@ function unreachable(api: string, why: string | undefined): string {
 }
 
 /** The same, with the time of the retry. The time stays until the call fails again. */
-export function describeTry(failure: Failure, asked: Asked): string {
+export function describeTry(failure: Failure, asked: FailedCallTarget): string {
   return `${describeFailure(failure, asked)} ${describeRetry(failure)}`;
 }
 
 /** Why the link is not refreshed yet, and when that is retried, unless the export API must not be called. */
-export function describeLinkFailure(failure: Failure, asked: Asked, { access, link }: State): string {
+export function describeLinkFailure(
+  failure: Failure,
+  asked: FailedCallTarget,
+  { access, link }: State,
+): string {
   const isTried = access.kind === 'open' && link.kind !== 'unreadable';
   return isTried ? describeTry(failure, asked) : describeFailure(failure, asked);
 }
@@ -104,7 +108,10 @@ export function describeRequest(requestId: string): string {
 }
 
 /** The job, and its export API. */
-export function describeJob({ id, baseUrl }: Pick<JobStatus, 'id' | 'baseUrl'>, { wanted }: Asked): string {
+export function describeJob(
+  { id, baseUrl }: Pick<JobStatus, 'id' | 'baseUrl'>,
+  { wanted }: FailedCallTarget,
+): string {
   const host = hostOf(baseUrl ?? wanted.baseUrl);
   return `Job ${shortened(id)}${host === undefined ? '' : ` at ${host}`}.`;
 }

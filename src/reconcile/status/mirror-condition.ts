@@ -6,15 +6,19 @@ import type { Condition, Failure } from '../../staticexport/status-schema.ts';
 import { hasCopy, isMirrorFailure, mirrorCodeOf, mirrorFailure, retentionFailure } from '../mirror.ts';
 import type { Observation } from '../observation.ts';
 import type { State } from '../state.ts';
-import { type Claim, claim } from './claim.ts';
 import { describeRetry } from './failure-words.ts';
+import { type UndatedCondition, undatedCondition } from './undated-condition.ts';
 
 /** Nothing, where the resource has no mirror. */
-export function claimMirrored(observation: Observation, state: State): readonly Claim[] {
+export function claimMirrored(observation: Observation, state: State): readonly UndatedCondition[] {
   const { status, wanted } = observation;
   if (wanted.mirror === undefined) return [];
-  const mirrored = (value: Condition['status'], reason: MirrorReason, detail?: string): readonly Claim[] => [
-    claim(
+  const mirrored = (
+    value: Condition['status'],
+    reason: MirrorReason,
+    detail?: string,
+  ): readonly UndatedCondition[] => [
+    undatedCondition(
       'Mirrored',
       value,
       reason,

@@ -9,11 +9,11 @@ import { isRecord } from '../../wire/json-text.ts';
 import { printable } from '../../wire/printable-text.ts';
 import type { Observation } from '../observation.ts';
 import type { State } from '../state.ts';
-import { type Claim, longestMessage } from './claim.ts';
 import { dateConditions } from './condition-dates.ts';
 import { claimConditions } from './conditions.ts';
 import { keepForeign } from './foreign-fields.ts';
 import { shownPages } from './shown-pages.ts';
+import { longestConditionMessage, type UndatedCondition } from './undated-condition.ts';
 
 /** @param observation adopted again after settling and after the outputs were written */
 export function statusOf(observation: Observation, state: State, targets: readonly TargetStatus[]): Status {
@@ -66,10 +66,10 @@ export function statusOfUnreadable(
   now: number,
 ): Status {
   const { active, conditions = [] } = status;
-  const message = printable(`${stalledReasons.InvalidSpec} ${problems.join(', ')}`, longestMessage);
+  const message = printable(`${stalledReasons.InvalidSpec} ${problems.join(', ')}`, longestConditionMessage);
   const isExpired = (readInstant(active?.linkExpirationTime) ?? Number.POSITIVE_INFINITY) <= now;
   const isExportKnown = conditions.some(({ type }) => type === 'Exported');
-  const claims: readonly Claim[] = [
+  const claims: readonly UndatedCondition[] = [
     { type: 'Ready', status: 'False', reason: 'InvalidSpec', message },
     { type: 'Stalled', status: 'True', reason: 'InvalidSpec', message },
     ...(isExportKnown ? [] : [unknownExport]),
@@ -85,13 +85,13 @@ export function statusOfUnreadable(
   };
 }
 
-const unknownExport: Claim = {
+const unknownExport: UndatedCondition = {
   type: 'Exported',
   status: 'Unknown',
   reason: 'Pending',
   message: exportedReasons.Pending,
 };
-const expiredLink: Claim = {
+const expiredLink: UndatedCondition = {
   type: 'LinkFresh',
   status: 'False',
   reason: 'Expired',

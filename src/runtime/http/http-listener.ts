@@ -8,8 +8,8 @@ import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { PublishableError } from '../../wire/publishable-error.ts';
 import type { Clock } from '../clock.ts';
-import { type AnswerTurns, createAnswerTurns } from './answer-turns.ts';
-import { type HttpRefusal, refusalOf, writeRefusal } from './http-refusal.ts';
+import { type AnswerQueue, createAnswerQueue } from './answer-queue.ts';
+import { type HttpRefusal, httpRefusalOf, writeRefusal } from './http-refusal.ts';
 import { feedInSlices } from './parser-feed.ts';
 import { cutAfter } from './stalled-reader.ts';
 import type { UnreadBytes } from './unread-bytes.ts';
@@ -132,7 +132,7 @@ export async function listenHttp(
     endSoon(socket, clock);
   };
   server.on('connection', (socket) => {
-    const turns = createAnswerTurns({
+    const turns = createAnswerQueue({
       socket,
       answer: (request, response, isLast) => {
         if (isDraining || isLast) response.setHeader('Connection', 'close');
@@ -242,7 +242,7 @@ export async function listenHttp(
 
 interface Connection {
   readonly socket: Socket;
-  readonly turns: AnswerTurns;
+  readonly turns: AnswerQueue;
   /** The refusal of something that is not a request: it is sent when the answers before it are out. */
   broken: HttpRefusal | undefined;
 }
@@ -280,7 +280,7 @@ function refuse(
   connection: Connection | undefined,
   sendRefusal: SendRefusal,
 ): void {
-  const refusal = refusalOf(error.code);
+  const refusal = httpRefusalOf(error.code);
   const unanswered = connection?.turns.unanswered() ?? 0;
   // A request that broke off within its body is never whole: a handler that waits for the rest must be released.
   const isBrokenOff = unanswered > 0 && connection?.turns.isLatestWhole() === false;

@@ -19,7 +19,7 @@ const refusals: Readonly<Record<string, HttpRefusal>> = {
 };
 
 /** @param code of Node's parser or timer */
-export function refusalOf(code: string | undefined): HttpRefusal {
+export function httpRefusalOf(code: string | undefined): HttpRefusal {
   return refusals[code ?? ''] ?? malformed;
 }
 

@@ -29,7 +29,7 @@ export function variantTagOf(tag: string, encoding: ContentEncoding, fingerprint
 const fingerprintDigits = 13;
 
 /** @param sha256 of a precompressed body, lower-case hex */
-export function fingerprintOf(sha256: string): number {
+export function bodyFingerprint(sha256: string): number {
   return Number.parseInt(sha256.slice(0, fingerprintDigits), 16);
 }
 

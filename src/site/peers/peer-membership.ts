@@ -8,7 +8,7 @@ import type { WrittenCopies } from '../../bundle/store/checking.ts';
 import { othersTurn } from '../../runtime/clock.ts';
 import type { ProgramContext } from '../../runtime/program.ts';
 import { userAgent } from '../../runtime/version.ts';
-import { type BundleServerFlags, limitsOf } from '../server-flags.ts';
+import { type BundleServerFlags, serverLimitsOf } from '../server-flags.ts';
 import type { SiteCounts } from '../site-counts.ts';
 import { resolvePeers, trackPeers } from './peer-addresses.ts';
 import { type PeerIntent, peerPort } from './peer-port.ts';
@@ -41,7 +41,7 @@ export function joinPeers(
   const { clock, random } = context;
   const id = random.uuid();
   let intent: PeerIntent | undefined;
-  const limits = limitsOf(flags);
+  const limits = serverLimitsOf(flags);
   const { store: storeDir, serveDotfiles } = flags;
   const copying = { storeDir, limits, userAgent, serveDotfiles, pause: othersTurn, note };
   const take = copyInWorker(worker, copying);

@@ -16,7 +16,7 @@ import { sizeText } from '../../runtime/flags/flag-kinds.ts';
 import { userAgent } from '../../runtime/version.ts';
 import type { Link } from '../../wire/link.ts';
 import { PublishableError } from '../../wire/publishable-error.ts';
-import { type BundleServerFlags, limitsOf } from '../server-flags.ts';
+import { type BundleServerFlags, serverLimitsOf } from '../server-flags.ts';
 import type { DownloadOutcome } from '../site-counts.ts';
 import type { BundleRequest, BundleSource, WrittenBundle } from './bundle-source.ts';
 
@@ -71,7 +71,7 @@ export function openPreparation(
   certificates: CaCertificates,
   { workerUrl, written, pause }: PreparationPorts,
 ): PrepareBundle {
-  const limits = limitsOf(flags);
+  const limits = serverLimitsOf(flags);
   return async (published, { onProgress, isWantedUnstored }, signal) => {
     const request = {
       link: published.link,

@@ -8,7 +8,7 @@ import { restoreInWorker } from '../../mirror/restore.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import { userAgent } from '../../runtime/version.ts';
 import { publishableMessage } from '../../wire/publishable-error.ts';
-import { type BundleServerFlags, limitsOf } from '../server-flags.ts';
+import { type BundleServerFlags, serverLimitsOf } from '../server-flags.ts';
 import type { BundleSource } from './bundle-source.ts';
 import { nameFlag, type PreparationPorts } from './link-source.ts';
 
@@ -46,7 +46,7 @@ export function openRestore(
   certificates: CaCertificates,
   { workerUrl, written, pause }: PreparationPorts,
 ): RestoreBundle {
-  const limits = limitsOf(flags);
+  const limits = serverLimitsOf(flags);
   const folder = flags.mirrorCredentials;
   return async (ref, digest, onProgress, signal) =>
     restoreInWorker(

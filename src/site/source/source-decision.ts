@@ -22,14 +22,14 @@ export interface ContentName {
 }
 
 /** Why an attempt failed: as the error says, or because the store is full, which no link can change. */
-export type FailureKind = BundleErrorKind | 'no-room';
+export type SourceFailureKind = BundleErrorKind | 'no-room';
 
 /** How the last attempt for one content failed. Dropped when the content is obtained, or other content is published. */
 export interface FailedAttempt {
   readonly identity: string;
   /** `undefined`: content of a mirror alone. */
   readonly link: Link | undefined;
-  readonly kind: FailureKind;
+  readonly kind: SourceFailureKind;
   /** Consecutive failed attempts for this content. */
   readonly count: number;
   /** Links on which this content was rejected. */
@@ -101,7 +101,7 @@ export function decideSource(input: SourceInput): SourceDecision {
   if (active === undefined && lastGood !== undefined) {
     const isOnDisk = isContent(published, lastGood, undefined);
     // A link without version and digest: the stored bundle may be its content until the link has been read.
-    if (isOnDisk || !isNamed(published) || failureOf(input.failed, published) !== undefined) {
+    if (isOnDisk || !isNamed(published) || sourceFailureOf(input.failed, published) !== undefined) {
       return { action: 'serve-last-good' };
     }
   }
@@ -143,7 +143,7 @@ function isContent(published: ServedBundle, content: ContentName, settledLink: L
 }
 
 /** @returns the failure, if it is one of this content */
-export function failureOf(
+export function sourceFailureOf(
   failed: FailedAttempt | undefined,
   published: ServedBundle,
 ): FailedAttempt | undefined {
@@ -151,7 +151,7 @@ export function failureOf(
 }
 
 function decideRetry(input: SourceInput, published: ServedBundle): SourceDecision {
-  const failed = failureOf(input.failed, published);
+  const failed = sourceFailureOf(input.failed, published);
   const obtain: SourceDecision = { action: 'obtain', published };
   if (failed === undefined) return obtain;
   const isRejected = failed.kind === 'rejected';
@@ -194,10 +194,10 @@ const backOffMs = (count: number): number =>
  * @param monotonicMs when it failed
  * @param fraction in [0, 1), spreads the retries of replicas
  */
-export function recordFailure(
+export function noteSourceFailure(
   before: FailedAttempt | undefined,
   published: ServedBundle,
-  kind: FailureKind,
+  kind: SourceFailureKind,
   monotonicMs: number,
   fraction: number,
   { retryAfterMs = 0, neededBytes }: Pick<FailureDetails, 'retryAfterMs' | 'neededBytes'> = {},

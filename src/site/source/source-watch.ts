@@ -22,10 +22,10 @@ import type { PublishedContent } from './published-content.ts';
 import {
   decideSource,
   type FailedAttempt,
-  failureOf,
   isSameContent,
-  recordFailure,
+  noteSourceFailure,
   type SourceDecision,
+  sourceFailureOf,
 } from './source-decision.ts';
 import {
   type LogProgress,
@@ -245,7 +245,7 @@ function obtain(
     const isWanted = published.version !== undefined && lost?.version === published.version;
     const lostDigest = isWanted ? lost.bundle.digest : undefined;
     const isWantedUnstored = (): boolean => isMissingOrUnreadable(ports.site);
-    const isRetry = failureOf(memory.failed, published) !== undefined;
+    const isRetry = sourceFailureOf(memory.failed, published) !== undefined;
     const request = { published, onProgress, lostDigest, isWantedUnstored, isRetry };
     const obtained = await obtainBundle(ports, request, digest, whileWanted);
     onVerified();
@@ -267,7 +267,7 @@ function noteFailure(
   const now = clock.now();
   const wait = error instanceof PublishableError ? error : {};
   const fraction = random.fraction();
-  memory.failed = recordFailure(memory.failed, published, kind, clock.monotonic(), fraction, wait);
+  memory.failed = noteSourceFailure(memory.failed, published, kind, clock.monotonic(), fraction, wait);
   const code = publishableCode(error);
   const message = publishableMessage(error);
   memory.progress = { ...memory.progress, lastError: { code, message, at: now } };

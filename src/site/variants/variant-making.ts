@@ -18,7 +18,7 @@ import { PublishableError, publishableCode } from '../../wire/publishable-error.
 import { createVariantNumbers, setVariant } from '../content/variant-table.ts';
 import { type ContentEncoding, isWorthCompressing } from '../http/content-encoding.ts';
 import { contentTypeOf } from '../http/content-type.ts';
-import { fingerprintOf } from '../http/entity-tag.ts';
+import { bodyFingerprint } from '../http/entity-tag.ts';
 import { formatVariants, parseVariants, type VariantDocument } from './variant-document.ts';
 import { type PreparedVariants, type VariantTask, variantPackName } from './variant-task.ts';
 
@@ -109,7 +109,7 @@ async function makeVariants(
       }
       packHash.update(compressed);
       pack.append(compressed);
-      const fingerprint = fingerprintOf(hash('sha256', compressed, 'hex'));
+      const fingerprint = bodyFingerprint(hash('sha256', compressed, 'hex'));
       return [[encoding, offset, compressed.length, fingerprint] as const];
     });
   };

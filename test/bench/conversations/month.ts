@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { openBudget } from '../../../src/conversations/budget.ts';
 import { createPacedListing } from '../../../src/conversations/paced-listing.ts';
-import { runExport } from '../../../src/conversations/run.ts';
+import { exportTurns } from '../../../src/conversations/run.ts';
 import { openSink, sinkFormats } from '../../../src/conversations/sinks/open-sink.ts';
 import { openState } from '../../../src/conversations/state.ts';
 import {
@@ -117,7 +117,7 @@ const listing = createPacedListing({ client, budget, clock, onWait: () => {} });
 const atStart = process.memoryUsage().rss;
 const estimates: (readonly [percent: number, requests: number])[] = [];
 const startedAt = process.hrtime.bigint();
-const counts = await runExport(
+const counts = await exportTurns(
   { project: 'p', since, until, lagMs: 900_000, lookBackMs: 7 * day, limit },
   {
     ...{ listing, state, sink, clock, dropsResponse: false, redact: (turn) => turn },

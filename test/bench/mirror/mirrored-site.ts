@@ -7,7 +7,7 @@ import { pathToFileURL } from 'node:url';
 import { defaultLimits } from '../../../src/bundle/limits.ts';
 import { findImage } from '../../../src/mirror/mirrored-content.ts';
 import { type MirrorAccess, openCarrier } from '../../../src/mirror/open-carrier.ts';
-import type { CopyTask, SentPlace } from '../../../src/mirror/task/mirror-task.ts';
+import type { MirrorCopyTask, SentPlace } from '../../../src/mirror/task/mirror-task.ts';
 import { runMirrorTask } from '../../../src/mirror/task/run-mirror-task.ts';
 import { systemClock } from '../../../src/runtime/clock.ts';
 
@@ -35,7 +35,7 @@ export async function mirrorSite(
 ): Promise<MirroredSite> {
   mkdirSync(folder, { recursive: true });
   const owner = { namespace: 'bench', name: 'site', uid: 'bench' };
-  const task: CopyTask = {
+  const task: MirrorCopyTask = {
     ...{ task: 'copy-to-mirror', compression: 'Zstd', versionStamp: '20260131-120000' },
     place: { address, access, usesIdentity: false, owner, isExclusive: false },
     prepare: {

@@ -6,12 +6,12 @@ import { join } from 'node:path';
 import { before, test } from 'node:test';
 import { ExportApiError, type ExportApiErrorCode } from '../../../src/export-api/answers.ts';
 import {
+  apiJobSchema,
   bundlePath,
   bundleSchema,
   type ConversationDocument,
   conversationPageSchema,
   conversationsPath,
-  jobSchema,
   jobsPath,
 } from '../../../src/export-api/contract.ts';
 import { pagesOf } from '../../../src/export-api/conversation-pages.ts';
@@ -61,11 +61,11 @@ async function answerText(path: string, url = service.url, body?: object): Promi
 test('a job is queued, runs with live progress, completes, and its bundle is one archive behind a link', async () => {
   const { client } = service;
   const started = await client.startJob(start(), never);
-  assert.equal(jobSchema.parse(started.raw).domain, domain);
+  assert.equal(apiJobSchema.parse(started.raw).domain, domain);
   const crawl = await service.nextCrawl();
   assert.equal((await client.readJob(started.jobId, never)).state, 'running');
   const updatedAt = async (): Promise<number> =>
-    Date.parse(jobSchema.parse((await client.readJob(started.jobId, never)).raw).updatedAt);
+    Date.parse(apiJobSchema.parse((await client.readJob(started.jobId, never)).raw).updatedAt);
   const claimedAt = await updatedAt();
   service.moveClock(5000);
   assert.equal(await updatedAt(), claimedAt);
@@ -117,7 +117,7 @@ test('a crawl that fails is a failed job with its reason, and has no bundle', as
   assert.equal(await untilFinished(service.client, jobId), 'failed');
   const { outcome, raw } = await service.client.readJob(jobId, never);
   assert.equal(outcome, 'failed');
-  assert.equal(jobSchema.parse(raw).error, 'NoPages: the origin has no pages');
+  assert.equal(apiJobSchema.parse(raw).error, 'NoPages: the origin has no pages');
   await refused(service.client.issueLink({ jobId, idempotencyKey: 'm' }, never), 'Conflict', 409);
 });
 
@@ -145,7 +145,7 @@ test('the same Idempotency-Key of the same API key is the same job; another body
   await untilFinished(service.client, first.jobId);
   const replay = await service.client.startJob(request, never);
   assert.equal(replay.jobId, first.jobId);
-  assert.equal(jobSchema.parse(replay.raw).status, 'completed');
+  assert.equal(apiJobSchema.parse(replay.raw).status, 'completed');
   const foreign = await service.clientWith(otherKey).startJob(request, never);
   assert.notEqual(foreign.jobId, first.jobId);
   (await service.nextCrawl()).end(siteOf('foreign'));

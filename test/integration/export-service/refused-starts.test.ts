@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import type { ExportServiceOptions } from '../../../src/export-service/service.ts';
-import { openDatabase } from '../../../src/export-service/store/database.ts';
+import { openJobDatabase } from '../../../src/export-service/store/database.ts';
 import { createJobStore } from '../../../src/export-service/store/jobs.ts';
 import { PublishableError } from '../../../src/wire/publishable-error.ts';
 import { domain, startService } from './running-service.ts';
@@ -50,7 +50,7 @@ test('a start whose port is in use puts its running job back into the queue, unc
   const taken = await startService();
   const directory = join(folder, 'interrupted');
   const withStore = async <T>(use: (store: ReturnType<typeof createJobStore>) => T): Promise<T> => {
-    const database = await openDatabase(directory);
+    const database = await openJobDatabase(directory);
     try {
       return use(createJobStore(database));
     } finally {

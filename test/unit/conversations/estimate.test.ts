@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import { openBudget } from '../../../src/conversations/budget.ts';
 import { createEstimator, type Estimate } from '../../../src/conversations/estimate.ts';
 import { createPacedListing } from '../../../src/conversations/paced-listing.ts';
-import { runExport } from '../../../src/conversations/run.ts';
+import { exportTurns } from '../../../src/conversations/run.ts';
 import type { Sink } from '../../../src/conversations/sink.ts';
 import { openState } from '../../../src/conversations/state.ts';
 import { ExportApiError } from '../../../src/export-api/answers.ts';
@@ -101,7 +101,7 @@ async function exported(
   const state = await openState(undefined, { project: 'p' });
   const named: Named[] = [];
   try {
-    const counts = await runExport(
+    const counts = await exportTurns(
       { project: 'p', since, until, lagMs: 900_000, lookBackMs: 7 * day, limit: listing.limit },
       {
         ...{ listing: createPacedListing({ client, budget, clock, onWait: () => {} }), state, sink, clock },

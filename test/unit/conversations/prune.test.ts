@@ -15,7 +15,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { type TestContext, test } from 'node:test';
 import { checkPrunable, pruneTurns } from '../../../src/conversations/prune.ts';
-import { runExport } from '../../../src/conversations/run.ts';
+import { exportTurns } from '../../../src/conversations/run.ts';
 import { openSink, type SinkFormat } from '../../../src/conversations/sinks/open-sink.ts';
 import { openState } from '../../../src/conversations/state.ts';
 import {
@@ -57,7 +57,7 @@ async function workplace(t: TestContext, format: SinkFormat) {
     );
     const listing = { requests: 0, listConversations: model.listConversations.bind(model) };
     try {
-      return await runExport(
+      return await exportTurns(
         {
           project: 'p',
           since: start - 60 * day,

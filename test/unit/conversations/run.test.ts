@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { openBudget } from '../../../src/conversations/budget.ts';
 import { createPacedListing } from '../../../src/conversations/paced-listing.ts';
-import { type RunCounts, runExport } from '../../../src/conversations/run.ts';
+import { exportTurns, type RunCounts } from '../../../src/conversations/run.ts';
 import type { Sink } from '../../../src/conversations/sink.ts';
 import { lineFolderSink, ndjson } from '../../../src/conversations/sinks/line-sink.ts';
 import { type ConversationState, openState } from '../../../src/conversations/state.ts';
@@ -120,7 +120,7 @@ async function withWorkplace(
     };
     const listing = createPacedListing({ client, budget, clock, onWait: () => {} });
     try {
-      return await runExport(
+      return await exportTurns(
         { project: 'p', since, until: undefined, lagMs: 900_000, lookBackMs: 7 * day, limit: 10 },
         {
           listing,
@@ -303,7 +303,7 @@ test('rows that the sink has already are committed before a long window ends', a
       pageUrl: null,
       sources: [],
     }));
-  await runExport(
+  await exportTurns(
     { project: 'p', since, until: since + 1000, lagMs: 0, lookBackMs: 0, limit: 1000 },
     {
       listing: {

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { readAddressFault } from '../../../src/export-api/address-fault.ts';
 import { ExportApiError } from '../../../src/export-api/answers.ts';
-import { refusalOf, unexpectedAnswer } from '../../../src/export-api/refusals.ts';
+import { apiErrorOf, unexpectedApiAnswer } from '../../../src/export-api/refusals.ts';
 import type { WholeAnswer } from '../../../src/http/exchange.ts';
 
 const network = (code: string): ExportApiError => {
@@ -14,7 +14,7 @@ const network = (code: string): ExportApiError => {
 const answer = (status: number, body = ''): WholeAnswer => ({
   ...{ statusCode: status, headers: {}, bytes: Buffer.from(body), isCut: false },
 });
-const refusal = (status: number, body?: string): ExportApiError => refusalOf(answer(status, body), 0, 'key');
+const refusal = (status: number, body?: string): ExportApiError => apiErrorOf(answer(status, body), 0, 'key');
 const proxy = (status: number): ExportApiError =>
   new ExportApiError('NetworkError', 'said', {
     cause: new Error(`Proxy response (${status}) !== 200 when HTTP Tunneling`),
@@ -53,8 +53,8 @@ const rows: readonly (readonly [string, ExportApiError, 'wrong' | 'unreached' | 
     'ERR_SSL_TLSV1_ALERT_INTERNAL_ERROR',
   ].map((code) => [code, network(code), undefined] as const),
   ...[301, 302, 307, 308].map((status) => [`status ${status}`, refusal(status), 'wrong'] as const),
-  ['a page', unexpectedAnswer(answer(200, '<html>'), 'a jobId', 'key'), 'wrong'],
-  ['another JSON', unexpectedAnswer(answer(200, '{}'), 'a jobId', 'key'), 'wrong'],
+  ['a page', unexpectedApiAnswer(answer(200, '<html>'), 'a jobId', 'key'), 'wrong'],
+  ['another JSON', unexpectedApiAnswer(answer(200, '{}'), 'a jobId', 'key'), 'wrong'],
   ['403 as XML of a storage', refusal(403, '<Error/>'), 'wrong'],
   ['404 without words', refusal(404, '<html>'), 'wrong'],
   ['405', refusal(405), 'wrong'],

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { test } from 'node:test';
 import { inspect } from 'node:util';
-import { readInstant } from '../../../src/export-api/instants.ts';
+import { readForeignInstant } from '../../../src/export-api/instants.ts';
 import * as fc from '../../support/properties.ts';
 
 const newYear = Date.UTC(2026, 0, 1);
@@ -34,13 +34,13 @@ test('an instant is read from every form that services use, and a missing zone i
     [null, undefined],
     [{}, undefined],
   ];
-  for (const [value, at] of rows) assert.equal(readInstant(value), at, inspect(value));
+  for (const [value, at] of rows) assert.equal(readForeignInstant(value), at, inspect(value));
 });
 
 test('for any value an instant is undefined, or valid for a Date', () => {
   fc.assert(
     fc.property(fc.oneof(fc.string(), fc.double(), fc.jsonValue()), (value) => {
-      const at = readInstant(value);
+      const at = readForeignInstant(value);
       assert.ok(at === undefined || !Number.isNaN(new Date(at).getTime()));
     }),
   );
@@ -82,11 +82,11 @@ test("the machine's own zone changes no instant", () => {
   );
   const module = (name: string): string => new URL(`../../../src/${name}.ts`, import.meta.url).href;
   const script = `
-    import { readInstant } from '${module('export-api/instants')}';
+    import { readForeignInstant } from '${module('export-api/instants')}';
     import { serverDateOf } from '${module('http/exchange')}';
     const texts = JSON.parse(await new Response(process.stdin).text());
     const answered = serverDateOf({ headers: { date: 'Sat, 21 Nov 2026 11:00:00' } });
-    process.stdout.write(JSON.stringify([...texts.map((text) => readInstant(text) ?? null), answered]));
+    process.stdout.write(JSON.stringify([...texts.map((text) => readForeignInstant(text) ?? null), answered]));
   `;
   const texts = [...writtenEleven, ...openDay, ...strangeTexts];
   const read = (zone: string): unknown =>

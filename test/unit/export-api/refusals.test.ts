@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { inspect } from 'node:util';
 import type { ExportApiErrorCode } from '../../../src/export-api/answers.ts';
-import { codeOfStatus, refusalOf } from '../../../src/export-api/refusals.ts';
+import { apiErrorOf, codeOfStatus } from '../../../src/export-api/refusals.ts';
 import type { WholeAnswer } from '../../../src/http/exchange.ts';
 
 const key = 'svc_topsecret';
@@ -35,7 +35,7 @@ test('each status has its code', () => {
 });
 
 const said = (status: number, body: string): string | undefined =>
-  refusalOf(answer(status, body), 0, key).said;
+  apiErrorOf(answer(status, body), 0, key).said;
 
 test("an export API's own words are shown, whatever member holds them", () => {
   const words = 'docs.exmaple.com is not among the domains exported here';
@@ -51,7 +51,7 @@ test("an export API's own words are shown, whatever member holds them", () => {
   ]) {
     assert.equal(said(400, body), words, body);
     assert.match(
-      refusalOf(answer(400, body), 0, key).message,
+      apiErrorOf(answer(400, body), 0, key).message,
       /\(status 400\)\. It answered: "docs\.exmaple/,
     );
   }
@@ -104,7 +104,7 @@ test('shown words are one printable line of bounded length, without keys, links,
       assert.ok((shown?.length ?? 0) <= 240);
     }
   }
-  const error = refusalOf(answer(400, `{"error":"${key}"}`, { 'x-request-id': key }), 0, key);
+  const error = apiErrorOf(answer(400, `{"error":"${key}"}`, { 'x-request-id': key }), 0, key);
   assert.doesNotMatch(JSON.stringify(error) + inspect(error) + error.message, /topsecret/);
   assert.equal(error.requestId, undefined);
 });
@@ -119,12 +119,12 @@ test('Retry-After is read in both forms, and a date is compared with the Date of
     [{}, undefined],
   ];
   for (const [headers, wait] of rows) {
-    assert.equal(refusalOf(answer(429, '', headers), 0, key).retryAfterMs, wait, inspect(headers));
+    assert.equal(apiErrorOf(answer(429, '', headers), 0, key).retryAfterMs, wait, inspect(headers));
   }
 });
 
 test('a request id is kept when it is printable and short', () => {
-  assert.equal(refusalOf(answer(500, '', { 'x-request-id': 'req-1.2/3' }), 0, key).requestId, 'req-1.2/3');
-  assert.equal(refusalOf(answer(500, '', { 'x-request-id': 'a b' }), 0, key).requestId, undefined);
-  assert.equal(refusalOf(answer(500, '', { 'x-request-id': 'a'.repeat(129) }), 0, key).requestId, undefined);
+  assert.equal(apiErrorOf(answer(500, '', { 'x-request-id': 'req-1.2/3' }), 0, key).requestId, 'req-1.2/3');
+  assert.equal(apiErrorOf(answer(500, '', { 'x-request-id': 'a b' }), 0, key).requestId, undefined);
+  assert.equal(apiErrorOf(answer(500, '', { 'x-request-id': 'a'.repeat(129) }), 0, key).requestId, undefined);
 });

@@ -17,11 +17,11 @@ import {
   createJobRunner,
   type JobRunner,
   type JobRunnerOptions,
-  maxAttempts,
+  mostCrawlAttempts,
 } from '../../../src/export-service/job-runner.ts';
 import { readOrigins } from '../../../src/export-service/origins.ts';
 import { type Crawl as Crawling, exportWith } from '../../../src/export-service/site-export.ts';
-import { type Database, openDatabase } from '../../../src/export-service/store/database.ts';
+import { type Database, openJobDatabase } from '../../../src/export-service/store/database.ts';
 import { createJobStore, type JobStore } from '../../../src/export-service/store/jobs.ts';
 import { type Clock, systemClock } from '../../../src/runtime/clock.ts';
 import { silentLogger } from '../../../src/runtime/logger.ts';
@@ -44,7 +44,7 @@ let awaited: (() => void) | undefined;
 
 beforeEach(async () => {
   directory = mkdtempSync(join(tmpdir(), 'runner-'));
-  database = await openDatabase(directory);
+  database = await openJobDatabase(directory);
   store = createJobStore(database);
   crawls = [];
   finished = [];
@@ -286,9 +286,9 @@ test('a job queued while the runner starts runs once', async () => {
 
 test('a job that was interrupted too often fails and does not run', async () => {
   queue('a');
-  for (let attempt = 1; attempt <= maxAttempts; attempt += 1) {
+  for (let attempt = 1; attempt <= mostCrawlAttempts; attempt += 1) {
     store.claimNext(attempt);
-    if (attempt < maxAttempts) store.recover(maxAttempts, attempt);
+    if (attempt < mostCrawlAttempts) store.recover(mostCrawlAttempts, attempt);
   }
   const runner = createRunner();
   await runner.start();

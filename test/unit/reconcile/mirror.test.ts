@@ -12,9 +12,9 @@ import {
   expiredDigests,
   isInMirror,
   listedDigests,
+  mirrorPlaceName,
   needsCopy,
   needsLink,
-  placeOf,
   readsMirror,
 } from '../../../src/reconcile/mirror.ts';
 import type { Observation } from '../../../src/reconcile/observation.ts';
@@ -43,10 +43,10 @@ const withWork = (base: Observation, work: NonNullable<Observation['process']['m
 });
 
 test('a place is named by its address, endpoint and Secret', () => {
-  assert.equal(placeOf(mirror), 'oci://registry.example.com/team/docs  registry');
-  assert.equal(placeOf({ ...mirror, secretName: undefined }), mirror.address);
-  assert.equal(placeOf(s3), 's3://bucket/docs https://s3.example.com registry');
-  assert.equal(placeOf({ ...mirror, address: 'x'.repeat(600) }).length, 512);
+  assert.equal(mirrorPlaceName(mirror), 'oci://registry.example.com/team/docs  registry');
+  assert.equal(mirrorPlaceName({ ...mirror, secretName: undefined }), mirror.address);
+  assert.equal(mirrorPlaceName(s3), 's3://bucket/docs https://s3.example.com registry');
+  assert.equal(mirrorPlaceName({ ...mirror, address: 'x'.repeat(600) }).length, 512);
 });
 
 for (const [name, reference, place, isThere] of [

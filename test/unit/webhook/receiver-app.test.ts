@@ -11,7 +11,7 @@ import { createLogger } from '../../../src/runtime/logger.ts';
 import { systemRandom } from '../../../src/runtime/random.ts';
 import { createClientRate } from '../../../src/webhook/client-rate.ts';
 import type { FoundHook } from '../../../src/webhook/hook-target.ts';
-import { type Outcome, type ReceiverAppOptions, receiverApp } from '../../../src/webhook/receiver-app.ts';
+import { type HookOutcome, type ReceiverAppOptions, receiverApp } from '../../../src/webhook/receiver-app.ts';
 import { readHookSecret } from '../../../src/webhook/verification.ts';
 import { ClusterError } from '../../../src/wire/cluster-error.ts';
 import { eventually } from '../../support/eventually.ts';
@@ -39,7 +39,7 @@ const ratesOf = (perMinute: number, clock: Pick<Clock, 'monotonic'> = systemCloc
 async function start(found: FoundHook | Error = wanted, options: Partial<ReceiverAppOptions> = {}) {
   const reads: string[] = [];
   const tokens: string[] = [];
-  const outcomes: Outcome[] = [];
+  const outcomes: HookOutcome[] = [];
   const log: string[] = [];
   const app = receiverApp({
     targets: {

@@ -11,7 +11,7 @@ import type { BundleIndex } from '../../../../src/bundle/bundle-index.ts';
 import { noBytes } from '../../../../src/bundle/bundle-index.ts';
 import { defaultLimits } from '../../../../src/bundle/limits.ts';
 import { maxIndexBytes, readCopyIndex } from '../../../../src/bundle/peer/copy-index.ts';
-import { runCopy } from '../../../../src/bundle/peer/copy-run.ts';
+import { runPeerCopy } from '../../../../src/bundle/peer/copy-run.ts';
 import { digestOf } from '../../../../src/bundle/store/digest.ts';
 import { formatIndex, parseIndex } from '../../../../src/bundle/store/index-document.ts';
 import { openBundleStore } from '../../../../src/bundle/store/store.ts';
@@ -61,7 +61,7 @@ afterEach(async () => {
 });
 
 function take(): Promise<BundleIndex> {
-  return runCopy(
+  return runPeerCopy(
     {
       task: 'copy',
       origin: peer.origin,

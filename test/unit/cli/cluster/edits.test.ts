@@ -3,11 +3,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
+  type EditVerb,
   gitChangeOf,
   managerOf,
   planEdit,
   questionOf,
-  type Verb,
 } from '../../../../src/cli/cluster/edits.ts';
 import type { Outcome } from '../../../../src/cli/exit-code.ts';
 import type { StaticExportObject } from '../../../../src/wire/cluster.ts';
@@ -48,7 +48,7 @@ function objectWith(spec: object = {}, status: object = {}): StaticExportObject 
 const candidate = { ...versionOf('20260108-030000-dddddddd'), reason: 'TooFewPages' };
 const rows: readonly (readonly [
   string,
-  Verb,
+  EditVerb,
   string | undefined,
   object,
   object,
@@ -158,7 +158,7 @@ for (const [name, verb, version, spec, status, patch, isRisky] of rows) {
   });
 }
 
-const refusals: readonly (readonly [string, Verb, string | undefined, object, string, Outcome?])[] = [
+const refusals: readonly (readonly [string, EditVerb, string | undefined, object, string, Outcome?])[] = [
   ['a promotion without a candidate', 'promote', undefined, {}, 'NoCandidate', 'cluster'],
   ['a promotion of another version', 'promote', oldest, { candidate }, 'VersionUnknown', 'cluster'],
   ['a rejection without a candidate', 'reject', undefined, {}, 'NoCandidate', 'cluster'],
@@ -197,7 +197,7 @@ test('the tool that manages the object is known by its marks', () => {
 });
 
 test('a change names the version that readers get, or never get', () => {
-  const planned = (verb: Verb) => planEdit(verb, objectWith({}, { candidate }), undefined, 'token');
+  const planned = (verb: EditVerb) => planEdit(verb, objectWith({}, { candidate }), undefined, 'token');
   assert.equal(planned('promote')?.requestedVersion, candidate.version);
   assert.equal(planned('rollback')?.requestedVersion, middle);
   assert.equal(planned('reject')?.rejectedVersion, candidate.version);
@@ -211,7 +211,7 @@ test('the question of a risky change names both versions, with their pages where
     candidate: { ...candidate, pages: 1 },
     history: [versionOf(newest), { ...versionOf(middle), pages: 3 }, versionOf(oldest)],
   };
-  const question = (verb: Verb, version: string, changed: object = {}) =>
+  const question = (verb: EditVerb, version: string, changed: object = {}) =>
     questionOf(verb, version, objectWith({}, { ...status, ...changed }));
   assert.equal(
     question('rollback', middle),
@@ -227,7 +227,7 @@ test('the question of a risky change names both versions, with their pages where
 });
 
 test('a change for git is the object with the fields to set, and the paths to remove', () => {
-  const of = (verb: Verb, spec: object, version?: string) => {
+  const of = (verb: EditVerb, spec: object, version?: string) => {
     const object = objectWith(spec);
     return gitChangeOf(object, planEdit(verb, object, version, 'token')?.patch ?? {});
   };

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { formatLogLine, linesOf, readLogLine } from '../../../../src/cli/cluster/log-line.ts';
+import { formatLogLine, programLogLines, readLogLine } from '../../../../src/cli/cluster/log-line.ts';
 import * as fc from '../../../support/properties.ts';
 
 const line = (fields: object) =>
@@ -43,7 +43,7 @@ test('property: lines do not depend on where the stream is cut', async () => {
       async function* chunks() {
         for (let at = 0; at < bytes.length; at += step) yield bytes.subarray(at, at + step);
       }
-      assert.deepEqual(await Array.fromAsync(linesOf(chunks())), lines);
+      assert.deepEqual(await Array.fromAsync(programLogLines(chunks())), lines);
     }),
   );
 });
@@ -53,5 +53,5 @@ test('a line longer than 1 MiB is dropped, and the next line is read', async () 
     for (let at = 0; at < 40; at += 1) yield Buffer.alloc(64 * 1024, 'x');
     yield Buffer.from('end\nnext\n');
   }
-  assert.deepEqual(await Array.fromAsync(linesOf(chunks())), ['next']);
+  assert.deepEqual(await Array.fromAsync(programLogLines(chunks())), ['next']);
 });

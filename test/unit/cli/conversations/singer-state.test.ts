@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, type TestContext, test } from 'node:test';
 import { openSingerState } from '../../../../src/cli/conversations/singer-state.ts';
-import { runExport } from '../../../../src/conversations/run.ts';
+import { exportTurns } from '../../../../src/conversations/run.ts';
 import { singerSink } from '../../../../src/conversations/sinks/singer-sink.ts';
 import { longestStepMs, shortestStepMs } from '../../../../src/conversations/windows.ts';
 import {
@@ -65,7 +65,7 @@ function tapOf(t: TestContext, change: (bookmark: object) => object = (bookmark)
     };
     let isCut = false;
     try {
-      await runExport(
+      await exportTurns(
         { project: 'p', since, until: undefined, lagMs: 900_000, lookBackMs: 7 * day, limit },
         {
           ...{ listing, state, sink: singerSink('p', take), clock, dropsResponse: false },

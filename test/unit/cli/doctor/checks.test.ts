@@ -2,11 +2,11 @@
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { Surroundings } from '../../../../src/cli/cluster/surroundings.ts';
+import type { Surroundings } from '../../../../src/cli/cluster/related-objects.ts';
 import { checkCodes } from '../../../../src/cli/doctor/check.ts';
+import type { ClusterFacts } from '../../../../src/cli/doctor/cluster-state.ts';
 import { ownFields } from '../../../../src/cli/doctor/definition-fields.ts';
 import { checksOf } from '../../../../src/cli/doctor/doctor-command.ts';
-import type { ClusterFacts } from '../../../../src/cli/doctor/facts.ts';
 import { installPermissions, type ReviewedPermission } from '../../../../src/cli/doctor/permissions.ts';
 import { isObjectTarget } from '../../../../src/staticexport/wanted.ts';
 import {
@@ -24,7 +24,7 @@ import {
   reviewed,
   surroundings,
   withConditions,
-} from './healthy-facts.ts';
+} from './healthy-state.ts';
 
 type Row = readonly [name: string, change: Partial<ClusterFacts>, expected: RegExp];
 const one = (around: Surroundings): Partial<ClusterFacts> => ({ exports: [around] });

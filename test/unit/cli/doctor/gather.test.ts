@@ -4,14 +4,14 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ClusterClient } from '../../../../src/cli/cluster/client.ts';
 import { isReadable } from '../../../../src/cli/cluster/reading.ts';
+import type { ClusterFacts } from '../../../../src/cli/doctor/cluster-state.ts';
 import { checksOf } from '../../../../src/cli/doctor/doctor-command.ts';
-import type { ClusterFacts } from '../../../../src/cli/doctor/facts.ts';
 import { gatherFacts, type Scope } from '../../../../src/cli/doctor/gather.ts';
 import { describePermission } from '../../../../src/cli/doctor/permissions.ts';
 import type { Call } from '../../../../src/kube/transport/transport.ts';
 import type { StaticExportObject } from '../../../../src/wire/cluster.ts';
 import { ClusterError } from '../../../../src/wire/cluster-error.ts';
-import { healthyStatus, metadata, now, surroundings } from './healthy-facts.ts';
+import { healthyStatus, metadata, now, surroundings } from './healthy-state.ts';
 
 const refused = new ClusterError('Forbidden', 'you have no permission');
 const unavailable = new ClusterError('Unavailable', 'no usable answer');

@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { clusterCommands } from '../../../../src/cli/commands/cluster-commands.ts';
-import { checkCodes, countStates, linesOf, passed, warned } from '../../../../src/cli/doctor/check.ts';
+import { checkBlocks, checkCodes, countStates, passed, warned } from '../../../../src/cli/doctor/check.ts';
 import { commandPermissions } from '../../../../src/cli/doctor/permissions.ts';
 import { plainScreen, renderBlocks, screenOf } from '../../../../src/cli/output/screen.ts';
 
@@ -31,7 +31,7 @@ test('a result for a person fits into 80 columns, and its remedy stands below it
       subject: 'StaticExport a/b',
     },
   ];
-  const lines = renderBlocks(linesOf(checks), screenOf({ isTTY: true, columns: 80 }, false, Number.NaN));
+  const lines = renderBlocks(checkBlocks(checks), screenOf({ isTTY: true, columns: 80 }, false, Number.NaN));
   for (const line of lines) assert.ok(line.length <= 80, line);
   assert.deepEqual(lines.slice(0, 4), ['Cluster', '  ok      NodeVersion: Node 24.', '', 'StaticExport a/b']);
   assert.deepEqual(lines.slice(-3), ['          → Wait.', '', '1 warning, 1 ok.']);
@@ -40,7 +40,7 @@ test('a result for a person fits into 80 columns, and its remedy stands below it
 
 test('a remedy that several results share stands once, below the last', () => {
   const shared = [warned('Permissions', 'One.', 'Ask.'), warned('Permissions', 'Two.', 'Ask.')];
-  const lines = renderBlocks(linesOf(shared), plainScreen);
+  const lines = renderBlocks(checkBlocks(shared), plainScreen);
   assert.deepEqual(lines.slice(1, 4), [
     '  warning Permissions: One.',
     '  warning Permissions: Two.',

@@ -7,7 +7,7 @@ import { zipOf } from '../../../../src/cli/doctor/zip-file.ts';
 import type { Call, Transport } from '../../../../src/kube/transport/transport.ts';
 import { ClusterError } from '../../../../src/wire/cluster-error.ts';
 import { readBytes } from '../../../support/read-archive.ts';
-import { facts, metadata, now, operator, surroundings } from './healthy-facts.ts';
+import { facts, metadata, now, operator, surroundings } from './healthy-state.ts';
 
 const key = 'svc_Kx81hT2mQ9';
 const signature = 'c2lnbmF0dXJl';

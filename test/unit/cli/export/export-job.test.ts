@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { CliError } from '../../../../src/cli/cli-error.ts';
 import { type ExportDependencies, exportSite } from '../../../../src/cli/export/export-job.ts';
-import type { ExportState, StateFolder } from '../../../../src/cli/export/export-state.ts';
+import type { StateFolder, StoredState } from '../../../../src/cli/export/export-state.ts';
 import { silentProgress } from '../../../../src/cli/output/progress.ts';
 import { type ExportApi, ExportApiError, type JobReport } from '../../../../src/export-api/answers.ts';
 import { Link } from '../../../../src/wire/link.ts';
@@ -34,7 +34,7 @@ function testEnvironment() {
   const polls = new Map<string, number>();
   /** Answers to the next polls. */
   const reports: JobReport[] = [];
-  let state: ExportState = {};
+  let state: StoredState = {};
   let uuids = 0;
   const nextUuid = (): string => {
     uuids += 1;

@@ -8,7 +8,7 @@ import { test } from 'node:test';
 import type { CommandResult } from '../../../../src/cli/context.ts';
 import {
   about,
-  failed,
+  failedCheck,
   findingsOfChecks,
   passed,
   skipped,
@@ -23,7 +23,7 @@ const checks = [
   passed('NodeVersion', 'Node is new enough.'),
   ...about('StaticExport docs/docs', [warned('LinkAge', 'The refresh is overdue.', 'Read the log.')]),
   skipped('Permissions', 'Not readable.'),
-  failed('ApiServer', 'The API server does not answer.', 'Check the kubeconfig.'),
+  failedCheck('ApiServer', 'The API server does not answer.', 'Check the kubeconfig.'),
 ];
 const doctor: CommandResult = {
   outcome: 'no',
@@ -59,7 +59,7 @@ test('a check that failed is an error with its remedy, a warning comes after it,
 
 test('there are at most ten findings, and no warning takes the place of an error', () => {
   const warnings = Array.from({ length: 12 }, () => warned('LinkAge', 'Late.', 'Wait.'));
-  const findings = findingsOfChecks([...warnings, failed('Operator', 'No operator.', 'Install it.')]);
+  const findings = findingsOfChecks([...warnings, failedCheck('Operator', 'No operator.', 'Install it.')]);
   const shown = findingsOf({ ...doctor, findings });
   assert.deepEqual([shown.length, shown[0]?.code], [10, 'Operator']);
 });

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { stripVTControlCharacters } from 'node:util';
 import { paintOf, paintOfExported } from '../../../../src/cli/cluster/summary.ts';
-import { linesOf, warned } from '../../../../src/cli/doctor/check.ts';
+import { checkBlocks, warned } from '../../../../src/cli/doctor/check.ts';
 import { relativeTime, withRelativeTimes } from '../../../../src/cli/output/amounts.ts';
 import { formatFailure, formatResult } from '../../../../src/cli/output/format.ts';
 import { columnsOf, marked, painted, type Screen } from '../../../../src/cli/output/paint.ts';
@@ -68,7 +68,7 @@ test('each state of a check has its colour, also one of seven letters', () => {
   const checks = (['ok', 'warning', 'error', 'skipped'] as const).map(
     (state) => ({ code: 'LinkAge', state, message: 'x' }) as const,
   );
-  const lines = renderBlocks(linesOf(checks), terminal(80, true)).slice(1, 5);
+  const lines = renderBlocks(checkBlocks(checks), terminal(80, true)).slice(1, 5);
   const words = [
     painted('ok', 'good'),
     painted('warning', 'unsure'),
@@ -93,7 +93,7 @@ test('text has the width of the terminal, at most 120 columns, and none in a pip
 test('a command of a remedy is a line of its own and never broken; its effect gives way', () => {
   const command = `kubectl annotate staticexport ${'d'.repeat(40)} -n team staticexport.dev/reconcile=$(date +%s)`;
   const check = renderBlocks(
-    linesOf([warned('OutputSecret', 'It is missing.', ['Run:', command])]),
+    checkBlocks([warned('OutputSecret', 'It is missing.', ['Run:', command])]),
     terminal(80),
   );
   assert.ok(check.includes(`            ${command}`), check.join('\n'));

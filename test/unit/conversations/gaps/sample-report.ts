@@ -2,7 +2,7 @@
 
 import { createPageMap, type PageMap } from '../../../../src/conversations/gaps/page-map.ts';
 import { pageTextHash } from '../../../../src/conversations/gaps/page-text.ts';
-import { createReport, missingPages, versionsOf } from '../../../../src/conversations/gaps/report.ts';
+import { createGapsReport, missingPages, versionsOf } from '../../../../src/conversations/gaps/report.ts';
 import { type GapReport, unpackWords } from '../../../../src/conversations/gaps/report-schema.ts';
 import { createSurvey, type SurveyedTurn } from '../../../../src/conversations/gaps/survey.ts';
 import { addVersion } from '../../../../src/conversations/gaps/versions.ts';
@@ -80,7 +80,7 @@ export function reportOf(
   const counting = createSurvey({ pages, versions, knownWords });
   for (const one of turns) counting.add(one);
   const survey = counting.result();
-  return createReport({
+  return createGapsReport({
     survey,
     pages,
     versions: seen === undefined ? versions : addVersion(versions, seen, missingPages(survey), at),

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createArrivals } from '../../../../src/export-service/crawler/arrivals.ts';
 import { type CrawlProgress, defaultCrawlLimits } from '../../../../src/export-service/crawler/contract.ts';
-import { createFrontier, type Outcome } from '../../../../src/export-service/crawler/frontier.ts';
+import { createFrontier, type FetchOutcome } from '../../../../src/export-service/crawler/frontier.ts';
 import { noLinks } from '../../../../src/export-service/crawler/references/body-links.ts';
 import type { ReferenceUse } from '../../../../src/export-service/crawler/references/reference.ts';
 
@@ -13,25 +13,28 @@ const link = (path: string, use: ReferenceUse = 'page') => ({
   use,
   isSitemap: false,
 });
-const page = (...paths: readonly string[]): Outcome => ({
+const page = (...paths: readonly string[]): FetchOutcome => ({
   kind: 'stored',
   body: { sha256: '', sizeBytes: 1 },
   isDocument: true,
   links: { ...noLinks, links: paths.map((path) => link(path)) },
 });
 
-const sitemap = (...links: readonly ReturnType<typeof link>[]): Outcome => ({
+const sitemap = (...links: readonly ReturnType<typeof link>[]): FetchOutcome => ({
   kind: 'stored',
   body: { sha256: '', sizeBytes: 1 },
   isDocument: false,
   links: { ...noLinks, links },
 });
-const absent: Outcome = { kind: 'absent', reason: 'NotFound' };
+const absent: FetchOutcome = { kind: 'absent', reason: 'NotFound' };
 const numbered = (count: number): readonly string[] =>
   Array.from({ length: count }, (_, index) => `/p${String(index).padStart(2, '0')}`);
 
 /** Crawls the answers, wave after wave. @returns the reports of each wave */
-function reportsOf(answers: Readonly<Record<string, Outcome>>, seeds: readonly ReturnType<typeof link>[]) {
+function reportsOf(
+  answers: Readonly<Record<string, FetchOutcome>>,
+  seeds: readonly ReturnType<typeof link>[],
+) {
   const frontier = createFrontier(defaultCrawlLimits, { isAllowed: () => true, sitemaps: [] });
   for (const seed of seeds) frontier.add(seed, 0);
   const waves: CrawlProgress[][] = [];

@@ -5,8 +5,8 @@ import { test } from 'node:test';
 import { type CrawlLimits, defaultCrawlLimits } from '../../../../src/export-service/crawler/contract.ts';
 import {
   createFrontier,
+  type FetchOutcome,
   type Frontier,
-  type Outcome,
 } from '../../../../src/export-service/crawler/frontier.ts';
 import type { BodyLink, BodyLinks } from '../../../../src/export-service/crawler/references/body-links.ts';
 import type { ReferenceUse } from '../../../../src/export-service/crawler/references/reference.ts';
@@ -24,16 +24,23 @@ function linksTo(...links: readonly BodyLink[]): BodyLinks {
   return { links, external: [], unsafe: [], originSpelled: 0, queriesDropped: 0, isPartial: false };
 }
 
-const stored = (content: string, isDocument: boolean, ...links: readonly BodyLink[]): Outcome => ({
+const stored = (content: string, isDocument: boolean, ...links: readonly BodyLink[]): FetchOutcome => ({
   kind: 'stored',
   body: { sha256: content, sizeBytes: 1 },
   isDocument,
   links: linksTo(...links),
 });
-const redirect = (to: string): Outcome => ({ kind: 'redirect', to: link(to, 'page').address, fragment: '' });
+const redirect = (to: string): FetchOutcome => ({
+  kind: 'redirect',
+  to: link(to, 'page').address,
+  fragment: '',
+});
 
 /** Visits all there is, answering from a table; 404 for what is not in it. */
-function runThrough(site: Readonly<Record<string, Outcome>>, limits: Partial<CrawlLimits> = {}): Frontier {
+function runThrough(
+  site: Readonly<Record<string, FetchOutcome>>,
+  limits: Partial<CrawlLimits> = {},
+): Frontier {
   const frontier = createFrontier({ ...defaultCrawlLimits, ...limits }, openRobots);
   frontier.add(link('/', 'page'), 0);
   for (let wave = frontier.nextWave(); wave.length > 0; wave = frontier.nextWave()) {
@@ -158,8 +165,8 @@ test('for any site no address is visited twice, limits apply, and a second run g
         stored(content, isDocument, ...links.map(([to, as]) => link(to, as))),
       ),
     path.map(redirect),
-    fc.constant<Outcome>({ kind: 'redirect', to: undefined, fragment: '' }),
-    fc.constant<Outcome>({ kind: 'absent', reason: 'NotFound' }),
+    fc.constant<FetchOutcome>({ kind: 'redirect', to: undefined, fragment: '' }),
+    fc.constant<FetchOutcome>({ kind: 'absent', reason: 'NotFound' }),
   );
   fc.assert(
     fc.property(fc.dictionary(path, outcome, { maxKeys: 9 }), (site) => {

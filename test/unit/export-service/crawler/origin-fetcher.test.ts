@@ -3,7 +3,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
-import { type Answer, createOriginFetcher } from '../../../../src/export-service/crawler/origin-fetcher.ts';
+import {
+  createOriginFetcher,
+  type OriginAnswer,
+} from '../../../../src/export-service/crawler/origin-fetcher.ts';
 import { createScope } from '../../../../src/export-service/crawler/site-scope.ts';
 import { userAgent } from '../../../../src/runtime/version.ts';
 import type { Served } from '../../../fixtures/sites/trap-site.ts';
@@ -19,7 +22,7 @@ async function getOne(
   t: Parameters<typeof serveSite>[0],
   answer: Answering,
   maxFileBytes = 100_000,
-): Promise<Answer<string>> {
+): Promise<OriginAnswer<string>> {
   const { origin } = await serveSite(t, answer);
   const limits = { concurrency: 1, requestTimeoutMs: 10_000, maxFileBytes };
   const fetcher = createOriginFetcher(createScope('docs.example.com', origin), limits, true, steppingClock());
@@ -44,7 +47,7 @@ for (const [coding, body] of encoded) {
   });
 }
 
-const answers: readonly (readonly [string, Served, Answer<string>])[] = [
+const answers: readonly (readonly [string, Served, OriginAnswer<string>])[] = [
   ['404', { status: 404 }, { kind: 'absent', reason: 'NotFound' }],
   [
     '404 with a page of its own',

@@ -5,7 +5,7 @@ import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import { loadLinkSecret, openDatabase } from '../../../../src/export-service/store/database.ts';
+import { loadLinkSecret, openJobDatabase } from '../../../../src/export-service/store/database.ts';
 import { createJobStore } from '../../../../src/export-service/store/jobs.ts';
 import { systemRandom } from '../../../../src/runtime/random.ts';
 
@@ -13,24 +13,24 @@ const folder = mkdtempSync(join(tmpdir(), 'database-'));
 after(() => rmSync(folder, { recursive: true }));
 
 test('the link secret is made at the first start, stays the same, and only its owner can read it', async () => {
-  const first = await openDatabase(folder);
+  const first = await openJobDatabase(folder);
   const secret = loadLinkSecret(first, systemRandom);
   assert.equal(secret.byteLength, 32);
   for (const name of readdirSync(folder)) {
     assert.equal(statSync(join(folder, name)).mode & 0o777, 0o600, name);
   }
   first.close();
-  const second = await openDatabase(folder);
+  const second = await openJobDatabase(folder);
   assert.deepEqual(Buffer.from(loadLinkSecret(second, systemRandom)), Buffer.from(secret));
   second.close();
 });
 
 test('a data folder of an older version keeps its jobs', async () => {
-  const older = await openDatabase(folder);
+  const older = await openJobDatabase(folder);
   createJobStore(older).start({ id: 'a', domain: 'docs.example.com', now: 1, maxQueued: 1 });
   older.connection.exec('DROP TABLE link_secret; PRAGMA user_version = 2;');
   older.close();
-  const newer = await openDatabase(folder);
+  const newer = await openJobDatabase(folder);
   assert.equal(createJobStore(newer).find('a')?.status, 'queued');
   assert.equal(loadLinkSecret(newer, systemRandom).byteLength, 32);
   newer.close();

@@ -5,7 +5,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
-import { type Database, openDatabase } from '../../../../src/export-service/store/database.ts';
+import { type Database, openJobDatabase } from '../../../../src/export-service/store/database.ts';
 import { createJobStore, type JobStore } from '../../../../src/export-service/store/jobs.ts';
 import { PublishableError } from '../../../../src/wire/publishable-error.ts';
 
@@ -23,7 +23,7 @@ afterEach(() => {
 });
 
 async function reopen(): Promise<void> {
-  database = await openDatabase(folder);
+  database = await openJobDatabase(folder);
   store = createJobStore(database);
 }
 
@@ -174,7 +174,7 @@ test('a key whose job was removed starts a new job', () => {
 
 test('a second process on the same folder is refused', async () => {
   await assert.rejects(
-    () => openDatabase(folder),
+    () => openJobDatabase(folder),
     (error) =>
       error instanceof PublishableError && error.code === 'StoreBusy' && /another/.test(error.message),
   );
@@ -184,15 +184,15 @@ test('a data folder of a newer version, and a path that is not a folder, are ref
   database.connection.exec('PRAGMA user_version = 99');
   database.close();
   await assert.rejects(
-    () => openDatabase(folder),
+    () => openJobDatabase(folder),
     (error) => error instanceof PublishableError && error.code === 'StoreTooNew',
   );
   await assert.rejects(
-    () => openDatabase('/dev/null/data'),
+    () => openJobDatabase('/dev/null/data'),
     (error) => error instanceof PublishableError && error.code === 'StoreUnusable',
   );
   await assert.rejects(
-    () => openDatabase('/proc/data'),
+    () => openJobDatabase('/proc/data'),
     (error) => error instanceof PublishableError && error.code === 'StoreUnusable',
   );
   rmSync(join(folder, 'state.sqlite'));

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type Refusal, readRefusal } from '../../../../src/kube/transport/refusal.ts';
+import { type ClusterRefusal, readRefusal } from '../../../../src/kube/transport/refusal.ts';
 import { type ObjectAddress, secrets, staticExports } from '../../../../src/kube/transport/resource-path.ts';
 
 const now = Date.parse('2026-11-21T10:00:00Z');
@@ -14,7 +14,7 @@ const status = (code: number, reason: string, more: object = {}) => ({
   body: { kind: 'Status', code, reason, message: 'svc_secret was sent', ...more },
 });
 
-const rows: readonly (readonly [name: string, refusal: Refusal, code: string, message: RegExp])[] = [
+const rows: readonly (readonly [name: string, refusal: ClusterRefusal, code: string, message: RegExp])[] = [
   [
     'no object',
     status(404, 'NotFound', { details: { name: 'docs-bundle', kind: 'secrets' } }),
@@ -98,7 +98,7 @@ test('a collection that is not known means a missing CRD', () => {
   assert.match(error.message, /does not know staticexports.staticexport.dev; install the CRD/);
 });
 
-const waits: readonly (readonly [Partial<Refusal>, number | undefined])[] = [
+const waits: readonly (readonly [Partial<ClusterRefusal>, number | undefined])[] = [
   [{ retryAfterHeader: '3' }, 3_000],
   [{ retryAfterHeader: 'Sat, 21 Nov 2026 10:00:05 GMT' }, 5_000],
   [{ retryAfterHeader: '86400' }, 60_000],

@@ -4,9 +4,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { UnansweredError } from '../../../../src/kube/transport/exchange.ts';
 import {
+  type CallProgress,
   isWorthResending,
   maxAttempts,
-  type Progress,
   retryDelayMs,
 } from '../../../../src/kube/transport/retry.ts';
 
@@ -14,7 +14,7 @@ const waits: readonly (readonly [
   name: string,
   httpStatus: number,
   retryAfterMs: number | undefined,
-  progress: Partial<Progress>,
+  progress: Partial<CallProgress>,
   waitMs: number | undefined,
 ])[] = [
   ['429 that says when', 429, 2_000, {}, 2_000],

@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { findCredentials } from '../../../../src/mirror/registry/docker-config.ts';
 import { readRegistryCredentials } from '../../../../src/mirror/registry/registry-credentials.ts';
-import { type Repository, readRepository } from '../../../../src/mirror/registry/repository.ts';
+import { type RegistryRepository, readRepository } from '../../../../src/mirror/registry/repository.ts';
 import { PublishableError } from '../../../../src/wire/publishable-error.ts';
 import * as fc from '../../../support/properties.ts';
 import { runToItsEnd } from '../../../support/watchdog.ts';
@@ -13,7 +13,7 @@ import { runToItsEnd } from '../../../support/watchdog.ts';
 const repository = readRepository('oci://registry.example.com/docs/site');
 const pair = (text: string): string => Buffer.from(text).toString('base64');
 const configOf = (auths: unknown, more: object = {}): string => JSON.stringify({ auths, ...more });
-const usernameOf = (config: string, of: Repository): string | undefined => {
+const usernameOf = (config: string, of: RegistryRepository): string | undefined => {
   const found = findCredentials(config, of);
   return found?.kind === 'password' ? found.username : undefined;
 };

@@ -5,7 +5,7 @@ import fs, { existsSync, writeFileSync } from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
 import { afterEach, mock, test } from 'node:test';
-import { runCopy } from '../../../../src/mirror/task/copy-run.ts';
+import { runMirrorCopy } from '../../../../src/mirror/task/copy-run.ts';
 import type { CopyReport } from '../../../../src/mirror/task/mirror-task.ts';
 import { claimPlace, ownerTag } from '../../../../src/mirror/task/owner-record.ts';
 import { PublishableError } from '../../../../src/wire/publishable-error.ts';
@@ -27,7 +27,7 @@ afterEach(() => {
 test('a copy holds the whole content under the digest of the inspection', async () => {
   const carrier = createMemoryCarrier();
   const reports: CopyReport[] = [];
-  const { inspected, copy } = await runCopy(copyTask(), carrier, copyContext(reports), never);
+  const { inspected, copy } = await runMirrorCopy(copyTask(), carrier, copyContext(reports), never);
   assert.equal(inspected.pages, 2);
   assert.deepEqual(await carrier.listTags(never), [inspected.digest]);
   const [, , layer] = [...carrier.blobs.values()];
@@ -42,10 +42,15 @@ test('a copy holds the whole content under the digest of the inspection', async 
 
 test('a second copy, and one of an archive with another form, write nothing', async () => {
   const carrier = createMemoryCarrier();
-  const first = await runCopy(copyTask(), carrier, copyContext(), never);
+  const first = await runMirrorCopy(copyTask(), carrier, copyContext(), never);
   carrier.calls.length = 0;
   const wrapped = Object.fromEntries(Object.entries(site).map(([name, bytes]) => [`top/${name}`, bytes]));
-  const second = await runCopy(copyTask(wrapped, { compression: 'Gzip' }), carrier, copyContext(), never);
+  const second = await runMirrorCopy(
+    copyTask(wrapped, { compression: 'Gzip' }),
+    carrier,
+    copyContext(),
+    never,
+  );
   const notes = [{ code: 'WrappingFolderRemoved', count: 1, example: '"top"' }];
   assert.deepEqual(second, { ...first, inspected: { ...first.inspected, notes } });
   assert.deepEqual(carrier.calls, ['readManifest', 'readManifest', 'readBlob']);
@@ -57,7 +62,7 @@ test('a mirror that refuses is found out before the download', async () => {
   carrier.beforeCall = () => {
     throw denied;
   };
-  await assert.rejects(runCopy(copyTask(), carrier, copyContext(reports), never), failsWith('Denied'));
+  await assert.rejects(runMirrorCopy(copyTask(), carrier, copyContext(reports), never), failsWith('Denied'));
   assert.deepEqual(reports, []);
 });
 
@@ -70,7 +75,7 @@ test('a mirror that is silent ends after 2 minutes, before the download', async 
         signal.addEventListener('abort', () => reject(signal.reason));
       }),
   };
-  const copying = runCopy(copyTask(), silent, { ...copyContext(), clock }, never);
+  const copying = runMirrorCopy(copyTask(), silent, { ...copyContext(), clock }, never);
   const refused = assert.rejects(copying, failsWith('Unreachable', /within 120 s/, true));
   await clock.pass(120_000);
   await refused;
@@ -79,16 +84,21 @@ test('a mirror that is silent ends after 2 minutes, before the download', async 
 test('a place is claimed before its first copy, and refused to another resource', async () => {
   const carrier = createMemoryCarrier();
   const exclusive = { ...place, isExclusive: true };
-  const { inspected } = await runCopy(copyTask(site, { place: exclusive }), carrier, copyContext(), never);
+  const { inspected } = await runMirrorCopy(
+    copyTask(site, { place: exclusive }),
+    carrier,
+    copyContext(),
+    never,
+  );
   assert.deepEqual(await carrier.listTags(never), [inspected.digest, ownerTag].sort());
   const stranger = { ...place, owner: { ...place.owner, name: 'blog', uid: 'uid-2' } };
-  const refused = runCopy(copyTask(site, { place: stranger }), carrier, copyContext(), never);
+  const refused = runMirrorCopy(copyTask(site, { place: stranger }), carrier, copyContext(), never);
   await assert.rejects(refused, failsWith('OwnedElsewhere', /docs\/site/));
 });
 
 test('an archive without retention claims nothing', async () => {
   const carrier = createMemoryCarrier();
-  await runCopy(copyTask(), carrier, copyContext(), never);
+  await runMirrorCopy(copyTask(), carrier, copyContext(), never);
   assert.ok(!carrier.tags.has(ownerTag));
   await claimPlace(carrier, place.owner, never);
 });
@@ -102,7 +112,7 @@ for (const [name, bytes, code] of archives) {
   test(`${name} is an error of the archive, and nothing is written`, async () => {
     const carrier = createMemoryCarrier();
     const task = copyTask(bytes);
-    await assert.rejects(runCopy(task, carrier, copyContext(), never), { code });
+    await assert.rejects(runMirrorCopy(task, carrier, copyContext(), never), { code });
     assert.deepEqual([...carrier.tags], []);
     assert.ok(!existsSync(task.prepare.workDir));
   });
@@ -111,7 +121,7 @@ for (const [name, bytes, code] of archives) {
 test('other content than was expected is an error of the archive', async () => {
   const carrier = createMemoryCarrier();
   const task = copyTask(site, { prepare: { expectedDigest: 'f'.repeat(64) } });
-  await assert.rejects(runCopy(task, carrier, copyContext(), never), { code: 'DigestMismatch' });
+  await assert.rejects(runMirrorCopy(task, carrier, copyContext(), never), { code: 'DigestMismatch' });
   assert.deepEqual([...carrier.tags], []);
 });
 
@@ -123,7 +133,7 @@ for (const call of ['readManifest', 'writeBlob', 'writeManifest', 'readBlob']) {
       if (isOpen && one === call) throw denied;
       isOpen ||= one === 'readManifest';
     };
-    const { inspected, copy } = await runCopy(copyTask(), carrier, copyContext(), never);
+    const { inspected, copy } = await runMirrorCopy(copyTask(), carrier, copyContext(), never);
     assert.equal(inspected.pages, 2);
     assert.ok(copy.kind === 'failed');
     assert.equal(copy.failure.code, 'Denied');
@@ -133,9 +143,9 @@ for (const call of ['readManifest', 'writeBlob', 'writeManifest', 'readBlob']) {
 
 test('a copy whose content is not that of its digest is reported, with the tag to remove', async () => {
   const carrier = createMemoryCarrier();
-  const { inspected } = await runCopy(copyTask(), carrier, copyContext(), never);
+  const { inspected } = await runMirrorCopy(copyTask(), carrier, copyContext(), never);
   const other = createMemoryCarrier();
-  const changed = await runCopy(
+  const changed = await runMirrorCopy(
     copyTask({ ...site, 'index.html': '<h1>Changed' }),
     other,
     copyContext(),
@@ -146,7 +156,7 @@ test('a copy whose content is not that of its digest is reported, with the tag t
     inspected.digest,
   );
   other.tags.set(inspected.digest, Buffer.from(forged));
-  const { copy } = await runCopy(copyTask(), other, copyContext(), never);
+  const { copy } = await runMirrorCopy(copyTask(), other, copyContext(), never);
   assert.ok(copy.kind === 'failed');
   assert.equal(copy.failure.code, 'BlobDamaged');
   assert.ok(copy.failure.message.includes(`(DigestMismatch). Remove the tag ${inspected.digest}`));
@@ -163,7 +173,7 @@ for (const [code, reported] of [
     });
     syncBuiltinESMExports();
     const carrier = createMemoryCarrier();
-    const { inspected, copy } = await runCopy(task, carrier, copyContext(), never);
+    const { inspected, copy } = await runMirrorCopy(task, carrier, copyContext(), never);
     assert.equal(inspected.pages, 2);
     assert.ok(copy.kind === 'failed');
     assert.equal(copy.failure.code, reported);
@@ -175,7 +185,7 @@ test('a work folder that cannot be made ends the copy, not the inspection', asyn
   const file = join(folder, 'a-file');
   writeFileSync(file, '');
   const task = copyTask(site, { prepare: { workDir: join(file, 'work') } });
-  const { inspected, copy } = await runCopy(task, createMemoryCarrier(), copyContext(), never);
+  const { inspected, copy } = await runMirrorCopy(task, createMemoryCarrier(), copyContext(), never);
   assert.equal(inspected.pages, 2);
   assert.ok(copy.kind === 'failed');
   assert.equal(copy.failure.code, 'WorkFailed');
@@ -187,6 +197,6 @@ test('limits that fit a zip fit its copy, whose headers are larger', async () =>
   const { limits } = task.prepare;
   const tight = { ...limits, maxTotalBytes: 200 * 1024 + 4096, maxArchiveBytes: 300 * 1024 };
   const prepare = { ...task.prepare, limits: tight };
-  const { copy } = await runCopy({ ...task, prepare }, createMemoryCarrier(), copyContext(), never);
+  const { copy } = await runMirrorCopy({ ...task, prepare }, createMemoryCarrier(), copyContext(), never);
   assert.equal(copy.kind, 'copied');
 });

@@ -8,7 +8,7 @@ import { pathToFileURL } from 'node:url';
 import { defaultLimits } from '../../../../src/bundle/limits.ts';
 import type { PrepareTask } from '../../../../src/bundle/prepare/preparation.ts';
 import type { CopyContext } from '../../../../src/mirror/task/copy-run.ts';
-import type { CopyReport, CopyTask, SentPlace } from '../../../../src/mirror/task/mirror-task.ts';
+import type { CopyReport, MirrorCopyTask, SentPlace } from '../../../../src/mirror/task/mirror-task.ts';
 import { systemClock } from '../../../../src/runtime/clock.ts';
 import { type TarFiles, tarOf } from '../../../support/tar-builder.ts';
 
@@ -35,12 +35,12 @@ export const place: SentPlace = {
   isExclusive: false,
 };
 
-type CopyChange = Partial<Omit<CopyTask, 'prepare'>> & { readonly prepare?: Partial<PrepareTask> };
+type CopyChange = Partial<Omit<MirrorCopyTask, 'prepare'>> & { readonly prepare?: Partial<PrepareTask> };
 
 export interface TaskBuilder {
   /** Removed after the tests of the file. */
   readonly folder: string;
-  copyTask(files?: TarFiles | Buffer, change?: CopyChange): CopyTask;
+  copyTask(files?: TarFiles | Buffer, change?: CopyChange): MirrorCopyTask;
 }
 
 /** One for each test file, because files that share a process have hooks of their own. */

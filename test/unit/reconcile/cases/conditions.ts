@@ -3,7 +3,7 @@
 
 import { adopt } from '../../../../src/reconcile/adopt.ts';
 import { classify } from '../../../../src/reconcile/classify.ts';
-import { placeOf } from '../../../../src/reconcile/mirror.ts';
+import { mirrorPlaceName } from '../../../../src/reconcile/mirror.ts';
 import type { Observation } from '../../../../src/reconcile/observation.ts';
 import { statusOf } from '../../../../src/reconcile/status/status.ts';
 import type { Status, TargetStatus } from '../../../../src/staticexport/status-schema.ts';
@@ -73,7 +73,9 @@ export const withoutCopy = (base: Observation): Observation =>
   withStatus(base, { active: { ...active, ref, mirrorCheckTime: at(-60), copyLossTime: at(-1) } });
 /** The mirror operation failed at the place that the spec names. */
 export const withMirrorFailure = (base: Observation, reason: string, message = 'Detail.'): Observation =>
-  withStatus(base, { failures: { mirror: { ...failure, reason, message, subject: placeOf(mirror) } } });
+  withStatus(base, {
+    failures: { mirror: { ...failure, reason, message, subject: mirrorPlaceName(mirror) } },
+  });
 export const refusedKey = { secretVersion: 'u/1', reason: 'Unauthorized' as const, refusalTime: at(-1) };
 /** A finished export that is not published, for this reason. */
 export const held = (reason: string): Observation =>

@@ -1,7 +1,7 @@
 // Observations for tests: a calm one with modifiers, and an arbitrary of every combination of a stored status, an
 // output and a process.
 
-import { placeOf } from '../../../../src/reconcile/mirror.ts';
+import { mirrorPlaceName } from '../../../../src/reconcile/mirror.ts';
 import type { Observation } from '../../../../src/reconcile/observation.ts';
 import { hashInputs } from '../../../../src/reconcile/spread.ts';
 import { exportCauses, type Status, verdicts } from '../../../../src/staticexport/status-schema.ts';
@@ -99,7 +99,7 @@ const failure = fc.record({
     'MirrorUnreachable',
     'ContentChanged',
   ),
-  subject: orNothing(fc.constantFrom('se_1', 'se_2', inputHash, placeOf(mirror))),
+  subject: orNothing(fc.constantFrom('se_1', 'se_2', inputHash, mirrorPlaceName(mirror))),
   request: orNothing(fc.constantFrom('one', 'two')),
   refreshRequest: orNothing(fc.constantFrom('three', 'four')),
   secretVersion: orNothing(fc.constantFrom('u/1', 'u/2')),

@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import { adopt } from '../../../../src/reconcile/adopt.ts';
 import { choose } from '../../../../src/reconcile/choose.ts';
 import { classify } from '../../../../src/reconcile/classify.ts';
-import { placeOf } from '../../../../src/reconcile/mirror.ts';
+import { mirrorPlaceName } from '../../../../src/reconcile/mirror.ts';
 import type { Observation } from '../../../../src/reconcile/observation.ts';
 import type { ActionResult } from '../../../../src/reconcile/result.ts';
 import {
@@ -163,14 +163,14 @@ test('a failure of the mirror counts up at one place, and changes neither refere
     retryTime: at(30),
     reason: 'Denied',
     message: denied.message,
-    subject: placeOf(mirror),
+    subject: mirrorPlaceName(mirror),
   });
   const second = settleMirrorFailure({ ...copied, status: first }, denied).failures?.mirror;
   assert.deepEqual([second?.count, second?.retryTime], [2, at(60)]);
   const moved = { ...mirror, address: 'oci://registry.example.com/team/other' };
   const elsewhere = settleMirrorFailure(withWanted({ ...copied, status: first }, { mirror: moved }), denied)
     .failures?.mirror;
-  assert.deepEqual([elsewhere?.count, elsewhere?.subject], [1, placeOf(moved)]);
+  assert.deepEqual([elsewhere?.count, elsewhere?.subject], [1, mirrorPlaceName(moved)]);
 });
 
 test('a failure without a mirror is dropped', () => {

@@ -4,9 +4,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
   allowsRange,
+  bodyFingerprint,
   entityTagOf,
   findKnownTag,
-  fingerprintOf,
   matchesStrongly,
   type SendableForms,
   variantTagOf,
@@ -56,10 +56,10 @@ const gzip = variantTagOf(tag, 'gzip', 7);
 test('the tag of a precompressed variant names its content, its encoding, and its very bytes', () => {
   assert.equal(br, '"0123456789abcdef0123456789abcdef-br-123456789abcd"');
   assert.equal(gzip, '"0123456789abcdef0123456789abcdef-gzip-0000000000007"');
-  assert.equal(fingerprintOf(`fffffffffffff${'0'.repeat(51)}`), 0xfffffffffffff);
+  assert.equal(bodyFingerprint(`fffffffffffff${'0'.repeat(51)}`), 0xfffffffffffff);
   assert.notEqual(
-    fingerprintOf(`123456789abcd${'0'.repeat(51)}`),
-    fingerprintOf(`123456789abce${'0'.repeat(51)}`),
+    bodyFingerprint(`123456789abcd${'0'.repeat(51)}`),
+    bodyFingerprint(`123456789abce${'0'.repeat(51)}`),
   );
 });
 

@@ -9,7 +9,7 @@ import {
   type FailedAttempt,
   identityOf,
   maxRefusals,
-  recordFailure,
+  noteSourceFailure,
   type SourceDecision,
   type SourceInput,
   servedRefusalFactor,
@@ -277,32 +277,32 @@ test('waits grow to a minute, spread by a quarter, and start again with other co
   let failed: FailedAttempt | undefined;
   const waits: number[] = [];
   for (let tries = 0; tries < 9; tries += 1) {
-    failed = recordFailure(failed, published(), 'transient', now, 0.5);
+    failed = noteSourceFailure(failed, published(), 'transient', now, 0.5);
     waits.push(failed.waitMs);
   }
   assert.deepEqual(waits, [1000, 2000, 4000, 8000, 16_000, 32_000, 60_000, 60_000, 60_000]);
-  assert.equal(recordFailure(undefined, published(), 'transient', now, 0).waitMs, 750);
-  assert.equal(recordFailure(failed, published({ version: 'v3' }), 'transient', now, 0.5).count, 1);
-  assert.equal(recordFailure(failed, published({ link: fresh }), 'transient', now, 0.5).count, 10);
+  assert.equal(noteSourceFailure(undefined, published(), 'transient', now, 0).waitMs, 750);
+  assert.equal(noteSourceFailure(failed, published({ version: 'v3' }), 'transient', now, 0.5).count, 1);
+  assert.equal(noteSourceFailure(failed, published({ link: fresh }), 'transient', now, 0.5).count, 10);
 });
 
 test('refusals of one content are counted across its links', () => {
   let failed: FailedAttempt | undefined;
   for (const one of [first, fresh])
-    failed = recordFailure(failed, published({ link: one }), 'rejected', now, 0.5);
+    failed = noteSourceFailure(failed, published({ link: one }), 'rejected', now, 0.5);
   assert.equal(failed?.refusals, 2);
 });
 
 test('a rejected archive waits five to fifteen minutes, in every spread', () => {
   for (const fraction of [0, 0.5, 0.999]) {
-    const { waitMs } = recordFailure(undefined, published(), 'rejected', now, fraction);
+    const { waitMs } = noteSourceFailure(undefined, published(), 'rejected', now, fraction);
     assert.ok(waitMs >= 5 * 60_000 && waitMs <= 15 * 60_000, `${waitMs} ms`);
   }
 });
 
 test('a full store is retried after a quarter of an hour or more, and a new link changes nothing', () => {
   for (const fraction of [0, 0.5, 0.999]) {
-    const failed = recordFailure(undefined, published(), 'no-room', now, fraction);
+    const failed = noteSourceFailure(undefined, published(), 'no-room', now, fraction);
     assert.ok(failed.waitMs >= 15 * 60_000, `${failed.waitMs} ms`);
     const facts = {
       active: undefined,

@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type FoundPlace, findMirrorPlace } from '../../../../src/loop/inspection/mirror-place.ts';
+import { type FoundMirrorAccess, findMirrorAccess } from '../../../../src/loop/inspection/mirror-access.ts';
 import type { MirrorPlace, Mirrors } from '../../../../src/loop/ports.ts';
 import { noMirrors } from '../../../../src/loop/ports.ts';
 import type { WantedMirror } from '../../../../src/staticexport/wanted-mirror.ts';
@@ -17,7 +17,7 @@ type Asked = readonly [place: Omit<MirrorPlace, 'secret'>, hasSecret: boolean];
 function openAllowed(refuse: Mirrors['refuse'] = () => undefined): {
   readonly recorded: Recorded;
   readonly asked: Asked[];
-  readonly find: (wanted?: WantedMirror) => Promise<FoundPlace>;
+  readonly find: (wanted?: WantedMirror) => Promise<FoundMirrorAccess>;
 } {
   const asked: Asked[] = [];
   const recorded = openRecorded();
@@ -32,7 +32,7 @@ function openAllowed(refuse: Mirrors['refuse'] = () => undefined): {
   simulation.cluster.putSecret(registry, { username: 'robot', password: 's3cret' });
   const metadata = simulation.object()?.metadata ?? assert.fail();
   const find = (wanted = mirror) =>
-    findMirrorPlace(wanted, { ...metadata, uid: 'uid-1' }, { ...context, mirrors }, signal);
+    findMirrorAccess(wanted, { ...metadata, uid: 'uid-1' }, { ...context, mirrors }, signal);
   return { recorded, asked, find };
 }
 

@@ -4,7 +4,7 @@
 import type { StaticExportObject } from '../../wire/cluster.ts';
 import type { Lease, OperatorsReading } from '../cluster/operators.ts';
 import type { Reading } from '../cluster/reading.ts';
-import type { Surroundings } from '../cluster/surroundings.ts';
+import type { Surroundings } from '../cluster/related-objects.ts';
 import type { ReviewedPermission } from './permissions.ts';
 
 export interface ProgramFacts {

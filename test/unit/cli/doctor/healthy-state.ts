@@ -2,12 +2,12 @@
 
 import type { Lease, Operator } from '../../../../src/cli/cluster/operators.ts';
 import type { Unreadable } from '../../../../src/cli/cluster/reading.ts';
-import type { Surroundings, UsingPod } from '../../../../src/cli/cluster/surroundings.ts';
+import type { Surroundings, UsingPod } from '../../../../src/cli/cluster/related-objects.ts';
 import type { Pod } from '../../../../src/cli/cluster/workloads.ts';
 import type { Check } from '../../../../src/cli/doctor/check.ts';
+import type { ClusterFacts, DefinitionFacts } from '../../../../src/cli/doctor/cluster-state.ts';
 import { ownFields } from '../../../../src/cli/doctor/definition-fields.ts';
 import { checksOf } from '../../../../src/cli/doctor/doctor-command.ts';
-import type { ClusterFacts, DefinitionFacts } from '../../../../src/cli/doctor/facts.ts';
 import { commandPermissions, type ReviewedPermission } from '../../../../src/cli/doctor/permissions.ts';
 import { parseStaticExport } from '../../../../src/staticexport/parse.ts';
 import { applyDefaults } from '../../../../src/staticexport/wanted.ts';

@@ -8,7 +8,7 @@ import type { Status, TargetStatus } from '../../staticexport/status-schema.ts';
 import {
   applyDefaults,
   isObjectTarget,
-  kindOf,
+  targetKindOf,
   type Wanted,
   type WantedGitTarget,
   type WantedObjectTarget,
@@ -22,12 +22,12 @@ import { readServerStatus, type Server, serverOf } from './servers.ts';
 import { judgeServing, type Serving } from './serving.ts';
 import { listPods, type Pod } from './workloads.ts';
 
-export type ObjectKind = ReturnType<typeof kindOf>;
+export type ObjectKind = ReturnType<typeof targetKindOf>;
 
 const resources = { ...foreignResources, Secret: secrets, ConfigMap: configMaps };
 export type MetadataReading = Reading<FoundMetadata | undefined>;
 
-export interface FoundTarget {
+export interface TargetReading {
   readonly wanted: WantedObjectTarget;
   readonly found: MetadataReading;
   /** As the operator last wrote it. */
@@ -58,7 +58,7 @@ export interface Surroundings {
   readonly key: MetadataReading | undefined;
   readonly outputSecret: MetadataReading | undefined;
   readonly outputConfigMap: MetadataReading | undefined;
-  readonly targets: readonly FoundTarget[];
+  readonly targets: readonly TargetReading[];
   readonly gitTargets: readonly FoundGitTarget[];
   /** By namespace: the own one first, then those of targets. */
   readonly pods: ReadonlyMap<string, Reading<readonly UsingPod[]>>;
@@ -109,7 +109,7 @@ export async function readSurroundings(
   const used = new Set([
     idOf('Secret', output),
     idOf('ConfigMap', output),
-    ...targets.map((target) => idOf(kindOf(target), target)),
+    ...targets.map((target) => idOf(targetKindOf(target), target)),
   ]);
   const namespaces = [...new Set([namespace, ...targets.map((target) => target.namespace)])];
   const [key, outputSecret, outputConfigMap, foundTargets, pods] = await Promise.all([
@@ -119,7 +119,7 @@ export async function readSurroundings(
     Promise.all(
       targets.map(async (target) => ({
         wanted: target,
-        found: await metadataOf(resources[kindOf(target)], {
+        found: await metadataOf(resources[targetKindOf(target)], {
           namespace: target.namespace,
           name: target.name,
         }),

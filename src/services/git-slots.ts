@@ -1,9 +1,9 @@
-// Turns of tasks: a few of one owner run at once, and the others wait in order. Refuses none. Invariant: a task that waits
+// Slots of tasks: a few of one owner run at once, and the others wait in order. Refuses none. Invariant: a task that waits
 // has made nothing yet, so that waiting costs no memory, no request and no credential.
 
 import { FairQueue } from '../runtime/fair-queue.ts';
 
-export class Turns {
+export class GitSlots {
   readonly #atOnce: number;
   readonly #waiting = new FairQueue<true>();
   /** By owner, while a task of it runs. */

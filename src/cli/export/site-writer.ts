@@ -25,7 +25,7 @@ import {
 } from '../output/destination.ts';
 import { filesAt } from './content-marks.ts';
 import { fillFolder } from './fill-folder.ts';
-import { findFilled } from './folder-place.ts';
+import { findFilled } from './filled-folder.ts';
 
 /** The paths of the files that `placeBundle` writes below a path; of an archive, the empty path alone. */
 export function placedFiles({ files }: Pick<BundleIndex, 'files'>, path: string): readonly string[] {

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { findName, withPlace } from '../../../../src/mirror/task/opened-place.ts';
+import { findName, withMirror } from '../../../../src/mirror/task/opened-mirror.ts';
 import { systemClock } from '../../../../src/runtime/clock.ts';
 import { failsWith } from '../bundle-parts.ts';
 import { place } from './task-builder.ts';
@@ -17,7 +17,7 @@ const withSecret = (data: Readonly<Record<string, Uint8Array>>) => ({
   ...bucket,
   access: { ...bucket.access, secret: { name: 'mirror', data } },
 });
-const open = (where: typeof place) => withPlace(where, context, async ({ name }) => name);
+const open = (where: typeof place) => withMirror(where, context, async ({ name }) => name);
 
 test('the identity opens a bucket that may use it', async () => {
   assert.equal(await open({ ...bucket, usesIdentity: true }), 's3://bucket/docs');

@@ -9,17 +9,17 @@ import type { PublishableFailure } from '../../wire/publishable-error.ts';
 import type { ActionContext } from '../context.ts';
 import type { MirrorPlace } from '../ports.ts';
 
-export type FoundPlace =
+export type FoundMirrorAccess =
   | { readonly kind: 'found'; readonly place: MirrorPlace }
   | { readonly kind: 'failed'; readonly failure: PublishableFailure };
 
 /** @throws {ClusterError} that ends the reconcile; the signal's reason */
-export async function findMirrorPlace(
+export async function findMirrorAccess(
   { address, endpoint, region, pathStyle, secretName, unlistedMs }: WantedMirror,
   { namespace, name, uid }: ObjectMeta,
   { mirrors, cluster }: Pick<ActionContext, 'mirrors' | 'cluster'>,
   signal: AbortSignal,
-): Promise<FoundPlace> {
+): Promise<FoundMirrorAccess> {
   const owner = { namespace, name, uid, isExclusive: unlistedMs !== undefined };
   const place = { address, endpoint, region, pathStyle, owner };
   const refusal = mirrors.refuse(place, secretName !== undefined);
@@ -37,6 +37,6 @@ export async function findMirrorPlace(
   }
 }
 
-function failed(code: string, message: string): FoundPlace {
+function failed(code: string, message: string): FoundMirrorAccess {
   return { kind: 'failed', failure: { code, message, retryAfterMs: undefined } };
 }

@@ -13,7 +13,7 @@ import type { Condition } from '../../staticexport/status-schema.ts';
 import { printable } from '../../wire/printable-text.ts';
 
 /** A condition before it is dated. */
-export interface Claim {
+export interface UndatedCondition {
   readonly type: ConditionType;
   readonly status: Condition['status'];
   readonly reason: ReadyReason | ExportedReason | LinkReason | MirrorReason | TargetReason;
@@ -21,13 +21,13 @@ export interface Claim {
 }
 
 /** The limit of every condition's message. */
-export const longestMessage = 1024;
+export const longestConditionMessage = 1024;
 
-export function claim(
+export function undatedCondition(
   type: ConditionType,
   status: Condition['status'],
-  reason: Claim['reason'],
+  reason: UndatedCondition['reason'],
   message: string,
-): Claim {
-  return { type, status, reason, message: printable(message, longestMessage) };
+): UndatedCondition {
+  return { type, status, reason, message: printable(message, longestConditionMessage) };
 }

@@ -7,7 +7,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
-export interface AnswerTurns {
+export interface AnswerQueue {
   /** The next request, which gets its turn now, later, or never. */
   take(request: IncomingMessage, response: ServerResponse): void;
   /** Requests that were taken and whose answers are not out yet. */
@@ -20,7 +20,7 @@ export interface AnswerTurns {
   forget(): void;
 }
 
-export interface TurnPorts {
+export interface AnswerQueuePorts {
   readonly socket: Socket;
   /** @param isLast no other answer will follow on this connection */
   readonly answer: (request: IncomingMessage, response: ServerResponse, isLast: boolean) => void;
@@ -35,7 +35,13 @@ export interface TurnPorts {
 /** More than any client sends ahead on purpose. */
 export const mostUnanswered = 16;
 
-export function createAnswerTurns({ socket, answer, mayWait, onWaiting, onIdle }: TurnPorts): AnswerTurns {
+export function createAnswerQueue({
+  socket,
+  answer,
+  mayWait,
+  onWaiting,
+  onIdle,
+}: AnswerQueuePorts): AnswerQueue {
   let latest: IncomingMessage | undefined;
   let isBusy = false;
   let isFull = false;

@@ -18,16 +18,16 @@ export interface ExportPlace {
 export const stateHome = (env: CliContext['env']): string =>
   join(env['XDG_STATE_HOME'] || join(env['HOME'] || '.', '.local/state'), 'static-export');
 
-export const placeOf = ({ apiBaseUrl, project, format, to }: ExportPlace): StateIdentity => ({
+export const stateIdentityOf = ({ apiBaseUrl, project, format, to }: ExportPlace): StateIdentity => ({
   '--api-base-url': apiBaseUrl,
   '--project': project,
   '--format': format,
   '--to': placeKind(to) === 'path' ? resolve(to) : to,
 });
 
-export function defaultStatePath(home: string, place: ExportPlace): string {
+export function defaultListingStatePath(home: string, place: ExportPlace): string {
   const name = createHash('sha256')
-    .update(JSON.stringify(placeOf(place)))
+    .update(JSON.stringify(stateIdentityOf(place)))
     .digest('hex')
     .slice(0, 16);
   return join(home, 'conversations', name);

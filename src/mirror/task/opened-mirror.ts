@@ -8,7 +8,7 @@ import { type CarrierContext, openCarrier } from '../open-carrier.ts';
 import type { SentPlace } from './mirror-task.ts';
 
 /** @throws {MirrorError} `InvalidReference` and others of opening; what the work throws */
-export async function withPlace<T>(
+export async function withMirror<T>(
   { address, access, usesIdentity }: SentPlace,
   context: CarrierContext,
   work: (carrier: Carrier) => Promise<T>,

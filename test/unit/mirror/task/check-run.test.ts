@@ -4,8 +4,8 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { defaultLimits } from '../../../../src/bundle/limits.ts';
-import { runCopy } from '../../../../src/mirror/task/copy-run.ts';
-import { runLook, runVerify } from '../../../../src/mirror/task/look-run.ts';
+import { runPresenceCheck, runVerify } from '../../../../src/mirror/task/check-run.ts';
+import { runMirrorCopy } from '../../../../src/mirror/task/copy-run.ts';
 import type { LookTask } from '../../../../src/mirror/task/mirror-task.ts';
 import { claimPlace, ownerTag } from '../../../../src/mirror/task/owner-record.ts';
 import { PublishableError } from '../../../../src/wire/publishable-error.ts';
@@ -19,7 +19,7 @@ const exclusive = { ...place, isExclusive: true };
 
 async function copied(carrier: MemoryCarrier, page = 'home'): Promise<{ ref: string; digest: string }> {
   const task = copyTask({ ...site, 'index.html': page });
-  const { inspected, copy } = await runCopy(task, carrier, copyContext(), never);
+  const { inspected, copy } = await runMirrorCopy(task, carrier, copyContext(), never);
   assert.ok(copy.kind === 'copied');
   return { ref: copy.ref, digest: inspected.digest };
 }
@@ -29,7 +29,7 @@ const look = (
   copy: { readonly ref: string; readonly digest: string },
   change: Partial<LookTask> = {},
 ) =>
-  runLook(
+  runPresenceCheck(
     { task: 'look-at-mirror', place, ...copy, listed: [], expired: [], known: [], ...change },
     carrier,
     copyContext(),

@@ -11,7 +11,7 @@ import type { BlobReader, Carrier } from '../carrier.ts';
 import type { MirrorError } from '../mirror-error.ts';
 import { findImage, readImage } from '../mirrored-content.ts';
 import type { Inspected, LookAnswer, LookTask, VerifyTask } from './mirror-task.ts';
-import { copyLimits, findName } from './opened-place.ts';
+import { copyLimits, findName } from './opened-mirror.ts';
 import { claimPlace, findOwner } from './owner-record.ts';
 
 /** @throws {MirrorError} {PublishableError} */
@@ -39,7 +39,7 @@ const missing = ({ name }: BlobReader, digest: string): MirrorError =>
   new PublishableError('BlobMissing', `${name} has no copy of bundle ${digest}. Copy it again.`);
 
 /** @throws {MirrorError} */
-export async function runLook(
+export async function runPresenceCheck(
   task: LookTask,
   carrier: Carrier,
   { clock }: Pick<ProgressContext, 'clock'>,

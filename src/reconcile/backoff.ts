@@ -3,6 +3,7 @@
 // once the link has expired. Whole seconds, rounded up: a retry is never early.
 
 import type { Failure } from '../staticexport/status-schema.ts';
+import { backOffMs } from '../wire/back-off.ts';
 import { readInstant } from '../wire/instant.ts';
 import { clockToleranceMs } from './link-timing.ts';
 
@@ -22,7 +23,7 @@ export type Operation = keyof typeof operations;
 /** @param count failures in a row, 1 for the first */
 export function exponentialMs(operation: Operation, count: number): number {
   const { firstMs, capMs } = operations[operation];
-  return Math.min(capMs, firstMs * 2 ** Math.min(30, Math.max(0, count - 1)));
+  return backOffMs([firstMs, capMs], Math.max(1, count));
 }
 
 /** @returns milliseconds; for the operations that do not concern a published link */

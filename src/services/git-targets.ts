@@ -8,6 +8,7 @@ import type { GitFinding, GitReading, GitTargets, GitWish } from '../loop/ports.
 import type { Clock } from '../runtime/clock.ts';
 import type { Random } from '../runtime/random.ts';
 import type { WantedGitTarget } from '../staticexport/wanted.ts';
+import { backOffMs } from '../wire/back-off.ts';
 import type { ObjectKey, SecretObject } from '../wire/cluster.ts';
 import { readHttpOrigin, readOriginEntry } from '../wire/http-origin.ts';
 import { PublishableError } from '../wire/publishable-error.ts';
@@ -20,7 +21,7 @@ import { GitSlots } from './git-slots.ts';
 const windowMs = 10_000;
 /** The heads of a repository are compared this often, up to a tenth later. */
 const recheckMs = 5 * 60_000;
-const [shortestBackoffMs, longestBackoffMs] = [15_000, 5 * 60_000];
+const pushBackOff = [15_000, 5 * 60_000] as const;
 /** Of one commit; the others follow in the next one. */
 const mostEdits = 500;
 /** Of one namespace; the process does one task at a time. One more is made ready meanwhile. */
@@ -163,10 +164,7 @@ class RepositoryGroups implements GitTargets {
     const dueAt = group.dueAt;
     group.dueAt = Number.POSITIVE_INFINITY;
     const spread = 1 + random.fraction() / 10;
-    const waitMs =
-      group.failures > 0
-        ? Math.min(longestBackoffMs, shortestBackoffMs * 2 ** (group.failures - 1)) * spread
-        : recheckMs * spread;
+    const waitMs = (backOffMs(pushBackOff, group.failures) || recheckMs) * spread;
     const isMore = [...group.entries].some(({ finding }) => finding.kind === 'pending');
     const nextMs = group.failures === 0 && isMore ? windowMs : waitMs;
     this.#schedule(group, Math.min(nextMs, Math.max(0, dueAt - clock.monotonic())));

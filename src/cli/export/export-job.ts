@@ -8,6 +8,7 @@ import { type ExportApi, ExportApiError, type IssuedLink } from '../../export-ap
 import { type CallPolicy, callPolicies } from '../../reconcile/failure-policy.ts';
 import { pollIntervalMs } from '../../reconcile/poll.ts';
 import { nameVersion } from '../../reconcile/settle/version.ts';
+import { backOffMs } from '../../wire/back-off.ts';
 import { formatInstant } from '../../wire/instant.ts';
 import type { Link } from '../../wire/link.ts';
 import { printable } from '../../wire/printable-text.ts';
@@ -284,8 +285,7 @@ function policyOf(error: unknown): CallPolicy | undefined {
   return error instanceof ExportApiError ? callPolicies[error.code] : undefined;
 }
 
-const waitMs = (attempts: number): number =>
-  Math.min(longestWaitMs, firstWaitMs * 2 ** Math.min(10, attempts - 1));
+const waitMs = (attempts: number): number => backOffMs([firstWaitMs, longestWaitMs], attempts);
 
 async function forget(state: StateFolder): Promise<void> {
   await state.write({ ...state.state, current: undefined });

@@ -3,6 +3,7 @@
 // Refuses: the work itself (publish.ts), and an attempt for a goal that another has replaced.
 
 import type { PublishedBundle } from '../../bundle/published-bundle.ts';
+import { backOffMs } from '../../wire/back-off.ts';
 import { CliError, failureOf } from '../cli-error.ts';
 import type { CliContext } from '../context.ts';
 
@@ -26,8 +27,7 @@ export interface Publisher extends RunDestination {
   close(): Promise<void>;
 }
 
-const firstRetryMs = 10_000;
-const longestRetryMs = 15 * 60_000;
+const retries = [10_000, 15 * 60_000] as const;
 /** What was changed in a destination is found by then. Each comparison reads it whole. */
 const compareEveryMs = 3_600_000;
 
@@ -63,9 +63,9 @@ export function createPublisher(
       nextAt = clock.monotonic() + compareEveryMs;
     } catch (error) {
       if (stop.aborted || goalOf(bundle) !== goal) return;
-      const delayMs = Math.min(longestRetryMs, firstRetryMs * 2 ** Math.min(10, failures));
       isDone = false;
       failures += 1;
+      const delayMs = backOffMs(retries, failures);
       failure = signal.aborted ? tooSlow(timeoutMs, error) : asCliError(error);
       nextAt = clock.monotonic() + delayMs;
       progress.note(`${failure.message} (${failure.code}). Retrying in ${delayMs / 1000} s`, 'warning');

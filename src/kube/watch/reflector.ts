@@ -5,6 +5,7 @@
 
 import type { Clock } from '../../runtime/clock.ts';
 import type { Random } from '../../runtime/random.ts';
+import { backOffMs } from '../../wire/back-off.ts';
 import { ClusterError } from '../../wire/cluster-error.ts';
 import { createList, type ListSource } from '../objects/resource-list.ts';
 import { readResource } from '../objects/stored-object.ts';
@@ -51,8 +52,7 @@ const silenceLimitMs = 70_000;
  * where watches open and bring nothing for this long, only a list shows what changed.
  */
 const heldBackLimitMs = 120_000;
-const firstBackoffMs = 800;
-const maxBackoffMs = 30_000;
+const watchBackOff = [800, 30_000] as const;
 /** A stream that ended sooner counts as a failure, or a broken proxy would get requests without pause. */
 const shortStreamMs = 1_000;
 /** After this many failures in a row the next attempt lists, however the watches ended. */
@@ -232,7 +232,7 @@ export function createReflector<T extends Remembered>(options: ReflectorOptions<
         if (signal.aborted) return;
         failures = countFailures(failures, trouble, clock.monotonic() - startedAt);
         judge(trouble, failures);
-        const backedOffMs = backoffMs(failures) * (0.5 + random.fraction() / 2);
+        const backedOffMs = backOffMs(watchBackOff, failures) * (0.5 + random.fraction() / 2);
         // Spread above the requested time, because every watch of every replica got that answer at once.
         const askedMs = (trouble?.retryAfterMs ?? 0) * (1 + random.fraction() / 5);
         const waitMs = Math.max(askedMs, backedOffMs);
@@ -246,8 +246,4 @@ export function createReflector<T extends Remembered>(options: ReflectorOptions<
 function countFailures(before: number, trouble: ClusterError | undefined, lastedMs: number): number {
   if (trouble === undefined) return lastedMs < shortStreamMs ? before + 1 : 0;
   return lastedMs < silenceLimitMs / 2 ? before + 1 : 1;
-}
-
-function backoffMs(failures: number): number {
-  return failures === 0 ? 0 : Math.min(maxBackoffMs, firstBackoffMs * 2 ** (failures - 1));
 }

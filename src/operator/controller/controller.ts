@@ -9,6 +9,7 @@ import type { Clock } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import type { Random } from '../../runtime/random.ts';
 import { withinLimit } from '../../runtime/time-limit.ts';
+import { backOffMs } from '../../wire/back-off.ts';
 import type { ObjectKey } from '../../wire/cluster.ts';
 import { ClusterError } from '../../wire/cluster-error.ts';
 import { publishableCode } from '../../wire/publishable-error.ts';
@@ -165,8 +166,7 @@ function countImmediate(
 
 /** None at first, then from a second to a minute. An edit is still reconciled at once. */
 function pauseMs(requeues: number): number {
-  const tooMany = requeues - maxImmediateRequeues;
-  return tooMany <= 0 ? 0 : Math.min(slowestRequeueMs, immediateMs * 2 ** Math.min(10, tooMany - 1));
+  return backOffMs([immediateMs, slowestRequeueMs], requeues - maxImmediateRequeues);
 }
 
 /** A reconcile logs its own calls and changes; this logs once what keeps it from acting. */

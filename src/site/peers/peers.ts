@@ -10,6 +10,7 @@ import type { PeerClient, PeerStatus } from '../../bundle/peer/peer-request.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import type { Random } from '../../runtime/random.ts';
+import { backOffMs } from '../../wire/back-off.ts';
 import { publishableCode, publishableMessage } from '../../wire/publishable-error.ts';
 import type { PeerIntent } from './peer-port.ts';
 
@@ -198,9 +199,7 @@ function noteProgress(replies: readonly PeerReply[], furthest: Map<string, numbe
 
 /** Wrong data stays wrong; a peer that broke off may have been restarted, or had too much to do. */
 function leftOutMs(code: string, failures: number): number {
-  return code === 'CopyRefused'
-    ? longestLeftOutMs
-    : Math.min(longestLeftOutMs, firstLeftOutMs * 2 ** (failures - 1));
+  return code === 'CopyRefused' ? longestLeftOutMs : backOffMs([firstLeftOutMs, longestLeftOutMs], failures);
 }
 
 function ownersAmong(replies: readonly PeerReply[]): readonly string[] {

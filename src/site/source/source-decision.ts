@@ -5,6 +5,7 @@
 
 import type { BundleErrorKind } from '../../bundle/bundle-error.ts';
 import type { ServedBundle } from '../../bundle/published-bundle.ts';
+import { backOffMs } from '../../wire/back-off.ts';
 import type { Link } from '../../wire/link.ts';
 import type { FailureDetails } from '../../wire/publishable-error.ts';
 
@@ -161,7 +162,7 @@ function decideRetry(input: SourceInput, published: ServedBundle): SourceDecisio
   if (isFreshLink && !isLinkIrrelevant) return obtain;
   const factor = isRejected && input.active !== undefined ? servedRefusalFactor : 1;
   const isRoomBack = (input.freeBytes ?? 0) >= (failed.neededBytes ?? Number.POSITIVE_INFINITY);
-  const retryMs = isRoomBack ? backOffMs(failed.count) : failed.waitMs * factor;
+  const retryMs = isRoomBack ? failedRetryMs(failed.count) : failed.waitMs * factor;
   const waitMs = failed.failedAt + retryMs - input.monotonicMs;
   return waitMs <= 0 ? obtain : { action: 'wait', because: waitReasons[failed.kind], waitMs };
 }
@@ -184,8 +185,7 @@ const refusedRetryMs = 10 * 60_000;
 /** Where the disk does not say whether there is room: each attempt may download the whole archive. */
 const noRoomRetryMs = 20 * 60_000;
 
-const backOffMs = (count: number): number =>
-  Math.min(longestRetryMs, firstRetryMs * 2 ** Math.min(count - 1, 16));
+const failedRetryMs = (count: number): number => backOffMs([firstRetryMs, longestRetryMs], count);
 
 /**
  * What is remembered of a failed attempt.
@@ -206,9 +206,9 @@ export function noteSourceFailure(
   const count = (same?.count ?? 0) + 1;
   const waits = {
     'expired-link': expiredLinkRetryMs,
-    transient: backOffMs(count),
+    transient: failedRetryMs(count),
     // A person may repair the storage's policy at any time, and an answer of 403 costs little.
-    'refused-link': backOffMs(count),
+    'refused-link': failedRetryMs(count),
     'early-link': 0,
     rejected: refusedRetryMs,
     'no-room': noRoomRetryMs,

@@ -31,21 +31,25 @@ export interface HttpAgent {
    *   `readConnectionFault` explains
    */
   send(request: HttpRequest, signal: AbortSignal): Promise<HttpAnswer>;
-  /** Lets requests in progress finish. */
-  close(): Promise<void>;
   /** Ends requests in progress too. */
   destroy(): Promise<void>;
+}
+
+/** One that can be replaced. */
+export interface ClosableAgent extends HttpAgent {
+  /** Lets requests in progress finish. */
+  close(): Promise<void>;
 }
 
 /** For a caller that fetches one archive at a time, a few redirects away. */
 const fewConnections = 4;
 
 /** The caller closes (or destroys) it. @throws {PublishableError} `InvalidProxy` */
-export const createAgent = (options: AgentOptions): HttpAgent =>
+export const createAgent = (options: AgentOptions): ClosableAgent =>
   agentOver(createDispatcher(options), options.allowPrivateAddresses);
 
 /** The same over connections that exist already. */
-export function agentOver(dispatcher: Dispatcher, allowPrivateAddresses: boolean): HttpAgent {
+export function agentOver(dispatcher: Dispatcher, allowPrivateAddresses: boolean): ClosableAgent {
   return {
     send: async ({ method, url, path, headers, body }, signal) => {
       signal.throwIfAborted();

@@ -3,7 +3,7 @@
 // progress when the file changes.
 
 import { type Clock, hasWaited } from '../runtime/clock.ts';
-import { type AgentOptions, createAgent, type HttpAgent } from './agent.ts';
+import { type AgentOptions, type ClosableAgent, createAgent, type HttpAgent } from './agent.ts';
 import type { CaCertificates } from './ca-certificates.ts';
 import type { HttpAnswer, HttpRequest } from './exchange.ts';
 
@@ -16,9 +16,9 @@ type RenewedOptions = Omit<AgentOptions, 'extraCaPem'>;
 export class RenewedAgent implements HttpAgent {
   readonly #options: RenewedOptions;
   /** Each finishes its requests, and its idle connections time out. Closing it would refuse new connections to them. */
-  readonly #replaced: HttpAgent[] = [];
+  readonly #replaced: ClosableAgent[] = [];
   #pem: string | undefined;
-  #current: HttpAgent;
+  #current: ClosableAgent;
   #hasEnded = false;
 
   constructor(options: RenewedOptions, extraCaPem: string | undefined) {
@@ -42,11 +42,6 @@ export class RenewedAgent implements HttpAgent {
         .catch(() => {});
     this.#pem = extraCaPem;
     this.#current = createAgent({ ...this.#options, extraCaPem });
-  }
-
-  async close(): Promise<void> {
-    this.#hasEnded = true;
-    await Promise.all([this.#current, ...this.#replaced].map((agent) => agent.close()));
   }
 
   async destroy(): Promise<void> {

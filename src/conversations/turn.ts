@@ -135,9 +135,11 @@ export function contentHash(turn: Pick<ReadTurn, ContentColumn>, form: number = 
   );
 }
 
-/** Hashes that an earlier version of this program made of the same content. */
-export const earlierHashes = (turn: Pick<ReadTurn, ContentColumn>): readonly string[] =>
-  Array.from({ length: presentForm - 1 }, (_, form) => contentHash(turn, form + 1));
+/** Hashes that earlier versions of this program made of the same content. */
+export const earlierHashes = (
+  turn: Pick<ReadTurn, ContentColumn>,
+  form: number = presentForm,
+): readonly string[] => Array.from({ length: form - 1 }, (_, index) => contentHash(turn, index + 1));
 
 /** JSON keeps the fields apart, whatever they hold. */
 export function hashFields(fields: readonly (string | number | null)[]): string {

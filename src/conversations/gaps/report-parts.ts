@@ -1,7 +1,7 @@
 // The report in parts: headings, sentences, lists and tables, whatever prints them. Owns what is in it and in which order.
 // Invariant: text of others is marked as such, so that each form can keep it from being a link, a mention or markup.
 
-import type { CitedRow, Gap, GapReport, PageRow, RepeatedQuestion } from './report-schema.ts';
+import type { CitedRow, Gap, GapReport, RepeatedQuestion } from './report-schema.ts';
 import {
   day,
   gapReason,
@@ -55,8 +55,14 @@ export function reportParts(report: GapReport): readonly ReportPart[] {
     ...section('Open gaps', gapTable(openGaps), 'None.'),
     ...section('Closed gaps', gapTable(closedGaps)),
     ...section('Too few turns', gapTable(unproven)),
-    ...section('By week', weekTable(wholeWeeks(weeks, mostWeeks))),
-    ...section('Pages', pageTable(pages)),
+    ...section(
+      'By week',
+      rateTable('Week', wholeWeeks(weeks, mostWeeks), ({ week }) => week),
+    ),
+    ...section(
+      'Pages',
+      rateTable('Page', pages, ({ page }) => code(page)),
+    ),
     ...section('Repeated questions', questionTable(questions)),
     ...section('Cited, yet unanswered', citedTable(citedUnanswered)),
     ...section('Cited pages that the bundle lacks', citedTable(missingPages)),
@@ -123,29 +129,24 @@ const gapTable = (gaps: readonly Gap[]): readonly ReportPart[] =>
     ]),
   );
 
-const weekTable = (weeks: GapReport['weeks']): readonly ReportPart[] =>
+/** @param subject heads the first column */
+const rateTable = <Row extends RatedRow>(
+  subject: string,
+  rows: readonly Row[],
+  wordsOf: (row: Row) => Words,
+): readonly ReportPart[] =>
   table(
-    ['Week', 'Turns', 'Unanswered', 'Share', 'Without sources'],
-    weeks.map(({ week, turns, judged, unanswered, unsourced }) => [
-      week,
-      grouped(turns),
-      grouped(unanswered),
-      percent({ turns: judged, unanswered }),
-      grouped(unsourced),
+    [subject, 'Turns', 'Unanswered', 'Share', 'Without sources'],
+    rows.map((row) => [
+      wordsOf(row),
+      grouped(row.turns),
+      grouped(row.unanswered),
+      percent({ turns: row.judged, unanswered: row.unanswered }),
+      grouped(row.unsourced),
     ]),
   );
 
-const pageTable = (pages: readonly PageRow[]): readonly ReportPart[] =>
-  table(
-    ['Page', 'Turns', 'Unanswered', 'Share', 'Without sources'],
-    pages.map(({ page, turns, judged, unanswered, unsourced }) => [
-      code(page),
-      grouped(turns),
-      grouped(unanswered),
-      percent({ turns: judged, unanswered }),
-      grouped(unsourced),
-    ]),
-  );
+type RatedRow = Readonly<Record<'turns' | 'judged' | 'unanswered' | 'unsourced', number>>;
 
 const questionTable = (questions: readonly RepeatedQuestion[]): readonly ReportPart[] =>
   table(

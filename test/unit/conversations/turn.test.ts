@@ -119,7 +119,7 @@ test('hashes of earlier forms stay as they were, so that a new column makes no d
     )
     .digest('hex');
   assert.equal(contentHash(turnOf(sent), 1), first);
-  assert.deepEqual(new Set([contentHash(turnOf(sent)), ...earlierHashes(turnOf(sent))]).has(first), true);
+  assert.deepEqual(earlierHashes(turnOf(sent), 2), [first]);
 });
 
 test('texts are changed in the order of every table', () => {

@@ -24,7 +24,7 @@ const failureWords: Readonly<Record<string, (api: string, domain: string, why?: 
     `${api} returned 403 for this key; check the key's permissions, your plan, spec.domain and the vendor's IP allow-list.`,
   UnexpectedAnswer: (api, _domain, why) =>
     `${api} did not answer as an export API${why === undefined ? '' : ` (${why})`}; check ${baseUrlFields}.`,
-  BadRequest: (api, domain) => `${api} returned 400; check that it exports ${domain}.`,
+  BadRequest: (api, domain) => `${api} returned 400 or 422; check that it exports ${domain}.`,
   NotFound: (api, domain) => `${api} returned 404; check ${baseUrlFields}, and that it exports ${domain}.`,
   StartUnconfirmed: (api) => `${api} did not confirm a start in three attempts.`,
   Conflict: (api) => `${api} reports that the job is not complete.`,

@@ -14,7 +14,7 @@ const failures: readonly (readonly [string, RegExp])[] = [
   ['NetworkError', /^The export API at api\.example\.com:8443 could not be reached \(NetworkError\)\.$/],
   ['ServerError', /returned a server error \(ServerError\)\.$/],
   ['RequestTimeout', /did not answer in time/],
-  ['BadRequest', /returned 400; check that it exports docs\.example\.com \(BadRequest\)\.$/],
+  ['BadRequest', /returned 400 or 422; check that it exports docs\.example\.com \(BadRequest\)\.$/],
   ['Forbidden', /returned 403 for this key; check the key's permissions, .*spec\.domain/],
   [
     'UnexpectedAnswer',

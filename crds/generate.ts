@@ -13,9 +13,9 @@ import {
   resourceKind,
   shortName,
   singular,
-} from '../src/staticexport/names.ts';
-import { specSchema } from '../src/staticexport/schema.ts';
-import { statusSchema } from '../src/staticexport/status-schema.ts';
+} from '#staticexport/names.ts';
+import { specSchema } from '#staticexport/schema.ts';
+import { statusSchema } from '#staticexport/status-schema.ts';
 
 type Json = { readonly [key: string]: unknown };
 

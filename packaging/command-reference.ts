@@ -1,9 +1,9 @@
 // The commands as a reference describes them, from the same tree that parses command lines. Pure. Refuses: text of its own
 // about a command.
 
-import { type Command, programName } from '../src/cli/command.ts';
-import type { Flag } from '../src/runtime/flags/flag-kinds.ts';
-import { argumentTerm, flagName, variableName } from '../src/runtime/flags/flags.ts';
+import { type Command, programName } from '#cli/command.ts';
+import type { Flag } from '#runtime/flags/flag-kinds.ts';
+import { argumentTerm, flagName, variableName } from '#runtime/flags/flags.ts';
 
 export interface FlagReference {
   /** `-o`, if there is one, and `--output`. */

@@ -1,7 +1,7 @@
 // The man pages of section 1: one for the program, for each group and for each command. Pure; no page depends on the day
 // of its build. Text is escaped, because a line that begins with a dot is a request to the formatter.
 
-import { programName } from '../src/cli/command.ts';
+import { programName } from '#cli/command.ts';
 import { type CommandReference, type FlagReference, groupsOf } from './command-reference.ts';
 
 export interface ExitCode {

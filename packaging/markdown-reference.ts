@@ -2,7 +2,7 @@
 // own, and each of them names it. Pure.
 
 import { isDeepStrictEqual } from 'node:util';
-import { programName } from '../src/cli/command.ts';
+import { programName } from '#cli/command.ts';
 import type { CommandReference, FlagReference } from './command-reference.ts';
 
 /** Commands that must have a flag, in the same words, before it stands in the table of shared ones. */

@@ -2,7 +2,7 @@
 // fails on a difference, so that what users validate with is what the tests check.
 
 import { readFile, writeFile } from 'node:fs/promises';
-import { documentsAsJsonSchema } from '../src/cli/output/document-schemas.ts';
+import { documentsAsJsonSchema } from '#cli/output/document-schemas.ts';
 
 const files: readonly (readonly [name: string, schema: () => object])[] = [
   ['cli-output.schema.json', documentsAsJsonSchema],

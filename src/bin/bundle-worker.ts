@@ -10,12 +10,12 @@ import {
   type OnWritten,
   offerWritten,
   summaryOf,
-} from '../bundle/bundle-task.ts';
-import type { PeerCopyTask } from '../bundle/peer/copying.ts';
-import type { PrepareTask } from '../bundle/prepare/preparation.ts';
-import { readProxySettings } from '../http/proxy-settings.ts';
-import { systemClock } from '../runtime/clock.ts';
-import { type SendReport, serveTasks } from '../runtime/task.ts';
+} from '#bundle/bundle-task.ts';
+import type { PeerCopyTask } from '#bundle/peer/copying.ts';
+import type { PrepareTask } from '#bundle/prepare/preparation.ts';
+import { readProxySettings } from '#http/proxy-settings.ts';
+import { systemClock } from '#runtime/clock.ts';
+import { type SendReport, serveTasks } from '#runtime/task.ts';
 
 serveTasks(work);
 
@@ -30,11 +30,11 @@ async function work(
   };
   switch (task.task) {
     case 'copy': {
-      const { runPeerCopy } = await import('../bundle/peer/copy-run.ts');
+      const { runPeerCopy } = await import('#bundle/peer/copy-run.ts');
       return handOver(await runPeerCopy(task, context), report);
     }
     case 'prepare': {
-      const { runPreparation } = await import('../bundle/prepare/preparation-run.ts');
+      const { runPreparation } = await import('#bundle/prepare/preparation-run.ts');
       let isOffered = false;
       const offer: OnWritten = (index, packPath) => {
         isOffered = true;

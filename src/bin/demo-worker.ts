@@ -1,8 +1,8 @@
 // The program of a process that runs one of the demo's servers: the first argument names it, the others are its flags.
 // Composes the server; reports its addresses to the process that started it, and ends with that process.
 
-import '../runtime/supported-node.ts';
-import { runProgram } from '../runtime/program.ts';
+import '#runtime/supported-node.ts';
+import { runProgram } from '#runtime/program.ts';
 
 // The workers are in the folder of this file, in the sources and in the build.
 const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'mjs';
@@ -18,14 +18,14 @@ process.once('disconnect', () => process.kill(process.pid, 'SIGTERM'));
 process.channel?.unref();
 
 if (name === 'export-service') {
-  const { exportServiceProgram, runExportService } = await import('../export-service/program.ts');
+  const { exportServiceProgram, runExportService } = await import('#export-service/program.ts');
   const workers = { crawl: workerNamed('crawl'), conversations: workerNamed('conversations') };
   await runProgram(process, exportServiceProgram, (values, context) =>
     runExportService(values, context, workers, report),
   );
 } else if (name === 'bundle-server') {
-  const { bundleServer } = await import('../site/server-flags.ts');
-  const { runBundleServer } = await import('../site/bundle-server.ts');
+  const { bundleServer } = await import('#site/server-flags.ts');
+  const { runBundleServer } = await import('#site/bundle-server.ts');
   const workers = {
     check: workerNamed('check'),
     bundle: workerNamed('bundle'),

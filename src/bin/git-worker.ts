@@ -2,13 +2,13 @@
 // Of the environment it reads only the usual proxy variables.
 
 import process from 'node:process';
-import { readHeads, runPush } from '../git/push-run.ts';
-import type { GitHeads, GitPushResult, SentGitTask } from '../git/push-task.ts';
-import { readProxySettings } from '../http/proxy-settings.ts';
-import { systemClock } from '../runtime/clock.ts';
-import { systemRandom } from '../runtime/random.ts';
-import { serveTasks } from '../runtime/task.ts';
-import { processPort } from '../runtime/task-process.ts';
+import { readHeads, runPush } from '#git/push-run.ts';
+import type { GitHeads, GitPushResult, SentGitTask } from '#git/push-task.ts';
+import { readProxySettings } from '#http/proxy-settings.ts';
+import { systemClock } from '#runtime/clock.ts';
+import { systemRandom } from '#runtime/random.ts';
+import { serveTasks } from '#runtime/task.ts';
+import { processPort } from '#runtime/task-process.ts';
 
 // A file may hold 130,000 syntax errors, whose stacks would take the process to its limit of memory.
 Error.stackTraceLimit = 0;

@@ -1,7 +1,7 @@
 // Composition root of the thread that reads large pages of conversations. Started by src/export-api (listing-client.ts).
 // Reads nothing of the environment.
 
-import { readListing } from '../export-api/listing-run.ts';
-import { serveTasks } from '../runtime/task.ts';
+import { readListing } from '#export-api/listing-run.ts';
+import { serveTasks } from '#runtime/task.ts';
 
 serveTasks(readListing);

@@ -4,13 +4,13 @@
 // identity for buckets.
 
 import process from 'node:process';
-import { type BundleReport, handOver, summaryOf } from '../bundle/bundle-task.ts';
-import { readProxySettings } from '../http/proxy-settings.ts';
-import type { RestoreTask } from '../mirror/restore.ts';
-import type { CopyReport, MirrorTask } from '../mirror/task/mirror-task.ts';
-import { systemClock } from '../runtime/clock.ts';
-import { type SendReport, serveTasks } from '../runtime/task.ts';
-import { readAmbientIdentity } from '../s3/ambient-identity.ts';
+import { type BundleReport, handOver, summaryOf } from '#bundle/bundle-task.ts';
+import { readProxySettings } from '#http/proxy-settings.ts';
+import type { RestoreTask } from '#mirror/restore.ts';
+import type { CopyReport, MirrorTask } from '#mirror/task/mirror-task.ts';
+import { systemClock } from '#runtime/clock.ts';
+import { type SendReport, serveTasks } from '#runtime/task.ts';
+import { readAmbientIdentity } from '#s3/ambient-identity.ts';
 
 serveTasks(work);
 
@@ -26,10 +26,10 @@ async function work(
     onProgress: (sent: BundleReport): void => void report(sent),
   };
   if (task.task !== 'restore') {
-    const { runMirrorTask } = await import('../mirror/task/run-mirror-task.ts');
+    const { runMirrorTask } = await import('#mirror/task/run-mirror-task.ts');
     return runMirrorTask(task, context);
   }
-  const { runRestore } = await import('../mirror/restore-run.ts');
+  const { runRestore } = await import('#mirror/restore-run.ts');
   const index = await runRestore(task, context);
   return task.wantsFiles ? handOver(index, report) : summaryOf(index);
 }

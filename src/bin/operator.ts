@@ -2,14 +2,14 @@
 // src/operator.
 
 // First, because they affect all that follows.
-import '../runtime/supported-node.ts';
-import '../runtime/v8/small-heap.ts';
-import { requireProxySettings } from '../http/proxy-settings.ts';
-import { readConnectionEnvironment } from '../kube/transport/connection.ts';
-import { operatorProgram } from '../operator/flags.ts';
-import { runOperator } from '../operator/operator.ts';
-import { runProgram } from '../runtime/program.ts';
-import { keepWasmPlain } from '../runtime/v8/plain-wasm.ts';
+import '#runtime/supported-node.ts';
+import '#runtime/v8/small-heap.ts';
+import { requireProxySettings } from '#http/proxy-settings.ts';
+import { readConnectionEnvironment } from '#kube/transport/connection.ts';
+import { operatorProgram } from '#operator/flags.ts';
+import { runOperator } from '#operator/operator.ts';
+import { runProgram } from '#runtime/program.ts';
+import { keepWasmPlain } from '#runtime/v8/plain-wasm.ts';
 
 // The workers are in the folder of this file, in the sources and in the build.
 const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'mjs';

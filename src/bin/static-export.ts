@@ -9,8 +9,8 @@ const bundleWorker = workerOf('bundle');
 
 try {
   // First, because other modules may not load on an old Node.
-  await import('../runtime/supported-node.ts');
-  const { runCli } = await import('../cli/run-cli.ts');
+  await import('#runtime/supported-node.ts');
+  const { runCli } = await import('#cli/run-cli.ts');
   await runCli(process, {
     bundleWorker,
     pagesWorker: workerOf('pages'),
@@ -20,12 +20,12 @@ try {
     gitWorker: workerOf('git'),
     demoWorker: workerOf('demo'),
     serve: async (args, onServing, logger, shutdown) => {
-      const { readInvocation } = await import('../runtime/flags/flags.ts');
-      const { systemClock } = await import('../runtime/clock.ts');
-      const { systemRandom } = await import('../runtime/random.ts');
-      const { bundleServer } = await import('../site/server-flags.ts');
-      const { runBundleServer } = await import('../site/bundle-server.ts');
-      const { CliError } = await import('../cli/cli-error.ts');
+      const { readInvocation } = await import('#runtime/flags/flags.ts');
+      const { systemClock } = await import('#runtime/clock.ts');
+      const { systemRandom } = await import('#runtime/random.ts');
+      const { bundleServer } = await import('#site/server-flags.ts');
+      const { runBundleServer } = await import('#site/bundle-server.ts');
+      const { CliError } = await import('#cli/cli-error.ts');
       const invocation = readInvocation(bundleServer, '', args, {});
       if (invocation.outcome === 'refuse') throw new CliError('usage', 'WrongUsage', invocation.reason);
       if (invocation.outcome === 'print') throw new Error('the flags of the server asked for its help');

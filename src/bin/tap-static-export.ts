@@ -3,11 +3,11 @@
 
 try {
   // First, because other modules may not load on an old Node.
-  await import('../runtime/supported-node.ts');
+  await import('#runtime/supported-node.ts');
   const { readTapInvocation, tapAbout, tapHelp, tapVersion } = await import(
-    '../cli/conversations/tap-arguments.ts'
+    '#cli/conversations/tap-arguments.ts'
   );
-  const { singerCatalog } = await import('../conversations/sinks/singer-catalog.ts');
+  const { singerCatalog } = await import('#conversations/sinks/singer-catalog.ts');
   const json = (value: object): string => `${JSON.stringify(value, undefined, 2)}\n`;
   const answers = {
     help: tapHelp,
@@ -23,7 +23,7 @@ try {
     process.stdout.write(answers[invocation.kind]);
   } else {
     const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'mjs';
-    const { runCli } = await import('../cli/run-cli.ts');
+    const { runCli } = await import('#cli/run-cli.ts');
     // The command reads them as if it had been started directly.
     process.argv = [...process.argv.slice(0, 2), ...invocation.args];
     Object.assign(process.env, invocation.env);

@@ -2,10 +2,10 @@
 // low priority, so that serving comes first.
 
 import { setPriority } from 'node:os';
-import { systemClock } from '../runtime/clock.ts';
-import { serveTasks } from '../runtime/task.ts';
-import { prepareVariants } from '../site/variants/variant-making.ts';
-import type { VariantTask } from '../site/variants/variant-task.ts';
+import { systemClock } from '#runtime/clock.ts';
+import { serveTasks } from '#runtime/task.ts';
+import { prepareVariants } from '#site/variants/variant-making.ts';
+import type { VariantTask } from '#site/variants/variant-task.ts';
 
 // On Linux this sets the calling thread alone, to a tenth of the weight of the others, so that it still progresses on a
 // busy node. A system that refuses it compresses at the usual priority.

@@ -2,11 +2,11 @@
 // failure to an outcome. Refuses: reading a message; its kind decides, and its code where a person must act. Anything unknown
 // is a bug of this program.
 
-import type { ExportApiErrorCode } from '../export-api/answers.ts';
-import type { MirrorErrorCode } from '../mirror/mirror-error.ts';
-import type { BucketFaultCode } from '../s3/bucket-fault.ts';
-import { ClusterError } from '../wire/cluster-error.ts';
-import { PublishableError, publishableCode, publishableMessage } from '../wire/publishable-error.ts';
+import type { ExportApiErrorCode } from '#export-api/answers.ts';
+import type { MirrorErrorCode } from '#mirror/mirror-error.ts';
+import type { BucketFaultCode } from '#s3/bucket-fault.ts';
+import { ClusterError } from '#wire/cluster-error.ts';
+import { PublishableError, publishableCode, publishableMessage } from '#wire/publishable-error.ts';
 import type { Outcome } from './exit-code.ts';
 
 /** What was reached before a failure, where that is known. */

@@ -1,10 +1,10 @@
 // How far a StaticExport is, from its status alone: still working, or ended in some way. Pure. Refuses:
 // judging a status of an earlier generation.
 
-import type { ExportApiErrorCode } from '../export-api/answers.ts';
-import type { MirrorErrorCode } from '../mirror/mirror-error.ts';
-import { isMirrorFailure, mirrorCodeOf } from '../reconcile/mirror.ts';
-import type { Condition, Status } from '../staticexport/status-schema.ts';
+import type { ExportApiErrorCode } from '#export-api/answers.ts';
+import type { MirrorErrorCode } from '#mirror/mirror-error.ts';
+import { isMirrorFailure, mirrorCodeOf } from '#reconcile/mirror.ts';
+import type { Condition, Status } from '#staticexport/status-schema.ts';
 import type { Outcome } from './exit-code.ts';
 
 export interface RunOutcome {

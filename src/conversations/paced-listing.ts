@@ -2,11 +2,11 @@
 // what failed for a moment. Refuses to go on where another request would fail the same way. Owns why a listing did not come
 // to its end: the export API refuses its own cursor, or its pages lead nowhere.
 
-import { readAddressFault } from '../export-api/address-fault.ts';
-import { ExportApiError, type ExportApiErrorCode } from '../export-api/answers.ts';
-import type { ConversationPage, ConversationQuery } from '../export-api/conversation-answers.ts';
-import type { ListingClient } from '../export-api/listing-client.ts';
-import type { Clock } from '../runtime/clock.ts';
+import { readAddressFault } from '#export-api/address-fault.ts';
+import { ExportApiError, type ExportApiErrorCode } from '#export-api/answers.ts';
+import type { ConversationPage, ConversationQuery } from '#export-api/conversation-answers.ts';
+import type { ListingClient } from '#export-api/listing-client.ts';
+import type { Clock } from '#runtime/clock.ts';
 import type { Budget, OnWait } from './budget.ts';
 
 export interface PacedListing extends ListingClient {

@@ -1,9 +1,9 @@
 // The thread's side of page hashes: reads each page of a pack and hashes its text. Invariant: every page has a hash; where its
 // text does not say enough, that of its file.
 
-import type { BundleFile } from '../bundle/bundle-index.ts';
-import { openPack, type StoredBundle } from '../bundle/store/stored-bundle.ts';
-import type { SendReport } from '../runtime/task.ts';
+import type { BundleFile } from '#bundle/bundle-index.ts';
+import { openPack, type StoredBundle } from '#bundle/store/stored-bundle.ts';
+import type { SendReport } from '#runtime/task.ts';
 import { pageTextHash } from './gaps/page-text.ts';
 import type { PageHashes, PagesProgress, PagesTask } from './page-hashes.ts';
 

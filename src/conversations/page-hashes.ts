@@ -1,8 +1,8 @@
 // Hashes of the pages of a bundle, by their text: read in a thread, because a site chose how large and how odd its pages are.
 // Owns the thread and its limits; page-hashes-run.ts is its side of the work.
 
-import type { BundleIndex } from '../bundle/bundle-index.ts';
-import { runTask } from '../runtime/task.ts';
+import type { BundleIndex } from '#bundle/bundle-index.ts';
+import { runTask } from '#runtime/task.ts';
 
 export interface PagesTask {
   readonly packPath: string;

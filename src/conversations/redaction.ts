@@ -2,8 +2,8 @@
 // are in src/wire. Each match becomes a keyed hash, so that repeats still join, and values cannot be tried without the key.
 
 import { createHmac } from 'node:crypto';
-import { replaceEmails, replaceIpAddresses } from '../wire/address-forms.ts';
-import { plainRandomText, tokenForms } from '../wire/token-forms.ts';
+import { replaceEmails, replaceIpAddresses } from '#wire/address-forms.ts';
+import { plainRandomText, tokenForms } from '#wire/token-forms.ts';
 import { type ReadTurn, withTexts } from './turn.ts';
 
 export const redactionKinds = ['email', 'ip', 'token'] as const;

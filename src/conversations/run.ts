@@ -3,9 +3,9 @@
 // read in part, so that later ones are read. Invariant: whatever ends the run, the next one reads each window that is not
 // closed from its start.
 
-import type { ConversationPage } from '../export-api/conversation-answers.ts';
-import { pagesOf } from '../export-api/conversation-pages.ts';
-import type { Clock } from '../runtime/clock.ts';
+import type { ConversationPage } from '#export-api/conversation-answers.ts';
+import { pagesOf } from '#export-api/conversation-pages.ts';
+import type { Clock } from '#runtime/clock.ts';
 import { createEstimator, type Estimate, type Estimator } from './estimate.ts';
 import type { TurnBatch } from './known-turns.ts';
 import type { PacedListing } from './paced-listing.ts';

@@ -4,8 +4,8 @@
 
 import { createHash } from 'node:crypto';
 import * as z from 'zod/mini';
-import type { ConversationRow, ConversationSource } from '../export-api/conversation-answers.ts';
-import { readForeignInstant } from '../export-api/instants.ts';
+import type { ConversationRow, ConversationSource } from '#export-api/conversation-answers.ts';
+import { readForeignInstant } from '#export-api/instants.ts';
 
 const sha256 = z.string().check(z.regex(/^[0-9a-f]{64}$/));
 /** UTC with milliseconds: `2026-11-26T14:40:00.000Z`. */

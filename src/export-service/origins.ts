@@ -1,8 +1,8 @@
 // Which domains may be exported, and where each is crawled. Pure. With at least one mapping the list is closed;
 // without any, a domain is crawled at its public address, https://<domain>/.
 
-import { domainSchema } from '../export-api/contract.ts';
-import { PublishableError } from '../wire/publishable-error.ts';
+import { domainSchema } from '#export-api/contract.ts';
+import { PublishableError } from '#wire/publishable-error.ts';
 
 export interface SiteOrigin {
   readonly url: URL;

@@ -5,7 +5,7 @@
 // The default export: see runtime/supported-node.ts.
 import tls from 'node:tls';
 import { Agent, Dispatcher, Pool, ProxyAgent } from 'undici';
-import { unlessAborted } from '../runtime/time-limit.ts';
+import { unlessAborted } from '#runtime/time-limit.ts';
 import { discard, type HttpAnswer, type HttpRequest } from './exchange.ts';
 import { guardedLookup, InternalAddressError, isRefusedHost } from './guarded-lookup.ts';
 import { checkProxies, type ProxySettings, proxyFor } from './proxy-settings.ts';

@@ -1,8 +1,8 @@
 // How often a call is repeated, and how long between. Refuses to wait longer than a caller would: a service that asks for
 // more is left to the caller's next call, and the error carries the time.
 
-import type { Clock } from '../runtime/clock.ts';
-import { PublishableError } from '../wire/publishable-error.ts';
+import type { Clock } from '#runtime/clock.ts';
+import { PublishableError } from '#wire/publishable-error.ts';
 
 export interface Attempts {
   /** The first included. */

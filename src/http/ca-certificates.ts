@@ -5,7 +5,7 @@
 
 import { X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import { PublishableError, publishableCode } from '../wire/publishable-error.ts';
+import { PublishableError, publishableCode } from '#wire/publishable-error.ts';
 
 /**
  * Reads what `--extra-ca-file` names; `undefined` where nothing was given.

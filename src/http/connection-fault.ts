@@ -1,7 +1,7 @@
 // What a failed connection means, by the code of the system or of the TLS library: one table for every program and
 // every host that is asked. Pure. Refuses: text of the other side.
 
-import { PublishableError, publishableCode } from '../wire/publishable-error.ts';
+import { PublishableError, publishableCode } from '#wire/publishable-error.ts';
 import { InternalAddressError } from './guarded-lookup.ts';
 
 /** Words to put after the host, and what to do about it. */

@@ -3,7 +3,7 @@
 // listener, because its error would end the process.
 
 import type { Readable } from 'node:stream';
-import { parseHttpDate, parseRetryAfter } from '../wire/retry-after.ts';
+import { parseHttpDate, parseRetryAfter } from '#wire/retry-after.ts';
 
 export interface HttpRequest {
   readonly method: string;

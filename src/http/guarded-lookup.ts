@@ -5,8 +5,8 @@
 
 import { lookup as systemLookup } from 'node:dns';
 import { isIP, type LookupFunction } from 'node:net';
-import { isInternalAddress, isMetadataAddress } from '../wire/address.ts';
-import { printable } from '../wire/printable-text.ts';
+import { isInternalAddress, isMetadataAddress } from '#wire/address.ts';
+import { printable } from '#wire/printable-text.ts';
 
 /** A host resolves to an address that only this machine or cluster can see. Its class decides; each client writes its message. */
 export class InternalAddressError extends Error {

@@ -2,7 +2,7 @@
 // read them. A file of its own, so that a worker can read them without loading an HTTP client. Refuses SOCKS. Pure.
 
 import { BlockList, isIP } from 'node:net';
-import { PublishableError } from '../wire/publishable-error.ts';
+import { PublishableError } from '#wire/publishable-error.ts';
 
 /** Handed in as data: only `bin` reads the environment. */
 export interface ProxySettings {

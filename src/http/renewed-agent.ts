@@ -2,7 +2,7 @@
 // otherwise links would expire before an administrator learned that a restart was needed. Refuses to end requests in
 // progress when the file changes.
 
-import { type Clock, hasWaited } from '../runtime/clock.ts';
+import { type Clock, hasWaited } from '#runtime/clock.ts';
 import { type AgentOptions, type ClosableAgent, createAgent, type HttpAgent } from './agent.ts';
 import type { CaCertificates } from './ca-certificates.ts';
 import type { HttpAnswer, HttpRequest } from './exchange.ts';

@@ -2,19 +2,19 @@
 // process's memory. The rest of the reconcile decides on the Observation made here. The key and the link stay in
 // `Handles`, which no decision reads.
 
-import type { PublishedBundle } from '../bundle/published-bundle.ts';
-import type { KeyState, Observation, RateLimit } from '../reconcile/observation.ts';
-import { hashInputs, inputsInHand } from '../reconcile/spread.ts';
-import { annotations } from '../staticexport/names.ts';
-import type { StaticExport } from '../staticexport/parse.ts';
-import type { Spec } from '../staticexport/schema.ts';
-import type { Status } from '../staticexport/status-schema.ts';
-import { applyDefaults, type Wanted } from '../staticexport/wanted.ts';
-import type { ConfigMapObject, ObjectMeta, SecretObject, StaticExportObject } from '../wire/cluster.ts';
-import { ClusterError } from '../wire/cluster-error.ts';
-import { wholeSecond } from '../wire/instant.ts';
-import { printable } from '../wire/printable-text.ts';
-import type { LinkTimes } from '../wire/publication.ts';
+import type { PublishedBundle } from '#bundle/published-bundle.ts';
+import type { KeyState, Observation, RateLimit } from '#reconcile/observation.ts';
+import { hashInputs, inputsInHand } from '#reconcile/spread.ts';
+import { annotations } from '#staticexport/names.ts';
+import type { StaticExport } from '#staticexport/parse.ts';
+import type { Spec } from '#staticexport/schema.ts';
+import type { Status } from '#staticexport/status-schema.ts';
+import { applyDefaults, type Wanted } from '#staticexport/wanted.ts';
+import type { ConfigMapObject, ObjectMeta, SecretObject, StaticExportObject } from '#wire/cluster.ts';
+import { ClusterError } from '#wire/cluster-error.ts';
+import { wholeSecond } from '#wire/instant.ts';
+import { printable } from '#wire/printable-text.ts';
+import type { LinkTimes } from '#wire/publication.ts';
 import { allowedHosts, isAllowedHost } from './allowed-host.ts';
 import type { ClusterContext } from './context.ts';
 import { believeRefusal, unlessRefused } from './lasting-refusal.ts';

@@ -1,26 +1,26 @@
 // One reconcile of one resource, in order: read → adopt → classify → choose → execute → settle → outputs → targets →
 // status → wake. The order is the design; every step is a call away. Refuses: deciding anything itself.
 
-import type { PublishedBundle } from '../bundle/published-bundle.ts';
-import { adopt } from '../reconcile/adopt.ts';
-import { choose } from '../reconcile/choose.ts';
-import { classify } from '../reconcile/classify.ts';
-import type { Observation } from '../reconcile/observation.ts';
-import type { ActionResult } from '../reconcile/result.ts';
-import { outputRefused, settle } from '../reconcile/settle/settle.ts';
-import type { Plan, State } from '../reconcile/state.ts';
-import { sentence } from '../reconcile/status/failure-words.ts';
-import { statusOf, statusOfUnreadable } from '../reconcile/status/status.ts';
-import { findChanges } from '../reconcile/status/status-changes.ts';
-import { nextWake } from '../reconcile/wake.ts';
-import { parseStaticExport, type StaticExport } from '../staticexport/parse.ts';
-import { exportedReasons } from '../staticexport/reasons.ts';
-import type { Spec } from '../staticexport/schema.ts';
-import type { TargetStatus } from '../staticexport/status-schema.ts';
-import type { ObjectKey, StaticExportObject } from '../wire/cluster.ts';
-import { readInstant, wholeSecond } from '../wire/instant.ts';
-import type { Link } from '../wire/link.ts';
-import type { Publication } from '../wire/publication.ts';
+import type { PublishedBundle } from '#bundle/published-bundle.ts';
+import { adopt } from '#reconcile/adopt.ts';
+import { choose } from '#reconcile/choose.ts';
+import { classify } from '#reconcile/classify.ts';
+import type { Observation } from '#reconcile/observation.ts';
+import type { ActionResult } from '#reconcile/result.ts';
+import { outputRefused, settle } from '#reconcile/settle/settle.ts';
+import type { Plan, State } from '#reconcile/state.ts';
+import { sentence } from '#reconcile/status/failure-words.ts';
+import { statusOf, statusOfUnreadable } from '#reconcile/status/status.ts';
+import { findChanges } from '#reconcile/status/status-changes.ts';
+import { nextWake } from '#reconcile/wake.ts';
+import { parseStaticExport, type StaticExport } from '#staticexport/parse.ts';
+import { exportedReasons } from '#staticexport/reasons.ts';
+import type { Spec } from '#staticexport/schema.ts';
+import type { TargetStatus } from '#staticexport/status-schema.ts';
+import type { ObjectKey, StaticExportObject } from '#wire/cluster.ts';
+import { readInstant, wholeSecond } from '#wire/instant.ts';
+import type { Link } from '#wire/link.ts';
+import type { Publication } from '#wire/publication.ts';
 import type {
   ActionContext,
   ClusterContext,

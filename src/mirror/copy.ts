@@ -3,11 +3,11 @@
 // repeats nothing that is there.
 
 import { join } from 'node:path';
-import type { ArchivedFile } from '../bundle/archive/archive-writer.ts';
-import { watch } from '../bundle/byte-stream.ts';
-import type { BundleLimits } from '../bundle/limits.ts';
-import { createCountingSink } from '../bundle/store/pack.ts';
-import { PublishableError } from '../wire/publishable-error.ts';
+import type { ArchivedFile } from '#bundle/archive/archive-writer.ts';
+import { watch } from '#bundle/byte-stream.ts';
+import type { BundleLimits } from '#bundle/limits.ts';
+import { createCountingSink } from '#bundle/store/pack.ts';
+import { PublishableError } from '#wire/publishable-error.ts';
 import type { Carrier, OpenBytes } from './carrier.ts';
 import { type BundleImage, type Compression, formatImage, manifestType, type NewImage } from './image.ts';
 import { spoolLayer } from './layer.ts';

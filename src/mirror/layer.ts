@@ -2,7 +2,7 @@
 // files give the same layer and the same digest of its tar.
 
 import { createHash, type Hash } from 'node:crypto';
-import { type ArchivedFile, archiveBytes, compressTar } from '../bundle/archive/archive-writer.ts';
+import { type ArchivedFile, archiveBytes, compressTar } from '#bundle/archive/archive-writer.ts';
 import type { OpenBytes } from './carrier.ts';
 import { type Compression, type Layer, layerTypeOf } from './image.ts';
 import { spoolBytes } from './spool.ts';

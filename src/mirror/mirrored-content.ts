@@ -2,13 +2,13 @@
 // Refuses content other than the wanted digest names. Invariant: the bytes are trusted by the content digest alone; the
 // digests of manifest and layer only find damage earlier.
 
-import { readArchive } from '../bundle/archive/archive-reader.ts';
-import { createAssembly } from '../bundle/archive/assembly.ts';
-import type { BundleIndex } from '../bundle/bundle-index.ts';
-import { watch } from '../bundle/byte-stream.ts';
-import type { BundleLimits } from '../bundle/limits.ts';
-import { refusal } from '../bundle/refusal.ts';
-import type { PackSink } from '../bundle/store/pack.ts';
+import { readArchive } from '#bundle/archive/archive-reader.ts';
+import { createAssembly } from '#bundle/archive/assembly.ts';
+import type { BundleIndex } from '#bundle/bundle-index.ts';
+import { watch } from '#bundle/byte-stream.ts';
+import type { BundleLimits } from '#bundle/limits.ts';
+import { refusal } from '#bundle/refusal.ts';
+import type { PackSink } from '#bundle/store/pack.ts';
 import type { BlobReader } from './carrier.ts';
 import { type BundleImage, parseImage } from './image.ts';
 

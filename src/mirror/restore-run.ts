@@ -2,12 +2,12 @@
 // server. Invariant: when it resolves, the store holds the content of the wanted digest.
 
 import { join } from 'node:path';
-import type { BundleIndex } from '../bundle/bundle-index.ts';
-import { throttleProgress } from '../bundle/bundle-task.ts';
-import { type PrepareContext, requireRoom, storeContent } from '../bundle/prepare/preparation-run.ts';
-import type { PackSink } from '../bundle/store/pack.ts';
-import { removeQuietly } from '../bundle/store/store-disk.ts';
-import { PublishableError } from '../wire/publishable-error.ts';
+import type { BundleIndex } from '#bundle/bundle-index.ts';
+import { throttleProgress } from '#bundle/bundle-task.ts';
+import { type PrepareContext, requireRoom, storeContent } from '#bundle/prepare/preparation-run.ts';
+import type { PackSink } from '#bundle/store/pack.ts';
+import { removeQuietly } from '#bundle/store/store-disk.ts';
+import { PublishableError } from '#wire/publishable-error.ts';
 import type { BlobReader } from './carrier.ts';
 import type { MirrorError, MirrorErrorCode } from './mirror-error.ts';
 import { addressOf, parseReference } from './mirror-reference.ts';

@@ -1,13 +1,13 @@
 // Starts the worker thread that brings a mirrored bundle into a store, and waits for its result. Refuses a reference
 // without a content digest. Invariant: credentials cross to a thread of this process only.
 
-import type { BundleSummary } from '../bundle/bundle-task.ts';
+import type { BundleSummary } from '#bundle/bundle-task.ts';
 import {
   type PrepareOptions,
   type StoreRequest,
   storeInWorker,
   type ThreadsOwn,
-} from '../bundle/prepare/preparation.ts';
+} from '#bundle/prepare/preparation.ts';
 import type { MirrorAccess } from './open-carrier.ts';
 
 export interface RestoreRequest extends Omit<StoreRequest, 'extraCaPem' | 'userAgent'> {

@@ -2,7 +2,7 @@
 // Names are API, because charts, tests and manifests of users depend on them. No value is a secret: reports of
 // `static-export doctor` show them all.
 
-import { defaultLimits } from '../bundle/limits.ts';
+import { defaultLimits } from '#bundle/limits.ts';
 import {
   countUpTo,
   hostPort,
@@ -14,9 +14,9 @@ import {
   sizeText,
   text,
   toggle,
-} from '../runtime/flags/flag-kinds.ts';
-import type { FlagValues, ProgramDescription } from '../runtime/flags/flags.ts';
-import { readOriginEntry } from '../wire/http-origin.ts';
+} from '#runtime/flags/flag-kinds.ts';
+import type { FlagValues, ProgramDescription } from '#runtime/flags/flags.ts';
+import { readOriginEntry } from '#wire/http-origin.ts';
 import { checkMirrorFlags, mirrorFlags } from './mirror-flags.ts';
 
 /** Kubernetes label values (apimachinery, IsValidLabelValue). */

@@ -2,20 +2,20 @@
 // period; when the lease is lost they are aborted at once.
 // Invariant: once this has ended, nothing that it started writes to the cluster, or requests jobs and links.
 
-import { createCluster } from '../kube/cluster.ts';
-import { createForeignObjects } from '../kube/foreign-objects.ts';
-import { createEventStore } from '../kube/objects/event-store.ts';
-import type { Transport } from '../kube/transport/transport.ts';
-import type { ReconcileContext } from '../loop/context.ts';
-import type { InspectionSlots } from '../loop/inspection/inspection-slots.ts';
-import { createMemory } from '../loop/memory.ts';
-import { reconcile } from '../loop/reconcile.ts';
-import { createNotifier } from '../notify/notifier.ts';
-import type { ProgramContext } from '../runtime/program.ts';
-import { userAgent } from '../runtime/version.ts';
-import type { ExternalServices } from '../services/external-services.ts';
-import { createGitTargets, type GitTargetsOptions } from '../services/git-targets.ts';
-import type { ObjectKey } from '../wire/cluster.ts';
+import { createCluster } from '#kube/cluster.ts';
+import { createForeignObjects } from '#kube/foreign-objects.ts';
+import { createEventStore } from '#kube/objects/event-store.ts';
+import type { Transport } from '#kube/transport/transport.ts';
+import type { ReconcileContext } from '#loop/context.ts';
+import type { InspectionSlots } from '#loop/inspection/inspection-slots.ts';
+import { createMemory } from '#loop/memory.ts';
+import { reconcile } from '#loop/reconcile.ts';
+import { createNotifier } from '#notify/notifier.ts';
+import type { ProgramContext } from '#runtime/program.ts';
+import { userAgent } from '#runtime/version.ts';
+import type { ExternalServices } from '#services/external-services.ts';
+import { createGitTargets, type GitTargetsOptions } from '#services/git-targets.ts';
+import type { ObjectKey } from '#wire/cluster.ts';
 import { watchClockSteps } from './controller/clock-steps.ts';
 import { runController } from './controller/controller.ts';
 import { createEventRecorder } from './controller/event-recorder.ts';

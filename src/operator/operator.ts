@@ -3,18 +3,18 @@
 // lease, then the process.
 
 import { hostname } from 'node:os';
-import { createLeaseStore } from '../kube/objects/lease-store.ts';
-import { ConnectionError, type ConnectionSource, openConnection } from '../kube/transport/connection.ts';
-import { createTransport } from '../kube/transport/transport.ts';
-import { allowedHosts } from '../loop/allowed-host.ts';
-import { InspectionSlots } from '../loop/inspection/inspection-slots.ts';
-import { adminApp } from '../runtime/http/admin-port.ts';
-import { listenHttp } from '../runtime/http/http-listener.ts';
-import type { ProgramContext } from '../runtime/program.ts';
-import { version } from '../runtime/version.ts';
-import { type ExternalServicesOptions, openExternalServices } from '../services/external-services.ts';
-import { createGitPusher, gitSettings } from '../services/git-pusher.ts';
-import type { GitSettings } from '../services/git-targets.ts';
+import { createLeaseStore } from '#kube/objects/lease-store.ts';
+import { ConnectionError, type ConnectionSource, openConnection } from '#kube/transport/connection.ts';
+import { createTransport } from '#kube/transport/transport.ts';
+import { allowedHosts } from '#loop/allowed-host.ts';
+import { InspectionSlots } from '#loop/inspection/inspection-slots.ts';
+import { adminApp } from '#runtime/http/admin-port.ts';
+import { listenHttp } from '#runtime/http/http-listener.ts';
+import type { ProgramContext } from '#runtime/program.ts';
+import { version } from '#runtime/version.ts';
+import { type ExternalServicesOptions, openExternalServices } from '#services/external-services.ts';
+import { createGitPusher, gitSettings } from '#services/git-pusher.ts';
+import type { GitSettings } from '#services/git-targets.ts';
 import { watchSkew } from './controller/clock-skew.ts';
 import { createReports } from './controller/reports.ts';
 import { type ElectionTimes, runElection } from './election/election.ts';

@@ -8,9 +8,9 @@ import {
   type JobStatus,
   maxRejected,
   type Status,
-} from '../staticexport/status-schema.ts';
-import { formatInstant, readInstant } from '../wire/instant.ts';
-import type { Publication } from '../wire/publication.ts';
+} from '#staticexport/status-schema.ts';
+import { formatInstant, readInstant } from '#wire/instant.ts';
+import type { Publication } from '#wire/publication.ts';
 import { waitMs } from './backoff.ts';
 import { isUnanswered } from './failure-policy.ts';
 import { freeOperations, heldAgainst } from './forbidden-call.ts';

@@ -3,8 +3,8 @@
 // line holds a hidden character, escaped or not, or an unbounded text, whatever its source.
 
 import { pino, stdTimeFunctions } from 'pino';
-import { isPrintable, longestShown, printableValue } from '../wire/printable-text.ts';
-import { PublishableError, publishableCode, publishableMessage } from '../wire/publishable-error.ts';
+import { isPrintable, longestShown, printableValue } from '#wire/printable-text.ts';
+import { PublishableError, publishableCode, publishableMessage } from '#wire/publishable-error.ts';
 
 export interface Logger {
   debug(fields: object, message: string): void;

@@ -1,7 +1,7 @@
 // The frame around every program's main: flags, logger, signals, exit codes. The process comes in as a value, so that
 // only `bin` uses globals. Exit 0: done or asked to stop; 1: failed; 2: wrong usage.
 
-import { publishableMessage } from '../wire/publishable-error.ts';
+import { publishableMessage } from '#wire/publishable-error.ts';
 import { type Clock, systemClock } from './clock.ts';
 import { oneOf } from './flags/flag-kinds.ts';
 import { type Flags, type FlagValues, type ProgramDescription, readInvocation } from './flags/flags.ts';

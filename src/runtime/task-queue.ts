@@ -2,7 +2,7 @@
 // Refuses more waiting tasks of one owner than allowed. Invariant: owners take turns, a host whose task failed does no
 // other task, and a host starts when the one before it has ended.
 
-import { PublishableError } from '../wire/publishable-error.ts';
+import { PublishableError } from '#wire/publishable-error.ts';
 import type { Clock } from './clock.ts';
 import { FairQueue } from './fair-queue.ts';
 import { askHost, type TaskErrorCode, type TaskHost } from './task.ts';

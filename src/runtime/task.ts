@@ -12,7 +12,7 @@ import {
   PublishableError,
   publishableCode,
   type SentError,
-} from '../wire/publishable-error.ts';
+} from '#wire/publishable-error.ts';
 import { type Clock, hasWaited } from './clock.ts';
 
 const taskErrorCodes = [

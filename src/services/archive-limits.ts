@@ -1,9 +1,9 @@
 // The limits of an inspection, as flags and the resource set them. Pure. Invariant: an error about a size names its limit, and
 // the flag or field that sets it.
 
-import { type BundleLimits, defaultLimits } from '../bundle/limits.ts';
-import { sizeText } from '../runtime/flags/flag-kinds.ts';
-import { PublishableError } from '../wire/publishable-error.ts';
+import { type BundleLimits, defaultLimits } from '#bundle/limits.ts';
+import { sizeText } from '#runtime/flags/flag-kinds.ts';
+import { PublishableError } from '#wire/publishable-error.ts';
 
 export interface ArchiveSizes {
   readonly maxArchiveBytes: number;

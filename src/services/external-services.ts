@@ -2,16 +2,16 @@
 // and the thread that plans edits of targets. A program without a cluster opens the same ones. Each kind of call has its own
 // connections, with proxies and extra CA certificates. Refuses `file:` links, because tenants choose their text.
 
-import { probeLink } from '../bundle/fetch/probe.ts';
-import { prepareInWorker } from '../bundle/prepare/preparation.ts';
-import { createExportApiClient } from '../export-api/client.ts';
-import type { HttpAgent } from '../http/agent.ts';
-import { openCaFile } from '../http/ca-certificates.ts';
-import type { ProxySettings } from '../http/proxy-settings.ts';
-import { keepRenewed, RenewedAgent } from '../http/renewed-agent.ts';
-import type { Bundles, ExportApiSource, Inspection, Mirrors, TargetPlanner } from '../loop/ports.ts';
-import type { ProgramContext } from '../runtime/program.ts';
-import { userAgent } from '../runtime/version.ts';
+import { probeLink } from '#bundle/fetch/probe.ts';
+import { prepareInWorker } from '#bundle/prepare/preparation.ts';
+import { createExportApiClient } from '#export-api/client.ts';
+import type { HttpAgent } from '#http/agent.ts';
+import { openCaFile } from '#http/ca-certificates.ts';
+import type { ProxySettings } from '#http/proxy-settings.ts';
+import { keepRenewed, RenewedAgent } from '#http/renewed-agent.ts';
+import type { Bundles, ExportApiSource, Inspection, Mirrors, TargetPlanner } from '#loop/ports.ts';
+import type { ProgramContext } from '#runtime/program.ts';
+import { userAgent } from '#runtime/version.ts';
 import { type ArchiveSizes, archiveLimits, withLimit } from './archive-limits.ts';
 import type { MirrorHosts } from './mirror-hosts.ts';
 import { createMirrors, type PlainInspection } from './mirrors.ts';

@@ -1,10 +1,10 @@
 // What a push says of each target's file, as a finding of the loop; and which findings need no further push. Pure.
 // Invariant: a finding that needs no push stays when a later task fails.
 
-import type { GitEditResult } from '../git/push-task.ts';
-import type { GitFinding, GitWish } from '../loop/ports.ts';
-import type { WantedGitTarget } from '../staticexport/wanted.ts';
-import { keyNames } from '../targets/target-plan.ts';
+import type { GitEditResult } from '#git/push-task.ts';
+import type { GitFinding, GitWish } from '#loop/ports.ts';
+import type { WantedGitTarget } from '#staticexport/wanted.ts';
+import { keyNames } from '#targets/target-plan.ts';
 
 /** @param commit of the task, if one was pushed */
 export function findingOf(

@@ -2,11 +2,11 @@
 // Invariant: the failure that status shows keeps its words until another one lasts or the repository answers, so that a
 // repository that stays unreadable causes one write of status.
 
-import type { GitEdit, GitHeads } from '../git/push-task.ts';
-import type { GitFinding, GitWish } from '../loop/ports.ts';
-import type { WantedGitTarget } from '../staticexport/wanted.ts';
-import { givenKeys } from '../targets/target-plan.ts';
-import type { ObjectKey } from '../wire/cluster.ts';
+import type { GitEdit, GitHeads } from '#git/push-task.ts';
+import type { GitFinding, GitWish } from '#loop/ports.ts';
+import type { WantedGitTarget } from '#staticexport/wanted.ts';
+import { givenKeys } from '#targets/target-plan.ts';
+import type { ObjectKey } from '#wire/cluster.ts';
 
 export interface GitEntry {
   readonly owner: ObjectKey;

@@ -8,13 +8,13 @@ import {
   type GitHeads,
   type GitPushResult,
   type SentGitTask,
-} from '../git/push-task.ts';
-import type { Clock } from '../runtime/clock.ts';
-import { taskErrorCode } from '../runtime/task.ts';
-import { startTaskProcess } from '../runtime/task-process.ts';
-import { TaskQueue } from '../runtime/task-queue.ts';
-import { userAgent } from '../runtime/version.ts';
-import { PublishableError } from '../wire/publishable-error.ts';
+} from '#git/push-task.ts';
+import type { Clock } from '#runtime/clock.ts';
+import { taskErrorCode } from '#runtime/task.ts';
+import { startTaskProcess } from '#runtime/task-process.ts';
+import { TaskQueue } from '#runtime/task-queue.ts';
+import { userAgent } from '#runtime/version.ts';
+import { PublishableError } from '#wire/publishable-error.ts';
 import type { GitPusher, GitSettings } from './git-targets.ts';
 
 /** The largest repositories that the task's `maxBytes` lets in take two thirds of it (docs/sizing.md of the chart). */

@@ -3,9 +3,9 @@
 // read in the main thread; a thread gets the Secret of a resource or the operator's own credentials, never both.
 
 import { tmpdir } from 'node:os';
-import { type BundleProgress, runThreadTask } from '../bundle/bundle-task.ts';
-import type { BundleLimits } from '../bundle/limits.ts';
-import { type FolderWork, inWorkFolder, type PrepareTask, sentLink } from '../bundle/prepare/preparation.ts';
+import { type BundleProgress, runThreadTask } from '#bundle/bundle-task.ts';
+import type { BundleLimits } from '#bundle/limits.ts';
+import { type FolderWork, inWorkFolder, type PrepareTask, sentLink } from '#bundle/prepare/preparation.ts';
 import type {
   CopiedInspection,
   CopyOrder,
@@ -13,9 +13,9 @@ import type {
   MirrorPlace,
   Mirrors,
   UnusableMirror,
-} from '../loop/ports.ts';
-import type { MirrorError, MirrorErrorCode } from '../mirror/mirror-error.ts';
-import { type MirrorSecret, readMirrorSecret } from '../mirror/mirror-secret.ts';
+} from '#loop/ports.ts';
+import type { MirrorError, MirrorErrorCode } from '#mirror/mirror-error.ts';
+import { type MirrorSecret, readMirrorSecret } from '#mirror/mirror-secret.ts';
 import type {
   CopyAnswer,
   CopyReport,
@@ -25,14 +25,14 @@ import type {
   MirrorCopyTask,
   SentPlace,
   VerifyTask,
-} from '../mirror/task/mirror-task.ts';
-import type { Clock } from '../runtime/clock.ts';
-import type { Random } from '../runtime/random.ts';
-import { startTaskThread } from '../runtime/task.ts';
-import { TaskQueue } from '../runtime/task-queue.ts';
-import { userAgent } from '../runtime/version.ts';
-import type { Link } from '../wire/link.ts';
-import { PublishableError, publishableCode, publishableFailure } from '../wire/publishable-error.ts';
+} from '#mirror/task/mirror-task.ts';
+import type { Clock } from '#runtime/clock.ts';
+import type { Random } from '#runtime/random.ts';
+import { startTaskThread } from '#runtime/task.ts';
+import { TaskQueue } from '#runtime/task-queue.ts';
+import { userAgent } from '#runtime/version.ts';
+import type { Link } from '#wire/link.ts';
+import { PublishableError, publishableCode, publishableFailure } from '#wire/publishable-error.ts';
 import { type ArchiveSizes, archiveLimits, withLimit } from './archive-limits.ts';
 import { isBucketAddress, type MirrorHosts, reachOf } from './mirror-hosts.ts';
 

@@ -2,12 +2,12 @@
 // thread. A link crosses as text, because an opaque link does not survive the copy; nothing of it is logged. Invariant:
 // a document costs the main thread only its copy to the thread.
 
-import type { TargetPlanner } from '../loop/ports.ts';
-import type { Clock } from '../runtime/clock.ts';
-import { startTaskThread, taskErrorCode } from '../runtime/task.ts';
-import { TaskQueue } from '../runtime/task-queue.ts';
-import { givenKeys, planTarget, type TargetPlan, type TargetTask } from '../targets/target-plan.ts';
-import { Link } from '../wire/link.ts';
+import type { TargetPlanner } from '#loop/ports.ts';
+import type { Clock } from '#runtime/clock.ts';
+import { startTaskThread, taskErrorCode } from '#runtime/task.ts';
+import { TaskQueue } from '#runtime/task-queue.ts';
+import { givenKeys, planTarget, type TargetPlan, type TargetTask } from '#targets/target-plan.ts';
+import { Link } from '#wire/link.ts';
 
 /** The costliest document within the bounds of `planValuesEdit` takes about a second of an idle core. */
 const timeoutMs = 10_000;

@@ -4,8 +4,8 @@
 
 import { existsSync } from 'node:fs';
 import { readFile, stat } from 'node:fs/promises';
-import { activationFiles } from '../bundle/store/store-layout.ts';
-import { isRecord, readJson } from '../wire/json-text.ts';
+import { activationFiles } from '#bundle/store/store-layout.ts';
+import { isRecord, readJson } from '#wire/json-text.ts';
 
 export interface GivenValues {
   /** Without the program. */

@@ -1,7 +1,7 @@
 // The command line of `bundle-server`: its flags, what they default to, and which of them go together.
 // Invariant: a link given here becomes a Link at once, so that no value of a flag holds its text.
 
-import { type BundleLimits, defaultLimits } from '../bundle/limits.ts';
+import { type BundleLimits, defaultLimits } from '#bundle/limits.ts';
 import {
   bytes,
   countUpTo,
@@ -18,10 +18,10 @@ import {
   sizeText,
   text,
   toggle,
-} from '../runtime/flags/flag-kinds.ts';
-import type { FlagValues, ProgramDescription } from '../runtime/flags/flags.ts';
-import { Link } from '../wire/link.ts';
-import { composedForm } from '../wire/unicode-form.ts';
+} from '#runtime/flags/flag-kinds.ts';
+import type { FlagValues, ProgramDescription } from '#runtime/flags/flags.ts';
+import { Link } from '#wire/link.ts';
+import { composedForm } from '#wire/unicode-form.ts';
 import { deploymentTypes } from './answer/reply.ts';
 import { type ContentEncoding, contentEncodings } from './http/content-encoding.ts';
 import { readBasePath } from './http/request-path.ts';

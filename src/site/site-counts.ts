@@ -2,7 +2,7 @@
 // scrape. Refuses to load the library of metrics: the site listens and serves before that is there.
 // Invariant: nothing that was counted before is missing from a later scrape.
 
-import type { BundleErrorKind } from '../bundle/bundle-error.ts';
+import type { BundleErrorKind } from '#bundle/bundle-error.ts';
 
 export type DownloadOutcome = 'ok' | BundleErrorKind;
 

@@ -1,13 +1,13 @@
 // The StaticExport that a hook names: its shared secret, and the one annotation that the receiver writes. Refuses: lists,
 // other writes, and telling an absent object from a forbidden one.
 
-import { createCluster } from '../kube/cluster.ts';
-import { staticExports } from '../kube/transport/resource-path.ts';
-import type { Transport } from '../kube/transport/transport.ts';
-import { annotations, defaultHookSecretKey } from '../staticexport/names.ts';
-import { parseStaticExport } from '../staticexport/parse.ts';
-import type { ObjectKey } from '../wire/cluster.ts';
-import { ClusterError } from '../wire/cluster-error.ts';
+import { createCluster } from '#kube/cluster.ts';
+import { staticExports } from '#kube/transport/resource-path.ts';
+import type { Transport } from '#kube/transport/transport.ts';
+import { annotations, defaultHookSecretKey } from '#staticexport/names.ts';
+import { parseStaticExport } from '#staticexport/parse.ts';
+import type { ObjectKey } from '#wire/cluster.ts';
+import { ClusterError } from '#wire/cluster-error.ts';
 import { type HookSecret, readHookSecret } from './verification.ts';
 
 /** The manager of the annotation. */

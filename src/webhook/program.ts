@@ -3,13 +3,13 @@
 
 import { once } from 'node:events';
 import { Counter, Histogram, Registry } from 'prom-client';
-import { type ConnectionSource, openConnection } from '../kube/transport/connection.ts';
-import { createTransport } from '../kube/transport/transport.ts';
-import * as kind from '../runtime/flags/flag-kinds.ts';
-import type { FlagValues, ProgramDescription } from '../runtime/flags/flags.ts';
-import { adminApp } from '../runtime/http/admin-port.ts';
-import { type HttpListener, listenHttp } from '../runtime/http/http-listener.ts';
-import type { ProgramContext } from '../runtime/program.ts';
+import { type ConnectionSource, openConnection } from '#kube/transport/connection.ts';
+import { createTransport } from '#kube/transport/transport.ts';
+import * as kind from '#runtime/flags/flag-kinds.ts';
+import type { FlagValues, ProgramDescription } from '#runtime/flags/flags.ts';
+import { adminApp } from '#runtime/http/admin-port.ts';
+import { type HttpListener, listenHttp } from '#runtime/http/http-listener.ts';
+import type { ProgramContext } from '#runtime/program.ts';
 import { createClientRate } from './client-rate.ts';
 import { createHookTargets } from './hook-target.ts';
 import { type HookOutcome, outcomes, receiverApp } from './receiver-app.ts';

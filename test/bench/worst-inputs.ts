@@ -1,21 +1,17 @@
 // The worst inputs that were found, one for each parser of the main threads, at the bound that the parser has: of a
 // tenant (specs, annotations, Secrets), an export API (answers), a site (its home page) and the API server (objects).
 
-import {
-  longestBundleJson,
-  parsePublishedBundle,
-  parseServedBundle,
-} from '../../src/bundle/published-bundle.ts';
-import { membersOf, readIssuedLink, readJobId, readJobReport } from '../../src/export-api/job-answers.ts';
-import { longestAnswerBytes } from '../../src/export-api/refusals.ts';
-import { isCostly, splitList } from '../../src/kube/transport/bounded-json.ts';
-import { readPublished } from '../../src/loop/publish/found-outputs.ts';
-import { readSchedule } from '../../src/reconcile/schedule.ts';
-import { createLogger } from '../../src/runtime/logger.ts';
-import { parseStaticExport } from '../../src/staticexport/parse.ts';
-import { readJson } from '../../src/wire/json-text.ts';
-import { Link } from '../../src/wire/link.ts';
-import { printable } from '../../src/wire/printable-text.ts';
+import { longestBundleJson, parsePublishedBundle, parseServedBundle } from '#bundle/published-bundle.ts';
+import { membersOf, readIssuedLink, readJobId, readJobReport } from '#export-api/job-answers.ts';
+import { longestAnswerBytes } from '#export-api/refusals.ts';
+import { isCostly, splitList } from '#kube/transport/bounded-json.ts';
+import { readPublished } from '#loop/publish/found-outputs.ts';
+import { readSchedule } from '#reconcile/schedule.ts';
+import { createLogger } from '#runtime/logger.ts';
+import { parseStaticExport } from '#staticexport/parse.ts';
+import { readJson } from '#wire/json-text.ts';
+import { Link } from '#wire/link.ts';
+import { printable } from '#wire/printable-text.ts';
 
 export interface Prepared {
   readonly bytes: number;

@@ -3,11 +3,11 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { partOfSelector, readOperator } from '../../src/cli/cluster/operators.ts';
-import { serverOf } from '../../src/cli/cluster/servers.ts';
-import { readDeployment, readPod } from '../../src/cli/cluster/workloads.ts';
-import { version } from '../../src/runtime/version.ts';
-import type { StaticExportObject } from '../../src/wire/cluster.ts';
+import { partOfSelector, readOperator } from '#cli/cluster/operators.ts';
+import { serverOf } from '#cli/cluster/servers.ts';
+import { readDeployment, readPod } from '#cli/cluster/workloads.ts';
+import { version } from '#runtime/version.ts';
+import type { StaticExportObject } from '#wire/cluster.ts';
 import * as operator from './operator-chart.ts';
 import type { RenderedObject } from './rendered-chart.ts';
 import * as site from './site-chart.ts';

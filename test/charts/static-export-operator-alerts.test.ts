@@ -6,8 +6,8 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { z } from 'zod';
-import { createReports } from '../../src/operator/controller/reports.ts';
-import { createMetrics } from '../../src/operator/metrics.ts';
+import { createReports } from '#operator/controller/reports.ts';
+import { createMetrics } from '#operator/metrics.ts';
 import {
   conditionTypes,
   exportedReasons,
@@ -17,8 +17,8 @@ import {
   reconcilingReasons,
   stalledReasons,
   targetReasons,
-} from '../../src/staticexport/reasons.ts';
-import { targetTypes } from '../../src/staticexport/target-schema.ts';
+} from '#staticexport/reasons.ts';
+import { targetTypes } from '#staticexport/target-schema.ts';
 import { chart, pick, render } from './operator-chart.ts';
 import { disabledNames } from './rendered-chart.ts';
 

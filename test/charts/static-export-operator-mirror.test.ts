@@ -6,8 +6,8 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { parse } from 'yaml';
-import { mirrorFlags } from '../../src/operator/mirror-flags.ts';
-import { mirrorReasons } from '../../src/staticexport/reasons.ts';
+import { mirrorFlags } from '#operator/mirror-flags.ts';
+import { mirrorReasons } from '#staticexport/reasons.ts';
 import { argsOf, chart, full, pick, render } from './operator-chart.ts';
 import type { RenderedObject } from './rendered-chart.ts';
 

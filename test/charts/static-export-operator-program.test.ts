@@ -3,10 +3,10 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { exportServiceProgram } from '../../src/export-service/program.ts';
-import { operatorProgram } from '../../src/operator/flags.ts';
-import { readInvocation } from '../../src/runtime/flags/flags.ts';
-import { version } from '../../src/runtime/version.ts';
+import { exportServiceProgram } from '#export-service/program.ts';
+import { operatorProgram } from '#operator/flags.ts';
+import { readInvocation } from '#runtime/flags/flags.ts';
+import { version } from '#runtime/version.ts';
 import { runCommand } from '../support/command.ts';
 import { fixtureNames, render } from './operator-chart.ts';
 import { chartsFolder } from './rendered-chart.ts';

@@ -2,11 +2,11 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { exportServiceProgram } from '../../src/export-service/program.ts';
-import { allowedHosts } from '../../src/loop/allowed-host.ts';
-import { operatorProgram } from '../../src/operator/flags.ts';
-import { readInvocation } from '../../src/runtime/flags/flags.ts';
-import { version } from '../../src/runtime/version.ts';
+import { exportServiceProgram } from '#export-service/program.ts';
+import { allowedHosts } from '#loop/allowed-host.ts';
+import { operatorProgram } from '#operator/flags.ts';
+import { readInvocation } from '#runtime/flags/flags.ts';
+import { version } from '#runtime/version.ts';
 import { argsOf, chart, full, pick, render } from './operator-chart.ts';
 import { type RenderedObject, renderChart } from './rendered-chart.ts';
 

@@ -3,9 +3,9 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { readInvocation } from '../../src/runtime/flags/flags.ts';
-import { version } from '../../src/runtime/version.ts';
-import { webhookReceiverProgram } from '../../src/webhook/program.ts';
+import { readInvocation } from '#runtime/flags/flags.ts';
+import { version } from '#runtime/version.ts';
+import { webhookReceiverProgram } from '#webhook/program.ts';
 import { argsOf, chart, full, pick, render } from './operator-chart.ts';
 import { RenderedObject, renderChart, runHelm } from './rendered-chart.ts';
 

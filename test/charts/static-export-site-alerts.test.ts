@@ -4,11 +4,11 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { goLive } from '../../src/site/content/live-bundle.ts';
-import { createLiveSite } from '../../src/site/content/live-site.ts';
-import { createSiteCounts } from '../../src/site/site-counts.ts';
-import { createSiteMetrics } from '../../src/site/site-metrics.ts';
-import { startingProgress } from '../../src/site/source/source-progress.ts';
+import { goLive } from '#site/content/live-bundle.ts';
+import { createLiveSite } from '#site/content/live-site.ts';
+import { createSiteCounts } from '#site/site-counts.ts';
+import { createSiteMetrics } from '#site/site-metrics.ts';
+import { startingProgress } from '#site/source/source-progress.ts';
 import { storedBundle } from '../unit/site/fixtures.ts';
 import { chartsFolder, disabledNames, renderChart } from './rendered-chart.ts';
 

@@ -3,8 +3,8 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { conversationCommands } from '../../src/cli/commands/conversation-commands.ts';
-import { gapsCommands } from '../../src/cli/commands/gaps-commands.ts';
+import { conversationCommands } from '#cli/commands/conversation-commands.ts';
+import { gapsCommands } from '#cli/commands/gaps-commands.ts';
 import { RenderedObject, refusalOf } from './rendered-chart.ts';
 import { chart, full, one, render } from './site-chart.ts';
 

@@ -6,10 +6,10 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { parse } from 'yaml';
-import { parseServedBundle } from '../../src/bundle/published-bundle.ts';
-import { readInvocation } from '../../src/runtime/flags/flags.ts';
-import { version } from '../../src/runtime/version.ts';
-import { bundleServer } from '../../src/site/server-flags.ts';
+import { parseServedBundle } from '#bundle/published-bundle.ts';
+import { readInvocation } from '#runtime/flags/flags.ts';
+import { version } from '#runtime/version.ts';
+import { bundleServer } from '#site/server-flags.ts';
 import { type RenderedObject, renderChart } from './rendered-chart.ts';
 import { chart, one, workload } from './site-chart.ts';
 

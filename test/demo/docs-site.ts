@@ -11,11 +11,11 @@ import { pipeline } from 'node:stream/promises';
 import { promisify } from 'node:util';
 import { createGunzip } from 'node:zlib';
 import { extract } from 'tar-stream';
-import { parsePublishedBundle } from '../../src/bundle/published-bundle.ts';
-import { type DemoSite, type SiteState, startOrigin } from '../../src/cli/demo/origin.ts';
-import type { DemoSiteFile, SiteEdition } from '../../src/cli/demo/site-pages.ts';
-import { systemClock } from '../../src/runtime/clock.ts';
-import { contentTypeOf } from '../../src/site/http/content-type.ts';
+import { parsePublishedBundle } from '#bundle/published-bundle.ts';
+import { type DemoSite, type SiteState, startOrigin } from '#cli/demo/origin.ts';
+import type { DemoSiteFile, SiteEdition } from '#cli/demo/site-pages.ts';
+import { systemClock } from '#runtime/clock.ts';
+import { contentTypeOf } from '#site/http/content-type.ts';
 
 const project = join(import.meta.dirname, '../..');
 const packages = join(project, 'node_modules');

@@ -7,7 +7,7 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, suite, test } from 'node:test';
-import { digestOfBytes } from '../../src/mirror/image.ts';
+import { digestOfBytes } from '#mirror/image.ts';
 import { mustRun } from '../support/command.ts';
 import { type DockerRegistry, noRegistry, startDockerRegistry } from '../support/docker-registry.ts';
 import { assertMirroredSite, mirrorSite } from '../support/foreign-reader.ts';

@@ -1,8 +1,8 @@
 // Reads one mutant and returns what is wrong with the result, if anything. Right is a rejection with a known code, or
 // only files of the archive, the same for any division of the bytes.
 
-import { oddAnswerCodes, refusalCodes } from '../../src/bundle/refusal.ts';
-import { PublishableError } from '../../src/wire/publishable-error.ts';
+import { oddAnswerCodes, refusalCodes } from '#bundle/refusal.ts';
+import { PublishableError } from '#wire/publishable-error.ts';
 import { type ReadResult, readBytes } from '../support/read-archive.ts';
 import type { Sample } from './corpus.ts';
 import type { Mutant } from './mutation.ts';

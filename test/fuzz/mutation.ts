@@ -2,7 +2,7 @@
 // In addition to random changes there are aimed ones, which keep checksums right so that they pass the first check.
 
 import { deflateRawSync, gzipSync, zstdCompressSync } from 'node:zlib';
-import { tarChecksum } from '../../src/bundle/archive/archive-type.ts';
+import { tarChecksum } from '#bundle/archive/archive-type.ts';
 import type { Sample } from './corpus.ts';
 import { makeArchive } from './made-archive.ts';
 

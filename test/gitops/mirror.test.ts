@@ -6,7 +6,7 @@ import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, suite, test } from 'node:test';
-import type { Compression } from '../../src/mirror/image.ts';
+import type { Compression } from '#mirror/image.ts';
 import { type CommandResult, runCommand } from '../support/command.ts';
 import { type DockerRegistry, noRegistry, startDockerRegistry } from '../support/docker-registry.ts';
 import { assertMirroredSite, mirrorSite } from '../support/foreign-reader.ts';

@@ -11,8 +11,8 @@ import type {
   ObjectMeta,
   SecretObject,
   StaticExportObject,
-} from '../../src/wire/cluster.ts';
-import { ClusterError } from '../../src/wire/cluster-error.ts';
+} from '#wire/cluster.ts';
+import { ClusterError } from '#wire/cluster-error.ts';
 import { FakeObjects } from './fake-objects.ts';
 
 export interface Write {

@@ -2,7 +2,7 @@
 // Patch with `test`. Keeps every write for oracles. Lists are replaced whole, and only plain maps have owners below them.
 
 import { isDeepStrictEqual } from 'node:util';
-import { annotations as names } from '../../src/staticexport/names.ts';
+import { annotations as names } from '#staticexport/names.ts';
 import type {
   FieldsEdit,
   ForeignKind,
@@ -11,9 +11,9 @@ import type {
   ForeignPatch,
   JsonPatchOperation,
   ObjectKey,
-} from '../../src/wire/cluster.ts';
-import { ClusterError } from '../../src/wire/cluster-error.ts';
-import { isRecord } from '../../src/wire/json-text.ts';
+} from '#wire/cluster.ts';
+import { ClusterError } from '#wire/cluster-error.ts';
+import { isRecord } from '#wire/json-text.ts';
 
 type Fields = Record<string, unknown>;
 

@@ -10,11 +10,11 @@ import type {
   GitKeys,
   GitPushResult,
   GitPushTask,
-} from '../../src/git/push-task.ts';
-import type { Clock } from '../../src/runtime/clock.ts';
-import type { GitPusher } from '../../src/services/git-targets.ts';
-import { type KeyName, keyNames } from '../../src/targets/target-plan.ts';
-import { PublishableError } from '../../src/wire/publishable-error.ts';
+} from '#git/push-task.ts';
+import type { Clock } from '#runtime/clock.ts';
+import type { GitPusher } from '#services/git-targets.ts';
+import { type KeyName, keyNames } from '#targets/target-plan.ts';
+import { PublishableError } from '#wire/publishable-error.ts';
 
 const taskMs = 500;
 const defaultKeyPath: readonly string[] = ['staticExport'];

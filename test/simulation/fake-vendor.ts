@@ -3,11 +3,11 @@
 // Invariant: a link gives the content of the job it was issued for, until it expires and no longer.
 
 import { hash } from 'node:crypto';
-import { type ExportApi, ExportApiError, type ExportApiErrorCode } from '../../src/export-api/answers.ts';
-import type { Bundles, ExportApiSource, Inspection } from '../../src/loop/ports.ts';
-import type { StartRecord } from '../../src/staticexport/status-schema.ts';
-import { Link } from '../../src/wire/link.ts';
-import { PublishableError } from '../../src/wire/publishable-error.ts';
+import { type ExportApi, ExportApiError, type ExportApiErrorCode } from '#export-api/answers.ts';
+import type { Bundles, ExportApiSource, Inspection } from '#loop/ports.ts';
+import type { StartRecord } from '#staticexport/status-schema.ts';
+import { Link } from '#wire/link.ts';
+import { PublishableError } from '#wire/publishable-error.ts';
 import type { VirtualClock } from '../support/virtual-clock.ts';
 
 export const signature = 'c2lnbmF0dXJl';

@@ -1,11 +1,11 @@
 // Faults between the reconcile and its ports: a crash before or after any call, a lost answer, a refused call, a
 // stale read. Wraps the ports without a change of the reconcile.
 
-import { ExportApiError } from '../../src/export-api/answers.ts';
-import type { Bundles, ExportApiSource, Mirrors } from '../../src/loop/ports.ts';
-import type { Cluster, ForeignObjects, ObjectKey } from '../../src/wire/cluster.ts';
-import { ClusterError } from '../../src/wire/cluster-error.ts';
-import { PublishableError, publishableCode, publishableFailure } from '../../src/wire/publishable-error.ts';
+import { ExportApiError } from '#export-api/answers.ts';
+import type { Bundles, ExportApiSource, Mirrors } from '#loop/ports.ts';
+import type { Cluster, ForeignObjects, ObjectKey } from '#wire/cluster.ts';
+import { ClusterError } from '#wire/cluster-error.ts';
+import { PublishableError, publishableCode, publishableFailure } from '#wire/publishable-error.ts';
 import type { Dice } from './dice.ts';
 import type { FakeCluster } from './fake-cluster.ts';
 

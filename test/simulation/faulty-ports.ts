@@ -1,8 +1,8 @@
 // The ports of a simulation under a plan of faults, made once for each plan, and the log that it writes to.
 // The plans own the faults.
 
-import type { ReconcileContext } from '../../src/loop/context.ts';
-import type { Logger } from '../../src/runtime/logger.ts';
+import type { ReconcileContext } from '#loop/context.ts';
+import type { Logger } from '#runtime/logger.ts';
 import type { FakeCluster } from './fake-cluster.ts';
 import type { FakeMirror } from './fake-mirror.ts';
 import type { FakeVendor } from './fake-vendor.ts';

@@ -3,12 +3,12 @@
 
 import assert from 'node:assert/strict';
 import { isDeepStrictEqual } from 'node:util';
-import type { GitKeys } from '../../src/git/push-task.ts';
-import type { GitTargets } from '../../src/loop/ports.ts';
-import { createGitTargets } from '../../src/services/git-targets.ts';
-import { parseStatus } from '../../src/staticexport/parse.ts';
-import { givenKeys, type KeyName } from '../../src/targets/target-plan.ts';
-import { isRecord } from '../../src/wire/json-text.ts';
+import type { GitKeys } from '#git/push-task.ts';
+import type { GitTargets } from '#loop/ports.ts';
+import { createGitTargets } from '#services/git-targets.ts';
+import { parseStatus } from '#staticexport/parse.ts';
+import { givenKeys, type KeyName } from '#targets/target-plan.ts';
+import { isRecord } from '#wire/json-text.ts';
 import { Dice } from './dice.ts';
 import { FakeRepository } from './fake-repository.ts';
 import type { Simulation, Step } from './simulation.ts';

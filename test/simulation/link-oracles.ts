@@ -2,10 +2,10 @@
 // the vendor's data of the link and by the monotonic clock, before and after each step. Owns the counts.
 
 import assert from 'node:assert/strict';
-import { parsePublishedBundle } from '../../src/bundle/published-bundle.ts';
-import { parseDurationMs } from '../../src/staticexport/duration.ts';
-import { parseStaticExport, parseStatus } from '../../src/staticexport/parse.ts';
-import type { StaticExportObject } from '../../src/wire/cluster.ts';
+import { parsePublishedBundle } from '#bundle/published-bundle.ts';
+import { parseDurationMs } from '#staticexport/duration.ts';
+import { parseStaticExport, parseStatus } from '#staticexport/parse.ts';
+import type { StaticExportObject } from '#wire/cluster.ts';
 import { requestTimeoutMs, type Simulation, type Step } from './simulation.ts';
 
 /** A vendor that issues the same link until it expires permits only a quick replacement, not one in time. */

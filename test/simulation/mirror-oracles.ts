@@ -2,10 +2,10 @@
 // published content, no link where none is wanted, and nothing that the resource lists is deleted. Changes nothing.
 
 import assert from 'node:assert/strict';
-import { type PublishedBundle, parsePublishedBundle } from '../../src/bundle/published-bundle.ts';
-import { parseStaticExport, parseStatus } from '../../src/staticexport/parse.ts';
-import type { StaticExportObject } from '../../src/wire/cluster.ts';
-import { readInstant } from '../../src/wire/instant.ts';
+import { type PublishedBundle, parsePublishedBundle } from '#bundle/published-bundle.ts';
+import { parseStaticExport, parseStatus } from '#staticexport/parse.ts';
+import type { StaticExportObject } from '#wire/cluster.ts';
+import { readInstant } from '#wire/instant.ts';
 import type { Simulation, Step } from './simulation.ts';
 
 /** A look comes once a day, up to a tenth earlier. */

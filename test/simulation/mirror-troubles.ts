@@ -1,7 +1,7 @@
 // Troubles of a mirror in a scenario run: the registry, its credentials, its copies, and edits of what a resource asks
 // of it. None may delay the published link or a status, so none stops links.
 
-import type { MirrorErrorCode } from '../../src/mirror/mirror-error.ts';
+import type { MirrorErrorCode } from '#mirror/mirror-error.ts';
 import { Dice } from './dice.ts';
 import { isLinkless, type MirrorShape, mirrorFields } from './fake-mirror.ts';
 import { mirrorSecret, type Simulation } from './simulation.ts';

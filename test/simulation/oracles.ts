@@ -2,17 +2,17 @@
 // rule's message. Owns its memory of the simulation; changes nothing.
 
 import assert from 'node:assert/strict';
-import { parsePublishedBundle } from '../../src/bundle/published-bundle.ts';
-import { gather } from '../../src/loop/gather.ts';
-import { createMemory, type ProcessMemory } from '../../src/loop/memory.ts';
-import { adopt } from '../../src/reconcile/adopt.ts';
-import { choose } from '../../src/reconcile/choose.ts';
-import { classify } from '../../src/reconcile/classify.ts';
-import { nextWake } from '../../src/reconcile/wake.ts';
-import { parseStaticExport, parseStatus } from '../../src/staticexport/parse.ts';
-import { type Status, statusSchema } from '../../src/staticexport/status-schema.ts';
-import type { StaticExportObject } from '../../src/wire/cluster.ts';
-import { readInstant } from '../../src/wire/instant.ts';
+import { parsePublishedBundle } from '#bundle/published-bundle.ts';
+import { gather } from '#loop/gather.ts';
+import { createMemory, type ProcessMemory } from '#loop/memory.ts';
+import { adopt } from '#reconcile/adopt.ts';
+import { choose } from '#reconcile/choose.ts';
+import { classify } from '#reconcile/classify.ts';
+import { nextWake } from '#reconcile/wake.ts';
+import { parseStaticExport, parseStatus } from '#staticexport/parse.ts';
+import { type Status, statusSchema } from '#staticexport/status-schema.ts';
+import type { StaticExportObject } from '#wire/cluster.ts';
+import { readInstant } from '#wire/instant.ts';
 import { brokenRules, type Moment } from '../support/kstatus-rules.ts';
 import { CallOracles } from './call-oracles.ts';
 import { signature } from './fake-vendor.ts';

@@ -3,8 +3,8 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { reconcile } from '../../src/loop/reconcile.ts';
-import { PublishableError } from '../../src/wire/publishable-error.ts';
+import { reconcile } from '#loop/reconcile.ts';
+import { PublishableError } from '#wire/publishable-error.ts';
 import { noFaults } from './faults.ts';
 import { Oracles } from './oracles.ts';
 import { configMapId, hourMs, minuteMs, publishedSimulation, request } from './published-simulation.ts';

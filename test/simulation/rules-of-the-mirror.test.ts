@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { parsePublishedBundle } from '../../src/bundle/published-bundle.ts';
+import { parsePublishedBundle } from '#bundle/published-bundle.ts';
 import { mirrorSpec } from './fake-mirror.ts';
 import { Oracles } from './oracles.ts';
 import { configMapId, hourMs, minuteMs, nextVerdict, request } from './published-simulation.ts';

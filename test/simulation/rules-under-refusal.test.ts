@@ -3,9 +3,9 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createMemory } from '../../src/loop/memory.ts';
-import { reconcile } from '../../src/loop/reconcile.ts';
-import type { ObjectKey } from '../../src/wire/cluster.ts';
+import { createMemory } from '#loop/memory.ts';
+import { reconcile } from '#loop/reconcile.ts';
+import type { ObjectKey } from '#wire/cluster.ts';
 import { faultyCluster } from './faults.ts';
 import {
   configMapId,

@@ -2,9 +2,9 @@
 // with the rule's message under the mutation. Owns the events; the oracles and one assertion each judge them.
 
 import assert from 'node:assert/strict';
-import { createMemory } from '../../src/loop/memory.ts';
-import { reconcile } from '../../src/loop/reconcile.ts';
-import { recordVersion } from '../../src/reconcile/history.ts';
+import { createMemory } from '#loop/memory.ts';
+import { reconcile } from '#loop/reconcile.ts';
+import { recordVersion } from '#reconcile/history.ts';
 import { type FaultPlan, noFaults } from './faults.ts';
 import { gitScenarios } from './git-scenarios.ts';
 import { mirrorScenarios } from './mirror-scenarios.ts';

@@ -1,17 +1,17 @@
 // A simulation on virtual time: cluster, vendor, one operator process at a time with the real reconcile, and a driver
 // that calls it as the work queue would: at its wake-up, on changes, after errors with a back-off.
 
-import type { OperatorSettings, ReconcileContext, ReconcileOutcome } from '../../src/loop/context.ts';
-import { createMemory, type ProcessMemory } from '../../src/loop/memory.ts';
-import type { Notice } from '../../src/loop/notices.ts';
-import { type GitTargets, noGitTargets, type TargetPlanner } from '../../src/loop/ports.ts';
-import { reconcile } from '../../src/loop/reconcile.ts';
-import { nextLookMs } from '../../src/operator/watch/absence.ts';
-import { parseStatus } from '../../src/staticexport/parse.ts';
-import type { Status } from '../../src/staticexport/status-schema.ts';
-import { planTarget } from '../../src/targets/target-plan.ts';
-import type { EventNote, ObjectKey, StaticExportObject } from '../../src/wire/cluster.ts';
-import { ClusterError } from '../../src/wire/cluster-error.ts';
+import type { OperatorSettings, ReconcileContext, ReconcileOutcome } from '#loop/context.ts';
+import { createMemory, type ProcessMemory } from '#loop/memory.ts';
+import type { Notice } from '#loop/notices.ts';
+import { type GitTargets, noGitTargets, type TargetPlanner } from '#loop/ports.ts';
+import { reconcile } from '#loop/reconcile.ts';
+import { nextLookMs } from '#operator/watch/absence.ts';
+import { parseStatus } from '#staticexport/parse.ts';
+import type { Status } from '#staticexport/status-schema.ts';
+import { planTarget } from '#targets/target-plan.ts';
+import type { EventNote, ObjectKey, StaticExportObject } from '#wire/cluster.ts';
+import { ClusterError } from '#wire/cluster-error.ts';
 import { type VirtualClock, virtualClock } from '../support/virtual-clock.ts';
 import { ClockJumps } from './clock-jumps.ts';
 import { Dice } from './dice.ts';

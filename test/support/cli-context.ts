@@ -1,9 +1,9 @@
 // What a command of the command line gets from outside, as plain values: no terminal, no output, workers of the sources.
 
-import type { CliContext } from '../../src/cli/context.ts';
-import { silentProgress } from '../../src/cli/output/progress.ts';
-import { systemClock } from '../../src/runtime/clock.ts';
-import { systemRandom } from '../../src/runtime/random.ts';
+import type { CliContext } from '#cli/context.ts';
+import { silentProgress } from '#cli/output/progress.ts';
+import { systemClock } from '#runtime/clock.ts';
+import { systemRandom } from '#runtime/random.ts';
 
 const worker = (name: string): URL => new URL(`../../src/bin/${name}.ts`, import.meta.url);
 

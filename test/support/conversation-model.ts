@@ -1,13 +1,13 @@
 // A model of the conversation listing: any order, short and empty pages, pages that come twice, rows that appear late,
 // categories that come later, shared ids, cursors that expire, refusals. Its clock leaps over every wait.
 
-import { ExportApiError } from '../../src/export-api/answers.ts';
+import { ExportApiError } from '#export-api/answers.ts';
 import {
   type ConversationPage,
   type ConversationQuery,
   readConversationPage,
-} from '../../src/export-api/conversation-answers.ts';
-import type { Clock } from '../../src/runtime/clock.ts';
+} from '#export-api/conversation-answers.ts';
+import type { Clock } from '#runtime/clock.ts';
 
 export interface ModelRow {
   readonly id: string;

@@ -7,11 +7,11 @@ import { hash } from 'node:crypto';
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
-import { defaultLimits } from '../../src/bundle/limits.ts';
-import { copyBundle } from '../../src/mirror/copy.ts';
-import type { BundleImage, Compression } from '../../src/mirror/image.ts';
-import { openRegistry } from '../../src/mirror/registry/registry-client.ts';
-import { systemClock } from '../../src/runtime/clock.ts';
+import { defaultLimits } from '#bundle/limits.ts';
+import { copyBundle } from '#mirror/copy.ts';
+import type { BundleImage, Compression } from '#mirror/image.ts';
+import { openRegistry } from '#mirror/registry/registry-client.ts';
+import { systemClock } from '#runtime/clock.ts';
 import { archivedFiles, type MemorySite, memoryBundle } from './memory-bundle.ts';
 
 const longName = (parts: number): string =>

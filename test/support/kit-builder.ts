@@ -3,12 +3,12 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { defaultLimits } from '../../src/bundle/limits.ts';
-import { addDelta, addWhole } from '../../src/mirror/kit/kit-bundle.ts';
-import { createKitContents } from '../../src/mirror/kit/kit-contents.ts';
-import { checkContents, type KitHead, type KitSource, readKitHead } from '../../src/mirror/kit/kit-reader.ts';
-import { composeKit } from '../../src/mirror/kit/kit-writer.ts';
-import type { SignKey, VerifyKey } from '../../src/mirror/kit/minisign.ts';
+import { defaultLimits } from '#bundle/limits.ts';
+import { addDelta, addWhole } from '#mirror/kit/kit-bundle.ts';
+import { createKitContents } from '#mirror/kit/kit-contents.ts';
+import { checkContents, type KitHead, type KitSource, readKitHead } from '#mirror/kit/kit-reader.ts';
+import { composeKit } from '#mirror/kit/kit-writer.ts';
+import type { SignKey, VerifyKey } from '#mirror/kit/minisign.ts';
 import { archivedFiles, type MemorySite, memoryBundle } from './memory-bundle.ts';
 
 const never = new AbortController().signal;

@@ -1,10 +1,10 @@
 // A stored bundle in memory, as a pack with the bytes of hidden files would give it.
 
 import { hash } from 'node:crypto';
-import type { ArchivedFile } from '../../src/bundle/archive/archive-writer.ts';
-import { countPages, digestOf, sizeOf, sortFiles } from '../../src/bundle/store/digest.ts';
-import type { PackSink } from '../../src/bundle/store/pack.ts';
-import type { StoredBundle } from '../../src/bundle/store/stored-bundle.ts';
+import type { ArchivedFile } from '#bundle/archive/archive-writer.ts';
+import { countPages, digestOf, sizeOf, sortFiles } from '#bundle/store/digest.ts';
+import type { PackSink } from '#bundle/store/pack.ts';
+import type { StoredBundle } from '#bundle/store/stored-bundle.ts';
 
 export type MemorySite = Readonly<Record<string, string | Buffer>>;
 

@@ -1,8 +1,8 @@
 // A carrier of bundles in memory, with the rules that registries and buckets share, and with faults that a test sets.
 
 import { hash } from 'node:crypto';
-import type { Carrier, Descriptor } from '../../src/mirror/carrier.ts';
-import { PublishableError } from '../../src/wire/publishable-error.ts';
+import type { Carrier, Descriptor } from '#mirror/carrier.ts';
+import { PublishableError } from '#wire/publishable-error.ts';
 
 export interface MemoryCarrier extends Carrier {
   readonly blobs: Map<string, Buffer>;

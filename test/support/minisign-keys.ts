@@ -1,8 +1,8 @@
 // Keys as `minisign -G -W` writes them, fresh for each test.
 
 import { generateKeyPairSync, randomBytes } from 'node:crypto';
-import type { SignKey } from '../../src/mirror/kit/minisign.ts';
-import { parseSignKey } from '../../src/mirror/kit/minisign-secret-key.ts';
+import type { SignKey } from '#mirror/kit/minisign.ts';
+import { parseSignKey } from '#mirror/kit/minisign-secret-key.ts';
 
 export interface MinisignKeys {
   readonly publicText: string;

@@ -8,7 +8,7 @@ const beginning = /^(?:\{\s*"apiVersion": "|apiVersion: )cli\.staticexport\.dev\
 /** @throws Error that names the fields */
 export async function requirePublishedDocument(stdout: string): Promise<void> {
   if (!beginning.test(stdout)) return;
-  const { documentSchemas } = await import('../../src/cli/output/document-schemas.ts');
+  const { documentSchemas } = await import('#cli/output/document-schemas.ts');
   const document: { kind: string } = stdout.startsWith('{') ? JSON.parse(stdout) : parse(stdout);
   const schema = documentSchemas.get(document.kind);
   if (schema === undefined) throw new Error(`${document.kind} has no entry in document-schemas.ts`);

@@ -4,11 +4,11 @@ import { randomUUID } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { readArchive } from '../../src/bundle/archive/archive-reader.ts';
-import { type AssemblyOptions, createAssembly } from '../../src/bundle/archive/assembly.ts';
-import type { BundleIndex } from '../../src/bundle/bundle-index.ts';
-import { type BundleLimits, defaultLimits } from '../../src/bundle/limits.ts';
-import type { PackSink } from '../../src/bundle/store/pack.ts';
+import { readArchive } from '#bundle/archive/archive-reader.ts';
+import { type AssemblyOptions, createAssembly } from '#bundle/archive/assembly.ts';
+import type { BundleIndex } from '#bundle/bundle-index.ts';
+import { type BundleLimits, defaultLimits } from '#bundle/limits.ts';
+import type { PackSink } from '#bundle/store/pack.ts';
 
 export interface ReadResult {
   readonly index: BundleIndex;

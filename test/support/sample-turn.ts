@@ -1,6 +1,6 @@
 // A turn as sinks get it, with the fields that a test chooses.
 
-import { contentHash, type Turn, turnKey } from '../../src/conversations/turn.ts';
+import { contentHash, type Turn, turnKey } from '#conversations/turn.ts';
 
 export function sampleTurn(fields: Partial<Turn> = {}): Turn {
   const turn = {

@@ -2,14 +2,14 @@
 
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { createAssembly } from '../../src/bundle/archive/assembly.ts';
-import type { BundleIndex } from '../../src/bundle/bundle-index.ts';
-import { defaultLimits } from '../../src/bundle/limits.ts';
-import { commitBundle } from '../../src/bundle/store/commit.ts';
-import { isHiddenFile } from '../../src/bundle/store/hidden-files.ts';
-import { createPackWriter } from '../../src/bundle/store/pack.ts';
-import { type StoreDisk, systemDisk } from '../../src/bundle/store/store-disk.ts';
-import type { PackedBytes, StoredBundle } from '../../src/bundle/store/stored-bundle.ts';
+import { createAssembly } from '#bundle/archive/assembly.ts';
+import type { BundleIndex } from '#bundle/bundle-index.ts';
+import { defaultLimits } from '#bundle/limits.ts';
+import { commitBundle } from '#bundle/store/commit.ts';
+import { isHiddenFile } from '#bundle/store/hidden-files.ts';
+import { createPackWriter } from '#bundle/store/pack.ts';
+import { type StoreDisk, systemDisk } from '#bundle/store/store-disk.ts';
+import type { PackedBytes, StoredBundle } from '#bundle/store/stored-bundle.ts';
 
 /** @param files content by path */
 export async function putBundle(

@@ -1,7 +1,7 @@
 // Tars byte by byte, so that a test can write what no tar program would. Every field can be given raw; the
 // checksum is right unless it is given too. Nothing here pads or ends an archive by itself.
 
-import { tarChecksum } from '../../src/bundle/archive/archive-type.ts';
+import { tarChecksum } from '#bundle/archive/archive-type.ts';
 
 export interface TarHeader {
   readonly name: string | Buffer;

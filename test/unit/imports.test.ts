@@ -5,6 +5,7 @@ import assert from 'node:assert/strict';
 import { globSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import { test } from 'node:test';
+import { importedPath } from '../support/import-graph.ts';
 
 const root = resolve(import.meta.dirname, '../..');
 const src = join(root, 'src');
@@ -42,6 +43,8 @@ const table = readTable(/[a-z0-9-]+/);
 const rooms = readTable(/[a-z0-9-]+\/[a-z0-9/-]+/);
 const folderOf = (file: string): string => relative(src, dirname(file));
 const roomOf = (file: string): string => relative(src, file).split('/')[0] ?? '';
+/** Of this repository, and not a package's: relative, or by a room's subpath. */
+const isOwn = (specifier: string): boolean => /^[.#]/.test(specifier);
 const packageOf = (specifier: string): string =>
   specifier
     .split('/')
@@ -59,9 +62,9 @@ test('a folder imports only what its row of the map allows', () => {
     if (allowed.has('anything')) return [];
     return importsOf(file).flatMap(({ target }) => {
       if (target.startsWith('node:')) return [];
-      if (!target.startsWith('.'))
+      if (!isOwn(target))
         return allowed.has(packageOf(target)) ? [] : [`${relative(root, file)}: package ${target}`];
-      const resolved = resolve(dirname(file), target);
+      const resolved = importedPath(file, target);
       if (resolved === join(root, 'package.json')) return [];
       const other = roomOf(resolved);
       const name = relative(src, resolved).replace(/\.ts$/, '');
@@ -80,8 +83,8 @@ test('a row of the map allows nothing that its folder does not import', () => {
         .filter((file) => roomOf(file) === room)
         .flatMap(importsOf)
         .flatMap(({ file, target }) => {
-          if (!target.startsWith('.')) return [packageOf(target)];
-          const name = relative(src, resolve(dirname(file), target)).replace(/\.ts$/, '');
+          if (!isOwn(target)) return [packageOf(target)];
+          const name = relative(src, importedPath(file, target)).replace(/\.ts$/, '');
           return [name, name.split('/')[0] ?? ''];
         }),
     );
@@ -100,8 +103,8 @@ function neighboursOf(room: string): ReadonlySet<string> {
   const targets = files
     .filter((file) => folderOf(file) === room)
     .flatMap(importsOf)
-    .filter(({ target }) => target.startsWith('.'))
-    .map(({ file, target }) => folderOf(resolve(dirname(file), target)));
+    .filter(({ target }) => isOwn(target))
+    .map(({ file, target }) => folderOf(importedPath(file, target)));
   return new Set(
     targets.filter(
       (other) => other.split('/')[0] === room.split('/')[0] && !`${room}/`.startsWith(`${other}/`),
@@ -137,7 +140,7 @@ test('nobody imports bin', () => {
   const wrong = files
     .filter((file) => roomOf(file) !== 'bin')
     .flatMap(importsOf)
-    .filter(({ file, target }) => target.startsWith('.') && roomOf(resolve(dirname(file), target)) === 'bin');
+    .filter(({ file, target }) => isOwn(target) && roomOf(importedPath(file, target)) === 'bin');
   assert.deepEqual(wrong, []);
 });
 
@@ -146,8 +149,8 @@ test('modules do not import each other in circles', () => {
     files.map((file) => [
       file,
       importsOf(file)
-        .filter(({ target }) => target.startsWith('.') && target.endsWith('.ts'))
-        .map(({ target }) => resolve(dirname(file), target)),
+        .filter(({ target }) => isOwn(target) && target.endsWith('.ts'))
+        .map(({ target }) => importedPath(file, target)),
     ]),
   );
   const done = new Set<string>();

@@ -4,49 +4,44 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { detectType } from '../../src/bundle/archive/archive-type.ts';
-import { readFilePath } from '../../src/bundle/archive/entry-path.ts';
-import { createHiddenLinks } from '../../src/bundle/archive/hidden-links.ts';
-import { judgeAnswer } from '../../src/bundle/fetch/link-answer.ts';
-import { defaultLimits } from '../../src/bundle/limits.ts';
-import { countPages } from '../../src/bundle/store/digest.ts';
-import { isHiddenFile } from '../../src/bundle/store/hidden-files.ts';
-import { pageTextHash } from '../../src/conversations/gaps/page-text.ts';
-import { questionWords } from '../../src/conversations/gaps/question-words.ts';
-import { shownQuestion } from '../../src/conversations/gaps/shown-question.ts';
-import { createTextRedaction, redactionKinds } from '../../src/conversations/redaction.ts';
-import { readForeignInstant } from '../../src/export-api/instants.ts';
-import { readJobId, readJobReport, readPercent } from '../../src/export-api/job-answers.ts';
-import { readListingQuery } from '../../src/export-service/conversations/listing-query.ts';
-import { readCssReferences } from '../../src/export-service/crawler/references/css-references.ts';
-import { readHtmlReferences } from '../../src/export-service/crawler/references/html-references.ts';
-import { readManifestReferences } from '../../src/export-service/crawler/references/manifest-references.ts';
-import { readPayload } from '../../src/export-service/crawler/references/next-payload.ts';
-import { readScriptReferences } from '../../src/export-service/crawler/references/script-references.ts';
-import { readSrcset } from '../../src/export-service/crawler/references/srcset.ts';
-import { readRobots } from '../../src/export-service/crawler/robots.ts';
-import { createScope } from '../../src/export-service/crawler/site-scope.ts';
-import { readLlmsText, readSitemap } from '../../src/export-service/crawler/sitemap.ts';
-import { judgeLink } from '../../src/export-service/links.ts';
-import { parseVerifyKey, signatureKeyId } from '../../src/mirror/kit/minisign.ts';
-import { nameWithoutHash } from '../../src/mirror/kit/pairing.ts';
-import { nextPage } from '../../src/mirror/registry/answer.ts';
-import { readChallenges } from '../../src/mirror/registry/challenge.ts';
-import { findCredentials } from '../../src/mirror/registry/docker-config.ts';
-import { readRepository } from '../../src/mirror/registry/repository.ts';
-import { assetNaming } from '../../src/site/content/asset-name.ts';
-import { buildRouteTable } from '../../src/site/content/route-table.ts';
-import { readByteRange } from '../../src/site/http/byte-range.ts';
-import { acceptedForms } from '../../src/site/http/content-encoding.ts';
-import { contentTypeOf } from '../../src/site/http/content-type.ts';
-import {
-  allowsRange,
-  findKnownTag,
-  matchesStrongly,
-  type SendableForms,
-} from '../../src/site/http/entity-tag.ts';
-import { readRequestPath } from '../../src/site/http/request-path.ts';
-import { parseHttpDate, parseRetryAfter } from '../../src/wire/retry-after.ts';
+import { detectType } from '#bundle/archive/archive-type.ts';
+import { readFilePath } from '#bundle/archive/entry-path.ts';
+import { createHiddenLinks } from '#bundle/archive/hidden-links.ts';
+import { judgeAnswer } from '#bundle/fetch/link-answer.ts';
+import { defaultLimits } from '#bundle/limits.ts';
+import { countPages } from '#bundle/store/digest.ts';
+import { isHiddenFile } from '#bundle/store/hidden-files.ts';
+import { pageTextHash } from '#conversations/gaps/page-text.ts';
+import { questionWords } from '#conversations/gaps/question-words.ts';
+import { shownQuestion } from '#conversations/gaps/shown-question.ts';
+import { createTextRedaction, redactionKinds } from '#conversations/redaction.ts';
+import { readForeignInstant } from '#export-api/instants.ts';
+import { readJobId, readJobReport, readPercent } from '#export-api/job-answers.ts';
+import { readListingQuery } from '#export-service/conversations/listing-query.ts';
+import { readCssReferences } from '#export-service/crawler/references/css-references.ts';
+import { readHtmlReferences } from '#export-service/crawler/references/html-references.ts';
+import { readManifestReferences } from '#export-service/crawler/references/manifest-references.ts';
+import { readPayload } from '#export-service/crawler/references/next-payload.ts';
+import { readScriptReferences } from '#export-service/crawler/references/script-references.ts';
+import { readSrcset } from '#export-service/crawler/references/srcset.ts';
+import { readRobots } from '#export-service/crawler/robots.ts';
+import { createScope } from '#export-service/crawler/site-scope.ts';
+import { readLlmsText, readSitemap } from '#export-service/crawler/sitemap.ts';
+import { judgeLink } from '#export-service/links.ts';
+import { parseVerifyKey, signatureKeyId } from '#mirror/kit/minisign.ts';
+import { nameWithoutHash } from '#mirror/kit/pairing.ts';
+import { nextPage } from '#mirror/registry/answer.ts';
+import { readChallenges } from '#mirror/registry/challenge.ts';
+import { findCredentials } from '#mirror/registry/docker-config.ts';
+import { readRepository } from '#mirror/registry/repository.ts';
+import { assetNaming } from '#site/content/asset-name.ts';
+import { buildRouteTable } from '#site/content/route-table.ts';
+import { readByteRange } from '#site/http/byte-range.ts';
+import { acceptedForms } from '#site/http/content-encoding.ts';
+import { contentTypeOf } from '#site/http/content-type.ts';
+import { allowsRange, findKnownTag, matchesStrongly, type SendableForms } from '#site/http/entity-tag.ts';
+import { readRequestPath } from '#site/http/request-path.ts';
+import { parseHttpDate, parseRetryAfter } from '#wire/retry-after.ts';
 import { runToItsEnd } from '../support/watchdog.ts';
 import { bundleOf } from './site/fixtures.ts';
 

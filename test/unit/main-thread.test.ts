@@ -4,11 +4,11 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { longestBundleJson, parseServedBundle } from '../../src/bundle/published-bundle.ts';
-import { membersOf, readJobReport } from '../../src/export-api/job-answers.ts';
-import { longestAnswerBytes } from '../../src/export-api/refusals.ts';
-import { maxPageBytes } from '../../src/kube/objects/resource-list.ts';
-import { readSchedule } from '../../src/reconcile/schedule.ts';
+import { longestBundleJson, parseServedBundle } from '#bundle/published-bundle.ts';
+import { membersOf, readJobReport } from '#export-api/job-answers.ts';
+import { longestAnswerBytes } from '#export-api/refusals.ts';
+import { maxPageBytes } from '#kube/objects/resource-list.ts';
+import { readSchedule } from '#reconcile/schedule.ts';
 import { worstInputs } from '../bench/worst-inputs.ts';
 
 /** How often a date was made from its parts: what the search for a tick does at every step. */

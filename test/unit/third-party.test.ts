@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { nodeLines } from '#cli/doctor/node-check.ts';
 import { type Bill, licenceOf, settleBill, writeNotices } from '../../.ci/third-party.ts';
-import { nodeLines } from '../../src/cli/doctor/node-check.ts';
 
 const root = join(import.meta.dirname, '../..');
 

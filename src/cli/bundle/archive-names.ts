@@ -1,7 +1,7 @@
 // Which archives this program writes, by the ending of a name: the one list for flags, messages and checks. Refuses to load
 // what writes them, because `--help` of any command would load it too.
 
-import type { ArchiveFormat } from '../../bundle/archive/archive-writer.ts';
+import type { ArchiveFormat } from '#bundle/archive/archive-writer.ts';
 
 const endings = {
   '.tar': 'tar',

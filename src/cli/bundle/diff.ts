@@ -1,11 +1,11 @@
 // `bundle diff`: the files that were added, changed and removed between two archives or folders. Exits with 1 if there are
 // any, as `diff` and `kubectl diff` do. A folder lacks what servers do not show, so that does not count against an archive.
 
-import type { BundleIndex } from '../../bundle/bundle-index.ts';
-import { isHiddenFile } from '../../bundle/store/hidden-files.ts';
-import { printable } from '../../wire/printable-text.ts';
-import { PublishableError } from '../../wire/publishable-error.ts';
-import { composedForm } from '../../wire/unicode-form.ts';
+import type { BundleIndex } from '#bundle/bundle-index.ts';
+import { isHiddenFile } from '#bundle/store/hidden-files.ts';
+import { printable } from '#wire/printable-text.ts';
+import { PublishableError } from '#wire/publishable-error.ts';
+import { composedForm } from '#wire/unicode-form.ts';
 import { CliError } from '../cli-error.ts';
 import type { CliContext, CommandResult } from '../context.ts';
 import { counted } from '../output/amounts.ts';

@@ -4,7 +4,7 @@
 import { mkdtemp, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
-import type { BundleIndex } from '../../bundle/bundle-index.ts';
+import type { BundleIndex } from '#bundle/bundle-index.ts';
 import type { CliContext } from '../context.ts';
 import { isUnfinished } from '../output/destination.ts';
 import { writeArchive } from './archive-file.ts';

@@ -1,9 +1,9 @@
 // `bundle inspect`: what an archive holds, as a server would see it. Owns the fields and words that all commands about
 // archives share. Refuses: names of files that are not printable.
 
-import type { BundleIndex, BundleNote } from '../../bundle/bundle-index.ts';
-import { isHiddenFile } from '../../bundle/store/hidden-files.ts';
-import { printable } from '../../wire/printable-text.ts';
+import type { BundleIndex, BundleNote } from '#bundle/bundle-index.ts';
+import { isHiddenFile } from '#bundle/store/hidden-files.ts';
+import { printable } from '#wire/printable-text.ts';
 import type { CliContext, CommandResult, Finding } from '../context.ts';
 import { counted, sizeWords } from '../output/amounts.ts';
 import { marked } from '../output/paint.ts';

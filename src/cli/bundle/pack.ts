@@ -3,10 +3,10 @@
 
 import { realpath, stat } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, relative, resolve, sep } from 'node:path';
-import type { ArchivedFile } from '../../bundle/archive/archive-writer.ts';
-import { packedFiles } from '../../bundle/archive/packed-files.ts';
-import type { BundleIndex } from '../../bundle/bundle-index.ts';
-import { printable } from '../../wire/printable-text.ts';
+import type { ArchivedFile } from '#bundle/archive/archive-writer.ts';
+import { packedFiles } from '#bundle/archive/packed-files.ts';
+import type { BundleIndex } from '#bundle/bundle-index.ts';
+import { printable } from '#wire/printable-text.ts';
 import { CliError } from '../cli-error.ts';
 import type { CliContext, CommandResult } from '../context.ts';
 import { sizeWords } from '../output/amounts.ts';

@@ -4,10 +4,10 @@
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { removeQuietly } from '../../bundle/store/store-disk.ts';
-import type { HostPort } from '../../runtime/http/http-listener.ts';
-import type { Logger } from '../../runtime/logger.ts';
-import { publishableMessage } from '../../wire/publishable-error.ts';
+import { removeQuietly } from '#bundle/store/store-disk.ts';
+import type { HostPort } from '#runtime/http/http-listener.ts';
+import type { Logger } from '#runtime/logger.ts';
+import { publishableMessage } from '#wire/publishable-error.ts';
 import type { CliContext, CommandResult } from '../context.ts';
 import { counted } from '../output/amounts.ts';
 import { summaryFields } from './inspect.ts';

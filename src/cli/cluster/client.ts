@@ -2,20 +2,20 @@
 // connection, and the namespace that a command means. Refuses: the data of Secrets, which no command here reads, and text
 // that is not printable.
 
-import { createList } from '../../kube/objects/resource-list.ts';
-import { readResource } from '../../kube/objects/stored-object.ts';
+import { createList } from '#kube/objects/resource-list.ts';
+import { readResource } from '#kube/objects/stored-object.ts';
 import {
   type Connection,
   ConnectionError,
   openConnection,
   readConnectionEnvironment,
-} from '../../kube/transport/connection.ts';
-import { staticExports } from '../../kube/transport/resource-path.ts';
-import { createTransport, type Transport } from '../../kube/transport/transport.ts';
-import { fieldManager, resourceKind } from '../../staticexport/names.ts';
-import type { StaticExportObject } from '../../wire/cluster.ts';
-import { ClusterError } from '../../wire/cluster-error.ts';
-import { printableValue } from '../../wire/printable-text.ts';
+} from '#kube/transport/connection.ts';
+import { staticExports } from '#kube/transport/resource-path.ts';
+import { createTransport, type Transport } from '#kube/transport/transport.ts';
+import { fieldManager, resourceKind } from '#staticexport/names.ts';
+import type { StaticExportObject } from '#wire/cluster.ts';
+import { ClusterError } from '#wire/cluster-error.ts';
+import { printableValue } from '#wire/printable-text.ts';
 import { CliError } from '../cli-error.ts';
 import type { CliContext } from '../context.ts';
 

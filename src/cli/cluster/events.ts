@@ -2,8 +2,8 @@
 // default). Refuses: events of an earlier object of that name, and text that is not printable.
 
 import * as z from 'zod';
-import { events } from '../../kube/transport/resource-path.ts';
-import { printable } from '../../wire/printable-text.ts';
+import { events } from '#kube/transport/resource-path.ts';
+import { printable } from '#wire/printable-text.ts';
 import type { CliContext, CommandResult } from '../context.ts';
 import { marked } from '../output/paint.ts';
 import { type Block, markedLine, prose } from '../output/screen.ts';

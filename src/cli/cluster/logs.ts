@@ -1,9 +1,9 @@
 // `logs`: what the operator logged about one StaticExport, from all replicas, in the order of time. Refuses: lines about
 // other objects, because an operator manages thousands.
 
-import { pods } from '../../kube/transport/resource-path.ts';
-import { parseStaticExport } from '../../staticexport/parse.ts';
-import type { StaticExportObject } from '../../wire/cluster.ts';
+import { pods } from '#kube/transport/resource-path.ts';
+import { parseStaticExport } from '#staticexport/parse.ts';
+import type { StaticExportObject } from '#wire/cluster.ts';
 import { CliError } from '../cli-error.ts';
 import type { CliContext, CommandResult } from '../context.ts';
 import { type ClusterClient, type ClusterFlags, withCluster } from './client.ts';

@@ -2,13 +2,13 @@
 // Kubernetes API server is asked for metadata alone. Refuses: annotations of others, because `kubectl apply` leaves the
 // whole Secret in one of them.
 
-import { readMeta } from '../../kube/objects/stored-object.ts';
-import type { Resource } from '../../kube/transport/resource-path.ts';
-import { callUnlessAbsent } from '../../kube/transport/transport.ts';
-import { group } from '../../staticexport/names.ts';
-import type { ObjectKey, ObjectMeta } from '../../wire/cluster.ts';
-import { type JsonRecord, recordAt } from '../../wire/json-fields.ts';
-import { isRecord } from '../../wire/json-text.ts';
+import { readMeta } from '#kube/objects/stored-object.ts';
+import type { Resource } from '#kube/transport/resource-path.ts';
+import { callUnlessAbsent } from '#kube/transport/transport.ts';
+import { group } from '#staticexport/names.ts';
+import type { ObjectKey, ObjectMeta } from '#wire/cluster.ts';
+import { type JsonRecord, recordAt } from '#wire/json-fields.ts';
+import { isRecord } from '#wire/json-text.ts';
 import type { ClusterClient } from './client.ts';
 
 export interface FoundMetadata {

@@ -2,12 +2,12 @@
 // holds. Owns how one is recognised. Refuses: guessing what an operator outside of a Deployment does; its lease, which the
 // status of a StaticExport names, is all that is known of it.
 
-import { leases } from '../../kube/transport/resource-path.ts';
-import { callUnlessAbsent } from '../../kube/transport/transport.ts';
-import type { ObjectKey } from '../../wire/cluster.ts';
-import { numberAt, recordAt, textAt } from '../../wire/json-fields.ts';
-import { isRecord } from '../../wire/json-text.ts';
-import { printable } from '../../wire/printable-text.ts';
+import { leases } from '#kube/transport/resource-path.ts';
+import { callUnlessAbsent } from '#kube/transport/transport.ts';
+import type { ObjectKey } from '#wire/cluster.ts';
+import { numberAt, recordAt, textAt } from '#wire/json-fields.ts';
+import { isRecord } from '#wire/json-text.ts';
+import { printable } from '#wire/printable-text.ts';
 import type { ClusterClient } from './client.ts';
 import { flagOf, tagOf } from './program-args.ts';
 import { attempt, isReadable, type Unreadable } from './reading.ts';

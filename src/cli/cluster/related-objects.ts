@@ -1,10 +1,10 @@
 // What is around one StaticExport: the key's Secret, the outputs, the targets, and the pods that use them with what each
 // serves. Every part is read on its own, so that a missing permission costs that part alone. Refuses: the data of Secrets.
 
-import { foreignResources } from '../../kube/foreign-objects.ts';
-import { configMaps, type Resource, secrets } from '../../kube/transport/resource-path.ts';
-import { parseStaticExport } from '../../staticexport/parse.ts';
-import type { Status, TargetStatus } from '../../staticexport/status-schema.ts';
+import { foreignResources } from '#kube/foreign-objects.ts';
+import { configMaps, type Resource, secrets } from '#kube/transport/resource-path.ts';
+import { parseStaticExport } from '#staticexport/parse.ts';
+import type { Status, TargetStatus } from '#staticexport/status-schema.ts';
 import {
   applyDefaults,
   isObjectTarget,
@@ -13,8 +13,8 @@ import {
   type WantedGitTarget,
   type WantedObjectTarget,
   type WantedTarget,
-} from '../../staticexport/wanted.ts';
-import type { ObjectKey, StaticExportObject } from '../../wire/cluster.ts';
+} from '#staticexport/wanted.ts';
+import type { ObjectKey, StaticExportObject } from '#wire/cluster.ts';
 import type { ClusterClient } from './client.ts';
 import { type FoundMetadata, readMetadata } from './object-metadata.ts';
 import { attempt, createReadLimit, isReadable, type Reading, type ReadLimit } from './reading.ts';

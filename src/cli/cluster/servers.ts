@@ -3,9 +3,9 @@
 // not printable.
 
 import * as z from 'zod';
-import { pods } from '../../kube/transport/resource-path.ts';
-import { ClusterError } from '../../wire/cluster-error.ts';
-import { printable } from '../../wire/printable-text.ts';
+import { pods } from '#kube/transport/resource-path.ts';
+import { ClusterError } from '#wire/cluster-error.ts';
+import { printable } from '#wire/printable-text.ts';
 import type { ClusterClient } from './client.ts';
 import { flagOf, tagOf } from './program-args.ts';
 import type { Container, Pod } from './workloads.ts';

@@ -2,10 +2,10 @@
 // values of their environment, which may be secrets; only the objects that it names are kept.
 
 import * as z from 'zod';
-import { createList } from '../../kube/objects/resource-list.ts';
-import { deployments, pods, type Resource } from '../../kube/transport/resource-path.ts';
-import type { ObjectMeta, StaticExportObject } from '../../wire/cluster.ts';
-import { printable } from '../../wire/printable-text.ts';
+import { createList } from '#kube/objects/resource-list.ts';
+import { deployments, pods, type Resource } from '#kube/transport/resource-path.ts';
+import type { ObjectMeta, StaticExportObject } from '#wire/cluster.ts';
+import { printable } from '#wire/printable-text.ts';
 import type { ClusterClient } from './client.ts';
 
 const absent = <T extends z.ZodType>(schema: T) => schema.optional().catch(undefined);

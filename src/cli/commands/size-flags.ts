@@ -1,8 +1,8 @@
 // Flags that commands about archives share: how much an archive may hold, the digest of its content, and where it is
 // served. The defaults are those of the servers. Refuses: flags of one command, which stand with it.
 
-import { defaultLimits } from '../../bundle/limits.ts';
-import { FlagValueError, kind, positiveBytes, sizeText } from '../../runtime/flags/flag-kinds.ts';
+import { defaultLimits } from '#bundle/limits.ts';
+import { FlagValueError, kind, positiveBytes, sizeText } from '#runtime/flags/flag-kinds.ts';
 
 export const sizeFlags = {
   maxArchiveSize: positiveBytes.withDefault(

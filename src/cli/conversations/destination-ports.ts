@@ -1,17 +1,17 @@
 // What sinks of conversations need from outside: a bucket with its credentials, and the connection and secret of a webhook.
 // Refuses: opening anything that the destination does not need.
 
-import type { SinkDependencies } from '../../conversations/sinks/open-sink.ts';
-import { requireProxySettings } from '../../http/proxy-settings.ts';
-import { RenewedAgent } from '../../http/renewed-agent.ts';
-import { readAccessKey, readMirrorSecret } from '../../mirror/mirror-secret.ts';
-import { readBounded } from '../../runtime/bounded-file.ts';
-import { userAgent } from '../../runtime/version.ts';
-import { readAmbientIdentity } from '../../s3/ambient-identity.ts';
-import type { S3Credentials } from '../../s3/bucket.ts';
-import { openBucket } from '../../s3/open-bucket.ts';
-import { publishableCode } from '../../wire/publishable-error.ts';
-import { readWebhookSecret } from '../../wire/webhook-signature.ts';
+import type { SinkDependencies } from '#conversations/sinks/open-sink.ts';
+import { requireProxySettings } from '#http/proxy-settings.ts';
+import { RenewedAgent } from '#http/renewed-agent.ts';
+import { readAccessKey, readMirrorSecret } from '#mirror/mirror-secret.ts';
+import { readBounded } from '#runtime/bounded-file.ts';
+import { userAgent } from '#runtime/version.ts';
+import { readAmbientIdentity } from '#s3/ambient-identity.ts';
+import type { S3Credentials } from '#s3/bucket.ts';
+import { openBucket } from '#s3/open-bucket.ts';
+import { publishableCode } from '#wire/publishable-error.ts';
+import { readWebhookSecret } from '#wire/webhook-signature.ts';
 import { CliError } from '../cli-error.ts';
 import type { CliContext } from '../context.ts';
 

@@ -2,28 +2,28 @@
 // and sink. Invariant: the result on standard output never mixes with turns there.
 
 import { dirname, join } from 'node:path';
-import { type Budget, budgetPath, type OnWait, openBudget } from '../../conversations/budget.ts';
-import type { Estimate } from '../../conversations/estimate.ts';
-import { createPacedListing, type PacedListing } from '../../conversations/paced-listing.ts';
+import { type Budget, budgetPath, type OnWait, openBudget } from '#conversations/budget.ts';
+import type { Estimate } from '#conversations/estimate.ts';
+import { createPacedListing, type PacedListing } from '#conversations/paced-listing.ts';
 import {
   createRedaction,
   fingerprintOf,
   type Redaction,
   type RedactionKind,
-} from '../../conversations/redaction.ts';
-import { exportTurns, type RunCounts, type RunProgress } from '../../conversations/run.ts';
-import type { Sink } from '../../conversations/sink.ts';
-import { checkPlace, openSink, placeKind } from '../../conversations/sinks/open-sink.ts';
-import { type ConversationState, openState, type StateIdentity } from '../../conversations/state.ts';
-import { readUntil } from '../../conversations/windows.ts';
-import { createListingClient, type ListingClient } from '../../export-api/listing-client.ts';
-import { openCaFile } from '../../http/ca-certificates.ts';
-import { requireProxySettings } from '../../http/proxy-settings.ts';
-import { RenewedAgent } from '../../http/renewed-agent.ts';
-import { keepHeapSmall } from '../../runtime/v8/heap-growth.ts';
-import { userAgent } from '../../runtime/version.ts';
-import { formatInstant } from '../../wire/instant.ts';
-import { printable } from '../../wire/printable-text.ts';
+} from '#conversations/redaction.ts';
+import { exportTurns, type RunCounts, type RunProgress } from '#conversations/run.ts';
+import type { Sink } from '#conversations/sink.ts';
+import { checkPlace, openSink, placeKind } from '#conversations/sinks/open-sink.ts';
+import { type ConversationState, openState, type StateIdentity } from '#conversations/state.ts';
+import { readUntil } from '#conversations/windows.ts';
+import { createListingClient, type ListingClient } from '#export-api/listing-client.ts';
+import { openCaFile } from '#http/ca-certificates.ts';
+import { requireProxySettings } from '#http/proxy-settings.ts';
+import { RenewedAgent } from '#http/renewed-agent.ts';
+import { keepHeapSmall } from '#runtime/v8/heap-growth.ts';
+import { userAgent } from '#runtime/version.ts';
+import { formatInstant } from '#wire/instant.ts';
+import { printable } from '#wire/printable-text.ts';
 import { describeKeyPrefix, type KeyFlags, readKey } from '../api-key.ts';
 import { CliError } from '../cli-error.ts';
 import type { CliContext, CommandResult } from '../context.ts';

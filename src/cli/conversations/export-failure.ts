@@ -1,14 +1,14 @@
 // Why an export of conversations ended early, as the command line reports it: exit code, message and steps. Pure, except for
 // the sink that it wraps. Refuses: reading a message; classes, codes and the HTTP status decide.
 
-import type { PartialRead, RunCounts } from '../../conversations/run.ts';
-import type { Sink } from '../../conversations/sink.ts';
-import { readAddressFault } from '../../export-api/address-fault.ts';
-import { ExportApiError } from '../../export-api/answers.ts';
-import type { BucketFaultCode } from '../../s3/bucket-fault.ts';
-import { formatInstant } from '../../wire/instant.ts';
-import { printable } from '../../wire/printable-text.ts';
-import { PublishableError } from '../../wire/publishable-error.ts';
+import type { PartialRead, RunCounts } from '#conversations/run.ts';
+import type { Sink } from '#conversations/sink.ts';
+import { readAddressFault } from '#export-api/address-fault.ts';
+import { ExportApiError } from '#export-api/answers.ts';
+import type { BucketFaultCode } from '#s3/bucket-fault.ts';
+import { formatInstant } from '#wire/instant.ts';
+import { printable } from '#wire/printable-text.ts';
+import { PublishableError } from '#wire/publishable-error.ts';
 import { CliError, failureOf } from '../cli-error.ts';
 import { addressSteps, wrongAddress } from '../export/wrong-address.ts';
 import { counted } from '../output/amounts.ts';

@@ -1,19 +1,19 @@
 // `conversations gaps`: reads a store of turns once, compares it with the site that is served and with the report before, and
 // prints the new report. Composes only; what a gap is, is decided in conversations/gaps.
 
-import { csvReport } from '../../conversations/gaps/csv-report.ts';
-import { htmlReport } from '../../conversations/gaps/html.ts';
-import { markdownReport } from '../../conversations/gaps/markdown.ts';
-import { createPageMap } from '../../conversations/gaps/page-map.ts';
-import { createGapsReport, missingPages, versionsOf } from '../../conversations/gaps/report.ts';
-import { type GapReport, parseReport, unpackWords } from '../../conversations/gaps/report-schema.ts';
-import { createSurvey, type Survey } from '../../conversations/gaps/survey.ts';
-import { addVersion, type SeenBundle } from '../../conversations/gaps/versions.ts';
-import { readStoredTurns } from '../../conversations/stored-turns.ts';
-import { readBounded } from '../../runtime/bounded-file.ts';
-import { keepHeapSmall } from '../../runtime/v8/heap-growth.ts';
-import { printable } from '../../wire/printable-text.ts';
-import { publishableCode } from '../../wire/publishable-error.ts';
+import { csvReport } from '#conversations/gaps/csv-report.ts';
+import { htmlReport } from '#conversations/gaps/html.ts';
+import { markdownReport } from '#conversations/gaps/markdown.ts';
+import { createPageMap } from '#conversations/gaps/page-map.ts';
+import { createGapsReport, missingPages, versionsOf } from '#conversations/gaps/report.ts';
+import { type GapReport, parseReport, unpackWords } from '#conversations/gaps/report-schema.ts';
+import { createSurvey, type Survey } from '#conversations/gaps/survey.ts';
+import { addVersion, type SeenBundle } from '#conversations/gaps/versions.ts';
+import { readStoredTurns } from '#conversations/stored-turns.ts';
+import { readBounded } from '#runtime/bounded-file.ts';
+import { keepHeapSmall } from '#runtime/v8/heap-growth.ts';
+import { printable } from '#wire/printable-text.ts';
+import { publishableCode } from '#wire/publishable-error.ts';
 import { CliError } from '../cli-error.ts';
 import type { CliContext, CommandResult } from '../context.ts';
 import { counted } from '../output/amounts.ts';

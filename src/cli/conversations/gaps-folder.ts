@@ -3,9 +3,9 @@
 // so that a run which ends early is repeated from the same report before.
 
 import { join } from 'node:path';
-import { htmlReport } from '../../conversations/gaps/html.ts';
-import type { GapReport } from '../../conversations/gaps/report-schema.ts';
-import { isThere, makeFolder } from '../../runtime/folder.ts';
+import { htmlReport } from '#conversations/gaps/html.ts';
+import type { GapReport } from '#conversations/gaps/report-schema.ts';
+import { isThere, makeFolder } from '#runtime/folder.ts';
 import type { CommandResult } from '../context.ts';
 import { counted } from '../output/amounts.ts';
 import { namedPath, notWritten, writeWhole } from '../output/destination.ts';

@@ -3,11 +3,11 @@
 
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { checkPrunable, dayStart, pruneTurns } from '../../conversations/prune.ts';
-import { openState } from '../../conversations/state.ts';
-import { formatInstant } from '../../wire/instant.ts';
-import { printable } from '../../wire/printable-text.ts';
-import { PublishableError } from '../../wire/publishable-error.ts';
+import { checkPrunable, dayStart, pruneTurns } from '#conversations/prune.ts';
+import { openState } from '#conversations/state.ts';
+import { formatInstant } from '#wire/instant.ts';
+import { printable } from '#wire/printable-text.ts';
+import { PublishableError } from '#wire/publishable-error.ts';
 import { CliError } from '../cli-error.ts';
 import type { CliContext, CommandResult } from '../context.ts';
 import { counted } from '../output/amounts.ts';

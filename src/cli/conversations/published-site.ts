@@ -1,14 +1,14 @@
 // Where the site that a StaticExport publishes can be read: its link, or its copy in a mirror. Read with the user's own
 // permissions. Refuses: any Secret but its output, and any key of that but `bundle.json`.
 
-import { parseServedBundle } from '../../bundle/published-bundle.ts';
-import { readSecret } from '../../kube/objects/stored-object.ts';
-import { secrets } from '../../kube/transport/resource-path.ts';
-import { outputKeys } from '../../staticexport/names.ts';
-import { parseStaticExport } from '../../staticexport/parse.ts';
-import { applyDefaults } from '../../staticexport/wanted.ts';
-import type { Link } from '../../wire/link.ts';
-import { printable } from '../../wire/printable-text.ts';
+import { parseServedBundle } from '#bundle/published-bundle.ts';
+import { readSecret } from '#kube/objects/stored-object.ts';
+import { secrets } from '#kube/transport/resource-path.ts';
+import { outputKeys } from '#staticexport/names.ts';
+import { parseStaticExport } from '#staticexport/parse.ts';
+import { applyDefaults } from '#staticexport/wanted.ts';
+import type { Link } from '#wire/link.ts';
+import { printable } from '#wire/printable-text.ts';
 import { CliError } from '../cli-error.ts';
 import { type ClusterFlags, withCluster } from '../cluster/client.ts';
 import type { CliContext } from '../context.ts';

@@ -1,10 +1,10 @@
 // The catalog of Singer: a file that says which fields of a turn the user selects. Refuses one that selects no turns, because a
 // run without any output looks like a project without turns.
 
-import { type Fields, readSelectedFields } from '../../conversations/sinks/singer-catalog.ts';
-import { readBounded } from '../../runtime/bounded-file.ts';
-import { readJson } from '../../wire/json-text.ts';
-import { publishableCode } from '../../wire/publishable-error.ts';
+import { type Fields, readSelectedFields } from '#conversations/sinks/singer-catalog.ts';
+import { readBounded } from '#runtime/bounded-file.ts';
+import { readJson } from '#wire/json-text.ts';
+import { publishableCode } from '#wire/publishable-error.ts';
 import { CliError } from '../cli-error.ts';
 
 const longestCatalog = 1024 * 1024;

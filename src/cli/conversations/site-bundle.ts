@@ -4,14 +4,14 @@
 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { BundleIndex } from '../../bundle/bundle-index.ts';
-import { removeQuietly } from '../../bundle/store/store-disk.ts';
-import { bundleFolder, packName } from '../../bundle/store/store-layout.ts';
-import { type PageHashes, readPageHashes } from '../../conversations/page-hashes.ts';
-import { openCaFile } from '../../http/ca-certificates.ts';
-import { Link } from '../../wire/link.ts';
-import { printable } from '../../wire/printable-text.ts';
-import { PublishableError } from '../../wire/publishable-error.ts';
+import type { BundleIndex } from '#bundle/bundle-index.ts';
+import { removeQuietly } from '#bundle/store/store-disk.ts';
+import { bundleFolder, packName } from '#bundle/store/store-layout.ts';
+import { type PageHashes, readPageHashes } from '#conversations/page-hashes.ts';
+import { openCaFile } from '#http/ca-certificates.ts';
+import { Link } from '#wire/link.ts';
+import { printable } from '#wire/printable-text.ts';
+import { PublishableError } from '#wire/publishable-error.ts';
 import type { MirrorValues } from '../bundle/mirrored.ts';
 import { type ContentOptions, readIndex, readLinkContent, type SizeLimits } from '../bundle/reading.ts';
 import { CliError } from '../cli-error.ts';

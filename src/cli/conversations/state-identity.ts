@@ -3,8 +3,8 @@
 
 import { createHash } from 'node:crypto';
 import { join, resolve } from 'node:path';
-import { placeKind, type SinkFormat } from '../../conversations/sinks/open-sink.ts';
-import type { StateIdentity } from '../../conversations/state.ts';
+import { placeKind, type SinkFormat } from '#conversations/sinks/open-sink.ts';
+import type { StateIdentity } from '#conversations/state.ts';
 import type { CliContext } from '../context.ts';
 
 export interface ExportPlace {

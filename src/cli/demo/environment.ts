@@ -5,10 +5,10 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as z from 'zod/mini';
-import { defaultLimits } from '../../bundle/limits.ts';
-import { type PublishedBundle, parsePublishedBundle } from '../../bundle/published-bundle.ts';
-import type { HostPort } from '../../runtime/http/http-listener.ts';
-import { readJson } from '../../wire/json-text.ts';
+import { defaultLimits } from '#bundle/limits.ts';
+import { type PublishedBundle, parsePublishedBundle } from '#bundle/published-bundle.ts';
+import type { HostPort } from '#runtime/http/http-listener.ts';
+import { readJson } from '#wire/json-text.ts';
 import type { CliContext } from '../context.ts';
 import { runManifest } from '../folder/run-command.ts';
 import type { Progress } from '../output/progress.ts';

@@ -1,20 +1,15 @@
 // Reads the facts that the checks judge: the thin edge of `doctor`. Every read may fail alone. Refuses: judging, and reading
 // the data of a Secret.
 
-import {
-  definitions,
-  identityReviews,
-  serverVersion,
-  staticExports,
-} from '../../kube/transport/resource-path.ts';
-import { callUnlessAbsent } from '../../kube/transport/transport.ts';
-import type { Clock } from '../../runtime/clock.ts';
-import { apiVersionName } from '../../staticexport/names.ts';
-import { parseStaticExport } from '../../staticexport/parse.ts';
-import type { StaticExportObject } from '../../wire/cluster.ts';
-import { recordAt, textAt } from '../../wire/json-fields.ts';
-import { isRecord } from '../../wire/json-text.ts';
-import { printable } from '../../wire/printable-text.ts';
+import { definitions, identityReviews, serverVersion, staticExports } from '#kube/transport/resource-path.ts';
+import { callUnlessAbsent } from '#kube/transport/transport.ts';
+import type { Clock } from '#runtime/clock.ts';
+import { apiVersionName } from '#staticexport/names.ts';
+import { parseStaticExport } from '#staticexport/parse.ts';
+import type { StaticExportObject } from '#wire/cluster.ts';
+import { recordAt, textAt } from '#wire/json-fields.ts';
+import { isRecord } from '#wire/json-text.ts';
+import { printable } from '#wire/printable-text.ts';
 import type { ClusterClient } from '../cluster/client.ts';
 import { findOperators, readLease, readLeaseKey } from '../cluster/operators.ts';
 import { attempt, createReadLimit, isReadable, knownValue, type Reading } from '../cluster/reading.ts';

@@ -3,10 +3,10 @@
 // host stay, and of a pair whose name speaks of a secret only the name. Text within text may be escaped, so that no pattern
 // asks for a boundary before a secret.
 
-import { operatorProgram } from '../../operator/flags.ts';
-import { flagName } from '../../runtime/flags/flags.ts';
-import { isRecord } from '../../wire/json-text.ts';
-import { tokenForms } from '../../wire/token-forms.ts';
+import { operatorProgram } from '#operator/flags.ts';
+import { flagName } from '#runtime/flags/flags.ts';
+import { isRecord } from '#wire/json-text.ts';
+import { tokenForms } from '#wire/token-forms.ts';
 
 const redacted = '[redacted]';
 

@@ -1,10 +1,10 @@
 // The events of a report: those that regard a StaticExport, its pods, or an operator with its pods and lease. Each object's
 // are asked for on their own, because a namespace may have thousands of others. Refuses: events of other objects.
 
-import { leases } from '../../kube/transport/resource-path.ts';
-import { recordAt, textAt } from '../../wire/json-fields.ts';
-import { isRecord } from '../../wire/json-text.ts';
-import { printable } from '../../wire/printable-text.ts';
+import { leases } from '#kube/transport/resource-path.ts';
+import { recordAt, textAt } from '#wire/json-fields.ts';
+import { isRecord } from '#wire/json-text.ts';
+import { printable } from '#wire/printable-text.ts';
 import type { ClusterClient } from '../cluster/client.ts';
 import { listRegarding, type Regarding } from '../cluster/events.ts';
 import type { Operator } from '../cluster/operators.ts';

@@ -1,10 +1,10 @@
 // Why an export ended without its result, with the steps that help: held by a gate, stopped, or refused by the export API.
 // Pure. Refuses: reading a message; classes, codes and the HTTP status decide.
 
-import { ExportApiError } from '../../export-api/answers.ts';
-import type { HoldReason } from '../../staticexport/reasons.ts';
-import { printable } from '../../wire/printable-text.ts';
-import { PublishableError } from '../../wire/publishable-error.ts';
+import { ExportApiError } from '#export-api/answers.ts';
+import type { HoldReason } from '#staticexport/reasons.ts';
+import { printable } from '#wire/printable-text.ts';
+import { PublishableError } from '#wire/publishable-error.ts';
 import { CliError, failureOf, type Reached } from '../cli-error.ts';
 import { counted } from '../output/amounts.ts';
 import type { CompleteExport } from './export-job.ts';

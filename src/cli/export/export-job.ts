@@ -2,17 +2,17 @@
 // an earlier run left. Refuses: starting a second job while an answer may be lost; a start is sent again with the same
 // key. What an error means is in reconcile/failure-policy.ts, as for the operator.
 
-import type { BundleIndex } from '../../bundle/bundle-index.ts';
-import { readAddressFault } from '../../export-api/address-fault.ts';
-import { type ExportApi, ExportApiError, type IssuedLink } from '../../export-api/answers.ts';
-import { type CallPolicy, callPolicies } from '../../reconcile/failure-policy.ts';
-import { pollIntervalMs } from '../../reconcile/poll.ts';
-import { nameVersion } from '../../reconcile/settle/version.ts';
-import { backOffMs } from '../../wire/back-off.ts';
-import { formatInstant } from '../../wire/instant.ts';
-import type { Link } from '../../wire/link.ts';
-import { printable } from '../../wire/printable-text.ts';
-import { PublishableError } from '../../wire/publishable-error.ts';
+import type { BundleIndex } from '#bundle/bundle-index.ts';
+import { readAddressFault } from '#export-api/address-fault.ts';
+import { type ExportApi, ExportApiError, type IssuedLink } from '#export-api/answers.ts';
+import { type CallPolicy, callPolicies } from '#reconcile/failure-policy.ts';
+import { pollIntervalMs } from '#reconcile/poll.ts';
+import { nameVersion } from '#reconcile/settle/version.ts';
+import { backOffMs } from '#wire/back-off.ts';
+import { formatInstant } from '#wire/instant.ts';
+import type { Link } from '#wire/link.ts';
+import { printable } from '#wire/printable-text.ts';
+import { PublishableError } from '#wire/publishable-error.ts';
 import { CliError } from '../cli-error.ts';
 import type { CliContext } from '../context.ts';
 import { counted } from '../output/amounts.ts';

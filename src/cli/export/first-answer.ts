@@ -3,9 +3,9 @@
 // after two minutes. After the first answer, also a refusal, each failure may pass. Refuses: retrying; the caller asks
 // after each failure.
 
-import { readAddressFault } from '../../export-api/address-fault.ts';
-import { type ExportApi, ExportApiError } from '../../export-api/answers.ts';
-import type { Clock } from '../../runtime/clock.ts';
+import { readAddressFault } from '#export-api/address-fault.ts';
+import { type ExportApi, ExportApiError } from '#export-api/answers.ts';
+import type { Clock } from '#runtime/clock.ts';
 import type { CliError } from '../cli-error.ts';
 import { wrongAddress } from './wrong-address.ts';
 

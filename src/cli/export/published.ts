@@ -2,12 +2,12 @@
 // only a change of the command helps. The caller removes the work folder.
 
 import { join } from 'node:path';
-import type { BundleIndex } from '../../bundle/bundle-index.ts';
-import { bundleFolder, packName } from '../../bundle/store/store-layout.ts';
-import { openPack } from '../../bundle/store/stored-bundle.ts';
-import { openCaFile } from '../../http/ca-certificates.ts';
-import type { Link } from '../../wire/link.ts';
-import { PublishableError } from '../../wire/publishable-error.ts';
+import type { BundleIndex } from '#bundle/bundle-index.ts';
+import { bundleFolder, packName } from '#bundle/store/store-layout.ts';
+import { openPack } from '#bundle/store/stored-bundle.ts';
+import { openCaFile } from '#http/ca-certificates.ts';
+import type { Link } from '#wire/link.ts';
+import { PublishableError } from '#wire/publishable-error.ts';
 import { readLinkContent, type SizeLimits } from '../bundle/reading.ts';
 import { CliError } from '../cli-error.ts';
 import type { CliContext } from '../context.ts';

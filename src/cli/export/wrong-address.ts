@@ -1,8 +1,8 @@
 // Why a command ends because of the address of its export API, and the steps that help. Pure. Refuses: reading a message;
 // codes and the system's code decide.
 
-import { readAddressFault } from '../../export-api/address-fault.ts';
-import type { ExportApiError } from '../../export-api/answers.ts';
+import { readAddressFault } from '#export-api/address-fault.ts';
+import type { ExportApiError } from '#export-api/answers.ts';
 import { CliError, failureOf } from '../cli-error.ts';
 
 /** What a server of another kind, or none, answers where an export API is expected. */

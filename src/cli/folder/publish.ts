@@ -3,10 +3,10 @@
 // no archive. Refuses: a download for destinations that cannot be written anyway.
 
 import { join, resolve } from 'node:path';
-import type { PublishedBundle } from '../../bundle/published-bundle.ts';
-import { removeQuietly } from '../../bundle/store/store-disk.ts';
-import type { Link } from '../../wire/link.ts';
-import { printable } from '../../wire/printable-text.ts';
+import type { PublishedBundle } from '#bundle/published-bundle.ts';
+import { removeQuietly } from '#bundle/store/store-disk.ts';
+import type { Link } from '#wire/link.ts';
+import { printable } from '#wire/printable-text.ts';
 import { isArchiveName } from '../bundle/archive-names.ts';
 import type { CliContext } from '../context.ts';
 import { admitDestination } from '../export/admit.ts';

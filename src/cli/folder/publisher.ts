@@ -2,8 +2,8 @@
 // disk delays no refresh of the link. One attempt at a time, with a deadline; after a failure it waits, longer each time.
 // Refuses: the work itself (publish.ts), and an attempt for a goal that another has replaced.
 
-import type { PublishedBundle } from '../../bundle/published-bundle.ts';
-import { backOffMs } from '../../wire/back-off.ts';
+import type { PublishedBundle } from '#bundle/published-bundle.ts';
+import { backOffMs } from '#wire/back-off.ts';
 import { CliError, failureOf } from '../cli-error.ts';
 import type { CliContext } from '../context.ts';
 

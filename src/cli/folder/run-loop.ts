@@ -2,15 +2,15 @@
 // left to do (`--once`). Owns the waiting between reconciles. Refuses: deciding anything about an export; the reconcile
 // decides. Invariant: a signal ends it with what was reached and what failed last.
 
-import { type PublishedBundle, parsePublishedBundle } from '../../bundle/published-bundle.ts';
-import type { ReconcileContext } from '../../loop/context.ts';
-import { reconcile } from '../../loop/reconcile.ts';
-import { ReconcileRefused } from '../../loop/refused-reconcile.ts';
-import { defaultOutputName, outputKeys } from '../../staticexport/names.ts';
-import { parseStaticExport } from '../../staticexport/parse.ts';
-import type { Status } from '../../staticexport/status-schema.ts';
-import type { ObjectKey } from '../../wire/cluster.ts';
-import { ClusterError } from '../../wire/cluster-error.ts';
+import { type PublishedBundle, parsePublishedBundle } from '#bundle/published-bundle.ts';
+import type { ReconcileContext } from '#loop/context.ts';
+import { reconcile } from '#loop/reconcile.ts';
+import { ReconcileRefused } from '#loop/refused-reconcile.ts';
+import { defaultOutputName, outputKeys } from '#staticexport/names.ts';
+import { parseStaticExport } from '#staticexport/parse.ts';
+import type { Status } from '#staticexport/status-schema.ts';
+import type { ObjectKey } from '#wire/cluster.ts';
+import { ClusterError } from '#wire/cluster-error.ts';
 import type { CliContext } from '../context.ts';
 import { createFirstAnswer } from '../export/first-answer.ts';
 import { type RunOutcome, runOutcome } from '../run-outcome.ts';

@@ -1,8 +1,8 @@
 // The whole check of a kit before anything else is done with it: signature first, then every byte. Owns its progress.
 // Refuses to return a kit that differs from what was signed.
 
-import { checkContents, type KitHead, type KitSource, readKitHead } from '../../mirror/kit/kit-reader.ts';
-import type { VerifyKey } from '../../mirror/kit/minisign.ts';
+import { checkContents, type KitHead, type KitSource, readKitHead } from '#mirror/kit/kit-reader.ts';
+import type { VerifyKey } from '#mirror/kit/minisign.ts';
 import type { CliContext } from '../context.ts';
 import { sizeWords } from '../output/amounts.ts';
 

@@ -4,12 +4,12 @@
 // followed by an older one unnoticed.
 
 import * as z from 'zod';
-import type { KitErrorCode } from '../../mirror/kit/kit-error.ts';
-import type { KitHead } from '../../mirror/kit/kit-reader.ts';
-import { readBounded } from '../../runtime/bounded-file.ts';
-import { readJson } from '../../wire/json-text.ts';
-import { printable } from '../../wire/printable-text.ts';
-import { PublishableError, publishableCode } from '../../wire/publishable-error.ts';
+import type { KitErrorCode } from '#mirror/kit/kit-error.ts';
+import type { KitHead } from '#mirror/kit/kit-reader.ts';
+import { readBounded } from '#runtime/bounded-file.ts';
+import { readJson } from '#wire/json-text.ts';
+import { printable } from '#wire/printable-text.ts';
+import { PublishableError, publishableCode } from '#wire/publishable-error.ts';
 import { CliError } from '../cli-error.ts';
 import { namedPath, notWritten, writeWhole } from '../output/destination.ts';
 

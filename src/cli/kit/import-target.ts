@@ -1,10 +1,10 @@
 // What an import needs of its target. Each kind of target is one file. Invariant: a bundle is proven by its digest when it is
 // staged, and nothing that readers of the target see changes before it is placed.
 
-import type { BundleLimits } from '../../bundle/limits.ts';
-import type { StoredBundle } from '../../bundle/store/stored-bundle.ts';
-import type { BlobReader } from '../../mirror/carrier.ts';
-import type { KitBundle } from '../../mirror/kit/kit-document.ts';
+import type { BundleLimits } from '#bundle/limits.ts';
+import type { StoredBundle } from '#bundle/store/stored-bundle.ts';
+import type { BlobReader } from '#mirror/carrier.ts';
+import type { KitBundle } from '#mirror/kit/kit-document.ts';
 import type { CliContext } from '../context.ts';
 
 export interface ImportTarget {

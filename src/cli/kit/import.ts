@@ -3,12 +3,12 @@
 // until all of it has passed, the target is as before.
 
 import { resolve } from 'node:path';
-import type { StoredBundle } from '../../bundle/store/stored-bundle.ts';
-import type { KitBundle } from '../../mirror/kit/kit-document.ts';
-import type { KitErrorCode } from '../../mirror/kit/kit-error.ts';
-import { type KitHead, kitBlobs } from '../../mirror/kit/kit-reader.ts';
-import { printable } from '../../wire/printable-text.ts';
-import { PublishableError } from '../../wire/publishable-error.ts';
+import type { StoredBundle } from '#bundle/store/stored-bundle.ts';
+import type { KitBundle } from '#mirror/kit/kit-document.ts';
+import type { KitErrorCode } from '#mirror/kit/kit-error.ts';
+import { type KitHead, kitBlobs } from '#mirror/kit/kit-reader.ts';
+import { printable } from '#wire/printable-text.ts';
+import { PublishableError } from '#wire/publishable-error.ts';
 import type { MirrorValues } from '../bundle/mirrored.ts';
 import { commandLimitsOf, type SizeLimits } from '../bundle/reading.ts';
 import { CliError } from '../cli-error.ts';

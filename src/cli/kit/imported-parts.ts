@@ -3,14 +3,14 @@
 
 import { open, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { type ArchivedFile, archiveBytes } from '../../bundle/archive/archive-writer.ts';
-import type { Descriptor } from '../../mirror/carrier.ts';
-import { blobPath, indexPath, type KitPart, layoutPath } from '../../mirror/kit/kit-document.ts';
-import { kitDamaged } from '../../mirror/kit/kit-error.ts';
-import type { KitBlobs, KitHead } from '../../mirror/kit/kit-reader.ts';
-import { findImageBlobs, formatKitIndex, layoutBytes, parseLayer } from '../../mirror/kit/layout.ts';
-import { isThere, makeFolder, syncFolder } from '../../runtime/folder.ts';
-import { PublishableError } from '../../wire/publishable-error.ts';
+import { type ArchivedFile, archiveBytes } from '#bundle/archive/archive-writer.ts';
+import type { Descriptor } from '#mirror/carrier.ts';
+import { blobPath, indexPath, type KitPart, layoutPath } from '#mirror/kit/kit-document.ts';
+import { kitDamaged } from '#mirror/kit/kit-error.ts';
+import type { KitBlobs, KitHead } from '#mirror/kit/kit-reader.ts';
+import { findImageBlobs, formatKitIndex, layoutBytes, parseLayer } from '#mirror/kit/layout.ts';
+import { isThere, makeFolder, syncFolder } from '#runtime/folder.ts';
+import { PublishableError } from '#wire/publishable-error.ts';
 import { CliError } from '../cli-error.ts';
 import { namedPath, newPartialName, notWritten } from '../output/destination.ts';
 

@@ -1,7 +1,7 @@
 // `kit inspect`: what a kit holds, by its list alone. Says that the signature is not checked, because no key is given.
 // Refuses: reading any blob.
 
-import { readKitHead } from '../../mirror/kit/kit-reader.ts';
+import { readKitHead } from '#mirror/kit/kit-reader.ts';
 import type { CommandResult } from '../context.ts';
 import { stepBlocks } from '../output/screen.ts';
 import { openKit } from './kit-file.ts';

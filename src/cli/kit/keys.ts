@@ -1,10 +1,10 @@
 // Keys of kits from the files that the user names. Refuses a key on the command line, except a public one. No error repeats a
 // byte of a file.
 
-import { parseVerifyKey, type SignKey, type VerifyKey } from '../../mirror/kit/minisign.ts';
-import { parseSignKey } from '../../mirror/kit/minisign-secret-key.ts';
-import { readBounded } from '../../runtime/bounded-file.ts';
-import { publishableCode } from '../../wire/publishable-error.ts';
+import { parseVerifyKey, type SignKey, type VerifyKey } from '#mirror/kit/minisign.ts';
+import { parseSignKey } from '#mirror/kit/minisign-secret-key.ts';
+import { readBounded } from '#runtime/bounded-file.ts';
+import { publishableCode } from '#wire/publishable-error.ts';
 import { CliError } from '../cli-error.ts';
 import type { CliContext } from '../context.ts';
 

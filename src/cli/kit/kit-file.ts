@@ -2,9 +2,9 @@
 // is not the next one. Invariant: what is read has exactly the length that was asked for.
 
 import { type FileHandle, open, stat } from 'node:fs/promises';
-import { kitDamaged } from '../../mirror/kit/kit-error.ts';
-import type { KitSource } from '../../mirror/kit/kit-reader.ts';
-import { publishableCode } from '../../wire/publishable-error.ts';
+import { kitDamaged } from '#mirror/kit/kit-error.ts';
+import type { KitSource } from '#mirror/kit/kit-reader.ts';
+import { publishableCode } from '#wire/publishable-error.ts';
 import { CliError } from '../cli-error.ts';
 
 export interface OpenKit {

@@ -3,21 +3,21 @@
 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { packedFiles } from '../../bundle/archive/packed-files.ts';
-import { createCountingSink, createPackWriter } from '../../bundle/store/pack.ts';
-import { removeQuietly } from '../../bundle/store/store-disk.ts';
-import { inStore } from '../../bundle/store/store-fault.ts';
-import { packName } from '../../bundle/store/store-layout.ts';
-import { openPack, type StoredBundle } from '../../bundle/store/stored-bundle.ts';
-import type { BlobReader, Carrier } from '../../mirror/carrier.ts';
-import { type CopiedImage, type CopyOptions, copyBundle, copyImage } from '../../mirror/copy.ts';
-import type { BundleImage } from '../../mirror/image.ts';
-import { imageOf, readKitBundle } from '../../mirror/kit/kit-bundle.ts';
-import type { KitBundle } from '../../mirror/kit/kit-document.ts';
-import { kitDamaged } from '../../mirror/kit/kit-error.ts';
-import { referenceTo } from '../../mirror/mirror-reference.ts';
-import { findImage, readImage } from '../../mirror/mirrored-content.ts';
-import { makeFolder } from '../../runtime/folder.ts';
+import { packedFiles } from '#bundle/archive/packed-files.ts';
+import { createCountingSink, createPackWriter } from '#bundle/store/pack.ts';
+import { removeQuietly } from '#bundle/store/store-disk.ts';
+import { inStore } from '#bundle/store/store-fault.ts';
+import { packName } from '#bundle/store/store-layout.ts';
+import { openPack, type StoredBundle } from '#bundle/store/stored-bundle.ts';
+import type { BlobReader, Carrier } from '#mirror/carrier.ts';
+import { type CopiedImage, type CopyOptions, copyBundle, copyImage } from '#mirror/copy.ts';
+import type { BundleImage } from '#mirror/image.ts';
+import { imageOf, readKitBundle } from '#mirror/kit/kit-bundle.ts';
+import type { KitBundle } from '#mirror/kit/kit-document.ts';
+import { kitDamaged } from '#mirror/kit/kit-error.ts';
+import { referenceTo } from '#mirror/mirror-reference.ts';
+import { findImage, readImage } from '#mirror/mirrored-content.ts';
+import { makeFolder } from '#runtime/folder.ts';
 import type { ImportContext, ImportTarget, Placed, Staged } from './import-target.ts';
 import { stageBundle } from './stage.ts';
 

@@ -6,24 +6,18 @@ import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { basename } from 'node:path';
 import * as z from 'zod';
-import type { StoredBundle } from '../../bundle/store/stored-bundle.ts';
-import type { Descriptor, OpenBytes } from '../../mirror/carrier.ts';
-import type { KitContents } from '../../mirror/kit/kit-contents.ts';
-import {
-  blobPath,
-  indexPath,
-  type KitPart,
-  layoutPath,
-  partNamePattern,
-} from '../../mirror/kit/kit-document.ts';
+import type { StoredBundle } from '#bundle/store/stored-bundle.ts';
+import type { Descriptor, OpenBytes } from '#mirror/carrier.ts';
+import type { KitContents } from '#mirror/kit/kit-contents.ts';
+import { blobPath, indexPath, type KitPart, layoutPath, partNamePattern } from '#mirror/kit/kit-document.ts';
 import {
   type ArtifactOptions,
   findImageBlobs,
   formatArtifact,
   indexEntry,
   parseKitIndex,
-} from '../../mirror/kit/layout.ts';
-import { publishableCode } from '../../wire/publishable-error.ts';
+} from '#mirror/kit/layout.ts';
+import { publishableCode } from '#wire/publishable-error.ts';
 import { openArchive, type SizeLimits, withArchive } from '../bundle/reading.ts';
 import { CliError } from '../cli-error.ts';
 import type { CliContext } from '../context.ts';

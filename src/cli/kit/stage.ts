@@ -2,17 +2,17 @@
 // Invariant: what is returned has the digest that the kit names.
 
 import { join } from 'node:path';
-import type { BundleIndex } from '../../bundle/bundle-index.ts';
-import type { BundleLimits } from '../../bundle/limits.ts';
-import { isHiddenFile } from '../../bundle/store/hidden-files.ts';
-import { createPackWriter } from '../../bundle/store/pack.ts';
-import { inStore } from '../../bundle/store/store-fault.ts';
-import { packName } from '../../bundle/store/store-layout.ts';
-import type { StoredBundle } from '../../bundle/store/stored-bundle.ts';
-import type { BlobReader } from '../../mirror/carrier.ts';
-import { readKitBundle } from '../../mirror/kit/kit-bundle.ts';
-import type { KitBundle } from '../../mirror/kit/kit-document.ts';
-import { makeFolder } from '../../runtime/folder.ts';
+import type { BundleIndex } from '#bundle/bundle-index.ts';
+import type { BundleLimits } from '#bundle/limits.ts';
+import { isHiddenFile } from '#bundle/store/hidden-files.ts';
+import { createPackWriter } from '#bundle/store/pack.ts';
+import { inStore } from '#bundle/store/store-fault.ts';
+import { packName } from '#bundle/store/store-layout.ts';
+import type { StoredBundle } from '#bundle/store/stored-bundle.ts';
+import type { BlobReader } from '#mirror/carrier.ts';
+import { readKitBundle } from '#mirror/kit/kit-bundle.ts';
+import type { KitBundle } from '#mirror/kit/kit-document.ts';
+import { makeFolder } from '#runtime/folder.ts';
 
 export interface StagedBundle {
   /** Holds the synced pack and nothing else. */

@@ -2,11 +2,11 @@
 // of the store's other content. One process writes to a store at a time, so that the server must not run meanwhile.
 
 import { join, resolve } from 'node:path';
-import { commitBundle } from '../../bundle/store/commit.ts';
-import { type BundleStore, openBundleStore } from '../../bundle/store/store.ts';
-import { removeQuietly, systemDisk } from '../../bundle/store/store-disk.ts';
-import { inStore } from '../../bundle/store/store-fault.ts';
-import { incomingPrefix } from '../../bundle/store/store-layout.ts';
+import { commitBundle } from '#bundle/store/commit.ts';
+import { type BundleStore, openBundleStore } from '#bundle/store/store.ts';
+import { removeQuietly, systemDisk } from '#bundle/store/store-disk.ts';
+import { inStore } from '#bundle/store/store-fault.ts';
+import { incomingPrefix } from '#bundle/store/store-layout.ts';
 import { notWritten, writeWhole } from '../output/destination.ts';
 import { openFromStore } from './bases.ts';
 import type { ImportContext, ImportTarget } from './import-target.ts';

@@ -1,8 +1,8 @@
 // What commands print about a kit: fields of documents and lines for a person. Pure. Refuses text that no schema has
 // admitted: names and versions of a list are printable.
 
-import type { KitBundle, KitDocument, KitPart } from '../../mirror/kit/kit-document.ts';
-import type { KitHead } from '../../mirror/kit/kit-reader.ts';
+import type { KitBundle, KitDocument, KitPart } from '#mirror/kit/kit-document.ts';
+import type { KitHead } from '#mirror/kit/kit-reader.ts';
 import { counted, sizeWords } from '../output/amounts.ts';
 
 /** A bundle of a kit in a document. */

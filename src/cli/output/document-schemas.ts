@@ -3,8 +3,8 @@
 // zod. Invariant: a later version adds fields and kinds, and changes none.
 
 import * as z from 'zod';
-import { reportFields } from '../../conversations/gaps/report-schema.ts';
-import { conditionSchema, versionSchema } from '../../staticexport/status-schema.ts';
+import { reportFields } from '#conversations/gaps/report-schema.ts';
+import { conditionSchema, versionSchema } from '#staticexport/status-schema.ts';
 import { archive, countSchema, digest, instantSchema, pages, pathSchema } from './common-schemas.ts';
 import { conversationFields } from './conversation-schemas.ts';
 import { outputApiVersion } from './format.ts';

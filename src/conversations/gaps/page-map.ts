@@ -1,9 +1,9 @@
 // From the address of a page, as an assistant or a visitor names it, to the page of the bundle. The server's own route table
 // decides, so that a page is here exactly where a visitor gets it. Refuses to guess: other paths keep their own address.
 
-import type { BundleIndex } from '../../bundle/bundle-index.ts';
-import { buildRouteTable, type RouteTable } from '../../site/content/route-table.ts';
-import { readBasePath, readRequestPath } from '../../site/http/request-path.ts';
+import type { BundleIndex } from '#bundle/bundle-index.ts';
+import { buildRouteTable, type RouteTable } from '#site/content/route-table.ts';
+import { readBasePath, readRequestPath } from '#site/http/request-path.ts';
 
 export interface PageAddress {
   /** Host with port, in lower case; empty where the address names none. */

@@ -4,7 +4,7 @@
 
 import { createHash } from 'node:crypto';
 import { encodeTime, TIME_MAX, ulid } from 'ulid';
-import type { ConversationDocument } from '../../export-api/contract.ts';
+import type { ConversationDocument } from '#export-api/contract.ts';
 
 export interface StoredConversation {
   readonly project: string;

@@ -2,7 +2,7 @@
 // repeated parameter is an error; a parameter that the specification does not name is ignored.
 
 import * as z from 'zod';
-import { pageLimits, ulidPattern } from '../../export-api/contract.ts';
+import { pageLimits, ulidPattern } from '#export-api/contract.ts';
 import { ApiRefusal } from '../api-refusal.ts';
 
 export interface ListingQuery {

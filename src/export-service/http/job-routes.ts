@@ -9,9 +9,9 @@ import {
   type JobDocument,
   jobPath,
   startJobRequestSchema,
-} from '../../export-api/contract.ts';
-import type { Clock } from '../../runtime/clock.ts';
-import type { Random } from '../../runtime/random.ts';
+} from '#export-api/contract.ts';
+import type { Clock } from '#runtime/clock.ts';
+import type { Random } from '#runtime/random.ts';
 import { ApiRefusal } from '../api-refusal.ts';
 import { archiveFile, type JobRunner } from '../job-runner.ts';
 import { expiryOf, signLink } from '../links.ts';

@@ -3,7 +3,7 @@
 // the named one, so that a late worker changes nothing.
 
 import * as z from 'zod';
-import { jobStatuses } from '../../export-api/contract.ts';
+import { jobStatuses } from '#export-api/contract.ts';
 import type { Exported } from '../site-export.ts';
 import type { Database } from './database.ts';
 

@@ -5,19 +5,19 @@
 // outcome. An inspection that is no longer needed ends without an outcome. A link that expires in the queue costs
 // one link request, when a slot is free.
 
-import { bundleErrorKind } from '../../bundle/bundle-error.ts';
-import { isWorthInspecting } from '../../reconcile/link-timing.ts';
-import { mirrorPlaceName } from '../../reconcile/mirror.ts';
-import type { Observation } from '../../reconcile/observation.ts';
-import type { ActionResult, InspectionFailure } from '../../reconcile/result.ts';
-import { stampOf } from '../../reconcile/settle/version.ts';
-import type { Plan, State, Subject } from '../../reconcile/state.ts';
-import { hasWaited } from '../../runtime/clock.ts';
-import { waitAtMost } from '../../runtime/time-limit.ts';
-import type { ObjectKey, ObjectMeta, StaticExportObject } from '../../wire/cluster.ts';
-import { readInstant, wholeSecond } from '../../wire/instant.ts';
-import type { Link } from '../../wire/link.ts';
-import { PublishableError, publishableFailure } from '../../wire/publishable-error.ts';
+import { bundleErrorKind } from '#bundle/bundle-error.ts';
+import { isWorthInspecting } from '#reconcile/link-timing.ts';
+import { mirrorPlaceName } from '#reconcile/mirror.ts';
+import type { Observation } from '#reconcile/observation.ts';
+import type { ActionResult, InspectionFailure } from '#reconcile/result.ts';
+import { stampOf } from '#reconcile/settle/version.ts';
+import type { Plan, State, Subject } from '#reconcile/state.ts';
+import { hasWaited } from '#runtime/clock.ts';
+import { waitAtMost } from '#runtime/time-limit.ts';
+import type { ObjectKey, ObjectMeta, StaticExportObject } from '#wire/cluster.ts';
+import { readInstant, wholeSecond } from '#wire/instant.ts';
+import type { Link } from '#wire/link.ts';
+import { PublishableError, publishableFailure } from '#wire/publishable-error.ts';
 import type { ActionContext } from '../context.ts';
 import {
   type CandidateWork,

@@ -1,9 +1,9 @@
 // Reads and writes the Argo CD Application of a target by JSON Patch, and reads its owner first. Invariant: keys that an
 // owner declares and does not ignore are never written, because the owner would revert them at its next sync.
 
-import type { PublishedBundle } from '../../bundle/published-bundle.ts';
-import { fieldManager } from '../../staticexport/names.ts';
-import type { WantedApplicationTarget } from '../../staticexport/wanted.ts';
+import type { PublishedBundle } from '#bundle/published-bundle.ts';
+import { fieldManager } from '#staticexport/names.ts';
+import type { WantedApplicationTarget } from '#staticexport/wanted.ts';
 import {
   applicationRollout,
   applicationVersion,
@@ -14,16 +14,16 @@ import {
   patchValuesText,
   pointerAt,
   requestSync,
-} from '../../targets/application.ts';
+} from '#targets/application.ts';
 import {
   type ApplicationOwner,
   findApplicationOwner,
   isDeclared,
   isIgnored,
   ownerRemedy,
-} from '../../targets/application-owner.ts';
-import { givenKeys } from '../../targets/target-plan.ts';
-import type { ForeignObject } from '../../wire/cluster.ts';
+} from '#targets/application-owner.ts';
+import { givenKeys } from '#targets/target-plan.ts';
+import type { ForeignObject } from '#wire/cluster.ts';
 import type { TargetContext } from '../context.ts';
 import { type FoundTarget, unlessHidden } from './found-target.ts';
 import { wantedKeys } from './object-targets.ts';

@@ -3,13 +3,13 @@
 // it is corrected, or the version or the spec changes.
 
 import { isDeepStrictEqual } from 'node:util';
-import type { PublishedBundle } from '../../bundle/published-bundle.ts';
-import type { TargetStatus, WrittenPlace } from '../../staticexport/status-schema.ts';
-import type { WantedGitTarget } from '../../staticexport/wanted.ts';
-import type { KeyChange, KeyName, WantedKeys } from '../../targets/target-plan.ts';
-import type { ObjectMeta } from '../../wire/cluster.ts';
-import { formatInstant } from '../../wire/instant.ts';
-import { printable } from '../../wire/printable-text.ts';
+import type { PublishedBundle } from '#bundle/published-bundle.ts';
+import type { TargetStatus, WrittenPlace } from '#staticexport/status-schema.ts';
+import type { WantedGitTarget } from '#staticexport/wanted.ts';
+import type { KeyChange, KeyName, WantedKeys } from '#targets/target-plan.ts';
+import type { ObjectMeta } from '#wire/cluster.ts';
+import { formatInstant } from '#wire/instant.ts';
+import { printable } from '#wire/printable-text.ts';
 import type { GitFinding, GitTargets } from '../ports.ts';
 import { wantedKeys } from './object-targets.ts';
 import { dryRun, planId } from './target-edit.ts';

@@ -1,15 +1,11 @@
 // Reads and writes the objects of `HelmRelease` and `Workload` targets by server-side apply of their own keys. Invariants:
 // never forced, and never applied to an object other than the one that was read.
 
-import type { PublishedBundle } from '../../bundle/published-bundle.ts';
-import type {
-  WantedHelmReleaseTarget,
-  WantedTarget,
-  WantedWorkloadTarget,
-} from '../../staticexport/wanted.ts';
-import { helmReleaseFields, ownedBy, readHelmRelease } from '../../targets/helm-release.ts';
-import type { WantedKeys } from '../../targets/target-plan.ts';
-import { readWorkload, workloadFields } from '../../targets/workload.ts';
+import type { PublishedBundle } from '#bundle/published-bundle.ts';
+import type { WantedHelmReleaseTarget, WantedTarget, WantedWorkloadTarget } from '#staticexport/wanted.ts';
+import { helmReleaseFields, ownedBy, readHelmRelease } from '#targets/helm-release.ts';
+import type { WantedKeys } from '#targets/target-plan.ts';
+import { readWorkload, workloadFields } from '#targets/workload.ts';
 import type { TargetContext } from '../context.ts';
 import { type FoundTarget, unlessHidden } from './found-target.ts';
 

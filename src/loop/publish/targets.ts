@@ -3,13 +3,13 @@
 // consents is changed, and a target follows the output Secret. After a client reverts three writes, the target is not
 // written again.
 
-import type { PublishedBundle } from '../../bundle/published-bundle.ts';
-import type { TargetReason } from '../../staticexport/reasons.ts';
-import type { TargetStatus } from '../../staticexport/status-schema.ts';
-import type { WantedTarget } from '../../staticexport/wanted.ts';
-import type { ObjectMeta } from '../../wire/cluster.ts';
-import { ClusterError } from '../../wire/cluster-error.ts';
-import { readInstant } from '../../wire/instant.ts';
+import type { PublishedBundle } from '#bundle/published-bundle.ts';
+import type { TargetReason } from '#staticexport/reasons.ts';
+import type { TargetStatus } from '#staticexport/status-schema.ts';
+import type { WantedTarget } from '#staticexport/wanted.ts';
+import type { ObjectMeta } from '#wire/cluster.ts';
+import { ClusterError } from '#wire/cluster-error.ts';
+import { readInstant } from '#wire/instant.ts';
 import type { TargetContext } from '../context.ts';
 import { dropPlans, resourceId } from '../memory.ts';
 import { findGitTarget } from './git-target.ts';

@@ -1,10 +1,10 @@
 // Reads and writes the object of a `Values` target: one key of a ConfigMap or Secret that holds a YAML document.
 // Invariant: text that would not encode to the same bytes is never edited.
 
-import type { PublishedBundle } from '../../bundle/published-bundle.ts';
-import type { WantedValuesTarget } from '../../staticexport/wanted.ts';
-import { givenKeys } from '../../targets/target-plan.ts';
-import type { ConfigMapObject, SecretObject } from '../../wire/cluster.ts';
+import type { PublishedBundle } from '#bundle/published-bundle.ts';
+import type { WantedValuesTarget } from '#staticexport/wanted.ts';
+import { givenKeys } from '#targets/target-plan.ts';
+import type { ConfigMapObject, SecretObject } from '#wire/cluster.ts';
 import type { TargetContext } from '../context.ts';
 import { entryOf } from '../gather.ts';
 import { type FoundTarget, unlessHidden } from './found-target.ts';

@@ -1,7 +1,7 @@
 // Takes counted bytes from a stream: a few at once, or many in pieces. Refuses to give fewer than were asked for. Holds one
 // chunk of the stream, and what is taken at once.
 
-import { type Bytes, letGo } from '../../bundle/byte-stream.ts';
+import { type Bytes, letGo } from '#bundle/byte-stream.ts';
 import { kitDamaged } from './kit-error.ts';
 
 export interface ByteCursor {

@@ -2,15 +2,15 @@
 // sizes have the same limits. Refuses content other than the digest that the kit names. Invariant: the content digest alone
 // is trusted, whatever base and records say.
 
-import { type Assembly, createAssembly, type IncomingFile } from '../../bundle/archive/assembly.ts';
-import { decode } from '../../bundle/archive/decoding.ts';
-import type { BundleFile, BundleIndex } from '../../bundle/bundle-index.ts';
-import type { Bytes } from '../../bundle/byte-stream.ts';
-import type { BundleLimits } from '../../bundle/limits.ts';
-import { refusal } from '../../bundle/refusal.ts';
-import { isHiddenFile } from '../../bundle/store/hidden-files.ts';
-import type { PackSink } from '../../bundle/store/pack.ts';
-import type { StoredBundle } from '../../bundle/store/stored-bundle.ts';
+import { type Assembly, createAssembly, type IncomingFile } from '#bundle/archive/assembly.ts';
+import { decode } from '#bundle/archive/decoding.ts';
+import type { BundleFile, BundleIndex } from '#bundle/bundle-index.ts';
+import type { Bytes } from '#bundle/byte-stream.ts';
+import type { BundleLimits } from '#bundle/limits.ts';
+import { refusal } from '#bundle/refusal.ts';
+import { isHiddenFile } from '#bundle/store/hidden-files.ts';
+import type { PackSink } from '#bundle/store/pack.ts';
+import type { StoredBundle } from '#bundle/store/stored-bundle.ts';
 import { type ByteCursor, createByteCursor } from './byte-cursor.ts';
 import {
   applyPatch,

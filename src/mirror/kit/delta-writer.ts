@@ -2,9 +2,9 @@
 // at a time, and files above a limit are written whole, in pieces. Invariant: the same two bundles give the same bytes.
 
 import zlib from 'node:zlib';
-import type { BundleFile } from '../../bundle/bundle-index.ts';
-import { throughTransform } from '../../bundle/byte-stream.ts';
-import type { StoredBundle } from '../../bundle/store/stored-bundle.ts';
+import type { BundleFile } from '#bundle/bundle-index.ts';
+import { throughTransform } from '#bundle/byte-stream.ts';
+import type { StoredBundle } from '#bundle/store/stored-bundle.ts';
 import { endOfRecords, formatRecord, largestPatched, makePatch } from './delta.ts';
 import { pairFiles } from './pairing.ts';
 

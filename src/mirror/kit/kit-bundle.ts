@@ -3,12 +3,12 @@
 // by byte, so that its reference is known before the import.
 
 import { join } from 'node:path';
-import type { ArchivedFile } from '../../bundle/archive/archive-writer.ts';
-import type { BundleIndex } from '../../bundle/bundle-index.ts';
-import type { BundleLimits } from '../../bundle/limits.ts';
-import { refusal } from '../../bundle/refusal.ts';
-import { createCountingSink, type PackSink } from '../../bundle/store/pack.ts';
-import type { StoredBundle } from '../../bundle/store/stored-bundle.ts';
+import type { ArchivedFile } from '#bundle/archive/archive-writer.ts';
+import type { BundleIndex } from '#bundle/bundle-index.ts';
+import type { BundleLimits } from '#bundle/limits.ts';
+import { refusal } from '#bundle/refusal.ts';
+import { createCountingSink, type PackSink } from '#bundle/store/pack.ts';
+import type { StoredBundle } from '#bundle/store/stored-bundle.ts';
 import type { BlobReader } from '../carrier.ts';
 import { type BundleImage, formatImage, manifestType, parseImage } from '../image.ts';
 import { spoolLayer } from '../layer.ts';

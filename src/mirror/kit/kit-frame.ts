@@ -1,7 +1,7 @@
 // Where each byte of a kit lies. A kit is an uncompressed ustar whose entries have one order, so its list alone says every
 // header, offset and length. Invariant: two kits with the same list, signature and blobs are the same bytes.
 
-import { tarEndMark, tarHeadersOf, tarPaddingOf } from '../../bundle/archive/archive-writer.ts';
+import { tarEndMark, tarHeadersOf, tarPaddingOf } from '#bundle/archive/archive-writer.ts';
 import { type KitFile, kitDocumentPath, signaturePath } from './kit-document.ts';
 
 export interface FramedEntry {

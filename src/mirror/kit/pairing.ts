@@ -2,8 +2,8 @@
 // a content hash alone, such as `assets/app.3f9a01bc.js`. Pure. A wrong pair costs bytes and never content. Refuses hidden
 // files on both sides, because a server's store does not hold theirs.
 
-import type { BundleFile } from '../../bundle/bundle-index.ts';
-import { isHiddenFile } from '../../bundle/store/hidden-files.ts';
+import type { BundleFile } from '#bundle/bundle-index.ts';
+import { isHiddenFile } from '#bundle/store/hidden-files.ts';
 
 export interface Pair {
   readonly file: BundleFile;

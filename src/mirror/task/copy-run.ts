@@ -3,19 +3,15 @@
 // inspection that succeeded nothing about the mirror hides its result.
 
 import { join } from 'node:path';
-import { packedFiles } from '../../bundle/archive/packed-files.ts';
-import type { BundleIndex } from '../../bundle/bundle-index.ts';
-import { throttleProgress } from '../../bundle/bundle-task.ts';
-import {
-  type KeepContent,
-  type PrepareContext,
-  runPreparation,
-} from '../../bundle/prepare/preparation-run.ts';
-import { bundleDamagedCode } from '../../bundle/store/pending-check.ts';
-import { storeFullCode, storeUnavailableCode } from '../../bundle/store/store-fault.ts';
-import { packTooShortCode, type StoredBundle } from '../../bundle/store/stored-bundle.ts';
-import { withinLimit } from '../../runtime/time-limit.ts';
-import { PublishableError, publishableCode, publishableFailure } from '../../wire/publishable-error.ts';
+import { packedFiles } from '#bundle/archive/packed-files.ts';
+import type { BundleIndex } from '#bundle/bundle-index.ts';
+import { throttleProgress } from '#bundle/bundle-task.ts';
+import { type KeepContent, type PrepareContext, runPreparation } from '#bundle/prepare/preparation-run.ts';
+import { bundleDamagedCode } from '#bundle/store/pending-check.ts';
+import { storeFullCode, storeUnavailableCode } from '#bundle/store/store-fault.ts';
+import { packTooShortCode, type StoredBundle } from '#bundle/store/stored-bundle.ts';
+import { withinLimit } from '#runtime/time-limit.ts';
+import { PublishableError, publishableCode, publishableFailure } from '#wire/publishable-error.ts';
 import type { Carrier } from '../carrier.ts';
 import { copyBundle } from '../copy.ts';
 import type { MirrorErrorCode } from '../mirror-error.ts';

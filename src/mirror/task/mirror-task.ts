@@ -1,10 +1,10 @@
 // The tasks of the thread that works on mirrors for the loop, and its answers, as they cross. Owns shapes only. Invariant:
 // what a task may use is decided before it crosses: a Secret, or the identity of the process, never both.
 
-import type { BundleProgress, BundleSummary } from '../../bundle/bundle-task.ts';
-import type { BundleLimits } from '../../bundle/limits.ts';
-import type { PrepareTask } from '../../bundle/prepare/preparation.ts';
-import type { PublishableFailure } from '../../wire/publishable-error.ts';
+import type { BundleProgress, BundleSummary } from '#bundle/bundle-task.ts';
+import type { BundleLimits } from '#bundle/limits.ts';
+import type { PrepareTask } from '#bundle/prepare/preparation.ts';
+import type { PublishableFailure } from '#wire/publishable-error.ts';
 import type { Compression } from '../image.ts';
 import type { MirrorAccess } from '../open-carrier.ts';
 import type { Owner } from './owner-record.ts';

@@ -1,7 +1,7 @@
 // Opens the place of a task, and closes it whatever happens. Refuses a copy in another place: the credentials of a place are
 // sent to no other. Invariant: the identity of the process opens only a place that may use it.
 
-import type { BundleLimits } from '../../bundle/limits.ts';
+import type { BundleLimits } from '#bundle/limits.ts';
 import type { Carrier } from '../carrier.ts';
 import { addressOf, type MirrorReference, parseReference, referenceTo } from '../mirror-reference.ts';
 import { type CarrierContext, openCarrier } from '../open-carrier.ts';

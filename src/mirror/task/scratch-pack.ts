@@ -3,17 +3,12 @@
 
 import { rmSync } from 'node:fs';
 import { dirname } from 'node:path';
-import type { BundleIndex } from '../../bundle/bundle-index.ts';
-import {
-  createCountingSink,
-  createPackWriter,
-  type PackSink,
-  type PackWriter,
-} from '../../bundle/store/pack.ts';
-import { storeFault } from '../../bundle/store/store-fault.ts';
-import { openPack, type StoredBundle } from '../../bundle/store/stored-bundle.ts';
-import { makeFolder } from '../../runtime/folder.ts';
-import { PublishableError } from '../../wire/publishable-error.ts';
+import type { BundleIndex } from '#bundle/bundle-index.ts';
+import { createCountingSink, createPackWriter, type PackSink, type PackWriter } from '#bundle/store/pack.ts';
+import { storeFault } from '#bundle/store/store-fault.ts';
+import { openPack, type StoredBundle } from '#bundle/store/stored-bundle.ts';
+import { makeFolder } from '#runtime/folder.ts';
+import { PublishableError } from '#wire/publishable-error.ts';
 
 export interface ScratchPack {
   readonly sink: PackSink;

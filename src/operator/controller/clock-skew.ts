@@ -2,9 +2,9 @@
 // expire by the export API's clock, so a large difference deserves an alert before a link expires. Changes no call and
 // no response.
 
-import type { ExportApi } from '../../export-api/answers.ts';
-import type { ExportApiSource } from '../../loop/ports.ts';
-import type { Clock } from '../../runtime/clock.ts';
+import type { ExportApi } from '#export-api/answers.ts';
+import type { ExportApiSource } from '#loop/ports.ts';
+import type { Clock } from '#runtime/clock.ts';
 
 /** @param report receives the host and its clock minus the local one in ms; a `Date` header has whole seconds only */
 export function watchSkew(

@@ -3,16 +3,16 @@
 // Invariants: every reconcile ends in exactly one of: requeue, retry, or gone; no key requeues immediately without end,
 // and no key that the watches know is forgotten.
 
-import type { ReconcileOutcome, ReconcileReport } from '../../loop/context.ts';
-import { ReconcileRefused } from '../../loop/refused-reconcile.ts';
-import type { Clock } from '../../runtime/clock.ts';
-import type { Logger } from '../../runtime/logger.ts';
-import type { Random } from '../../runtime/random.ts';
-import { withinLimit } from '../../runtime/time-limit.ts';
-import { backOffMs } from '../../wire/back-off.ts';
-import type { ObjectKey } from '../../wire/cluster.ts';
-import { ClusterError } from '../../wire/cluster-error.ts';
-import { publishableCode } from '../../wire/publishable-error.ts';
+import type { ReconcileOutcome, ReconcileReport } from '#loop/context.ts';
+import { ReconcileRefused } from '#loop/refused-reconcile.ts';
+import type { Clock } from '#runtime/clock.ts';
+import type { Logger } from '#runtime/logger.ts';
+import type { Random } from '#runtime/random.ts';
+import { withinLimit } from '#runtime/time-limit.ts';
+import { backOffMs } from '#wire/back-off.ts';
+import type { ObjectKey } from '#wire/cluster.ts';
+import { ClusterError } from '#wire/cluster-error.ts';
+import { publishableCode } from '#wire/publishable-error.ts';
 import type { WorkQueue } from '../queue/work-queue.ts';
 import { nextLookMs } from '../watch/absence.ts';
 

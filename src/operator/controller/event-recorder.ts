@@ -2,13 +2,13 @@
 // minutes. An object with too many events is cut off; an event that cannot be written is counted, logged and dropped.
 // Invariant: never throws, never waits, never grows without bound.
 
-import type { EventStore } from '../../kube/objects/event-store.ts';
-import type { Events } from '../../loop/ports.ts';
-import type { Clock } from '../../runtime/clock.ts';
-import type { Logger } from '../../runtime/logger.ts';
-import type { Random } from '../../runtime/random.ts';
-import type { EventNote, StaticExportObject } from '../../wire/cluster.ts';
-import { ClusterError } from '../../wire/cluster-error.ts';
+import type { EventStore } from '#kube/objects/event-store.ts';
+import type { Events } from '#loop/ports.ts';
+import type { Clock } from '#runtime/clock.ts';
+import type { Logger } from '#runtime/logger.ts';
+import type { Random } from '#runtime/random.ts';
+import type { EventNote, StaticExportObject } from '#wire/cluster.ts';
+import { ClusterError } from '#wire/cluster-error.ts';
 
 export interface RecorderOptions {
   readonly store: EventStore;

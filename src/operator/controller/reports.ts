@@ -2,9 +2,9 @@
 // reconciles in a row did not finish. Pages, and the last export's times and failures, come from the resource's watched
 // status. Invariant: state that reconciles no longer see is judged by the clock, not by memory.
 
-import type { ReconcileOutcome } from '../../loop/context.ts';
-import type { Clock } from '../../runtime/clock.ts';
-import type { ObjectKey } from '../../wire/cluster.ts';
+import type { ReconcileOutcome } from '#loop/context.ts';
+import type { Clock } from '#runtime/clock.ts';
+import type { ObjectKey } from '#wire/cluster.ts';
 import { isPresent } from '../watch/absence.ts';
 import type { KnownResource, StatusSummary } from '../watch/known-resource.ts';
 import type { Watches } from '../watch/watches.ts';

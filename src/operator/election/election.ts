@@ -4,12 +4,12 @@
 // faster of the two local clocks. Refuses: comparing clocks with other replicas, working on after a lost lease,
 // releasing it during work.
 
-import type { LeaseRecord, LeaseStore, StoredLease } from '../../kube/objects/lease-store.ts';
-import type { Clock } from '../../runtime/clock.ts';
-import type { Logger } from '../../runtime/logger.ts';
-import type { Random } from '../../runtime/random.ts';
-import { ClusterError } from '../../wire/cluster-error.ts';
-import { PublishableError } from '../../wire/publishable-error.ts';
+import type { LeaseRecord, LeaseStore, StoredLease } from '#kube/objects/lease-store.ts';
+import type { Clock } from '#runtime/clock.ts';
+import type { Logger } from '#runtime/logger.ts';
+import type { Random } from '#runtime/random.ts';
+import { ClusterError } from '#wire/cluster-error.ts';
+import { PublishableError } from '#wire/publishable-error.ts';
 import { createElapsedTime } from './elapsed-time.ts';
 
 export interface ElectionOptions {

@@ -2,9 +2,9 @@
 // process that was frozen in the middle of a reconcile wakes up there, maybe before a timer reports another leader.
 // Never refuses a call that only reads the cluster or polls a job.
 
-import type { Transport } from '../../kube/transport/transport.ts';
-import type { ExportApiSource } from '../../loop/ports.ts';
-import { ClusterError } from '../../wire/cluster-error.ts';
+import type { Transport } from '#kube/transport/transport.ts';
+import type { ExportApiSource } from '#loop/ports.ts';
+import { ClusterError } from '#wire/cluster-error.ts';
 
 /**
  * @param isHeld judged for every write, and for each of its attempts the moment before its first byte leaves

@@ -2,11 +2,11 @@
 // yet. Invariant: whatever tenants write, there is one host queue for each allowed host. One more queue is for the
 // operator's own API, which no other port of its host may delay. One is for every API that may not be called.
 
-import { isAllowedHost } from '../../loop/allowed-host.ts';
-import type { OperatorSettings } from '../../loop/context.ts';
-import { readHttpOrigin } from '../../wire/http-origin.ts';
-import { recordAt, textAt } from '../../wire/json-fields.ts';
-import { isRecord } from '../../wire/json-text.ts';
+import { isAllowedHost } from '#loop/allowed-host.ts';
+import type { OperatorSettings } from '#loop/context.ts';
+import { readHttpOrigin } from '#wire/http-origin.ts';
+import { recordAt, textAt } from '#wire/json-fields.ts';
+import { isRecord } from '#wire/json-text.ts';
 
 /** Scheme, host and port, or the empty text for the operator's own API, as where the spec cannot be read. */
 export function apiHostOf(spec: unknown): string {

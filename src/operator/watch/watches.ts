@@ -1,15 +1,15 @@
 // Combines the reflectors of all watched namespaces: what is queued, what is known, how fresh it is. Logs an outage of
 // a watch when it begins and when it ends. A namespace that the API server refuses keeps no other from being ready.
 
-import { staticExports } from '../../kube/transport/resource-path.ts';
-import type { Transport } from '../../kube/transport/transport.ts';
-import { cacheKey } from '../../kube/watch/object-cache.ts';
-import { type AuditFinding, createReflector, type Reflector } from '../../kube/watch/reflector.ts';
-import type { Clock } from '../../runtime/clock.ts';
-import type { Logger } from '../../runtime/logger.ts';
-import type { Random } from '../../runtime/random.ts';
-import type { StaticExportObject } from '../../wire/cluster.ts';
-import type { ClusterError } from '../../wire/cluster-error.ts';
+import { staticExports } from '#kube/transport/resource-path.ts';
+import type { Transport } from '#kube/transport/transport.ts';
+import { cacheKey } from '#kube/watch/object-cache.ts';
+import { type AuditFinding, createReflector, type Reflector } from '#kube/watch/reflector.ts';
+import type { Clock } from '#runtime/clock.ts';
+import type { Logger } from '#runtime/logger.ts';
+import type { Random } from '#runtime/random.ts';
+import type { StaticExportObject } from '#wire/cluster.ts';
+import type { ClusterError } from '#wire/cluster-error.ts';
 import type { WatchFigures } from '../metrics/watch-metrics.ts';
 import { type KnownResource, knownOf } from './known-resource.ts';
 

@@ -11,9 +11,9 @@ import {
   startSchema,
   statusSchema,
   versionSchema,
-} from '../../staticexport/status-schema.ts';
-import { targetStatusSchema } from '../../staticexport/target-status-schema.ts';
-import { isRecord } from '../../wire/json-text.ts';
+} from '#staticexport/status-schema.ts';
+import { targetStatusSchema } from '#staticexport/target-status-schema.ts';
+import { isRecord } from '#wire/json-text.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 

@@ -8,9 +8,9 @@ import type {
   MirrorReason,
   ReadyReason,
   TargetReason,
-} from '../../staticexport/reasons.ts';
-import type { Condition } from '../../staticexport/status-schema.ts';
-import { printable } from '../../wire/printable-text.ts';
+} from '#staticexport/reasons.ts';
+import type { Condition } from '#staticexport/status-schema.ts';
+import { printable } from '#wire/printable-text.ts';
 
 /** A condition before it is dated. */
 export interface UndatedCondition {

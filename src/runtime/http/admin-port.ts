@@ -5,7 +5,7 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { setImmediate as othersTurn } from 'node:timers/promises';
 import type { Registry } from 'prom-client';
-import { printable, printableValue } from '../../wire/printable-text.ts';
+import { printable, printableValue } from '#wire/printable-text.ts';
 import { type Clock, systemClock } from '../clock.ts';
 import type { Logger } from '../logger.ts';
 import { textsOf } from '../metric-text.ts';

@@ -6,7 +6,7 @@ import type { RequestListener, Server, ServerOptions } from 'node:http';
 import { createRequire } from 'node:module';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { PublishableError } from '../../wire/publishable-error.ts';
+import { PublishableError } from '#wire/publishable-error.ts';
 import type { Clock } from '../clock.ts';
 import { type AnswerQueue, createAnswerQueue } from './answer-queue.ts';
 import { type HttpRefusal, httpRefusalOf, writeRefusal } from './http-refusal.ts';

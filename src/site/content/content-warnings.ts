@@ -1,8 +1,8 @@
 // What visitors miss of a bundle that is served, for the log and for /status: the home page, hidden pages, and scripts below
 // another base path. A hint, never a refusal.
 
-import type { BundleNote } from '../../bundle/bundle-index.ts';
-import { printableName } from '../../bundle/refusal.ts';
+import type { BundleNote } from '#bundle/bundle-index.ts';
+import { printableName } from '#bundle/refusal.ts';
 import { findMisplacedName } from './home-page.ts';
 import type { LiveBundle } from './live-bundle.ts';
 

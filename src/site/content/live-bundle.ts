@@ -1,7 +1,7 @@
 // A bundle while it is served: its routes, its pack, its precompressed variants once they exist, and its readers.
 // Invariant: the packs stay open until the bundle is retired and the last request in progress has released it.
 
-import type { StoredBundle } from '../../bundle/store/stored-bundle.ts';
+import type { StoredBundle } from '#bundle/store/stored-bundle.ts';
 import type { ContentEncoding } from '../http/content-encoding.ts';
 import { declarationBytes, namesCharset, typeOfText } from '../http/declared-charset.ts';
 import { buildRouteTable, type FileRoute, type RouteTable } from './route-table.ts';

@@ -2,7 +2,7 @@
 // Given up with each piece it would lie about until a collection, and then in parts that the process cannot give back.
 // Refuses: memory that a connection may still send from.
 
-import type { PackedBytes, StoredBundle } from '../../bundle/store/stored-bundle.ts';
+import type { PackedBytes, StoredBundle } from '#bundle/store/stored-bundle.ts';
 
 export interface Pieces {
   /**

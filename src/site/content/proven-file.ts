@@ -3,9 +3,9 @@
 // when the reader leaves.
 
 import type { EventEmitter } from 'node:events';
-import type { PackedBytes, StoredBundle } from '../../bundle/store/stored-bundle.ts';
-import type { Clock } from '../../runtime/clock.ts';
-import { waitAtMost } from '../../runtime/time-limit.ts';
+import type { PackedBytes, StoredBundle } from '#bundle/store/stored-bundle.ts';
+import type { Clock } from '#runtime/clock.ts';
+import { waitAtMost } from '#runtime/time-limit.ts';
 
 const longestWaitMs = 30_000;
 

@@ -4,10 +4,10 @@
 // Either Unicode form of an address finds the one file. Invariant: a redirect leads to a path of this table that is a file,
 // so that no redirect is ever chained.
 
-import { type BundleFile, type BundleIndex, isHeld } from '../../bundle/bundle-index.ts';
-import { pageAddress } from '../../bundle/store/digest.ts';
-import { isHiddenFile } from '../../bundle/store/hidden-files.ts';
-import { composedForm } from '../../wire/unicode-form.ts';
+import { type BundleFile, type BundleIndex, isHeld } from '#bundle/bundle-index.ts';
+import { pageAddress } from '#bundle/store/digest.ts';
+import { isHiddenFile } from '#bundle/store/hidden-files.ts';
+import { composedForm } from '#wire/unicode-form.ts';
 import { isWorthCompressing } from '../http/content-encoding.ts';
 import { contentTypeOf, isDocument } from '../http/content-type.ts';
 import { entityTagOf } from '../http/entity-tag.ts';

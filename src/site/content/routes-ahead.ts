@@ -1,7 +1,7 @@
 // Route tables that are decided while their bundle is still being checked. Invariant: a table is handed out for the very
 // list of files that it was made of, which its asker has only from a check that succeeded; any other list gets its own.
 
-import type { BundleFile } from '../../bundle/bundle-index.ts';
+import type { BundleFile } from '#bundle/bundle-index.ts';
 import { buildRouteTableInSlices, type RouteTable, type TableBundle } from './route-table.ts';
 
 export interface RoutesAhead {

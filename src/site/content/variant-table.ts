@@ -1,7 +1,7 @@
 // Where the precompressed variants of a bundle's files lie in their own pack, and what their bytes are called: six numbers a
 // file, in one block of memory that a worker hands over without a copy. Refuses: tables that are not of this bundle.
 
-import type { BundleFile } from '../../bundle/bundle-index.ts';
+import type { BundleFile } from '#bundle/bundle-index.ts';
 import { type ContentEncoding, contentEncodings } from '../http/content-encoding.ts';
 import { entityTagOf, variantTagOf } from '../http/entity-tag.ts';
 

@@ -2,12 +2,12 @@
 // Without `--peers` it neither asks nor answers.
 
 import type { RequestListener } from 'node:http';
-import { copyInWorker } from '../../bundle/peer/copying.ts';
-import { createPeerClient } from '../../bundle/peer/peer-request.ts';
-import type { WrittenCopies } from '../../bundle/store/checking.ts';
-import { othersTurn } from '../../runtime/clock.ts';
-import type { ProgramContext } from '../../runtime/program.ts';
-import { userAgent } from '../../runtime/version.ts';
+import { copyInWorker } from '#bundle/peer/copying.ts';
+import { createPeerClient } from '#bundle/peer/peer-request.ts';
+import type { WrittenCopies } from '#bundle/store/checking.ts';
+import { othersTurn } from '#runtime/clock.ts';
+import type { ProgramContext } from '#runtime/program.ts';
+import { userAgent } from '#runtime/version.ts';
 import { type BundleServerFlags, serverLimitsOf } from '../server-flags.ts';
 import type { SiteCounts } from '../site-counts.ts';
 import { resolvePeers, trackPeers } from './peer-addresses.ts';

@@ -6,10 +6,10 @@
 import type { ReadStream } from 'node:fs';
 import type { RequestListener, ServerResponse } from 'node:http';
 import { pipeline } from 'node:stream/promises';
-import { isOffered, type OfferedFile, openOffered } from '../../bundle/peer/bundle-copy.ts';
-import { isTooSlow } from '../../bundle/peer/copy-pace.ts';
-import type { PeerState, PeerStatus } from '../../bundle/peer/peer-request.ts';
-import type { Clock } from '../../runtime/clock.ts';
+import { isOffered, type OfferedFile, openOffered } from '#bundle/peer/bundle-copy.ts';
+import { isTooSlow } from '#bundle/peer/copy-pace.ts';
+import type { PeerState, PeerStatus } from '#bundle/peer/peer-request.ts';
+import type { Clock } from '#runtime/clock.ts';
 
 /** What this server does about a digest that it does not have. */
 export interface PeerIntent {

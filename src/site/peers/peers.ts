@@ -4,14 +4,14 @@
 // only one that has the bundle. A wait without progress for 10 s, or of 5 min in all, ends with this server fetching by
 // itself.
 
-import type { BundleProgress } from '../../bundle/bundle-task.ts';
-import type { TakeCopy } from '../../bundle/peer/copying.ts';
-import type { PeerClient, PeerStatus } from '../../bundle/peer/peer-request.ts';
-import type { Clock } from '../../runtime/clock.ts';
-import type { Logger } from '../../runtime/logger.ts';
-import type { Random } from '../../runtime/random.ts';
-import { backOffMs } from '../../wire/back-off.ts';
-import { publishableCode, publishableMessage } from '../../wire/publishable-error.ts';
+import type { BundleProgress } from '#bundle/bundle-task.ts';
+import type { TakeCopy } from '#bundle/peer/copying.ts';
+import type { PeerClient, PeerStatus } from '#bundle/peer/peer-request.ts';
+import type { Clock } from '#runtime/clock.ts';
+import type { Logger } from '#runtime/logger.ts';
+import type { Random } from '#runtime/random.ts';
+import { backOffMs } from '#wire/back-off.ts';
+import { publishableCode, publishableMessage } from '#wire/publishable-error.ts';
 import type { PeerIntent } from './peer-port.ts';
 
 export interface Peers {

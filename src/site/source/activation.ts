@@ -1,14 +1,14 @@
 // Puts a verified bundle into service: first the swap, then its record for a restart, once the bundle is in the store. A
 // bundle that could not be stored counts as unreadable: it is obtained again.
 
-import { bundleDamagedCode } from '../../bundle/store/pending-check.ts';
-import type { BundleStore } from '../../bundle/store/store.ts';
-import { storeFullCode } from '../../bundle/store/store-fault.ts';
-import type { StoredBundle } from '../../bundle/store/stored-bundle.ts';
-import type { Clock } from '../../runtime/clock.ts';
-import type { Logger } from '../../runtime/logger.ts';
-import { unlessAborted } from '../../runtime/time-limit.ts';
-import { publishableCode } from '../../wire/publishable-error.ts';
+import { bundleDamagedCode } from '#bundle/store/pending-check.ts';
+import type { BundleStore } from '#bundle/store/store.ts';
+import { storeFullCode } from '#bundle/store/store-fault.ts';
+import type { StoredBundle } from '#bundle/store/stored-bundle.ts';
+import type { Clock } from '#runtime/clock.ts';
+import type { Logger } from '#runtime/logger.ts';
+import { unlessAborted } from '#runtime/time-limit.ts';
+import { publishableCode } from '#wire/publishable-error.ts';
 import { goLive } from '../content/live-bundle.ts';
 import type { LiveSite, Provenance, ServedVersion } from '../content/live-site.ts';
 import type { RoutesAhead } from '../content/routes-ahead.ts';

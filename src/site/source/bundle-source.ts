@@ -2,13 +2,13 @@
 // source, such as a mirror, is one more file and one more entry of the list in bundle-server.ts.
 // Invariant: what is returned was verified byte by byte and is open, or an error says why there is nothing.
 
-import { bundleErrorKind } from '../../bundle/bundle-error.ts';
-import type { BundleProgress } from '../../bundle/bundle-task.ts';
-import type { ServedBundle } from '../../bundle/published-bundle.ts';
-import type { BundleStore } from '../../bundle/store/store.ts';
-import type { StoredBundle } from '../../bundle/store/stored-bundle.ts';
-import type { Logger } from '../../runtime/logger.ts';
-import { PublishableError } from '../../wire/publishable-error.ts';
+import { bundleErrorKind } from '#bundle/bundle-error.ts';
+import type { BundleProgress } from '#bundle/bundle-task.ts';
+import type { ServedBundle } from '#bundle/published-bundle.ts';
+import type { BundleStore } from '#bundle/store/store.ts';
+import type { StoredBundle } from '#bundle/store/stored-bundle.ts';
+import type { Logger } from '#runtime/logger.ts';
+import { PublishableError } from '#wire/publishable-error.ts';
 import type { Provenance } from '../content/live-site.ts';
 import type { Peers } from '../peers/peers.ts';
 import type { VerifiedBundle } from './activation.ts';

@@ -1,8 +1,8 @@
 // The last good bundle of the disk, until it is served or another one is: opened at a start, and again after what is
 // served proved damaged. Refuses to replace what is served by a copy that is not proven.
 
-import type { BundleStore } from '../../bundle/store/store.ts';
-import type { StoredBundle } from '../../bundle/store/stored-bundle.ts';
+import type { BundleStore } from '#bundle/store/store.ts';
+import type { StoredBundle } from '#bundle/store/stored-bundle.ts';
 import { isMissingOrUnreadable, isUnreadable } from '../content/live-site.ts';
 import {
   type ActivationPorts,

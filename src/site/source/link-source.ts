@@ -2,20 +2,20 @@
 // is being stored. A refusal that a flag could change names the flag; the archive's readers know limits and no flags,
 // because the operator uses them too.
 
-import { bundleErrorKind } from '../../bundle/bundle-error.ts';
-import type { BundleIndex } from '../../bundle/bundle-index.ts';
-import type { OnWritten } from '../../bundle/bundle-task.ts';
-import { defaultLimits } from '../../bundle/limits.ts';
-import { prepareInWorker } from '../../bundle/prepare/preparation.ts';
-import type { ServedBundle } from '../../bundle/published-bundle.ts';
-import type { WrittenCopies } from '../../bundle/store/checking.ts';
-import { trustUnlessLost } from '../../bundle/store/pending-check.ts';
-import { openPack, type StoredBundle } from '../../bundle/store/stored-bundle.ts';
-import type { CaCertificates } from '../../http/ca-certificates.ts';
-import { sizeText } from '../../runtime/flags/flag-kinds.ts';
-import { userAgent } from '../../runtime/version.ts';
-import type { Link } from '../../wire/link.ts';
-import { PublishableError } from '../../wire/publishable-error.ts';
+import { bundleErrorKind } from '#bundle/bundle-error.ts';
+import type { BundleIndex } from '#bundle/bundle-index.ts';
+import type { OnWritten } from '#bundle/bundle-task.ts';
+import { defaultLimits } from '#bundle/limits.ts';
+import { prepareInWorker } from '#bundle/prepare/preparation.ts';
+import type { ServedBundle } from '#bundle/published-bundle.ts';
+import type { WrittenCopies } from '#bundle/store/checking.ts';
+import { trustUnlessLost } from '#bundle/store/pending-check.ts';
+import { openPack, type StoredBundle } from '#bundle/store/stored-bundle.ts';
+import type { CaCertificates } from '#http/ca-certificates.ts';
+import { sizeText } from '#runtime/flags/flag-kinds.ts';
+import { userAgent } from '#runtime/version.ts';
+import type { Link } from '#wire/link.ts';
+import { PublishableError } from '#wire/publishable-error.ts';
 import { type BundleServerFlags, serverLimitsOf } from '../server-flags.ts';
 import type { DownloadOutcome } from '../site-counts.ts';
 import type { BundleRequest, BundleSource, WrittenBundle } from './bundle-source.ts';

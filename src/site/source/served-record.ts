@@ -2,10 +2,10 @@
 // A disk that refuses to write affects the next start only, so that is logged and tried again. Invariant: no bundle is
 // removed before `current` names what is served.
 
-import type { BundleStore } from '../../bundle/store/store.ts';
-import type { Activation } from '../../bundle/store/stored-bundle.ts';
-import type { Clock } from '../../runtime/clock.ts';
-import type { Logger } from '../../runtime/logger.ts';
+import type { BundleStore } from '#bundle/store/store.ts';
+import type { Activation } from '#bundle/store/stored-bundle.ts';
+import type { Clock } from '#runtime/clock.ts';
+import type { Logger } from '#runtime/logger.ts';
 import type { LiveSite } from '../content/live-site.ts';
 
 export interface ServedRecord {

@@ -3,11 +3,11 @@
 // served already is never downloaded again, whatever its link.
 // Refuses to judge a link by the local clock. Only a failed download says that a link has expired.
 
-import type { BundleErrorKind } from '../../bundle/bundle-error.ts';
-import type { ServedBundle } from '../../bundle/published-bundle.ts';
-import { backOffMs } from '../../wire/back-off.ts';
-import type { Link } from '../../wire/link.ts';
-import type { FailureDetails } from '../../wire/publishable-error.ts';
+import type { BundleErrorKind } from '#bundle/bundle-error.ts';
+import type { ServedBundle } from '#bundle/published-bundle.ts';
+import { backOffMs } from '#wire/back-off.ts';
+import type { Link } from '#wire/link.ts';
+import type { FailureDetails } from '#wire/publishable-error.ts';
 
 export type SourceReading =
   | { readonly kind: 'published'; readonly published: ServedBundle }

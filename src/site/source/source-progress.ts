@@ -2,9 +2,9 @@
 // by the watch, shown by `/status`, each change logged once. Holds no link. Invariant: it describes what is published
 // now. A former publication and a resolved error are in the log only.
 
-import type { ServedBundle } from '../../bundle/published-bundle.ts';
-import type { Logger } from '../../runtime/logger.ts';
-import { formatInstant } from '../../wire/instant.ts';
+import type { ServedBundle } from '#bundle/published-bundle.ts';
+import type { Logger } from '#runtime/logger.ts';
+import { formatInstant } from '#wire/instant.ts';
 import type { SourceKind } from './published-content.ts';
 import { identityOf, type SourceDecision, type SourceReading } from './source-decision.ts';
 

@@ -3,11 +3,11 @@
 // Invariant: the old version is served until the new one is whole, verified and open. A failure is kept as progress and
 // retried; nothing here ends the process.
 
-import { bundleErrorKind } from '../../bundle/bundle-error.ts';
-import type { ServedBundle } from '../../bundle/published-bundle.ts';
-import type { Random } from '../../runtime/random.ts';
-import type { Link } from '../../wire/link.ts';
-import { PublishableError, publishableCode, publishableMessage } from '../../wire/publishable-error.ts';
+import { bundleErrorKind } from '#bundle/bundle-error.ts';
+import type { ServedBundle } from '#bundle/published-bundle.ts';
+import type { Random } from '#runtime/random.ts';
+import type { Link } from '#wire/link.ts';
+import { PublishableError, publishableCode, publishableMessage } from '#wire/publishable-error.ts';
 import { isMissingOrUnreadable, isUnreadable } from '../content/live-site.ts';
 import { type ActivationPorts, activate, isStoreFull, makeRoom, relabel } from './activation.ts';
 import {

@@ -3,8 +3,8 @@
 // Invariant: what is parsed is what was formatted; one changed byte anywhere returns `undefined`.
 
 import * as z from 'zod/mini';
-import { readSealed, sealText } from '../../bundle/store/index-document.ts';
-import { readJson } from '../../wire/json-text.ts';
+import { readSealed, sealText } from '#bundle/store/index-document.ts';
+import { readJson } from '#wire/json-text.ts';
 import { contentEncodings } from '../http/content-encoding.ts';
 
 /** Changes with the levels of compression, so that older variants are made again. */

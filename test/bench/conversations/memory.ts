@@ -9,7 +9,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { sinkFormats } from '../../../src/conversations/sinks/open-sink.ts';
+import { sinkFormats } from '#conversations/sinks/open-sink.ts';
 import { startProgram } from '../../support/child-program.ts';
 import { eventually } from '../../support/eventually.ts';
 import { findFreePort } from '../../support/free-port.ts';

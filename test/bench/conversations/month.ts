@@ -8,16 +8,13 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { openBudget } from '../../../src/conversations/budget.ts';
-import { createPacedListing } from '../../../src/conversations/paced-listing.ts';
-import { exportTurns } from '../../../src/conversations/run.ts';
-import { openSink, sinkFormats } from '../../../src/conversations/sinks/open-sink.ts';
-import { openState } from '../../../src/conversations/state.ts';
-import {
-  type ConversationQuery,
-  readConversationPage,
-} from '../../../src/export-api/conversation-answers.ts';
-import { keepHeapSmall } from '../../../src/runtime/v8/heap-growth.ts';
+import { openBudget } from '#conversations/budget.ts';
+import { createPacedListing } from '#conversations/paced-listing.ts';
+import { exportTurns } from '#conversations/run.ts';
+import { openSink, sinkFormats } from '#conversations/sinks/open-sink.ts';
+import { openState } from '#conversations/state.ts';
+import { type ConversationQuery, readConversationPage } from '#export-api/conversation-answers.ts';
+import { keepHeapSmall } from '#runtime/v8/heap-growth.ts';
 import { leapingClock } from '../../support/conversation-model.ts';
 
 keepHeapSmall();

@@ -4,12 +4,12 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { defaultLimits } from '../../../src/bundle/limits.ts';
-import { findImage } from '../../../src/mirror/mirrored-content.ts';
-import { type MirrorAccess, openCarrier } from '../../../src/mirror/open-carrier.ts';
-import type { MirrorCopyTask, SentPlace } from '../../../src/mirror/task/mirror-task.ts';
-import { runMirrorTask } from '../../../src/mirror/task/run-mirror-task.ts';
-import { systemClock } from '../../../src/runtime/clock.ts';
+import { defaultLimits } from '#bundle/limits.ts';
+import { findImage } from '#mirror/mirrored-content.ts';
+import { type MirrorAccess, openCarrier } from '#mirror/open-carrier.ts';
+import type { MirrorCopyTask, SentPlace } from '#mirror/task/mirror-task.ts';
+import { runMirrorTask } from '#mirror/task/run-mirror-task.ts';
+import { systemClock } from '#runtime/clock.ts';
 
 export interface MirroredSite {
   readonly ref: string;

@@ -3,13 +3,13 @@
 
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { openConnection } from '../../../src/kube/transport/connection.ts';
-import { secrets, staticExports } from '../../../src/kube/transport/resource-path.ts';
-import { createTransport, type Transport } from '../../../src/kube/transport/transport.ts';
-import { readWatchEvents } from '../../../src/kube/watch/watch-stream.ts';
-import { systemClock } from '../../../src/runtime/clock.ts';
-import { numberAt, recordAt, textAt } from '../../../src/wire/json-fields.ts';
-import { isRecord } from '../../../src/wire/json-text.ts';
+import { openConnection } from '#kube/transport/connection.ts';
+import { secrets, staticExports } from '#kube/transport/resource-path.ts';
+import { createTransport, type Transport } from '#kube/transport/transport.ts';
+import { readWatchEvents } from '#kube/watch/watch-stream.ts';
+import { systemClock } from '#runtime/clock.ts';
+import { numberAt, recordAt, textAt } from '#wire/json-fields.ts';
+import { isRecord } from '#wire/json-text.ts';
 import { startControlPlane, type TestCluster } from '../../support/cluster.ts';
 
 export interface BenchCluster {

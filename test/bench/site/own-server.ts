@@ -4,9 +4,9 @@
 
 import { dirname, join } from 'node:path';
 import { z } from 'zod';
-import { bundleFolder } from '../../../src/bundle/store/store-layout.ts';
-import { systemClock } from '../../../src/runtime/clock.ts';
-import { prepareVariants } from '../../../src/site/variants/variant-making.ts';
+import { bundleFolder } from '#bundle/store/store-layout.ts';
+import { systemClock } from '#runtime/clock.ts';
+import { prepareVariants } from '#site/variants/variant-making.ts';
 import { startProgram } from '../../support/child-program.ts';
 import { eventually } from '../../support/eventually.ts';
 import { findFreePort } from '../../support/free-port.ts';

@@ -6,7 +6,7 @@
 
 import assert from 'node:assert/strict';
 import { after, before, suite, type TestContext, test } from 'node:test';
-import { formatReference } from '../../../src/mirror/mirror-reference.ts';
+import { formatReference } from '#mirror/mirror-reference.ts';
 import { bundleDocument, makeSite } from '../../integration/bundle-server/archive.ts';
 import {
   copySite,

@@ -6,7 +6,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { plainText } from '../../../src/conversations/sinks/csv.ts';
+import { plainText } from '#conversations/sinks/csv.ts';
 import { key, rowAt, startListing } from '../../integration/cli/environment/scripted-listing.ts';
 import { runInProcess } from '../../support/cli-in-process.ts';
 import { readCsv } from '../../support/csv-reader.ts';

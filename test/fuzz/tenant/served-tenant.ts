@@ -3,7 +3,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
-import { parsePublishedBundle } from '../../../src/bundle/published-bundle.ts';
+import { parsePublishedBundle } from '#bundle/published-bundle.ts';
 import type { KubeClient } from './kube-client.ts';
 import { type KubeObject, secret, staticExport } from './objects.ts';
 

@@ -5,12 +5,12 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { defaultLimits } from '../../../src/bundle/limits.ts';
-import { runPreparation } from '../../../src/bundle/prepare/preparation-run.ts';
-import { openBundleStore } from '../../../src/bundle/store/store.ts';
-import { type StoreDisk, systemDisk } from '../../../src/bundle/store/store-disk.ts';
-import { openPack } from '../../../src/bundle/store/stored-bundle.ts';
-import { systemClock } from '../../../src/runtime/clock.ts';
+import { defaultLimits } from '#bundle/limits.ts';
+import { runPreparation } from '#bundle/prepare/preparation-run.ts';
+import { openBundleStore } from '#bundle/store/store.ts';
+import { type StoreDisk, systemDisk } from '#bundle/store/store-disk.ts';
+import { openPack } from '#bundle/store/stored-bundle.ts';
+import { systemClock } from '#runtime/clock.ts';
 import { readText } from '../../support/store-builder.ts';
 import { step, stepsTaken } from './kill-steps.ts';
 

@@ -5,7 +5,7 @@ import { existsSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { activationFiles } from '../../../src/bundle/store/store-layout.ts';
+import { activationFiles } from '#bundle/store/store-layout.ts';
 import { eventually } from '../../support/eventually.ts';
 import { killStores, killSwaps, type Moment } from './killed-program.ts';
 import { killCommits, killVariants } from './killed-steps.ts';

@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, afterEach, beforeEach, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
-import { parseIndex } from '../../../src/bundle/store/index-document.ts';
+import { parseIndex } from '#bundle/store/index-document.ts';
 import { eventually } from '../../support/eventually.ts';
 import { tarOf } from '../../support/tar-builder.ts';
 import { bundleDocument, makeSite, type SiteContent, siteDigest } from './archive.ts';

@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
-import { parseIndex } from '../../../src/bundle/store/index-document.ts';
+import { parseIndex } from '#bundle/store/index-document.ts';
 import { zip } from '../../support/zip-builder.ts';
 import { bundleDocument, makeArchive, makeSite, type SiteContent, sha256 } from './archive.ts';
 import { type LinkServer, startLinkServer } from './link-server.ts';

@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, suite, test } from 'node:test';
-import { formatReference } from '../../../src/mirror/mirror-reference.ts';
+import { formatReference } from '#mirror/mirror-reference.ts';
 import {
   type DockerRegistry,
   damageFile,

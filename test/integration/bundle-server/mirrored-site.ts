@@ -3,12 +3,12 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { ArchivedFile } from '../../../src/bundle/archive/archive-writer.ts';
-import { defaultLimits } from '../../../src/bundle/limits.ts';
-import { copyBundle } from '../../../src/mirror/copy.ts';
-import type { BundleImage, Compression } from '../../../src/mirror/image.ts';
-import { type MirrorAccess, openCarrier } from '../../../src/mirror/open-carrier.ts';
-import { systemClock } from '../../../src/runtime/clock.ts';
+import type { ArchivedFile } from '#bundle/archive/archive-writer.ts';
+import { defaultLimits } from '#bundle/limits.ts';
+import { copyBundle } from '#mirror/copy.ts';
+import type { BundleImage, Compression } from '#mirror/image.ts';
+import { type MirrorAccess, openCarrier } from '#mirror/open-carrier.ts';
+import { systemClock } from '#runtime/clock.ts';
 import { type SiteContent, siteDigest } from './archive.ts';
 import type { ServedSite } from './served-site.ts';
 

@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import { createServer, type RequestListener } from 'node:http';
 import { afterEach, beforeEach, test } from 'node:test';
-import { formatIndex, parseIndex } from '../../../src/bundle/store/index-document.ts';
+import { formatIndex, parseIndex } from '#bundle/store/index-document.ts';
 import { eventually } from '../../support/eventually.ts';
 import { portOf } from '../../support/storage-server.ts';
 import { bundleDocument, makeArchive, makeSite, siteDigest } from './archive.ts';

@@ -4,7 +4,7 @@ import { mkdir, mkdtemp, readFile, rename, rm, symlink, writeFile } from 'node:f
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { activationFiles } from '../../../src/bundle/store/store-layout.ts';
+import { activationFiles } from '#bundle/store/store-layout.ts';
 import { type ChildProgram, startProgram } from '../../support/child-program.ts';
 import { eventually } from '../../support/eventually.ts';
 import { findFreePort } from '../../support/free-port.ts';

@@ -3,12 +3,12 @@
 
 import assert from 'node:assert/strict';
 import process from 'node:process';
-import { systemClock } from '../../../src/runtime/clock.ts';
-import { readInvocation } from '../../../src/runtime/flags/flags.ts';
-import { createLogger } from '../../../src/runtime/logger.ts';
-import { systemRandom } from '../../../src/runtime/random.ts';
-import { runBundleServer } from '../../../src/site/bundle-server.ts';
-import { bundleServer } from '../../../src/site/server-flags.ts';
+import { systemClock } from '#runtime/clock.ts';
+import { readInvocation } from '#runtime/flags/flags.ts';
+import { createLogger } from '#runtime/logger.ts';
+import { systemRandom } from '#runtime/random.ts';
+import { runBundleServer } from '#site/bundle-server.ts';
+import { bundleServer } from '#site/server-flags.ts';
 import type { ChildProgram } from '../../support/child-program.ts';
 import { workerFile } from '../../support/program-file.ts';
 import { prepareSite, type ServedSite } from './served-site.ts';

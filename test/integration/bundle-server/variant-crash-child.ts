@@ -5,8 +5,8 @@ import { countPromises, stepsTaken } from './kill-steps.ts';
 
 countPromises();
 const [folder = '', digest = ''] = process.argv.slice(2);
-const { prepareVariants } = await import('../../../src/site/variants/variant-making.ts');
-const { systemClock } = await import('../../../src/runtime/clock.ts');
+const { prepareVariants } = await import('#site/variants/variant-making.ts');
+const { systemClock } = await import('#runtime/clock.ts');
 
 await prepareVariants(
   { folder, digest, encodings: ['br', 'gzip'], cpuPercent: 100, maxBytes: 2 ** 30 },

@@ -15,7 +15,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { turnKey } from '../../../src/conversations/turn.ts';
+import { turnKey } from '#conversations/turn.ts';
 import { startProgram } from '../../support/child-program.ts';
 import { runInProcess } from '../../support/cli-in-process.ts';
 import { type CommandResult, runCommand } from '../../support/command.ts';

@@ -6,7 +6,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, suite, test } from 'node:test';
-import { type GapReport, parseReport } from '../../../src/conversations/gaps/report-schema.ts';
+import { type GapReport, parseReport } from '#conversations/gaps/report-schema.ts';
 import { runInProcess } from '../../support/cli-in-process.ts';
 import type { CommandResult } from '../../support/command.ts';
 import { type DockerRegistry, noRegistry, startDockerRegistry } from '../../support/docker-registry.ts';

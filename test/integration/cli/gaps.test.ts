@@ -8,7 +8,7 @@ import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { type GapReport, parseReport } from '../../../src/conversations/gaps/report-schema.ts';
+import { type GapReport, parseReport } from '#conversations/gaps/report-schema.ts';
 import { noBrowser, startBrowser } from '../../support/browser.ts';
 import { startProgram } from '../../support/child-program.ts';
 import { runInProcess } from '../../support/cli-in-process.ts';

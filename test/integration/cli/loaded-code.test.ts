@@ -8,7 +8,7 @@ import { join, relative, resolve } from 'node:path';
 import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { build, type Metafile, stop } from 'esbuild';
-import { commandSections } from '../../../src/cli/commands.ts';
+import { commandSections } from '#cli/commands.ts';
 import { mustRun } from '../../support/command.ts';
 
 const root = resolve(import.meta.dirname, '../../..');

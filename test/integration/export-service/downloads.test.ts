@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { before, test } from 'node:test';
 import { gunzipSync } from 'node:zlib';
 import { getGlobalDispatcher, request } from 'undici';
-import { ExportApiError } from '../../../src/export-api/answers.ts';
+import { ExportApiError } from '#export-api/answers.ts';
 import { exportPage, never, type RunningService, startService } from './running-service.ts';
 
 let service: RunningService;

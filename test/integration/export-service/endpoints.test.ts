@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { before, test } from 'node:test';
-import { ExportApiError, type ExportApiErrorCode } from '../../../src/export-api/answers.ts';
+import { ExportApiError, type ExportApiErrorCode } from '#export-api/answers.ts';
 import {
   apiJobSchema,
   bundlePath,
@@ -13,9 +13,9 @@ import {
   conversationPageSchema,
   conversationsPath,
   jobsPath,
-} from '../../../src/export-api/contract.ts';
-import { pagesOf } from '../../../src/export-api/conversation-pages.ts';
-import { PublishableError } from '../../../src/wire/publishable-error.ts';
+} from '#export-api/contract.ts';
+import { pagesOf } from '#export-api/conversation-pages.ts';
+import { PublishableError } from '#wire/publishable-error.ts';
 import {
   domain,
   exportPage,

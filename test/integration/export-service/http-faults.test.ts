@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { getGlobalDispatcher, request } from 'undici';
-import { errorSchema } from '../../../src/export-api/contract.ts';
+import { errorSchema } from '#export-api/contract.ts';
 import * as fc from '../../support/properties.ts';
 import { exportPage, key, type RunningService, startService } from './running-service.ts';
 

@@ -5,10 +5,10 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import type { ExportServiceOptions } from '../../../src/export-service/service.ts';
-import { openJobDatabase } from '../../../src/export-service/store/database.ts';
-import { createJobStore } from '../../../src/export-service/store/jobs.ts';
-import { PublishableError } from '../../../src/wire/publishable-error.ts';
+import type { ExportServiceOptions } from '#export-service/service.ts';
+import { openJobDatabase } from '#export-service/store/database.ts';
+import { createJobStore } from '#export-service/store/jobs.ts';
+import { PublishableError } from '#wire/publishable-error.ts';
 import { domain, startService } from './running-service.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'refused-'));

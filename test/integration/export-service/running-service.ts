@@ -7,20 +7,20 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { after } from 'node:test';
-import type { ExportApi } from '../../../src/export-api/answers.ts';
+import type { ExportApi } from '#export-api/answers.ts';
 import {
   type CrawlContext,
   type CrawledFile,
   type CrawlRequest,
   type CrawlResult,
   defaultCrawlLimits,
-} from '../../../src/export-service/crawler/contract.ts';
-import { packSite } from '../../../src/export-service/crawler/pack.ts';
-import { type ExportServiceOptions, startExportService } from '../../../src/export-service/service.ts';
-import { exportWith } from '../../../src/export-service/site-export.ts';
-import { type Clock, systemClock } from '../../../src/runtime/clock.ts';
-import { createLogger } from '../../../src/runtime/logger.ts';
-import { systemRandom } from '../../../src/runtime/random.ts';
+} from '#export-service/crawler/contract.ts';
+import { packSite } from '#export-service/crawler/pack.ts';
+import { type ExportServiceOptions, startExportService } from '#export-service/service.ts';
+import { exportWith } from '#export-service/site-export.ts';
+import { type Clock, systemClock } from '#runtime/clock.ts';
+import { createLogger } from '#runtime/logger.ts';
+import { systemRandom } from '#runtime/random.ts';
 import { createWholeClient, type WholeClient } from '../../support/export-api-client.ts';
 import { workerFile } from '../../support/program-file.ts';
 

@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';
-import type { GitEdit, GitPushTask } from '../../../src/git/push-task.ts';
+import type { GitEdit, GitPushTask } from '#git/push-task.ts';
 import { mustRun } from '../../support/command.ts';
 import type { GitRepository } from '../../support/gitops/git-repository.ts';
 import { type GitReply, type GitServer, startGitServer } from '../../support/gitops/git-server.ts';

@@ -3,11 +3,11 @@
 
 import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';
-import { systemClock } from '../../../src/runtime/clock.ts';
-import { systemRandom } from '../../../src/runtime/random.ts';
-import { createGitPusher, type GitPusherProcess, gitSettings } from '../../../src/services/git-pusher.ts';
-import { createGitTargets } from '../../../src/services/git-targets.ts';
-import type { WantedGitTarget } from '../../../src/staticexport/wanted.ts';
+import { systemClock } from '#runtime/clock.ts';
+import { systemRandom } from '#runtime/random.ts';
+import { createGitPusher, type GitPusherProcess, gitSettings } from '#services/git-pusher.ts';
+import { createGitTargets } from '#services/git-targets.ts';
+import type { WantedGitTarget } from '#staticexport/wanted.ts';
 import { eventually } from '../../support/eventually.ts';
 import { type GitServer, startGitServer } from '../../support/gitops/git-server.ts';
 import { workerFile } from '../../support/program-file.ts';

@@ -4,9 +4,9 @@
 import assert from 'node:assert/strict';
 import { mkdirSync, renameSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { afterEach, beforeEach, test } from 'node:test';
-import { createLeaseStore } from '../../../src/kube/objects/lease-store.ts';
-import { createTransport } from '../../../src/kube/transport/transport.ts';
-import { ClusterError } from '../../../src/wire/cluster-error.ts';
+import { createLeaseStore } from '#kube/objects/lease-store.ts';
+import { createTransport } from '#kube/transport/transport.ts';
+import { ClusterError } from '#wire/cluster-error.ts';
 import { createAuthority } from '../../support/pki.ts';
 import { sendJson } from '../../support/scripted-api-server.ts';
 import { arrives, type ScriptedCluster, startScriptedCluster, staticExport } from './scripted-cluster.ts';

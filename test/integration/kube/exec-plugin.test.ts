@@ -6,9 +6,9 @@ import { appendFileSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFil
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, afterEach, beforeEach, test } from 'node:test';
-import { openConnection } from '../../../src/kube/transport/connection.ts';
-import { createTransport, type Transport } from '../../../src/kube/transport/transport.ts';
-import { ClusterError } from '../../../src/wire/cluster-error.ts';
+import { openConnection } from '#kube/transport/connection.ts';
+import { createTransport, type Transport } from '#kube/transport/transport.ts';
+import { ClusterError } from '#wire/cluster-error.ts';
 import { eventually } from '../../support/eventually.ts';
 import { createAuthority } from '../../support/pki.ts';
 import { sendJson, startScriptedApiServer } from '../../support/scripted-api-server.ts';

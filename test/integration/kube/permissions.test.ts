@@ -4,16 +4,16 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { z } from 'zod';
-import { createCluster } from '../../../src/kube/cluster.ts';
-import { createEventStore } from '../../../src/kube/objects/event-store.ts';
-import { createLeaseStore } from '../../../src/kube/objects/lease-store.ts';
-import { openConnection } from '../../../src/kube/transport/connection.ts';
-import { staticExports } from '../../../src/kube/transport/resource-path.ts';
-import { createTransport, type Transport } from '../../../src/kube/transport/transport.ts';
-import { createReflector } from '../../../src/kube/watch/reflector.ts';
-import { systemClock } from '../../../src/runtime/clock.ts';
-import { systemRandom } from '../../../src/runtime/random.ts';
-import { ClusterError } from '../../../src/wire/cluster-error.ts';
+import { createCluster } from '#kube/cluster.ts';
+import { createEventStore } from '#kube/objects/event-store.ts';
+import { createLeaseStore } from '#kube/objects/lease-store.ts';
+import { openConnection } from '#kube/transport/connection.ts';
+import { staticExports } from '#kube/transport/resource-path.ts';
+import { createTransport, type Transport } from '#kube/transport/transport.ts';
+import { createReflector } from '#kube/watch/reflector.ts';
+import { systemClock } from '#runtime/clock.ts';
+import { systemRandom } from '#runtime/random.ts';
+import { ClusterError } from '#wire/cluster-error.ts';
 import { eventually } from '../../support/eventually.ts';
 import { type ChartedCluster, startChartedCluster } from '../operator/charted-cluster.ts';
 

@@ -4,12 +4,12 @@
 import assert from 'node:assert/strict';
 import { readFile, writeFile } from 'node:fs/promises';
 import { after, before, mock, suite, test } from 'node:test';
-import { createBucketCarrier } from '../../../src/mirror/bucket-carrier.ts';
-import type { Carrier } from '../../../src/mirror/carrier.ts';
-import { systemClock } from '../../../src/runtime/clock.ts';
-import type { BucketSettings } from '../../../src/s3/bucket.ts';
-import { openBucket } from '../../../src/s3/open-bucket.ts';
-import { PublishableError } from '../../../src/wire/publishable-error.ts';
+import { createBucketCarrier } from '#mirror/bucket-carrier.ts';
+import type { Carrier } from '#mirror/carrier.ts';
+import { systemClock } from '#runtime/clock.ts';
+import type { BucketSettings } from '#s3/bucket.ts';
+import { openBucket } from '#s3/open-bucket.ts';
+import { PublishableError } from '#wire/publishable-error.ts';
 import { noise } from '../../support/noise.ts';
 import { noS3, startVersitygw, type Versitygw } from '../../support/versitygw.ts';
 import { bundleOf, describe, failsWith, inOnePiece, writeBundle } from '../../unit/mirror/bundle-parts.ts';

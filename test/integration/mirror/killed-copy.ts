@@ -3,12 +3,12 @@
 
 import { createHash } from 'node:crypto';
 import process from 'node:process';
-import { defaultLimits } from '../../../src/bundle/limits.ts';
-import type { Carrier } from '../../../src/mirror/carrier.ts';
-import { copyBundle } from '../../../src/mirror/copy.ts';
-import type { BundleImage } from '../../../src/mirror/image.ts';
-import { openCarrier } from '../../../src/mirror/open-carrier.ts';
-import { systemClock } from '../../../src/runtime/clock.ts';
+import { defaultLimits } from '#bundle/limits.ts';
+import type { Carrier } from '#mirror/carrier.ts';
+import { copyBundle } from '#mirror/copy.ts';
+import type { BundleImage } from '#mirror/image.ts';
+import { openCarrier } from '#mirror/open-carrier.ts';
+import { systemClock } from '#runtime/clock.ts';
 import { archivedFiles, memoryBundle } from '../../support/memory-bundle.ts';
 
 /** The key of the S3 service that tests start. */

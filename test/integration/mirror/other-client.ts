@@ -2,11 +2,11 @@
 // that it shares nothing with the threads of a copy.
 
 import assert from 'node:assert/strict';
-import type { MirrorPlace } from '../../../src/loop/ports.ts';
-import type { Carrier } from '../../../src/mirror/carrier.ts';
-import { parseImage } from '../../../src/mirror/image.ts';
-import { openCarrier } from '../../../src/mirror/open-carrier.ts';
-import { systemClock } from '../../../src/runtime/clock.ts';
+import type { MirrorPlace } from '#loop/ports.ts';
+import type { Carrier } from '#mirror/carrier.ts';
+import { parseImage } from '#mirror/image.ts';
+import { openCarrier } from '#mirror/open-carrier.ts';
+import { systemClock } from '#runtime/clock.ts';
 import { bundleOf, writeBundle } from '../../unit/mirror/bundle-parts.ts';
 import { type Copier, inspection, never } from './copier.ts';
 

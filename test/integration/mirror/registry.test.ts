@@ -6,9 +6,9 @@ import { once } from 'node:events';
 import { rm, writeFile } from 'node:fs/promises';
 import { createServer, request as sendOnward } from 'node:http';
 import { after, afterEach, before, describe, test } from 'node:test';
-import type { Carrier } from '../../../src/mirror/carrier.ts';
-import type { RegistryCredentials } from '../../../src/mirror/registry/docker-config.ts';
-import type { RegistryOptions } from '../../../src/mirror/registry/registry-client.ts';
+import type { Carrier } from '#mirror/carrier.ts';
+import type { RegistryCredentials } from '#mirror/registry/docker-config.ts';
+import type { RegistryOptions } from '#mirror/registry/registry-client.ts';
 import {
   type DockerRegistry,
   damageFile,

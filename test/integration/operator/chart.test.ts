@@ -7,8 +7,8 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { parse, parseAllDocuments } from 'yaml';
 import { z } from 'zod';
-import { operatorProgram } from '../../../src/operator/flags.ts';
-import { readInvocation } from '../../../src/runtime/flags/flags.ts';
+import { operatorProgram } from '#operator/flags.ts';
+import { readInvocation } from '#runtime/flags/flags.ts';
 import { findClusterTools } from '../../support/cluster-tools.ts';
 
 const root = join(import.meta.dirname, '../../..');

@@ -5,11 +5,11 @@
 import assert from 'node:assert/strict';
 import { after, before, type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { parsePublishedBundle } from '../../../src/bundle/published-bundle.ts';
-import { createCluster } from '../../../src/kube/cluster.ts';
-import { openConnection } from '../../../src/kube/transport/connection.ts';
-import { createTransport, type Transport } from '../../../src/kube/transport/transport.ts';
-import { systemClock } from '../../../src/runtime/clock.ts';
+import { parsePublishedBundle } from '#bundle/published-bundle.ts';
+import { createCluster } from '#kube/cluster.ts';
+import { openConnection } from '#kube/transport/connection.ts';
+import { createTransport, type Transport } from '#kube/transport/transport.ts';
+import { systemClock } from '#runtime/clock.ts';
 import { eventually } from '../../support/eventually.ts';
 import { type ChartedCluster, startChartedCluster } from './charted-cluster.ts';
 import { leads, type OperatorProcess, startOperator } from './operator-process.ts';

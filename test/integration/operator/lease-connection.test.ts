@@ -6,7 +6,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { queueSlotsOf } from '../../../src/operator/leader.ts';
+import { queueSlotsOf } from '#operator/leader.ts';
 import { eventually } from '../../support/eventually.ts';
 import { createAuthority } from '../../support/pki.ts';
 import { type ScriptedApiServer, startScriptedApiServer } from '../../support/scripted-api-server.ts';

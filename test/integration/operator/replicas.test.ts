@@ -6,7 +6,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { parsePublishedBundle } from '../../../src/bundle/published-bundle.ts';
+import { parsePublishedBundle } from '#bundle/published-bundle.ts';
 import { type ChildProgram, startProgram } from '../../support/child-program.ts';
 import { eventually } from '../../support/eventually.ts';
 import { findFreePort } from '../../support/free-port.ts';

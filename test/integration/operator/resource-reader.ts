@@ -1,11 +1,7 @@
 // Reads the results of a StaticExport from the API server, as the administrator.
 
 import assert from 'node:assert/strict';
-import {
-  type PublishedBundle,
-  type PublishedLink,
-  parsePublishedBundle,
-} from '../../../src/bundle/published-bundle.ts';
+import { type PublishedBundle, type PublishedLink, parsePublishedBundle } from '#bundle/published-bundle.ts';
 import { eventually } from '../../support/eventually.ts';
 import type { KubeApi } from '../../support/kube-api.ts';
 import { type Condition, judgeStatus } from './status-judge.ts';

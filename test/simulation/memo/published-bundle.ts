@@ -4,14 +4,14 @@
 import {
   formatPublishedBundle as formatAnew,
   parsePublishedBundle as parseAnew,
-} from '../../../src/bundle/published-bundle.ts';
+} from '#bundle/published-bundle.ts';
 import { byIdentity, byValue, frozen } from './memory.ts';
 
 export {
   type PublishedBundle,
   parseServedBundle,
   type ServedBundle,
-} from '../../../src/bundle/published-bundle.ts';
+} from '#bundle/published-bundle.ts';
 
 export const parsePublishedBundle = byValue((text: string) => frozen(parseAnew(text)));
 export const formatPublishedBundle = byIdentity(formatAnew);

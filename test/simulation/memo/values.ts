@@ -1,14 +1,10 @@
 // Replaces `src/targets/values.ts`: one edit for the same text and wanted values.
 
-import {
-  planValuesEdit as planAnew,
-  type ValuesPlan,
-  type WantedValues,
-} from '../../../src/targets/values.ts';
-import { Link } from '../../../src/wire/link.ts';
+import { planValuesEdit as planAnew, type ValuesPlan, type WantedValues } from '#targets/values.ts';
+import { Link } from '#wire/link.ts';
 import { byValue, frozen } from './memory.ts';
 
-export type { ValuesPlan, WantedValues } from '../../../src/targets/values.ts';
+export type { ValuesPlan, WantedValues } from '#targets/values.ts';
 
 const plans = byValue((text: string) =>
   byValue((wish: string): ValuesPlan => {

@@ -1,10 +1,10 @@
 // Replaces `src/staticexport/wanted.ts`: one result for the same spec and settings.
 
-import type { Spec } from '../../../src/staticexport/schema.ts';
-import { applyDefaults as applyAnew, type Wanted } from '../../../src/staticexport/wanted.ts';
+import type { Spec } from '#staticexport/schema.ts';
+import { applyDefaults as applyAnew, type Wanted } from '#staticexport/wanted.ts';
 import { byIdentity, byValue, frozen } from './memory.ts';
 
-export type { Pin, Wanted, WantedTarget } from '../../../src/staticexport/wanted.ts';
+export type { Pin, Wanted, WantedTarget } from '#staticexport/wanted.ts';
 
 type Identity = Parameters<typeof applyAnew>[0];
 type Settings = Parameters<typeof applyAnew>[2];

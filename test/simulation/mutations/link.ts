@@ -1,11 +1,11 @@
 // The published link: when it is refreshed, which new link is worth writing, and the clock it is measured by.
 
-import * as setBack from '../../../src/loop/clock-set-back.ts';
-import * as execute from '../../../src/loop/execute.ts';
-import * as linkTiming from '../../../src/reconcile/link-timing.ts';
-import type { ActionResult } from '../../../src/reconcile/result.ts';
-import * as settle from '../../../src/reconcile/settle/settle.ts';
-import * as spread from '../../../src/reconcile/spread.ts';
+import * as setBack from '#loop/clock-set-back.ts';
+import * as execute from '#loop/execute.ts';
+import * as linkTiming from '#reconcile/link-timing.ts';
+import type { ActionResult } from '#reconcile/result.ts';
+import * as settle from '#reconcile/settle/settle.ts';
+import * as spread from '#reconcile/spread.ts';
 import { exchange, type Mutations } from './exchange.ts';
 
 const late = /not replaced at its time|expired link/;

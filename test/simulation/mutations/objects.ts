@@ -1,16 +1,16 @@
 // Objects of other owners that targets write: consent, owners, rollouts, syncs, and the time that they take.
 
-import * as records from '../../../src/loop/publish/target-records.ts';
-import * as targets from '../../../src/loop/publish/targets.ts';
-import * as wake from '../../../src/reconcile/wake.ts';
-import { annotations } from '../../../src/staticexport/names.ts';
-import * as application from '../../../src/targets/application.ts';
-import * as applicationOwner from '../../../src/targets/application-owner.ts';
-import * as helmRelease from '../../../src/targets/helm-release.ts';
-import * as keys from '../../../src/targets/static-export-keys.ts';
-import * as workload from '../../../src/targets/workload.ts';
-import type { ForeignObjects } from '../../../src/wire/cluster.ts';
-import { formatInstant } from '../../../src/wire/instant.ts';
+import * as records from '#loop/publish/target-records.ts';
+import * as targets from '#loop/publish/targets.ts';
+import * as wake from '#reconcile/wake.ts';
+import { annotations } from '#staticexport/names.ts';
+import * as application from '#targets/application.ts';
+import * as applicationOwner from '#targets/application-owner.ts';
+import * as helmRelease from '#targets/helm-release.ts';
+import * as keys from '#targets/static-export-keys.ts';
+import * as workload from '#targets/workload.ts';
+import type { ForeignObjects } from '#wire/cluster.ts';
+import { formatInstant } from '#wire/instant.ts';
 import { exchange, type Mutations } from './exchange.ts';
 
 export const objectMutations: Mutations = {

@@ -1,14 +1,14 @@
 // What is stored in the cluster: the output Secret and ConfigMap, status, and the targets' documents.
 
-import type { ReconcileContext } from '../../../src/loop/context.ts';
-import * as foundOutputs from '../../../src/loop/publish/found-outputs.ts';
-import * as outputs from '../../../src/loop/publish/outputs.ts';
-import * as targets from '../../../src/loop/publish/targets.ts';
-import * as save from '../../../src/loop/save.ts';
-import * as adopt from '../../../src/reconcile/adopt.ts';
-import * as choose from '../../../src/reconcile/choose.ts';
-import { annotations } from '../../../src/staticexport/names.ts';
-import type { Cluster, ObjectMeta } from '../../../src/wire/cluster.ts';
+import type { ReconcileContext } from '#loop/context.ts';
+import * as foundOutputs from '#loop/publish/found-outputs.ts';
+import * as outputs from '#loop/publish/outputs.ts';
+import * as targets from '#loop/publish/targets.ts';
+import * as save from '#loop/save.ts';
+import * as adopt from '#reconcile/adopt.ts';
+import * as choose from '#reconcile/choose.ts';
+import { annotations } from '#staticexport/names.ts';
+import type { Cluster, ObjectMeta } from '#wire/cluster.ts';
 import { exchange, type Mutations } from './exchange.ts';
 
 const idle = /written (without a change|before its time)/;

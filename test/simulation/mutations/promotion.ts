@@ -1,9 +1,9 @@
 // From a complete export to the published version: inspection, promotion gates, suspension, pinned versions.
 
-import * as reading from '../../../src/loop/inspection/inspection.ts';
-import * as classify from '../../../src/reconcile/classify.ts';
-import * as history from '../../../src/reconcile/history.ts';
-import * as promotion from '../../../src/reconcile/settle/promotion.ts';
+import * as reading from '#loop/inspection/inspection.ts';
+import * as classify from '#reconcile/classify.ts';
+import * as history from '#reconcile/history.ts';
+import * as promotion from '#reconcile/settle/promotion.ts';
 import { exchange, type Mutations } from './exchange.ts';
 
 export const promotionMutations: Mutations = {

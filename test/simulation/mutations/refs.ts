@@ -1,10 +1,10 @@
 // Targets that write the reference of a copy: what they wait for, and when the same version is written again.
 
-import * as records from '../../../src/loop/publish/target-records.ts';
-import * as targets from '../../../src/loop/publish/targets.ts';
-import * as findings from '../../../src/services/git-findings.ts';
-import type { TargetStatus } from '../../../src/staticexport/status-schema.ts';
-import * as keys from '../../../src/targets/static-export-keys.ts';
+import * as records from '#loop/publish/target-records.ts';
+import * as targets from '#loop/publish/targets.ts';
+import * as findings from '#services/git-findings.ts';
+import type { TargetStatus } from '#staticexport/status-schema.ts';
+import * as keys from '#targets/static-export-keys.ts';
 import { exchange, type Mutations } from './exchange.ts';
 
 export const refMutations: Mutations = {

@@ -1,8 +1,8 @@
 // When a resource is reconciled next.
 
-import * as absence from '../../../src/operator/watch/absence.ts';
-import * as spread from '../../../src/reconcile/spread.ts';
-import * as wake from '../../../src/reconcile/wake.ts';
+import * as absence from '#operator/watch/absence.ts';
+import * as spread from '#reconcile/spread.ts';
+import * as wake from '#reconcile/wake.ts';
 import { exchange, type Mutations } from './exchange.ts';
 
 export const wakeMutations: Mutations = {

@@ -7,8 +7,8 @@ import {
   type PublishedBundle,
   parsePublishedBundle,
   parseServedBundle,
-} from '../../../src/bundle/published-bundle.ts';
-import { PublishableError } from '../../../src/wire/publishable-error.ts';
+} from '#bundle/published-bundle.ts';
+import { PublishableError } from '#wire/publishable-error.ts';
 import * as fc from '../../support/properties.ts';
 import { requireLink, signature } from '../../support/storage-server.ts';
 

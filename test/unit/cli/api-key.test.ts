@@ -5,7 +5,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { readKey } from '../../../src/cli/api-key.ts';
+import { readKey } from '#cli/api-key.ts';
 
 const none = { keyFile: undefined, keyStdin: false };
 const context = (env: Record<string, string>, stdin = '') => ({ env, readStdin: async () => stdin });

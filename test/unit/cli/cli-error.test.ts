@@ -2,12 +2,12 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { CliError, failureOf } from '../../../src/cli/cli-error.ts';
-import { exitCodes } from '../../../src/cli/exit-code.ts';
-import { formatFailure } from '../../../src/cli/output/format.ts';
-import { ExportApiError } from '../../../src/export-api/answers.ts';
-import { kitDamaged } from '../../../src/mirror/kit/kit-error.ts';
-import { PublishableError } from '../../../src/wire/publishable-error.ts';
+import { CliError, failureOf } from '#cli/cli-error.ts';
+import { exitCodes } from '#cli/exit-code.ts';
+import { formatFailure } from '#cli/output/format.ts';
+import { ExportApiError } from '#export-api/answers.ts';
+import { kitDamaged } from '#mirror/kit/kit-error.ts';
+import { PublishableError } from '#wire/publishable-error.ts';
 
 const api = (code: ConstructorParameters<typeof ExportApiError>[0]) => new ExportApiError(code, 'said');
 const rows: readonly (readonly [string, unknown, number, boolean])[] = [

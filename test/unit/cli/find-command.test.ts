@@ -2,10 +2,10 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { calledName } from '../../../src/cli/command.ts';
-import { commandSections, commands } from '../../../src/cli/commands.ts';
-import { findCommand } from '../../../src/cli/find-command.ts';
-import { readBasePath } from '../../../src/site/http/request-path.ts';
+import { calledName } from '#cli/command.ts';
+import { commandSections, commands } from '#cli/commands.ts';
+import { findCommand } from '#cli/find-command.ts';
+import { readBasePath } from '#site/http/request-path.ts';
 
 const find = (...args: string[]) => findCommand(args, commandSections, '1.2.3');
 

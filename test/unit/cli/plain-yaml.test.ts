@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { stringify } from 'yaml';
-import { PlainYamlError, readPlainYaml } from '../../../src/cli/plain-yaml.ts';
+import { PlainYamlError, readPlainYaml } from '#cli/plain-yaml.ts';
 import * as fc from '../../support/properties.ts';
 
 test('each document is read, and data survives', () => {

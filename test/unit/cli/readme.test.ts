@@ -6,9 +6,9 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { test } from 'node:test';
-import { commands } from '../../../src/cli/commands.ts';
-import { exitCodes } from '../../../src/cli/exit-code.ts';
-import { documentSchemas } from '../../../src/cli/output/document-schemas.ts';
+import { commands } from '#cli/commands.ts';
+import { exitCodes } from '#cli/exit-code.ts';
+import { documentSchemas } from '#cli/output/document-schemas.ts';
 
 const folder = resolve(import.meta.dirname, '../../../src/cli');
 const readme = readFileSync(join(folder, 'README.md'), 'utf8');

@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { runOutcome } from '../../../src/cli/run-outcome.ts';
-import type { Status } from '../../../src/staticexport/status-schema.ts';
+import { runOutcome } from '#cli/run-outcome.ts';
+import type { Status } from '#staticexport/status-schema.ts';
 
 const condition = (type: string, status: 'True' | 'False', reason: string) => ({
   type,

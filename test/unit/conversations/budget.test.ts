@@ -5,7 +5,7 @@ import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { type BudgetRule, budgetPath, openBudget } from '../../../src/conversations/budget.ts';
+import { type BudgetRule, budgetPath, openBudget } from '#conversations/budget.ts';
 import { leapingClock } from '../../support/conversation-model.ts';
 
 const hour = 3_600_000;

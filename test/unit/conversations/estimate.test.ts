@@ -3,17 +3,14 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { openBudget } from '../../../src/conversations/budget.ts';
-import { createEstimator, type Estimate } from '../../../src/conversations/estimate.ts';
-import { createPacedListing } from '../../../src/conversations/paced-listing.ts';
-import { exportTurns } from '../../../src/conversations/run.ts';
-import type { Sink } from '../../../src/conversations/sink.ts';
-import { openState } from '../../../src/conversations/state.ts';
-import { ExportApiError } from '../../../src/export-api/answers.ts';
-import {
-  type ConversationQuery,
-  readConversationPage,
-} from '../../../src/export-api/conversation-answers.ts';
+import { openBudget } from '#conversations/budget.ts';
+import { createEstimator, type Estimate } from '#conversations/estimate.ts';
+import { createPacedListing } from '#conversations/paced-listing.ts';
+import { exportTurns } from '#conversations/run.ts';
+import type { Sink } from '#conversations/sink.ts';
+import { openState } from '#conversations/state.ts';
+import { ExportApiError } from '#export-api/answers.ts';
+import { type ConversationQuery, readConversationPage } from '#export-api/conversation-answers.ts';
 import { leapingClock, seededRandom } from '../../support/conversation-model.ts';
 
 const hour = 3_600_000;

@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createPacedListing } from '../../../src/conversations/paced-listing.ts';
-import { ExportApiError, type ExportApiErrorCode } from '../../../src/export-api/answers.ts';
+import { createPacedListing } from '#conversations/paced-listing.ts';
+import { ExportApiError, type ExportApiErrorCode } from '#export-api/answers.ts';
 import { leapingClock } from '../../support/conversation-model.ts';
 
 const { signal } = new AbortController();

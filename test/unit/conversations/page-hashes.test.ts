@@ -6,8 +6,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { createPackWriter } from '../../../src/bundle/store/pack.ts';
-import { type PageHashes, readPageHashes } from '../../../src/conversations/page-hashes.ts';
+import { createPackWriter } from '#bundle/store/pack.ts';
+import { type PageHashes, readPageHashes } from '#conversations/page-hashes.ts';
 
 const program = new URL('../../../src/bin/pages-worker.ts', import.meta.url);
 const { signal } = new AbortController();

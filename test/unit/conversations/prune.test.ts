@@ -14,10 +14,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { type TestContext, test } from 'node:test';
-import { checkPrunable, pruneTurns } from '../../../src/conversations/prune.ts';
-import { exportTurns } from '../../../src/conversations/run.ts';
-import { openSink, type SinkFormat } from '../../../src/conversations/sinks/open-sink.ts';
-import { openState } from '../../../src/conversations/state.ts';
+import { checkPrunable, pruneTurns } from '#conversations/prune.ts';
+import { exportTurns } from '#conversations/run.ts';
+import { openSink, type SinkFormat } from '#conversations/sinks/open-sink.ts';
+import { openState } from '#conversations/state.ts';
 import {
   ConversationModel,
   leapingClock,

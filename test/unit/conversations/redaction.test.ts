@@ -7,7 +7,7 @@ import {
   createTextRedaction,
   fingerprintOf,
   redactionKinds,
-} from '../../../src/conversations/redaction.ts';
+} from '#conversations/redaction.ts';
 import { sampleTurn } from '../../support/sample-turn.ts';
 import { runToItsEnd } from '../../support/watchdog.ts';
 

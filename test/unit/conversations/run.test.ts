@@ -6,13 +6,13 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { openBudget } from '../../../src/conversations/budget.ts';
-import { createPacedListing } from '../../../src/conversations/paced-listing.ts';
-import { exportTurns, type RunCounts } from '../../../src/conversations/run.ts';
-import type { Sink } from '../../../src/conversations/sink.ts';
-import { lineFolderSink, ndjson } from '../../../src/conversations/sinks/line-sink.ts';
-import { type ConversationState, openState } from '../../../src/conversations/state.ts';
-import { type Turn, turnSchema } from '../../../src/conversations/turn.ts';
+import { openBudget } from '#conversations/budget.ts';
+import { createPacedListing } from '#conversations/paced-listing.ts';
+import { exportTurns, type RunCounts } from '#conversations/run.ts';
+import type { Sink } from '#conversations/sink.ts';
+import { lineFolderSink, ndjson } from '#conversations/sinks/line-sink.ts';
+import { type ConversationState, openState } from '#conversations/state.ts';
+import { type Turn, turnSchema } from '#conversations/turn.ts';
 import {
   ConversationModel,
   type LeapingClock,

@@ -5,7 +5,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { openState } from '../../../src/conversations/state.ts';
+import { openState } from '#conversations/state.ts';
 
 const first = { '--project': 'p', '--to': '/turns', '--redact': '' };
 

@@ -7,9 +7,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { after, test } from 'node:test';
-import { readStoredTurns, type StoredTurn } from '../../../src/conversations/stored-turns.ts';
-import type { Turn } from '../../../src/conversations/turn.ts';
-import { PublishableError } from '../../../src/wire/publishable-error.ts';
+import { readStoredTurns, type StoredTurn } from '#conversations/stored-turns.ts';
+import type { Turn } from '#conversations/turn.ts';
+import { PublishableError } from '#wire/publishable-error.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'stored-turns-'));
 after(() => rmSync(folder, { recursive: true }));

@@ -11,8 +11,8 @@ import {
   turnSchema,
   utcText,
   withTexts,
-} from '../../../src/conversations/turn.ts';
-import { readConversationPage } from '../../../src/export-api/conversation-answers.ts';
+} from '#conversations/turn.ts';
+import { readConversationPage } from '#export-api/conversation-answers.ts';
 import * as fc from '../../support/properties.ts';
 
 const sent = {

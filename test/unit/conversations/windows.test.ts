@@ -11,7 +11,7 @@ import {
   readUntil,
   shortestStepMs,
   windowsSchema,
-} from '../../../src/conversations/windows.ts';
+} from '#conversations/windows.ts';
 import * as fc from '../../support/properties.ts';
 
 test('the first run reads everything from since to the horizon', () => {

@@ -2,10 +2,10 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { readAddressFault } from '../../../src/export-api/address-fault.ts';
-import { ExportApiError } from '../../../src/export-api/answers.ts';
-import { apiErrorOf, unexpectedApiAnswer } from '../../../src/export-api/refusals.ts';
-import type { WholeAnswer } from '../../../src/http/exchange.ts';
+import { readAddressFault } from '#export-api/address-fault.ts';
+import { ExportApiError } from '#export-api/answers.ts';
+import { apiErrorOf, unexpectedApiAnswer } from '#export-api/refusals.ts';
+import type { WholeAnswer } from '#http/exchange.ts';
 
 const network = (code: string): ExportApiError => {
   const cause = Object.assign(new Error('said'), { code });

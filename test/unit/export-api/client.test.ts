@@ -7,9 +7,9 @@ import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'nod
 import { createServer as createTcpServer, type Server } from 'node:net';
 import { after, before, test } from 'node:test';
 import { inspect } from 'node:util';
-import { ExportApiError, type ExportApiErrorCode } from '../../../src/export-api/answers.ts';
-import type { ExchangeOptions } from '../../../src/export-api/exchange.ts';
-import { systemClock } from '../../../src/runtime/clock.ts';
+import { ExportApiError, type ExportApiErrorCode } from '#export-api/answers.ts';
+import type { ExchangeOptions } from '#export-api/exchange.ts';
+import { systemClock } from '#runtime/clock.ts';
 import { createWholeClient } from '../../support/export-api-client.ts';
 import * as fc from '../../support/properties.ts';
 

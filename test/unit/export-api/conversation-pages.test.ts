@@ -2,12 +2,9 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { ExportApiError } from '../../../src/export-api/answers.ts';
-import {
-  type ConversationQuery,
-  readConversationPage,
-} from '../../../src/export-api/conversation-answers.ts';
-import { pagesOf } from '../../../src/export-api/conversation-pages.ts';
+import { ExportApiError } from '#export-api/answers.ts';
+import { type ConversationQuery, readConversationPage } from '#export-api/conversation-answers.ts';
+import { pagesOf } from '#export-api/conversation-pages.ts';
 
 const never = new AbortController().signal;
 

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { test } from 'node:test';
 import { inspect } from 'node:util';
-import { readForeignInstant } from '../../../src/export-api/instants.ts';
+import { readForeignInstant } from '#export-api/instants.ts';
 import * as fc from '../../support/properties.ts';
 
 const newYear = Date.UTC(2026, 0, 1);

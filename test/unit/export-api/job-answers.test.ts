@@ -10,7 +10,7 @@ import {
   readJobId,
   readJobReport,
   readPercent,
-} from '../../../src/export-api/job-answers.ts';
+} from '#export-api/job-answers.ts';
 import * as fc from '../../support/properties.ts';
 
 test('progress is read as percent from numbers, ratios and text', () => {

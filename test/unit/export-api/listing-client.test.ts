@@ -3,12 +3,12 @@
 import assert from 'node:assert/strict';
 import { createServer, type Server } from 'node:http';
 import { after, afterEach, before, test } from 'node:test';
-import { ExportApiError } from '../../../src/export-api/answers.ts';
-import { readConversationPage } from '../../../src/export-api/conversation-answers.ts';
-import type { ExchangeOptions } from '../../../src/export-api/exchange.ts';
-import { createListingClient } from '../../../src/export-api/listing-client.ts';
-import { countValues, mostValues, readListing } from '../../../src/export-api/listing-run.ts';
-import { systemClock } from '../../../src/runtime/clock.ts';
+import { ExportApiError } from '#export-api/answers.ts';
+import { readConversationPage } from '#export-api/conversation-answers.ts';
+import type { ExchangeOptions } from '#export-api/exchange.ts';
+import { createListingClient } from '#export-api/listing-client.ts';
+import { countValues, mostValues, readListing } from '#export-api/listing-run.ts';
+import { systemClock } from '#runtime/clock.ts';
 import { createWholeClient, type WholeClient } from '../../support/export-api-client.ts';
 import { openAgent } from '../../support/open-agent.ts';
 import * as fc from '../../support/properties.ts';

@@ -3,9 +3,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { inspect } from 'node:util';
-import type { ExportApiErrorCode } from '../../../src/export-api/answers.ts';
-import { apiErrorOf, codeOfStatus } from '../../../src/export-api/refusals.ts';
-import type { WholeAnswer } from '../../../src/http/exchange.ts';
+import type { ExportApiErrorCode } from '#export-api/answers.ts';
+import { apiErrorOf, codeOfStatus } from '#export-api/refusals.ts';
+import type { WholeAnswer } from '#http/exchange.ts';
 
 const key = 'svc_topsecret';
 const answer = (status: number, text = '', headers: Readonly<Record<string, string>> = {}): WholeAnswer => ({

@@ -3,8 +3,9 @@
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
-import { dirname, join, relative, resolve } from 'node:path';
+import { join, relative, resolve } from 'node:path';
 import { test } from 'node:test';
+import { importedPath } from '../../support/import-graph.ts';
 
 const src = resolve(import.meta.dirname, '../../../src');
 
@@ -20,7 +21,7 @@ function loadedBy(program: string): ReadonlySet<string> {
     );
     for (const [, target = '', late = ''] of imports) {
       const specifier = target || late;
-      if (specifier.startsWith('.')) visit(resolve(dirname(file), specifier));
+      if (/^[.#]/.test(specifier)) visit(importedPath(file, specifier));
       else loaded.add(specifier);
     }
   };

@@ -2,11 +2,11 @@
 
 import { writeFileSync } from 'node:fs';
 import process from 'node:process';
-import { partialFile } from '../../../src/export-service/crawler/contract.ts';
-import { serveExports } from '../../../src/export-service/export-thread.ts';
-import type { SiteExport } from '../../../src/export-service/site-export.ts';
-import { systemClock } from '../../../src/runtime/clock.ts';
-import { PublishableError } from '../../../src/wire/publishable-error.ts';
+import { partialFile } from '#export-service/crawler/contract.ts';
+import { serveExports } from '#export-service/export-thread.ts';
+import type { SiteExport } from '#export-service/site-export.ts';
+import { systemClock } from '#runtime/clock.ts';
+import { PublishableError } from '#wire/publishable-error.ts';
 
 const exported = { pageCount: 2, sizeBytes: 7, sha256: 'ab' };
 

@@ -6,12 +6,12 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import { defaultCrawlLimits, partialFile } from '../../../src/export-service/crawler/contract.ts';
-import { exportInThread } from '../../../src/export-service/export-thread.ts';
-import type { ExportContext, Exported } from '../../../src/export-service/site-export.ts';
-import { type Clock, systemClock } from '../../../src/runtime/clock.ts';
-import { createLogger, silentLogger } from '../../../src/runtime/logger.ts';
-import { publishableCode } from '../../../src/wire/publishable-error.ts';
+import { defaultCrawlLimits, partialFile } from '#export-service/crawler/contract.ts';
+import { exportInThread } from '#export-service/export-thread.ts';
+import type { ExportContext, Exported } from '#export-service/site-export.ts';
+import { type Clock, systemClock } from '#runtime/clock.ts';
+import { createLogger, silentLogger } from '#runtime/logger.ts';
+import { publishableCode } from '#wire/publishable-error.ts';
 
 const exportSite = exportInThread(new URL('./export-program.ts', import.meta.url), 32);
 const folder = mkdtempSync(join(tmpdir(), 'export-thread-'));

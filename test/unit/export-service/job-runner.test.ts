@@ -6,26 +6,22 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
-import type {
-  CrawlContext,
-  CrawlRequest,
-  CrawlResult,
-} from '../../../src/export-service/crawler/contract.ts';
-import { defaultCrawlLimits } from '../../../src/export-service/crawler/contract.ts';
+import type { CrawlContext, CrawlRequest, CrawlResult } from '#export-service/crawler/contract.ts';
+import { defaultCrawlLimits } from '#export-service/crawler/contract.ts';
 import {
   archiveFile,
   createJobRunner,
   type JobRunner,
   type JobRunnerOptions,
   mostCrawlAttempts,
-} from '../../../src/export-service/job-runner.ts';
-import { readOrigins } from '../../../src/export-service/origins.ts';
-import { type Crawl as Crawling, exportWith } from '../../../src/export-service/site-export.ts';
-import { type Database, openJobDatabase } from '../../../src/export-service/store/database.ts';
-import { createJobStore, type JobStore } from '../../../src/export-service/store/jobs.ts';
-import { type Clock, systemClock } from '../../../src/runtime/clock.ts';
-import { silentLogger } from '../../../src/runtime/logger.ts';
-import { PublishableError } from '../../../src/wire/publishable-error.ts';
+} from '#export-service/job-runner.ts';
+import { readOrigins } from '#export-service/origins.ts';
+import { type Crawl as Crawling, exportWith } from '#export-service/site-export.ts';
+import { type Database, openJobDatabase } from '#export-service/store/database.ts';
+import { createJobStore, type JobStore } from '#export-service/store/jobs.ts';
+import { type Clock, systemClock } from '#runtime/clock.ts';
+import { silentLogger } from '#runtime/logger.ts';
+import { PublishableError } from '#wire/publishable-error.ts';
 
 /** A crawl under way, to be ended by the test. */
 interface Crawl {

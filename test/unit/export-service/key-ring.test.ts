@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { findCredential, readKeyRing } from '../../../src/export-service/key-ring.ts';
-import { PublishableError } from '../../../src/wire/publishable-error.ts';
+import { findCredential, readKeyRing } from '#export-service/key-ring.ts';
+import { PublishableError } from '#wire/publishable-error.ts';
 
 const ring = readKeyRing('# team\nsvc_one\n\n  svc_two  \r\nread:svc_reader\n#svc_off\n');
 

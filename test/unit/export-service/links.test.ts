@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { expiryOf, judgeLink, signLink } from '../../../src/export-service/links.ts';
+import { expiryOf, judgeLink, signLink } from '#export-service/links.ts';
 import * as fc from '../../support/properties.ts';
 
 const secret = Buffer.alloc(32, 7);

@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { originOf, readOrigins } from '../../../src/export-service/origins.ts';
-import { PublishableError } from '../../../src/wire/publishable-error.ts';
+import { originOf, readOrigins } from '#export-service/origins.ts';
+import { PublishableError } from '#wire/publishable-error.ts';
 
 test('a mapped domain is crawled at its origin, and no other domain is exported', () => {
   const origins = readOrigins([

@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { exportServiceProgram } from '../../../src/export-service/program.ts';
-import { readInvocation } from '../../../src/runtime/flags/flags.ts';
+import { exportServiceProgram } from '#export-service/program.ts';
+import { readInvocation } from '#runtime/flags/flags.ts';
 
 const needed = ['--keys-file', 'keys', '--data', 'data'];
 const read = (args: readonly string[]) => readInvocation(exportServiceProgram, '1.0.0', args, {});

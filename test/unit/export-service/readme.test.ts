@@ -4,8 +4,8 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { exportServiceProgram } from '../../../src/export-service/program.ts';
-import { flagName } from '../../../src/runtime/flags/flags.ts';
+import { exportServiceProgram } from '#export-service/program.ts';
+import { flagName } from '#runtime/flags/flags.ts';
 
 const readme = readFileSync(join(import.meta.dirname, '../../../src/export-service/README.md'), 'utf8');
 

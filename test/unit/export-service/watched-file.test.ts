@@ -5,9 +5,9 @@ import { mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import { watchFile } from '../../../src/export-service/watched-file.ts';
-import { silentLogger } from '../../../src/runtime/logger.ts';
-import { PublishableError } from '../../../src/wire/publishable-error.ts';
+import { watchFile } from '#export-service/watched-file.ts';
+import { silentLogger } from '#runtime/logger.ts';
+import { PublishableError } from '#wire/publishable-error.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'watched-'));
 after(() => rmSync(folder, { recursive: true }));

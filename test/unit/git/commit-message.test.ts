@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { writeCommitMessage } from '../../../src/git/commit-message.ts';
+import { writeCommitMessage } from '#git/commit-message.ts';
 import * as fc from '../../support/properties.ts';
 
 test('one edit gives its own subject, and several are counted', () => {

@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict';
 import { posix } from 'node:path';
 import { test } from 'node:test';
-import { isBranchName, refuseEdit } from '../../../src/git/edit-path.ts';
-import type { GitEdit } from '../../../src/git/push-task.ts';
+import { isBranchName, refuseEdit } from '#git/edit-path.ts';
+import type { GitEdit } from '#git/push-task.ts';
 import * as fc from '../../support/properties.ts';
 
 const edit = (overrides: Partial<GitEdit>): GitEdit => ({

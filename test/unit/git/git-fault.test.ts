@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { declined, quoteRemote, statusFault, unexpected } from '../../../src/git/git-fault.ts';
-import { longestExcerpt } from '../../../src/wire/foreign-words.ts';
+import { declined, quoteRemote, statusFault, unexpected } from '#git/git-fault.ts';
+import { longestExcerpt } from '#wire/foreign-words.ts';
 import * as fc from '../../support/properties.ts';
 
 test('links, long words and hidden characters of a host are left out', () => {

@@ -4,8 +4,8 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { test } from 'node:test';
 import { deflateSync } from 'node:zlib';
-import { PackRefused } from '../../../src/git/pack-refused.ts';
-import { type PackLimits, PackStore } from '../../../src/git/pack-store.ts';
+import { PackRefused } from '#git/pack-refused.ts';
+import { type PackLimits, PackStore } from '#git/pack-store.ts';
 import * as fc from '../../support/properties.ts';
 
 const limits: PackLimits = {

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { createHash, generateKeyPairSync, verify } from 'node:crypto';
 import { test } from 'node:test';
-import { readSigningKey, SigningKeyRefused, signText } from '../../../src/git/ssh-signature.ts';
+import { readSigningKey, SigningKeyRefused, signText } from '#git/ssh-signature.ts';
 import * as fc from '../../support/properties.ts';
 
 const string = (content: string | Buffer): Buffer => {

@@ -6,9 +6,9 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import { Readable } from 'node:stream';
 import { afterEach, beforeEach, describe, test } from 'node:test';
-import { createAgent, type HttpAgent } from '../../../src/http/agent.ts';
-import { readConnectionFault } from '../../../src/http/connection-fault.ts';
-import { isPassing, nextHop, readWhole } from '../../../src/http/exchange.ts';
+import { createAgent, type HttpAgent } from '#http/agent.ts';
+import { readConnectionFault } from '#http/connection-fault.ts';
+import { isPassing, nextHop, readWhole } from '#http/exchange.ts';
 
 const limit = { timeout: 30_000 };
 let proxy: Server;

@@ -6,8 +6,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { rootCertificates } from 'node:tls';
-import { openCaFile, readCaFile } from '../../../src/http/ca-certificates.ts';
-import { publishableCode } from '../../../src/wire/publishable-error.ts';
+import { openCaFile, readCaFile } from '#http/ca-certificates.ts';
+import { publishableCode } from '#wire/publishable-error.ts';
 
 let folder = '';
 before(async () => {

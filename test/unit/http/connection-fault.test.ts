@@ -9,7 +9,7 @@ import {
   type ConnectionFault,
   describeConnectionFault,
   readConnectionFault,
-} from '../../../src/http/connection-fault.ts';
+} from '#http/connection-fault.ts';
 import { portOf } from '../../support/storage-server.ts';
 
 const kinds: Readonly<Record<Exclude<ConnectionFault['kind'], 'internal-address'>, readonly string[]>> = {

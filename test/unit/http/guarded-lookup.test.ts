@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { guardedLookup, isInternalHost, isRefusedHost } from '../../../src/http/guarded-lookup.ts';
+import { guardedLookup, isInternalHost, isRefusedHost } from '#http/guarded-lookup.ts';
 
 const lookUp = (host: string, allowsPrivate: boolean): Promise<unknown> =>
   new Promise((resolve) =>

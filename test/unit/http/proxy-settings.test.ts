@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { proxyFor, readProxySettings, requireProxySettings } from '../../../src/http/proxy-settings.ts';
+import { proxyFor, readProxySettings, requireProxySettings } from '#http/proxy-settings.ts';
 
 const proxy = 'http://proxy.example:3128';
 const env = { HTTP_PROXY: proxy, HTTPS_PROXY: 'proxy.example:3129' };

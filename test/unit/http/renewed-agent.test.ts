@@ -6,7 +6,7 @@ import { createServer as createPlainServer, type ServerResponse } from 'node:htt
 import { createServer } from 'node:https';
 import { text } from 'node:stream/consumers';
 import { test } from 'node:test';
-import { keepRenewed, RenewedAgent } from '../../../src/http/renewed-agent.ts';
+import { keepRenewed, RenewedAgent } from '#http/renewed-agent.ts';
 import { createAuthority } from '../../support/pki.ts';
 import { steppedClock } from '../../support/stepped-clock.ts';
 

@@ -2,11 +2,11 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createCluster } from '../../../src/kube/cluster.ts';
-import type { Call, Transport } from '../../../src/kube/transport/transport.ts';
-import type { AppliedObject } from '../../../src/wire/cluster.ts';
-import { ClusterError, type ClusterErrorCode } from '../../../src/wire/cluster-error.ts';
-import { isRecord } from '../../../src/wire/json-text.ts';
+import { createCluster } from '#kube/cluster.ts';
+import type { Call, Transport } from '#kube/transport/transport.ts';
+import type { AppliedObject } from '#wire/cluster.ts';
+import { ClusterError, type ClusterErrorCode } from '#wire/cluster-error.ts';
+import { isRecord } from '#wire/json-text.ts';
 
 const never = new AbortController().signal;
 

@@ -2,11 +2,11 @@
 // history; the test sends the events of a watch.
 
 import assert from 'node:assert/strict';
-import { OversizeError, UnfinishedError } from '../../../src/kube/transport/exchange.ts';
-import { staticExports } from '../../../src/kube/transport/resource-path.ts';
-import type { Call, Transport } from '../../../src/kube/transport/transport.ts';
-import { createReflector } from '../../../src/kube/watch/reflector.ts';
-import { ClusterError } from '../../../src/wire/cluster-error.ts';
+import { OversizeError, UnfinishedError } from '#kube/transport/exchange.ts';
+import { staticExports } from '#kube/transport/resource-path.ts';
+import type { Call, Transport } from '#kube/transport/transport.ts';
+import { createReflector } from '#kube/watch/reflector.ts';
+import { ClusterError } from '#wire/cluster-error.ts';
 import { settle, steppedClock } from '../../support/stepped-clock.ts';
 
 interface Stream {

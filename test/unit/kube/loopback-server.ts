@@ -2,10 +2,10 @@
 
 import assert from 'node:assert/strict';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { Connection, Credentials } from '../../../src/kube/transport/connection.ts';
-import { secrets } from '../../../src/kube/transport/resource-path.ts';
-import type { Call } from '../../../src/kube/transport/transport.ts';
-import { ClusterError, type ClusterErrorCode } from '../../../src/wire/cluster-error.ts';
+import type { Connection, Credentials } from '#kube/transport/connection.ts';
+import { secrets } from '#kube/transport/resource-path.ts';
+import type { Call } from '#kube/transport/transport.ts';
+import { ClusterError, type ClusterErrorCode } from '#wire/cluster-error.ts';
 
 export interface LoopbackServer {
   handle: (request: IncomingMessage, response: ServerResponse) => void;

@@ -2,9 +2,9 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { mergePatch } from '../../../src/kube/merge-patch.ts';
-import { textsAt } from '../../../src/wire/json-fields.ts';
-import { isRecord } from '../../../src/wire/json-text.ts';
+import { mergePatch } from '#kube/merge-patch.ts';
+import { textsAt } from '#wire/json-fields.ts';
+import { isRecord } from '#wire/json-text.ts';
 import * as fc from '../../support/properties.ts';
 
 /** RFC 7396 §2, as written there. */

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { correctTimes, type SeenLink } from '../../../src/loop/clock-set-back.ts';
+import { correctTimes, type SeenLink } from '#loop/clock-set-back.ts';
 import { virtualClock } from '../../support/virtual-clock.ts';
 
 const t0 = Date.UTC(2026, 0, 5, 12);

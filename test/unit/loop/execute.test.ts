@@ -3,10 +3,10 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { ExportApiError } from '../../../src/export-api/answers.ts';
-import { type Execution, type ExecutionInput, execute } from '../../../src/loop/execute.ts';
-import { resourceId } from '../../../src/loop/memory.ts';
-import type { Action, State } from '../../../src/reconcile/state.ts';
+import { ExportApiError } from '#export-api/answers.ts';
+import { type Execution, type ExecutionInput, execute } from '#loop/execute.ts';
+import { resourceId } from '#loop/memory.ts';
+import type { Action, State } from '#reconcile/state.ts';
 import { resource } from '../../simulation/simulation.ts';
 import { fresh, t0 } from '../reconcile/cases/observations.ts';
 import { linkOf, openRecorded, type Recorded } from './recorded-simulation.ts';

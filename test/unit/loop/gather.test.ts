@@ -3,10 +3,10 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type Gathered, gather } from '../../../src/loop/gather.ts';
-import { resourceId } from '../../../src/loop/memory.ts';
-import type { KeyState, OutputState } from '../../../src/reconcile/observation.ts';
-import { parseStaticExport } from '../../../src/staticexport/parse.ts';
+import { type Gathered, gather } from '#loop/gather.ts';
+import { resourceId } from '#loop/memory.ts';
+import type { KeyState, OutputState } from '#reconcile/observation.ts';
+import { parseStaticExport } from '#staticexport/parse.ts';
 import { publishedSimulation } from '../../simulation/published-simulation.ts';
 import { outputName, resource, Simulation, type SimulationOptions } from '../../simulation/simulation.ts';
 import { active, t0 } from '../reconcile/cases/observations.ts';

@@ -3,9 +3,9 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type LoggedReconcile, logLinesOf } from '../../../src/loop/log-lines.ts';
-import { findChanges } from '../../../src/reconcile/status/status-changes.ts';
-import type { Status } from '../../../src/staticexport/status-schema.ts';
+import { type LoggedReconcile, logLinesOf } from '#loop/log-lines.ts';
+import { findChanges } from '#reconcile/status/status-changes.ts';
+import type { Status } from '#staticexport/status-schema.ts';
 import {
   minuteMs,
   nextVerdict,

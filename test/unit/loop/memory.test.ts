@@ -3,8 +3,8 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createMemory, forgetResource, rateLimitId, useRateLimit } from '../../../src/loop/memory.ts';
-import { changeRateLimit } from '../../../src/loop/rate-limit.ts';
+import { createMemory, forgetResource, rateLimitId, useRateLimit } from '#loop/memory.ts';
+import { changeRateLimit } from '#loop/rate-limit.ts';
 import { resource, Simulation } from '../../simulation/simulation.ts';
 
 const secret = { name: 'export-api', key: 'apiKey' };

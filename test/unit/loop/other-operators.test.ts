@@ -3,10 +3,10 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { ReconcileContext, ReconcileOutcome } from '../../../src/loop/context.ts';
-import { createMemory, type ProcessMemory } from '../../../src/loop/memory.ts';
-import { calmAfterMs } from '../../../src/loop/other-operators.ts';
-import { reconcile } from '../../../src/loop/reconcile.ts';
+import type { ReconcileContext, ReconcileOutcome } from '#loop/context.ts';
+import { createMemory, type ProcessMemory } from '#loop/memory.ts';
+import { calmAfterMs } from '#loop/other-operators.ts';
+import { reconcile } from '#loop/reconcile.ts';
 import { resource, Simulation } from '../../simulation/simulation.ts';
 
 const own = 'operators/simulated';

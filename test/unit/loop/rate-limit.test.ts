@@ -2,9 +2,9 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createMemory } from '../../../src/loop/memory.ts';
-import { changeRateLimit } from '../../../src/loop/rate-limit.ts';
-import { rateLimitTime } from '../../../src/reconcile/access.ts';
+import { createMemory } from '#loop/memory.ts';
+import { changeRateLimit } from '#loop/rate-limit.ts';
+import { rateLimitTime } from '#reconcile/access.ts';
 
 const now = Date.UTC(2026, 0, 5, 12);
 const dayMs = 86_400_000;

@@ -1,10 +1,10 @@
 // What the tests of src/loop share: a simulation that records each call of its ports, and that can answer one otherwise.
 // Refuses: an answer of its own. The simulation's cluster, export API and storage answer.
 
-import type { ReconcileContext } from '../../../src/loop/context.ts';
-import type { StaticExportObject } from '../../../src/wire/cluster.ts';
-import { ClusterError, type ClusterErrorCode } from '../../../src/wire/cluster-error.ts';
-import { Link } from '../../../src/wire/link.ts';
+import type { ReconcileContext } from '#loop/context.ts';
+import type { StaticExportObject } from '#wire/cluster.ts';
+import { ClusterError, type ClusterErrorCode } from '#wire/cluster-error.ts';
+import { Link } from '#wire/link.ts';
 import { Simulation, type SimulationOptions } from '../../simulation/simulation.ts';
 
 export interface Recorded {

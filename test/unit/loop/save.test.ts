@@ -3,9 +3,9 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { saveStarted, saveStatus } from '../../../src/loop/save.ts';
-import type { Status } from '../../../src/staticexport/status-schema.ts';
-import { ClusterError } from '../../../src/wire/cluster-error.ts';
+import { saveStarted, saveStatus } from '#loop/save.ts';
+import type { Status } from '#staticexport/status-schema.ts';
+import { ClusterError } from '#wire/cluster-error.ts';
 import { resource } from '../../simulation/simulation.ts';
 import { at, inputHash } from '../reconcile/cases/observations.ts';
 import { openRecorded, type Recorded, store } from './recorded-simulation.ts';

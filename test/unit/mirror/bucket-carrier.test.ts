@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createBucketCarrier } from '../../../src/mirror/bucket-carrier.ts';
-import type { Carrier } from '../../../src/mirror/carrier.ts';
+import { createBucketCarrier } from '#mirror/bucket-carrier.ts';
+import type { Carrier } from '#mirror/carrier.ts';
 import { type MemoryBucket, memoryBucket } from '../../support/memory-bucket.ts';
 import { type VirtualClock, virtualClock } from '../../support/virtual-clock.ts';
 import {

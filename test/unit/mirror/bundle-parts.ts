@@ -1,9 +1,9 @@
 // The parts of a small bundle as a mirror stores them: blobs with their descriptors, and a manifest that names them.
 
 import { createHash } from 'node:crypto';
-import type { Carrier, Descriptor } from '../../../src/mirror/carrier.ts';
-import type { MirrorErrorCode } from '../../../src/mirror/mirror-error.ts';
-import { PublishableError } from '../../../src/wire/publishable-error.ts';
+import type { Carrier, Descriptor } from '#mirror/carrier.ts';
+import type { MirrorErrorCode } from '#mirror/mirror-error.ts';
+import { PublishableError } from '#wire/publishable-error.ts';
 
 export const manifestType = 'application/vnd.oci.image.manifest.v1+json';
 

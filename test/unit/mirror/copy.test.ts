@@ -7,12 +7,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { z } from 'zod';
-import type { ArchivedFile } from '../../../src/bundle/archive/archive-writer.ts';
-import { defaultLimits } from '../../../src/bundle/limits.ts';
-import { digestOf } from '../../../src/bundle/store/digest.ts';
-import type { Carrier } from '../../../src/mirror/carrier.ts';
-import { type CopyOptions, copyBundle } from '../../../src/mirror/copy.ts';
-import { type BundleImage, formatImage, parseImage } from '../../../src/mirror/image.ts';
+import type { ArchivedFile } from '#bundle/archive/archive-writer.ts';
+import { defaultLimits } from '#bundle/limits.ts';
+import { digestOf } from '#bundle/store/digest.ts';
+import type { Carrier } from '#mirror/carrier.ts';
+import { type CopyOptions, copyBundle } from '#mirror/copy.ts';
+import { type BundleImage, formatImage, parseImage } from '#mirror/image.ts';
 import { createMemoryCarrier, type MemoryCarrier } from '../../support/memory-carrier.ts';
 import * as fc from '../../support/properties.ts';
 

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { formatReference, parseReference } from '../../../src/mirror/mirror-reference.ts';
+import { formatReference, parseReference } from '#mirror/mirror-reference.ts';
 
 const digest = 'a'.repeat(64);
 

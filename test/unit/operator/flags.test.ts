@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { operatorProgram, reconcileTimeoutOf } from '../../../src/operator/flags.ts';
-import { flagName, readInvocation } from '../../../src/runtime/flags/flags.ts';
+import { operatorProgram, reconcileTimeoutOf } from '#operator/flags.ts';
+import { flagName, readInvocation } from '#runtime/flags/flags.ts';
 
 const read = (...args: readonly string[]) => readInvocation(operatorProgram, '0', args, {});
 

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { livenessOf, readinessOf } from '../../../src/operator/health.ts';
+import { livenessOf, readinessOf } from '#operator/health.ts';
 
 const healthy = {
   isDraining: false,

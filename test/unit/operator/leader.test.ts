@@ -3,19 +3,19 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { ExportApi } from '../../../src/export-api/answers.ts';
-import type { Call, Transport } from '../../../src/kube/transport/transport.ts';
-import { InspectionSlots } from '../../../src/loop/inspection/inspection-slots.ts';
-import { noMirrors } from '../../../src/loop/ports.ts';
-import { createReports } from '../../../src/operator/controller/reports.ts';
-import { operatorProgram, reconcileTimeoutOf } from '../../../src/operator/flags.ts';
-import { queueSlotsOf, runLeader } from '../../../src/operator/leader.ts';
-import { createMetrics } from '../../../src/operator/metrics.ts';
-import { WorkQueue } from '../../../src/operator/queue/work-queue.ts';
-import { knownOf } from '../../../src/operator/watch/known-resource.ts';
-import { readInvocation } from '../../../src/runtime/flags/flags.ts';
-import { silentLogger } from '../../../src/runtime/logger.ts';
-import { ClusterError } from '../../../src/wire/cluster-error.ts';
+import type { ExportApi } from '#export-api/answers.ts';
+import type { Call, Transport } from '#kube/transport/transport.ts';
+import { InspectionSlots } from '#loop/inspection/inspection-slots.ts';
+import { noMirrors } from '#loop/ports.ts';
+import { createReports } from '#operator/controller/reports.ts';
+import { operatorProgram, reconcileTimeoutOf } from '#operator/flags.ts';
+import { queueSlotsOf, runLeader } from '#operator/leader.ts';
+import { createMetrics } from '#operator/metrics.ts';
+import { WorkQueue } from '#operator/queue/work-queue.ts';
+import { knownOf } from '#operator/watch/known-resource.ts';
+import { readInvocation } from '#runtime/flags/flags.ts';
+import { silentLogger } from '#runtime/logger.ts';
+import { ClusterError } from '#wire/cluster-error.ts';
 import { openAgent } from '../../support/open-agent.ts';
 import { settle, steppedClock } from '../../support/stepped-clock.ts';
 

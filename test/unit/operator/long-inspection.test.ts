@@ -3,10 +3,10 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createMemory } from '../../../src/loop/memory.ts';
-import { reconcile } from '../../../src/loop/reconcile.ts';
-import { operatorProgram, reconcileTimeoutOf } from '../../../src/operator/flags.ts';
-import { readInvocation } from '../../../src/runtime/flags/flags.ts';
+import { createMemory } from '#loop/memory.ts';
+import { reconcile } from '#loop/reconcile.ts';
+import { operatorProgram, reconcileTimeoutOf } from '#operator/flags.ts';
+import { readInvocation } from '#runtime/flags/flags.ts';
 import { resource, Simulation } from '../../simulation/simulation.ts';
 
 const minuteMs = 60_000;

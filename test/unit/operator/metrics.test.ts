@@ -2,12 +2,12 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { ReconcileOutcome, ReconcileReport } from '../../../src/loop/context.ts';
-import type { FailedReconcile } from '../../../src/operator/controller/controller.ts';
-import { createReports } from '../../../src/operator/controller/reports.ts';
-import { createMetrics } from '../../../src/operator/metrics.ts';
-import { knownOf } from '../../../src/operator/watch/known-resource.ts';
-import type { StaticExportObject } from '../../../src/wire/cluster.ts';
+import type { ReconcileOutcome, ReconcileReport } from '#loop/context.ts';
+import type { FailedReconcile } from '#operator/controller/controller.ts';
+import { createReports } from '#operator/controller/reports.ts';
+import { createMetrics } from '#operator/metrics.ts';
+import { knownOf } from '#operator/watch/known-resource.ts';
+import type { StaticExportObject } from '#wire/cluster.ts';
 
 const observed: ReconcileReport = {
   isReady: true,

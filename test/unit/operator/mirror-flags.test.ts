@@ -2,9 +2,9 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { operatorProgram } from '../../../src/operator/flags.ts';
-import { defaultMirrorOf, mirrorHostsOf } from '../../../src/operator/mirror-flags.ts';
-import { readInvocation } from '../../../src/runtime/flags/flags.ts';
+import { operatorProgram } from '#operator/flags.ts';
+import { defaultMirrorOf, mirrorHostsOf } from '#operator/mirror-flags.ts';
+import { readInvocation } from '#runtime/flags/flags.ts';
 
 const read = (...args: readonly string[]) => readInvocation(operatorProgram, '0', args, {});
 

@@ -3,12 +3,12 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
+import { commands } from '#cli/commands.ts';
+import { tapHelp } from '#cli/conversations/tap-arguments.ts';
+import { exitCodes } from '#cli/exit-code.ts';
 import { type CommandReference, referenceOf } from '../../../packaging/command-reference.ts';
 import { manPageOfHelp, manPages, readExitCodes } from '../../../packaging/man-pages.ts';
 import { markdownReference } from '../../../packaging/markdown-reference.ts';
-import { commands } from '../../../src/cli/commands.ts';
-import { tapHelp } from '../../../src/cli/conversations/tap-arguments.ts';
-import { exitCodes } from '../../../src/cli/exit-code.ts';
 
 const readme = readFileSync(new URL('../../../src/cli/README.md', import.meta.url), 'utf8');
 const references = commands.map(referenceOf);

@@ -3,16 +3,16 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { adopt } from '../../../src/reconcile/adopt.ts';
-import { choose } from '../../../src/reconcile/choose.ts';
-import { classify } from '../../../src/reconcile/classify.ts';
-import { copyLink } from '../../../src/reconcile/mirror.ts';
-import { type Observation, unreadOutput } from '../../../src/reconcile/observation.ts';
-import type { Plan } from '../../../src/reconcile/state.ts';
-import { isSameStatus, mergeStatus, statusOf } from '../../../src/reconcile/status/status.ts';
-import { nextWake } from '../../../src/reconcile/wake.ts';
-import { statusSchema } from '../../../src/staticexport/status-schema.ts';
-import { formatInstant } from '../../../src/wire/instant.ts';
+import { adopt } from '#reconcile/adopt.ts';
+import { choose } from '#reconcile/choose.ts';
+import { classify } from '#reconcile/classify.ts';
+import { copyLink } from '#reconcile/mirror.ts';
+import { type Observation, unreadOutput } from '#reconcile/observation.ts';
+import type { Plan } from '#reconcile/state.ts';
+import { isSameStatus, mergeStatus, statusOf } from '#reconcile/status/status.ts';
+import { nextWake } from '#reconcile/wake.ts';
+import { statusSchema } from '#staticexport/status-schema.ts';
+import { formatInstant } from '#wire/instant.ts';
 import { brokenRules } from '../../support/kstatus-rules.ts';
 import * as fc from '../../support/properties.ts';
 import { anyObservation, calm } from './cases/observations.ts';

@@ -3,9 +3,9 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { adopt } from '../../../src/reconcile/adopt.ts';
-import { choose } from '../../../src/reconcile/choose.ts';
-import { classify } from '../../../src/reconcile/classify.ts';
+import { adopt } from '#reconcile/adopt.ts';
+import { choose } from '#reconcile/choose.ts';
+import { classify } from '#reconcile/classify.ts';
 import {
   classifyMirror,
   copyLink,
@@ -16,11 +16,11 @@ import {
   needsCopy,
   needsLink,
   readsMirror,
-} from '../../../src/reconcile/mirror.ts';
-import type { Observation } from '../../../src/reconcile/observation.ts';
-import type { Action, MirrorState, Subject } from '../../../src/reconcile/state.ts';
-import { nextWake } from '../../../src/reconcile/wake.ts';
-import type { WantedMirror } from '../../../src/staticexport/wanted-mirror.ts';
+} from '#reconcile/mirror.ts';
+import type { Observation } from '#reconcile/observation.ts';
+import type { Action, MirrorState, Subject } from '#reconcile/state.ts';
+import { nextWake } from '#reconcile/wake.ts';
+import type { WantedMirror } from '#staticexport/wanted-mirror.ts';
 import {
   copied,
   failure,

@@ -3,13 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import {
-  boundByExpiry,
-  exponentialMs,
-  linkWaitMs,
-  retryTime,
-  waitMs,
-} from '../../../src/reconcile/backoff.ts';
+import { boundByExpiry, exponentialMs, linkWaitMs, retryTime, waitMs } from '#reconcile/backoff.ts';
 import {
   assumedLifetimeMs,
   isFresher,
@@ -17,9 +11,9 @@ import {
   measureTimes,
   refreshTime,
   retryAfterStale,
-} from '../../../src/reconcile/link-timing.ts';
-import { pollIntervalMs } from '../../../src/reconcile/poll.ts';
-import { formatInstant, readInstant, wholeSecond } from '../../../src/wire/instant.ts';
+} from '#reconcile/link-timing.ts';
+import { pollIntervalMs } from '#reconcile/poll.ts';
+import { formatInstant, readInstant, wholeSecond } from '#wire/instant.ts';
 import * as fc from '../../support/properties.ts';
 
 const t0 = Date.UTC(2026, 0, 5, 12);

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { followAdjustment, readClocks } from '../../../src/runtime/clock-reading.ts';
+import { followAdjustment, readClocks } from '#runtime/clock-reading.ts';
 
 const before = { offsetMs: 1_000_000, at: 5_000 };
 

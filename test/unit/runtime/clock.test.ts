@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { systemClock } from '../../../src/runtime/clock.ts';
+import { systemClock } from '#runtime/clock.ts';
 
 test('a wait longer than a platform timer can hold does not fire at once', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] });

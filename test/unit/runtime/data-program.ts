@@ -1,9 +1,9 @@
 // A program that prints data: its logs go to standard error. Fails after its first log line if it is told to.
 
 import process from 'node:process';
-import { toggle } from '../../../src/runtime/flags/flag-kinds.ts';
-import { runProgram } from '../../../src/runtime/program.ts';
-import { PublishableError } from '../../../src/wire/publishable-error.ts';
+import { toggle } from '#runtime/flags/flag-kinds.ts';
+import { runProgram } from '#runtime/program.ts';
+import { PublishableError } from '#wire/publishable-error.ts';
 
 const description = {
   name: 'data-program',

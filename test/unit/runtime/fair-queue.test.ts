@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { FairQueue } from '../../../src/runtime/fair-queue.ts';
+import { FairQueue } from '#runtime/fair-queue.ts';
 
 test('owners take turns, and an owner whose turn is refused keeps its place', async () => {
   const queue = new FairQueue<number>();

@@ -5,7 +5,7 @@ import { mkdtemp, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import { makeFolder } from '../../../src/runtime/folder.ts';
+import { makeFolder } from '#runtime/folder.ts';
 
 const root = await mkdtemp(join(tmpdir(), 'folder-'));
 after(() => rm(root, { recursive: true }));

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { readLines } from '../../../src/runtime/lines.ts';
+import { readLines } from '#runtime/lines.ts';
 import * as fc from '../../support/properties.ts';
 
 async function* chunksOf(bytes: Uint8Array, sizes: readonly number[]): AsyncGenerator<Uint8Array> {

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createLogger } from '../../../src/runtime/logger.ts';
-import { Link } from '../../../src/wire/link.ts';
-import { PublishableError } from '../../../src/wire/publishable-error.ts';
+import { createLogger } from '#runtime/logger.ts';
+import { Link } from '#wire/link.ts';
+import { PublishableError } from '#wire/publishable-error.ts';
 
 function logged(fields: object): string {
   const lines: string[] = [];

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { memoryLimit } from '../../../src/runtime/memory-limit.ts';
+import { memoryLimit } from '#runtime/memory-limit.ts';
 
 test('the limit of the container counts, and without one the memory of the machine', () => {
   assert.equal(memoryLimit(512, 1024), 512);

@@ -2,8 +2,8 @@
 // buffers, never pauses, starts a process of its own kind, or ends.
 
 import process from 'node:process';
-import { serveTasks } from '../../../src/runtime/task.ts';
-import { processPort } from '../../../src/runtime/task-process.ts';
+import { serveTasks } from '#runtime/task.ts';
+import { processPort } from '#runtime/task-process.ts';
 
 serveTasks<unknown, unknown>((input) => {
   if (input === 'turn') for (;;);

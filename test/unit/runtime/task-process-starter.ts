@@ -1,9 +1,9 @@
 // A starter that is killed while its process waits: prints the process's number once it has answered.
 
 import process from 'node:process';
-import { systemClock } from '../../../src/runtime/clock.ts';
-import { startTaskProcess } from '../../../src/runtime/task-process.ts';
-import { TaskQueue } from '../../../src/runtime/task-queue.ts';
+import { systemClock } from '#runtime/clock.ts';
+import { startTaskProcess } from '#runtime/task-process.ts';
+import { TaskQueue } from '#runtime/task-queue.ts';
 
 const program = new URL('./task-process-program.ts', import.meta.url);
 const tasks = new TaskQueue<unknown, { readonly pid: number }>({

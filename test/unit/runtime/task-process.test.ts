@@ -5,10 +5,10 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { afterEach, test } from 'node:test';
-import { systemClock } from '../../../src/runtime/clock.ts';
-import { startTaskProcess } from '../../../src/runtime/task-process.ts';
-import { TaskQueue } from '../../../src/runtime/task-queue.ts';
-import { PublishableError } from '../../../src/wire/publishable-error.ts';
+import { systemClock } from '#runtime/clock.ts';
+import { startTaskProcess } from '#runtime/task-process.ts';
+import { TaskQueue } from '#runtime/task-queue.ts';
+import { PublishableError } from '#wire/publishable-error.ts';
 import { eventually } from '../../support/eventually.ts';
 
 interface Answer {

@@ -2,8 +2,8 @@
 
 import process from 'node:process';
 import { threadId } from 'node:worker_threads';
-import { serveTasks } from '../../../src/runtime/task.ts';
-import { PublishableError } from '../../../src/wire/publishable-error.ts';
+import { serveTasks } from '#runtime/task.ts';
+import { PublishableError } from '#wire/publishable-error.ts';
 
 serveTasks<unknown, unknown, number>(async (input, report) => {
   if (input === 'throw') throw new RangeError('secret text');

@@ -4,10 +4,10 @@ import assert from 'node:assert/strict';
 import { EventEmitter, once } from 'node:events';
 import { afterEach, test } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
-import { type Clock, systemClock } from '../../../src/runtime/clock.ts';
-import { runTask, startAhead, startTaskThread, type TaskHost } from '../../../src/runtime/task.ts';
-import { TaskQueue, type TaskQueueOptions } from '../../../src/runtime/task-queue.ts';
-import { PublishableError } from '../../../src/wire/publishable-error.ts';
+import { type Clock, systemClock } from '#runtime/clock.ts';
+import { runTask, startAhead, startTaskThread, type TaskHost } from '#runtime/task.ts';
+import { TaskQueue, type TaskQueueOptions } from '#runtime/task-queue.ts';
+import { PublishableError } from '#wire/publishable-error.ts';
 
 const program = new URL('./task-program.ts', import.meta.url);
 const limits = { maxOldGenerationSizeMb: 32 };

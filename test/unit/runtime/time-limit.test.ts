@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { withinLimit } from '../../../src/runtime/time-limit.ts';
+import { withinLimit } from '#runtime/time-limit.ts';
 import { steppedClock } from '../../support/stepped-clock.ts';
 
 const never = new AbortController().signal;

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { isOlder } from '../../../src/runtime/version.ts';
+import { isOlder } from '#runtime/version.ts';
 
 test('a version is older by its first number that differs', () => {
   const rows = [

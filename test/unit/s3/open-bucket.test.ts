@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { test } from 'node:test';
-import { openBucket } from '../../../src/s3/open-bucket.ts';
+import { openBucket } from '#s3/open-bucket.ts';
 import { runCommand } from '../../support/command.ts';
 import { createAuthority } from '../../support/pki.ts';
 import { startStorage } from '../../support/storage-server.ts';

@@ -2,11 +2,11 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { GitReading } from '../../../src/loop/ports.ts';
-import { createGitTargets, type GitTargetsOptions } from '../../../src/services/git-targets.ts';
-import type { WantedGitTarget } from '../../../src/staticexport/wanted.ts';
-import type { ObjectKey, SecretObject } from '../../../src/wire/cluster.ts';
-import { ClusterError } from '../../../src/wire/cluster-error.ts';
+import type { GitReading } from '#loop/ports.ts';
+import { createGitTargets, type GitTargetsOptions } from '#services/git-targets.ts';
+import type { WantedGitTarget } from '#staticexport/wanted.ts';
+import type { ObjectKey, SecretObject } from '#wire/cluster.ts';
+import { ClusterError } from '#wire/cluster-error.ts';
 import { FakeRepository } from '../../simulation/fake-repository.ts';
 import { virtualClock } from '../../support/virtual-clock.ts';
 

@@ -2,9 +2,9 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { MirrorPlace } from '../../../src/loop/ports.ts';
-import { isPlaceTemplate, type MirrorHosts, reachOf } from '../../../src/services/mirror-hosts.ts';
-import { PublishableError } from '../../../src/wire/publishable-error.ts';
+import type { MirrorPlace } from '#loop/ports.ts';
+import { isPlaceTemplate, type MirrorHosts, reachOf } from '#services/mirror-hosts.ts';
+import { PublishableError } from '#wire/publishable-error.ts';
 
 type Place = Omit<MirrorPlace, 'secret'>;
 

@@ -3,9 +3,9 @@
 
 import process from 'node:process';
 import { BroadcastChannel } from 'node:worker_threads';
-import type { CopyReport, MirrorTask } from '../../../src/mirror/task/mirror-task.ts';
-import { type SendReport, serveTasks } from '../../../src/runtime/task.ts';
-import { PublishableError } from '../../../src/wire/publishable-error.ts';
+import type { CopyReport, MirrorTask } from '#mirror/task/mirror-task.ts';
+import { type SendReport, serveTasks } from '#runtime/task.ts';
+import { PublishableError } from '#wire/publishable-error.ts';
 import { hangChannel } from './hang-channel.ts';
 
 const inspected = { digest: 'a'.repeat(64), pages: 3, sizeBytes: 9, notes: [] };

@@ -3,11 +3,11 @@
 
 import assert from 'node:assert/strict';
 import { afterEach, test } from 'node:test';
-import { systemClock } from '../../../src/runtime/clock.ts';
-import { createTargetPlanner, type TargetPlannerThread } from '../../../src/services/target-planner.ts';
-import type { TargetTask } from '../../../src/targets/target-plan.ts';
-import { planValuesEdit } from '../../../src/targets/values.ts';
-import { Link } from '../../../src/wire/link.ts';
+import { systemClock } from '#runtime/clock.ts';
+import { createTargetPlanner, type TargetPlannerThread } from '#services/target-planner.ts';
+import type { TargetTask } from '#targets/target-plan.ts';
+import { planValuesEdit } from '#targets/values.ts';
+import { Link } from '#wire/link.ts';
 import { costlyDocuments } from '../../support/costly-documents.ts';
 
 const program = new URL('../../../src/bin/values-worker.ts', import.meta.url);

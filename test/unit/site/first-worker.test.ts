@@ -6,9 +6,9 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
-import { flagName, variableName } from '../../../src/runtime/flags/flags.ts';
-import { firstWorker } from '../../../src/site/first-worker.ts';
-import { bundleServerFlags } from '../../../src/site/server-flags.ts';
+import { flagName, variableName } from '#runtime/flags/flags.ts';
+import { firstWorker } from '#site/first-worker.ts';
+import { bundleServerFlags } from '#site/server-flags.ts';
 
 const workers = { check: 'check', bundle: 'bundle', mirror: 'mirror' };
 const ref = 'oci://registry.example.com/docs@sha256:0a';

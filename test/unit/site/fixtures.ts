@@ -1,9 +1,9 @@
 // Bundles for tests of the serving side: indexes made of paths alone, and stored bundles that live in memory.
 
 import { createHash } from 'node:crypto';
-import type { BundleFile, BundleIndex } from '../../../src/bundle/bundle-index.ts';
-import type { PendingCheck } from '../../../src/bundle/store/pending-check.ts';
-import type { Activation, PackedBytes, StoredBundle } from '../../../src/bundle/store/stored-bundle.ts';
+import type { BundleFile, BundleIndex } from '#bundle/bundle-index.ts';
+import type { PendingCheck } from '#bundle/store/pending-check.ts';
+import type { Activation, PackedBytes, StoredBundle } from '#bundle/store/stored-bundle.ts';
 
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
 

@@ -4,8 +4,8 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { flagName, type Invocation, readInvocation } from '../../../src/runtime/flags/flags.ts';
-import { bundleServer, bundleServerFlags } from '../../../src/site/server-flags.ts';
+import { flagName, type Invocation, readInvocation } from '#runtime/flags/flags.ts';
+import { bundleServer, bundleServerFlags } from '#site/server-flags.ts';
 
 const read = (
   args: readonly string[],

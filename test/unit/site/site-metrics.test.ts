@@ -4,11 +4,11 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { goLive } from '../../../src/site/content/live-bundle.ts';
-import { createLiveSite } from '../../../src/site/content/live-site.ts';
-import { createSiteCounts } from '../../../src/site/site-counts.ts';
-import { createSiteMetrics } from '../../../src/site/site-metrics.ts';
-import { startingProgress } from '../../../src/site/source/source-progress.ts';
+import { goLive } from '#site/content/live-bundle.ts';
+import { createLiveSite } from '#site/content/live-site.ts';
+import { createSiteCounts } from '#site/site-counts.ts';
+import { createSiteMetrics } from '#site/site-metrics.ts';
+import { startingProgress } from '#site/source/source-progress.ts';
 import { storedBundle } from './fixtures.ts';
 
 test('a scrape shows replies by class, downloads by outcome, and the bundle being served', async () => {

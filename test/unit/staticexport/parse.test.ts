@@ -3,8 +3,8 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { parseStaticExport, parseStatus } from '../../../src/staticexport/parse.ts';
-import { applyDefaults } from '../../../src/staticexport/wanted.ts';
+import { parseStaticExport, parseStatus } from '#staticexport/parse.ts';
+import { applyDefaults } from '#staticexport/wanted.ts';
 import * as fc from '../../support/properties.ts';
 
 const smallest = { domain: 'docs.example.com', api: { keySecretRef: { name: 'export-api' } } };

@@ -6,10 +6,10 @@ import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { parseAllDocuments } from 'yaml';
 import { z } from 'zod';
+import * as reasons from '#staticexport/reasons.ts';
+import { specSchema } from '#staticexport/schema.ts';
+import { exportCauses, statusSchema, verdicts } from '#staticexport/status-schema.ts';
 import { structuralSchema } from '../../../crds/generate.ts';
-import * as reasons from '../../../src/staticexport/reasons.ts';
-import { specSchema } from '../../../src/staticexport/schema.ts';
-import { exportCauses, statusSchema, verdicts } from '../../../src/staticexport/status-schema.ts';
 
 const page = readFileSync(new URL('../../../crds/README.md', import.meta.url), 'utf8');
 

@@ -9,14 +9,9 @@ import {
   patchValuesObject,
   patchValuesText,
   requestSync,
-} from '../../../src/targets/application.ts';
-import {
-  findApplicationOwner,
-  isDeclared,
-  isIgnored,
-  ownerRemedy,
-} from '../../../src/targets/application-owner.ts';
-import type { ForeignObject, ObjectMeta } from '../../../src/wire/cluster.ts';
+} from '#targets/application.ts';
+import { findApplicationOwner, isDeclared, isIgnored, ownerRemedy } from '#targets/application-owner.ts';
+import type { ForeignObject, ObjectMeta } from '#wire/cluster.ts';
 import * as fc from '../../support/properties.ts';
 
 const version = '20261123-030000-0a1b2c3d';

@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parse, stringify } from 'yaml';
-import { planValuesEdit } from '../../../src/targets/values.ts';
+import { planValuesEdit } from '#targets/values.ts';
 import * as fc from '../../support/properties.ts';
 
 const path = ['spec', 'values', 'staticExport'];

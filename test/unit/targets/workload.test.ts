@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { readWorkload, workloadFields } from '../../../src/targets/workload.ts';
+import { readWorkload, workloadFields } from '#targets/workload.ts';
 import * as fc from '../../support/properties.ts';
 
 const version = '20261123-030000-0a1b2c3d';

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createBodySlots } from '../../../src/webhook/body-slots.ts';
+import { createBodySlots } from '#webhook/body-slots.ts';
 import * as fc from '../../support/properties.ts';
 
 function startSlots(atOnce: number, perClient: number) {

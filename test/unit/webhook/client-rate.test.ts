@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { clientOf, createClientRate, networkOf } from '../../../src/webhook/client-rate.ts';
+import { clientOf, createClientRate, networkOf } from '#webhook/client-rate.ts';
 import * as fc from '../../support/properties.ts';
 
 function startRate(perMinute: number) {

@@ -2,9 +2,9 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Call, Transport } from '../../../src/kube/transport/transport.ts';
-import { createHookTargets } from '../../../src/webhook/hook-target.ts';
-import { ClusterError, type ClusterErrorCode } from '../../../src/wire/cluster-error.ts';
+import type { Call, Transport } from '#kube/transport/transport.ts';
+import { createHookTargets } from '#webhook/hook-target.ts';
+import { ClusterError, type ClusterErrorCode } from '#wire/cluster-error.ts';
 
 const key = { namespace: 'docs', name: 'site' };
 const { signal } = new AbortController();

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { readClaims } from '../../../src/webhook/signature-headers.ts';
+import { readClaims } from '#webhook/signature-headers.ts';
 import * as fc from '../../support/properties.ts';
 
 const names = [

@@ -3,8 +3,8 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { readClaims } from '../../../src/webhook/signature-headers.ts';
-import { readHookSecret, verify } from '../../../src/webhook/verification.ts';
+import { readClaims } from '#webhook/signature-headers.ts';
+import { readHookSecret, verify } from '#webhook/verification.ts';
 import * as fc from '../../support/properties.ts';
 import { hmacHex, signStandard } from './signing.ts';
 

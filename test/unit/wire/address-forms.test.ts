@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { replaceEmails, replaceIpAddresses } from '../../../src/wire/address-forms.ts';
+import { replaceEmails, replaceIpAddresses } from '#wire/address-forms.ts';
 import * as fc from '../../support/properties.ts';
 
 const ip = (text: string): string => replaceIpAddresses(text, (found) => `[${found}]`);

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { isInternalAddress, isMetadataAddress } from '../../../src/wire/address.ts';
+import { isInternalAddress, isMetadataAddress } from '#wire/address.ts';
 import * as fc from '../../support/properties.ts';
 
 const internal = [

@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { excerptOf, longestExcerpt, messageIn } from '../../../src/wire/foreign-words.ts';
-import { readJson } from '../../../src/wire/json-text.ts';
+import { excerptOf, longestExcerpt, messageIn } from '#wire/foreign-words.ts';
+import { readJson } from '#wire/json-text.ts';
 
 test('an excerpt is one printable line, without tokens, addresses and queries of links', () => {
   for (const [text, excerpt] of [

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { readHttpOrigin, readOriginEntry, shortOriginEntry } from '../../../src/wire/http-origin.ts';
+import { readHttpOrigin, readOriginEntry, shortOriginEntry } from '#wire/http-origin.ts';
 import * as fc from '../../support/properties.ts';
 
 for (const [entry, origin] of [

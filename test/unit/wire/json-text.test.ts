@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { jsonText, readJson, wellFormedText } from '../../../src/wire/json-text.ts';
+import { jsonText, readJson, wellFormedText } from '#wire/json-text.ts';
 import * as fc from '../../support/properties.ts';
 
 test('JSON text gives its value', () => {

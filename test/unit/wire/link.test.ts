@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { format, inspect } from 'node:util';
-import { Link } from '../../../src/wire/link.ts';
+import { Link } from '#wire/link.ts';
 import * as fc from '../../support/properties.ts';
 
 const secret = 'https://store.example.com/b.tar.gz?X-Amz-Signature=5ec4e7';

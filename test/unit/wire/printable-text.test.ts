@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { isPrintable, printable, printableValue } from '../../../src/wire/printable-text.ts';
+import { isPrintable, printable, printableValue } from '#wire/printable-text.ts';
 import * as fc from '../../support/properties.ts';
 
 /** As the rule is put, one range after the other, and not as the code puts it. */

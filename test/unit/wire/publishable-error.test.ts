@@ -1,10 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import {
-  PublishableError,
-  publishableCode,
-  publishableMessage,
-} from '../../../src/wire/publishable-error.ts';
+import { PublishableError, publishableCode, publishableMessage } from '#wire/publishable-error.ts';
 
 class ExampleError extends PublishableError {}
 

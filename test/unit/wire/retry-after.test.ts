@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { parseRetryAfter } from '../../../src/wire/retry-after.ts';
+import { parseRetryAfter } from '#wire/retry-after.ts';
 import * as fc from '../../support/properties.ts';
 
 // Anywhere but in GMT, so that a date without a zone cannot be right by luck.

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { codeShown, kindOfRefusal } from '../../../src/wire/service-refusal.ts';
+import { codeShown, kindOfRefusal } from '#wire/service-refusal.ts';
 
 test('codes of services are shown, and what may be a sentence or a credential is not', () => {
   for (const code of [

@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { plainRandomText, tokenForms } from '../../../src/wire/token-forms.ts';
+import { plainRandomText, tokenForms } from '#wire/token-forms.ts';
 import { noise } from '../../support/noise.ts';
 import * as fc from '../../support/properties.ts';
 import { runToItsEnd } from '../../support/watchdog.ts';

@@ -5,10 +5,10 @@ import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { readArchive } from '../../../../src/bundle/archive/archive-reader.ts';
-import { createAssembly } from '../../../../src/bundle/archive/assembly.ts';
-import { defaultLimits } from '../../../../src/bundle/limits.ts';
-import { createCountingSink } from '../../../../src/bundle/store/pack.ts';
+import { readArchive } from '#bundle/archive/archive-reader.ts';
+import { createAssembly } from '#bundle/archive/assembly.ts';
+import { defaultLimits } from '#bundle/limits.ts';
+import { createCountingSink } from '#bundle/store/pack.ts';
 import { zip } from '../../../support/zip-builder.ts';
 
 test('a zip has no name on the disk from its first byte on, and is read all the same', async () => {

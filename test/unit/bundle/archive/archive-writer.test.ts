@@ -9,11 +9,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { gunzipSync, zstdDecompressSync } from 'node:zlib';
-import {
-  type ArchivedFile,
-  type ArchiveFormat,
-  archiveBytes,
-} from '../../../../src/bundle/archive/archive-writer.ts';
+import { type ArchivedFile, type ArchiveFormat, archiveBytes } from '#bundle/archive/archive-writer.ts';
 import * as fc from '../../../support/properties.ts';
 import { readBytes } from '../../../support/read-archive.ts';
 

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { hash } from 'node:crypto';
 import { test } from 'node:test';
-import { digestOf, sortFiles } from '../../../../src/bundle/store/digest.ts';
+import { digestOf, sortFiles } from '#bundle/store/digest.ts';
 import { readBytes } from '../../../support/read-archive.ts';
 import { tarOf } from '../../../support/tar-builder.ts';
 

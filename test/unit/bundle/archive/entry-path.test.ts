@@ -2,10 +2,10 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { readFilePath } from '../../../../src/bundle/archive/entry-path.ts';
-import { defaultLimits } from '../../../../src/bundle/limits.ts';
-import { printableName } from '../../../../src/bundle/refusal.ts';
-import { PublishableError } from '../../../../src/wire/publishable-error.ts';
+import { readFilePath } from '#bundle/archive/entry-path.ts';
+import { defaultLimits } from '#bundle/limits.ts';
+import { printableName } from '#bundle/refusal.ts';
+import { PublishableError } from '#wire/publishable-error.ts';
 import * as fc from '../../../support/properties.ts';
 
 const pieces = fc.oneof(

@@ -5,10 +5,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { createGzip } from 'node:zlib';
-import { readArchive } from '../../../../src/bundle/archive/archive-reader.ts';
-import { createAssembly } from '../../../../src/bundle/archive/assembly.ts';
-import { defaultLimits } from '../../../../src/bundle/limits.ts';
-import { createCountingSink } from '../../../../src/bundle/store/pack.ts';
+import { readArchive } from '#bundle/archive/archive-reader.ts';
+import { createAssembly } from '#bundle/archive/assembly.ts';
+import { defaultLimits } from '#bundle/limits.ts';
+import { createCountingSink } from '#bundle/store/pack.ts';
 import { noise } from '../../../support/noise.ts';
 import { body, endMark, header } from '../../../support/tar-builder.ts';
 

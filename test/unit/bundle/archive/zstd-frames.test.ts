@@ -3,9 +3,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { constants, zstdCompressSync, zstdDecompressSync } from 'node:zlib';
-import { createFrameScanner } from '../../../../src/bundle/archive/zstd-frames.ts';
-import { defaultLimits } from '../../../../src/bundle/limits.ts';
-import { PublishableError } from '../../../../src/wire/publishable-error.ts';
+import { createFrameScanner } from '#bundle/archive/zstd-frames.ts';
+import { defaultLimits } from '#bundle/limits.ts';
+import { PublishableError } from '#wire/publishable-error.ts';
 import { noise } from '../../../support/noise.ts';
 import * as fc from '../../../support/properties.ts';
 

@@ -1,6 +1,6 @@
 // One archive for one row of the verdict table. What is to become of it stands in the table, not here.
 
-import type { BundleLimits } from '../../../../src/bundle/limits.ts';
+import type { BundleLimits } from '#bundle/limits.ts';
 
 export interface ArchiveCase {
   readonly bytes: Buffer;

@@ -4,10 +4,10 @@ import assert from 'node:assert/strict';
 import { text } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, test } from 'node:test';
 import { MockAgent } from 'undici';
-import { requestLink } from '../../../../src/bundle/fetch/link-request.ts';
-import { agentOver } from '../../../../src/http/agent.ts';
-import { InternalAddressError } from '../../../../src/http/guarded-lookup.ts';
-import { PublishableError } from '../../../../src/wire/publishable-error.ts';
+import { requestLink } from '#bundle/fetch/link-request.ts';
+import { agentOver } from '#http/agent.ts';
+import { InternalAddressError } from '#http/guarded-lookup.ts';
+import { PublishableError } from '#wire/publishable-error.ts';
 import { requireLink } from '../../../support/storage-server.ts';
 
 let agent: MockAgent;

@@ -6,8 +6,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
-import { type LocalArchiveOptions, readLocalArchive } from '../../../../src/bundle/fetch/local-archive.ts';
-import { PublishableError } from '../../../../src/wire/publishable-error.ts';
+import { type LocalArchiveOptions, readLocalArchive } from '#bundle/fetch/local-archive.ts';
+import { PublishableError } from '#wire/publishable-error.ts';
 import { requireLink } from '../../../support/storage-server.ts';
 
 const archive = Buffer.alloc(3 * 1024 * 1024, 'archive');

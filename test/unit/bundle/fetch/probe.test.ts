@@ -2,10 +2,10 @@
 
 import assert from 'node:assert/strict';
 import { afterEach, describe, test } from 'node:test';
-import { judgeAnswer, linkFault } from '../../../../src/bundle/fetch/link-answer.ts';
-import { probeLink } from '../../../../src/bundle/fetch/probe.ts';
-import { createAgent } from '../../../../src/http/agent.ts';
-import { systemClock } from '../../../../src/runtime/clock.ts';
+import { judgeAnswer, linkFault } from '#bundle/fetch/link-answer.ts';
+import { probeLink } from '#bundle/fetch/probe.ts';
+import { createAgent } from '#http/agent.ts';
+import { systemClock } from '#runtime/clock.ts';
 import { openAgent } from '../../../support/open-agent.ts';
 import {
   requireLink,

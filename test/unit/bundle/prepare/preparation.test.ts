@@ -6,17 +6,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
 import { gzipSync, zstdCompressSync } from 'node:zlib';
-import type { BundleIndex } from '../../../../src/bundle/bundle-index.ts';
-import { defaultLimits } from '../../../../src/bundle/limits.ts';
-import {
-  type PrepareOptions,
-  type PrepareRequest,
-  prepareInWorker,
-} from '../../../../src/bundle/prepare/preparation.ts';
-import { openBundleStore } from '../../../../src/bundle/store/store.ts';
-import { openPack } from '../../../../src/bundle/store/stored-bundle.ts';
-import { systemClock } from '../../../../src/runtime/clock.ts';
-import { PublishableError } from '../../../../src/wire/publishable-error.ts';
+import type { BundleIndex } from '#bundle/bundle-index.ts';
+import { defaultLimits } from '#bundle/limits.ts';
+import { type PrepareOptions, type PrepareRequest, prepareInWorker } from '#bundle/prepare/preparation.ts';
+import { openBundleStore } from '#bundle/store/store.ts';
+import { openPack } from '#bundle/store/stored-bundle.ts';
+import { systemClock } from '#runtime/clock.ts';
+import { PublishableError } from '#wire/publishable-error.ts';
 import { noise } from '../../../support/noise.ts';
 import { type Storage, type StorageAnswer, startStorage } from '../../../support/storage-server.ts';
 import { readText } from '../../../support/store-builder.ts';

@@ -6,11 +6,11 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
-import { sliceRows } from '../../../../src/bundle/bundle-task.ts';
-import { beginCheckInWorker, checkInWorker, rememberWritten } from '../../../../src/bundle/store/checking.ts';
-import { openBundleStore } from '../../../../src/bundle/store/store.ts';
-import { bundleFolder } from '../../../../src/bundle/store/store-layout.ts';
-import { PublishableError } from '../../../../src/wire/publishable-error.ts';
+import { sliceRows } from '#bundle/bundle-task.ts';
+import { beginCheckInWorker, checkInWorker, rememberWritten } from '#bundle/store/checking.ts';
+import { openBundleStore } from '#bundle/store/store.ts';
+import { bundleFolder } from '#bundle/store/store-layout.ts';
+import { PublishableError } from '#wire/publishable-error.ts';
 import { putBundle } from '../../../support/store-builder.ts';
 
 const worker = new URL('../../../../src/bin/check-worker.ts', import.meta.url);

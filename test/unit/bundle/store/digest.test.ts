@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { test } from 'node:test';
-import { countPages, digestOf, sizeOf, sortFiles } from '../../../../src/bundle/store/digest.ts';
+import { countPages, digestOf, sizeOf, sortFiles } from '#bundle/store/digest.ts';
 import * as fc from '../../../support/properties.ts';
 import { readBytes } from '../../../support/read-archive.ts';
 import { tarOf } from '../../../support/tar-builder.ts';

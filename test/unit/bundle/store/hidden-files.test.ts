@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { isHiddenFile } from '../../../../src/bundle/store/hidden-files.ts';
+import { isHiddenFile } from '#bundle/store/hidden-files.ts';
 
 const hidden = [
   '.env',

@@ -3,9 +3,9 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { test } from 'node:test';
-import { isHeld, noBytes } from '../../../../src/bundle/bundle-index.ts';
-import { countPages, digestOf, sizeOf, sortFiles } from '../../../../src/bundle/store/digest.ts';
-import { formatIndex, type IndexDocument, parseIndex } from '../../../../src/bundle/store/index-document.ts';
+import { isHeld, noBytes } from '#bundle/bundle-index.ts';
+import { countPages, digestOf, sizeOf, sortFiles } from '#bundle/store/digest.ts';
+import { formatIndex, type IndexDocument, parseIndex } from '#bundle/store/index-document.ts';
 import * as fc from '../../../support/properties.ts';
 
 const hashes = fc

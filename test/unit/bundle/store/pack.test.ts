@@ -6,12 +6,12 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { createAssembly } from '../../../../src/bundle/archive/assembly.ts';
-import { defaultLimits } from '../../../../src/bundle/limits.ts';
-import { readCopyIndex } from '../../../../src/bundle/peer/copy-index.ts';
-import { isHiddenFile } from '../../../../src/bundle/store/hidden-files.ts';
-import { formatIndex } from '../../../../src/bundle/store/index-document.ts';
-import { createPackWriter } from '../../../../src/bundle/store/pack.ts';
+import { createAssembly } from '#bundle/archive/assembly.ts';
+import { defaultLimits } from '#bundle/limits.ts';
+import { readCopyIndex } from '#bundle/peer/copy-index.ts';
+import { isHiddenFile } from '#bundle/store/hidden-files.ts';
+import { formatIndex } from '#bundle/store/index-document.ts';
+import { createPackWriter } from '#bundle/store/pack.ts';
 import * as fc from '../../../support/properties.ts';
 
 interface Entry {

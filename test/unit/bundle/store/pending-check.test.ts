@@ -7,8 +7,8 @@ import {
   createRunningCheck,
   type RunningCheck,
   trustUnlessLost,
-} from '../../../../src/bundle/store/pending-check.ts';
-import { publishableMessage } from '../../../../src/wire/publishable-error.ts';
+} from '#bundle/store/pending-check.ts';
+import { publishableMessage } from '#wire/publishable-error.ts';
 
 /** How the waits for these bytes of the pack stand. */
 async function waits(check: RunningCheck, offsets: readonly number[]): Promise<() => readonly string[]> {

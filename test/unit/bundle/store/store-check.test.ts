@@ -7,11 +7,11 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
-import type { BundleFile } from '../../../../src/bundle/bundle-index.ts';
-import { countPages, digestOf, sizeOf } from '../../../../src/bundle/store/digest.ts';
-import type { DamagedBytes } from '../../../../src/bundle/store/pending-check.ts';
-import { holdsPack } from '../../../../src/bundle/store/store-check.ts';
-import { type StoreDisk, systemDisk } from '../../../../src/bundle/store/store-disk.ts';
+import type { BundleFile } from '#bundle/bundle-index.ts';
+import { countPages, digestOf, sizeOf } from '#bundle/store/digest.ts';
+import type { DamagedBytes } from '#bundle/store/pending-check.ts';
+import { holdsPack } from '#bundle/store/store-check.ts';
+import { type StoreDisk, systemDisk } from '#bundle/store/store-disk.ts';
 import * as fc from '../../../support/properties.ts';
 
 let folder: string;

@@ -7,12 +7,12 @@ import { mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import type { BundleIndex } from '../../../../src/bundle/bundle-index.ts';
-import type { BeginCheck } from '../../../../src/bundle/store/checking.ts';
-import { createRunningCheck } from '../../../../src/bundle/store/pending-check.ts';
-import { openBundleStore } from '../../../../src/bundle/store/store.ts';
-import { checkBundle } from '../../../../src/bundle/store/store-check.ts';
-import { type StoreDisk, systemDisk } from '../../../../src/bundle/store/store-disk.ts';
+import type { BundleIndex } from '#bundle/bundle-index.ts';
+import type { BeginCheck } from '#bundle/store/checking.ts';
+import { createRunningCheck } from '#bundle/store/pending-check.ts';
+import { openBundleStore } from '#bundle/store/store.ts';
+import { checkBundle } from '#bundle/store/store-check.ts';
+import { type StoreDisk, systemDisk } from '#bundle/store/store-disk.ts';
 import { putBundle, readText } from '../../../support/store-builder.ts';
 
 /** The disk is told when to fail. One that really syncs takes minutes for hundreds of steps when others sync too. */

@@ -5,8 +5,8 @@ import assert from 'node:assert/strict';
 import { mkdir, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
-import { openBundleStore } from '../../../../src/bundle/store/store.ts';
-import { type StoreDisk, systemDisk } from '../../../../src/bundle/store/store-disk.ts';
+import { openBundleStore } from '#bundle/store/store.ts';
+import { type StoreDisk, systemDisk } from '#bundle/store/store-disk.ts';
 import { putBundle } from '../../../support/store-builder.ts';
 import { failing, putThreeVersions, versionOf } from './three-versions.ts';
 

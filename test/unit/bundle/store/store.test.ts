@@ -6,13 +6,13 @@ import { mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:f
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
-import type { BundleIndex } from '../../../../src/bundle/bundle-index.ts';
-import type { BeginCheck } from '../../../../src/bundle/store/checking.ts';
-import { bundleDamaged, createRunningCheck } from '../../../../src/bundle/store/pending-check.ts';
-import { openBundleStore } from '../../../../src/bundle/store/store.ts';
-import { checkBundle } from '../../../../src/bundle/store/store-check.ts';
-import { type StoreDisk, systemDisk } from '../../../../src/bundle/store/store-disk.ts';
-import { PublishableError } from '../../../../src/wire/publishable-error.ts';
+import type { BundleIndex } from '#bundle/bundle-index.ts';
+import type { BeginCheck } from '#bundle/store/checking.ts';
+import { bundleDamaged, createRunningCheck } from '#bundle/store/pending-check.ts';
+import { openBundleStore } from '#bundle/store/store.ts';
+import { checkBundle } from '#bundle/store/store-check.ts';
+import { type StoreDisk, systemDisk } from '#bundle/store/store-disk.ts';
+import { PublishableError } from '#wire/publishable-error.ts';
 import * as fc from '../../../support/properties.ts';
 import { putBundle, readText } from '../../../support/store-builder.ts';
 

@@ -6,15 +6,15 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
-import type { BundleFile, BundleIndex } from '../../../../src/bundle/bundle-index.ts';
+import type { BundleFile, BundleIndex } from '#bundle/bundle-index.ts';
 import {
   bundleDamaged,
   createRunningCheck,
   type RunningCheck,
   trustUnlessLost,
-} from '../../../../src/bundle/store/pending-check.ts';
-import { bundleFolder } from '../../../../src/bundle/store/store-layout.ts';
-import { openPack, type PackedBytes, type StoredBundle } from '../../../../src/bundle/store/stored-bundle.ts';
+} from '#bundle/store/pending-check.ts';
+import { bundleFolder } from '#bundle/store/store-layout.ts';
+import { openPack, type PackedBytes, type StoredBundle } from '#bundle/store/stored-bundle.ts';
 import { putBundle } from '../../../support/store-builder.ts';
 
 let dir: string;

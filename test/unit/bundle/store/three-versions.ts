@@ -3,7 +3,7 @@
 import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type BundleStore, openBundleStore } from '../../../../src/bundle/store/store.ts';
+import { type BundleStore, openBundleStore } from '#bundle/store/store.ts';
 import { putBundle } from '../../../support/store-builder.ts';
 
 export interface ThreeVersions {

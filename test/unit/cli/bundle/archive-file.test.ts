@@ -5,9 +5,9 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import type { ArchivedFile } from '../../../../src/bundle/archive/archive-writer.ts';
-import { writeArchive } from '../../../../src/cli/bundle/archive-file.ts';
-import { isArchiveName } from '../../../../src/cli/bundle/archive-names.ts';
+import type { ArchivedFile } from '#bundle/archive/archive-writer.ts';
+import { writeArchive } from '#cli/bundle/archive-file.ts';
+import { isArchiveName } from '#cli/bundle/archive-names.ts';
 
 const signal = new AbortController().signal;
 const placement = { name: 'ARCHIVE', owner: 'test', mayReplace: async () => true };

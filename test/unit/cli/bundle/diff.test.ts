@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { diffFiles } from '../../../../src/cli/bundle/diff.ts';
+import { diffFiles } from '#cli/bundle/diff.ts';
 import * as fc from '../../../support/properties.ts';
 
 const filesOf = (hashes: Readonly<Record<string, string>>) => ({

@@ -6,7 +6,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSyn
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { filesOf } from '../../../../src/cli/bundle/folder-files.ts';
+import { filesOf } from '#cli/bundle/folder-files.ts';
 
 /** @param links target by path */
 function folderWith(

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { fileLines, noteWords } from '../../../../src/cli/bundle/inspect.ts';
+import { fileLines, noteWords } from '#cli/bundle/inspect.ts';
 
 const verdicts = readFileSync(join(import.meta.dirname, '../../../../src/bundle/README.md'), 'utf8');
 const codes = new Set([...verdicts.matchAll(/normalised `([A-Za-z]+)`/g)].map(([, code = '']) => code));

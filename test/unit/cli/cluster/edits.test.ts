@@ -2,15 +2,9 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import {
-  type EditVerb,
-  gitChangeOf,
-  managerOf,
-  planEdit,
-  questionOf,
-} from '../../../../src/cli/cluster/edits.ts';
-import type { Outcome } from '../../../../src/cli/exit-code.ts';
-import type { StaticExportObject } from '../../../../src/wire/cluster.ts';
+import { type EditVerb, gitChangeOf, managerOf, planEdit, questionOf } from '#cli/cluster/edits.ts';
+import type { Outcome } from '#cli/exit-code.ts';
+import type { StaticExportObject } from '#wire/cluster.ts';
 
 const [newest, middle, oldest] = [
   '20260107-030000-cccccccc',

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { formatLogLine, programLogLines, readLogLine } from '../../../../src/cli/cluster/log-line.ts';
+import { formatLogLine, programLogLines, readLogLine } from '#cli/cluster/log-line.ts';
 import * as fc from '../../../support/properties.ts';
 
 const line = (fields: object) =>

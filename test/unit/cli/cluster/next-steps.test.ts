@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { nextSteps, withoutAnnotationAdvice } from '../../../../src/cli/cluster/next-steps.ts';
+import { nextSteps, withoutAnnotationAdvice } from '#cli/cluster/next-steps.ts';
 
 const calm = {
   namespace: 'team',

@@ -2,10 +2,10 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { CliError } from '../../../../src/cli/cli-error.ts';
-import { readOnly } from '../../../../src/cli/cluster/edit-command.ts';
-import { silentProgress } from '../../../../src/cli/output/progress.ts';
-import type { StaticExportObject } from '../../../../src/wire/cluster.ts';
+import { CliError } from '#cli/cli-error.ts';
+import { readOnly } from '#cli/cluster/edit-command.ts';
+import { silentProgress } from '#cli/output/progress.ts';
+import type { StaticExportObject } from '#wire/cluster.ts';
 
 const objectOf = (name: string): StaticExportObject => ({
   metadata: {

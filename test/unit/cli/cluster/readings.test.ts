@@ -2,14 +2,14 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { readMetadata } from '../../../../src/cli/cluster/object-metadata.ts';
-import { findOperators, readLease } from '../../../../src/cli/cluster/operators.ts';
-import { attempt, createReadLimit, isReadable } from '../../../../src/cli/cluster/reading.ts';
-import { readServerStatus, type Server } from '../../../../src/cli/cluster/servers.ts';
-import { readPod } from '../../../../src/cli/cluster/workloads.ts';
-import { secrets } from '../../../../src/kube/transport/resource-path.ts';
-import type { Call, Transport } from '../../../../src/kube/transport/transport.ts';
-import { ClusterError } from '../../../../src/wire/cluster-error.ts';
+import { readMetadata } from '#cli/cluster/object-metadata.ts';
+import { findOperators, readLease } from '#cli/cluster/operators.ts';
+import { attempt, createReadLimit, isReadable } from '#cli/cluster/reading.ts';
+import { readServerStatus, type Server } from '#cli/cluster/servers.ts';
+import { readPod } from '#cli/cluster/workloads.ts';
+import { secrets } from '#kube/transport/resource-path.ts';
+import type { Call, Transport } from '#kube/transport/transport.ts';
+import { ClusterError } from '#wire/cluster-error.ts';
 
 const { signal } = new AbortController();
 const metadata = { name: 'x', namespace: 'ops', uid: 'u', resourceVersion: '1' };

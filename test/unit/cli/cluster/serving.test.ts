@@ -2,9 +2,9 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Reading } from '../../../../src/cli/cluster/reading.ts';
-import type { ServerStatus } from '../../../../src/cli/cluster/servers.ts';
-import { judgeServing, type Serving } from '../../../../src/cli/cluster/serving.ts';
+import type { Reading } from '#cli/cluster/reading.ts';
+import type { ServerStatus } from '#cli/cluster/servers.ts';
+import { judgeServing, type Serving } from '#cli/cluster/serving.ts';
 
 const running = { phase: 'Running', state: 'Running' };
 const digest = 'a'.repeat(64);

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { treeOf } from '../../../../src/cli/cluster/tree.ts';
+import { treeOf } from '#cli/cluster/tree.ts';
 import { metadata, pod, surroundings } from '../doctor/healthy-state.ts';
 
 test('a key that managed fields do not name is present with a caveat, as doctor says', () => {

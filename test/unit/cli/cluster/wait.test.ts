@@ -2,17 +2,11 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { CliError } from '../../../../src/cli/cli-error.ts';
-import {
-  awaitedExport,
-  awaitedLink,
-  awaitedVersion,
-  publishedWords,
-  waitFor,
-} from '../../../../src/cli/cluster/wait.ts';
-import { silentProgress } from '../../../../src/cli/output/progress.ts';
-import type { StaticExportObject } from '../../../../src/wire/cluster.ts';
-import { ClusterError } from '../../../../src/wire/cluster-error.ts';
+import { CliError } from '#cli/cli-error.ts';
+import { awaitedExport, awaitedLink, awaitedVersion, publishedWords, waitFor } from '#cli/cluster/wait.ts';
+import { silentProgress } from '#cli/output/progress.ts';
+import type { StaticExportObject } from '#wire/cluster.ts';
+import { ClusterError } from '#wire/cluster-error.ts';
 import { virtualClock } from '../../../support/virtual-clock.ts';
 
 const [earlier, token] = ['2026-01-04T12:00:00.000Z', '2026-01-05T12:00:00.000Z'];

@@ -2,12 +2,12 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { CliError } from '../../../../src/cli/cli-error.ts';
-import type { ExportSummary } from '../../../../src/cli/cluster/summary.ts';
-import { watchExports } from '../../../../src/cli/cluster/watch.ts';
-import { silentProgress } from '../../../../src/cli/output/progress.ts';
-import { plainScreen, renderBlocks } from '../../../../src/cli/output/screen.ts';
-import { ClusterError } from '../../../../src/wire/cluster-error.ts';
+import { CliError } from '#cli/cli-error.ts';
+import type { ExportSummary } from '#cli/cluster/summary.ts';
+import { watchExports } from '#cli/cluster/watch.ts';
+import { silentProgress } from '#cli/output/progress.ts';
+import { plainScreen, renderBlocks } from '#cli/output/screen.ts';
+import { ClusterError } from '#wire/cluster-error.ts';
 import { virtualClock } from '../../../support/virtual-clock.ts';
 
 const one = (name: string, reason: string, nextRefreshTime?: string): ExportSummary => ({

@@ -2,12 +2,12 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { managedDataKeys } from '../../../../src/cli/cluster/object-metadata.ts';
-import { readLeaseKey, readOperator } from '../../../../src/cli/cluster/operators.ts';
-import { flagOf, tagOf } from '../../../../src/cli/cluster/program-args.ts';
-import { serverOf } from '../../../../src/cli/cluster/servers.ts';
-import { readDeployment, readPod } from '../../../../src/cli/cluster/workloads.ts';
-import type { StaticExportObject } from '../../../../src/wire/cluster.ts';
+import { managedDataKeys } from '#cli/cluster/object-metadata.ts';
+import { readLeaseKey, readOperator } from '#cli/cluster/operators.ts';
+import { flagOf, tagOf } from '#cli/cluster/program-args.ts';
+import { serverOf } from '#cli/cluster/servers.ts';
+import { readDeployment, readPod } from '#cli/cluster/workloads.ts';
+import type { StaticExportObject } from '#wire/cluster.ts';
 
 function object(spec: unknown, status: unknown = undefined): StaticExportObject {
   const names = { namespace: 'docs', name: 'docs-0', uid: 'u', resourceVersion: '1' };

@@ -4,11 +4,12 @@
 import assert from 'node:assert/strict';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { delimiter, dirname, join, resolve } from 'node:path';
+import { delimiter, join, resolve } from 'node:path';
 import { after, before, test } from 'node:test';
-import { commands } from '../../../../src/cli/commands.ts';
-import { answerShell } from '../../../../src/cli/completion/answer.ts';
-import { type Clock, systemClock } from '../../../../src/runtime/clock.ts';
+import { commands } from '#cli/commands.ts';
+import { answerShell } from '#cli/completion/answer.ts';
+import { type Clock, systemClock } from '#runtime/clock.ts';
+import { importedPath } from '../../../support/import-graph.ts';
 
 let folder: string;
 before(() => {
@@ -88,7 +89,7 @@ function loadedWith(file: string, seen = new Set<string>()): Set<string> {
   seen.add(file);
   const imports = readFileSync(file, 'utf8').matchAll(/^(?:import|export) (?!type\b)[^;]*?from '([^']+)';/gm);
   for (const [, target = ''] of imports) {
-    if (target.startsWith('.')) loadedWith(resolve(dirname(file), target), seen);
+    if (/^[.#]/.test(target)) loadedWith(importedPath(file, target), seen);
     else seen.add(target);
   }
   return seen;

@@ -2,9 +2,9 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { commands } from '../../../../src/cli/commands.ts';
-import { sourceNames } from '../../../../src/cli/completion/answer.ts';
-import { offerFor } from '../../../../src/cli/completion/offer.ts';
+import { commands } from '#cli/commands.ts';
+import { sourceNames } from '#cli/completion/answer.ts';
+import { offerFor } from '#cli/completion/offer.ts';
 
 const offer = (line: string) => offerFor(line.split(' '), commands);
 const fitting = (line: string): readonly string[] => {

@@ -6,13 +6,13 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync }
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { CliError } from '../../../../src/cli/cli-error.ts';
-import type { CommandLine } from '../../../../src/cli/command.ts';
-import { commandSections, commands } from '../../../../src/cli/commands.ts';
-import { readConfiguration } from '../../../../src/cli/config/configuration.ts';
-import { repositoryFlags } from '../../../../src/cli/config/configuration-file.ts';
-import { findCommand } from '../../../../src/cli/find-command.ts';
-import { flagName } from '../../../../src/runtime/flags/flags.ts';
+import { CliError } from '#cli/cli-error.ts';
+import type { CommandLine } from '#cli/command.ts';
+import { commandSections, commands } from '#cli/commands.ts';
+import { readConfiguration } from '#cli/config/configuration.ts';
+import { repositoryFlags } from '#cli/config/configuration-file.ts';
+import { findCommand } from '#cli/find-command.ts';
+import { flagName } from '#runtime/flags/flags.ts';
 
 interface Case {
   /** `static-export.yaml`. */

@@ -9,8 +9,8 @@ import {
   type DestinationPorts,
   type DestinationValues,
   destinationPorts,
-} from '../../../../src/cli/conversations/destination-ports.ts';
-import { systemClock } from '../../../../src/runtime/clock.ts';
+} from '#cli/conversations/destination-ports.ts';
+import { systemClock } from '#runtime/clock.ts';
 import { type Storage, startStorage } from '../../../support/storage-server.ts';
 
 const { signal } = new AbortController();

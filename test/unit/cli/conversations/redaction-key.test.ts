@@ -5,8 +5,8 @@ import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { readRedactionKey } from '../../../../src/cli/conversations/redaction-key.ts';
-import { systemRandom } from '../../../../src/runtime/random.ts';
+import { readRedactionKey } from '#cli/conversations/redaction-key.ts';
+import { systemRandom } from '#runtime/random.ts';
 
 function newFolder(t: TestContext): string {
   const folder = mkdtempSync(join(tmpdir(), 'redaction-key-'));

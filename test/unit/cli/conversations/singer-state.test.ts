@@ -6,10 +6,10 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, type TestContext, test } from 'node:test';
-import { openSingerState } from '../../../../src/cli/conversations/singer-state.ts';
-import { exportTurns } from '../../../../src/conversations/run.ts';
-import { singerSink } from '../../../../src/conversations/sinks/singer-sink.ts';
-import { longestStepMs, shortestStepMs } from '../../../../src/conversations/windows.ts';
+import { openSingerState } from '#cli/conversations/singer-state.ts';
+import { exportTurns } from '#conversations/run.ts';
+import { singerSink } from '#conversations/sinks/singer-sink.ts';
+import { longestStepMs, shortestStepMs } from '#conversations/windows.ts';
 import {
   ConversationModel,
   leapingClock,

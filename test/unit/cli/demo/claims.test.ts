@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { ClaimFailed, createClaims, insist, until } from '../../../../src/cli/demo/claims.ts';
-import { demoResult } from '../../../../src/cli/demo/result.ts';
+import { ClaimFailed, createClaims, insist, until } from '#cli/demo/claims.ts';
+import { demoResult } from '#cli/demo/result.ts';
 import { virtualClock } from '../../../support/virtual-clock.ts';
 
 function claimsOf() {

@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { serverEnvironment } from '../../../../src/cli/demo/child-server.ts';
-import { findSecrets, secretsOf } from '../../../../src/cli/demo/secret-search.ts';
+import { serverEnvironment } from '#cli/demo/child-server.ts';
+import { findSecrets, secretsOf } from '#cli/demo/secret-search.ts';
 
 const signature = 'ab12'.repeat(16);
 const secrets = secretsOf('svc_key', [`expires=1&signature=${signature}`]);

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { pageCount, type SiteEdition, shrunkenSite, wholeSite } from '../../../../src/cli/demo/site-pages.ts';
+import { pageCount, type SiteEdition, shrunkenSite, wholeSite } from '#cli/demo/site-pages.ts';
 
 const pagesOf = (edition: SiteEdition): readonly string[] =>
   [...edition]

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { hashOf, type OpenPath, startSteadyRequests } from '../../../../src/cli/demo/steady-requests.ts';
+import { hashOf, type OpenPath, startSteadyRequests } from '#cli/demo/steady-requests.ts';
 import { virtualClock } from '../../../support/virtual-clock.ts';
 
 const bytes = (text: string): Uint8Array => Buffer.from(text);

@@ -2,13 +2,13 @@
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { Surroundings } from '../../../../src/cli/cluster/related-objects.ts';
-import { checkCodes } from '../../../../src/cli/doctor/check.ts';
-import type { ClusterFacts } from '../../../../src/cli/doctor/cluster-state.ts';
-import { ownFields } from '../../../../src/cli/doctor/definition-fields.ts';
-import { checksOf } from '../../../../src/cli/doctor/doctor-command.ts';
-import { installPermissions, type ReviewedPermission } from '../../../../src/cli/doctor/permissions.ts';
-import { isObjectTarget } from '../../../../src/staticexport/wanted.ts';
+import type { Surroundings } from '#cli/cluster/related-objects.ts';
+import { checkCodes } from '#cli/doctor/check.ts';
+import type { ClusterFacts } from '#cli/doctor/cluster-state.ts';
+import { ownFields } from '#cli/doctor/definition-fields.ts';
+import { checksOf } from '#cli/doctor/doctor-command.ts';
+import { installPermissions, type ReviewedPermission } from '#cli/doctor/permissions.ts';
+import { isObjectTarget } from '#staticexport/wanted.ts';
 import {
   definition,
   facts,

@@ -2,15 +2,15 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { ClusterClient } from '../../../../src/cli/cluster/client.ts';
-import { isReadable } from '../../../../src/cli/cluster/reading.ts';
-import type { ClusterFacts } from '../../../../src/cli/doctor/cluster-state.ts';
-import { checksOf } from '../../../../src/cli/doctor/doctor-command.ts';
-import { gatherFacts, type Scope } from '../../../../src/cli/doctor/gather.ts';
-import { describePermission } from '../../../../src/cli/doctor/permissions.ts';
-import type { Call } from '../../../../src/kube/transport/transport.ts';
-import type { StaticExportObject } from '../../../../src/wire/cluster.ts';
-import { ClusterError } from '../../../../src/wire/cluster-error.ts';
+import type { ClusterClient } from '#cli/cluster/client.ts';
+import { isReadable } from '#cli/cluster/reading.ts';
+import type { ClusterFacts } from '#cli/doctor/cluster-state.ts';
+import { checksOf } from '#cli/doctor/doctor-command.ts';
+import { gatherFacts, type Scope } from '#cli/doctor/gather.ts';
+import { describePermission } from '#cli/doctor/permissions.ts';
+import type { Call } from '#kube/transport/transport.ts';
+import type { StaticExportObject } from '#wire/cluster.ts';
+import { ClusterError } from '#wire/cluster-error.ts';
 import { healthyStatus, metadata, now, surroundings } from './healthy-state.ts';
 
 const refused = new ClusterError('Forbidden', 'you have no permission');

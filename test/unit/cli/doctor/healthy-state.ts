@@ -1,17 +1,17 @@
 // Facts of a healthy cluster with one StaticExport, for tests that break one of them.
 
-import type { Lease, Operator } from '../../../../src/cli/cluster/operators.ts';
-import type { Unreadable } from '../../../../src/cli/cluster/reading.ts';
-import type { Surroundings, UsingPod } from '../../../../src/cli/cluster/related-objects.ts';
-import type { Pod } from '../../../../src/cli/cluster/workloads.ts';
-import type { Check } from '../../../../src/cli/doctor/check.ts';
-import type { ClusterFacts, DefinitionFacts } from '../../../../src/cli/doctor/cluster-state.ts';
-import { ownFields } from '../../../../src/cli/doctor/definition-fields.ts';
-import { checksOf } from '../../../../src/cli/doctor/doctor-command.ts';
-import { commandPermissions, type ReviewedPermission } from '../../../../src/cli/doctor/permissions.ts';
-import { parseStaticExport } from '../../../../src/staticexport/parse.ts';
-import { applyDefaults } from '../../../../src/staticexport/wanted.ts';
-import type { ObjectMeta, StaticExportObject } from '../../../../src/wire/cluster.ts';
+import type { Lease, Operator } from '#cli/cluster/operators.ts';
+import type { Unreadable } from '#cli/cluster/reading.ts';
+import type { Surroundings, UsingPod } from '#cli/cluster/related-objects.ts';
+import type { Pod } from '#cli/cluster/workloads.ts';
+import type { Check } from '#cli/doctor/check.ts';
+import type { ClusterFacts, DefinitionFacts } from '#cli/doctor/cluster-state.ts';
+import { ownFields } from '#cli/doctor/definition-fields.ts';
+import { checksOf } from '#cli/doctor/doctor-command.ts';
+import { commandPermissions, type ReviewedPermission } from '#cli/doctor/permissions.ts';
+import { parseStaticExport } from '#staticexport/parse.ts';
+import { applyDefaults } from '#staticexport/wanted.ts';
+import type { ObjectMeta, StaticExportObject } from '#wire/cluster.ts';
 
 export const now = Date.parse('2026-11-23T12:00:00Z');
 export const forbidden: Unreadable = { code: 'Forbidden', unreadable: 'you have no permission' };

@@ -4,10 +4,10 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { clusterCommands } from '../../../../src/cli/commands/cluster-commands.ts';
-import { checkBlocks, checkCodes, countStates, passed, warned } from '../../../../src/cli/doctor/check.ts';
-import { commandPermissions } from '../../../../src/cli/doctor/permissions.ts';
-import { plainScreen, renderBlocks, screenOf } from '../../../../src/cli/output/screen.ts';
+import { clusterCommands } from '#cli/commands/cluster-commands.ts';
+import { checkBlocks, checkCodes, countStates, passed, warned } from '#cli/doctor/check.ts';
+import { commandPermissions } from '#cli/doctor/permissions.ts';
+import { plainScreen, renderBlocks, screenOf } from '#cli/output/screen.ts';
 
 test('every command with a cluster is among those that a permission is needed by', () => {
   const named = new Set(commandPermissions.flatMap(({ neededBy }) => neededBy));

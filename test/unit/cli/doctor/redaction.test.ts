@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { redactArgs, redactLines, redactText, redactValue } from '../../../../src/cli/doctor/redaction.ts';
+import { redactArgs, redactLines, redactText, redactValue } from '#cli/doctor/redaction.ts';
 import * as fc from '../../../support/properties.ts';
 
 const secret = 'Kx81hT2mQ9';

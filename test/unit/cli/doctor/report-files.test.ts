@@ -2,10 +2,10 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { collectReport } from '../../../../src/cli/doctor/report-files.ts';
-import { zipOf } from '../../../../src/cli/doctor/zip-file.ts';
-import type { Call, Transport } from '../../../../src/kube/transport/transport.ts';
-import { ClusterError } from '../../../../src/wire/cluster-error.ts';
+import { collectReport } from '#cli/doctor/report-files.ts';
+import { zipOf } from '#cli/doctor/zip-file.ts';
+import type { Call, Transport } from '#kube/transport/transport.ts';
+import { ClusterError } from '#wire/cluster-error.ts';
 import { readBytes } from '../../../support/read-archive.ts';
 import { facts, metadata, now, operator, surroundings } from './healthy-state.ts';
 

@@ -5,14 +5,10 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { CliError } from '../../../../src/cli/cli-error.ts';
-import { holdsOnly, nameMarks } from '../../../../src/cli/export/content-marks.ts';
-import { isPlaced, placeOf, writeAll, writePlace } from '../../../../src/cli/export/destinations.ts';
-import {
-  defaultStatePath,
-  openStateFolder,
-  type StateFolder,
-} from '../../../../src/cli/export/export-state.ts';
+import { CliError } from '#cli/cli-error.ts';
+import { holdsOnly, nameMarks } from '#cli/export/content-marks.ts';
+import { isPlaced, placeOf, writeAll, writePlace } from '#cli/export/destinations.ts';
+import { defaultStatePath, openStateFolder, type StateFolder } from '#cli/export/export-state.ts';
 
 const { signal } = new AbortController();
 

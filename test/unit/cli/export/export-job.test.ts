@@ -3,13 +3,13 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { CliError } from '../../../../src/cli/cli-error.ts';
-import { type ExportDependencies, exportSite } from '../../../../src/cli/export/export-job.ts';
-import type { StateFolder, StoredState } from '../../../../src/cli/export/export-state.ts';
-import { silentProgress } from '../../../../src/cli/output/progress.ts';
-import { type ExportApi, ExportApiError, type JobReport } from '../../../../src/export-api/answers.ts';
-import { Link } from '../../../../src/wire/link.ts';
-import { PublishableError } from '../../../../src/wire/publishable-error.ts';
+import { CliError } from '#cli/cli-error.ts';
+import { type ExportDependencies, exportSite } from '#cli/export/export-job.ts';
+import type { StateFolder, StoredState } from '#cli/export/export-state.ts';
+import { silentProgress } from '#cli/output/progress.ts';
+import { type ExportApi, ExportApiError, type JobReport } from '#export-api/answers.ts';
+import { Link } from '#wire/link.ts';
+import { PublishableError } from '#wire/publishable-error.ts';
 import { virtualClock } from '../../../support/virtual-clock.ts';
 
 const request = {

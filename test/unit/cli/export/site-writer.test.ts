@@ -19,8 +19,8 @@ import { syncBuiltinESMExports } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { openPack, type StoredBundle } from '../../../../src/bundle/store/stored-bundle.ts';
-import { placeBundle } from '../../../../src/cli/export/site-writer.ts';
+import { openPack, type StoredBundle } from '#bundle/store/stored-bundle.ts';
+import { placeBundle } from '#cli/export/site-writer.ts';
 
 const signal = new AbortController().signal;
 const placement = { name: '--to', owner: '/state', mayReplace: async () => true };

@@ -15,14 +15,9 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import type { PublishedBundle } from '../../../../src/bundle/published-bundle.ts';
-import {
-  admitLinkFile,
-  admitValues,
-  writeLinkFile,
-  writeValues,
-} from '../../../../src/cli/export/values-file.ts';
-import { Link } from '../../../../src/wire/link.ts';
+import type { PublishedBundle } from '#bundle/published-bundle.ts';
+import { admitLinkFile, admitValues, writeLinkFile, writeValues } from '#cli/export/values-file.ts';
+import { Link } from '#wire/link.ts';
 
 const fields = {
   version: 'v',

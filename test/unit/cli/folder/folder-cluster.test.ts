@@ -6,9 +6,9 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
-import { openFolderCluster } from '../../../../src/cli/folder/folder-cluster.ts';
-import { systemRandom } from '../../../../src/runtime/random.ts';
-import type { AppliedObject, Cluster, StaticExportObject } from '../../../../src/wire/cluster.ts';
+import { openFolderCluster } from '#cli/folder/folder-cluster.ts';
+import { systemRandom } from '#runtime/random.ts';
+import type { AppliedObject, Cluster, StaticExportObject } from '#wire/cluster.ts';
 import { FakeCluster } from '../../../simulation/fake-cluster.ts';
 
 const { signal } = new AbortController();

@@ -2,9 +2,9 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { watchGitTargets } from '../../../../src/cli/folder/git-destination.ts';
-import type { GitFinding, GitWish } from '../../../../src/loop/ports.ts';
-import { applyDefaults } from '../../../../src/staticexport/wanted.ts';
+import { watchGitTargets } from '#cli/folder/git-destination.ts';
+import type { GitFinding, GitWish } from '#loop/ports.ts';
+import { applyDefaults } from '#staticexport/wanted.ts';
 
 const owner = { namespace: 'docs', name: 'docs' };
 

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { readManifest } from '../../../../src/cli/folder/manifest.ts';
+import { readManifest } from '#cli/folder/manifest.ts';
 
 const head =
   'apiVersion: staticexport.dev/v1alpha1\nkind: StaticExport\nmetadata: { name: docs, namespace: team }\n';

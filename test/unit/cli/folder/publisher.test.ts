@@ -2,11 +2,11 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { PublishedBundle } from '../../../../src/bundle/published-bundle.ts';
-import { CliError } from '../../../../src/cli/cli-error.ts';
-import { createPublisher } from '../../../../src/cli/folder/publisher.ts';
-import { silentProgress } from '../../../../src/cli/output/progress.ts';
-import { Link } from '../../../../src/wire/link.ts';
+import type { PublishedBundle } from '#bundle/published-bundle.ts';
+import { CliError } from '#cli/cli-error.ts';
+import { createPublisher } from '#cli/folder/publisher.ts';
+import { silentProgress } from '#cli/output/progress.ts';
+import { Link } from '#wire/link.ts';
 import { virtualClock } from '../../../support/virtual-clock.ts';
 
 const bundleUrl = Link.parse('https://storage.example.com/a?signature=x') ?? assert.fail();

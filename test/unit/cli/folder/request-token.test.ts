@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { requestToken } from '../../../../src/cli/folder/request-token.ts';
+import { requestToken } from '#cli/folder/request-token.ts';
 
 const now = Date.parse('2026-01-05T12:00:00Z');
 const fresh = '2026-01-05T12:00:00.000Z';

@@ -6,21 +6,17 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
-import {
-  type FolderCluster,
-  noObjects,
-  openFolderCluster,
-} from '../../../../src/cli/folder/folder-cluster.ts';
-import { watchGitTargets } from '../../../../src/cli/folder/git-destination.ts';
-import type { Publishing } from '../../../../src/cli/folder/publisher.ts';
-import { createWaker, type RunEnd, runLoop } from '../../../../src/cli/folder/run-loop.ts';
-import { writeWhole } from '../../../../src/cli/output/destination.ts';
-import { createProgress } from '../../../../src/cli/output/progress.ts';
-import { createMemory } from '../../../../src/loop/memory.ts';
-import { type GitTargets, noGitTargets, noMirrors, noNotices } from '../../../../src/loop/ports.ts';
-import { silentLogger } from '../../../../src/runtime/logger.ts';
-import { annotations as names } from '../../../../src/staticexport/names.ts';
-import { planTarget } from '../../../../src/targets/target-plan.ts';
+import { type FolderCluster, noObjects, openFolderCluster } from '#cli/folder/folder-cluster.ts';
+import { watchGitTargets } from '#cli/folder/git-destination.ts';
+import type { Publishing } from '#cli/folder/publisher.ts';
+import { createWaker, type RunEnd, runLoop } from '#cli/folder/run-loop.ts';
+import { writeWhole } from '#cli/output/destination.ts';
+import { createProgress } from '#cli/output/progress.ts';
+import { createMemory } from '#loop/memory.ts';
+import { type GitTargets, noGitTargets, noMirrors, noNotices } from '#loop/ports.ts';
+import { silentLogger } from '#runtime/logger.ts';
+import { annotations as names } from '#staticexport/names.ts';
+import { planTarget } from '#targets/target-plan.ts';
 import { Dice } from '../../../simulation/dice.ts';
 import { FakeVendor } from '../../../simulation/fake-vendor.ts';
 import { keySecret, requestTimeoutMs, resource } from '../../../simulation/simulation.ts';

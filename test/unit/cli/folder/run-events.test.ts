@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createRunEvents } from '../../../../src/cli/folder/run-events.ts';
+import { createRunEvents } from '#cli/folder/run-events.ts';
 
 const started = { type: 'Normal', reason: 'ExportStarted', message: 'Job j' } as const;
 const refused = {

@@ -5,10 +5,10 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { CliError } from '../../../../src/cli/cli-error.ts';
-import { publishLink } from '../../../../src/cli/folder/publish.ts';
-import type { Publishing } from '../../../../src/cli/folder/publisher.ts';
-import type { GitTargets } from '../../../../src/loop/ports.ts';
+import { CliError } from '#cli/cli-error.ts';
+import { publishLink } from '#cli/folder/publish.ts';
+import type { Publishing } from '#cli/folder/publisher.ts';
+import type { GitTargets } from '#loop/ports.ts';
 import { outputName, Simulation } from '../../../simulation/simulation.ts';
 import { folderFor, startRun } from './run-environment.ts';
 

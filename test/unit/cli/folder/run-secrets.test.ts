@@ -5,8 +5,8 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { readManifest } from '../../../../src/cli/folder/manifest.ts';
-import { holdSecrets, keySourceOf, type SecretFile } from '../../../../src/cli/folder/run-secrets.ts';
+import { readManifest } from '#cli/folder/manifest.ts';
+import { holdSecrets, keySourceOf, type SecretFile } from '#cli/folder/run-secrets.ts';
 
 const text = `apiVersion: staticexport.dev/v1alpha1
 kind: StaticExport

@@ -4,12 +4,12 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { test } from 'node:test';
-import { oddAnswer } from '../../../../src/bundle/refusal.ts';
-import { describeKeyPrefix } from '../../../../src/cli/api-key.ts';
-import { createPlainLog } from '../../../../src/cli/folder/plain-log.ts';
-import { inRunWords, operatorWords } from '../../../../src/cli/folder/run-words.ts';
-import { reconcilingReasons, stalledReasons, targetReasons } from '../../../../src/staticexport/reasons.ts';
-import { ClusterError } from '../../../../src/wire/cluster-error.ts';
+import { oddAnswer } from '#bundle/refusal.ts';
+import { describeKeyPrefix } from '#cli/api-key.ts';
+import { createPlainLog } from '#cli/folder/plain-log.ts';
+import { inRunWords, operatorWords } from '#cli/folder/run-words.ts';
+import { reconcilingReasons, stalledReasons, targetReasons } from '#staticexport/reasons.ts';
+import { ClusterError } from '#wire/cluster-error.ts';
 
 const file = { name: 'export-api', isFile: true };
 

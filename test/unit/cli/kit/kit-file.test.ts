@@ -5,10 +5,10 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { openKit, partName } from '../../../../src/cli/kit/kit-file.ts';
-import { writeKit } from '../../../../src/cli/kit/kit-output.ts';
-import { frameKit } from '../../../../src/mirror/kit/kit-frame.ts';
-import type { NewKit } from '../../../../src/mirror/kit/kit-writer.ts';
+import { openKit, partName } from '#cli/kit/kit-file.ts';
+import { writeKit } from '#cli/kit/kit-output.ts';
+import { frameKit } from '#mirror/kit/kit-frame.ts';
+import type { NewKit } from '#mirror/kit/kit-writer.ts';
 import * as fc from '../../../support/properties.ts';
 
 const never = new AbortController().signal;

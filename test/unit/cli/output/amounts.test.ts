@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { counted, sizeWords } from '../../../../src/cli/output/amounts.ts';
+import { counted, sizeWords } from '#cli/output/amounts.ts';
 
 test('one is singular, and everything else is plural', () => {
   assert.deepEqual(

@@ -6,13 +6,7 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSyn
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import {
-  isUnfinished,
-  newPartialName,
-  notWritten,
-  oldName,
-  writeWhole,
-} from '../../../../src/cli/output/destination.ts';
+import { isUnfinished, newPartialName, notWritten, oldName, writeWhole } from '#cli/output/destination.ts';
 
 function folderFor(t: TestContext): string {
   const folder = mkdtempSync(join(tmpdir(), 'destination-'));

@@ -5,19 +5,12 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import type { CommandResult } from '../../../../src/cli/context.ts';
-import {
-  about,
-  failedCheck,
-  findingsOfChecks,
-  passed,
-  skipped,
-  warned,
-} from '../../../../src/cli/doctor/check.ts';
-import { findingsOf, findingsText } from '../../../../src/cli/output/findings.ts';
-import { createReport } from '../../../../src/cli/output/report.ts';
-import { systemClock } from '../../../../src/runtime/clock.ts';
-import { systemRandom } from '../../../../src/runtime/random.ts';
+import type { CommandResult } from '#cli/context.ts';
+import { about, failedCheck, findingsOfChecks, passed, skipped, warned } from '#cli/doctor/check.ts';
+import { findingsOf, findingsText } from '#cli/output/findings.ts';
+import { createReport } from '#cli/output/report.ts';
+import { systemClock } from '#runtime/clock.ts';
+import { systemRandom } from '#runtime/random.ts';
 
 const checks = [
   passed('NodeVersion', 'Node is new enough.'),

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { drawTree, wrapText } from '../../../../src/cli/output/layout.ts';
+import { drawTree, wrapText } from '#cli/output/layout.ts';
 
 const leaf = (text: string) => ({ text, children: [] });
 

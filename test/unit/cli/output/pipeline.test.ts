@@ -3,13 +3,13 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { parse } from 'yaml';
-import { formatResult } from '../../../../src/cli/output/format.ts';
-import { annotation, outputEntries, summaryText } from '../../../../src/cli/output/github-workflow.ts';
-import { dotenvText } from '../../../../src/cli/output/gitlab-log.ts';
-import { detectPipeline, outputsOf } from '../../../../src/cli/output/pipeline.ts';
-import { createProgress } from '../../../../src/cli/output/progress.ts';
-import { usageText, warningLine } from '../../../../src/cli/output/report.ts';
-import { printable } from '../../../../src/wire/printable-text.ts';
+import { formatResult } from '#cli/output/format.ts';
+import { annotation, outputEntries, summaryText } from '#cli/output/github-workflow.ts';
+import { dotenvText } from '#cli/output/gitlab-log.ts';
+import { detectPipeline, outputsOf } from '#cli/output/pipeline.ts';
+import { createProgress } from '#cli/output/progress.ts';
+import { usageText, warningLine } from '#cli/output/report.ts';
+import { printable } from '#wire/printable-text.ts';
 import * as fc from '../../../support/properties.ts';
 
 /** Text that tries to be a command, another line, a cell or a tag. */

@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Pipeline } from '../../../../src/cli/output/pipeline.ts';
-import { createProgress } from '../../../../src/cli/output/progress.ts';
+import type { Pipeline } from '#cli/output/pipeline.ts';
+import { createProgress } from '#cli/output/progress.ts';
 import { virtualClock } from '../../../support/virtual-clock.ts';
 
 /** Back to the start of the line, and all of it removed. */

@@ -3,12 +3,12 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { stripVTControlCharacters } from 'node:util';
-import { paintOf, paintOfExported } from '../../../../src/cli/cluster/summary.ts';
-import { checkBlocks, warned } from '../../../../src/cli/doctor/check.ts';
-import { relativeTime, withRelativeTimes } from '../../../../src/cli/output/amounts.ts';
-import { formatFailure, formatResult } from '../../../../src/cli/output/format.ts';
-import { columnsOf, marked, painted, type Screen } from '../../../../src/cli/output/paint.ts';
-import { createProgress } from '../../../../src/cli/output/progress.ts';
+import { paintOf, paintOfExported } from '#cli/cluster/summary.ts';
+import { checkBlocks, warned } from '#cli/doctor/check.ts';
+import { relativeTime, withRelativeTimes } from '#cli/output/amounts.ts';
+import { formatFailure, formatResult } from '#cli/output/format.ts';
+import { columnsOf, marked, painted, type Screen } from '#cli/output/paint.ts';
+import { createProgress } from '#cli/output/progress.ts';
 import {
   type Block,
   markedLine,
@@ -17,7 +17,7 @@ import {
   renderBlocks,
   screenOf,
   stepBlocks,
-} from '../../../../src/cli/output/screen.ts';
+} from '#cli/output/screen.ts';
 import * as fc from '../../../support/properties.ts';
 import { virtualClock } from '../../../support/virtual-clock.ts';
 

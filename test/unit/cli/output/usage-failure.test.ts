@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { askedFormat } from '../../../../src/cli/output/usage-failure.ts';
+import { askedFormat } from '#cli/output/usage-failure.ts';
 
 for (const [args, variable, format] of [
   [['get', '-o', 'json', '--nope'], undefined, 'json'],

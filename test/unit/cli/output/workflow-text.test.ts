@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { withoutWorkflowCommand } from '../../../../src/cli/output/workflow-text.ts';
+import { withoutWorkflowCommand } from '#cli/output/workflow-text.ts';
 
 test('what a runner takes for a command is broken, and other text stays', () => {
   const rows = [

@@ -4,9 +4,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type DefaultTreeAdapterTypes, parse } from 'parse5';
-import { htmlReport } from '../../../../src/conversations/gaps/html.ts';
-import { code, markdownReport } from '../../../../src/conversations/gaps/markdown.ts';
-import type { GapReport } from '../../../../src/conversations/gaps/report-schema.ts';
+import { htmlReport } from '#conversations/gaps/html.ts';
+import { code, markdownReport } from '#conversations/gaps/markdown.ts';
+import type { GapReport } from '#conversations/gaps/report-schema.ts';
 import * as fc from '../../../support/properties.ts';
 import { reportOf, site, times, turn } from './sample-report.ts';
 

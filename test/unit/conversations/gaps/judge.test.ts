@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Outcomes } from '../../../../src/conversations/gaps/counts.ts';
+import type { Outcomes } from '#conversations/gaps/counts.ts';
 import {
   type GapMemory,
   type GapState,
@@ -10,7 +10,7 @@ import {
   isGap,
   judgeGap,
   upperBound,
-} from '../../../../src/conversations/gaps/judge.ts';
+} from '#conversations/gaps/judge.ts';
 import * as fc from '../../../support/properties.ts';
 
 /** `unanswered/turns`. */

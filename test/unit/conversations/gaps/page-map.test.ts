@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createPageMap } from '../../../../src/conversations/gaps/page-map.ts';
+import { createPageMap } from '#conversations/gaps/page-map.ts';
 import * as fc from '../../../support/properties.ts';
 
 const hash = 'a'.repeat(64);

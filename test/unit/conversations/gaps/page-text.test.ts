@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { pageTextHash } from '../../../../src/conversations/gaps/page-text.ts';
+import { pageTextHash } from '#conversations/gaps/page-text.ts';
 import * as fc from '../../../support/properties.ts';
 
 const pageOf = ({

@@ -2,11 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import {
-  createQuestionClusters,
-  type QuestionClusters,
-} from '../../../../src/conversations/gaps/question-clusters.ts';
-import { questionWords, wordsName } from '../../../../src/conversations/gaps/question-words.ts';
+import { createQuestionClusters, type QuestionClusters } from '#conversations/gaps/question-clusters.ts';
+import { questionWords, wordsName } from '#conversations/gaps/question-words.ts';
 import * as fc from '../../../support/properties.ts';
 import { type LabelledQuestion, qualityOf, readLabelled, shuffled } from './labelled-questions.ts';
 

@@ -3,10 +3,10 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { csvReport } from '../../../../src/conversations/gaps/csv-report.ts';
-import { htmlReport } from '../../../../src/conversations/gaps/html.ts';
-import { markdownReport } from '../../../../src/conversations/gaps/markdown.ts';
-import { type GapReport, parseReport, reportKind } from '../../../../src/conversations/gaps/report-schema.ts';
+import { csvReport } from '#conversations/gaps/csv-report.ts';
+import { htmlReport } from '#conversations/gaps/html.ts';
+import { markdownReport } from '#conversations/gaps/markdown.ts';
+import { type GapReport, parseReport, reportKind } from '#conversations/gaps/report-schema.ts';
 import { reportOf, site, times, turn } from './sample-report.ts';
 
 const unanswered = (fields: Parameters<typeof turn>[0] = {}) =>

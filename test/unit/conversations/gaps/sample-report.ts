@@ -1,11 +1,11 @@
 // A report made of turns that a test names in a few words. Owns the defaults; a test states what differs.
 
-import { createPageMap, type PageMap } from '../../../../src/conversations/gaps/page-map.ts';
-import { pageTextHash } from '../../../../src/conversations/gaps/page-text.ts';
-import { createGapsReport, missingPages, versionsOf } from '../../../../src/conversations/gaps/report.ts';
-import { type GapReport, unpackWords } from '../../../../src/conversations/gaps/report-schema.ts';
-import { createSurvey, type SurveyedTurn } from '../../../../src/conversations/gaps/survey.ts';
-import { addVersion } from '../../../../src/conversations/gaps/versions.ts';
+import { createPageMap, type PageMap } from '#conversations/gaps/page-map.ts';
+import { pageTextHash } from '#conversations/gaps/page-text.ts';
+import { createGapsReport, missingPages, versionsOf } from '#conversations/gaps/report.ts';
+import { type GapReport, unpackWords } from '#conversations/gaps/report-schema.ts';
+import { createSurvey, type SurveyedTurn } from '#conversations/gaps/survey.ts';
+import { addVersion } from '#conversations/gaps/versions.ts';
 
 export const site = 'https://docs.example.com';
 

@@ -2,12 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import {
-  addVersion,
-  changesOf,
-  type SiteVersion,
-  versionAt,
-} from '../../../../src/conversations/gaps/versions.ts';
+import { addVersion, changesOf, type SiteVersion, versionAt } from '#conversations/gaps/versions.ts';
 
 const digest = (letter: string): string => letter.repeat(64);
 const seen = (version: string, pages: Readonly<Record<string, string>>, publishedAt?: number) => ({

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { cellOf, csv, plainText } from '../../../../src/conversations/sinks/csv.ts';
+import { cellOf, csv, plainText } from '#conversations/sinks/csv.ts';
 import { readCsv } from '../../../support/csv-reader.ts';
 import * as fc from '../../../support/properties.ts';
 import { sampleTurn } from '../../../support/sample-turn.ts';

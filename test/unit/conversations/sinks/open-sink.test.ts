@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { checkPlace } from '../../../../src/conversations/sinks/open-sink.ts';
+import { checkPlace } from '#conversations/sinks/open-sink.ts';
 
 for (const [format, to] of [
   ['ndjson', 'turns'],

@@ -2,13 +2,9 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import {
-  readSelectedFields,
-  singerCatalog,
-  singerSchema,
-} from '../../../../src/conversations/sinks/singer-catalog.ts';
-import { readSingerState, singerSink } from '../../../../src/conversations/sinks/singer-sink.ts';
-import { turnSchema } from '../../../../src/conversations/turn.ts';
+import { readSelectedFields, singerCatalog, singerSchema } from '#conversations/sinks/singer-catalog.ts';
+import { readSingerState, singerSink } from '#conversations/sinks/singer-sink.ts';
+import { turnSchema } from '#conversations/turn.ts';
 import { sampleTurn } from '../../../support/sample-turn.ts';
 
 const bookmark = { windows: [{ from: 0, until: 1000, readAt: null }], stepMs: 7_200_000, cycle: 2000 };

@@ -6,17 +6,17 @@ import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import type { PartLedger } from '../../../../src/conversations/sink.ts';
-import { readParquet } from '../../../../src/conversations/sinks/parquet-file.ts';
-import { parquetSink } from '../../../../src/conversations/sinks/parquet-sink.ts';
+import type { PartLedger } from '#conversations/sink.ts';
+import { readParquet } from '#conversations/sinks/parquet-file.ts';
+import { parquetSink } from '#conversations/sinks/parquet-sink.ts';
 import {
   bucketPartitions,
   folderPartitions,
   type PartitionStore,
   rewritePartition,
-} from '../../../../src/conversations/sinks/partition-store.ts';
-import type { Turn } from '../../../../src/conversations/turn.ts';
-import { PublishableError } from '../../../../src/wire/publishable-error.ts';
+} from '#conversations/sinks/partition-store.ts';
+import type { Turn } from '#conversations/turn.ts';
+import { PublishableError } from '#wire/publishable-error.ts';
 import { memoryBucket } from '../../../support/memory-bucket.ts';
 import { sampleTurn } from '../../../support/sample-turn.ts';
 

@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
 import { type TestContext, test } from 'node:test';
-import { webhookSink } from '../../../../src/conversations/sinks/webhook-sink.ts';
-import { readWebhookSecret } from '../../../../src/wire/webhook-signature.ts';
+import { webhookSink } from '#conversations/sinks/webhook-sink.ts';
+import { readWebhookSecret } from '#wire/webhook-signature.ts';
 import { leapingClock } from '../../../support/conversation-model.ts';
 import { startHookReceiver } from '../../../support/hook-receiver.ts';
 import { openAgent } from '../../../support/open-agent.ts';

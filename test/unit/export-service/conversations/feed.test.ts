@@ -6,10 +6,10 @@ import { appendFileSync, mkdtempSync, renameSync, rmSync, truncateSync, writeFil
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { feedConversations } from '../../../../src/export-service/conversations/feed.ts';
-import { createConversationStore } from '../../../../src/export-service/conversations/store.ts';
-import { type Clock, systemClock } from '../../../../src/runtime/clock.ts';
-import { silentLogger } from '../../../../src/runtime/logger.ts';
+import { feedConversations } from '#export-service/conversations/feed.ts';
+import { createConversationStore } from '#export-service/conversations/store.ts';
+import { type Clock, systemClock } from '#runtime/clock.ts';
+import { silentLogger } from '#runtime/logger.ts';
 
 const program = new URL('../../../../src/bin/conversations-worker.ts', import.meta.url);
 

@@ -6,8 +6,8 @@ import { open } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import { readConversations } from '../../../../src/export-service/conversations/file-lines.ts';
-import { PublishableError } from '../../../../src/wire/publishable-error.ts';
+import { readConversations } from '#export-service/conversations/file-lines.ts';
+import { PublishableError } from '#wire/publishable-error.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'conversation-file-'));
 after(() => rmSync(folder, { recursive: true }));

@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { ApiRefusal } from '../../../../src/export-service/api-refusal.ts';
-import { readListingQuery } from '../../../../src/export-service/conversations/listing-query.ts';
+import { ApiRefusal } from '#export-service/api-refusal.ts';
+import { readListingQuery } from '#export-service/conversations/listing-query.ts';
 import * as fc from '../../../support/properties.ts';
 
 const dateBound = (text: string): number | undefined =>

@@ -6,11 +6,11 @@ import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import { type ConversationDocument, ulidPattern } from '../../../../src/export-api/contract.ts';
-import { cursorOf, type StoredConversation } from '../../../../src/export-service/conversations/cursor.ts';
-import { buildIndex } from '../../../../src/export-service/conversations/index-task.ts';
-import { createConversationStore, pageQuery } from '../../../../src/export-service/conversations/store.ts';
-import { openSqlite } from '../../../../src/export-service/store/database.ts';
+import { type ConversationDocument, ulidPattern } from '#export-api/contract.ts';
+import { cursorOf, type StoredConversation } from '#export-service/conversations/cursor.ts';
+import { buildIndex } from '#export-service/conversations/index-task.ts';
+import { createConversationStore, pageQuery } from '#export-service/conversations/store.ts';
+import { openSqlite } from '#export-service/store/database.ts';
 import * as fc from '../../../support/properties.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'conversations-'));

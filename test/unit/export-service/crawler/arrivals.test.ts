@@ -2,11 +2,11 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createArrivals } from '../../../../src/export-service/crawler/arrivals.ts';
-import { type CrawlProgress, defaultCrawlLimits } from '../../../../src/export-service/crawler/contract.ts';
-import { createFrontier, type FetchOutcome } from '../../../../src/export-service/crawler/frontier.ts';
-import { noLinks } from '../../../../src/export-service/crawler/references/body-links.ts';
-import type { ReferenceUse } from '../../../../src/export-service/crawler/references/reference.ts';
+import { createArrivals } from '#export-service/crawler/arrivals.ts';
+import { type CrawlProgress, defaultCrawlLimits } from '#export-service/crawler/contract.ts';
+import { createFrontier, type FetchOutcome } from '#export-service/crawler/frontier.ts';
+import { noLinks } from '#export-service/crawler/references/body-links.ts';
+import type { ReferenceUse } from '#export-service/crawler/references/reference.ts';
 
 const link = (path: string, use: ReferenceUse = 'page') => ({
   address: { path, query: '' },

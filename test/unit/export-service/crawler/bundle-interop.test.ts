@@ -7,18 +7,13 @@ import { createReadStream, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { readArchive } from '../../../../src/bundle/archive/archive-reader.ts';
-import { createAssembly } from '../../../../src/bundle/archive/assembly.ts';
-import { readFilePath } from '../../../../src/bundle/archive/entry-path.ts';
-import { defaultLimits } from '../../../../src/bundle/limits.ts';
-import { createCountingSink } from '../../../../src/bundle/store/pack.ts';
-import { packSite } from '../../../../src/export-service/crawler/pack.ts';
-import {
-  createScope,
-  documentPath,
-  filePath,
-  locate,
-} from '../../../../src/export-service/crawler/site-scope.ts';
+import { readArchive } from '#bundle/archive/archive-reader.ts';
+import { createAssembly } from '#bundle/archive/assembly.ts';
+import { readFilePath } from '#bundle/archive/entry-path.ts';
+import { defaultLimits } from '#bundle/limits.ts';
+import { createCountingSink } from '#bundle/store/pack.ts';
+import { packSite } from '#export-service/crawler/pack.ts';
+import { createScope, documentPath, filePath, locate } from '#export-service/crawler/site-scope.ts';
 import * as traps from '../../../fixtures/sites/trap-site.ts';
 import * as fc from '../../../support/properties.ts';
 import { crawl, serveSite } from './site-server.ts';

@@ -5,9 +5,9 @@ import assert from 'node:assert/strict';
 import { lookup } from 'node:dns/promises';
 import { hostname } from 'node:os';
 import { type TestContext, test } from 'node:test';
-import { readHtmlReferences } from '../../../../src/export-service/crawler/references/html-references.ts';
-import { isInternalAddress } from '../../../../src/wire/address.ts';
-import { PublishableError } from '../../../../src/wire/publishable-error.ts';
+import { readHtmlReferences } from '#export-service/crawler/references/html-references.ts';
+import { isInternalAddress } from '#wire/address.ts';
+import { PublishableError } from '#wire/publishable-error.ts';
 import * as traps from '../../../fixtures/sites/trap-site.ts';
 import { crawl, pages, type SiteServer, serveSite, textsOf } from './site-server.ts';
 

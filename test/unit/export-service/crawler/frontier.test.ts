@@ -2,15 +2,11 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type CrawlLimits, defaultCrawlLimits } from '../../../../src/export-service/crawler/contract.ts';
-import {
-  createFrontier,
-  type FetchOutcome,
-  type Frontier,
-} from '../../../../src/export-service/crawler/frontier.ts';
-import type { BodyLink, BodyLinks } from '../../../../src/export-service/crawler/references/body-links.ts';
-import type { ReferenceUse } from '../../../../src/export-service/crawler/references/reference.ts';
-import type { Robots } from '../../../../src/export-service/crawler/robots.ts';
+import { type CrawlLimits, defaultCrawlLimits } from '#export-service/crawler/contract.ts';
+import { createFrontier, type FetchOutcome, type Frontier } from '#export-service/crawler/frontier.ts';
+import type { BodyLink, BodyLinks } from '#export-service/crawler/references/body-links.ts';
+import type { ReferenceUse } from '#export-service/crawler/references/reference.ts';
+import type { Robots } from '#export-service/crawler/robots.ts';
 import * as fc from '../../../support/properties.ts';
 
 const openRobots: Robots = { isAllowed: ({ path }) => !path.startsWith('/no'), sitemaps: [] };

@@ -17,8 +17,8 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { type TestContext, test } from 'node:test';
 import { gunzipSync } from 'node:zlib';
-import type { CrawledFile } from '../../../../src/export-service/crawler/contract.ts';
-import { packSite } from '../../../../src/export-service/crawler/pack.ts';
+import type { CrawledFile } from '#export-service/crawler/contract.ts';
+import { packSite } from '#export-service/crawler/pack.ts';
 import * as fc from '../../../support/properties.ts';
 
 const never = new AbortController().signal;

@@ -9,12 +9,12 @@ import {
   type BodyLinks,
   readableBytes,
   readLinks,
-} from '../../../../src/export-service/crawler/references/body-links.ts';
-import { readHtmlReferences } from '../../../../src/export-service/crawler/references/html-references.ts';
-import { readPayload } from '../../../../src/export-service/crawler/references/next-payload.ts';
-import { maxReferences } from '../../../../src/export-service/crawler/references/reference.ts';
-import { createScope, locate } from '../../../../src/export-service/crawler/site-scope.ts';
-import { readSitemap } from '../../../../src/export-service/crawler/sitemap.ts';
+} from '#export-service/crawler/references/body-links.ts';
+import { readHtmlReferences } from '#export-service/crawler/references/html-references.ts';
+import { readPayload } from '#export-service/crawler/references/next-payload.ts';
+import { maxReferences } from '#export-service/crawler/references/reference.ts';
+import { createScope, locate } from '#export-service/crawler/site-scope.ts';
+import { readSitemap } from '#export-service/crawler/sitemap.ts';
 import * as fc from '../../../support/properties.ts';
 import { runToItsEnd } from '../../../support/watchdog.ts';
 import { crawl, pages, serveSite } from './site-server.ts';

@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import robotsParser from 'robots-parser';
-import { readRobots } from '../../../../src/export-service/crawler/robots.ts';
-import { createScope } from '../../../../src/export-service/crawler/site-scope.ts';
+import { readRobots } from '#export-service/crawler/robots.ts';
+import { createScope } from '#export-service/crawler/site-scope.ts';
 import * as fc from '../../../support/properties.ts';
 import { runToItsEnd } from '../../../support/watchdog.ts';
 

@@ -9,7 +9,7 @@ import {
   filePath,
   locate,
   originUrl,
-} from '../../../../src/export-service/crawler/site-scope.ts';
+} from '#export-service/crawler/site-scope.ts';
 import * as fc from '../../../support/properties.ts';
 
 const scope = createScope('Docs.Example.com', new URL('http://127.0.0.1:4000/'));

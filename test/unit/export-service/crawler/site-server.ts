@@ -12,10 +12,10 @@ import {
   type CrawlRequest,
   type CrawlResult,
   defaultCrawlLimits,
-} from '../../../../src/export-service/crawler/contract.ts';
-import { crawlSite } from '../../../../src/export-service/crawler/crawl.ts';
-import type { Clock } from '../../../../src/runtime/clock.ts';
-import { silentLogger } from '../../../../src/runtime/logger.ts';
+} from '#export-service/crawler/contract.ts';
+import { crawlSite } from '#export-service/crawler/crawl.ts';
+import type { Clock } from '#runtime/clock.ts';
+import { silentLogger } from '#runtime/logger.ts';
 import { domain, type Served } from '../../../fixtures/sites/trap-site.ts';
 import { steppingClock } from './stepping-clock.ts';
 

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { gzipSync } from 'node:zlib';
-import { readLlmsText, readSitemap } from '../../../../src/export-service/crawler/sitemap.ts';
+import { readLlmsText, readSitemap } from '#export-service/crawler/sitemap.ts';
 import * as fc from '../../../support/properties.ts';
 
 const bytes = (text: string): Uint8Array => Buffer.from(text);

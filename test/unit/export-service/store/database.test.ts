@@ -5,9 +5,9 @@ import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import { loadLinkSecret, openJobDatabase } from '../../../../src/export-service/store/database.ts';
-import { createJobStore } from '../../../../src/export-service/store/jobs.ts';
-import { systemRandom } from '../../../../src/runtime/random.ts';
+import { loadLinkSecret, openJobDatabase } from '#export-service/store/database.ts';
+import { createJobStore } from '#export-service/store/jobs.ts';
+import { systemRandom } from '#runtime/random.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'database-'));
 after(() => rmSync(folder, { recursive: true }));

@@ -5,9 +5,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
-import { type Database, openJobDatabase } from '../../../../src/export-service/store/database.ts';
-import { createJobStore, type JobStore } from '../../../../src/export-service/store/jobs.ts';
-import { PublishableError } from '../../../../src/wire/publishable-error.ts';
+import { type Database, openJobDatabase } from '#export-service/store/database.ts';
+import { createJobStore, type JobStore } from '#export-service/store/jobs.ts';
+import { PublishableError } from '#wire/publishable-error.ts';
 
 let folder: string;
 let database: Database;

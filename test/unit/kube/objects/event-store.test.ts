@@ -2,10 +2,10 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createEventStore } from '../../../../src/kube/objects/event-store.ts';
-import type { Transport } from '../../../../src/kube/transport/transport.ts';
-import { ClusterError } from '../../../../src/wire/cluster-error.ts';
-import { printable } from '../../../../src/wire/printable-text.ts';
+import { createEventStore } from '#kube/objects/event-store.ts';
+import type { Transport } from '#kube/transport/transport.ts';
+import { ClusterError } from '#wire/cluster-error.ts';
+import { printable } from '#wire/printable-text.ts';
 import * as fc from '../../../support/properties.ts';
 
 interface SentEvent {

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { isCostly, parseList, parseObject, splitList } from '../../../../src/kube/transport/bounded-json.ts';
+import { isCostly, parseList, parseObject, splitList } from '#kube/transport/bounded-json.ts';
 import * as fc from '../../../support/properties.ts';
 
 const members = (count: number): string =>

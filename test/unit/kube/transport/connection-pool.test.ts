@@ -4,8 +4,8 @@
 import assert from 'node:assert/strict';
 import { after, mock, test } from 'node:test';
 import { Agent } from 'undici';
-import { createPool } from '../../../../src/kube/transport/connection-pool.ts';
-import { createTransport } from '../../../../src/kube/transport/transport.ts';
+import { createPool } from '#kube/transport/connection-pool.ts';
+import { createTransport } from '#kube/transport/transport.ts';
 import { steppedClock } from '../../../support/stepped-clock.ts';
 import { get, json, never, startLoopbackServer } from '../loopback-server.ts';
 

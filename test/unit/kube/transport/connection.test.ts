@@ -6,11 +6,7 @@ import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { after, test } from 'node:test';
 import { rootCertificates } from 'node:tls';
-import {
-  ConnectionError,
-  openConnection,
-  readConnectionEnvironment,
-} from '../../../../src/kube/transport/connection.ts';
+import { ConnectionError, openConnection, readConnectionEnvironment } from '#kube/transport/connection.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'kubeconfig-'));
 after(() => rmSync(folder, { recursive: true }));

@@ -5,7 +5,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 import { test } from 'node:test';
-import { endPluginsOn } from '../../../../src/kube/transport/exec-plugin.ts';
+import { endPluginsOn } from '#kube/transport/exec-plugin.ts';
 
 const never = new AbortController().signal;
 /** As client-node does it: over when the process is, and its output is closed. */

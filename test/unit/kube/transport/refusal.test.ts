@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type ClusterRefusal, readRefusal } from '../../../../src/kube/transport/refusal.ts';
-import { type ObjectAddress, secrets, staticExports } from '../../../../src/kube/transport/resource-path.ts';
+import { type ClusterRefusal, readRefusal } from '#kube/transport/refusal.ts';
+import { type ObjectAddress, secrets, staticExports } from '#kube/transport/resource-path.ts';
 
 const now = Date.parse('2026-11-21T10:00:00Z');
 const secret: ObjectAddress = { resource: secrets, namespace: 'team-a', name: 'docs-bundle' };

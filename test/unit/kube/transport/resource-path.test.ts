@@ -10,7 +10,7 @@ import {
   secrets,
   serverVersion,
   staticExports,
-} from '../../../../src/kube/transport/resource-path.ts';
+} from '#kube/transport/resource-path.ts';
 
 const rows = [
   [{ resource: secrets, namespace: 'a', name: 'b' }, {}, '/api/v1/namespaces/a/secrets/b'],

@@ -2,13 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { UnansweredError } from '../../../../src/kube/transport/exchange.ts';
-import {
-  type CallProgress,
-  isWorthResending,
-  maxAttempts,
-  retryDelayMs,
-} from '../../../../src/kube/transport/retry.ts';
+import { UnansweredError } from '#kube/transport/exchange.ts';
+import { type CallProgress, isWorthResending, maxAttempts, retryDelayMs } from '#kube/transport/retry.ts';
 
 const waits: readonly (readonly [
   name: string,

@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { ConnectionError, type Credentials } from '../../../../src/kube/transport/connection.ts';
-import { shareCredentials } from '../../../../src/kube/transport/shared-credentials.ts';
+import { ConnectionError, type Credentials } from '#kube/transport/connection.ts';
+import { shareCredentials } from '#kube/transport/shared-credentials.ts';
 import { settle, steppedClock } from '../../../support/stepped-clock.ts';
 
 const never = new AbortController().signal;

@@ -5,14 +5,10 @@ import assert from 'node:assert/strict';
 import type { IncomingMessage } from 'node:http';
 import { pipeline, Readable } from 'node:stream';
 import { after, test } from 'node:test';
-import type { Connection } from '../../../../src/kube/transport/connection.ts';
-import {
-  type Call,
-  createTransport,
-  type TransportOptions,
-} from '../../../../src/kube/transport/transport.ts';
-import { systemClock } from '../../../../src/runtime/clock.ts';
-import { ClusterError } from '../../../../src/wire/cluster-error.ts';
+import type { Connection } from '#kube/transport/connection.ts';
+import { type Call, createTransport, type TransportOptions } from '#kube/transport/transport.ts';
+import { systemClock } from '#runtime/clock.ts';
+import { ClusterError } from '#wire/cluster-error.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { steppedClock } from '../../../support/stepped-clock.ts';
 import { get, isRefusal, json, never, startLoopbackServer } from '../loopback-server.ts';

@@ -7,10 +7,10 @@ import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { createServer } from 'node:net';
 import { after, beforeEach, test } from 'node:test';
-import type { Credentials } from '../../../../src/kube/transport/connection.ts';
-import { UnfinishedError } from '../../../../src/kube/transport/exchange.ts';
-import { createTransport, type TransportOptions } from '../../../../src/kube/transport/transport.ts';
-import { systemClock } from '../../../../src/runtime/clock.ts';
+import type { Credentials } from '#kube/transport/connection.ts';
+import { UnfinishedError } from '#kube/transport/exchange.ts';
+import { createTransport, type TransportOptions } from '#kube/transport/transport.ts';
+import { systemClock } from '#runtime/clock.ts';
 import { steppedClock } from '../../../support/stepped-clock.ts';
 import { get, isRefusal, json, never, startLoopbackServer } from '../loopback-server.ts';
 

@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { ObjectCache } from '../../../../src/kube/watch/object-cache.ts';
-import type { ObjectMeta, StaticExportObject } from '../../../../src/wire/cluster.ts';
+import { ObjectCache } from '#kube/watch/object-cache.ts';
+import type { ObjectMeta, StaticExportObject } from '#wire/cluster.ts';
 
 const object = (metadata: Partial<ObjectMeta> = {}, status: object = {}): StaticExportObject => ({
   metadata: {

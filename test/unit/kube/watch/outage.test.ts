@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Outage, troubleOf } from '../../../../src/kube/watch/outage.ts';
-import { ClusterError } from '../../../../src/wire/cluster-error.ts';
+import { Outage, troubleOf } from '#kube/watch/outage.ts';
+import { ClusterError } from '#wire/cluster-error.ts';
 
 function start() {
   const told: (string | undefined)[] = [];

@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { readWatchEvents, type WatchEvent } from '../../../../src/kube/watch/watch-stream.ts';
-import { ClusterError } from '../../../../src/wire/cluster-error.ts';
+import { readWatchEvents, type WatchEvent } from '#kube/watch/watch-stream.ts';
+import { ClusterError } from '#wire/cluster-error.ts';
 import * as fc from '../../../support/properties.ts';
 
 async function* chunksOf(bytes: Uint8Array, sizes: readonly number[]): AsyncGenerator<Uint8Array> {

@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { InspectionSlots, type Slot } from '../../../../src/loop/inspection/inspection-slots.ts';
+import { InspectionSlots, type Slot } from '#loop/inspection/inspection-slots.ts';
 import { resource, Simulation } from '../../../simulation/simulation.ts';
 import { virtualClock } from '../../../support/virtual-clock.ts';
 

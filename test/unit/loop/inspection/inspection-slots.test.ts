@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { InspectionSlots, type Slot } from '../../../../src/loop/inspection/inspection-slots.ts';
+import { InspectionSlots, type Slot } from '#loop/inspection/inspection-slots.ts';
 import * as fc from '../../../support/properties.ts';
 import { settle } from '../../../support/virtual-clock.ts';
 

@@ -3,9 +3,9 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { ReconcileContext } from '../../../../src/loop/context.ts';
-import { createMemory } from '../../../../src/loop/memory.ts';
-import { reconcile } from '../../../../src/loop/reconcile.ts';
+import type { ReconcileContext } from '#loop/context.ts';
+import { createMemory } from '#loop/memory.ts';
+import { reconcile } from '#loop/reconcile.ts';
 import { resource, Simulation } from '../../../simulation/simulation.ts';
 
 const minuteMs = 60_000;

@@ -3,11 +3,11 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type FoundMirrorAccess, findMirrorAccess } from '../../../../src/loop/inspection/mirror-access.ts';
-import type { MirrorPlace, Mirrors } from '../../../../src/loop/ports.ts';
-import { noMirrors } from '../../../../src/loop/ports.ts';
-import type { WantedMirror } from '../../../../src/staticexport/wanted-mirror.ts';
-import { ClusterError } from '../../../../src/wire/cluster-error.ts';
+import { type FoundMirrorAccess, findMirrorAccess } from '#loop/inspection/mirror-access.ts';
+import type { MirrorPlace, Mirrors } from '#loop/ports.ts';
+import { noMirrors } from '#loop/ports.ts';
+import type { WantedMirror } from '#staticexport/wanted-mirror.ts';
+import { ClusterError } from '#wire/cluster-error.ts';
 import { mirror } from '../../reconcile/cases/observations.ts';
 import { bytesOf, openRecorded, type Recorded } from '../recorded-simulation.ts';
 

@@ -3,14 +3,14 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { PublishedLink } from '../../../../src/bundle/published-bundle.ts';
-import { copyFailure, workOnMirror } from '../../../../src/loop/inspection/mirror-work.ts';
-import { dropMirrorWork, resourceId } from '../../../../src/loop/memory.ts';
-import { type Mirrors, noMirrors } from '../../../../src/loop/ports.ts';
-import type { Observation } from '../../../../src/reconcile/observation.ts';
-import type { ActionResult } from '../../../../src/reconcile/result.ts';
-import type { ObjectKey } from '../../../../src/wire/cluster.ts';
-import { PublishableError } from '../../../../src/wire/publishable-error.ts';
+import type { PublishedLink } from '#bundle/published-bundle.ts';
+import { copyFailure, workOnMirror } from '#loop/inspection/mirror-work.ts';
+import { dropMirrorWork, resourceId } from '#loop/memory.ts';
+import { type Mirrors, noMirrors } from '#loop/ports.ts';
+import type { Observation } from '#reconcile/observation.ts';
+import type { ActionResult } from '#reconcile/result.ts';
+import type { ObjectKey } from '#wire/cluster.ts';
+import { PublishableError } from '#wire/publishable-error.ts';
 import { resource } from '../../../simulation/simulation.ts';
 import { copied, linkless, ref, withStatus, withWanted } from '../../reconcile/cases/conditions.ts';
 import { active, at, calm, mirror, publishedLink, t0 } from '../../reconcile/cases/observations.ts';

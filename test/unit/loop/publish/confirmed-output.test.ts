@@ -2,11 +2,11 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { gather } from '../../../../src/loop/gather.ts';
-import { createMemory } from '../../../../src/loop/memory.ts';
-import { confirmOutput } from '../../../../src/loop/publish/confirmed-output.ts';
-import { parseStaticExport } from '../../../../src/staticexport/parse.ts';
-import type { StaticExportObject } from '../../../../src/wire/cluster.ts';
+import { gather } from '#loop/gather.ts';
+import { createMemory } from '#loop/memory.ts';
+import { confirmOutput } from '#loop/publish/confirmed-output.ts';
+import { parseStaticExport } from '#staticexport/parse.ts';
+import type { StaticExportObject } from '#wire/cluster.ts';
 import { publishedSimulation } from '../../../simulation/published-simulation.ts';
 import type { Simulation } from '../../../simulation/simulation.ts';
 

@@ -3,8 +3,8 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { TargetPlanner } from '../../../../src/loop/ports.ts';
-import { planTarget, type TargetPlan, type TargetTask } from '../../../../src/targets/target-plan.ts';
+import type { TargetPlanner } from '#loop/ports.ts';
+import { planTarget, type TargetPlan, type TargetTask } from '#targets/target-plan.ts';
 import { Simulation } from '../../../simulation/simulation.ts';
 
 const consent = { 'staticexport.dev/allow-from': 'docs/site' };

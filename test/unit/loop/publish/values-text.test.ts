@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parse } from 'yaml';
-import { formatValues, type ValuesGroup } from '../../../../src/loop/publish/values-text.ts';
+import { formatValues, type ValuesGroup } from '#loop/publish/values-text.ts';
 import { awkwardTexts, foreignTexts } from '../../../support/awkward-texts.ts';
 import * as fc from '../../../support/properties.ts';
 

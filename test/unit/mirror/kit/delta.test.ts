@@ -3,10 +3,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { zstdCompressSync, zstdDecompressSync } from 'node:zlib';
-import { defaultLimits } from '../../../../src/bundle/limits.ts';
-import { endOfRecords, formatRecord, largestPatched } from '../../../../src/mirror/kit/delta.ts';
-import { applyDelta } from '../../../../src/mirror/kit/delta-reader.ts';
-import { deltaBytes } from '../../../../src/mirror/kit/delta-writer.ts';
+import { defaultLimits } from '#bundle/limits.ts';
+import { endOfRecords, formatRecord, largestPatched } from '#mirror/kit/delta.ts';
+import { applyDelta } from '#mirror/kit/delta-reader.ts';
+import { deltaBytes } from '#mirror/kit/delta-writer.ts';
 import { type MemorySite, memoryBundle, memoryPack } from '../../../support/memory-bundle.ts';
 import * as fc from '../../../support/properties.ts';
 

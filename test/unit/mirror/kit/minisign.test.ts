@@ -6,8 +6,8 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import { parseVerifyKey, signBytes, verifyBytes } from '../../../../src/mirror/kit/minisign.ts';
-import { parseSignKey } from '../../../../src/mirror/kit/minisign-secret-key.ts';
+import { parseVerifyKey, signBytes, verifyBytes } from '#mirror/kit/minisign.ts';
+import { parseSignKey } from '#mirror/kit/minisign-secret-key.ts';
 import { maySkip } from '../../../support/may-skip.ts';
 import { encryptedKey, minisignKeys } from '../../../support/minisign-keys.ts';
 

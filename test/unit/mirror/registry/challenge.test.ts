@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { readChallenges } from '../../../../src/mirror/registry/challenge.ts';
+import { readChallenges } from '#mirror/registry/challenge.ts';
 import * as fc from '../../../support/properties.ts';
 
 const shown = (header: string): readonly unknown[] =>

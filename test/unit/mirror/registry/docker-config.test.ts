@@ -3,10 +3,10 @@
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { findCredentials } from '../../../../src/mirror/registry/docker-config.ts';
-import { readRegistryCredentials } from '../../../../src/mirror/registry/registry-credentials.ts';
-import { type RegistryRepository, readRepository } from '../../../../src/mirror/registry/repository.ts';
-import { PublishableError } from '../../../../src/wire/publishable-error.ts';
+import { findCredentials } from '#mirror/registry/docker-config.ts';
+import { readRegistryCredentials } from '#mirror/registry/registry-credentials.ts';
+import { type RegistryRepository, readRepository } from '#mirror/registry/repository.ts';
+import { PublishableError } from '#wire/publishable-error.ts';
 import * as fc from '../../../support/properties.ts';
 import { runToItsEnd } from '../../../support/watchdog.ts';
 

@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { afterEach, describe, test } from 'node:test';
-import type { RegistryCredentials } from '../../../../src/mirror/registry/docker-config.ts';
+import type { RegistryCredentials } from '#mirror/registry/docker-config.ts';
 import { createAuthority } from '../../../support/pki.ts';
 import type { StorageAnswer } from '../../../support/storage-server.ts';
 import {

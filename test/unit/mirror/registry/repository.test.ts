@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { apiUrlOf, isDigest, isTag, readRepository } from '../../../../src/mirror/registry/repository.ts';
+import { apiUrlOf, isDigest, isTag, readRepository } from '#mirror/registry/repository.ts';
 import * as fc from '../../../support/properties.ts';
 
 for (const [text, name, apiUrl] of [

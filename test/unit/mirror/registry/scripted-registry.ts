@@ -4,11 +4,11 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Carrier, Descriptor, OpenBytes } from '../../../../src/mirror/carrier.ts';
-import type { MirrorErrorCode } from '../../../../src/mirror/mirror-error.ts';
-import { openRegistry, type RegistryOptions } from '../../../../src/mirror/registry/registry-client.ts';
-import { type Clock, systemClock } from '../../../../src/runtime/clock.ts';
-import { PublishableError } from '../../../../src/wire/publishable-error.ts';
+import type { Carrier, Descriptor, OpenBytes } from '#mirror/carrier.ts';
+import type { MirrorErrorCode } from '#mirror/mirror-error.ts';
+import { openRegistry, type RegistryOptions } from '#mirror/registry/registry-client.ts';
+import { type Clock, systemClock } from '#runtime/clock.ts';
+import { PublishableError } from '#wire/publishable-error.ts';
 import { type Storage, type StorageAnswer, startStorage } from '../../../support/storage-server.ts';
 
 /** No message may hold it. */

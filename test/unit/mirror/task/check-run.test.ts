@@ -3,12 +3,12 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { defaultLimits } from '../../../../src/bundle/limits.ts';
-import { runPresenceCheck, runVerify } from '../../../../src/mirror/task/check-run.ts';
-import { runMirrorCopy } from '../../../../src/mirror/task/copy-run.ts';
-import type { LookTask } from '../../../../src/mirror/task/mirror-task.ts';
-import { claimPlace, ownerTag } from '../../../../src/mirror/task/owner-record.ts';
-import { PublishableError } from '../../../../src/wire/publishable-error.ts';
+import { defaultLimits } from '#bundle/limits.ts';
+import { runPresenceCheck, runVerify } from '#mirror/task/check-run.ts';
+import { runMirrorCopy } from '#mirror/task/copy-run.ts';
+import type { LookTask } from '#mirror/task/mirror-task.ts';
+import { claimPlace, ownerTag } from '#mirror/task/owner-record.ts';
+import { PublishableError } from '#wire/publishable-error.ts';
 import { createMemoryCarrier, type MemoryCarrier } from '../../../support/memory-carrier.ts';
 import { failsWith } from '../bundle-parts.ts';
 import { copyContext, place, site, taskBuilder } from './task-builder.ts';

@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { findName, withMirror } from '../../../../src/mirror/task/opened-mirror.ts';
-import { systemClock } from '../../../../src/runtime/clock.ts';
+import { findName, withMirror } from '#mirror/task/opened-mirror.ts';
+import { systemClock } from '#runtime/clock.ts';
 import { failsWith } from '../bundle-parts.ts';
 import { place } from './task-builder.ts';
 

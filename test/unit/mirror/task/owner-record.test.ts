@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { claimPlace, findOwner, ownerTag } from '../../../../src/mirror/task/owner-record.ts';
-import { PublishableError } from '../../../../src/wire/publishable-error.ts';
+import { claimPlace, findOwner, ownerTag } from '#mirror/task/owner-record.ts';
+import { PublishableError } from '#wire/publishable-error.ts';
 import { createMemoryCarrier } from '../../../support/memory-carrier.ts';
 import { failsWith } from '../bundle-parts.ts';
 

@@ -5,11 +5,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after } from 'node:test';
 import { pathToFileURL } from 'node:url';
-import { defaultLimits } from '../../../../src/bundle/limits.ts';
-import type { PrepareTask } from '../../../../src/bundle/prepare/preparation.ts';
-import type { CopyContext } from '../../../../src/mirror/task/copy-run.ts';
-import type { CopyReport, MirrorCopyTask, SentPlace } from '../../../../src/mirror/task/mirror-task.ts';
-import { systemClock } from '../../../../src/runtime/clock.ts';
+import { defaultLimits } from '#bundle/limits.ts';
+import type { PrepareTask } from '#bundle/prepare/preparation.ts';
+import type { CopyContext } from '#mirror/task/copy-run.ts';
+import type { CopyReport, MirrorCopyTask, SentPlace } from '#mirror/task/mirror-task.ts';
+import { systemClock } from '#runtime/clock.ts';
 import { type TarFiles, tarOf } from '../../../support/tar-builder.ts';
 
 export const site: TarFiles = {

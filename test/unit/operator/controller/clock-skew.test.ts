@@ -2,9 +2,9 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { ExportApi } from '../../../../src/export-api/answers.ts';
-import { watchSkew } from '../../../../src/operator/controller/clock-skew.ts';
-import { Link } from '../../../../src/wire/link.ts';
+import type { ExportApi } from '#export-api/answers.ts';
+import { watchSkew } from '#operator/controller/clock-skew.ts';
+import { Link } from '#wire/link.ts';
 import { steppedClock } from '../../../support/stepped-clock.ts';
 
 const never = new AbortController().signal;

@@ -3,8 +3,8 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { watchClockSteps } from '../../../../src/operator/controller/clock-steps.ts';
-import { WorkQueue } from '../../../../src/operator/queue/work-queue.ts';
+import { watchClockSteps } from '#operator/controller/clock-steps.ts';
+import { WorkQueue } from '#operator/queue/work-queue.ts';
 import { steppedClock } from '../../../support/stepped-clock.ts';
 
 function start() {

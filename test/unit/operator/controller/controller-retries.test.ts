@@ -3,8 +3,8 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { ReconcileRefused } from '../../../../src/loop/refused-reconcile.ts';
-import { ClusterError } from '../../../../src/wire/cluster-error.ts';
+import { ReconcileRefused } from '#loop/refused-reconcile.ts';
+import { ClusterError } from '#wire/cluster-error.ts';
 import { observed, outcome, start } from './controller-run.ts';
 
 test('failures back off exponentially up to five minutes, and a success resets them', async () => {

@@ -1,14 +1,14 @@
 // A controller over virtual time whose pass the test writes, with all that it tells: results, log, failed passes.
 
-import type { ReconcileOutcome, ReconcileReport } from '../../../../src/loop/context.ts';
+import type { ReconcileOutcome, ReconcileReport } from '#loop/context.ts';
 import {
   type ControllerOptions,
   type FailedReconcile,
   type ReconcileResult,
   runController,
-} from '../../../../src/operator/controller/controller.ts';
-import { WorkQueue } from '../../../../src/operator/queue/work-queue.ts';
-import type { Logger } from '../../../../src/runtime/logger.ts';
+} from '#operator/controller/controller.ts';
+import { WorkQueue } from '#operator/queue/work-queue.ts';
+import type { Logger } from '#runtime/logger.ts';
 import { steppedClock } from '../../../support/stepped-clock.ts';
 
 interface Line {

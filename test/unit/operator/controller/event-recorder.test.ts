@@ -2,11 +2,11 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { NewEvent } from '../../../../src/kube/objects/event-store.ts';
-import { createEventRecorder } from '../../../../src/operator/controller/event-recorder.ts';
-import { silentLogger } from '../../../../src/runtime/logger.ts';
-import type { EventNote, StaticExportObject } from '../../../../src/wire/cluster.ts';
-import { ClusterError } from '../../../../src/wire/cluster-error.ts';
+import type { NewEvent } from '#kube/objects/event-store.ts';
+import { createEventRecorder } from '#operator/controller/event-recorder.ts';
+import { silentLogger } from '#runtime/logger.ts';
+import type { EventNote, StaticExportObject } from '#wire/cluster.ts';
+import { ClusterError } from '#wire/cluster-error.ts';
 import { steppedClock } from '../../../support/stepped-clock.ts';
 
 const object = (name = 'docs'): StaticExportObject => ({

@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createReports } from '../../../../src/operator/controller/reports.ts';
-import { knownOf } from '../../../../src/operator/watch/known-resource.ts';
+import { createReports } from '#operator/controller/reports.ts';
+import { knownOf } from '#operator/watch/known-resource.ts';
 
 const metadata = { namespace: 'ns', name: 'docs', uid: 'u', resourceVersion: '1' };
 const stored = {

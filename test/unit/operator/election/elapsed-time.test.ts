@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createElapsedTime } from '../../../../src/operator/election/elapsed-time.ts';
+import { createElapsedTime } from '#operator/election/elapsed-time.ts';
 import * as fc from '../../../support/properties.ts';
 
 function start() {

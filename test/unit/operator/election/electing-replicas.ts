@@ -1,10 +1,10 @@
 // Contenders for a lease in memory, each behind a network of its own that fails as the test says, with clocks that
 // disagree, sleep and are set.
 
-import type { LeaseRecord, LeaseStore, StoredLease } from '../../../../src/kube/objects/lease-store.ts';
-import { type ElectionTimes, runElection } from '../../../../src/operator/election/election.ts';
-import { silentLogger } from '../../../../src/runtime/logger.ts';
-import { ClusterError } from '../../../../src/wire/cluster-error.ts';
+import type { LeaseRecord, LeaseStore, StoredLease } from '#kube/objects/lease-store.ts';
+import { type ElectionTimes, runElection } from '#operator/election/election.ts';
+import { silentLogger } from '#runtime/logger.ts';
+import { ClusterError } from '#wire/cluster-error.ts';
 import { type SteppedClock, steppedClock } from '../../../support/stepped-clock.ts';
 
 /** Of --lease-duration=15s, the default. */

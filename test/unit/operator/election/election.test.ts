@@ -4,7 +4,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { LeadershipLostError } from '../../../../src/operator/election/election.ts';
+import { LeadershipLostError } from '#operator/election/election.ts';
 import * as fc from '../../../support/properties.ts';
 import { settle, steppedClock } from '../../../support/stepped-clock.ts';
 import { Contender, defaultTimes, type Network, Server, world } from './electing-replicas.ts';

@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { selectInstance, selectorOf } from '../../../../src/operator/election/instance.ts';
-import type { Cluster } from '../../../../src/wire/cluster.ts';
+import { selectInstance, selectorOf } from '#operator/election/instance.ts';
+import type { Cluster } from '#wire/cluster.ts';
 
 const never = new AbortController().signal;
 const key = { namespace: 'ns', name: 'docs' };

@@ -3,11 +3,11 @@
 import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import { after, test } from 'node:test';
-import type { Connection } from '../../../../src/kube/transport/connection.ts';
-import { configMaps } from '../../../../src/kube/transport/resource-path.ts';
-import { type Call, createTransport } from '../../../../src/kube/transport/transport.ts';
-import { fenceWrites } from '../../../../src/operator/election/fence.ts';
-import { systemClock } from '../../../../src/runtime/clock.ts';
+import type { Connection } from '#kube/transport/connection.ts';
+import { configMaps } from '#kube/transport/resource-path.ts';
+import { type Call, createTransport } from '#kube/transport/transport.ts';
+import { fenceWrites } from '#operator/election/fence.ts';
+import { systemClock } from '#runtime/clock.ts';
 
 let isHeld = true;
 let isLostAtFirst = false;

@@ -4,10 +4,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import { Registry } from 'prom-client';
-import { CollectedGauge, type GaugeLine } from '../../../../src/operator/metrics/collected-gauge.ts';
-import { type Clock, systemClock } from '../../../../src/runtime/clock.ts';
-import { adminApp } from '../../../../src/runtime/http/admin-port.ts';
-import { listenHttp } from '../../../../src/runtime/http/http-listener.ts';
+import { CollectedGauge, type GaugeLine } from '#operator/metrics/collected-gauge.ts';
+import { type Clock, systemClock } from '#runtime/clock.ts';
+import { adminApp } from '#runtime/http/admin-port.ts';
+import { listenHttp } from '#runtime/http/http-listener.ts';
 import * as fc from '../../../support/properties.ts';
 
 function gaugeOf(read: () => Iterable<GaugeLine>, help = 'a gauge') {

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Registry } from 'prom-client';
-import { registerWatches, type WatchFigures } from '../../../../src/operator/metrics/watch-metrics.ts';
+import { registerWatches, type WatchFigures } from '#operator/metrics/watch-metrics.ts';
 
 const unheard: WatchFigures = {
   objects: 0,

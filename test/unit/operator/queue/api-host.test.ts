@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { apiHostOf, hostQueueOf } from '../../../../src/operator/queue/api-host.ts';
+import { apiHostOf, hostQueueOf } from '#operator/queue/api-host.ts';
 
 const baseUrl = (url: unknown) => ({ api: { baseUrl: url } });
 

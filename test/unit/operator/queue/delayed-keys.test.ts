@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { DelayedKeys } from '../../../../src/operator/queue/delayed-keys.ts';
+import { DelayedKeys } from '#operator/queue/delayed-keys.ts';
 import * as fc from '../../../support/properties.ts';
 import { steppedClock } from '../../../support/stepped-clock.ts';
 

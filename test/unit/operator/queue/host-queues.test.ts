@@ -9,7 +9,7 @@ import {
   priorities,
   type QueueSlots,
   type TakenKey,
-} from '../../../../src/operator/queue/host-queues.ts';
+} from '#operator/queue/host-queues.ts';
 import * as fc from '../../../support/properties.ts';
 
 /** Keys are named `<host>/<anything>`. */

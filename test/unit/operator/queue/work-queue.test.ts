@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { QueueSlots } from '../../../../src/operator/queue/host-queues.ts';
-import { longestDelayMs, WorkQueue } from '../../../../src/operator/queue/work-queue.ts';
+import type { QueueSlots } from '#operator/queue/host-queues.ts';
+import { longestDelayMs, WorkQueue } from '#operator/queue/work-queue.ts';
 import * as fc from '../../../support/properties.ts';
 import { settle, steppedClock } from '../../../support/stepped-clock.ts';
 

@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { WorkQueue } from '../../../../src/operator/queue/work-queue.ts';
-import { createFeed } from '../../../../src/operator/watch/feed.ts';
+import { WorkQueue } from '#operator/queue/work-queue.ts';
+import { createFeed } from '#operator/watch/feed.ts';
 import { steppedClock } from '../../../support/stepped-clock.ts';
 
 function start() {

@@ -3,14 +3,14 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { ObjectCache } from '../../../../src/kube/watch/object-cache.ts';
+import { ObjectCache } from '#kube/watch/object-cache.ts';
 import {
   type KnownResource,
   knownOf,
   linkRemainingMs,
   summarizeStatus,
-} from '../../../../src/operator/watch/known-resource.ts';
-import type { StaticExportObject } from '../../../../src/wire/cluster.ts';
+} from '#operator/watch/known-resource.ts';
+import type { StaticExportObject } from '#wire/cluster.ts';
 
 const stored = (annotations: Readonly<Record<string, string>>): StaticExportObject => ({
   metadata: {

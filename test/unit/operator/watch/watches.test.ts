@@ -3,11 +3,11 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Transport } from '../../../../src/kube/transport/transport.ts';
-import { readinessOf } from '../../../../src/operator/health.ts';
-import { createWatches } from '../../../../src/operator/watch/watches.ts';
-import type { Logger } from '../../../../src/runtime/logger.ts';
-import { ClusterError } from '../../../../src/wire/cluster-error.ts';
+import type { Transport } from '#kube/transport/transport.ts';
+import { readinessOf } from '#operator/health.ts';
+import { createWatches } from '#operator/watch/watches.ts';
+import type { Logger } from '#runtime/logger.ts';
+import { ClusterError } from '#wire/cluster-error.ts';
 import { steppedClock } from '../../../support/stepped-clock.ts';
 
 function start(namespaces: readonly string[], ...refused: readonly string[]) {

@@ -1,12 +1,12 @@
 // Observations for conditions, derived from the calm and the fresh one, and the conditions as short text.
 // Shared by the tests of conditions.
 
-import { adopt } from '../../../../src/reconcile/adopt.ts';
-import { classify } from '../../../../src/reconcile/classify.ts';
-import { mirrorPlaceName } from '../../../../src/reconcile/mirror.ts';
-import type { Observation } from '../../../../src/reconcile/observation.ts';
-import { statusOf } from '../../../../src/reconcile/status/status.ts';
-import type { Status, TargetStatus } from '../../../../src/staticexport/status-schema.ts';
+import { adopt } from '#reconcile/adopt.ts';
+import { classify } from '#reconcile/classify.ts';
+import { mirrorPlaceName } from '#reconcile/mirror.ts';
+import type { Observation } from '#reconcile/observation.ts';
+import { statusOf } from '#reconcile/status/status.ts';
+import type { Status, TargetStatus } from '#staticexport/status-schema.ts';
 import {
   active,
   at,

@@ -3,22 +3,22 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { adopt } from '../../../../src/reconcile/adopt.ts';
-import { choose } from '../../../../src/reconcile/choose.ts';
-import { classify } from '../../../../src/reconcile/classify.ts';
-import { mirrorPlaceName } from '../../../../src/reconcile/mirror.ts';
-import type { Observation } from '../../../../src/reconcile/observation.ts';
-import type { ActionResult } from '../../../../src/reconcile/result.ts';
+import { adopt } from '#reconcile/adopt.ts';
+import { choose } from '#reconcile/choose.ts';
+import { classify } from '#reconcile/classify.ts';
+import { mirrorPlaceName } from '#reconcile/mirror.ts';
+import type { Observation } from '#reconcile/observation.ts';
+import type { ActionResult } from '#reconcile/result.ts';
 import {
   linkBeside,
   settleCopied,
   settleCopyFailure,
   settleLooked,
   settleMirrorFailure,
-} from '../../../../src/reconcile/settle/mirrored.ts';
-import { outputRefused, settle } from '../../../../src/reconcile/settle/settle.ts';
-import { maxUnlisted, statusSchema } from '../../../../src/staticexport/status-schema.ts';
-import type { PublishableFailure } from '../../../../src/wire/publishable-error.ts';
+} from '#reconcile/settle/mirrored.ts';
+import { outputRefused, settle } from '#reconcile/settle/settle.ts';
+import { maxUnlisted, statusSchema } from '#staticexport/status-schema.ts';
+import type { PublishableFailure } from '#wire/publishable-error.ts';
 import {
   complete,
   copied,

@@ -2,9 +2,9 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { adopt } from '../../../../src/reconcile/adopt.ts';
-import type { Observation } from '../../../../src/reconcile/observation.ts';
-import { describeDetails } from '../../../../src/reconcile/status/reason-details.ts';
+import { adopt } from '#reconcile/adopt.ts';
+import type { Observation } from '#reconcile/observation.ts';
+import { describeDetails } from '#reconcile/status/reason-details.ts';
 import { at, calm, inputHash, published, publishedLink } from '../cases/observations.ts';
 
 const wanted = {

@@ -3,8 +3,8 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { text, toggle } from '../../../../src/runtime/flags/flag-kinds.ts';
-import { type ProgramDescription, readInvocation } from '../../../../src/runtime/flags/flags.ts';
+import { text, toggle } from '#runtime/flags/flag-kinds.ts';
+import { type ProgramDescription, readInvocation } from '#runtime/flags/flags.ts';
 
 const flags = { version: text.optional('The version to serve'), file: text.optional('A file') };
 const program: ProgramDescription<typeof flags> = {

@@ -11,8 +11,8 @@ import {
   positiveCount,
   sizeText,
   toggle,
-} from '../../../../src/runtime/flags/flag-kinds.ts';
-import { readInvocation } from '../../../../src/runtime/flags/flags.ts';
+} from '#runtime/flags/flag-kinds.ts';
+import { readInvocation } from '#runtime/flags/flags.ts';
 import * as fc from '../../../support/properties.ts';
 
 const program = {

@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { exportServiceProgram } from '../../../../src/export-service/program.ts';
-import { operatorProgram } from '../../../../src/operator/flags.ts';
+import { exportServiceProgram } from '#export-service/program.ts';
+import { operatorProgram } from '#operator/flags.ts';
 import {
   type Flags,
   flagName,
   type ProgramDescription,
   readInvocation,
   variableName,
-} from '../../../../src/runtime/flags/flags.ts';
-import { bundleServer } from '../../../../src/site/server-flags.ts';
-import { webhookReceiverProgram } from '../../../../src/webhook/program.ts';
+} from '#runtime/flags/flags.ts';
+import { bundleServer } from '#site/server-flags.ts';
+import { webhookReceiverProgram } from '#webhook/program.ts';
 
 testHelp(operatorProgram);
 testHelp(bundleServer);

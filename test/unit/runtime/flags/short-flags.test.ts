@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { text, toggle } from '../../../../src/runtime/flags/flag-kinds.ts';
-import { type ProgramDescription, readInvocation } from '../../../../src/runtime/flags/flags.ts';
+import { text, toggle } from '#runtime/flags/flag-kinds.ts';
+import { type ProgramDescription, readInvocation } from '#runtime/flags/flags.ts';
 
 const flags = {
   output: { ...text.withDefault('text', 'A format'), short: 'o' },

@@ -3,10 +3,10 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { test } from 'node:test';
 import { Counter, Gauge, Registry } from 'prom-client';
-import { type Clock, systemClock } from '../../../../src/runtime/clock.ts';
-import { adminApp } from '../../../../src/runtime/http/admin-port.ts';
-import { listenHttp } from '../../../../src/runtime/http/http-listener.ts';
-import { createLogger } from '../../../../src/runtime/logger.ts';
+import { type Clock, systemClock } from '#runtime/clock.ts';
+import { adminApp } from '#runtime/http/admin-port.ts';
+import { listenHttp } from '#runtime/http/http-listener.ts';
+import { createLogger } from '#runtime/logger.ts';
 
 test('probes, metrics and documents answer what is true at the moment', async () => {
   let missing: string | undefined = 'waiting for the first bundle';

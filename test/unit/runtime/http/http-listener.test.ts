@@ -8,11 +8,11 @@ import { text } from 'node:stream/consumers';
 import { test } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 import { z } from 'zod';
-import { type Clock, systemClock } from '../../../../src/runtime/clock.ts';
-import { keepAliveMs, listenHttp } from '../../../../src/runtime/http/http-listener.ts';
-import { cutStalledReader } from '../../../../src/runtime/http/stalled-reader.ts';
-import { createUnreadBytes } from '../../../../src/runtime/http/unread-bytes.ts';
-import { PublishableError } from '../../../../src/wire/publishable-error.ts';
+import { type Clock, systemClock } from '#runtime/clock.ts';
+import { keepAliveMs, listenHttp } from '#runtime/http/http-listener.ts';
+import { cutStalledReader } from '#runtime/http/stalled-reader.ts';
+import { createUnreadBytes } from '#runtime/http/unread-bytes.ts';
+import { PublishableError } from '#wire/publishable-error.ts';
 import { eventually } from '../../../support/eventually.ts';
 
 const local = { host: '127.0.0.1', port: 0 };

@@ -4,11 +4,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
 import { test } from 'node:test';
-import {
-  addQueues,
-  readSocketQueues,
-  socketMemoryFiles,
-} from '../../../../src/runtime/http/socket-memory.ts';
+import { addQueues, readSocketQueues, socketMemoryFiles } from '#runtime/http/socket-memory.ts';
 import { eventually } from '../../../support/eventually.ts';
 
 test('under cgroup v2 the line of sockets in the memory statistics is read, of the own group', () => {

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
 import { test } from 'node:test';
-import { type Clock, systemClock } from '../../../../src/runtime/clock.ts';
-import { cutAfter, cutWhenStalled } from '../../../../src/runtime/http/stalled-reader.ts';
+import { type Clock, systemClock } from '#runtime/clock.ts';
+import { cutAfter, cutWhenStalled } from '#runtime/http/stalled-reader.ts';
 import { eventually } from '../../../support/eventually.ts';
 
 const size = 64 * 1024 * 1024;

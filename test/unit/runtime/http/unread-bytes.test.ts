@@ -4,12 +4,8 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { after, before, test } from 'node:test';
-import { systemClock } from '../../../../src/runtime/clock.ts';
-import {
-  createUnreadBytes,
-  type UnreadBytesContext,
-  unreadLimit,
-} from '../../../../src/runtime/http/unread-bytes.ts';
+import { systemClock } from '#runtime/clock.ts';
+import { createUnreadBytes, type UnreadBytesContext, unreadLimit } from '#runtime/http/unread-bytes.ts';
 import { type VirtualClock, virtualClock } from '../../../support/virtual-clock.ts';
 
 const mib = 1024 * 1024;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { test } from 'node:test';
-import { growingPercent } from '../../../../src/runtime/v8/heap-growth.ts';
+import { growingPercent } from '#runtime/v8/heap-growth.ts';
 
 const smallHeap = new URL('../../../../src/runtime/v8/small-heap.ts', import.meta.url).href;
 const keepSmall = `await import(${JSON.stringify(smallHeap)});`;

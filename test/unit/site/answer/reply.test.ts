@@ -3,15 +3,11 @@
 import assert from 'node:assert/strict';
 import { validateHeaderValue } from 'node:http';
 import { test } from 'node:test';
-import { planReply, type Reply, type RequestFields, siteHeaders } from '../../../../src/site/answer/reply.ts';
-import {
-  buildRouteTable,
-  type FileRoute,
-  type RouteTable,
-} from '../../../../src/site/content/route-table.ts';
-import type { ContentEncoding } from '../../../../src/site/http/content-encoding.ts';
-import { variantTagOf } from '../../../../src/site/http/entity-tag.ts';
-import { readRequestPath } from '../../../../src/site/http/request-path.ts';
+import { planReply, type Reply, type RequestFields, siteHeaders } from '#site/answer/reply.ts';
+import { buildRouteTable, type FileRoute, type RouteTable } from '#site/content/route-table.ts';
+import type { ContentEncoding } from '#site/http/content-encoding.ts';
+import { variantTagOf } from '#site/http/entity-tag.ts';
+import { readRequestPath } from '#site/http/request-path.ts';
 import * as fc from '../../../support/properties.ts';
 import { bundleOf } from '../fixtures.ts';
 

@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { assetNaming, createAssetNames } from '../../../../src/site/content/asset-name.ts';
+import { assetNaming, createAssetNames } from '#site/content/asset-name.ts';
 
 const hashed = [
   'assets/app.BxYz12_Q.js',

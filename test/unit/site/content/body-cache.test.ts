@@ -8,7 +8,7 @@ import {
   type BodyPart,
   createBodyCache,
   defaultBodyBudget,
-} from '../../../../src/site/content/body-cache.ts';
+} from '#site/content/body-cache.ts';
 import * as fc from '../../../support/properties.ts';
 
 const mib = 1024 * 1024;

@@ -2,11 +2,11 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { noBytes } from '../../../../src/bundle/bundle-index.ts';
-import { notesOfContent } from '../../../../src/bundle/store/content-notes.ts';
-import { findContentWarnings, notesOfServed } from '../../../../src/site/content/content-warnings.ts';
-import { goLive, type LiveBundle } from '../../../../src/site/content/live-bundle.ts';
-import { buildRouteTable } from '../../../../src/site/content/route-table.ts';
+import { noBytes } from '#bundle/bundle-index.ts';
+import { notesOfContent } from '#bundle/store/content-notes.ts';
+import { findContentWarnings, notesOfServed } from '#site/content/content-warnings.ts';
+import { goLive, type LiveBundle } from '#site/content/live-bundle.ts';
+import { buildRouteTable } from '#site/content/route-table.ts';
 import { storedBundle } from '../fixtures.ts';
 
 function served(

@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { findMisplacedName } from '../../../../src/site/content/home-page.ts';
-import { goLive } from '../../../../src/site/content/live-bundle.ts';
+import { findMisplacedName } from '#site/content/home-page.ts';
+import { goLive } from '#site/content/live-bundle.ts';
 import { storedBundle } from '../fixtures.ts';
 
 const assets = { 'assets/app.js': 'x', 'assets/style.css': 'y' };

@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { goLive } from '../../../../src/site/content/live-bundle.ts';
-import { createLiveSite, mayBeLast, type ServedVersion } from '../../../../src/site/content/live-site.ts';
+import { goLive } from '#site/content/live-bundle.ts';
+import { createLiveSite, mayBeLast, type ServedVersion } from '#site/content/live-site.ts';
 import { type MemoryBundle, storedBundle } from '../fixtures.ts';
 
 const asset = (version: string): string => `assets/app.BxYz12_${version}.js`;

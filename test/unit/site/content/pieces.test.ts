@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createPieces } from '../../../../src/site/content/pieces.ts';
+import { createPieces } from '#site/content/pieces.ts';
 import { storedBundle } from '../fixtures.ts';
 
 const text = Array.from({ length: 4000 }, (_, at) => `${at} `).join('');

@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict';
 import { EventEmitter } from 'node:events';
 import { test } from 'node:test';
-import { bundleDamaged, createRunningCheck } from '../../../../src/bundle/store/pending-check.ts';
-import { isProvenInTime } from '../../../../src/site/content/proven-file.ts';
+import { bundleDamaged, createRunningCheck } from '#bundle/store/pending-check.ts';
+import { isProvenInTime } from '#site/content/proven-file.ts';
 import { storedBundle } from '../fixtures.ts';
 import { manualClock } from '../manual-clock.ts';
 

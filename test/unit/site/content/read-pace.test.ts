@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createReadPace } from '../../../../src/site/content/read-pace.ts';
+import { createReadPace } from '#site/content/read-pace.ts';
 
 function paceOver(): { readonly pace: ReturnType<typeof createReadPace>; pass(ms: number): void } {
   let nowMs = 1_000_000;

@@ -2,13 +2,13 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { noBytes } from '../../../../src/bundle/bundle-index.ts';
+import { noBytes } from '#bundle/bundle-index.ts';
 import {
   buildRouteTable,
   buildRouteTableInSlices,
   pathsPerSlice,
   type Route,
-} from '../../../../src/site/content/route-table.ts';
+} from '#site/content/route-table.ts';
 import * as fc from '../../../support/properties.ts';
 import { bundleOf } from '../fixtures.ts';
 

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createRoutesAhead } from '../../../../src/site/content/routes-ahead.ts';
+import { createRoutesAhead } from '#site/content/routes-ahead.ts';
 import { storedBundle } from '../fixtures.ts';
 
 const { index } = storedBundle({ 'a.html': 'one', 'b.html': 'two' });

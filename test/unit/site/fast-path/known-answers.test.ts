@@ -2,18 +2,18 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { systemClock } from '../../../../src/runtime/clock.ts';
-import { silentLogger } from '../../../../src/runtime/logger.ts';
-import type { FileBody } from '../../../../src/site/answer/body-at-once.ts';
-import { siteHeaders } from '../../../../src/site/answer/reply.ts';
-import type { SiteServing } from '../../../../src/site/answer/site-handler.ts';
-import { createBodyCache } from '../../../../src/site/content/body-cache.ts';
-import { goLive, type LiveBundle } from '../../../../src/site/content/live-bundle.ts';
-import { createLiveSite, type LiveSite, type SiteView } from '../../../../src/site/content/live-site.ts';
-import { createKnownAnswers, type KnownAnswers } from '../../../../src/site/fast-path/known-answers.ts';
-import { plainAnswerer } from '../../../../src/site/fast-path/plain-answer.ts';
-import type { AnswerPlainly } from '../../../../src/site/fast-path/plain-connections.ts';
-import { readPlainRequest } from '../../../../src/site/fast-path/plain-request.ts';
+import { systemClock } from '#runtime/clock.ts';
+import { silentLogger } from '#runtime/logger.ts';
+import type { FileBody } from '#site/answer/body-at-once.ts';
+import { siteHeaders } from '#site/answer/reply.ts';
+import type { SiteServing } from '#site/answer/site-handler.ts';
+import { createBodyCache } from '#site/content/body-cache.ts';
+import { goLive, type LiveBundle } from '#site/content/live-bundle.ts';
+import { createLiveSite, type LiveSite, type SiteView } from '#site/content/live-site.ts';
+import { createKnownAnswers, type KnownAnswers } from '#site/fast-path/known-answers.ts';
+import { plainAnswerer } from '#site/fast-path/plain-answer.ts';
+import type { AnswerPlainly } from '#site/fast-path/plain-connections.ts';
+import { readPlainRequest } from '#site/fast-path/plain-request.ts';
 import * as fc from '../../../support/properties.ts';
 import { storedBundle } from '../fixtures.ts';
 

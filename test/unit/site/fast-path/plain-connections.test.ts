@@ -2,14 +2,14 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { test } from 'node:test';
-import { type Clock, systemClock } from '../../../../src/runtime/clock.ts';
-import { type HttpListener, listenHttp } from '../../../../src/runtime/http/http-listener.ts';
-import type { HeldBytes } from '../../../../src/site/content/body-cache.ts';
+import { type Clock, systemClock } from '#runtime/clock.ts';
+import { type HttpListener, listenHttp } from '#runtime/http/http-listener.ts';
+import type { HeldBytes } from '#site/content/body-cache.ts';
 import {
   type AnswerPlainly,
   type PlainOptions,
   plainConnections,
-} from '../../../../src/site/fast-path/plain-connections.ts';
+} from '#site/fast-path/plain-connections.ts';
 import { eventually } from '../../../support/eventually.ts';
 
 const local = { host: '127.0.0.1', port: 0 };

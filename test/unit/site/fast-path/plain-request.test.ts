@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage } from 'node:http';
 import { Duplex } from 'node:stream';
 import { test } from 'node:test';
-import { longestPlainHead, readPlainRequest } from '../../../../src/site/fast-path/plain-request.ts';
+import { longestPlainHead, readPlainRequest } from '#site/fast-path/plain-request.ts';
 import * as fc from '../../../support/properties.ts';
 import { requestBytes } from '../request-bytes.ts';
 

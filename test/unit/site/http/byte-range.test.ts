@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type ByteRange, readByteRange } from '../../../../src/site/http/byte-range.ts';
+import { type ByteRange, readByteRange } from '#site/http/byte-range.ts';
 import * as fc from '../../../support/properties.ts';
 
 const whole: ByteRange = { kind: 'whole' };

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { acceptedForms, isWorthCompressing } from '../../../../src/site/http/content-encoding.ts';
+import { acceptedForms, isWorthCompressing } from '#site/http/content-encoding.ts';
 import * as fc from '../../../support/properties.ts';
 
 const rows: readonly (readonly [string | undefined, string])[] = [

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { contentTypeOf, isDocument } from '../../../../src/site/http/content-type.ts';
+import { contentTypeOf, isDocument } from '#site/http/content-type.ts';
 import * as fc from '../../../support/properties.ts';
 
 const rows: readonly (readonly [string, string])[] = [

@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { contentTypeOf } from '../../../../src/site/http/content-type.ts';
-import { namesCharset, typeOfText } from '../../../../src/site/http/declared-charset.ts';
+import { contentTypeOf } from '#site/http/content-type.ts';
+import { namesCharset, typeOfText } from '#site/http/declared-charset.ts';
 
 const latin1 = (text: string): Buffer => Buffer.from(text, 'latin1');
 const utf16 = Buffer.from('\ufeffa', 'utf16le');

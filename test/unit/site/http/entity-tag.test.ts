@@ -10,7 +10,7 @@ import {
   matchesStrongly,
   type SendableForms,
   variantTagOf,
-} from '../../../../src/site/http/entity-tag.ts';
+} from '#site/http/entity-tag.ts';
 import * as fc from '../../../support/properties.ts';
 
 const tag = entityTagOf('0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef');

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { isHostValue, isHostWellFormed } from '../../../../src/site/http/host-field.ts';
+import { isHostValue, isHostWellFormed } from '#site/http/host-field.ts';
 import * as fc from '../../../support/properties.ts';
 
 const values: readonly (readonly [string, boolean])[] = [

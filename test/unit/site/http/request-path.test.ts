@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { folderLocation, readBasePath, readRequestPath } from '../../../../src/site/http/request-path.ts';
+import { folderLocation, readBasePath, readRequestPath } from '#site/http/request-path.ts';
 import * as fc from '../../../support/properties.ts';
 
 const accepted: readonly (readonly [string, string, string])[] = [

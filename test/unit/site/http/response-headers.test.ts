@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { FlagValueError } from '../../../../src/runtime/flags/flag-kinds.ts';
-import { addedHeaders } from '../../../../src/site/http/response-headers.ts';
+import { FlagValueError } from '#runtime/flags/flag-kinds.ts';
+import { addedHeaders } from '#site/http/response-headers.ts';
 
 test('each is a name and a value, by flags or one a line', () => {
   const wanted = [

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createCopySlots } from '../../../../src/site/peers/peer-port.ts';
+import { createCopySlots } from '#site/peers/peer-port.ts';
 
 const isPeer = (address: string): boolean => address.startsWith('peer');
 const limits = { atOnce: 4, perAddress: 2 };

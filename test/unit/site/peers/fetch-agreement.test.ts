@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { PeerState, PeerStatus } from '../../../../src/bundle/peer/peer-request.ts';
-import { decideFetch, type FetchStep } from '../../../../src/site/peers/peers.ts';
+import type { PeerState, PeerStatus } from '#bundle/peer/peer-request.ts';
+import { decideFetch, type FetchStep } from '#site/peers/peers.ts';
 import * as fc from '../../../support/properties.ts';
 
 const word = (id: string, state: PeerState): PeerStatus => ({ id, state, receivedBytes: 0 });

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { readPeerName, resolvePeers, trackPeers } from '../../../../src/site/peers/peer-addresses.ts';
+import { readPeerName, resolvePeers, trackPeers } from '#site/peers/peer-addresses.ts';
 
 const accepted = {
   'docs-peers': { host: 'docs-peers', port: undefined },

@@ -7,12 +7,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { pathToFileURL } from 'node:url';
-import { refusal } from '../../../../src/bundle/refusal.ts';
-import { readInvocation } from '../../../../src/runtime/flags/flags.ts';
-import { bundleServer } from '../../../../src/site/server-flags.ts';
-import { nameFlag, openPreparation } from '../../../../src/site/source/link-source.ts';
-import { Link } from '../../../../src/wire/link.ts';
-import { PublishableError } from '../../../../src/wire/publishable-error.ts';
+import { refusal } from '#bundle/refusal.ts';
+import { readInvocation } from '#runtime/flags/flags.ts';
+import { bundleServer } from '#site/server-flags.ts';
+import { nameFlag, openPreparation } from '#site/source/link-source.ts';
+import { Link } from '#wire/link.ts';
+import { PublishableError } from '#wire/publishable-error.ts';
 import { makeArchive, makeSite } from '../../../integration/bundle-server/archive.ts';
 
 const nothingPublished = {

@@ -3,10 +3,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import pino from 'pino';
-import type { ServedBundle } from '../../../../src/bundle/published-bundle.ts';
-import { mirrorSource } from '../../../../src/site/source/mirror-source.ts';
-import { Link } from '../../../../src/wire/link.ts';
-import { PublishableError } from '../../../../src/wire/publishable-error.ts';
+import type { ServedBundle } from '#bundle/published-bundle.ts';
+import { mirrorSource } from '#site/source/mirror-source.ts';
+import { Link } from '#wire/link.ts';
+import { PublishableError } from '#wire/publishable-error.ts';
 
 const digest = 'a'.repeat(64);
 const ref = `oci://registry.example.com/docs@sha256:${'b'.repeat(64)}`;

@@ -2,13 +2,13 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type Logger, silentLogger } from '../../../../src/runtime/logger.ts';
+import { type Logger, silentLogger } from '#runtime/logger.ts';
 import {
   progressLogger,
   type SourceProgress,
   type SourceState,
   startingProgress,
-} from '../../../../src/site/source/source-progress.ts';
+} from '#site/source/source-progress.ts';
 
 const published = { version: 'v1', digest: 'd', jobId: 'j', issuedAt: undefined, expiresAt: undefined };
 const progress = (state: SourceState, change: Partial<SourceProgress> = {}): SourceProgress => ({

@@ -2,11 +2,11 @@
 
 import assert from 'node:assert/strict';
 import { beforeEach, test } from 'node:test';
-import { silentLogger } from '../../../../src/runtime/logger.ts';
-import { goLive } from '../../../../src/site/content/live-bundle.ts';
-import { createLiveSite, type LiveSite } from '../../../../src/site/content/live-site.ts';
-import { createRoutesAhead } from '../../../../src/site/content/routes-ahead.ts';
-import { createServedRecord, type ServedRecord } from '../../../../src/site/source/served-record.ts';
+import { silentLogger } from '#runtime/logger.ts';
+import { goLive } from '#site/content/live-bundle.ts';
+import { createLiveSite, type LiveSite } from '#site/content/live-site.ts';
+import { createRoutesAhead } from '#site/content/routes-ahead.ts';
+import { createServedRecord, type ServedRecord } from '#site/source/served-record.ts';
 import { storedBundle } from '../fixtures.ts';
 import { type ManualClock, manualClock } from '../manual-clock.ts';
 

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { ServedBundle } from '../../../../src/bundle/published-bundle.ts';
+import type { ServedBundle } from '#bundle/published-bundle.ts';
 import {
   type ContentName,
   decideSource,
@@ -13,8 +13,8 @@ import {
   type SourceDecision,
   type SourceInput,
   servedRefusalFactor,
-} from '../../../../src/site/source/source-decision.ts';
-import { Link } from '../../../../src/wire/link.ts';
+} from '#site/source/source-decision.ts';
+import { Link } from '#wire/link.ts';
 
 /** Monotonic. */
 const now = 86_400_000;

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { SourceDecision, SourceReading } from '../../../../src/site/source/source-decision.ts';
+import type { SourceDecision, SourceReading } from '#site/source/source-decision.ts';
 import {
   progressAfter,
   reasonOf,
@@ -11,8 +11,8 @@ import {
   sourceStates,
   startingProgress,
   stateOf,
-} from '../../../../src/site/source/source-progress.ts';
-import { Link } from '../../../../src/wire/link.ts';
+} from '#site/source/source-progress.ts';
+import { Link } from '#wire/link.ts';
 
 const at = 1_000;
 const link = Link.parse('https://storage.example.com/a?X-Amz-Signature=feedc0de') ?? assert.fail();

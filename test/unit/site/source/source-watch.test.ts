@@ -3,28 +3,24 @@
 
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, test } from 'node:test';
-import type { ServedBundle } from '../../../../src/bundle/published-bundle.ts';
-import { oddAnswer } from '../../../../src/bundle/refusal.ts';
-import {
-  bundleDamaged,
-  createRunningCheck,
-  type RunningCheck,
-} from '../../../../src/bundle/store/pending-check.ts';
-import type { BundleStore } from '../../../../src/bundle/store/store.ts';
-import { storeFull } from '../../../../src/bundle/store/store-fault.ts';
-import type { Activation } from '../../../../src/bundle/store/stored-bundle.ts';
-import { silentLogger } from '../../../../src/runtime/logger.ts';
-import { createLiveSite, type LiveSite } from '../../../../src/site/content/live-site.ts';
-import { pathsPerSlice } from '../../../../src/site/content/route-table.ts';
-import { createRoutesAhead } from '../../../../src/site/content/routes-ahead.ts';
-import type { Peers } from '../../../../src/site/peers/peers.ts';
-import { diskSource, peerSource, type WrittenBundle } from '../../../../src/site/source/bundle-source.ts';
-import { linkSource, type PrepareBundle } from '../../../../src/site/source/link-source.ts';
-import { createServedRecord } from '../../../../src/site/source/served-record.ts';
-import type { SourceReading } from '../../../../src/site/source/source-decision.ts';
-import { createSourceWatch, type SourceWatch } from '../../../../src/site/source/source-watch.ts';
-import { Link } from '../../../../src/wire/link.ts';
-import { PublishableError } from '../../../../src/wire/publishable-error.ts';
+import type { ServedBundle } from '#bundle/published-bundle.ts';
+import { oddAnswer } from '#bundle/refusal.ts';
+import { bundleDamaged, createRunningCheck, type RunningCheck } from '#bundle/store/pending-check.ts';
+import type { BundleStore } from '#bundle/store/store.ts';
+import { storeFull } from '#bundle/store/store-fault.ts';
+import type { Activation } from '#bundle/store/stored-bundle.ts';
+import { silentLogger } from '#runtime/logger.ts';
+import { createLiveSite, type LiveSite } from '#site/content/live-site.ts';
+import { pathsPerSlice } from '#site/content/route-table.ts';
+import { createRoutesAhead } from '#site/content/routes-ahead.ts';
+import type { Peers } from '#site/peers/peers.ts';
+import { diskSource, peerSource, type WrittenBundle } from '#site/source/bundle-source.ts';
+import { linkSource, type PrepareBundle } from '#site/source/link-source.ts';
+import { createServedRecord } from '#site/source/served-record.ts';
+import type { SourceReading } from '#site/source/source-decision.ts';
+import { createSourceWatch, type SourceWatch } from '#site/source/source-watch.ts';
+import { Link } from '#wire/link.ts';
+import { PublishableError } from '#wire/publishable-error.ts';
 import { readText } from '../../../support/store-builder.ts';
 import { type MemoryBundle, storedBundle } from '../fixtures.ts';
 import { type ManualClock, manualClock } from '../manual-clock.ts';

@@ -6,18 +6,14 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
-import { bundleFolder } from '../../../../src/bundle/store/store-layout.ts';
-import { systemClock } from '../../../../src/runtime/clock.ts';
-import { silentLogger } from '../../../../src/runtime/logger.ts';
-import { goLive, type LiveBundle } from '../../../../src/site/content/live-bundle.ts';
-import { createVariantNumbers, setVariant } from '../../../../src/site/content/variant-table.ts';
-import {
-  createVariantKeeper,
-  type MakeVariants,
-  type VariantKeeper,
-} from '../../../../src/site/variants/variant-keeper.ts';
-import type { PreparedVariants, VariantTask } from '../../../../src/site/variants/variant-task.ts';
-import { PublishableError } from '../../../../src/wire/publishable-error.ts';
+import { bundleFolder } from '#bundle/store/store-layout.ts';
+import { systemClock } from '#runtime/clock.ts';
+import { silentLogger } from '#runtime/logger.ts';
+import { goLive, type LiveBundle } from '#site/content/live-bundle.ts';
+import { createVariantNumbers, setVariant } from '#site/content/variant-table.ts';
+import { createVariantKeeper, type MakeVariants, type VariantKeeper } from '#site/variants/variant-keeper.ts';
+import type { PreparedVariants, VariantTask } from '#site/variants/variant-task.ts';
+import { PublishableError } from '#wire/publishable-error.ts';
 import { readText } from '../../../support/store-builder.ts';
 import { storedBundle } from '../fixtures.ts';
 

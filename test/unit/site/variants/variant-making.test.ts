@@ -8,18 +8,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
-import type { BundleIndex } from '../../../../src/bundle/bundle-index.ts';
-import { digestOf } from '../../../../src/bundle/store/digest.ts';
-import { formatIndex } from '../../../../src/bundle/store/index-document.ts';
-import { bundleFolder } from '../../../../src/bundle/store/store-layout.ts';
-import type { Clock } from '../../../../src/runtime/clock.ts';
-import { readVariantTable, type VariantTable } from '../../../../src/site/content/variant-table.ts';
-import { prepareVariants } from '../../../../src/site/variants/variant-making.ts';
-import {
-  type PreparedVariants,
-  type VariantTask,
-  variantPackName,
-} from '../../../../src/site/variants/variant-task.ts';
+import type { BundleIndex } from '#bundle/bundle-index.ts';
+import { digestOf } from '#bundle/store/digest.ts';
+import { formatIndex } from '#bundle/store/index-document.ts';
+import { bundleFolder } from '#bundle/store/store-layout.ts';
+import type { Clock } from '#runtime/clock.ts';
+import { readVariantTable, type VariantTable } from '#site/content/variant-table.ts';
+import { prepareVariants } from '#site/variants/variant-making.ts';
+import { type PreparedVariants, type VariantTask, variantPackName } from '#site/variants/variant-task.ts';
 import { putBundle } from '../../../support/store-builder.ts';
 import { bundleOf } from '../fixtures.ts';
 

@@ -7,8 +7,8 @@ import {
   type BodyLinks,
   bodyKind,
   readLinks,
-} from '../../../../../src/export-service/crawler/references/body-links.ts';
-import { createScope } from '../../../../../src/export-service/crawler/site-scope.ts';
+} from '#export-service/crawler/references/body-links.ts';
+import { createScope } from '#export-service/crawler/site-scope.ts';
 import * as fc from '../../../../support/properties.ts';
 
 const scope = createScope('docs.example.com', new URL('http://127.0.0.1:4000/'));

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { readCssReferences } from '../../../../../src/export-service/crawler/references/css-references.ts';
+import { readCssReferences } from '#export-service/crawler/references/css-references.ts';
 import * as fc from '../../../../support/properties.ts';
 
 const rows: readonly (readonly [string, string, readonly string[]])[] = [

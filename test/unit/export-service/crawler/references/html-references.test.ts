@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { test } from 'node:test';
 import { Worker } from 'node:worker_threads';
-import { readHtmlReferences } from '../../../../../src/export-service/crawler/references/html-references.ts';
+import { readHtmlReferences } from '#export-service/crawler/references/html-references.ts';
 import * as fc from '../../../../support/properties.ts';
 
 const rows: readonly (readonly [string, readonly string[]])[] = [

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { readManifestReferences } from '../../../../../src/export-service/crawler/references/manifest-references.ts';
+import { readManifestReferences } from '#export-service/crawler/references/manifest-references.ts';
 import * as fc from '../../../../support/properties.ts';
 
 const rows: readonly (readonly [string, string, readonly string[]])[] = [

@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { payloadOf, readPayload } from '../../../../../src/export-service/crawler/references/next-payload.ts';
+import { payloadOf, readPayload } from '#export-service/crawler/references/next-payload.ts';
 import * as fc from '../../../../support/properties.ts';
 
 const names = (path: string, text: string): readonly string[] =>

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { readScriptReferences } from '../../../../../src/export-service/crawler/references/script-references.ts';
+import { readScriptReferences } from '#export-service/crawler/references/script-references.ts';
 import * as fc from '../../../../support/properties.ts';
 
 const rows: readonly (readonly [string, string, readonly string[], readonly string[]])[] = [

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { readSrcset } from '../../../../../src/export-service/crawler/references/srcset.ts';
+import { readSrcset } from '#export-service/crawler/references/srcset.ts';
 import * as fc from '../../../../support/properties.ts';
 
 const rows: readonly (readonly [string, string, readonly string[]])[] = [

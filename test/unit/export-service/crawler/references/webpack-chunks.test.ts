@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { readScriptReferences } from '../../../../../src/export-service/crawler/references/script-references.ts';
-import { readWebpackChunks } from '../../../../../src/export-service/crawler/references/webpack-chunks.ts';
+import { readScriptReferences } from '#export-service/crawler/references/script-references.ts';
+import { readWebpackChunks } from '#export-service/crawler/references/webpack-chunks.ts';
 import * as fc from '../../../../support/properties.ts';
 
 const rows: readonly (readonly [string, string, readonly string[]])[] = [

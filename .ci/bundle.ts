@@ -17,10 +17,10 @@ const [outdir = '', metafile = '', ...entryPoints] = positionals;
 
 const alias = {
   'css-tree': './node_modules/css-tree/dist/csstree.esm.js',
-  http: './src/runtime/http-module.cjs',
-  'node:http': './src/runtime/http-module.cjs',
-  'node:http2': './src/runtime/no-http2.cjs',
-  undici: './src/runtime/undici-parts.cjs',
+  http: './src/platform/runtime/http-module.cjs',
+  'node:http': './src/platform/runtime/http-module.cjs',
+  'node:http2': './src/platform/runtime/no-http2.cjs',
+  undici: './src/platform/runtime/undici-parts.cjs',
   // Its build of modules: a program loads the half of yaml that it calls.
   yaml: './node_modules/yaml/browser/index.js',
   socks: './src/kube/transport/no-socks.cjs',

@@ -2,8 +2,8 @@
 // about a command.
 
 import { type Command, programName } from '#cli/command.ts';
-import type { Flag } from '#runtime/flags/flag-kinds.ts';
-import { argumentTerm, flagName, variableName } from '#runtime/flags/flags.ts';
+import type { Flag } from '#platform/runtime/flags/flag-kinds.ts';
+import { argumentTerm, flagName, variableName } from '#platform/runtime/flags/flags.ts';
 
 export interface FlagReference {
   /** `-o`, if there is one, and `--output`. */

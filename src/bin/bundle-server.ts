@@ -2,10 +2,10 @@
 // their files. Decides nothing; what it does is in src/site. Starts the first thread before it loads anything else, because
 // both take as long.
 
-import '#runtime/supported-node.ts';
-import { requireProxySettings } from '#http/proxy-settings.ts';
-import { systemClock } from '#runtime/clock.ts';
-import { startAhead } from '#runtime/task.ts';
+import '#platform/runtime/supported-node.ts';
+import { requireProxySettings } from '#platform/http/proxy-settings.ts';
+import { systemClock } from '#platform/runtime/clock.ts';
+import { startAhead } from '#platform/runtime/task.ts';
 import { firstWorker } from '#site/first-worker.ts';
 
 // The workers are in the folder of this file, in the sources and in the build.
@@ -22,14 +22,14 @@ const first = await firstWorker({ args: process.argv.slice(2), env: process.env 
 const refused = new AbortController();
 if (first !== undefined) startAhead(first, systemClock, refused.signal).catch(() => {});
 
-const { runProgram } = await import('#runtime/program.ts');
+const { runProgram } = await import('#platform/runtime/program.ts');
 const { bundleServer } = await import('#site/server-flags.ts');
 
 await runProgram(process, bundleServer, async (flags, context) => {
   // The workers read it when they fetch, and would retry.
   requireProxySettings(process.env);
   const { runBundleServer } = await import('#site/bundle-server.ts');
-  const { keepCollectionsRare } = await import('#runtime/v8/heap-growth.ts');
+  const { keepCollectionsRare } = await import('#platform/runtime/v8/heap-growth.ts');
   // Not before. With other flags, V8 compiles again what Node and the compile cache hold compiled: a thread takes twice as
   // long to start.
   await runBundleServer(flags, context, workers, undefined, () => keepCollectionsRare());

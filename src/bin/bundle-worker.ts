@@ -13,9 +13,9 @@ import {
 } from '#bundle/bundle-task.ts';
 import type { PeerCopyTask } from '#bundle/peer/copying.ts';
 import type { PrepareTask } from '#bundle/prepare/preparation.ts';
-import { readProxySettings } from '#http/proxy-settings.ts';
-import { systemClock } from '#runtime/clock.ts';
-import { type SendReport, serveTasks } from '#runtime/task.ts';
+import { readProxySettings } from '#platform/http/proxy-settings.ts';
+import { systemClock } from '#platform/runtime/clock.ts';
+import { type SendReport, serveTasks } from '#platform/runtime/task.ts';
 
 serveTasks(work);
 

@@ -2,6 +2,6 @@
 // start from disk waits for it: as a part of bundle-worker.ts it took a tenth of a second longer to load.
 
 import { runCheck } from '#bundle/store/checking.ts';
-import { serveTasks } from '#runtime/task.ts';
+import { serveTasks } from '#platform/runtime/task.ts';
 
 serveTasks(runCheck);

@@ -2,6 +2,6 @@
 // (conversations/feed.ts). Reads nothing of the environment.
 
 import { indexConversations } from '#export-service/conversations/index-task.ts';
-import { serveTasks } from '#runtime/task.ts';
+import { serveTasks } from '#platform/runtime/task.ts';
 
 serveTasks(indexConversations);

@@ -5,6 +5,6 @@ import { crawlSite } from '#export-service/crawler/crawl.ts';
 import { packSite } from '#export-service/crawler/pack.ts';
 import { serveExports } from '#export-service/export-thread.ts';
 import { exportWith } from '#export-service/site-export.ts';
-import { systemClock } from '#runtime/clock.ts';
+import { systemClock } from '#platform/runtime/clock.ts';
 
 serveExports(exportWith(crawlSite, packSite), systemClock);

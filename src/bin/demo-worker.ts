@@ -1,8 +1,8 @@
 // The program of a process that runs one of the demo's servers: the first argument names it, the others are its flags.
 // Composes the server; reports its addresses to the process that started it, and ends with that process.
 
-import '#runtime/supported-node.ts';
-import { runProgram } from '#runtime/program.ts';
+import '#platform/runtime/supported-node.ts';
+import { runProgram } from '#platform/runtime/program.ts';
 
 // The workers are in the folder of this file, in the sources and in the build.
 const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'mjs';

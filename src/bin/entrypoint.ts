@@ -1,7 +1,7 @@
 // The image's entrypoint: the first argument names a program in this folder; the program gets the rest.
 // Refuses any other name, and lists the programs. Workers are not programs.
 
-import '#runtime/supported-node.ts';
+import '#platform/runtime/supported-node.ts';
 import { readdirSync } from 'node:fs';
 import { basename, extname, join } from 'node:path';
 import process from 'node:process';

@@ -1,9 +1,9 @@
 // The program `export-service`: composition root. What it does is in src/export-service.
 // Passes the process to runProgram and reads nothing of it itself.
 
-import '#runtime/supported-node.ts';
+import '#platform/runtime/supported-node.ts';
 import { exportServiceProgram, runExportService } from '#export-service/program.ts';
-import { runProgram } from '#runtime/program.ts';
+import { runProgram } from '#platform/runtime/program.ts';
 
 // The workers are in the folder of this file, in the sources and in the build.
 const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'mjs';

@@ -4,11 +4,11 @@
 import process from 'node:process';
 import { readHeads, runPush } from '#git/push-run.ts';
 import type { GitHeads, GitPushResult, SentGitTask } from '#git/push-task.ts';
-import { readProxySettings } from '#http/proxy-settings.ts';
-import { systemClock } from '#runtime/clock.ts';
-import { systemRandom } from '#runtime/random.ts';
-import { serveTasks } from '#runtime/task.ts';
-import { processPort } from '#runtime/task-process.ts';
+import { readProxySettings } from '#platform/http/proxy-settings.ts';
+import { systemClock } from '#platform/runtime/clock.ts';
+import { systemRandom } from '#platform/runtime/random.ts';
+import { serveTasks } from '#platform/runtime/task.ts';
+import { processPort } from '#platform/runtime/task-process.ts';
 
 // A file may hold 130,000 syntax errors, whose stacks would take the process to its limit of memory.
 Error.stackTraceLimit = 0;

@@ -2,6 +2,6 @@
 // Reads nothing of the environment.
 
 import { readListing } from '#export-api/listing-run.ts';
-import { serveTasks } from '#runtime/task.ts';
+import { serveTasks } from '#platform/runtime/task.ts';
 
 serveTasks(readListing);

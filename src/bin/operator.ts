@@ -2,14 +2,14 @@
 // src/operator.
 
 // First, because they affect all that follows.
-import '#runtime/supported-node.ts';
-import '#runtime/v8/small-heap.ts';
-import { requireProxySettings } from '#http/proxy-settings.ts';
+import '#platform/runtime/supported-node.ts';
+import '#platform/runtime/v8/small-heap.ts';
 import { readConnectionEnvironment } from '#kube/transport/connection.ts';
 import { operatorProgram } from '#operator/flags.ts';
 import { runOperator } from '#operator/operator.ts';
-import { runProgram } from '#runtime/program.ts';
-import { keepWasmPlain } from '#runtime/v8/plain-wasm.ts';
+import { requireProxySettings } from '#platform/http/proxy-settings.ts';
+import { runProgram } from '#platform/runtime/program.ts';
+import { keepWasmPlain } from '#platform/runtime/v8/plain-wasm.ts';
 
 // The workers are in the folder of this file, in the sources and in the build.
 const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'mjs';

@@ -2,6 +2,6 @@
 // (page-hashes.ts). Reads nothing of the environment.
 
 import { hashPages } from '#conversations/page-hashes-run.ts';
-import { serveTasks } from '#runtime/task.ts';
+import { serveTasks } from '#platform/runtime/task.ts';
 
 serveTasks(hashPages);

@@ -9,7 +9,7 @@ const bundleWorker = workerOf('bundle');
 
 try {
   // First, because other modules may not load on an old Node.
-  await import('#runtime/supported-node.ts');
+  await import('#platform/runtime/supported-node.ts');
   const { runCli } = await import('#cli/run-cli.ts');
   await runCli(process, {
     bundleWorker,
@@ -20,9 +20,9 @@ try {
     gitWorker: workerOf('git'),
     demoWorker: workerOf('demo'),
     serve: async (args, onServing, logger, shutdown) => {
-      const { readInvocation } = await import('#runtime/flags/flags.ts');
-      const { systemClock } = await import('#runtime/clock.ts');
-      const { systemRandom } = await import('#runtime/random.ts');
+      const { readInvocation } = await import('#platform/runtime/flags/flags.ts');
+      const { systemClock } = await import('#platform/runtime/clock.ts');
+      const { systemRandom } = await import('#platform/runtime/random.ts');
       const { bundleServer } = await import('#site/server-flags.ts');
       const { runBundleServer } = await import('#site/bundle-server.ts');
       const { CliError } = await import('#cli/cli-error.ts');

@@ -3,7 +3,7 @@
 
 try {
   // First, because other modules may not load on an old Node.
-  await import('#runtime/supported-node.ts');
+  await import('#platform/runtime/supported-node.ts');
   const { readTapInvocation, tapAbout, tapHelp, tapVersion } = await import(
     '#cli/conversations/tap-arguments.ts'
   );

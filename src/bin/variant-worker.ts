@@ -2,8 +2,8 @@
 // low priority, so that serving comes first.
 
 import { setPriority } from 'node:os';
-import { systemClock } from '#runtime/clock.ts';
-import { serveTasks } from '#runtime/task.ts';
+import { systemClock } from '#platform/runtime/clock.ts';
+import { serveTasks } from '#platform/runtime/task.ts';
 import { prepareVariants } from '#site/variants/variant-making.ts';
 import type { VariantTask } from '#site/variants/variant-task.ts';
 

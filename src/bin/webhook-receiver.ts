@@ -1,11 +1,11 @@
 // The program `webhook-receiver`: composition root. Passes the process to runProgram; what it does is in src/webhook.
 // Reads only whether it runs in a pod.
 
-import '#runtime/supported-node.ts';
-import '#runtime/v8/small-heap.ts';
+import '#platform/runtime/supported-node.ts';
+import '#platform/runtime/v8/small-heap.ts';
 import { readConnectionEnvironment } from '#kube/transport/connection.ts';
-import { runProgram } from '#runtime/program.ts';
-import { keepWasmPlain } from '#runtime/v8/plain-wasm.ts';
+import { runProgram } from '#platform/runtime/program.ts';
+import { keepWasmPlain } from '#platform/runtime/v8/plain-wasm.ts';
 import { runWebhookReceiver, webhookReceiverProgram } from '#webhook/program.ts';
 
 keepWasmPlain();

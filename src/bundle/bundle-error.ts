@@ -1,7 +1,7 @@
 // What a failed download or inspection says about a link and its archive, for decisions and metrics. Pure. A failure without a
 // row here, such as a page instead of the archive, says nothing about the content; only a refused input rejects it.
 
-import { PublishableError } from '#wire/publishable-error.ts';
+import { PublishableError } from '#platform/wire/publishable-error.ts';
 
 export type BundleErrorKind =
   | 'expired-link' // the link has expired: get another

@@ -3,9 +3,9 @@
 // request meanwhile.
 
 import type { ResourceLimits } from 'node:worker_threads';
-import type { Clock } from '#runtime/clock.ts';
-import { runTask, type SendReport, type TaskOptions, taskErrorCode } from '#runtime/task.ts';
-import { PublishableError, publishableCode } from '#wire/publishable-error.ts';
+import type { Clock } from '#platform/runtime/clock.ts';
+import { runTask, type SendReport, type TaskOptions, taskErrorCode } from '#platform/runtime/task.ts';
+import { PublishableError, publishableCode } from '#platform/wire/publishable-error.ts';
 import type { BundleFile, BundleIndex } from './bundle-index.ts';
 import type { DamagedBytes } from './store/pending-check.ts';
 

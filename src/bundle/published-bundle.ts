@@ -4,12 +4,12 @@
 // is a Link.
 
 import * as z from 'zod/mini';
-import { formatInstant } from '#wire/instant.ts';
-import { readJson } from '#wire/json-text.ts';
-import { Link } from '#wire/link.ts';
-import { printable } from '#wire/printable-text.ts';
-import type { LinkTimes, Publication } from '#wire/publication.ts';
-import { PublishableError } from '#wire/publishable-error.ts';
+import { formatInstant } from '#platform/wire/instant.ts';
+import { readJson } from '#platform/wire/json-text.ts';
+import { Link } from '#platform/wire/link.ts';
+import { printable } from '#platform/wire/printable-text.ts';
+import type { LinkTimes, Publication } from '#platform/wire/publication.ts';
+import { PublishableError } from '#platform/wire/publishable-error.ts';
 
 /** The link as published. */
 export interface PublishedLink extends LinkTimes {

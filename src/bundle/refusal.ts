@@ -3,8 +3,8 @@
 // explains each reason, and a test compares the lists. Invariant: no sentence quotes the archive. Where a name
 // helps, a printable, bounded form of it is appended.
 
-import { printable } from '#wire/printable-text.ts';
-import { PublishableError } from '#wire/publishable-error.ts';
+import { printable } from '#platform/wire/printable-text.ts';
+import { PublishableError } from '#platform/wire/publishable-error.ts';
 
 const sentences = {
   // the link and the download

@@ -1,8 +1,8 @@
 // The admin API key: from a file, from standard input, or from $STATIC_EXPORT_API_KEY. There is no flag for the key
 // itself, because every process of the machine can read a command line. Refuses: printing it.
 
-import { readBounded } from '#runtime/bounded-file.ts';
-import { publishableCode } from '#wire/publishable-error.ts';
+import { readBounded } from '#platform/runtime/bounded-file.ts';
+import { publishableCode } from '#platform/wire/publishable-error.ts';
 import { CliError } from './cli-error.ts';
 import type { CliContext } from './context.ts';
 

@@ -2,8 +2,8 @@
 // command runs. Refuses: loading anything of a command for the help of another.
 
 import { basename } from 'node:path';
-import type { Configured } from '#runtime/flags/configured.ts';
-import { oneOf, path, text, toggle } from '#runtime/flags/flag-kinds.ts';
+import type { Configured } from '#platform/runtime/flags/configured.ts';
+import { oneOf, path, text, toggle } from '#platform/runtime/flags/flag-kinds.ts';
 import {
   type Argument,
   type Flags,
@@ -11,7 +11,7 @@ import {
   type Invocation,
   type ProgramDescription,
   readInvocation,
-} from '#runtime/flags/flags.ts';
+} from '#platform/runtime/flags/flags.ts';
 import type { CliContext, CommandResult } from './context.ts';
 import { pipelineChoices } from './output/pipeline.ts';
 import { documentFormats, type OutputFormat } from './output-format.ts';

@@ -1,9 +1,9 @@
 // Everything that a command gets from outside besides its flags. Owns types only. `bin` fills it from the process, and
 // tests from plain values.
 
-import type { Clock } from '#runtime/clock.ts';
-import type { Logger } from '#runtime/logger.ts';
-import type { Random } from '#runtime/random.ts';
+import type { Clock } from '#platform/runtime/clock.ts';
+import type { Logger } from '#platform/runtime/logger.ts';
+import type { Random } from '#platform/runtime/random.ts';
 import type { Outcome } from './exit-code.ts';
 import type { Progress } from './output/progress.ts';
 import type { Block } from './output/screen.ts';

@@ -1,7 +1,7 @@
 // Which command a command line names, and the help of the program and of its groups of commands. A wrong word is
 // refused with the nearest command. Refuses: repeating a word that may be a key or a link.
 
-import { nearest } from '#runtime/flags/nearest.ts';
+import { nearest } from '#platform/runtime/flags/nearest.ts';
 import { type Command, programName } from './command.ts';
 import type { CommandSection } from './commands.ts';
 

@@ -3,11 +3,11 @@
 
 import type { EventEmitter } from 'node:events';
 import type { Readable, Writable } from 'node:stream';
-import { type Clock, systemClock } from '#runtime/clock.ts';
-import type { Configured } from '#runtime/flags/configured.ts';
-import { variableName } from '#runtime/flags/flags.ts';
-import { version } from '#runtime/version.ts';
-import { publishableCode } from '#wire/publishable-error.ts';
+import { type Clock, systemClock } from '#platform/runtime/clock.ts';
+import type { Configured } from '#platform/runtime/flags/configured.ts';
+import { variableName } from '#platform/runtime/flags/flags.ts';
+import { version } from '#platform/runtime/version.ts';
+import { publishableCode } from '#platform/wire/publishable-error.ts';
 import { CliError, failureOf } from './cli-error.ts';
 import { calledName, programName } from './command.ts';
 import { commandSections, commands } from './commands.ts';
@@ -129,7 +129,7 @@ export async function runCli(
   if (line.outcome === 'print') return print(line.text);
   if (line.outcome === 'refuse') return refuse(name, line.text, line.reason);
   // Only what runs needs these: help stays cheap.
-  const { systemRandom } = await import('#runtime/random.ts');
+  const { systemRandom } = await import('#platform/runtime/random.ts');
   const { createReport, warningLine } = await import('./output/report.ts');
   const { renderBlocks } = await import('./output/screen.ts');
   const { quiet, output: format, ci, resultsDir } = line.values;

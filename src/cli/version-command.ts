@@ -1,7 +1,7 @@
 // `version`: which program this is, for a person and for a pipeline. Refuses: asking a cluster, which `doctor` does; the
 // answer needs no configuration.
 
-import { nodeVersion, version } from '#runtime/version.ts';
+import { nodeVersion, version } from '#platform/runtime/version.ts';
 import { programName } from './command.ts';
 import type { CommandResult } from './context.ts';
 

@@ -6,10 +6,10 @@ import { createHash } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
-import type { Clock } from '#runtime/clock.ts';
-import { makeFolder } from '#runtime/folder.ts';
-import { formatInstant } from '#wire/instant.ts';
-import { PublishableError, publishableCode } from '#wire/publishable-error.ts';
+import type { Clock } from '#platform/runtime/clock.ts';
+import { makeFolder } from '#platform/runtime/folder.ts';
+import { formatInstant } from '#platform/wire/instant.ts';
+import { PublishableError, publishableCode } from '#platform/wire/publishable-error.ts';
 import { inTransaction, isDiskFull, numberIn, openDatabase } from './sqlite.ts';
 
 export interface BudgetRule {

@@ -6,7 +6,7 @@ import { readAddressFault } from '#export-api/address-fault.ts';
 import { ExportApiError, type ExportApiErrorCode } from '#export-api/answers.ts';
 import type { ConversationPage, ConversationQuery } from '#export-api/conversation-answers.ts';
 import type { ListingClient } from '#export-api/listing-client.ts';
-import type { Clock } from '#runtime/clock.ts';
+import type { Clock } from '#platform/runtime/clock.ts';
 import type { Budget, OnWait } from './budget.ts';
 
 export interface PacedListing extends ListingClient {

@@ -3,7 +3,7 @@
 
 import type { BundleFile } from '#bundle/bundle-index.ts';
 import { openPack, type StoredBundle } from '#bundle/store/stored-bundle.ts';
-import type { SendReport } from '#runtime/task.ts';
+import type { SendReport } from '#platform/runtime/task.ts';
 import { pageTextHash } from './gaps/page-text.ts';
 import type { PageHashes, PagesProgress, PagesTask } from './page-hashes.ts';
 

@@ -2,7 +2,7 @@
 // Owns the thread and its limits; page-hashes-run.ts is its side of the work.
 
 import type { BundleIndex } from '#bundle/bundle-index.ts';
-import { runTask } from '#runtime/task.ts';
+import { runTask } from '#platform/runtime/task.ts';
 
 export interface PagesTask {
   readonly packPath: string;

@@ -4,8 +4,8 @@
 
 import { readdir, rm, rmdir } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import { syncFolder } from '#runtime/folder.ts';
-import { PublishableError } from '#wire/publishable-error.ts';
+import { syncFolder } from '#platform/runtime/folder.ts';
+import { PublishableError } from '#platform/wire/publishable-error.ts';
 import { placeKind, type SinkFormat } from './sinks/open-sink.ts';
 import { partialName } from './sinks/partition-store.ts';
 import type { ConversationState } from './state.ts';

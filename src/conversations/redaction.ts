@@ -1,9 +1,9 @@
 // Takes e-mail addresses, IP addresses and tokens out of turns before a sink, a report or the state sees them; their forms
-// are in src/wire. Each match becomes a keyed hash, so that repeats still join, and values cannot be tried without the key.
+// are in src/platform/wire. Each match becomes a keyed hash, so that repeats still join, and values cannot be tried without the key.
 
 import { createHmac } from 'node:crypto';
-import { replaceEmails, replaceIpAddresses } from '#wire/address-forms.ts';
-import { plainRandomText, tokenForms } from '#wire/token-forms.ts';
+import { replaceEmails, replaceIpAddresses } from '#platform/wire/address-forms.ts';
+import { plainRandomText, tokenForms } from '#platform/wire/token-forms.ts';
 import { type ReadTurn, withTexts } from './turn.ts';
 
 export const redactionKinds = ['email', 'ip', 'token'] as const;

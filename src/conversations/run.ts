@@ -5,7 +5,7 @@
 
 import type { ConversationPage } from '#export-api/conversation-answers.ts';
 import { pagesOf } from '#export-api/conversation-pages.ts';
-import type { Clock } from '#runtime/clock.ts';
+import type { Clock } from '#platform/runtime/clock.ts';
 import { createEstimator, type Estimate, type Estimator } from './estimate.ts';
 import type { TurnBatch } from './known-turns.ts';
 import type { PacedListing } from './paced-listing.ts';

@@ -3,7 +3,7 @@
 
 import { open } from 'node:fs/promises';
 import type { DatabaseSync } from 'node:sqlite';
-import { publishableCode } from '#wire/publishable-error.ts';
+import { publishableCode } from '#platform/wire/publishable-error.ts';
 
 /**
  * @param path empty: a file of its own that ends with the connection

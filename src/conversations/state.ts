@@ -5,9 +5,9 @@
 import { join, resolve } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import * as z from 'zod/mini';
-import { makeFolder } from '#runtime/folder.ts';
-import { readJson } from '#wire/json-text.ts';
-import { PublishableError, publishableCode } from '#wire/publishable-error.ts';
+import { makeFolder } from '#platform/runtime/folder.ts';
+import { readJson } from '#platform/wire/json-text.ts';
+import { PublishableError, publishableCode } from '#platform/wire/publishable-error.ts';
 import { createKnownTurns, type KnownTurns, knownTurnsTable, type TurnBatch } from './known-turns.ts';
 import { inTransaction, isDiskFull, numberIn, openDatabase } from './sqlite.ts';
 import { type ReadWindows, windowsSchema } from './windows.ts';

@@ -5,9 +5,9 @@ import { open, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import * as z from 'zod/mini';
-import { readJson, wellFormedText } from '#wire/json-text.ts';
-import { printable } from '#wire/printable-text.ts';
-import { PublishableError, publishableCode } from '#wire/publishable-error.ts';
+import { readJson, wellFormedText } from '#platform/wire/json-text.ts';
+import { printable } from '#platform/wire/printable-text.ts';
+import { PublishableError, publishableCode } from '#platform/wire/publishable-error.ts';
 import { type Turn, turnSchema } from './turn.ts';
 
 /** What readers of a store use. */

@@ -1,8 +1,8 @@
 // What a failed call says about the address of the export API, for a command that has had no answer from it yet. Pure.
 // Refuses: a verdict about a service that answered as an export API before; then the same failure may pass by itself.
 
-import { readConnectionFault, unsentCodes } from '#http/connection-fault.ts';
-import { publishableCode } from '#wire/publishable-error.ts';
+import { readConnectionFault, unsentCodes } from '#platform/http/connection-fault.ts';
+import { publishableCode } from '#platform/wire/publishable-error.ts';
 import type { ExportApiError } from './answers.ts';
 
 /**

@@ -1,8 +1,8 @@
 // The export API's answers after tolerant parsing: one shape each, whatever the service sent. Owns: the types that
 // the client returns and the loop decides on. The original answer is kept as `raw`.
 
-import type { Link } from '#wire/link.ts';
-import { PublishableError } from '#wire/publishable-error.ts';
+import type { Link } from '#platform/wire/link.ts';
+import { PublishableError } from '#platform/wire/publishable-error.ts';
 
 /** `unfinished` is everything that is neither a known success nor a known failure. */
 export type JobOutcome = 'unfinished' | 'completed' | 'failed';

@@ -2,8 +2,14 @@
 // listing-client.ts has the fourth. Owns the meaning of answers (any 2xx with a job id starts a job; a redirect is never followed). Refuses:
 // retrying, polling, pacing. The caller decides when to call again, with the help of `retryAfterMs`.
 
-import { headerOf, isSuccess, retryAfterOf, serverDateOf, type WholeAnswer } from '#http/exchange.ts';
-import { readJson } from '#wire/json-text.ts';
+import {
+  headerOf,
+  isSuccess,
+  retryAfterOf,
+  serverDateOf,
+  type WholeAnswer,
+} from '#platform/http/exchange.ts';
+import { readJson } from '#platform/wire/json-text.ts';
 import {
   type ExportApi,
   ExportApiError,

@@ -2,11 +2,11 @@
 // deadline, the abort, the size limit and the key's header. Refuses: following a redirect, decoding a body,
 // retrying. Invariant: rejects with ExportApiError only, and no message contains text from the service.
 
-import type { HttpAgent } from '#http/agent.ts';
-import { readConnectionFault } from '#http/connection-fault.ts';
-import { isSuccess, readWhole, type WholeAnswer } from '#http/exchange.ts';
-import type { Clock } from '#runtime/clock.ts';
-import { withinLimit } from '#runtime/time-limit.ts';
+import type { HttpAgent } from '#platform/http/agent.ts';
+import { readConnectionFault } from '#platform/http/connection-fault.ts';
+import { isSuccess, readWhole, type WholeAnswer } from '#platform/http/exchange.ts';
+import type { Clock } from '#platform/runtime/clock.ts';
+import { withinLimit } from '#platform/runtime/time-limit.ts';
 import { ExportApiError } from './answers.ts';
 
 export interface ExchangeOptions {

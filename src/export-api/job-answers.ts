@@ -3,9 +3,9 @@
 // returns `undefined` (never throws) when the answer lacks the requested value.
 
 import * as z from 'zod';
-import { messageIn } from '#wire/foreign-words.ts';
-import { Link } from '#wire/link.ts';
-import { isPrintable, printable } from '#wire/printable-text.ts';
+import { messageIn } from '#platform/wire/foreign-words.ts';
+import { Link } from '#platform/wire/link.ts';
+import { isPrintable, printable } from '#platform/wire/printable-text.ts';
 import type { IssuedLink, JobOutcome, JobReport } from './answers.ts';
 import { readForeignInstant } from './instants.ts';
 import { containsSecret, shownWords } from './secret-text.ts';

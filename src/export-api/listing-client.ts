@@ -2,9 +2,9 @@
 // thread of its caller parses no large one. Refuses: retrying, paging (conversation-pages.ts), pacing. Invariant: rejects
 // with ExportApiError only.
 
-import { runTask, taskErrorCode } from '#runtime/task.ts';
-import { readJson } from '#wire/json-text.ts';
-import { PublishableError } from '#wire/publishable-error.ts';
+import { runTask, taskErrorCode } from '#platform/runtime/task.ts';
+import { readJson } from '#platform/wire/json-text.ts';
+import { PublishableError } from '#platform/wire/publishable-error.ts';
 import { ExportApiError } from './answers.ts';
 import { checkedId, createCaller } from './client.ts';
 import { conversationsPath, pageLimits } from './contract.ts';

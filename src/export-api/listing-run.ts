@@ -1,8 +1,8 @@
 // The thread's side of a large page of conversations. Owns what may be parsed: sixty megabytes of `[],` would take four
 // gigabytes. Invariant: the starter gets rows in pieces that cost its thread a few milliseconds each.
 
-import type { SendReport } from '#runtime/task.ts';
-import { readJson } from '#wire/json-text.ts';
+import type { SendReport } from '#platform/runtime/task.ts';
+import { readJson } from '#platform/wire/json-text.ts';
 import { pageLimits } from './contract.ts';
 import { type ConversationRow, type Following, readConversationPage } from './conversation-answers.ts';
 import { bodyText } from './refusals.ts';

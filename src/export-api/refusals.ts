@@ -1,9 +1,9 @@
 // Converts an unsuccessful answer to one ExportApiError. Pure. Owns the table from status to code. Messages are code, status,
 // this client's own advice, and an excerpt of what the service said. Refuses: words of a page, XML or a long body.
 
-import { headerOf, retryAfterOf, type WholeAnswer } from '#http/exchange.ts';
-import { messageIn } from '#wire/foreign-words.ts';
-import { readJson } from '#wire/json-text.ts';
+import { headerOf, retryAfterOf, type WholeAnswer } from '#platform/http/exchange.ts';
+import { messageIn } from '#platform/wire/foreign-words.ts';
+import { readJson } from '#platform/wire/json-text.ts';
 import { ExportApiError, type ExportApiErrorCode } from './answers.ts';
 import { containsSecret, shownWords } from './secret-text.ts';
 

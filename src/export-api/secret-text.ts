@@ -3,7 +3,7 @@
 // detects an export API that repeats its request or a link. It cannot stop an export API that publishes received
 // keys on purpose. Invariant: the time is linear in the text.
 
-import { excerptOf } from '#wire/foreign-words.ts';
+import { excerptOf } from '#platform/wire/foreign-words.ts';
 
 /** A repeated key may be encoded as one path segment, and that path again as part of another URL. */
 const mostEncodings = 2;

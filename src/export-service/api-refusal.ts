@@ -1,7 +1,7 @@
 // An error answer of the service: a status, one sentence, and details where there are several errors. Code below a
 // route throws it; only http/answers.ts turns it into `{error, details?}`.
 
-import { PublishableError } from '#wire/publishable-error.ts';
+import { PublishableError } from '#platform/wire/publishable-error.ts';
 
 export class ApiRefusal extends PublishableError {
   readonly status: number;

@@ -4,10 +4,10 @@
 // export has settled, its thread is gone, and a failed one left no archive.
 
 import { rm } from 'node:fs/promises';
-import type { Clock } from '#runtime/clock.ts';
-import type { Logger } from '#runtime/logger.ts';
-import { runTask, type SendReport, serveTasks, taskErrorCode } from '#runtime/task.ts';
-import { PublishableError } from '#wire/publishable-error.ts';
+import type { Clock } from '#platform/runtime/clock.ts';
+import type { Logger } from '#platform/runtime/logger.ts';
+import { runTask, type SendReport, serveTasks, taskErrorCode } from '#platform/runtime/task.ts';
+import { PublishableError } from '#platform/wire/publishable-error.ts';
 import type { CrawlProgress } from './crawler/contract.ts';
 import { partialFile } from './crawler/contract.ts';
 import { crawlTimedOut } from './crawler/crawl-error.ts';

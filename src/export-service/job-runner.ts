@@ -5,10 +5,10 @@
 import { readdirSync, rmSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type Clock, hasWaited } from '#runtime/clock.ts';
-import { makeFolder } from '#runtime/folder.ts';
-import type { Logger } from '#runtime/logger.ts';
-import { PublishableError, publishableCode, publishableMessage } from '#wire/publishable-error.ts';
+import { type Clock, hasWaited } from '#platform/runtime/clock.ts';
+import { makeFolder } from '#platform/runtime/folder.ts';
+import type { Logger } from '#platform/runtime/logger.ts';
+import { PublishableError, publishableCode, publishableMessage } from '#platform/wire/publishable-error.ts';
 import type { CrawlLimits, CrawlProgress } from './crawler/contract.ts';
 import { type Origins, originOf } from './origins.ts';
 import type { Exported, SiteExport, SiteExportRequest } from './site-export.ts';

@@ -2,7 +2,7 @@
 // `read:KEY` may only read. Invariant: a key is found by its hash, so the time of a search does not depend on the key.
 
 import { createHash } from 'node:crypto';
-import { PublishableError } from '#wire/publishable-error.ts';
+import { PublishableError } from '#platform/wire/publishable-error.ts';
 
 export interface Credential {
   /** SHA-256 of the key, hex. It names the caller in the store without showing the key. */

@@ -2,7 +2,7 @@
 // without any, a domain is crawled at its public address, https://<domain>/.
 
 import { domainSchema } from '#export-api/contract.ts';
-import { PublishableError } from '#wire/publishable-error.ts';
+import { PublishableError } from '#platform/wire/publishable-error.ts';
 
 export interface SiteOrigin {
   readonly url: URL;

@@ -2,9 +2,9 @@
 // the defaults; only --keys-file and --data are required.
 
 import { once } from 'node:events';
-import * as kind from '#runtime/flags/flag-kinds.ts';
-import type { FlagValues, ProgramDescription } from '#runtime/flags/flags.ts';
-import type { ProgramContext } from '#runtime/program.ts';
+import * as kind from '#platform/runtime/flags/flag-kinds.ts';
+import type { FlagValues, ProgramDescription } from '#platform/runtime/flags/flags.ts';
+import type { ProgramContext } from '#platform/runtime/program.ts';
 import { defaultCrawlLimits } from './crawler/contract.ts';
 import { exportInThread } from './export-thread.ts';
 import { startExportService } from './service.ts';

@@ -2,9 +2,9 @@
 // the state is recovered) and of stopping (requests first, then jobs, then the store).
 
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
-import { adminApp } from '#runtime/http/admin-port.ts';
-import { type HttpListener, listenHttp } from '#runtime/http/http-listener.ts';
-import type { ProgramContext } from '#runtime/program.ts';
+import { adminApp } from '#platform/runtime/http/admin-port.ts';
+import { type HttpListener, listenHttp } from '#platform/runtime/http/http-listener.ts';
+import type { ProgramContext } from '#platform/runtime/program.ts';
 import { type ConversationFeed, feedConversations } from './conversations/feed.ts';
 import { createConversationStore } from './conversations/store.ts';
 import { exportServiceApp } from './http/app.ts';

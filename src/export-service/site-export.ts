@@ -2,7 +2,7 @@
 // the job runner and for both sides of its thread. Refuses a site without pages. Invariant: an export that resolves has
 // left a whole archive at its destination.
 
-import { PublishableError } from '#wire/publishable-error.ts';
+import { PublishableError } from '#platform/wire/publishable-error.ts';
 import type { CrawlContext, CrawlRequest, CrawlResult } from './crawler/contract.ts';
 import type { PackedSite } from './crawler/pack.ts';
 

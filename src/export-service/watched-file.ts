@@ -3,8 +3,8 @@
 // reported once per change. A half-written edit therefore takes no client's access.
 
 import { readFileSync, statSync } from 'node:fs';
-import type { Logger } from '#runtime/logger.ts';
-import { PublishableError, publishableCode } from '#wire/publishable-error.ts';
+import type { Logger } from '#platform/runtime/logger.ts';
+import { PublishableError, publishableCode } from '#platform/wire/publishable-error.ts';
 
 /**
  * @param what for messages, for example `keys file`

@@ -1,7 +1,7 @@
 // What the attempts of a push share: their context, the commit of edited files, and what each edit became. Invariant: an
 // attempt ends with a result, with `behind`, or with a fault.
 
-import { PublishableError } from '#wire/publishable-error.ts';
+import { PublishableError } from '#platform/wire/publishable-error.ts';
 import { writeCommitMessage } from './commit-message.ts';
 import { type EditPlan, wasWritten } from './edit-plan.ts';
 import type { GitFault } from './git-fault.ts';

@@ -1,7 +1,7 @@
 // The text of a commit: its subject, a line for each edit, and what asks pipelines not to run. Pure. Refuses line breaks
 // and hidden characters of the caller's texts, so that none of them becomes a trailer.
 
-import { printable } from '#wire/printable-text.ts';
+import { printable } from '#platform/wire/printable-text.ts';
 import type { GitEdit } from './push-task.ts';
 
 const longestLine = 300;

@@ -2,10 +2,10 @@
 // Also maps what the git client and the network throw. Refuses text of another library: only what a host says of
 // a refusal is quoted, made printable, bounded and without addresses.
 
-import { isOfCertificate, readConnectionFault } from '#http/connection-fault.ts';
-import { excerptOf } from '#wire/foreign-words.ts';
-import { printable } from '#wire/printable-text.ts';
-import { PublishableError, publishableCode } from '#wire/publishable-error.ts';
+import { isOfCertificate, readConnectionFault } from '#platform/http/connection-fault.ts';
+import { excerptOf } from '#platform/wire/foreign-words.ts';
+import { printable } from '#platform/wire/printable-text.ts';
+import { PublishableError, publishableCode } from '#platform/wire/publishable-error.ts';
 import type { GitFailureCode } from './push-task.ts';
 
 export type GitFault = PublishableError<GitFailureCode>;

@@ -3,13 +3,13 @@
 // credentials reach one origin only, and no error made here holds a URL, a header or a body.
 
 import type { GitHttpRequest, GitHttpResponse, HttpClient } from 'isomorphic-git';
-import { createAgent } from '#http/agent.ts';
-import { findFault } from '#http/ca-certificates.ts';
-import { discard, type HttpAnswer, headerOf, nextHop, readWhole } from '#http/exchange.ts';
-import { isRefusedHost } from '#http/guarded-lookup.ts';
-import type { ProxySettings } from '#http/proxy-settings.ts';
-import { readHttpOrigin, readOriginEntry } from '#wire/http-origin.ts';
-import { PublishableError } from '#wire/publishable-error.ts';
+import { createAgent } from '#platform/http/agent.ts';
+import { findFault } from '#platform/http/ca-certificates.ts';
+import { discard, type HttpAnswer, headerOf, nextHop, readWhole } from '#platform/http/exchange.ts';
+import { isRefusedHost } from '#platform/http/guarded-lookup.ts';
+import type { ProxySettings } from '#platform/http/proxy-settings.ts';
+import { readHttpOrigin, readOriginEntry } from '#platform/wire/http-origin.ts';
+import { PublishableError } from '#platform/wire/publishable-error.ts';
 import {
   type GitFault,
   gitAddressNotAllowed,

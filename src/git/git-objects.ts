@@ -5,7 +5,7 @@
 
 import { deflateSync } from 'node:zlib';
 import git from 'isomorphic-git';
-import { PublishableError } from '#wire/publishable-error.ts';
+import { PublishableError } from '#platform/wire/publishable-error.ts';
 import { type GitFault, mebibytes, tooLarge } from './git-fault.ts';
 import { createMemoryFiles, type MadeFiles, type MemoryFiles } from './memory-files.ts';
 import {

@@ -2,7 +2,7 @@
 // written again: an edit puts a new id where the old one was. Refuses what git cannot read either. Invariant: entries that
 // an edit does not name keep their mode, name, id and place.
 
-import { PublishableError } from '#wire/publishable-error.ts';
+import { PublishableError } from '#platform/wire/publishable-error.ts';
 import type { GitFault } from './git-fault.ts';
 
 export interface Person {

@@ -2,10 +2,10 @@
 // the waits between them. Refuses nothing of its own. Invariant: a commit is pushed only on top of what was fetched, and
 // only if it changes a file.
 
-import type { ProxySettings } from '#http/proxy-settings.ts';
-import type { Clock } from '#runtime/clock.ts';
-import type { Random } from '#runtime/random.ts';
-import { PublishableError } from '#wire/publishable-error.ts';
+import type { ProxySettings } from '#platform/http/proxy-settings.ts';
+import type { Clock } from '#platform/runtime/clock.ts';
+import type { Random } from '#platform/runtime/random.ts';
+import { PublishableError } from '#platform/wire/publishable-error.ts';
 import { branchNotFound } from './attempt.ts';
 import { tryOnBranch } from './branch-push.ts';
 import { isBranchName } from './edit-path.ts';

@@ -3,7 +3,7 @@
 // of the repository and stops at names that it does not like. Pure. Refuses to take a race for a refusal: only a refusal
 // stops the attempts.
 
-import { PublishableError } from '#wire/publishable-error.ts';
+import { PublishableError } from '#platform/wire/publishable-error.ts';
 import { declined, type GitFault, quoteRemote } from './git-fault.ts';
 
 /** What a branch becomes. */

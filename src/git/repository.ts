@@ -3,7 +3,7 @@
 // throws leaves this file as a fault without foreign text, and memory is bounded however often it fetches.
 
 import git from 'isomorphic-git';
-import { PublishableError } from '#wire/publishable-error.ts';
+import { PublishableError } from '#platform/wire/publishable-error.ts';
 import { type GitFault, isTooLarge, notAGitServer } from './git-fault.ts';
 import type { GitExchange, GitHttp } from './git-http.ts';
 import { codeOf, GitObjects } from './git-objects.ts';

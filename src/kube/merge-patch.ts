@@ -2,8 +2,8 @@
 // nothing here throws.
 
 import { isDeepStrictEqual } from 'node:util';
-import type { JsonRecord } from '#wire/json-fields.ts';
-import { isRecord } from '#wire/json-text.ts';
+import type { JsonRecord } from '#platform/wire/json-fields.ts';
+import { isRecord } from '#platform/wire/json-text.ts';
 
 /**
  * The merge patch that makes `from` into `to` (RFC 7396): what is gone becomes null, arrays are replaced whole,

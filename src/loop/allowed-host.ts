@@ -3,7 +3,7 @@
 // program on an allowed host. Invariant: the list only adds to the operator's own base URL. Pure; wildcards do not
 // exist.
 
-import { readHttpOrigin, readOriginEntry, shortOriginEntry } from '#wire/http-origin.ts';
+import { readHttpOrigin, readOriginEntry, shortOriginEntry } from '#platform/wire/http-origin.ts';
 import type { OperatorSettings } from './context.ts';
 
 type AllowedHosts = Pick<OperatorSettings, 'allowedApiHosts' | 'apiBaseUrl'>;

@@ -4,6 +4,11 @@
 
 import type { PublishedLink } from '#bundle/published-bundle.ts';
 import { type ExportApi, ExportApiError } from '#export-api/answers.ts';
+import type { StaticExportObject } from '#platform/wire/cluster.ts';
+import { readHttpOrigin, shortOriginEntry } from '#platform/wire/http-origin.ts';
+import { formatInstant, wholeSecond } from '#platform/wire/instant.ts';
+import type { Link } from '#platform/wire/link.ts';
+import { type PublishableFailure, publishableCode } from '#platform/wire/publishable-error.ts';
 import { needsInspection } from '#reconcile/choose.ts';
 import { dueHook } from '#reconcile/hooks.ts';
 import { isValidLongEnough, measureTimes } from '#reconcile/link-timing.ts';
@@ -11,11 +16,6 @@ import { type Observation, pendingRequest } from '#reconcile/observation.ts';
 import type { ActionResult, CallFailure } from '#reconcile/result.ts';
 import type { Action, Plan } from '#reconcile/state.ts';
 import type { StartRecord } from '#staticexport/status-schema.ts';
-import type { StaticExportObject } from '#wire/cluster.ts';
-import { readHttpOrigin, shortOriginEntry } from '#wire/http-origin.ts';
-import { formatInstant, wholeSecond } from '#wire/instant.ts';
-import type { Link } from '#wire/link.ts';
-import { type PublishableFailure, publishableCode } from '#wire/publishable-error.ts';
 import { isAllowedHost } from './allowed-host.ts';
 import type { ActionContext } from './context.ts';
 import { inspectCandidate } from './inspection/inspection.ts';

@@ -3,6 +3,16 @@
 // `Handles`, which no decision reads.
 
 import type { PublishedBundle } from '#bundle/published-bundle.ts';
+import type {
+  ConfigMapObject,
+  ObjectMeta,
+  SecretObject,
+  StaticExportObject,
+} from '#platform/wire/cluster.ts';
+import { ClusterError } from '#platform/wire/cluster-error.ts';
+import { wholeSecond } from '#platform/wire/instant.ts';
+import { printable } from '#platform/wire/printable-text.ts';
+import type { LinkTimes } from '#platform/wire/publication.ts';
 import type { KeyState, Observation, RateLimit } from '#reconcile/observation.ts';
 import { hashInputs, inputsInHand } from '#reconcile/spread.ts';
 import { annotations } from '#staticexport/names.ts';
@@ -10,11 +20,6 @@ import type { StaticExport } from '#staticexport/parse.ts';
 import type { Spec } from '#staticexport/schema.ts';
 import type { Status } from '#staticexport/status-schema.ts';
 import { applyDefaults, type Wanted } from '#staticexport/wanted.ts';
-import type { ConfigMapObject, ObjectMeta, SecretObject, StaticExportObject } from '#wire/cluster.ts';
-import { ClusterError } from '#wire/cluster-error.ts';
-import { wholeSecond } from '#wire/instant.ts';
-import { printable } from '#wire/printable-text.ts';
-import type { LinkTimes } from '#wire/publication.ts';
 import { allowedHosts, isAllowedHost } from './allowed-host.ts';
 import type { ClusterContext } from './context.ts';
 import { believeRefusal, unlessRefused } from './lasting-refusal.ts';

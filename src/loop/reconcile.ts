@@ -2,6 +2,10 @@
 // status → wake. The order is the design; every step is a call away. Refuses: deciding anything itself.
 
 import type { PublishedBundle } from '#bundle/published-bundle.ts';
+import type { ObjectKey, StaticExportObject } from '#platform/wire/cluster.ts';
+import { readInstant, wholeSecond } from '#platform/wire/instant.ts';
+import type { Link } from '#platform/wire/link.ts';
+import type { Publication } from '#platform/wire/publication.ts';
 import { adopt } from '#reconcile/adopt.ts';
 import { choose } from '#reconcile/choose.ts';
 import { classify } from '#reconcile/classify.ts';
@@ -17,10 +21,6 @@ import { parseStaticExport, type StaticExport } from '#staticexport/parse.ts';
 import { exportedReasons } from '#staticexport/reasons.ts';
 import type { Spec } from '#staticexport/schema.ts';
 import type { TargetStatus } from '#staticexport/status-schema.ts';
-import type { ObjectKey, StaticExportObject } from '#wire/cluster.ts';
-import { readInstant, wholeSecond } from '#wire/instant.ts';
-import type { Link } from '#wire/link.ts';
-import type { Publication } from '#wire/publication.ts';
 import type {
   ActionContext,
   ClusterContext,

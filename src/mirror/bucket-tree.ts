@@ -6,7 +6,7 @@
 //   PREFIX/removal-lock.json       while a client deletes blobs
 
 import * as z from 'zod/mini';
-import { PublishableError } from '#wire/publishable-error.ts';
+import { PublishableError } from '#platform/wire/publishable-error.ts';
 import type { Descriptor } from './carrier.ts';
 import type { MirrorError } from './mirror-error.ts';
 

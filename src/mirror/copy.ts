@@ -7,7 +7,7 @@ import type { ArchivedFile } from '#bundle/archive/archive-writer.ts';
 import { watch } from '#bundle/byte-stream.ts';
 import type { BundleLimits } from '#bundle/limits.ts';
 import { createCountingSink } from '#bundle/store/pack.ts';
-import { PublishableError } from '#wire/publishable-error.ts';
+import { PublishableError } from '#platform/wire/publishable-error.ts';
 import type { Carrier, OpenBytes } from './carrier.ts';
 import { type BundleImage, type Compression, formatImage, manifestType, type NewImage } from './image.ts';
 import { spoolLayer } from './layer.ts';

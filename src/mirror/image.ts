@@ -4,8 +4,8 @@
 
 import { hash } from 'node:crypto';
 import * as z from 'zod/mini';
-import { readJson } from '#wire/json-text.ts';
-import { PublishableError } from '#wire/publishable-error.ts';
+import { readJson } from '#platform/wire/json-text.ts';
+import { PublishableError } from '#platform/wire/publishable-error.ts';
 import type { Descriptor } from './carrier.ts';
 import type { MirrorError } from './mirror-error.ts';
 

@@ -1,7 +1,7 @@
 // Why a mirror could not be read or written: one class, with a stable code, and whether the same call may succeed later.
 // Refuses text of an answer: messages name the host, the repository or bucket, the HTTP status and the service's code only.
 
-import type { PublishableError } from '#wire/publishable-error.ts';
+import type { PublishableError } from '#platform/wire/publishable-error.ts';
 
 export type MirrorErrorCode =
   | 'InvalidReference' // an address or reference of a mirror is malformed

@@ -2,7 +2,7 @@
 // its `bundles/<digest>.json`. Not secret, and safe to commit. Refuses credentials, queries and fragments in it.
 
 import * as z from 'zod/mini';
-import { PublishableError } from '#wire/publishable-error.ts';
+import { PublishableError } from '#platform/wire/publishable-error.ts';
 
 export type MirrorReference =
   | { readonly kind: 'oci'; readonly repository: string; readonly manifestDigest: string }

@@ -7,7 +7,7 @@ import { throttleProgress } from '#bundle/bundle-task.ts';
 import { type PrepareContext, requireRoom, storeContent } from '#bundle/prepare/preparation-run.ts';
 import type { PackSink } from '#bundle/store/pack.ts';
 import { removeQuietly } from '#bundle/store/store-disk.ts';
-import { PublishableError } from '#wire/publishable-error.ts';
+import { PublishableError } from '#platform/wire/publishable-error.ts';
 import type { BlobReader } from './carrier.ts';
 import type { MirrorError, MirrorErrorCode } from './mirror-error.ts';
 import { addressOf, parseReference } from './mirror-reference.ts';

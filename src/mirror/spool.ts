@@ -5,7 +5,7 @@ import { createHash } from 'node:crypto';
 import type { FileHandle } from 'node:fs/promises';
 import { openNamelessFile } from '#bundle/store/nameless-file.ts';
 import { storeFault, storeFullCode } from '#bundle/store/store-fault.ts';
-import { PublishableError } from '#wire/publishable-error.ts';
+import { PublishableError } from '#platform/wire/publishable-error.ts';
 import type { OpenBytes } from './carrier.ts';
 import type { MirrorError } from './mirror-error.ts';
 

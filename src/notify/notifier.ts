@@ -3,13 +3,18 @@
 // Invariant: a notification that is not delivered is counted, logged, and an event of its resource.
 
 import type { Notices } from '#loop/ports.ts';
-import type { Clock } from '#runtime/clock.ts';
-import type { Logger } from '#runtime/logger.ts';
-import type { Random } from '#runtime/random.ts';
+import type { Clock } from '#platform/runtime/clock.ts';
+import type { Logger } from '#platform/runtime/logger.ts';
+import type { Random } from '#platform/runtime/random.ts';
+import {
+  type Cluster,
+  type EventNote,
+  noticeKinds,
+  type StaticExportObject,
+} from '#platform/wire/cluster.ts';
+import { publishableMessage } from '#platform/wire/publishable-error.ts';
 import type { NotifyWebhook } from '#staticexport/notify-schema.ts';
 import { parseStaticExport } from '#staticexport/parse.ts';
-import { type Cluster, type EventNote, noticeKinds, type StaticExportObject } from '#wire/cluster.ts';
-import { publishableMessage } from '#wire/publishable-error.ts';
 import { type Notification, notificationBody } from './notification.ts';
 import { callWebhook, type NotifyAnswer, type NotifyCallOptions, readNotifyAddress } from './webhook-call.ts';
 

@@ -2,14 +2,14 @@
 // the operator does not allow, redirects, and an address with user and password. Invariant: no problem repeats an address,
 // only its host.
 
-import type { HttpAgent } from '#http/agent.ts';
-import { readConnectionFault } from '#http/connection-fault.ts';
-import { isPassing, isSuccess, readWhole, retryAfterOf } from '#http/exchange.ts';
-import type { Clock } from '#runtime/clock.ts';
+import type { HttpAgent } from '#platform/http/agent.ts';
+import { readConnectionFault } from '#platform/http/connection-fault.ts';
+import { isPassing, isSuccess, readWhole, retryAfterOf } from '#platform/http/exchange.ts';
+import type { Clock } from '#platform/runtime/clock.ts';
+import { readHttpOrigin, readOriginEntry, shortOriginEntry } from '#platform/wire/http-origin.ts';
+import { printable } from '#platform/wire/printable-text.ts';
+import { readWebhookSecret, webhookHeaders } from '#platform/wire/webhook-signature.ts';
 import { type NotifyWebhook, notifySecretKeys } from '#staticexport/notify-schema.ts';
-import { readHttpOrigin, readOriginEntry, shortOriginEntry } from '#wire/http-origin.ts';
-import { printable } from '#wire/printable-text.ts';
-import { readWebhookSecret, webhookHeaders } from '#wire/webhook-signature.ts';
 
 /** Where a notification goes. */
 export interface NotifyAddress {

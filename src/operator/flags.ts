@@ -14,9 +14,9 @@ import {
   sizeText,
   text,
   toggle,
-} from '#runtime/flags/flag-kinds.ts';
-import type { FlagValues, ProgramDescription } from '#runtime/flags/flags.ts';
-import { readOriginEntry } from '#wire/http-origin.ts';
+} from '#platform/runtime/flags/flag-kinds.ts';
+import type { FlagValues, ProgramDescription } from '#platform/runtime/flags/flags.ts';
+import { readOriginEntry } from '#platform/wire/http-origin.ts';
 import { checkMirrorFlags, mirrorFlags } from './mirror-flags.ts';
 
 /** Kubernetes label values (apimachinery, IsValidLabelValue). */

@@ -2,7 +2,7 @@
 // replicas too. Alive: the event loop answers and no reconcile is stuck.
 // Refuses: failing liveness during an outage of the cluster, which would restart every replica.
 
-import type { Readiness } from '#runtime/http/admin-port.ts';
+import type { Readiness } from '#platform/runtime/http/admin-port.ts';
 import type { Watches } from './watch/watches.ts';
 
 /** Three times the limit after which a silent watch is dropped. */

@@ -5,7 +5,7 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { ReconcileOutcome } from '#loop/context.ts';
 import { type NotificationOutcome, notificationOutcomes } from '#notify/notifier.ts';
-import { version } from '#runtime/version.ts';
+import { version } from '#platform/runtime/version.ts';
 import type { ReconcileResult } from './controller/controller.ts';
 import { type EventLoss, eventLosses } from './controller/event-recorder.ts';
 import { type ResourceReport, registerReports } from './controller/report-metrics.ts';

@@ -1,8 +1,9 @@
 // The operator's flags of mirrors: which hosts resources may name, and the operator's own mirror. Owns their texts, and the
 // rules that join them. Sends nothing.
 
-import { httpUrl, list, path, text, toggle } from '#runtime/flags/flag-kinds.ts';
-import type { FlagValues } from '#runtime/flags/flags.ts';
+import { httpUrl, list, path, text, toggle } from '#platform/runtime/flags/flag-kinds.ts';
+import type { FlagValues } from '#platform/runtime/flags/flags.ts';
+import { readOriginEntry } from '#platform/wire/http-origin.ts';
 import {
   isBucketAddress,
   isPlaceTemplate,
@@ -11,7 +12,6 @@ import {
   problemOfPlace,
 } from '#services/mirror-hosts.ts';
 import { type DefaultMirror, defaultMirrorRegion } from '#staticexport/wanted-mirror.ts';
-import { readOriginEntry } from '#wire/http-origin.ts';
 
 export const mirrorFlags = {
   allowedMirrorHosts: list(

@@ -8,10 +8,10 @@ import { ConnectionError, type ConnectionSource, openConnection } from '#kube/tr
 import { createTransport } from '#kube/transport/transport.ts';
 import { allowedHosts } from '#loop/allowed-host.ts';
 import { InspectionSlots } from '#loop/inspection/inspection-slots.ts';
-import { adminApp } from '#runtime/http/admin-port.ts';
-import { listenHttp } from '#runtime/http/http-listener.ts';
-import type { ProgramContext } from '#runtime/program.ts';
-import { version } from '#runtime/version.ts';
+import { adminApp } from '#platform/runtime/http/admin-port.ts';
+import { listenHttp } from '#platform/runtime/http/http-listener.ts';
+import type { ProgramContext } from '#platform/runtime/program.ts';
+import { version } from '#platform/runtime/version.ts';
 import { type ExternalServicesOptions, openExternalServices } from '#services/external-services.ts';
 import { createGitPusher, gitSettings } from '#services/git-pusher.ts';
 import type { GitSettings } from '#services/git-targets.ts';

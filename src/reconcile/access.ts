@@ -2,7 +2,7 @@
 // 401 the key is retried only when its Secret changes; after a 403 every 15 minutes. A new request allows one more
 // call.
 
-import { readInstant } from '#wire/instant.ts';
+import { readInstant } from '#platform/wire/instant.ts';
 import { forbiddenRetryMs } from './failure-policy.ts';
 import { clockToleranceMs } from './link-timing.ts';
 import { type Observation, pendingRequest } from './observation.ts';

@@ -3,7 +3,7 @@
 // code decides. A row without properties is retried with the back-off of its operation. When a 403's wait ends early is in
 // forbidden-call.ts; how soon a failed reconcile is repeated is the controller's.
 
-import type { ClusterErrorCode } from '#wire/cluster-error.ts';
+import type { ClusterErrorCode } from '#platform/wire/cluster-error.ts';
 import type { CallCode, InspectionFailure } from './result.ts';
 
 /** A forbidden call is sent again after this time. */

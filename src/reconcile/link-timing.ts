@@ -2,8 +2,8 @@
 // All times are on this machine's clock. The export API's clock measures the lifetime, which starts here when the
 // link is requested; a wrong clock on either side costs nothing. Invariant: jitter is earlier, never later.
 
-import { wholeSecond } from '#wire/instant.ts';
-import type { LinkTimes } from '#wire/publication.ts';
+import { wholeSecond } from '#platform/wire/instant.ts';
+import type { LinkTimes } from '#platform/wire/publication.ts';
 import { spreadOf } from './spread.ts';
 
 /** The assumed lifetime of a link that states none. */

@@ -1,9 +1,9 @@
 // Where a bucket is: name, region and endpoint as users write them, and the origin that requests go to. Pure. Refuses plain
 // HTTP unless it is allowed, and names from which a host outside the endpoint could be built.
 
-import { isRefusedHost } from '#http/guarded-lookup.ts';
-import { readHttpOrigin } from '#wire/http-origin.ts';
-import { PublishableError } from '#wire/publishable-error.ts';
+import { isRefusedHost } from '#platform/http/guarded-lookup.ts';
+import { readHttpOrigin } from '#platform/wire/http-origin.ts';
+import { PublishableError } from '#platform/wire/publishable-error.ts';
 import type { BucketSettings } from './bucket.ts';
 import type { BucketFault } from './bucket-fault.ts';
 

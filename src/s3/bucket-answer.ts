@@ -4,8 +4,8 @@
 
 import { parseXML } from '@aws-sdk/xml-builder';
 import * as z from 'zod/mini';
-import { headerOf, type WholeAnswer } from '#http/exchange.ts';
-import { codeShown, type ServiceRefusal } from '#wire/service-refusal.ts';
+import { headerOf, type WholeAnswer } from '#platform/http/exchange.ts';
+import { codeShown, type ServiceRefusal } from '#platform/wire/service-refusal.ts';
 
 /** The library parses the worst of this size in about 50 ms. A page of 100 keys of 1024 bytes fits. */
 export const longestBucketAnswerBytes = 192 * 1024;

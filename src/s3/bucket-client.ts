@@ -2,12 +2,12 @@
 // temporary ones are retried with a source that is opened again. Refuses: redirects, plain HTTP unless it is allowed, and
 // answers larger than a page of a list. Invariant: the SHA-256 of what is written is part of the signature.
 
-import { createAgent } from '#http/agent.ts';
-import { withAttempts } from '#http/attempts.ts';
-import { chunksOf, discard, type HttpAnswer, headerOf, retryAfterOf } from '#http/exchange.ts';
-import type { Clock } from '#runtime/clock.ts';
-import { PublishableError } from '#wire/publishable-error.ts';
-import { parseHttpDate } from '#wire/retry-after.ts';
+import { createAgent } from '#platform/http/agent.ts';
+import { withAttempts } from '#platform/http/attempts.ts';
+import { chunksOf, discard, type HttpAnswer, headerOf, retryAfterOf } from '#platform/http/exchange.ts';
+import type { Clock } from '#platform/runtime/clock.ts';
+import { PublishableError } from '#platform/wire/publishable-error.ts';
+import { parseHttpDate } from '#platform/wire/retry-after.ts';
 import type { Bucket, BucketSettings, ListedObject, NewObject, StoredObject } from './bucket.ts';
 import { type BucketRefusal, readListPage, readUploadId } from './bucket-answer.ts';
 import type { BucketFaultCode } from './bucket-fault.ts';

@@ -1,7 +1,7 @@
 // The failure of a call to a bucket: a stable code, a message safe to publish, and whether the same call may succeed
 // later. Refuses text of an answer: messages name the bucket, its host, the HTTP status, and the service's code.
 
-import type { PublishableError } from '#wire/publishable-error.ts';
+import type { PublishableError } from '#platform/wire/publishable-error.ts';
 
 export type BucketFaultCode =
   | 'InvalidAddress' // bucket, region or endpoint are malformed, or plain HTTP is not allowed

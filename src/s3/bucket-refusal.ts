@@ -1,9 +1,9 @@
 // What a refusal of a bucket means, by its status, its code and its words, and a broken connection by the system's code.
 // Refuses to show words of an answer. Pure.
 
-import { isOfCertificate, ownErrorIn, readConnectionFault } from '#http/connection-fault.ts';
-import { PublishableError, publishableCode } from '#wire/publishable-error.ts';
-import { codeInBrackets, kindOfRefusal, type RefusalKind } from '#wire/service-refusal.ts';
+import { isOfCertificate, ownErrorIn, readConnectionFault } from '#platform/http/connection-fault.ts';
+import { PublishableError, publishableCode } from '#platform/wire/publishable-error.ts';
+import { codeInBrackets, kindOfRefusal, type RefusalKind } from '#platform/wire/service-refusal.ts';
 import { bucketAddressNotAllowed } from './bucket-address.ts';
 import type { BucketRefusal } from './bucket-answer.ts';
 import type { BucketFault, BucketFaultCode } from './bucket-fault.ts';

@@ -1,10 +1,16 @@
 // One signed request to a bucket and its answer. Owns where the bucket is, the encoding of keys, and the bound of answers.
 // Refuses redirects. Invariant: a body is streamed for a found object only; all others are bounded.
 
-import type { HttpAgent } from '#http/agent.ts';
-import { type HttpAnswer, isSuccess, readWhole, serverDateOf, type WholeAnswer } from '#http/exchange.ts';
-import { userAgent } from '#runtime/version.ts';
-import { PublishableError } from '#wire/publishable-error.ts';
+import type { HttpAgent } from '#platform/http/agent.ts';
+import {
+  type HttpAnswer,
+  isSuccess,
+  readWhole,
+  serverDateOf,
+  type WholeAnswer,
+} from '#platform/http/exchange.ts';
+import { userAgent } from '#platform/runtime/version.ts';
+import { PublishableError } from '#platform/wire/publishable-error.ts';
 import { type BucketRefusal, longestBucketAnswerBytes, readBucketRefusal } from './bucket-answer.ts';
 import type { WatchedSource } from './object-body.ts';
 import type { RequestSigner } from './request-signer.ts';

@@ -2,7 +2,7 @@
 // which stores something loads no S3 library. Invariant: every call throws `BucketFault`, the signal's reason, or what
 // the caller's own source of bytes threw, and nothing else.
 
-import type { ProxySettings } from '#http/proxy-settings.ts';
+import type { ProxySettings } from '#platform/http/proxy-settings.ts';
 
 /** An access key, temporary if it has a session token. */
 export interface AccessKey {

@@ -5,7 +5,7 @@
 import { fromHttp } from '@aws-sdk/credential-provider-http';
 import { fromTokenFile } from '@aws-sdk/credential-provider-web-identity';
 import * as z from 'zod/mini';
-import { PublishableError, publishableCode } from '#wire/publishable-error.ts';
+import { PublishableError, publishableCode } from '#platform/wire/publishable-error.ts';
 import type { ContainerIdentity, S3Credentials, WebIdentity } from './bucket.ts';
 import { awsDomain } from './bucket-address.ts';
 import type { BucketFault } from './bucket-fault.ts';

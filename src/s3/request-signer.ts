@@ -4,7 +4,7 @@
 
 import { Hash } from '@smithy/core/serde';
 import { SignatureV4 } from '@smithy/signature-v4';
-import type { Clock } from '#runtime/clock.ts';
+import type { Clock } from '#platform/runtime/clock.ts';
 import type { LibraryKeys } from './library-credentials.ts';
 
 export interface UnsignedRequest {

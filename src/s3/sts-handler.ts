@@ -1,8 +1,8 @@
 // Sends the requests of the library's STS client over this project's own connections: proxies and extra CA certificates.
 // Refuses answers without a bound, and XML with declarations, which the library parses for seconds.
 
-import type { HttpAgent } from '#http/agent.ts';
-import { type HttpRequest, listHeaderOf, readWhole } from '#http/exchange.ts';
+import type { HttpAgent } from '#platform/http/agent.ts';
+import { type HttpRequest, listHeaderOf, readWhole } from '#platform/http/exchange.ts';
 import { longestBucketAnswerBytes } from './bucket-answer.ts';
 
 /** What is read of a request of the library. */

@@ -2,8 +2,8 @@
 // the flag or field that sets it.
 
 import { type BundleLimits, defaultLimits } from '#bundle/limits.ts';
-import { sizeText } from '#runtime/flags/flag-kinds.ts';
-import { PublishableError } from '#wire/publishable-error.ts';
+import { sizeText } from '#platform/runtime/flags/flag-kinds.ts';
+import { PublishableError } from '#platform/wire/publishable-error.ts';
 
 export interface ArchiveSizes {
   readonly maxArchiveBytes: number;

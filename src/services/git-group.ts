@@ -4,9 +4,9 @@
 
 import type { GitEdit, GitHeads } from '#git/push-task.ts';
 import type { GitFinding, GitWish } from '#loop/ports.ts';
+import type { ObjectKey } from '#platform/wire/cluster.ts';
 import type { WantedGitTarget } from '#staticexport/wanted.ts';
 import { givenKeys } from '#targets/target-plan.ts';
-import type { ObjectKey } from '#wire/cluster.ts';
 
 export interface GitEntry {
   readonly owner: ObjectKey;

@@ -9,12 +9,12 @@ import {
   type GitPushResult,
   type SentGitTask,
 } from '#git/push-task.ts';
-import type { Clock } from '#runtime/clock.ts';
-import { taskErrorCode } from '#runtime/task.ts';
-import { startTaskProcess } from '#runtime/task-process.ts';
-import { TaskQueue } from '#runtime/task-queue.ts';
-import { userAgent } from '#runtime/version.ts';
-import { PublishableError } from '#wire/publishable-error.ts';
+import type { Clock } from '#platform/runtime/clock.ts';
+import { taskErrorCode } from '#platform/runtime/task.ts';
+import { startTaskProcess } from '#platform/runtime/task-process.ts';
+import { TaskQueue } from '#platform/runtime/task-queue.ts';
+import { userAgent } from '#platform/runtime/version.ts';
+import { PublishableError } from '#platform/wire/publishable-error.ts';
 import type { GitPusher, GitSettings } from './git-targets.ts';
 
 /** The largest repositories that the task's `maxBytes` lets in take two thirds of it (docs/sizing.md of the chart). */

@@ -1,7 +1,7 @@
 // Slots of tasks: a few of one owner run at once, and the others wait in order. Refuses none. Invariant: a task that waits
 // has made nothing yet, so that waiting costs no memory, no request and no credential.
 
-import { FairQueue } from '#runtime/fair-queue.ts';
+import { FairQueue } from '#platform/runtime/fair-queue.ts';
 
 export class GitSlots {
   readonly #atOnce: number;

@@ -1,15 +1,15 @@
 // Which mirrors may be called, and how. Credentials of a resource are sent only to hosts that the operator's flags allow, and
 // the operator's own credentials only to its default mirror. Sends nothing. Invariant: plain HTTP needs a flag that says so.
 
-import { isRefusedHost } from '#http/guarded-lookup.ts';
 import type { MirrorPlace } from '#loop/ports.ts';
 import { mirrorErrorOf } from '#mirror/mirror-bucket.ts';
 import type { MirrorError } from '#mirror/mirror-error.ts';
 import { readRepository } from '#mirror/registry/repository.ts';
+import { isRefusedHost } from '#platform/http/guarded-lookup.ts';
+import { readHttpOrigin, readOriginEntry, shortOriginEntry } from '#platform/wire/http-origin.ts';
+import { PublishableError } from '#platform/wire/publishable-error.ts';
 import { readBucketOrigin, readBucketReference } from '#s3/bucket-address.ts';
 import type { DefaultMirror } from '#staticexport/wanted-mirror.ts';
-import { readHttpOrigin, readOriginEntry, shortOriginEntry } from '#wire/http-origin.ts';
-import { PublishableError } from '#wire/publishable-error.ts';
 
 /** What the flags say about mirrors. */
 export interface MirrorHosts {

@@ -26,13 +26,13 @@ import type {
   SentPlace,
   VerifyTask,
 } from '#mirror/task/mirror-task.ts';
-import type { Clock } from '#runtime/clock.ts';
-import type { Random } from '#runtime/random.ts';
-import { startTaskThread } from '#runtime/task.ts';
-import { TaskQueue } from '#runtime/task-queue.ts';
-import { userAgent } from '#runtime/version.ts';
-import type { Link } from '#wire/link.ts';
-import { PublishableError, publishableCode, publishableFailure } from '#wire/publishable-error.ts';
+import type { Clock } from '#platform/runtime/clock.ts';
+import type { Random } from '#platform/runtime/random.ts';
+import { startTaskThread } from '#platform/runtime/task.ts';
+import { TaskQueue } from '#platform/runtime/task-queue.ts';
+import { userAgent } from '#platform/runtime/version.ts';
+import type { Link } from '#platform/wire/link.ts';
+import { PublishableError, publishableCode, publishableFailure } from '#platform/wire/publishable-error.ts';
 import { type ArchiveSizes, archiveLimits, withLimit } from './archive-limits.ts';
 import { isBucketAddress, type MirrorHosts, reachOf } from './mirror-hosts.ts';
 

@@ -5,7 +5,7 @@
 import { existsSync } from 'node:fs';
 import { readFile, stat } from 'node:fs/promises';
 import { activationFiles } from '#bundle/store/store-layout.ts';
-import { isRecord, readJson } from '#wire/json-text.ts';
+import { isRecord, readJson } from '#platform/wire/json-text.ts';
 
 export interface GivenValues {
   /** Without the program. */

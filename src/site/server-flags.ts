@@ -18,10 +18,10 @@ import {
   sizeText,
   text,
   toggle,
-} from '#runtime/flags/flag-kinds.ts';
-import type { FlagValues, ProgramDescription } from '#runtime/flags/flags.ts';
-import { Link } from '#wire/link.ts';
-import { composedForm } from '#wire/unicode-form.ts';
+} from '#platform/runtime/flags/flag-kinds.ts';
+import type { FlagValues, ProgramDescription } from '#platform/runtime/flags/flags.ts';
+import { Link } from '#platform/wire/link.ts';
+import { composedForm } from '#platform/wire/unicode-form.ts';
 import { deploymentTypes } from './answer/reply.ts';
 import { type ContentEncoding, contentEncodings } from './http/content-encoding.ts';
 import { readBasePath } from './http/request-path.ts';

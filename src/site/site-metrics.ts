@@ -3,8 +3,8 @@
 
 import type { RequestListener } from 'node:http';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
-import { adminApp, type Readiness } from '#runtime/http/admin-port.ts';
-import type { Logger } from '#runtime/logger.ts';
+import { adminApp, type Readiness } from '#platform/runtime/http/admin-port.ts';
+import type { Logger } from '#platform/runtime/logger.ts';
 import type { LiveBundle } from './content/live-bundle.ts';
 import type { LiveSite, ServedVersion } from './content/live-site.ts';
 import { contentEncodings } from './http/content-encoding.ts';

@@ -1,8 +1,8 @@
 // `/status`: what is served, what was served before, and what the source is up to, as one JSON document for
 // people and tests. Instants have the form of those in `bundle.json`. A pure function; it holds no link by construction.
 
-import { version } from '#runtime/version.ts';
-import { formatInstant } from '#wire/instant.ts';
+import { version } from '#platform/runtime/version.ts';
+import { formatInstant } from '#platform/wire/instant.ts';
 import { notesOfServed } from './content/content-warnings.ts';
 import type { ServedVersion, SiteView } from './content/live-site.ts';
 import type { SourceKind } from './source/published-content.ts';

@@ -2,7 +2,7 @@
 // the addresses of chat services are secrets.
 
 import * as z from 'zod';
-import { noticeKinds } from '#wire/cluster.ts';
+import { noticeKinds } from '#platform/wire/cluster.ts';
 import { formed, objectName } from './schema-texts.ts';
 
 /** Keys of the Secret that an entry names. */

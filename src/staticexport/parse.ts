@@ -2,7 +2,7 @@
 // bypassed validation left an invalid spec, problems name its fields. An invalid status field is dropped, so that
 // one bad field does not cost the rest of the status.
 
-import { isRecord } from '#wire/json-text.ts';
+import { isRecord } from '#platform/wire/json-text.ts';
 import { longestHistory, type Spec, specSchema } from './schema.ts';
 import { describeProblems } from './spec-problems.ts';
 import { type Condition, conditionSchema, type Status, statusSchema } from './status-schema.ts';

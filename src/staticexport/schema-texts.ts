@@ -2,7 +2,7 @@
 // the status and the targets. Refuses: text without a bound, which would exceed the API server's cost limit.
 
 import * as z from 'zod';
-import { isPrintable } from '#wire/printable-text.ts';
+import { isPrintable } from '#platform/wire/printable-text.ts';
 import { durationPattern } from './duration.ts';
 import { sizePattern } from './size.ts';
 

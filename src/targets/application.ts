@@ -3,10 +3,10 @@
 // owns an Application is in application-owner.ts.
 
 import { isDeepStrictEqual } from 'node:util';
-import type { JsonPatchOperation } from '#wire/cluster.ts';
-import { type JsonRecord, recordAt, recordsAt, textAt, valueAt } from '#wire/json-fields.ts';
-import { isRecord } from '#wire/json-text.ts';
-import { printable } from '#wire/printable-text.ts';
+import type { JsonPatchOperation } from '#platform/wire/cluster.ts';
+import { type JsonRecord, recordAt, recordsAt, textAt, valueAt } from '#platform/wire/json-fields.ts';
+import { isRecord } from '#platform/wire/json-text.ts';
+import { printable } from '#platform/wire/printable-text.ts';
 import { shownInStatus } from './fields.ts';
 import { groupOf, heldVersionOf, planKeys, wantedKeysOf } from './static-export-keys.ts';
 import type { ObjectPlan, Rollout, WantedKeys } from './target-plan.ts';

@@ -1,9 +1,9 @@
 // Who owns the fields of a foreign object, and what its owner declared last. Text of another owner is made printable.
 // Pure; nothing here throws.
 
-import { type JsonRecord, recordsAt, textAt, valueAt } from '#wire/json-fields.ts';
-import { isRecord, readJson } from '#wire/json-text.ts';
-import { printable } from '#wire/printable-text.ts';
+import { type JsonRecord, recordsAt, textAt, valueAt } from '#platform/wire/json-fields.ts';
+import { isRecord, readJson } from '#platform/wire/json-text.ts';
+import { printable } from '#platform/wire/printable-text.ts';
 
 /** The condition of this type, or an empty record. */
 export function conditionOf(object: JsonRecord, type: string): JsonRecord {

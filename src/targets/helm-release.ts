@@ -2,9 +2,16 @@
 // of the release. Refuses: taking a key from its manager. Invariant: a key that another manager owns with another value
 // is never written, because kustomize-controller would take it back at its next interval.
 
+import {
+  type JsonRecord,
+  numberAt,
+  recordAt,
+  recordsAt,
+  textAt,
+  valueAt,
+} from '#platform/wire/json-fields.ts';
+import { printable } from '#platform/wire/printable-text.ts';
 import { fieldManager } from '#staticexport/names.ts';
-import { type JsonRecord, numberAt, recordAt, recordsAt, textAt, valueAt } from '#wire/json-fields.ts';
-import { printable } from '#wire/printable-text.ts';
 import { conditionOf, ownersOf } from './fields.ts';
 import { groupOf, heldVersionOf, planKeys, wantedKeysOf } from './static-export-keys.ts';
 import type { ObjectFindings, ObjectPlan, Rollout, WantedKeys } from './target-plan.ts';

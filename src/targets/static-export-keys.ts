@@ -1,8 +1,8 @@
 // The keys that a target gets under `staticExport`, compared with those of an object. Pure. Refuses: a `staticExport`
 // that is not a map.
 
-import { type JsonRecord, textAt, valueAt } from '#wire/json-fields.ts';
-import { isRecord } from '#wire/json-text.ts';
+import { type JsonRecord, textAt, valueAt } from '#platform/wire/json-fields.ts';
+import { isRecord } from '#platform/wire/json-text.ts';
 import { shownInStatus } from './fields.ts';
 import { type KeyChange, type KeyName, keyNames, type ObjectPlan, type WantedKeys } from './target-plan.ts';
 

@@ -15,8 +15,8 @@ import {
   Scalar,
   visit,
 } from 'yaml';
-import type { Link } from '#wire/link.ts';
-import { printable } from '#wire/printable-text.ts';
+import type { Link } from '#platform/wire/link.ts';
+import { printable } from '#platform/wire/printable-text.ts';
 import {
   findGroup,
   type GroupPlace,

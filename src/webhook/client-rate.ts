@@ -2,7 +2,7 @@
 // them, and forgets those that are full again first. Refuses text that is not an address: it would be a key of any length.
 
 import { isIP } from 'node:net';
-import type { Clock } from '#runtime/clock.ts';
+import type { Clock } from '#platform/runtime/clock.ts';
 
 const minuteMs = 60_000;
 const mostAddresses = 10_000;

@@ -10,11 +10,11 @@ import express, {
   type Response,
 } from 'express';
 import * as z from 'zod';
-import type { Clock } from '#runtime/clock.ts';
-import type { Logger } from '#runtime/logger.ts';
-import type { Random } from '#runtime/random.ts';
-import type { ObjectKey } from '#wire/cluster.ts';
-import { ClusterError } from '#wire/cluster-error.ts';
+import type { Clock } from '#platform/runtime/clock.ts';
+import type { Logger } from '#platform/runtime/logger.ts';
+import type { Random } from '#platform/runtime/random.ts';
+import type { ObjectKey } from '#platform/wire/cluster.ts';
+import { ClusterError } from '#platform/wire/cluster-error.ts';
 import { createBodySlots } from './body-slots.ts';
 import { type ClientRate, clientOf } from './client-rate.ts';
 import type { HookTargets } from './hook-target.ts';

@@ -2,7 +2,7 @@
 // behind it. A timer for each request would: its milliseconds are rounded from where the work ended. Invariant: work of
 // less than a step is answered at the same tick, whatever it was.
 
-import type { Clock } from '#runtime/clock.ts';
+import type { Clock } from '#platform/runtime/clock.ts';
 
 /** Ticks go on for so long without a request: who asks again and again meets ticks that were there before. */
 const idleTicks = 20;

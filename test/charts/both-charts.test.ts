@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { parse } from 'yaml';
 import { z } from 'zod';
-import { version } from '#runtime/version.ts';
+import { version } from '#platform/runtime/version.ts';
 import { apiVersion, apiVersionName, group, plural, resourceKind } from '#staticexport/names.ts';
 import { parseStaticExport } from '#staticexport/parse.ts';
 import * as operator from './operator-chart.ts';

@@ -5,8 +5,8 @@ import { test } from 'node:test';
 import { exportServiceProgram } from '#export-service/program.ts';
 import { allowedHosts } from '#loop/allowed-host.ts';
 import { operatorProgram } from '#operator/flags.ts';
-import { readInvocation } from '#runtime/flags/flags.ts';
-import { version } from '#runtime/version.ts';
+import { readInvocation } from '#platform/runtime/flags/flags.ts';
+import { version } from '#platform/runtime/version.ts';
 import { argsOf, chart, full, pick, render } from './operator-chart.ts';
 import { type RenderedObject, renderChart } from './rendered-chart.ts';
 

@@ -3,8 +3,8 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { readInvocation } from '#runtime/flags/flags.ts';
-import { version } from '#runtime/version.ts';
+import { readInvocation } from '#platform/runtime/flags/flags.ts';
+import { version } from '#platform/runtime/version.ts';
 import { webhookReceiverProgram } from '#webhook/program.ts';
 import { argsOf, chart, full, pick, render } from './operator-chart.ts';
 import { RenderedObject, renderChart, runHelm } from './rendered-chart.ts';

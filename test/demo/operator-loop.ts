@@ -10,7 +10,7 @@ import { CliError } from '#cli/cli-error.ts';
 import { until } from '#cli/demo/claims.ts';
 import { type DemoLoop, domain } from '#cli/demo/environment.ts';
 import type { Progress } from '#cli/output/progress.ts';
-import { systemClock as clock } from '#runtime/clock.ts';
+import { systemClock as clock } from '#platform/runtime/clock.ts';
 import { type ChildProgram, startProgram } from '../support/child-program.ts';
 import { findFreePort } from '../support/free-port.ts';
 import { mountSecret } from '../support/mounted-secret.ts';

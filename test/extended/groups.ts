@@ -25,7 +25,14 @@ export const groups = {
   },
   krew: {
     shows: 'krew installs the package, and kubectl runs it',
-    dependsOn: ['packaging', 'package.json', '.ci', 'src/cli', 'src/runtime', 'src/bin/static-export.ts'],
+    dependsOn: [
+      'packaging',
+      'package.json',
+      '.ci',
+      'src/cli',
+      'src/platform/runtime',
+      'src/bin/static-export.ts',
+    ],
   },
   tekton: {
     shows: "Tekton's own validation accepts the task",
@@ -52,7 +59,15 @@ export const groups = {
   },
   month: {
     shows: 'thirty days behind an air gap, with real servers, a real registry and two visitors',
-    dependsOn: ['src/bin', 'src/bundle', 'src/cli', 'src/mirror', 'src/runtime', 'src/s3', 'src/site'],
+    dependsOn: [
+      'src/bin',
+      'src/bundle',
+      'src/cli',
+      'src/mirror',
+      'src/platform/runtime',
+      'src/s3',
+      'src/site',
+    ],
   },
   browsers: {
     shows: 'sites of Next.js and VitePress stay alive in a browser while the server swaps',
@@ -65,7 +80,7 @@ export const groups = {
   fuzz: {
     shows:
       'random requests, pipelines and archives get what the rules allow; both settings of the fast path answer alike',
-    dependsOn: ['src/bin', 'src/bundle', 'src/runtime', 'src/site'],
+    dependsOn: ['src/bin', 'src/bundle', 'src/platform/runtime', 'src/site'],
     files: [
       'test/integration/bundle-server/differential.test.ts',
       'test/integration/bundle-server/conformance/conformance.test.ts',

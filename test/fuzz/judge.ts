@@ -2,7 +2,7 @@
 // only files of the archive, the same for any division of the bytes.
 
 import { oddAnswerCodes, refusalCodes } from '#bundle/refusal.ts';
-import { PublishableError } from '#wire/publishable-error.ts';
+import { PublishableError } from '#platform/wire/publishable-error.ts';
 import { type ReadResult, readBytes } from '../support/read-archive.ts';
 import type { Sample } from './corpus.ts';
 import type { Mutant } from './mutation.ts';

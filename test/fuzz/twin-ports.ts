@@ -6,9 +6,9 @@
 import { channel } from 'node:diagnostics_channel';
 import { connect, Socket } from 'node:net';
 import { z } from 'zod';
-import { systemClock } from '#runtime/clock.ts';
-import { type HttpListener, keepAliveMs, listenHttp } from '#runtime/http/http-listener.ts';
-import { silentLogger } from '#runtime/logger.ts';
+import { systemClock } from '#platform/runtime/clock.ts';
+import { type HttpListener, keepAliveMs, listenHttp } from '#platform/runtime/http/http-listener.ts';
+import { silentLogger } from '#platform/runtime/logger.ts';
 import { siteHeaders } from '#site/answer/reply.ts';
 import { siteHandler } from '#site/answer/site-handler.ts';
 import { siteServerOptions } from '#site/bundle-server.ts';

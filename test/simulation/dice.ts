@@ -1,7 +1,7 @@
 // Randomness that can be replayed: a small seeded generator (mulberry32), and the Random port made of it.
 // Invariant: the same seed gives the same scenario.
 
-import type { Random } from '#runtime/random.ts';
+import type { Random } from '#platform/runtime/random.ts';
 
 export class Dice {
   #state: number;

@@ -11,8 +11,8 @@ import type {
   ObjectMeta,
   SecretObject,
   StaticExportObject,
-} from '#wire/cluster.ts';
-import { ClusterError } from '#wire/cluster-error.ts';
+} from '#platform/wire/cluster.ts';
+import { ClusterError } from '#platform/wire/cluster-error.ts';
 import { FakeObjects } from './fake-objects.ts';
 
 export interface Write {

@@ -3,7 +3,7 @@
 
 import type { CopiedInspection, Inspection, Mirrors, UnusableMirror } from '#loop/ports.ts';
 import type { MirrorErrorCode } from '#mirror/mirror-error.ts';
-import { PublishableError } from '#wire/publishable-error.ts';
+import { PublishableError } from '#platform/wire/publishable-error.ts';
 import type { VirtualClock } from '../support/virtual-clock.ts';
 import type { FakeVendor } from './fake-vendor.ts';
 

@@ -2,7 +2,6 @@
 // Patch with `test`. Keeps every write for oracles. Lists are replaced whole, and only plain maps have owners below them.
 
 import { isDeepStrictEqual } from 'node:util';
-import { annotations as names } from '#staticexport/names.ts';
 import type {
   FieldsEdit,
   ForeignKind,
@@ -11,9 +10,10 @@ import type {
   ForeignPatch,
   JsonPatchOperation,
   ObjectKey,
-} from '#wire/cluster.ts';
-import { ClusterError } from '#wire/cluster-error.ts';
-import { isRecord } from '#wire/json-text.ts';
+} from '#platform/wire/cluster.ts';
+import { ClusterError } from '#platform/wire/cluster-error.ts';
+import { isRecord } from '#platform/wire/json-text.ts';
+import { annotations as names } from '#staticexport/names.ts';
 
 type Fields = Record<string, unknown>;
 

@@ -3,9 +3,9 @@
 
 import { ExportApiError } from '#export-api/answers.ts';
 import type { Bundles, ExportApiSource, Mirrors } from '#loop/ports.ts';
-import type { Cluster, ForeignObjects, ObjectKey } from '#wire/cluster.ts';
-import { ClusterError } from '#wire/cluster-error.ts';
-import { PublishableError, publishableCode, publishableFailure } from '#wire/publishable-error.ts';
+import type { Cluster, ForeignObjects, ObjectKey } from '#platform/wire/cluster.ts';
+import { ClusterError } from '#platform/wire/cluster-error.ts';
+import { PublishableError, publishableCode, publishableFailure } from '#platform/wire/publishable-error.ts';
 import type { Dice } from './dice.ts';
 import type { FakeCluster } from './fake-cluster.ts';
 

@@ -2,7 +2,7 @@
 // The plans own the faults.
 
 import type { ReconcileContext } from '#loop/context.ts';
-import type { Logger } from '#runtime/logger.ts';
+import type { Logger } from '#platform/runtime/logger.ts';
 import type { FakeCluster } from './fake-cluster.ts';
 import type { FakeMirror } from './fake-mirror.ts';
 import type { FakeVendor } from './fake-vendor.ts';

@@ -1,9 +1,9 @@
 // The status that a controller writes while it rolls an object's values out: helm-controller, Argo CD, and the
 // controllers of Kubernetes. Pure; the time comes with the stage.
 
-import type { ForeignObject } from '#wire/cluster.ts';
-import { textAt } from '#wire/json-fields.ts';
-import { isRecord } from '#wire/json-text.ts';
+import type { ForeignObject } from '#platform/wire/cluster.ts';
+import { textAt } from '#platform/wire/json-fields.ts';
+import { isRecord } from '#platform/wire/json-text.ts';
 import type { ObjectShape } from './object-target.ts';
 
 /** `unseen`: the controller has not read the values. `unsynced`: Argo CD read them and may not sync. */

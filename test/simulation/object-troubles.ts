@@ -1,8 +1,8 @@
 // Troubles of an object that a target writes, in a scenario run: its owner, its controller, the permissions on it. None
 // may delay a link or a status, so none stops links.
 
-import type { ForeignObjects } from '#wire/cluster.ts';
-import { ClusterError } from '#wire/cluster-error.ts';
+import type { ForeignObjects } from '#platform/wire/cluster.ts';
+import { ClusterError } from '#platform/wire/cluster-error.ts';
 import { Dice } from './dice.ts';
 import { type ObjectShape, type ObjectTarget, objectKey } from './object-target.ts';
 import type { Simulation } from './simulation.ts';

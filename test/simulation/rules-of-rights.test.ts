@@ -3,8 +3,8 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Cluster } from '#wire/cluster.ts';
-import { ClusterError } from '#wire/cluster-error.ts';
+import type { Cluster } from '#platform/wire/cluster.ts';
+import { ClusterError } from '#platform/wire/cluster-error.ts';
 import { hourMs, minuteMs, publishedSimulation, request } from './published-simulation.ts';
 import { keySecret, outputName, resource, Simulation } from './simulation.ts';
 

@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createMemory } from '#loop/memory.ts';
 import { reconcile } from '#loop/reconcile.ts';
-import type { ObjectKey } from '#wire/cluster.ts';
+import type { ObjectKey } from '#platform/wire/cluster.ts';
 import { Oracles } from './oracles.ts';
 import { hourMs, minuteMs, publishedSimulation, request } from './published-simulation.ts';
 import { keySecret, resource, type Simulation } from './simulation.ts';

@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { reconcile } from '#loop/reconcile.ts';
-import { PublishableError } from '#wire/publishable-error.ts';
+import { PublishableError } from '#platform/wire/publishable-error.ts';
 import { noFaults } from './faults.ts';
 import { Oracles } from './oracles.ts';
 import { configMapId, hourMs, minuteMs, publishedSimulation, request } from './published-simulation.ts';

@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createMemory } from '#loop/memory.ts';
 import { reconcile } from '#loop/reconcile.ts';
-import type { ObjectKey } from '#wire/cluster.ts';
+import type { ObjectKey } from '#platform/wire/cluster.ts';
 import { faultyCluster } from './faults.ts';
 import {
   configMapId,

@@ -2,7 +2,7 @@
 // Each starts, lasts, and returns its end; `stopsLinks` while no fresh link can be issued. Their names are keys of
 // the campaign's record and therefore stay.
 
-import { ClusterError } from '#wire/cluster-error.ts';
+import { ClusterError } from '#platform/wire/cluster-error.ts';
 import { gitTroubles } from './git-troubles.ts';
 import { mirrorTroubles } from './mirror-troubles.ts';
 import { objectTroubles } from './object-troubles.ts';

@@ -2,8 +2,8 @@
 
 import type { CliContext } from '#cli/context.ts';
 import { silentProgress } from '#cli/output/progress.ts';
-import { systemClock } from '#runtime/clock.ts';
-import { systemRandom } from '#runtime/random.ts';
+import { systemClock } from '#platform/runtime/clock.ts';
+import { systemRandom } from '#platform/runtime/random.ts';
 
 const worker = (name: string): URL => new URL(`../../src/bin/${name}.ts`, import.meta.url);
 

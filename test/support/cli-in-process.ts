@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { Readable, Writable } from 'node:stream';
 import { getGlobalDispatcher } from 'undici';
 import { type CliParts, type CliProcess, runCli } from '#cli/run-cli.ts';
-import { type Clock, systemClock } from '#runtime/clock.ts';
+import { type Clock, systemClock } from '#platform/runtime/clock.ts';
 import type { CommandResult } from './command.ts';
 import { requirePublishedDocument } from './published-document.ts';
 import { seeText } from './secret-watch.ts';

@@ -7,7 +7,7 @@ import {
   type ConversationQuery,
   readConversationPage,
 } from '#export-api/conversation-answers.ts';
-import type { Clock } from '#runtime/clock.ts';
+import type { Clock } from '#platform/runtime/clock.ts';
 
 export interface ModelRow {
   readonly id: string;

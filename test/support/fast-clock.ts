@@ -2,7 +2,7 @@
 // fast from the start of the test file, too, because the operator compares it with instants that it wrote into status. So
 // the scripted vendor has the same clock. A deadline keeps ten real seconds: what it ends is real work.
 
-import { type Clock, systemClock } from '#runtime/clock.ts';
+import { type Clock, systemClock } from '#platform/runtime/clock.ts';
 
 export const speed = 10;
 const shortestDeadlineMs = 10_000;

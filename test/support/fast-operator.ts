@@ -2,12 +2,12 @@
 // checks of a minute. Where a flag is a real deadline, it is scaled with the clock: the lease, requests, downloads. Not for
 // tests of leases, tokens, kills or the instants of another program.
 
-import '#runtime/v8/small-heap.ts';
-import { readProxySettings } from '#http/proxy-settings.ts';
+import '#platform/runtime/v8/small-heap.ts';
 import { type OperatorValues, operatorProgram } from '#operator/flags.ts';
 import { runOperator } from '#operator/operator.ts';
-import { runProgram } from '#runtime/program.ts';
-import { keepWasmPlain } from '#runtime/v8/plain-wasm.ts';
+import { readProxySettings } from '#platform/http/proxy-settings.ts';
+import { runProgram } from '#platform/runtime/program.ts';
+import { keepWasmPlain } from '#platform/runtime/v8/plain-wasm.ts';
 import { createFastClock, originVariable, speed } from './fast-clock.ts';
 
 const worker = (name: string): URL => new URL(`../../src/bin/${name}-worker.ts`, import.meta.url);

@@ -11,7 +11,7 @@ import { defaultLimits } from '#bundle/limits.ts';
 import { copyBundle } from '#mirror/copy.ts';
 import type { BundleImage, Compression } from '#mirror/image.ts';
 import { openRegistry } from '#mirror/registry/registry-client.ts';
-import { systemClock } from '#runtime/clock.ts';
+import { systemClock } from '#platform/runtime/clock.ts';
 import { archivedFiles, type MemorySite, memoryBundle } from './memory-bundle.ts';
 
 const longName = (parts: number): string =>

@@ -2,7 +2,7 @@
 
 import { hash } from 'node:crypto';
 import type { Carrier, Descriptor } from '#mirror/carrier.ts';
-import { PublishableError } from '#wire/publishable-error.ts';
+import { PublishableError } from '#platform/wire/publishable-error.ts';
 
 export interface MemoryCarrier extends Carrier {
   readonly blobs: Map<string, Buffer>;

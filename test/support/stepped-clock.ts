@@ -1,7 +1,7 @@
 // A clock that a test moves by hand: waits and deadlines end when time has passed them, in order, each with
 // everything that follows from it before the next.
 
-import type { Clock } from '#runtime/clock.ts';
+import type { Clock } from '#platform/runtime/clock.ts';
 
 export interface SteppedClock extends Clock {
   /** Moves time and lets everything that waited for it run. */

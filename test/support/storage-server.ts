@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { Server } from 'node:net';
-import { Link } from '#wire/link.ts';
+import { Link } from '#platform/wire/link.ts';
 
 /** @param count of this request, from 1 */
 export type StorageAnswer = (request: IncomingMessage, response: ServerResponse, count: number) => void;

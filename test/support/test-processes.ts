@@ -11,7 +11,7 @@ export const aloneFiles: Readonly<Record<string, string>> = {
   'test/unit/kube/transport/transport.test.ts': 'listens for unhandled rejections of its process',
   'test/simulation/rule-mutations.test.ts': 'loads the modules of the product 144 times',
   'test/unit/bundle/archive/memory.test.ts': 'measures the memory of its process',
-  'test/unit/wire/retry-after.test.ts': 'sets the time zone of its process',
+  'test/unit/platform/wire/retry-after.test.ts': 'sets the time zone of its process',
   'test/unit/kube/transport/connection.test.ts': 'changes HOME and KUBECONFIG of its process',
   'test/unit/kube/transport/connection-pool.test.ts': 'replaces setTimeout of its process',
 };

@@ -14,7 +14,7 @@ import { createHash } from 'node:crypto';
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
-import { systemClock } from '#runtime/clock.ts';
+import { systemClock } from '#platform/runtime/clock.ts';
 import type { AccessKey, BucketSettings } from '#s3/bucket.ts';
 import { createRequestSigner } from '#s3/request-signer.ts';
 import { startProgram } from './child-program.ts';

@@ -3,7 +3,7 @@
 // Owns: virtual wall time (which may jump) and monotonic time (which may not).
 
 import { nextTick } from 'node:process';
-import type { Clock } from '#runtime/clock.ts';
+import type { Clock } from '#platform/runtime/clock.ts';
 
 interface Timer {
   readonly at: number;

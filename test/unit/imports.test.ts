@@ -223,9 +223,9 @@ test('only bin reads the process: its environment, arguments and signals', () =>
   // anything else.
   assert.deepEqual(wrong.sort(), [
     'src/cli/run-cli.ts',
-    'src/runtime/program.ts',
-    'src/runtime/supported-node.ts',
-    'src/runtime/task-process.ts',
+    'src/platform/runtime/program.ts',
+    'src/platform/runtime/supported-node.ts',
+    'src/platform/runtime/task-process.ts',
   ]);
 });
 

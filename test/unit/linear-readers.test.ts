@@ -34,6 +34,7 @@ import { nextPage } from '#mirror/registry/answer.ts';
 import { readChallenges } from '#mirror/registry/challenge.ts';
 import { findCredentials } from '#mirror/registry/docker-config.ts';
 import { readRepository } from '#mirror/registry/repository.ts';
+import { parseHttpDate, parseRetryAfter } from '#platform/wire/retry-after.ts';
 import { assetNaming } from '#site/content/asset-name.ts';
 import { buildRouteTable } from '#site/content/route-table.ts';
 import { readByteRange } from '#site/http/byte-range.ts';
@@ -41,7 +42,6 @@ import { acceptedForms } from '#site/http/content-encoding.ts';
 import { contentTypeOf } from '#site/http/content-type.ts';
 import { allowsRange, findKnownTag, matchesStrongly, type SendableForms } from '#site/http/entity-tag.ts';
 import { readRequestPath } from '#site/http/request-path.ts';
-import { parseHttpDate, parseRetryAfter } from '#wire/retry-after.ts';
 import { runToItsEnd } from '../support/watchdog.ts';
 import { bundleOf } from './site/fixtures.ts';
 

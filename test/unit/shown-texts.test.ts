@@ -8,17 +8,17 @@ import { formatPublishedBundle, parseServedBundle } from '#bundle/published-bund
 import { refusal } from '#bundle/refusal.ts';
 import { readJobId, readJobReport } from '#export-api/job-answers.ts';
 import { refused } from '#loop/publish/target-records.ts';
+import { systemClock } from '#platform/runtime/clock.ts';
+import { adminApp } from '#platform/runtime/http/admin-port.ts';
+import { listenHttp } from '#platform/runtime/http/http-listener.ts';
+import { createLogger } from '#platform/runtime/logger.ts';
+import { Link } from '#platform/wire/link.ts';
+import { PublishableError } from '#platform/wire/publishable-error.ts';
 import { classify } from '#reconcile/classify.ts';
 import { recordFailure, refreshFailed } from '#reconcile/settle/failed-call.ts';
 import { claimConditions } from '#reconcile/status/conditions.ts';
 import { statusOfUnreadable } from '#reconcile/status/status.ts';
-import { systemClock } from '#runtime/clock.ts';
-import { adminApp } from '#runtime/http/admin-port.ts';
-import { listenHttp } from '#runtime/http/http-listener.ts';
-import { createLogger } from '#runtime/logger.ts';
 import { parseStaticExport } from '#staticexport/parse.ts';
-import { Link } from '#wire/link.ts';
-import { PublishableError } from '#wire/publishable-error.ts';
 import * as fc from '../support/properties.ts';
 import { calm } from './reconcile/cases/observations.ts';
 

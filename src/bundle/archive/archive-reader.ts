@@ -3,7 +3,7 @@
 // byte is written, so a killed process leaves no file behind.
 
 import type { FileHandle } from 'node:fs/promises';
-import type { PublishableError } from '#wire/publishable-error.ts';
+import type { PublishableError } from '#platform/wire/publishable-error.ts';
 import { type Bytes, peek } from '../byte-stream.ts';
 import type { BundleLimits } from '../limits.ts';
 import { oddAnswer } from '../refusal.ts';

@@ -4,7 +4,7 @@
 
 // The default export: see runtime/supported-node.ts.
 import zlib, { createGzip } from 'node:zlib';
-import { PublishableError } from '#wire/publishable-error.ts';
+import { PublishableError } from '#platform/wire/publishable-error.ts';
 import { throughTransform } from '../byte-stream.ts';
 import { tarChecksum } from './archive-type.ts';
 

@@ -3,7 +3,7 @@
 // only after its last byte was hashed and written to the pack.
 
 import { createHash, type Hash, hash } from 'node:crypto';
-import { composedForm } from '#wire/unicode-form.ts';
+import { composedForm } from '#platform/wire/unicode-form.ts';
 import type { BundleFile, BundleIndex, BundleNote } from '../bundle-index.ts';
 import type { BundleLimits } from '../limits.ts';
 import { printableName, refusal } from '../refusal.ts';

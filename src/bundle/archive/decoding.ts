@@ -5,7 +5,7 @@
 import { Readable, type Transform } from 'node:stream';
 // The default export: see runtime/supported-node.ts.
 import zlib, { constants, createGunzip } from 'node:zlib';
-import { PublishableError } from '#wire/publishable-error.ts';
+import { PublishableError } from '#platform/wire/publishable-error.ts';
 import { type Bytes, letGo, throughTransform, watch } from '../byte-stream.ts';
 import type { BundleLimits } from '../limits.ts';
 import { refusal } from '../refusal.ts';

@@ -3,7 +3,7 @@
 // everything that has two possible framings. Invariant: the parser's entries are exactly the guard's, in order
 // (`confirm`), and both end at the end mark.
 
-import type { PublishableError } from '#wire/publishable-error.ts';
+import type { PublishableError } from '#platform/wire/publishable-error.ts';
 import type { BundleLimits } from '../limits.ts';
 import { type RefusalCode, refusal } from '../refusal.ts';
 import { tarChecksum } from './archive-type.ts';

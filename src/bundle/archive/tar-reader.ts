@@ -3,7 +3,7 @@
 // entries as the guard saw.
 
 import { type Extract, extract } from 'tar-stream';
-import { PublishableError } from '#wire/publishable-error.ts';
+import { PublishableError } from '#platform/wire/publishable-error.ts';
 import { type Bytes, letGo } from '../byte-stream.ts';
 import type { BundleLimits } from '../limits.ts';
 import { refusal } from '../refusal.ts';

@@ -5,7 +5,7 @@
 import type { FileHandle } from 'node:fs/promises';
 import { crc32 } from 'node:zlib';
 import { type Entry, parseExtraFields } from 'yauzl';
-import { PublishableError } from '#wire/publishable-error.ts';
+import { PublishableError } from '#platform/wire/publishable-error.ts';
 import type { BundleLimits } from '../limits.ts';
 import { refusal } from '../refusal.ts';
 import type { Assembly } from './assembly.ts';

@@ -3,11 +3,11 @@
 // `DownloadInterrupted` and starts again. A link that becomes valid within a minute is waited for here. Invariant: no error
 // holds more of a URL than its host, or a header or a body.
 
-import type { HttpAgent } from '#http/agent.ts';
-import { chunksOf, discard, headerOf } from '#http/exchange.ts';
-import type { Clock } from '#runtime/clock.ts';
-import type { Link } from '#wire/link.ts';
-import { PublishableError, publishableCode } from '#wire/publishable-error.ts';
+import type { HttpAgent } from '#platform/http/agent.ts';
+import { chunksOf, discard, headerOf } from '#platform/http/exchange.ts';
+import type { Clock } from '#platform/runtime/clock.ts';
+import type { Link } from '#platform/wire/link.ts';
+import { PublishableError, publishableCode } from '#platform/wire/publishable-error.ts';
 import type { BundleLimits } from '../limits.ts';
 import { refusal } from '../refusal.ts';
 import { linkFault } from './link-answer.ts';

@@ -1,8 +1,8 @@
 // Chooses where an archive's bytes come from: a local file or the network. The HTTP client is loaded only for a link
 // that needs it, because loading it takes longer than reading a whole site from disk.
 
-import type { ProxySettings } from '#http/proxy-settings.ts';
-import type { Link } from '#wire/link.ts';
+import type { ProxySettings } from '#platform/http/proxy-settings.ts';
+import type { Link } from '#platform/wire/link.ts';
 import type { DownloadOptions } from './download.ts';
 import { type LocalArchiveOptions, readLocalArchive } from './local-archive.ts';
 
@@ -24,7 +24,7 @@ export function fetchArchive(link: Link, options: FetchOptions, signal: AbortSig
 async function* fetchRemote(link: Link, options: FetchOptions, signal: AbortSignal): AsyncGenerator<Buffer> {
   const [{ download }, { createAgent }] = await Promise.all([
     import('./download.ts'),
-    import('#http/agent.ts'),
+    import('#platform/http/agent.ts'),
   ]);
   const { allowPrivateLinks, extraCaPem, proxy, limits } = options;
   const { idleTimeoutMs } = limits;

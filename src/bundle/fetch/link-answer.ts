@@ -3,8 +3,8 @@
 // phrases and is never repeated anywhere. Invariant: a link that its dates call valid is never called expired, unless the
 // storage says so.
 
-import { formatInstant } from '#wire/instant.ts';
-import { PublishableError } from '#wire/publishable-error.ts';
+import { formatInstant } from '#platform/wire/instant.ts';
+import { PublishableError } from '#platform/wire/publishable-error.ts';
 
 export type LinkVerdict =
   | { readonly state: 'valid' | 'expired' | 'unknown' }

@@ -3,11 +3,18 @@
 // GET. User and password of a link are sent as Basic, to its own origin only. Invariant: no error made here holds more of a
 // URL than its host, or a header or a body.
 
-import type { HttpAgent } from '#http/agent.ts';
-import { isOfCertificate, readConnectionFault } from '#http/connection-fault.ts';
-import { discard, type HttpAnswer, isRedirect, nextHop, readWhole, serverDateOf } from '#http/exchange.ts';
-import { Link } from '#wire/link.ts';
-import { PublishableError } from '#wire/publishable-error.ts';
+import type { HttpAgent } from '#platform/http/agent.ts';
+import { isOfCertificate, readConnectionFault } from '#platform/http/connection-fault.ts';
+import {
+  discard,
+  type HttpAnswer,
+  isRedirect,
+  nextHop,
+  readWhole,
+  serverDateOf,
+} from '#platform/http/exchange.ts';
+import { Link } from '#platform/wire/link.ts';
+import { PublishableError } from '#platform/wire/publishable-error.ts';
 import { oddAnswer } from '../refusal.ts';
 import { type JudgedAnswer, maxJudgedBytes } from './link-answer.ts';
 

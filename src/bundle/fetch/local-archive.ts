@@ -4,8 +4,8 @@
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
-import type { Link } from '#wire/link.ts';
-import { PublishableError } from '#wire/publishable-error.ts';
+import type { Link } from '#platform/wire/link.ts';
+import { PublishableError } from '#platform/wire/publishable-error.ts';
 import type { BundleLimits } from '../limits.ts';
 import { oddAnswer, refusal } from '../refusal.ts';
 

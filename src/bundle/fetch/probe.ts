@@ -2,12 +2,12 @@
 // file: no storage signs a `file:` link, and its expiry is unknown here. Invariant: one ranged GET; only a clear answer
 // of the storage makes a link expired, and a network error decides nothing.
 
-import type { HttpAgent } from '#http/agent.ts';
-import { discard } from '#http/exchange.ts';
-import type { Clock } from '#runtime/clock.ts';
-import { withinLimit } from '#runtime/time-limit.ts';
-import type { Link } from '#wire/link.ts';
-import type { PublishableError } from '#wire/publishable-error.ts';
+import type { HttpAgent } from '#platform/http/agent.ts';
+import { discard } from '#platform/http/exchange.ts';
+import type { Clock } from '#platform/runtime/clock.ts';
+import { withinLimit } from '#platform/runtime/time-limit.ts';
+import type { Link } from '#platform/wire/link.ts';
+import type { PublishableError } from '#platform/wire/publishable-error.ts';
 import { defaultLimits } from '../limits.ts';
 import { linkFault } from './link-answer.ts';
 import { readJudged, requestLink } from './link-request.ts';

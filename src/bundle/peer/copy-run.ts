@@ -2,9 +2,9 @@
 // the serving thread does none of this work. Invariant: when it resolves, the copy is verified and committed; when it
 // rejects, the store holds nothing of it.
 
-import { chunksOf, discard, type HttpAnswer } from '#http/exchange.ts';
-import type { Clock } from '#runtime/clock.ts';
-import { PublishableError, publishableCode } from '#wire/publishable-error.ts';
+import { chunksOf, discard, type HttpAnswer } from '#platform/http/exchange.ts';
+import type { Clock } from '#platform/runtime/clock.ts';
+import { PublishableError, publishableCode } from '#platform/wire/publishable-error.ts';
 import type { BundleIndex } from '../bundle-index.ts';
 import { type ProgressContext, throttleProgress } from '../bundle-task.ts';
 import { type Bytes, watch } from '../byte-stream.ts';

@@ -2,8 +2,8 @@
 // peers, so internal addresses are allowed here. Redirects are not followed, proxies not used. Invariant: every wait is
 // bounded: to connect, to the first byte, between two.
 
-import { createAgent } from '#http/agent.ts';
-import type { HttpAnswer } from '#http/exchange.ts';
+import { createAgent } from '#platform/http/agent.ts';
+import type { HttpAnswer } from '#platform/http/exchange.ts';
 import type { Bytes } from '../byte-stream.ts';
 import { copyRefused } from './bundle-copy.ts';
 

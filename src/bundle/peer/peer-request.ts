@@ -3,8 +3,8 @@
 // seconds, or counts as none.
 
 import * as z from 'zod/mini';
-import { readWhole } from '#http/exchange.ts';
-import type { Clock } from '#runtime/clock.ts';
+import { readWhole } from '#platform/http/exchange.ts';
+import type { Clock } from '#platform/runtime/clock.ts';
 import type { PeerConnection } from './peer-connection.ts';
 
 /** `claiming`: about to fetch by link unless another server does; `fetching`: downloads now. */

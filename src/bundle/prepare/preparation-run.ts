@@ -3,10 +3,10 @@
 // resolves with a store, the bundle is committed there. What is offered before was verified, and may yet not be stored.
 
 import { join } from 'node:path';
-import type { ProxySettings } from '#http/proxy-settings.ts';
-import { makeFolder } from '#runtime/folder.ts';
-import { Link } from '#wire/link.ts';
-import { PublishableError } from '#wire/publishable-error.ts';
+import type { ProxySettings } from '#platform/http/proxy-settings.ts';
+import { makeFolder } from '#platform/runtime/folder.ts';
+import { Link } from '#platform/wire/link.ts';
+import { PublishableError } from '#platform/wire/publishable-error.ts';
 import { readArchive } from '../archive/archive-reader.ts';
 import { type Assembly, createAssembly } from '../archive/assembly.ts';
 import type { BundleFile, BundleIndex } from '../bundle-index.ts';

@@ -4,10 +4,10 @@
 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Clock, systemClock } from '#runtime/clock.ts';
-import { type Random, systemRandom } from '#runtime/random.ts';
-import type { Link } from '#wire/link.ts';
-import { PublishableError } from '#wire/publishable-error.ts';
+import { type Clock, systemClock } from '#platform/runtime/clock.ts';
+import { type Random, systemRandom } from '#platform/runtime/random.ts';
+import type { Link } from '#platform/wire/link.ts';
+import { PublishableError } from '#platform/wire/publishable-error.ts';
 import type { BundleIndex } from '../bundle-index.ts';
 import { type BundleProgress, type BundleSummary, type OnWritten, runBundleTask } from '../bundle-task.ts';
 import type { BundleLimits } from '../limits.ts';

@@ -4,8 +4,8 @@
 
 import { join } from 'node:path';
 import * as z from 'zod/mini';
-import { readJson } from '#wire/json-text.ts';
-import { PublishableError } from '#wire/publishable-error.ts';
+import { readJson } from '#platform/wire/json-text.ts';
+import { PublishableError } from '#platform/wire/publishable-error.ts';
 import { isOfCopy } from './store-check.ts';
 import type { StoreDisk } from './store-disk.ts';
 import { storeFault, storeFullCode } from './store-fault.ts';

@@ -3,7 +3,7 @@
 // it is not read again. Invariant: a check returns the whole index, or that the copy is damaged; a failed thread returns
 // neither.
 
-import type { SendReport } from '#runtime/task.ts';
+import type { SendReport } from '#platform/runtime/task.ts';
 import type { BundleIndex } from '../bundle-index.ts';
 import { type BundleReport, type BundleSummary, handOver, runBundleTask, summaryOf } from '../bundle-task.ts';
 import { bundleDamaged, createRunningCheck, type PendingCheck } from './pending-check.ts';

@@ -3,7 +3,7 @@
 // Refuses to interpret any of them. A hidden file reads as absent, and its bytes are not in the pack (pack.ts); its row stays
 // in the index, so the digest names the whole archive. A server shows those that --serve-dotfiles names.
 
-import { composedForm } from '#wire/unicode-form.ts';
+import { composedForm } from '#platform/wire/unicode-form.ts';
 
 /** At the root of a bundle only: deeper down these are content (a page may document them). */
 const controlFiles: ReadonlySet<string> = new Set([

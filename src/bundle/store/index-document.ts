@@ -3,7 +3,7 @@
 
 import { createHash } from 'node:crypto';
 import * as z from 'zod/mini';
-import { readJson } from '#wire/json-text.ts';
+import { readJson } from '#platform/wire/json-text.ts';
 import { type BundleFile, type BundleIndex, heldFiles, isHeld, noBytes } from '../bundle-index.ts';
 import { countAddresses, countPages, digestOf, sizeOf, sortFiles } from './digest.ts';
 import { hadNoBytes } from './hidden-files.ts';

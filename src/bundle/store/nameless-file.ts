@@ -3,7 +3,7 @@
 
 import { type FileHandle, open, unlink } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { makeFolder } from '#runtime/folder.ts';
+import { makeFolder } from '#platform/runtime/folder.ts';
 import { inStore } from './store-fault.ts';
 
 /**

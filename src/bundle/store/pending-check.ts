@@ -2,7 +2,7 @@
 // anything proven by its size or its time. Invariant: a file counts as proven only when it was hashed in this run and is
 // what the index says.
 
-import { PublishableError } from '#wire/publishable-error.ts';
+import { PublishableError } from '#platform/wire/publishable-error.ts';
 
 /** For those who read the bundle meanwhile. */
 export interface PendingCheck {

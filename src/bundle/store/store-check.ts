@@ -4,7 +4,7 @@
 
 import { createHash, type Hash, hash } from 'node:crypto';
 import { join } from 'node:path';
-import { publishableCode } from '#wire/publishable-error.ts';
+import { publishableCode } from '#platform/wire/publishable-error.ts';
 import { type BundleFile, type BundleIndex, heldFiles } from '../bundle-index.ts';
 import { type IndexDocument, parseIndex } from './index-document.ts';
 import type { DamagedBytes } from './pending-check.ts';

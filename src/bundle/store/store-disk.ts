@@ -2,7 +2,7 @@
 // Invariant of every write here: the file is synced before it is named, and its folder is synced after.
 
 import { open, readdir, readFile, rename, rm, statfs } from 'node:fs/promises';
-import { makeFolder, syncFolder } from '#runtime/folder.ts';
+import { makeFolder, syncFolder } from '#platform/runtime/folder.ts';
 
 export interface ReadableFile {
   stat(): Promise<{ readonly size: number }>;

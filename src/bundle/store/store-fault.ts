@@ -3,7 +3,7 @@
 
 import { statfsSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { PublishableError, publishableCode } from '#wire/publishable-error.ts';
+import { PublishableError, publishableCode } from '#platform/wire/publishable-error.ts';
 
 const fullCodes: readonly string[] = ['ENOSPC', 'EDQUOT', 'EFBIG'];
 

@@ -5,7 +5,7 @@
 import { hash } from 'node:crypto';
 import { close as closeFile, open as openFile, read as readFile, readSync } from 'node:fs';
 import { promisify } from 'node:util';
-import { PublishableError } from '#wire/publishable-error.ts';
+import { PublishableError } from '#platform/wire/publishable-error.ts';
 import type { BundleFile, BundleIndex } from '../bundle-index.ts';
 import { bundleDamaged, type PendingCheck } from './pending-check.ts';
 

@@ -4,8 +4,8 @@
 import { open, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { type ArchivedFile, type ArchiveFormat, archiveBytes } from '#bundle/archive/archive-writer.ts';
-import { syncFolder } from '#runtime/folder.ts';
-import { PublishableError } from '#wire/publishable-error.ts';
+import { syncFolder } from '#platform/runtime/folder.ts';
+import { PublishableError } from '#platform/wire/publishable-error.ts';
 import { CliError } from '../cli-error.ts';
 import { newPartialName, notWritten, type Placement, requireReplaceable } from '../output/destination.ts';
 import { archiveEndings, archiveFormatOf } from './archive-names.ts';

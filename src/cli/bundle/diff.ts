@@ -3,9 +3,9 @@
 
 import type { BundleIndex } from '#bundle/bundle-index.ts';
 import { isHiddenFile } from '#bundle/store/hidden-files.ts';
-import { printable } from '#wire/printable-text.ts';
-import { PublishableError } from '#wire/publishable-error.ts';
-import { composedForm } from '#wire/unicode-form.ts';
+import { printable } from '#platform/wire/printable-text.ts';
+import { PublishableError } from '#platform/wire/publishable-error.ts';
+import { composedForm } from '#platform/wire/unicode-form.ts';
 import { CliError } from '../cli-error.ts';
 import type { CliContext, CommandResult } from '../context.ts';
 import { counted } from '../output/amounts.ts';

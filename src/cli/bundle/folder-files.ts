@@ -6,7 +6,7 @@ import { createReadStream, type Dirent } from 'node:fs';
 import { lstat, readdir, realpath } from 'node:fs/promises';
 import { join, sep } from 'node:path';
 import type { ArchivedFile } from '#bundle/archive/archive-writer.ts';
-import { publishableCode } from '#wire/publishable-error.ts';
+import { publishableCode } from '#platform/wire/publishable-error.ts';
 import { CliError } from '../cli-error.ts';
 
 /**

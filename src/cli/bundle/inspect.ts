@@ -3,7 +3,7 @@
 
 import type { BundleIndex, BundleNote } from '#bundle/bundle-index.ts';
 import { isHiddenFile } from '#bundle/store/hidden-files.ts';
-import { printable } from '#wire/printable-text.ts';
+import { printable } from '#platform/wire/printable-text.ts';
 import type { CliContext, CommandResult, Finding } from '../context.ts';
 import { counted, sizeWords } from '../output/amounts.ts';
 import { marked } from '../output/paint.ts';

@@ -2,13 +2,13 @@
 // Private addresses are allowed, because the user names the mirror or the StaticExport that has it.
 
 import type { BundleIndex } from '#bundle/bundle-index.ts';
-import { openCaFile } from '#http/ca-certificates.ts';
 import type { MirrorErrorCode } from '#mirror/mirror-error.ts';
 import { readMirrorSecret } from '#mirror/mirror-secret.ts';
 import type { MirrorAccess } from '#mirror/open-carrier.ts';
 import { restoreInWorker } from '#mirror/restore.ts';
-import { userAgent } from '#runtime/version.ts';
-import { PublishableError } from '#wire/publishable-error.ts';
+import { openCaFile } from '#platform/http/ca-certificates.ts';
+import { userAgent } from '#platform/runtime/version.ts';
+import { PublishableError } from '#platform/wire/publishable-error.ts';
 import { CliError, failureOf } from '../cli-error.ts';
 import type { CliContext } from '../context.ts';
 import { commandLimitsOf, indexOf, type SizeLimits } from './reading.ts';

@@ -6,7 +6,7 @@ import { basename, dirname, isAbsolute, relative, resolve, sep } from 'node:path
 import type { ArchivedFile } from '#bundle/archive/archive-writer.ts';
 import { packedFiles } from '#bundle/archive/packed-files.ts';
 import type { BundleIndex } from '#bundle/bundle-index.ts';
-import { printable } from '#wire/printable-text.ts';
+import { printable } from '#platform/wire/printable-text.ts';
 import { CliError } from '../cli-error.ts';
 import type { CliContext, CommandResult } from '../context.ts';
 import { sizeWords } from '../output/amounts.ts';

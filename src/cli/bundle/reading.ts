@@ -11,9 +11,9 @@ import { type PrepareOptions, prepareInWorker } from '#bundle/prepare/preparatio
 import { removeQuietly } from '#bundle/store/store-disk.ts';
 import { bundleFolder, packName } from '#bundle/store/store-layout.ts';
 import { openPack, type StoredBundle } from '#bundle/store/stored-bundle.ts';
-import { userAgent } from '#runtime/version.ts';
-import { Link } from '#wire/link.ts';
-import { PublishableError, publishableCode } from '#wire/publishable-error.ts';
+import { userAgent } from '#platform/runtime/version.ts';
+import { Link } from '#platform/wire/link.ts';
+import { PublishableError, publishableCode } from '#platform/wire/publishable-error.ts';
 import { CliError } from '../cli-error.ts';
 import type { CliContext } from '../context.ts';
 import { counted, sizeWords } from '../output/amounts.ts';

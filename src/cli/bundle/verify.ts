@@ -1,7 +1,7 @@
 // `bundle verify`: whether an archive is whole, and has the digest that the user named. An archive that is not whole is
 // the answer no, not a failure of the command. What visitors will miss of a whole archive is a warning.
 
-import { PublishableError } from '#wire/publishable-error.ts';
+import { PublishableError } from '#platform/wire/publishable-error.ts';
 import type { CliContext, CommandResult } from '../context.ts';
 import { marked } from '../output/paint.ts';
 import { type Block, markedLine, plainScreen, prose, renderBlocks } from '../output/screen.ts';

@@ -3,7 +3,7 @@
 
 import * as z from 'zod';
 import { events } from '#kube/transport/resource-path.ts';
-import { printable } from '#wire/printable-text.ts';
+import { printable } from '#platform/wire/printable-text.ts';
 import type { CliContext, CommandResult } from '../context.ts';
 import { marked } from '../output/paint.ts';
 import { type Block, markedLine, prose } from '../output/screen.ts';

@@ -2,7 +2,7 @@
 // and lines that are not JSON, such as those of Node.
 
 import * as z from 'zod';
-import { printable, printableValue } from '#wire/printable-text.ts';
+import { printable, printableValue } from '#platform/wire/printable-text.ts';
 
 const lineShape = z.looseObject({
   time: z.string(),

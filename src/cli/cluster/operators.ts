@@ -4,10 +4,10 @@
 
 import { leases } from '#kube/transport/resource-path.ts';
 import { callUnlessAbsent } from '#kube/transport/transport.ts';
-import type { ObjectKey } from '#wire/cluster.ts';
-import { numberAt, recordAt, textAt } from '#wire/json-fields.ts';
-import { isRecord } from '#wire/json-text.ts';
-import { printable } from '#wire/printable-text.ts';
+import type { ObjectKey } from '#platform/wire/cluster.ts';
+import { numberAt, recordAt, textAt } from '#platform/wire/json-fields.ts';
+import { isRecord } from '#platform/wire/json-text.ts';
+import { printable } from '#platform/wire/printable-text.ts';
 import type { ClusterClient } from './client.ts';
 import { flagOf, tagOf } from './program-args.ts';
 import { attempt, isReadable, type Unreadable } from './reading.ts';

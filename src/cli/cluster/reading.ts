@@ -1,7 +1,7 @@
 // Reads of a cluster that may be refused: the value, or why there is none. A command that shows a whole cluster goes on
 // with what it can read. Owns how many reads run at once. Refuses: hiding a signal that stops the command, and errors that are not the cluster's.
 
-import { ClusterError, type ClusterErrorCode } from '#wire/cluster-error.ts';
+import { ClusterError, type ClusterErrorCode } from '#platform/wire/cluster-error.ts';
 
 export type Reading<T> = { readonly value: T } | Unreadable;
 

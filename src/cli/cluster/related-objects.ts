@@ -3,6 +3,7 @@
 
 import { foreignResources } from '#kube/foreign-objects.ts';
 import { configMaps, type Resource, secrets } from '#kube/transport/resource-path.ts';
+import type { ObjectKey, StaticExportObject } from '#platform/wire/cluster.ts';
 import { parseStaticExport } from '#staticexport/parse.ts';
 import type { Status, TargetStatus } from '#staticexport/status-schema.ts';
 import {
@@ -14,7 +15,6 @@ import {
   type WantedObjectTarget,
   type WantedTarget,
 } from '#staticexport/wanted.ts';
-import type { ObjectKey, StaticExportObject } from '#wire/cluster.ts';
 import type { ClusterClient } from './client.ts';
 import { type FoundMetadata, readMetadata } from './object-metadata.ts';
 import { attempt, createReadLimit, isReadable, type Reading, type ReadLimit } from './reading.ts';

@@ -4,8 +4,8 @@
 
 import * as z from 'zod';
 import { pods } from '#kube/transport/resource-path.ts';
-import { ClusterError } from '#wire/cluster-error.ts';
-import { printable } from '#wire/printable-text.ts';
+import { ClusterError } from '#platform/wire/cluster-error.ts';
+import { printable } from '#platform/wire/printable-text.ts';
 import type { ClusterClient } from './client.ts';
 import { flagOf, tagOf } from './program-args.ts';
 import type { Container, Pod } from './workloads.ts';

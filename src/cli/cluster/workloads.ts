@@ -4,8 +4,8 @@
 import * as z from 'zod';
 import { createList } from '#kube/objects/resource-list.ts';
 import { deployments, pods, type Resource } from '#kube/transport/resource-path.ts';
-import type { ObjectMeta, StaticExportObject } from '#wire/cluster.ts';
-import { printable } from '#wire/printable-text.ts';
+import type { ObjectMeta, StaticExportObject } from '#platform/wire/cluster.ts';
+import { printable } from '#platform/wire/printable-text.ts';
 import type { ClusterClient } from './client.ts';
 
 const absent = <T extends z.ZodType>(schema: T) => schema.optional().catch(undefined);

@@ -1,8 +1,8 @@
 // The commands about archives: words, flags and texts. Refuses: importing their work, because `--help` of any command
 // would load it.
 
-import { hostPort, toggle } from '#runtime/flags/flag-kinds.ts';
-import { version } from '#runtime/version.ts';
+import { hostPort, toggle } from '#platform/runtime/flags/flag-kinds.ts';
+import { version } from '#platform/runtime/version.ts';
 import { archiveEndings } from '../bundle/archive-names.ts';
 import { type Command, defineCommand } from '../command.ts';
 import { basePath, contentDigest, sizeFlags } from './size-flags.ts';

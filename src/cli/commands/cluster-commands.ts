@@ -10,9 +10,9 @@ import {
   positiveDuration,
   text,
   toggle,
-} from '#runtime/flags/flag-kinds.ts';
-import type { Argument } from '#runtime/flags/flags.ts';
-import { version } from '#runtime/version.ts';
+} from '#platform/runtime/flags/flag-kinds.ts';
+import type { Argument } from '#platform/runtime/flags/flags.ts';
+import { version } from '#platform/runtime/version.ts';
 import type { EditVerb } from '../cluster/edits.ts';
 import { type Command, defineCommand } from '../command.ts';
 import type { OutputFormat } from '../output-format.ts';

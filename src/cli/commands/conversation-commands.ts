@@ -13,9 +13,9 @@ import {
   positiveDuration,
   text,
   toggle,
-} from '#runtime/flags/flag-kinds.ts';
-import { version } from '#runtime/version.ts';
-import { readInstant } from '#wire/instant.ts';
+} from '#platform/runtime/flags/flag-kinds.ts';
+import { version } from '#platform/runtime/version.ts';
+import { readInstant } from '#platform/wire/instant.ts';
 import { type Command, defineCommand } from '../command.ts';
 import type { TimeBound } from '../conversations/time-bound.ts';
 

@@ -1,8 +1,8 @@
 // The command that shows the program at work: words, flags and texts. Refuses: importing its work, because `--help` of any
 // command would load it.
 
-import { hostPort, toggle } from '#runtime/flags/flag-kinds.ts';
-import { version } from '#runtime/version.ts';
+import { hostPort, toggle } from '#platform/runtime/flags/flag-kinds.ts';
+import { version } from '#platform/runtime/version.ts';
 import { type Command, defineCommand } from '../command.ts';
 
 export const demoCommands: readonly Command[] = [

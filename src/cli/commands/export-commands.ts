@@ -11,9 +11,9 @@ import {
   path,
   positiveDuration,
   toggle,
-} from '#runtime/flags/flag-kinds.ts';
-import { version } from '#runtime/version.ts';
-import { readOriginEntry } from '#wire/http-origin.ts';
+} from '#platform/runtime/flags/flag-kinds.ts';
+import { version } from '#platform/runtime/version.ts';
+import { readOriginEntry } from '#platform/wire/http-origin.ts';
 import { archiveEndings, isArchiveName } from '../bundle/archive-names.ts';
 import { type Command, defineCommand } from '../command.ts';
 import { sizeFlags } from './size-flags.ts';

@@ -1,8 +1,8 @@
 // The commands that read exported conversations: words, flags and texts. Refuses: importing their work, because `--help` of
 // any command would load it.
 
-import { oneOf, path, positiveCount, text, toggle } from '#runtime/flags/flag-kinds.ts';
-import { version } from '#runtime/version.ts';
+import { oneOf, path, positiveCount, text, toggle } from '#platform/runtime/flags/flag-kinds.ts';
+import { version } from '#platform/runtime/version.ts';
 import { type Command, defineCommand } from '../command.ts';
 import { clusterFlags } from './cluster-commands.ts';
 import { credentialFlags } from './mirror-flags.ts';

@@ -9,9 +9,9 @@ import {
   positiveBytes,
   text,
   toggle,
-} from '#runtime/flags/flag-kinds.ts';
-import { version } from '#runtime/version.ts';
-import { readInstant } from '#wire/instant.ts';
+} from '#platform/runtime/flags/flag-kinds.ts';
+import { version } from '#platform/runtime/version.ts';
+import { readInstant } from '#platform/wire/instant.ts';
 import { type Command, defineCommand } from '../command.ts';
 import { credentialFlags } from './mirror-flags.ts';
 import { contentDigest, sizeFlags } from './size-flags.ts';

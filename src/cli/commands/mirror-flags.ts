@@ -1,7 +1,7 @@
 // Flags that say how a mirror is reached, for commands that write or read one. Named as those of bundle-server. Refuses: the
 // address of the mirror, which each command has in its own way.
 
-import { path, text, toggle } from '#runtime/flags/flag-kinds.ts';
+import { path, text, toggle } from '#platform/runtime/flags/flag-kinds.ts';
 
 /** @param mirror what the credentials are for: `--to` */
 export const credentialFlags = (mirror: string) => ({

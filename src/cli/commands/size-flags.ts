@@ -2,7 +2,7 @@
 // served. The defaults are those of the servers. Refuses: flags of one command, which stand with it.
 
 import { defaultLimits } from '#bundle/limits.ts';
-import { FlagValueError, kind, positiveBytes, sizeText } from '#runtime/flags/flag-kinds.ts';
+import { FlagValueError, kind, positiveBytes, sizeText } from '#platform/runtime/flags/flag-kinds.ts';
 
 export const sizeFlags = {
   maxArchiveSize: positiveBytes.withDefault(

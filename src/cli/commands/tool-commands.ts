@@ -1,7 +1,7 @@
 // The commands about the program itself: words, flags and texts. Refuses: importing their work, because `--help` of any
 // command would load it.
 
-import { version } from '#runtime/version.ts';
+import { version } from '#platform/runtime/version.ts';
 import { type Command, defineCommand } from '../command.ts';
 import { shells } from '../completion/shells.ts';
 

@@ -3,7 +3,7 @@
 // an error. Refuses: waiting for a cluster that is slow, and candidates that a shell would evaluate.
 
 import { ShellCompDirective } from '@bomb.sh/tab';
-import { variableName } from '#runtime/flags/flags.ts';
+import { variableName } from '#platform/runtime/flags/flags.ts';
 import { type Command, programName } from '../command.ts';
 import { type Offer, offerFor } from './offer.ts';
 import type { SourceRequest } from './source-request.ts';

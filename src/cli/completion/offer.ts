@@ -1,8 +1,8 @@
 // What may follow the words that were typed: commands, flags, values of flags, and arguments. Pure. Names in a cluster
 // are left to the caller, because only they cost time.
 
-import type { Candidates } from '#runtime/flags/flag-kinds.ts';
-import { flagName } from '#runtime/flags/flags.ts';
+import type { Candidates } from '#platform/runtime/flags/flag-kinds.ts';
+import { flagName } from '#platform/runtime/flags/flags.ts';
 import type { Command } from '../command.ts';
 
 export interface OfferedWord {

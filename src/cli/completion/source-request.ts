@@ -2,7 +2,7 @@
 // Refuses: the names themselves.
 
 import { join } from 'node:path';
-import type { Clock } from '#runtime/clock.ts';
+import type { Clock } from '#platform/runtime/clock.ts';
 
 type Env = Readonly<Record<string, string | undefined>>;
 

@@ -5,12 +5,12 @@
 import { realpath, stat } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
-import { readBounded } from '#runtime/bounded-file.ts';
-import { type Configured, noneConfigured } from '#runtime/flags/configured.ts';
-import { FlagValueError, toggle } from '#runtime/flags/flag-kinds.ts';
-import { flagName, variableName } from '#runtime/flags/flags.ts';
-import { isThere } from '#runtime/folder.ts';
-import { publishableCode } from '#wire/publishable-error.ts';
+import { readBounded } from '#platform/runtime/bounded-file.ts';
+import { type Configured, noneConfigured } from '#platform/runtime/flags/configured.ts';
+import { FlagValueError, toggle } from '#platform/runtime/flags/flag-kinds.ts';
+import { flagName, variableName } from '#platform/runtime/flags/flags.ts';
+import { isThere } from '#platform/runtime/folder.ts';
+import { publishableCode } from '#platform/wire/publishable-error.ts';
 import { keyVariable } from '../api-key.ts';
 import { CliError } from '../cli-error.ts';
 import { type Command, programName } from '../command.ts';

@@ -10,10 +10,10 @@ import { type GapReport, parseReport, unpackWords } from '#conversations/gaps/re
 import { createSurvey, type Survey } from '#conversations/gaps/survey.ts';
 import { addVersion, type SeenBundle } from '#conversations/gaps/versions.ts';
 import { readStoredTurns } from '#conversations/stored-turns.ts';
-import { readBounded } from '#runtime/bounded-file.ts';
-import { keepHeapSmall } from '#runtime/v8/heap-growth.ts';
-import { printable } from '#wire/printable-text.ts';
-import { publishableCode } from '#wire/publishable-error.ts';
+import { readBounded } from '#platform/runtime/bounded-file.ts';
+import { keepHeapSmall } from '#platform/runtime/v8/heap-growth.ts';
+import { printable } from '#platform/wire/printable-text.ts';
+import { publishableCode } from '#platform/wire/publishable-error.ts';
 import { CliError } from '../cli-error.ts';
 import type { CliContext, CommandResult } from '../context.ts';
 import { counted } from '../output/amounts.ts';

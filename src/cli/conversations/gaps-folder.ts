@@ -5,7 +5,7 @@
 import { join } from 'node:path';
 import { htmlReport } from '#conversations/gaps/html.ts';
 import type { GapReport } from '#conversations/gaps/report-schema.ts';
-import { isThere, makeFolder } from '#runtime/folder.ts';
+import { isThere, makeFolder } from '#platform/runtime/folder.ts';
 import type { CommandResult } from '../context.ts';
 import { counted } from '../output/amounts.ts';
 import { namedPath, notWritten, writeWhole } from '../output/destination.ts';

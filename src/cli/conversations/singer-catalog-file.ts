@@ -2,9 +2,9 @@
 // run without any output looks like a project without turns.
 
 import { type Fields, readSelectedFields } from '#conversations/sinks/singer-catalog.ts';
-import { readBounded } from '#runtime/bounded-file.ts';
-import { readJson } from '#wire/json-text.ts';
-import { publishableCode } from '#wire/publishable-error.ts';
+import { readBounded } from '#platform/runtime/bounded-file.ts';
+import { readJson } from '#platform/wire/json-text.ts';
+import { publishableCode } from '#platform/wire/publishable-error.ts';
 import { CliError } from '../cli-error.ts';
 
 const longestCatalog = 1024 * 1024;

@@ -4,9 +4,9 @@
 import type { Bookmark } from '#conversations/sink.ts';
 import { type ConversationState, openState } from '#conversations/state.ts';
 import { firstStepMs, longestStepMs, shortestStepMs } from '#conversations/windows.ts';
-import { readBounded } from '#runtime/bounded-file.ts';
-import { isRecord, readJson } from '#wire/json-text.ts';
-import { publishableCode } from '#wire/publishable-error.ts';
+import { readBounded } from '#platform/runtime/bounded-file.ts';
+import { isRecord, readJson } from '#platform/wire/json-text.ts';
+import { publishableCode } from '#platform/wire/publishable-error.ts';
 import { CliError } from '../cli-error.ts';
 
 const longestState = 1024 * 1024;

@@ -3,11 +3,11 @@
 // addresses of visitors through, and a key on the command line of another process.
 
 import { parseArgs } from 'node:util';
-import { readBounded } from '#runtime/bounded-file.ts';
-import { version } from '#runtime/version.ts';
-import { isRecord, readJson } from '#wire/json-text.ts';
-import { printable } from '#wire/printable-text.ts';
-import { publishableCode } from '#wire/publishable-error.ts';
+import { readBounded } from '#platform/runtime/bounded-file.ts';
+import { version } from '#platform/runtime/version.ts';
+import { isRecord, readJson } from '#platform/wire/json-text.ts';
+import { printable } from '#platform/wire/printable-text.ts';
+import { publishableCode } from '#platform/wire/publishable-error.ts';
 import { keyVariable } from '../api-key.ts';
 
 export type TapInvocation =

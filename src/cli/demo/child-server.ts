@@ -5,8 +5,8 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import * as z from 'zod/mini';
-import { type Clock, hasWaited } from '#runtime/clock.ts';
-import { PublishableError } from '#wire/publishable-error.ts';
+import { type Clock, hasWaited } from '#platform/runtime/clock.ts';
+import { PublishableError } from '#platform/wire/publishable-error.ts';
 
 export type ServerName = 'bundle-server' | 'export-service';
 

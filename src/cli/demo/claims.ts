@@ -1,8 +1,8 @@
 // The claims of the demo: each is checked, timed and shown with its result. Owns the list of them. Invariant: a claim that
 // was not checked to its end is not among those that hold.
 
-import { type Clock, hasWaited } from '#runtime/clock.ts';
-import { PublishableError, publishableMessage } from '#wire/publishable-error.ts';
+import { type Clock, hasWaited } from '#platform/runtime/clock.ts';
+import { PublishableError, publishableMessage } from '#platform/wire/publishable-error.ts';
 import type { Progress } from '../output/progress.ts';
 
 export interface DemoClaim {

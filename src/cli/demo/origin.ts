@@ -3,8 +3,8 @@
 // bundle server.
 
 import type { RequestListener } from 'node:http';
-import type { Clock } from '#runtime/clock.ts';
-import { listenHttp } from '#runtime/http/http-listener.ts';
+import type { Clock } from '#platform/runtime/clock.ts';
+import { listenHttp } from '#platform/runtime/http/http-listener.ts';
 import { emptySite, pageCount, type SiteEdition, shrunkenSite, wholeSite } from './site-pages.ts';
 
 export interface DemoOrigin {

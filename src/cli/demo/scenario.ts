@@ -2,7 +2,7 @@
 // must not be published, and a restart without the vendor. Owns their order and what each claim means.
 
 import type { PublishedBundle, PublishedLink } from '#bundle/published-bundle.ts';
-import type { Clock } from '#runtime/clock.ts';
+import type { Clock } from '#platform/runtime/clock.ts';
 import { CliError } from '../cli-error.ts';
 import type { Progress } from '../output/progress.ts';
 import { type Claims, insist, until } from './claims.ts';

@@ -1,7 +1,7 @@
 // What the bundle server serves and reports, compared with what it should. Owns the reading of both. Refuses to take the
 // server's report for its answers: both are asked.
 
-import type { Clock } from '#runtime/clock.ts';
+import type { Clock } from '#platform/runtime/clock.ts';
 import { insist, until } from './claims.ts';
 import type { DemoEnvironment, DemoServerStatus } from './environment.ts';
 import type { SiteEdition } from './site-pages.ts';

@@ -3,8 +3,8 @@
 // the new one was seen.
 
 import { createHash } from 'node:crypto';
-import { type Clock, hasWaited } from '#runtime/clock.ts';
-import { publishableCode } from '#wire/publishable-error.ts';
+import { type Clock, hasWaited } from '#platform/runtime/clock.ts';
+import { publishableCode } from '#platform/wire/publishable-error.ts';
 
 /** Path → SHA-256 of the body, for one edition of the site. */
 export type EditionHashes = ReadonlyMap<string, string>;

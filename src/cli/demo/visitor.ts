@@ -3,7 +3,7 @@
 
 import { Agent, get, type IncomingHttpHeaders } from 'node:http';
 import { buffer } from 'node:stream/consumers';
-import type { Clock } from '#runtime/clock.ts';
+import type { Clock } from '#platform/runtime/clock.ts';
 
 export interface VisitorAnswer {
   readonly status: number;

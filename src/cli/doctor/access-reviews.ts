@@ -10,9 +10,9 @@ import {
   secrets,
   staticExports,
 } from '#kube/transport/resource-path.ts';
-import type { ObjectKey } from '#wire/cluster.ts';
-import { recordAt } from '#wire/json-fields.ts';
-import { isRecord } from '#wire/json-text.ts';
+import type { ObjectKey } from '#platform/wire/cluster.ts';
+import { recordAt } from '#platform/wire/json-fields.ts';
+import { isRecord } from '#platform/wire/json-text.ts';
 import type { ClusterClient } from '../cluster/client.ts';
 import { readLeaseKey } from '../cluster/operators.ts';
 import { attempt, createReadLimit, isReadable, knownValue } from '../cluster/reading.ts';

@@ -1,7 +1,7 @@
 // What the checks judge: facts of the program, of the cluster and of its StaticExports, as they were read. Owns types only.
 // A part that could not be read says why.
 
-import type { StaticExportObject } from '#wire/cluster.ts';
+import type { StaticExportObject } from '#platform/wire/cluster.ts';
 import type { Lease, OperatorsReading } from '../cluster/operators.ts';
 import type { Reading } from '../cluster/reading.ts';
 import type { Surroundings } from '../cluster/related-objects.ts';

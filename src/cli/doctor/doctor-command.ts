@@ -1,7 +1,7 @@
 // `doctor`: gathers facts, judges them, and prints a result for each check. An unreachable cluster is a result too. Refuses:
 // changing anything in the cluster.
 
-import { nodeVersion, version } from '#runtime/version.ts';
+import { nodeVersion, version } from '#platform/runtime/version.ts';
 import { CliError } from '../cli-error.ts';
 import { type ClusterClient, type ClusterFlags, withCluster } from '../cluster/client.ts';
 import { isReadable } from '../cluster/reading.ts';

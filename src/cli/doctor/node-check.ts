@@ -1,7 +1,7 @@
 // Judges the Node that runs this program: versions with a known flaw, and lines without fixes. A version that no row
 // names passes, because Node is newer than this table.
 
-import { isOlder } from '#runtime/version.ts';
+import { isOlder } from '#platform/runtime/version.ts';
 import { type Check, passed, warned } from './check.ts';
 import type { ProgramFacts } from './cluster-state.ts';
 

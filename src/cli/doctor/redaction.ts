@@ -4,9 +4,9 @@
 // asks for a boundary before a secret.
 
 import { operatorProgram } from '#operator/flags.ts';
-import { flagName } from '#runtime/flags/flags.ts';
-import { isRecord } from '#wire/json-text.ts';
-import { tokenForms } from '#wire/token-forms.ts';
+import { flagName } from '#platform/runtime/flags/flags.ts';
+import { isRecord } from '#platform/wire/json-text.ts';
+import { tokenForms } from '#platform/wire/token-forms.ts';
 
 const redacted = '[redacted]';
 

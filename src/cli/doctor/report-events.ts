@@ -2,9 +2,9 @@
 // are asked for on their own, because a namespace may have thousands of others. Refuses: events of other objects.
 
 import { leases } from '#kube/transport/resource-path.ts';
-import { recordAt, textAt } from '#wire/json-fields.ts';
-import { isRecord } from '#wire/json-text.ts';
-import { printable } from '#wire/printable-text.ts';
+import { recordAt, textAt } from '#platform/wire/json-fields.ts';
+import { isRecord } from '#platform/wire/json-text.ts';
+import { printable } from '#platform/wire/printable-text.ts';
 import type { ClusterClient } from '../cluster/client.ts';
 import { listRegarding, type Regarding } from '../cluster/events.ts';
 import type { Operator } from '../cluster/operators.ts';

@@ -1,7 +1,7 @@
 // Writes the report of `doctor` for a support case: an archive that only its owner can read. Owns where it is written.
 // Refuses: replacing a file.
 
-import { isThere } from '#runtime/folder.ts';
+import { isThere } from '#platform/runtime/folder.ts';
 import { CliError } from '../cli-error.ts';
 import type { ClusterClient } from '../cluster/client.ts';
 import type { CliContext, CommandResult } from '../context.ts';

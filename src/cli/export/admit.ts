@@ -4,8 +4,8 @@
 
 import { realpath, rename, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve, sep } from 'node:path';
-import { isThere } from '#runtime/folder.ts';
-import { publishableCode } from '#wire/publishable-error.ts';
+import { isThere } from '#platform/runtime/folder.ts';
+import { publishableCode } from '#platform/wire/publishable-error.ts';
 import { archiveEndings, isArchiveName } from '../bundle/archive-names.ts';
 import { CliError } from '../cli-error.ts';
 import { notWritten, oldName, type Placement, requireReplaceable } from '../output/destination.ts';

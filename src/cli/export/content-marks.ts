@@ -7,7 +7,7 @@ import { createReadStream, type Dirent, type Stats } from 'node:fs';
 import { lstat, readdir, stat } from 'node:fs/promises';
 import { join, relative, sep } from 'node:path';
 import { digestOf } from '#bundle/store/digest.ts';
-import { publishableCode } from '#wire/publishable-error.ts';
+import { publishableCode } from '#platform/wire/publishable-error.ts';
 import { isUnfinished } from '../output/destination.ts';
 
 const markLength = 12;

@@ -3,8 +3,8 @@
 // a path is claimed in the state before its first byte, so that a run that was killed may replace it later. Refuses: a
 // folder with a file that this state did not write.
 
-import { isThere } from '#runtime/folder.ts';
-import { printable } from '#wire/printable-text.ts';
+import { isThere } from '#platform/runtime/folder.ts';
+import { printable } from '#platform/wire/printable-text.ts';
 import { CliError, failureOf } from '../cli-error.ts';
 import type { Placement } from '../output/destination.ts';
 import { holdsOnly, nameMarks, readContentMark } from './content-marks.ts';

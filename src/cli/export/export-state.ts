@@ -7,9 +7,9 @@ import { readdir, readFile } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import * as z from 'zod/mini';
-import { makeFolder } from '#runtime/folder.ts';
-import { readJson } from '#wire/json-text.ts';
-import { publishableCode } from '#wire/publishable-error.ts';
+import { makeFolder } from '#platform/runtime/folder.ts';
+import { readJson } from '#platform/wire/json-text.ts';
+import { publishableCode } from '#platform/wire/publishable-error.ts';
 import { CliError } from '../cli-error.ts';
 import { writeWhole } from '../output/destination.ts';
 

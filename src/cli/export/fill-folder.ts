@@ -4,8 +4,8 @@
 
 import { lstat, mkdir, readdir, rename, rm, rmdir, unlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { isThere, syncFolder } from '#runtime/folder.ts';
-import { publishableCode } from '#wire/publishable-error.ts';
+import { isThere, syncFolder } from '#platform/runtime/folder.ts';
+import { publishableCode } from '#platform/wire/publishable-error.ts';
 
 /**
  * @param from holds the files, on the same file system

@@ -5,7 +5,7 @@
 import { constants, type Stats } from 'node:fs';
 import { access, lstat, readFile, realpath, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { publishableCode } from '#wire/publishable-error.ts';
+import { publishableCode } from '#platform/wire/publishable-error.ts';
 
 /** @returns the folder that is filled in place, without symbolic links; `undefined` where a rename replaces it */
 export async function findFilled(path: string): Promise<string | undefined> {

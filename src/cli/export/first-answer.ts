@@ -5,7 +5,7 @@
 
 import { readAddressFault } from '#export-api/address-fault.ts';
 import { type ExportApi, ExportApiError } from '#export-api/answers.ts';
-import type { Clock } from '#runtime/clock.ts';
+import type { Clock } from '#platform/runtime/clock.ts';
 import type { CliError } from '../cli-error.ts';
 import { wrongAddress } from './wrong-address.ts';
 

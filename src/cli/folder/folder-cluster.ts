@@ -8,8 +8,7 @@ import { mkdir, readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import * as z from 'zod/mini';
-import type { Random } from '#runtime/random.ts';
-import { apiVersion, resourceKind } from '#staticexport/names.ts';
+import type { Random } from '#platform/runtime/random.ts';
 import type {
   AppliedObject,
   Cluster,
@@ -19,9 +18,10 @@ import type {
   ObjectMeta,
   SecretObject,
   StaticExportObject,
-} from '#wire/cluster.ts';
-import { ClusterError } from '#wire/cluster-error.ts';
-import { readJson } from '#wire/json-text.ts';
+} from '#platform/wire/cluster.ts';
+import { ClusterError } from '#platform/wire/cluster-error.ts';
+import { readJson } from '#platform/wire/json-text.ts';
+import { apiVersion, resourceKind } from '#staticexport/names.ts';
 import { CliError } from '../cli-error.ts';
 import { writeWhole } from '../output/destination.ts';
 

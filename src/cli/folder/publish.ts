@@ -5,8 +5,8 @@
 import { join, resolve } from 'node:path';
 import type { PublishedBundle } from '#bundle/published-bundle.ts';
 import { removeQuietly } from '#bundle/store/store-disk.ts';
-import type { Link } from '#wire/link.ts';
-import { printable } from '#wire/printable-text.ts';
+import type { Link } from '#platform/wire/link.ts';
+import { printable } from '#platform/wire/printable-text.ts';
 import { isArchiveName } from '../bundle/archive-names.ts';
 import type { CliContext } from '../context.ts';
 import { admitDestination } from '../export/admit.ts';

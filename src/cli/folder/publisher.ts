@@ -3,7 +3,7 @@
 // Refuses: the work itself (publish.ts), and an attempt for a goal that another has replaced.
 
 import type { PublishedBundle } from '#bundle/published-bundle.ts';
-import { backOffMs } from '#wire/back-off.ts';
+import { backOffMs } from '#platform/wire/back-off.ts';
 import { CliError, failureOf } from '../cli-error.ts';
 import type { CliContext } from '../context.ts';
 

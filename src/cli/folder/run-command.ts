@@ -3,18 +3,18 @@
 // Refuses: a destination that cannot be written, before anything starts.
 
 import { join } from 'node:path';
-import { requireProxySettings } from '#http/proxy-settings.ts';
 import { createMemory } from '#loop/memory.ts';
 import { noNotices } from '#loop/ports.ts';
+import { requireProxySettings } from '#platform/http/proxy-settings.ts';
+import { readBounded } from '#platform/runtime/bounded-file.ts';
+import type { EventNote } from '#platform/wire/cluster.ts';
+import { readHttpOrigin, readOriginEntry } from '#platform/wire/http-origin.ts';
+import { publishableCode } from '#platform/wire/publishable-error.ts';
 import { withoutRetry } from '#reconcile/status/failure-words.ts';
-import { readBounded } from '#runtime/bounded-file.ts';
 import { openExternalServices } from '#services/external-services.ts';
 import { createGitPusher, gitSettings } from '#services/git-pusher.ts';
 import { createGitTargets } from '#services/git-targets.ts';
 import { annotations } from '#staticexport/names.ts';
-import type { EventNote } from '#wire/cluster.ts';
-import { readHttpOrigin, readOriginEntry } from '#wire/http-origin.ts';
-import { publishableCode } from '#wire/publishable-error.ts';
 import { CliError, failureOf } from '../cli-error.ts';
 import type { CliContext, CommandResult } from '../context.ts';
 import { openStateFolder, type StateFolder } from '../export/export-state.ts';

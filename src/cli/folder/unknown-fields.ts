@@ -2,8 +2,8 @@
 // fields after a warning. Pure. Refuses: a value; only names are compared and shown.
 
 import * as z from 'zod';
-import { nearest } from '#runtime/flags/nearest.ts';
-import { isRecord } from '#wire/json-text.ts';
+import { nearest } from '#platform/runtime/flags/nearest.ts';
+import { isRecord } from '#platform/wire/json-text.ts';
 
 /** No field is longer. A comparison of long names takes time. */
 const longestName = 64;

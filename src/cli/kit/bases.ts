@@ -11,7 +11,7 @@ import { bundleFolder, packName } from '#bundle/store/store-layout.ts';
 import { openPack, type StoredBundle } from '#bundle/store/stored-bundle.ts';
 import type { KitBundle } from '#mirror/kit/kit-document.ts';
 import { kitBlobs } from '#mirror/kit/kit-reader.ts';
-import { printable } from '#wire/printable-text.ts';
+import { printable } from '#platform/wire/printable-text.ts';
 import { commandLimitsOf, openArchive, type SizeLimits } from '../bundle/reading.ts';
 import { CliError } from '../cli-error.ts';
 import type { CliContext } from '../context.ts';

@@ -12,8 +12,8 @@ import { type AddedBundle, addDelta, addWhole, readKitBundle } from '#mirror/kit
 import { createKitContents } from '#mirror/kit/kit-contents.ts';
 import { type KitHead, kitBlobs } from '#mirror/kit/kit-reader.ts';
 import { composeKit } from '#mirror/kit/kit-writer.ts';
-import { formatInstant } from '#wire/instant.ts';
-import { PublishableError } from '#wire/publishable-error.ts';
+import { formatInstant } from '#platform/wire/instant.ts';
+import { PublishableError } from '#platform/wire/publishable-error.ts';
 import { commandLimitsOf, openArchive, type SizeLimits } from '../bundle/reading.ts';
 import { CliError } from '../cli-error.ts';
 import type { CliContext, CommandResult } from '../context.ts';

@@ -7,7 +7,7 @@ import { basename, dirname, join, resolve } from 'node:path';
 import { removeQuietly } from '#bundle/store/store-disk.ts';
 import { packName } from '#bundle/store/store-layout.ts';
 import { openPack } from '#bundle/store/stored-bundle.ts';
-import { isThere } from '#runtime/folder.ts';
+import { isThere } from '#platform/runtime/folder.ts';
 import { CliError } from '../cli-error.ts';
 import { placeBundle } from '../export/site-writer.ts';
 import { namedPath } from '../output/destination.ts';

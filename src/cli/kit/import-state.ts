@@ -6,10 +6,10 @@
 import * as z from 'zod';
 import type { KitErrorCode } from '#mirror/kit/kit-error.ts';
 import type { KitHead } from '#mirror/kit/kit-reader.ts';
-import { readBounded } from '#runtime/bounded-file.ts';
-import { readJson } from '#wire/json-text.ts';
-import { printable } from '#wire/printable-text.ts';
-import { PublishableError, publishableCode } from '#wire/publishable-error.ts';
+import { readBounded } from '#platform/runtime/bounded-file.ts';
+import { readJson } from '#platform/wire/json-text.ts';
+import { printable } from '#platform/wire/printable-text.ts';
+import { PublishableError, publishableCode } from '#platform/wire/publishable-error.ts';
 import { CliError } from '../cli-error.ts';
 import { namedPath, notWritten, writeWhole } from '../output/destination.ts';
 

@@ -9,8 +9,8 @@ import { blobPath, indexPath, type KitPart, layoutPath } from '#mirror/kit/kit-d
 import { kitDamaged } from '#mirror/kit/kit-error.ts';
 import type { KitBlobs, KitHead } from '#mirror/kit/kit-reader.ts';
 import { findImageBlobs, formatKitIndex, layoutBytes, parseLayer } from '#mirror/kit/layout.ts';
-import { isThere, makeFolder, syncFolder } from '#runtime/folder.ts';
-import { PublishableError } from '#wire/publishable-error.ts';
+import { isThere, makeFolder, syncFolder } from '#platform/runtime/folder.ts';
+import { PublishableError } from '#platform/wire/publishable-error.ts';
 import { CliError } from '../cli-error.ts';
 import { namedPath, newPartialName, notWritten } from '../output/destination.ts';
 

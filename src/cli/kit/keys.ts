@@ -3,8 +3,8 @@
 
 import { parseVerifyKey, type SignKey, type VerifyKey } from '#mirror/kit/minisign.ts';
 import { parseSignKey } from '#mirror/kit/minisign-secret-key.ts';
-import { readBounded } from '#runtime/bounded-file.ts';
-import { publishableCode } from '#wire/publishable-error.ts';
+import { readBounded } from '#platform/runtime/bounded-file.ts';
+import { publishableCode } from '#platform/wire/publishable-error.ts';
 import { CliError } from '../cli-error.ts';
 import type { CliContext } from '../context.ts';
 

@@ -4,7 +4,7 @@
 import { type FileHandle, open, stat } from 'node:fs/promises';
 import { kitDamaged } from '#mirror/kit/kit-error.ts';
 import type { KitSource } from '#mirror/kit/kit-reader.ts';
-import { publishableCode } from '#wire/publishable-error.ts';
+import { publishableCode } from '#platform/wire/publishable-error.ts';
 import { CliError } from '../cli-error.ts';
 
 export interface OpenKit {

@@ -6,8 +6,8 @@ import { access, constants, type FileHandle, open, rename, rm } from 'node:fs/pr
 import { basename, dirname } from 'node:path';
 import { isKitError } from '#mirror/kit/kit-error.ts';
 import type { NewKit } from '#mirror/kit/kit-writer.ts';
-import { isThere, syncFolder } from '#runtime/folder.ts';
-import { PublishableError } from '#wire/publishable-error.ts';
+import { isThere, syncFolder } from '#platform/runtime/folder.ts';
+import { PublishableError } from '#platform/wire/publishable-error.ts';
 import { CliError } from '../cli-error.ts';
 import { namedPath, newPartialName, notWritten } from '../output/destination.ts';
 import { kitEnding, mostParts, partName } from './kit-file.ts';

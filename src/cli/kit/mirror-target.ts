@@ -17,7 +17,7 @@ import type { KitBundle } from '#mirror/kit/kit-document.ts';
 import { kitDamaged } from '#mirror/kit/kit-error.ts';
 import { referenceTo } from '#mirror/mirror-reference.ts';
 import { findImage, readImage } from '#mirror/mirrored-content.ts';
-import { makeFolder } from '#runtime/folder.ts';
+import { makeFolder } from '#platform/runtime/folder.ts';
 import type { ImportContext, ImportTarget, Placed, Staged } from './import-target.ts';
 import { stageBundle } from './stage.ts';
 

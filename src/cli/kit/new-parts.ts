@@ -17,7 +17,7 @@ import {
   indexEntry,
   parseKitIndex,
 } from '#mirror/kit/layout.ts';
-import { publishableCode } from '#wire/publishable-error.ts';
+import { publishableCode } from '#platform/wire/publishable-error.ts';
 import { openArchive, type SizeLimits, withArchive } from '../bundle/reading.ts';
 import { CliError } from '../cli-error.ts';
 import type { CliContext } from '../context.ts';

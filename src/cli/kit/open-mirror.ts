@@ -1,9 +1,9 @@
 // From the address that `--to` names to the carrier behind it, with the flags of a mirror. Private addresses are allowed,
 // because the user names the mirror.
 
-import { requireProxySettings } from '#http/proxy-settings.ts';
 import type { Carrier } from '#mirror/carrier.ts';
 import { openCarrier } from '#mirror/open-carrier.ts';
+import { requireProxySettings } from '#platform/http/proxy-settings.ts';
 import { readAmbientIdentity } from '#s3/ambient-identity.ts';
 import { type MirrorValues, readMirrorAccess } from '../bundle/mirrored.ts';
 import type { CliContext } from '../context.ts';

@@ -12,7 +12,7 @@ import type { StoredBundle } from '#bundle/store/stored-bundle.ts';
 import type { BlobReader } from '#mirror/carrier.ts';
 import { readKitBundle } from '#mirror/kit/kit-bundle.ts';
 import type { KitBundle } from '#mirror/kit/kit-document.ts';
-import { makeFolder } from '#runtime/folder.ts';
+import { makeFolder } from '#platform/runtime/folder.ts';
 
 export interface StagedBundle {
   /** Holds the synced pack and nothing else. */

@@ -4,10 +4,10 @@
 import { createHash } from 'node:crypto';
 import { open, readdir, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { isThere, syncFolder } from '#runtime/folder.ts';
-import { systemRandom } from '#runtime/random.ts';
-import { printable } from '#wire/printable-text.ts';
-import { publishableCode } from '#wire/publishable-error.ts';
+import { isThere, syncFolder } from '#platform/runtime/folder.ts';
+import { systemRandom } from '#platform/runtime/random.ts';
+import { printable } from '#platform/wire/printable-text.ts';
+import { publishableCode } from '#platform/wire/publishable-error.ts';
 import { CliError } from '../cli-error.ts';
 
 /** @param path as it was given, also where it comes from a profile or a variable. @returns `--to public` */

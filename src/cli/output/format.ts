@@ -1,7 +1,7 @@
 // The result or the failure of a command as text: lines for a person, JSON or YAML for a program. Invariant: standard
 // output holds one document or nothing.
 
-import { jsonText } from '#wire/json-text.ts';
+import { jsonText } from '#platform/wire/json-text.ts';
 import type { CommandFailure } from '../cli-error.ts';
 import type { CommandResult } from '../context.ts';
 import type { OutputFormat } from '../output-format.ts';

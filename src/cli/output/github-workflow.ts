@@ -1,7 +1,7 @@
 // What GitHub Actions reads: annotations in the log, entries of $GITHUB_OUTPUT, and the job summary. Pure. Refuses: text
 // of others as a command, as another output, or as Markdown and HTML.
 
-import { printable } from '#wire/printable-text.ts';
+import { printable } from '#platform/wire/printable-text.ts';
 import type { Outputs } from './pipeline.ts';
 
 /** One line. Lines of the message stay lines of the annotation. */

@@ -4,8 +4,8 @@
 
 import { access, appendFile, constants, mkdir, readdir, readFile, rm } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import type { Random } from '#runtime/random.ts';
-import { publishableCode } from '#wire/publishable-error.ts';
+import type { Random } from '#platform/runtime/random.ts';
+import { publishableCode } from '#platform/wire/publishable-error.ts';
 import { CliError } from '../cli-error.ts';
 import { notWritten, writeWhole } from './destination.ts';
 import { outputEntries, type ShownFailure, summaryText } from './github-workflow.ts';

@@ -1,7 +1,7 @@
 // Which pipeline runs the command, and what it can read: outputs by name. Pure. Refuses: a link or a key, because only
 // the named fields become outputs. Invariant: an output is one text without hidden characters.
 
-import { printable } from '#wire/printable-text.ts';
+import { printable } from '#platform/wire/printable-text.ts';
 
 export const pipelineChoices = ['auto', 'github', 'gitlab', 'none'] as const;
 export type PipelineChoice = (typeof pipelineChoices)[number];

@@ -1,8 +1,8 @@
 // The progress of a command on standard error: a bar on a terminal; elsewhere a line for each phase and every 30 s.
 // Refuses: standard output, which is for results, and text from outside that is not printable.
 
-import type { Clock } from '#runtime/clock.ts';
-import { printable } from '#wire/printable-text.ts';
+import type { Clock } from '#platform/runtime/clock.ts';
+import { printable } from '#platform/wire/printable-text.ts';
 import { annotation } from './github-workflow.ts';
 import { sectionEnd, sectionStart } from './gitlab-log.ts';
 import { wrapText } from './layout.ts';

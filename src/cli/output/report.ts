@@ -1,7 +1,7 @@
 // How a command reports to a person and to a pipeline: progress, result or failure, and outputs. Refuses: standard output
 // for anything but the result.
 
-import type { Clock } from '#runtime/clock.ts';
+import type { Clock } from '#platform/runtime/clock.ts';
 import type { CommandFailure } from '../cli-error.ts';
 import type { CommandResult } from '../context.ts';
 import { exitCodes } from '../exit-code.ts';

@@ -2,7 +2,7 @@
 // to be the library itself: the build gives a dynamic import of a CommonJS package no names.
 
 import { Document, Scalar, visit } from 'yaml';
-import { wellFormedText } from '#wire/json-text.ts';
+import { wellFormedText } from '#platform/wire/json-text.ts';
 
 /** No line is a command to the runner of a pipeline: no text is folded, and `##` is escaped. */
 export function yamlOf(value: object): string {

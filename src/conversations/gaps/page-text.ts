@@ -2,7 +2,7 @@
 // text. One pass over the tokens of a page. Never throws.
 
 import { createHash, type Hash } from 'node:crypto';
-import { readHtmlTokens, type TagToken } from '#html/html-tokens.ts';
+import { readHtmlTokens, type TagToken } from '#platform/html/html-tokens.ts';
 
 /** Not shown. */
 const hidden: ReadonlySet<string> = new Set([

@@ -2,7 +2,7 @@
 // visitors except one masked question for each repeated one; words of leaders are kept as numbers.
 
 import * as z from 'zod';
-import { readJson } from '#wire/json-text.ts';
+import { readJson } from '#platform/wire/json-text.ts';
 
 const count = z.int().nonnegative();
 const instant = z.iso.datetime();

@@ -1,7 +1,7 @@
 // A visitor's question as a report shows it: one line, short, printable, and without what names a person or opens a door.
 // Refuses: e-mail and IP addresses, long numbers, keys, and what follows a "?" in an address. Masks are a net, not a proof.
 
-import { printable } from '#wire/printable-text.ts';
+import { printable } from '#platform/wire/printable-text.ts';
 
 const longestQuestion = 160;
 /** Masks read no more of a question than this. */

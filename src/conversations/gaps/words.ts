@@ -1,7 +1,7 @@
 // What all forms of the report say in the same words: titles of gaps, states, percentages, dates. Refuses: escaping, which
 // each form does itself.
 
-import { printable } from '#wire/printable-text.ts';
+import { printable } from '#platform/wire/printable-text.ts';
 import { type Outcomes, rateOf, weekName, weekNumber } from './counts.ts';
 import { gapRules } from './judge.ts';
 import type { Gap, GapReport } from './report-schema.ts';

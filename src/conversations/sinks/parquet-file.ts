@@ -3,8 +3,8 @@
 
 import { asyncBufferFromFile, parquetMetadataAsync, parquetReadObjects } from 'hyparquet';
 import { fileWriter, parquetWriteRows, type SchemaElement } from 'hyparquet-writer';
-import { printable } from '#wire/printable-text.ts';
-import { PublishableError, publishableCode } from '#wire/publishable-error.ts';
+import { printable } from '#platform/wire/printable-text.ts';
+import { PublishableError, publishableCode } from '#platform/wire/publishable-error.ts';
 import { instantColumns, turnColumns } from '../turn.ts';
 
 /** One turn; its keys are the columns. */

@@ -4,9 +4,9 @@
 
 import { type FileHandle, open } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { makeFolder, syncFolder } from '#runtime/folder.ts';
-import { printable } from '#wire/printable-text.ts';
-import { PublishableError } from '#wire/publishable-error.ts';
+import { makeFolder, syncFolder } from '#platform/runtime/folder.ts';
+import { printable } from '#platform/wire/printable-text.ts';
+import { PublishableError } from '#platform/wire/publishable-error.ts';
 import type { PartLedger } from '../sink.ts';
 
 interface OpenPart {

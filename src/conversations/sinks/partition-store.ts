@@ -5,7 +5,7 @@ import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { open, rename, rm, rmdir, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { makeFolder, syncFolder } from '#runtime/folder.ts';
+import { makeFolder, syncFolder } from '#platform/runtime/folder.ts';
 import type { BucketPlace } from './bucket-sink.ts';
 import { writeParquet } from './parquet-file.ts';
 

@@ -3,8 +3,8 @@
 
 import { dirname } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
-import { makeFolder } from '#runtime/folder.ts';
-import { PublishableError } from '#wire/publishable-error.ts';
+import { makeFolder } from '#platform/runtime/folder.ts';
+import { PublishableError } from '#platform/wire/publishable-error.ts';
 import type { Sink } from '../sink.ts';
 import { isDiskFull, numberIn, openDatabase } from '../sqlite.ts';
 import { turnColumns } from '../turn.ts';

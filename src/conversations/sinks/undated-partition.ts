@@ -2,7 +2,7 @@
 // name that earlier versions gave it, and the move of its turns. Refuses partitions that this state did not write.
 // Invariant: wherever a run is killed, the next one finds each turn, and in the end it is there once.
 
-import { PublishableError } from '#wire/publishable-error.ts';
+import { PublishableError } from '#platform/wire/publishable-error.ts';
 import type { PartLedger } from '../sink.ts';
 import type { Turn } from '../turn.ts';
 import { dayOf } from './line-sink.ts';

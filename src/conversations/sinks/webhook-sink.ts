@@ -3,13 +3,13 @@
 // key; an equal request has an equal `webhook-id`.
 
 import { createHash } from 'node:crypto';
-import type { HttpAgent } from '#http/agent.ts';
-import { nextPauseMs } from '#http/attempts.ts';
-import { readConnectionFault } from '#http/connection-fault.ts';
-import { isPassing, isSuccess, readWhole, retryAfterOf } from '#http/exchange.ts';
-import type { Clock } from '#runtime/clock.ts';
-import { PublishableError } from '#wire/publishable-error.ts';
-import { webhookHeaders } from '#wire/webhook-signature.ts';
+import type { HttpAgent } from '#platform/http/agent.ts';
+import { nextPauseMs } from '#platform/http/attempts.ts';
+import { readConnectionFault } from '#platform/http/connection-fault.ts';
+import { isPassing, isSuccess, readWhole, retryAfterOf } from '#platform/http/exchange.ts';
+import type { Clock } from '#platform/runtime/clock.ts';
+import { PublishableError } from '#platform/wire/publishable-error.ts';
+import { webhookHeaders } from '#platform/wire/webhook-signature.ts';
 import type { Sink } from '../sink.ts';
 import type { Turn } from '../turn.ts';
 

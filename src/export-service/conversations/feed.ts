@@ -2,9 +2,9 @@
 // changed. The thread reads the file; this side compares its size and time only. Invariant: a changed file that cannot be
 // used leaves the listed rows as they were.
 
-import type { ProgramContext } from '#runtime/program.ts';
-import { startTaskThread } from '#runtime/task.ts';
-import { TaskQueue } from '#runtime/task-queue.ts';
+import type { ProgramContext } from '#platform/runtime/program.ts';
+import { startTaskThread } from '#platform/runtime/task.ts';
+import { TaskQueue } from '#platform/runtime/task-queue.ts';
 import { readFileState } from '../watched-file.ts';
 import type { IndexTask } from './index-task.ts';
 import type { ConversationStore } from './store.ts';

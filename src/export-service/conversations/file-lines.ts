@@ -5,8 +5,8 @@
 import type { FileHandle } from 'node:fs/promises';
 import * as z from 'zod';
 import { conversationSchema } from '#export-api/contract.ts';
-import { readLines } from '#runtime/lines.ts';
-import { PublishableError, publishableCode } from '#wire/publishable-error.ts';
+import { readLines } from '#platform/runtime/lines.ts';
+import { PublishableError, publishableCode } from '#platform/wire/publishable-error.ts';
 import type { StoredConversation } from './cursor.ts';
 
 const lineSchema = conversationSchema.extend({ projectId: z.string().min(1).max(200).optional() });

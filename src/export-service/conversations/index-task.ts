@@ -5,7 +5,7 @@
 import { rmSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import type { DatabaseSync } from 'node:sqlite';
-import { jsonText } from '#wire/json-text.ts';
+import { jsonText } from '#platform/wire/json-text.ts';
 import { openSqlite } from '../store/database.ts';
 import { cursorOf, type StoredConversation } from './cursor.ts';
 import { readConversations, unreadable } from './file-lines.ts';

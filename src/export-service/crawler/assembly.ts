@@ -2,7 +2,7 @@
 // stubs or copies, broken links are reported by name, and paths that conflict are separated. Invariant: the result is
 // sorted and depends only on the frontier's content.
 
-import { composedForm } from '#wire/unicode-form.ts';
+import { composedForm } from '#platform/wire/unicode-form.ts';
 import type { CrawledFile, CrawlNote, CrawlResult, SkippedUrl } from './contract.ts';
 import { addressKey, compare, type Frontier, type SiteFile, type Visit } from './frontier.ts';
 import { redirectStub } from './redirect-stub.ts';

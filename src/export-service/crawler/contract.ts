@@ -1,8 +1,8 @@
 // The crawler's request and result: the types shared by the crawler, the jobs that run it, and the pack. Types and
 // defaults only. Invariant: a result is a whole site; there is no partial one.
 
-import type { Clock } from '#runtime/clock.ts';
-import type { Logger } from '#runtime/logger.ts';
+import type { Clock } from '#platform/runtime/clock.ts';
+import type { Logger } from '#platform/runtime/logger.ts';
 
 /** A crawl that exceeds a limit ends with that limit's own error. */
 export interface CrawlLimits {

@@ -1,7 +1,7 @@
 // Why a site could not be crawled: one class with stable codes, each with a message for the reader of the job.
 // Invariant: a crawl either yields the whole site within its limits or throws one of these; never half a site.
 
-import { PublishableError } from '#wire/publishable-error.ts';
+import { PublishableError } from '#platform/wire/publishable-error.ts';
 
 export type CrawlErrorCode =
   | 'NoPages' // the origin answered, but with no page

@@ -3,7 +3,7 @@
 // retries, or a limit is exceeded. Only broken links are left out, and are reported by name. Invariant: the same
 // content gives the same files, whatever the order in which answers arrive.
 
-import { PublishableError } from '#wire/publishable-error.ts';
+import { PublishableError } from '#platform/wire/publishable-error.ts';
 import { createArrivals } from './arrivals.ts';
 import { assembleSite } from './assembly.ts';
 import type { CrawlContext, CrawlRequest, CrawlResult } from './contract.ts';

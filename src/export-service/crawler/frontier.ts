@@ -2,7 +2,7 @@
 // waves: all known addresses not yet visited, sorted. A wave's outcomes are settled in that order, never in the order
 // of arrival. Pure: no I/O, no time. Invariant: the same outcomes give the same files.
 
-import { composedForm } from '#wire/unicode-form.ts';
+import { composedForm } from '#platform/wire/unicode-form.ts';
 import type { CrawlLimits } from './contract.ts';
 import { tooDeep, tooManyFiles, tooManyLinks, tooManyPages } from './crawl-error.ts';
 import { type BodyLink, type BodyLinks, noLinks } from './references/body-links.ts';

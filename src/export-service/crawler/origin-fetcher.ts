@@ -5,8 +5,8 @@
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip, type Gunzip } from 'node:zlib';
-import { createAgent } from '#http/agent.ts';
-import { readConnectionFault } from '#http/connection-fault.ts';
+import { createAgent } from '#platform/http/agent.ts';
+import { readConnectionFault } from '#platform/http/connection-fault.ts';
 import {
   type HttpAnswer,
   headerOf,
@@ -15,11 +15,11 @@ import {
   listHeaderOf,
   readWhole,
   retryAfterOf,
-} from '#http/exchange.ts';
-import { isRefusedHost } from '#http/guarded-lookup.ts';
-import type { Clock } from '#runtime/clock.ts';
-import { userAgent } from '#runtime/version.ts';
-import { PublishableError } from '#wire/publishable-error.ts';
+} from '#platform/http/exchange.ts';
+import { isRefusedHost } from '#platform/http/guarded-lookup.ts';
+import type { Clock } from '#platform/runtime/clock.ts';
+import { userAgent } from '#platform/runtime/version.ts';
+import { PublishableError } from '#platform/wire/publishable-error.ts';
 import type { CrawlLimits } from './contract.ts';
 import type { CrawlError } from './crawl-error.ts';
 import { type Address, originUrl, type SiteScope } from './site-scope.ts';

@@ -5,7 +5,7 @@ import { createHash } from 'node:crypto';
 import { open, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { archiveBytes } from '#bundle/archive/archive-writer.ts';
-import { syncFolder } from '#runtime/folder.ts';
+import { syncFolder } from '#platform/runtime/folder.ts';
 import type { CrawledFile, CrawlResult } from './contract.ts';
 import { partialFile } from './contract.ts';
 

@@ -6,8 +6,8 @@ import { createHash } from 'node:crypto';
 import { closeSync, createReadStream, openSync, readSync } from 'node:fs';
 import { open, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { makeFolder } from '#runtime/folder.ts';
-import { PublishableError, publishableCode } from '#wire/publishable-error.ts';
+import { makeFolder } from '#platform/runtime/folder.ts';
+import { PublishableError, publishableCode } from '#platform/wire/publishable-error.ts';
 import { type CrawlError, tooManyBytes } from './crawl-error.ts';
 
 export interface StoredBody {

@@ -4,7 +4,7 @@
 import type { ErrorRequestHandler, RequestHandler } from 'express';
 import * as z from 'zod';
 import type { ErrorDocument } from '#export-api/contract.ts';
-import type { Logger } from '#runtime/logger.ts';
+import type { Logger } from '#platform/runtime/logger.ts';
 import { ApiRefusal } from '../api-refusal.ts';
 
 /** What the framework and its body parser throw: an HTTP status, and words that may repeat the request. */

@@ -2,7 +2,7 @@
 // path works whether or not a proxy removes the path, because both forms are served.
 
 import express, { type Express, type Request, type RequestHandler, type Response } from 'express';
-import type { Logger } from '#runtime/logger.ts';
+import type { Logger } from '#platform/runtime/logger.ts';
 import type { KeyRing } from '../key-ring.ts';
 import { answerErrors, answerNotFound } from './answers.ts';
 import { type ArchiveRouteOptions, archiveRoute } from './archive-route.ts';

@@ -10,8 +10,8 @@ import {
   jobPath,
   startJobRequestSchema,
 } from '#export-api/contract.ts';
-import type { Clock } from '#runtime/clock.ts';
-import type { Random } from '#runtime/random.ts';
+import type { Clock } from '#platform/runtime/clock.ts';
+import type { Random } from '#platform/runtime/random.ts';
 import { ApiRefusal } from '../api-refusal.ts';
 import { archiveFile, type JobRunner } from '../job-runner.ts';
 import { expiryOf, signLink } from '../links.ts';

@@ -5,9 +5,9 @@
 import { chmodSync } from 'node:fs';
 import { join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
-import { makeFolder } from '#runtime/folder.ts';
-import type { Random } from '#runtime/random.ts';
-import { PublishableError } from '#wire/publishable-error.ts';
+import { makeFolder } from '#platform/runtime/folder.ts';
+import type { Random } from '#platform/runtime/random.ts';
+import { PublishableError } from '#platform/wire/publishable-error.ts';
 
 const schemaVersion = 3;
 

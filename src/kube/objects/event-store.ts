@@ -1,11 +1,11 @@
 // Events (events.k8s.io/v1) as written to the API server: created once, then counted up as a series.
 // Refuses: deciding what deserves an event, or how often.
 
-import type { EventNote, ObjectKey, ObjectMeta } from '#wire/cluster.ts';
-import { wholeSecond } from '#wire/instant.ts';
-import { recordAt, textAt } from '#wire/json-fields.ts';
-import { isRecord } from '#wire/json-text.ts';
-import { printable } from '#wire/printable-text.ts';
+import type { EventNote, ObjectKey, ObjectMeta } from '#platform/wire/cluster.ts';
+import { wholeSecond } from '#platform/wire/instant.ts';
+import { recordAt, textAt } from '#platform/wire/json-fields.ts';
+import { isRecord } from '#platform/wire/json-text.ts';
+import { printable } from '#platform/wire/printable-text.ts';
 import { apiVersionOf, events, staticExports } from '../transport/resource-path.ts';
 import type { Transport } from '../transport/transport.ts';
 import { formatMicroTime } from './lease-store.ts';

@@ -2,9 +2,9 @@
 // microseconds (the API server refuses three digits), an empty holder for a released one.
 // Refuses: judging which replica leads. Times of other replicas stay text, to be compared and never to be parsed.
 
-import type { ObjectKey } from '#wire/cluster.ts';
-import { numberAt, recordAt, textAt } from '#wire/json-fields.ts';
-import { isRecord } from '#wire/json-text.ts';
+import type { ObjectKey } from '#platform/wire/cluster.ts';
+import { numberAt, recordAt, textAt } from '#platform/wire/json-fields.ts';
+import { isRecord } from '#platform/wire/json-text.ts';
 import { leases } from '../transport/resource-path.ts';
 import { type Call, callUnlessAbsent, type Transport } from '../transport/transport.ts';
 import { readMeta } from './stored-object.ts';

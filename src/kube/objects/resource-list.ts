@@ -2,10 +2,10 @@
 // shrink, for later lists too, when an answer exceeds the memory or the deadline of a call, and slowly grow again.
 // Refuses: part of a list, and holding whole objects longer than a page.
 
-import type { StaticExportObject } from '#wire/cluster.ts';
-import { ClusterError } from '#wire/cluster-error.ts';
-import { recordAt, textAt } from '#wire/json-fields.ts';
-import { isRecord } from '#wire/json-text.ts';
+import type { StaticExportObject } from '#platform/wire/cluster.ts';
+import { ClusterError } from '#platform/wire/cluster-error.ts';
+import { recordAt, textAt } from '#platform/wire/json-fields.ts';
+import { isRecord } from '#platform/wire/json-text.ts';
 import { OversizeError, UnfinishedError } from '../transport/exchange.ts';
 import type { Resource } from '../transport/resource-path.ts';
 import type { Call, Transport } from '../transport/transport.ts';

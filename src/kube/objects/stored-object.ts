@@ -7,10 +7,10 @@ import type {
   OwnerReference,
   SecretObject,
   StaticExportObject,
-} from '#wire/cluster.ts';
-import { ClusterError } from '#wire/cluster-error.ts';
-import { type JsonRecord, numberAt, recordAt, textAt, textsAt } from '#wire/json-fields.ts';
-import { isRecord } from '#wire/json-text.ts';
+} from '#platform/wire/cluster.ts';
+import { ClusterError } from '#platform/wire/cluster-error.ts';
+import { type JsonRecord, numberAt, recordAt, textAt, textsAt } from '#platform/wire/json-fields.ts';
+import { isRecord } from '#platform/wire/json-text.ts';
 
 /** @throws {ClusterError} `Unavailable` when the answer is not a Kubernetes object */
 export function readMeta(object: unknown): ObjectMeta {

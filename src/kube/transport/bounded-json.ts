@@ -3,8 +3,8 @@
 // counts without parsing.
 // Invariant: no piece that is parsed has more than `maxTokens`; a scan's own time grows with the length alone.
 
-import { ClusterError } from '#wire/cluster-error.ts';
-import { isRecord } from '#wire/json-text.ts';
+import { ClusterError } from '#platform/wire/cluster-error.ts';
+import { isRecord } from '#platform/wire/json-text.ts';
 
 /** Strings, numbers and brackets of one object. A StaticExport with a full status has about 2,000. */
 const maxTokens = 50_000;

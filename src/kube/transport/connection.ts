@@ -7,9 +7,9 @@ import type { RequestOptions } from 'node:https';
 import { homedir } from 'node:os';
 import { delimiter, dirname, join, resolve } from 'node:path';
 import { KubeConfig } from '@kubernetes/client-node';
-import { findFault, holdsCertificate } from '#http/ca-certificates.ts';
-import { type ProxySettings, proxyFor, readProxySettings } from '#http/proxy-settings.ts';
-import { PublishableError, publishableCode } from '#wire/publishable-error.ts';
+import { findFault, holdsCertificate } from '#platform/http/ca-certificates.ts';
+import { type ProxySettings, proxyFor, readProxySettings } from '#platform/http/proxy-settings.ts';
+import { PublishableError, publishableCode } from '#platform/wire/publishable-error.ts';
 import { type Login, openLogin } from './exec-credential.ts';
 import { endPluginsOn } from './exec-plugin.ts';
 

@@ -3,7 +3,7 @@
 // Refuses: judging an answer, retrying, and holding more of an answer than memory allows.
 
 import type { Dispatcher } from 'undici';
-import { unlessAborted } from '#runtime/time-limit.ts';
+import { unlessAborted } from '#platform/runtime/time-limit.ts';
 
 export interface ClusterAnswer {
   readonly status: number;

@@ -7,7 +7,7 @@ import { readFileSync } from 'node:fs';
 import { isatty } from 'node:tty';
 import type { Cluster, KubeConfig } from '@kubernetes/client-node';
 import * as z from 'zod/mini';
-import { PublishableError } from '#wire/publishable-error.ts';
+import { PublishableError } from '#platform/wire/publishable-error.ts';
 
 const execShape = z.object({
   apiVersion: z._default(z.string(), 'client.authentication.k8s.io/v1'),

@@ -2,11 +2,11 @@
 // Refuses: repeating the Status's message or causes, which may quote what was sent. Messages consist of the verb, the
 // address, the reason, and field paths.
 
-import { ClusterError, type ClusterErrorCode, type OwnedField } from '#wire/cluster-error.ts';
-import { type JsonRecord, recordAt, textAt } from '#wire/json-fields.ts';
-import { isRecord } from '#wire/json-text.ts';
-import { printable } from '#wire/printable-text.ts';
-import { parseRetryAfter } from '#wire/retry-after.ts';
+import { ClusterError, type ClusterErrorCode, type OwnedField } from '#platform/wire/cluster-error.ts';
+import { type JsonRecord, recordAt, textAt } from '#platform/wire/json-fields.ts';
+import { isRecord } from '#platform/wire/json-text.ts';
+import { printable } from '#platform/wire/printable-text.ts';
+import { parseRetryAfter } from '#platform/wire/retry-after.ts';
 import { apiVersionOf, describeAddress, type ObjectAddress, type Verb } from './resource-path.ts';
 
 /** The longest Retry-After that is kept. */

@@ -4,8 +4,8 @@
 // Refuses: a plugin process for each failing call, and one that hangs for ever.
 
 import { isDeepStrictEqual } from 'node:util';
-import type { Clock } from '#runtime/clock.ts';
-import { unlessAborted, withinLimit } from '#runtime/time-limit.ts';
+import type { Clock } from '#platform/runtime/clock.ts';
+import { unlessAborted, withinLimit } from '#platform/runtime/time-limit.ts';
 import { type Connection, ConnectionError, type Credentials } from './connection.ts';
 
 export interface SharedCredentials {

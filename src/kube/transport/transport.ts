@@ -2,12 +2,12 @@
 // bounded number of attempts. Refuses: waiting past the deadline for a Retry-After, and giving up where other credentials
 // may be accepted. Invariant: every failure is a ClusterError.
 
-import { readConnectionFault } from '#http/connection-fault.ts';
-import type { Clock } from '#runtime/clock.ts';
-import { withinLimit } from '#runtime/time-limit.ts';
-import { userAgent } from '#runtime/version.ts';
-import { ClusterError } from '#wire/cluster-error.ts';
-import { publishableCode } from '#wire/publishable-error.ts';
+import { readConnectionFault } from '#platform/http/connection-fault.ts';
+import type { Clock } from '#platform/runtime/clock.ts';
+import { withinLimit } from '#platform/runtime/time-limit.ts';
+import { userAgent } from '#platform/runtime/version.ts';
+import { ClusterError } from '#platform/wire/cluster-error.ts';
+import { publishableCode } from '#platform/wire/publishable-error.ts';
 import { parseList, parseObject } from './bounded-json.ts';
 import { type Connection, ConnectionError } from './connection.ts';
 import { type ConnectionPool, createPool } from './connection-pool.ts';

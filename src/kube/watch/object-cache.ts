@@ -2,7 +2,7 @@
 // Invariant: a change of status alone wakes no key, or every reconcile would cause the next one.
 
 import { isDeepStrictEqual } from 'node:util';
-import type { ObjectKey, ObjectMeta } from '#wire/cluster.ts';
+import type { ObjectKey, ObjectMeta } from '#platform/wire/cluster.ts';
 
 /** The least that must be remembered of an object. */
 export interface Remembered {

@@ -1,7 +1,7 @@
 // What keeps a reflector from working, in three kinds: a watch cannot be opened, watches open and bring nothing, an audit
 // cannot list. The gravest counts. Invariant: reported when it begins, changes or ends; never for each attempt.
 
-import { ClusterError } from '#wire/cluster-error.ts';
+import { ClusterError } from '#platform/wire/cluster-error.ts';
 
 /** The gravest first. */
 const kinds = ['watch', 'heldBack', 'audit'] as const;

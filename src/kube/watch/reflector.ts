@@ -3,10 +3,10 @@
 // forms) and watches that open and bring nothing lead to another list.
 // Invariant: one loop, one connection at a time; nothing of an ended connection reaches the cache.
 
-import type { Clock } from '#runtime/clock.ts';
-import type { Random } from '#runtime/random.ts';
-import { backOffMs } from '#wire/back-off.ts';
-import { ClusterError } from '#wire/cluster-error.ts';
+import type { Clock } from '#platform/runtime/clock.ts';
+import type { Random } from '#platform/runtime/random.ts';
+import { backOffMs } from '#platform/wire/back-off.ts';
+import { ClusterError } from '#platform/wire/cluster-error.ts';
 import { createList, type ListSource } from '../objects/resource-list.ts';
 import { readResource } from '../objects/stored-object.ts';
 import { cacheKey, ObjectCache, type Remembered } from './object-cache.ts';

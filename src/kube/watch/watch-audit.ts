@@ -1,9 +1,9 @@
 // Lists from time to time while a watch runs, and counts changes that only the list found; what the watch was about to
 // bring is not counted. An audit that cannot list is an outage: until it can, lost changes go unnoticed.
 
-import type { Clock } from '#runtime/clock.ts';
-import type { Random } from '#runtime/random.ts';
-import { ClusterError } from '#wire/cluster-error.ts';
+import type { Clock } from '#platform/runtime/clock.ts';
+import type { Random } from '#platform/runtime/random.ts';
+import { ClusterError } from '#platform/wire/cluster-error.ts';
 import type { Listed } from '../objects/resource-list.ts';
 import type { ObjectCache, Remembered } from './object-cache.ts';
 import { type Outage, troubleOf } from './outage.ts';

@@ -2,10 +2,10 @@
 // Refuses: a line that is not JSON or has no end, after which the resourceVersion cannot be trusted. A line of too many
 // fields is left out, because one tenant's object must not end the watch.
 
-import { readLines } from '#runtime/lines.ts';
-import { ClusterError } from '#wire/cluster-error.ts';
-import { type JsonRecord, numberAt, recordAt, textAt } from '#wire/json-fields.ts';
-import { isRecord } from '#wire/json-text.ts';
+import { readLines } from '#platform/runtime/lines.ts';
+import { ClusterError } from '#platform/wire/cluster-error.ts';
+import { type JsonRecord, numberAt, recordAt, textAt } from '#platform/wire/json-fields.ts';
+import { isRecord } from '#platform/wire/json-text.ts';
 import { isCostly } from '../transport/bounded-json.ts';
 
 export type WatchEvent =

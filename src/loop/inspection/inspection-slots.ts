@@ -4,7 +4,7 @@
 // more slots are taken than exist, and none is lost. A namespace that holds a slot, kept slots included, takes
 // another only while one more stays free. An inspection that may take a slot does not wait.
 
-import { FairQueue } from '#runtime/fair-queue.ts';
+import { FairQueue } from '#platform/runtime/fair-queue.ts';
 
 export interface Slot {
   /** Frees the slot for the next in the queue. Works once; further calls change nothing. */

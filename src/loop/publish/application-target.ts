@@ -2,6 +2,7 @@
 // owner declares and does not ignore are never written, because the owner would revert them at its next sync.
 
 import type { PublishedBundle } from '#bundle/published-bundle.ts';
+import type { ForeignObject } from '#platform/wire/cluster.ts';
 import { fieldManager } from '#staticexport/names.ts';
 import type { WantedApplicationTarget } from '#staticexport/wanted.ts';
 import {
@@ -23,7 +24,6 @@ import {
   ownerRemedy,
 } from '#targets/application-owner.ts';
 import { givenKeys } from '#targets/target-plan.ts';
-import type { ForeignObject } from '#wire/cluster.ts';
 import type { TargetContext } from '../context.ts';
 import { type FoundTarget, unlessHidden } from './found-target.ts';
 import { wantedKeys } from './object-targets.ts';

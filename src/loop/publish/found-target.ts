@@ -1,10 +1,10 @@
 // What the loop knows of a target's object: its plan or the task of one, what follows from its values, and how an edit is
 // written. Owns types, and the rule for objects that may not be read.
 
+import type { ObjectMeta } from '#platform/wire/cluster.ts';
+import { ClusterError } from '#platform/wire/cluster-error.ts';
 import { clusterPolicies } from '#reconcile/failure-policy.ts';
 import type { ObjectPlan, Rollout, TargetTask } from '#targets/target-plan.ts';
-import type { ObjectMeta } from '#wire/cluster.ts';
-import { ClusterError } from '#wire/cluster-error.ts';
 
 export interface FoundTarget {
   readonly metadata: ObjectMeta;

@@ -3,13 +3,13 @@
 // target is not written again.
 
 import type { PublishedBundle } from '#bundle/published-bundle.ts';
+import type { ObjectMeta } from '#platform/wire/cluster.ts';
+import { ClusterError } from '#platform/wire/cluster-error.ts';
+import { formatInstant, readInstant } from '#platform/wire/instant.ts';
 import { annotations } from '#staticexport/names.ts';
 import type { TargetStatus } from '#staticexport/status-schema.ts';
 import type { WantedObjectTarget, WantedTarget } from '#staticexport/wanted.ts';
 import type { KeyChange, ObjectPlan } from '#targets/target-plan.ts';
-import type { ObjectMeta } from '#wire/cluster.ts';
-import { ClusterError } from '#wire/cluster-error.ts';
-import { formatInstant, readInstant } from '#wire/instant.ts';
 import type { TargetContext } from '../context.ts';
 import { findApplicationTarget } from './application-target.ts';
 import type { FoundTarget } from './found-target.ts';

@@ -2,14 +2,14 @@
 // write (version, time, reverts) outlasts every failure, so that a client that reverts is recognised.
 
 import type { PublishedBundle } from '#bundle/published-bundle.ts';
+import type { ObjectMeta } from '#platform/wire/cluster.ts';
+import { formatInstant, readInstant } from '#platform/wire/instant.ts';
+import { printable } from '#platform/wire/printable-text.ts';
 import { waitMs } from '#reconcile/backoff.ts';
 import type { TargetReason } from '#staticexport/reasons.ts';
 import type { TargetStatus } from '#staticexport/status-schema.ts';
 import type { WantedTarget } from '#staticexport/wanted.ts';
 import type { Rollout } from '#targets/target-plan.ts';
-import type { ObjectMeta } from '#wire/cluster.ts';
-import { formatInstant, readInstant } from '#wire/instant.ts';
-import { printable } from '#wire/printable-text.ts';
 
 export const contestedWindowMs = 10 * 60_000;
 export const contestedReverts = 3;

@@ -2,9 +2,9 @@
 // Invariant: text that would not encode to the same bytes is never edited.
 
 import type { PublishedBundle } from '#bundle/published-bundle.ts';
+import type { ConfigMapObject, SecretObject } from '#platform/wire/cluster.ts';
 import type { WantedValuesTarget } from '#staticexport/wanted.ts';
 import { givenKeys } from '#targets/target-plan.ts';
-import type { ConfigMapObject, SecretObject } from '#wire/cluster.ts';
 import type { TargetContext } from '../context.ts';
 import { entryOf } from '../gather.ts';
 import { type FoundTarget, unlessHidden } from './found-target.ts';

@@ -6,8 +6,8 @@ import { promisify } from 'node:util';
 // The default export: see runtime/supported-node.ts.
 import zlib, { constants, type ZstdOptions } from 'node:zlib';
 import * as z from 'zod/mini';
-import { readJson } from '#wire/json-text.ts';
-import { PublishableError } from '#wire/publishable-error.ts';
+import { readJson } from '#platform/wire/json-text.ts';
+import { PublishableError } from '#platform/wire/publishable-error.ts';
 import { kitDamaged } from './kit-error.ts';
 
 export const deltaArtifactType = 'application/vnd.staticexport.bundle.delta.v1';

@@ -3,9 +3,9 @@
 // the same content gives the same bytes.
 
 import * as z from 'zod';
-import { readJson } from '#wire/json-text.ts';
-import { isPrintable } from '#wire/printable-text.ts';
-import { PublishableError } from '#wire/publishable-error.ts';
+import { readJson } from '#platform/wire/json-text.ts';
+import { isPrintable } from '#platform/wire/printable-text.ts';
+import { PublishableError } from '#platform/wire/publishable-error.ts';
 import { type KitErrorCode, kitDamaged } from './kit-error.ts';
 
 export const kitFormat = 1;

@@ -1,7 +1,7 @@
 // Why a kit was refused: its codes. Refuses text of a kit in its messages, except digests and names that
 // a schema has admitted. Every such refusal leaves the target as it was.
 
-import { PublishableError } from '#wire/publishable-error.ts';
+import { PublishableError } from '#platform/wire/publishable-error.ts';
 
 const kitErrorCodes = [
   'SignatureInvalid', // the signature is missing, malformed, of another key, or of other bytes

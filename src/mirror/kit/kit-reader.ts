@@ -3,7 +3,7 @@
 // checked, unless the caller only shows it. Invariant: memory is bounded by the list's limit and one piece.
 
 import { createHash } from 'node:crypto';
-import { PublishableError } from '#wire/publishable-error.ts';
+import { PublishableError } from '#platform/wire/publishable-error.ts';
 import type { BlobReader, Descriptor } from '../carrier.ts';
 import { digestOfBytes } from '../image.ts';
 import {

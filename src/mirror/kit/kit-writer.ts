@@ -1,7 +1,7 @@
 // Writes a kit: `kit.json`, its signature, then the OCI image layout in the order of the list. Refuses content that is not as
 // long as the list says. Holds one piece of one blob at a time.
 
-import { PublishableError } from '#wire/publishable-error.ts';
+import { PublishableError } from '#platform/wire/publishable-error.ts';
 import type { OpenBytes } from '../carrier.ts';
 import { formatDocument, type KitDocument } from './kit-document.ts';
 import { endMark, type FramedEntry, type FramedKit, frameKit } from './kit-frame.ts';

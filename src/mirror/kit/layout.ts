@@ -2,7 +2,7 @@
 // manifest needs. Refuses manifests of another shape. Invariant: the same parts give the same bytes.
 
 import * as z from 'zod';
-import { readJson } from '#wire/json-text.ts';
+import { readJson } from '#platform/wire/json-text.ts';
 import type { Descriptor } from '../carrier.ts';
 import { digestOfBytes, manifestType } from '../image.ts';
 import { kitDamaged } from './kit-error.ts';

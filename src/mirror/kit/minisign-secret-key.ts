@@ -3,7 +3,7 @@
 
 import { createPrivateKey, createPublicKey, type ScryptOptions, scrypt } from 'node:crypto';
 import { promisify } from 'node:util';
-import { PublishableError } from '#wire/publishable-error.ts';
+import { PublishableError } from '#platform/wire/publishable-error.ts';
 import { keyIdOf, publicKeyOf, readBase64, type SignKey } from './minisign.ts';
 
 const headBytes = 6;

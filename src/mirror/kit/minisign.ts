@@ -3,7 +3,7 @@
 // it is found. Secret keys are in `minisign-secret-key.ts`.
 
 import { createHash, createPublicKey, type KeyObject, sign, verify } from 'node:crypto';
-import { PublishableError } from '#wire/publishable-error.ts';
+import { PublishableError } from '#platform/wire/publishable-error.ts';
 import type { KitError, KitErrorCode } from './kit-error.ts';
 
 export interface VerifyKey {

@@ -4,9 +4,9 @@
 
 import type { Readable } from 'node:stream';
 import * as z from 'zod/mini';
-import type { WholeAnswer } from '#http/exchange.ts';
-import { readJson } from '#wire/json-text.ts';
-import { codeShown, type ServiceRefusal } from '#wire/service-refusal.ts';
+import type { WholeAnswer } from '#platform/http/exchange.ts';
+import { readJson } from '#platform/wire/json-text.ts';
+import { codeShown, type ServiceRefusal } from '#platform/wire/service-refusal.ts';
 import { registryFault } from './registry-fault.ts';
 
 /** One request, before its authorization. */

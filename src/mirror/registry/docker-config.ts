@@ -3,8 +3,8 @@
 // Invariant: no message repeats a value of the config.
 
 import * as z from 'zod/mini';
-import { readJson } from '#wire/json-text.ts';
-import { PublishableError } from '#wire/publishable-error.ts';
+import { readJson } from '#platform/wire/json-text.ts';
+import { PublishableError } from '#platform/wire/publishable-error.ts';
 import type { MirrorError } from '../mirror-error.ts';
 import { isDockerHub, type RegistryRepository } from './repository.ts';
 

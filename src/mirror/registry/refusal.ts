@@ -1,8 +1,8 @@
 // What a refusal of a registry means, by its status, its code and its words. Refuses to guess: "the credentials are not
 // valid" only where a token endpoint said so, and for an unknown code only status and code. Pure.
 
-import type { WholeAnswer } from '#http/exchange.ts';
-import { codeInBrackets, kindOfRefusal, type RefusalKind } from '#wire/service-refusal.ts';
+import type { WholeAnswer } from '#platform/http/exchange.ts';
+import { codeInBrackets, kindOfRefusal, type RefusalKind } from '#platform/wire/service-refusal.ts';
 import type { MirrorError, MirrorErrorCode } from '../mirror-error.ts';
 import { type RegistryRefusal, registryRefusalOf } from './answer.ts';
 import type { RegistryCredentials } from './docker-config.ts';

@@ -4,8 +4,8 @@
 // called that way. Invariant: only challenges of the registry's own origin reach this file.
 
 import * as z from 'zod/mini';
-import type { WholeAnswer } from '#http/exchange.ts';
-import type { Clock } from '#runtime/clock.ts';
+import type { WholeAnswer } from '#platform/http/exchange.ts';
+import type { Clock } from '#platform/runtime/clock.ts';
 import { jsonOf, type RegistryCall, registryRefusalOf } from './answer.ts';
 import { readChallenges } from './challenge.ts';
 import type { RegistryCredentials } from './docker-config.ts';

@@ -13,9 +13,9 @@ import {
   isSuccess,
   nextHop,
   readWhole,
-} from '#http/exchange.ts';
-import type { Clock } from '#runtime/clock.ts';
-import { PublishableError } from '#wire/publishable-error.ts';
+} from '#platform/http/exchange.ts';
+import type { Clock } from '#platform/runtime/clock.ts';
+import { PublishableError } from '#platform/wire/publishable-error.ts';
 import type { Carrier, Descriptor, OpenBytes } from '../carrier.ts';
 import type { MirrorError } from '../mirror-error.ts';
 import { checkedUrl, registryRefusalOf } from './answer.ts';

@@ -4,7 +4,7 @@
 
 import { createHash } from 'node:crypto';
 import * as z from 'zod/mini';
-import { headerOf, isSuccess, listHeaderOf, type WholeAnswer } from '#http/exchange.ts';
+import { headerOf, isSuccess, listHeaderOf, type WholeAnswer } from '#platform/http/exchange.ts';
 import type { Carrier } from '../carrier.ts';
 import { jsonOf, nextPage } from './answer.ts';
 import { deleteRefused, manifestRefused, type RegistryAccess, unexpectedRegistryAnswer } from './refusal.ts';

@@ -2,7 +2,7 @@
 // password. Pure. Refuses a Secret without credentials for the registry, because pulls without any would fail later
 // with a less clear message. Invariant: no message repeats a value.
 
-import { PublishableError } from '#wire/publishable-error.ts';
+import { PublishableError } from '#platform/wire/publishable-error.ts';
 import type { MirrorError } from '../mirror-error.ts';
 import { findCredentials, type RegistryCredentials } from './docker-config.ts';
 import type { RegistryRepository } from './repository.ts';

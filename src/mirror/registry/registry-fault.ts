@@ -1,8 +1,8 @@
 // Every failure of a registry, with its remedy. Refuses text of an answer: messages name the host, the repository, the
 // HTTP status, the registry's code and codes of the system only.
 
-import { isOfCertificate, readConnectionFault } from '#http/connection-fault.ts';
-import { PublishableError } from '#wire/publishable-error.ts';
+import { isOfCertificate, readConnectionFault } from '#platform/http/connection-fault.ts';
+import { PublishableError } from '#platform/wire/publishable-error.ts';
 import type { MirrorError, MirrorErrorCode } from '../mirror-error.ts';
 
 const remedies: Readonly<Partial<Record<MirrorErrorCode, string>>> = {

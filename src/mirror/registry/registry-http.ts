@@ -2,8 +2,8 @@
 // the address guard, and none leads from https to http. Invariants: credentials are sent to the registry's origin and its
 // token endpoint only; what is thrown is a MirrorError or the signal's reason.
 
-import { createAgent } from '#http/agent.ts';
-import { type Attempts, pauseAfter, withAttempts } from '#http/attempts.ts';
+import { createAgent } from '#platform/http/agent.ts';
+import { type Attempts, pauseAfter, withAttempts } from '#platform/http/attempts.ts';
 import {
   discard,
   type HttpAnswer,
@@ -15,11 +15,11 @@ import {
   readWhole,
   retryAfterOf,
   type WholeAnswer,
-} from '#http/exchange.ts';
-import type { ProxySettings } from '#http/proxy-settings.ts';
-import type { Clock } from '#runtime/clock.ts';
-import { withinLimit } from '#runtime/time-limit.ts';
-import { codeInBrackets } from '#wire/service-refusal.ts';
+} from '#platform/http/exchange.ts';
+import type { ProxySettings } from '#platform/http/proxy-settings.ts';
+import type { Clock } from '#platform/runtime/clock.ts';
+import { withinLimit } from '#platform/runtime/time-limit.ts';
+import { codeInBrackets } from '#platform/wire/service-refusal.ts';
 import { checkedUrl, type RegistryCall, registryRefusalOf } from './answer.ts';
 import type { RegistryCredentials } from './docker-config.ts';
 import { accessDenied, knownFault, type RegistryAccess } from './refusal.ts';

@@ -1,7 +1,7 @@
 // The address of a repository, `oci://host[:port]/repository`, and the patterns of tags and digests. Pure. Refuses tags,
 // digests and credentials in an address. Invariant: a tag or a digest that passes here cannot leave the repository's path.
 
-import { readOriginEntry } from '#wire/http-origin.ts';
+import { readOriginEntry } from '#platform/wire/http-origin.ts';
 import { registryFault } from './registry-fault.ts';
 
 export interface RegistryRepository {

@@ -5,8 +5,8 @@
 import { join } from 'node:path';
 import { type ProgressContext, throttleProgress } from '#bundle/bundle-task.ts';
 import { createCountingSink } from '#bundle/store/pack.ts';
-import type { Clock } from '#runtime/clock.ts';
-import { PublishableError, publishableFailure } from '#wire/publishable-error.ts';
+import type { Clock } from '#platform/runtime/clock.ts';
+import { PublishableError, publishableFailure } from '#platform/wire/publishable-error.ts';
 import type { BlobReader, Carrier } from '../carrier.ts';
 import type { MirrorError } from '../mirror-error.ts';
 import { findImage, readImage } from '../mirrored-content.ts';

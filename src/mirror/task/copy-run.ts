@@ -10,8 +10,8 @@ import { type KeepContent, type PrepareContext, runPreparation } from '#bundle/p
 import { bundleDamagedCode } from '#bundle/store/pending-check.ts';
 import { storeFullCode, storeUnavailableCode } from '#bundle/store/store-fault.ts';
 import { packTooShortCode, type StoredBundle } from '#bundle/store/stored-bundle.ts';
-import { withinLimit } from '#runtime/time-limit.ts';
-import { PublishableError, publishableCode, publishableFailure } from '#wire/publishable-error.ts';
+import { withinLimit } from '#platform/runtime/time-limit.ts';
+import { PublishableError, publishableCode, publishableFailure } from '#platform/wire/publishable-error.ts';
 import type { Carrier } from '../carrier.ts';
 import { copyBundle } from '../copy.ts';
 import type { MirrorErrorCode } from '../mirror-error.ts';

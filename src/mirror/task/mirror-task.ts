@@ -4,7 +4,7 @@
 import type { BundleProgress, BundleSummary } from '#bundle/bundle-task.ts';
 import type { BundleLimits } from '#bundle/limits.ts';
 import type { PrepareTask } from '#bundle/prepare/preparation.ts';
-import type { PublishableFailure } from '#wire/publishable-error.ts';
+import type { PublishableFailure } from '#platform/wire/publishable-error.ts';
 import type { Compression } from '../image.ts';
 import type { MirrorAccess } from '../open-carrier.ts';
 import type { Owner } from './owner-record.ts';

@@ -2,8 +2,8 @@
 // resource, and a record that cannot be read. Invariant: a record is never replaced.
 
 import * as z from 'zod/mini';
-import { readJson } from '#wire/json-text.ts';
-import { PublishableError } from '#wire/publishable-error.ts';
+import { readJson } from '#platform/wire/json-text.ts';
+import { PublishableError } from '#platform/wire/publishable-error.ts';
 import type { BlobReader, Carrier, Descriptor } from '../carrier.ts';
 import { digestOfBytes, manifestType } from '../image.ts';
 import type { MirrorError } from '../mirror-error.ts';

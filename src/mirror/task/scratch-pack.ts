@@ -7,8 +7,8 @@ import type { BundleIndex } from '#bundle/bundle-index.ts';
 import { createCountingSink, createPackWriter, type PackSink, type PackWriter } from '#bundle/store/pack.ts';
 import { storeFault } from '#bundle/store/store-fault.ts';
 import { openPack, type StoredBundle } from '#bundle/store/stored-bundle.ts';
-import { makeFolder } from '#runtime/folder.ts';
-import { PublishableError } from '#wire/publishable-error.ts';
+import { makeFolder } from '#platform/runtime/folder.ts';
+import { PublishableError } from '#platform/wire/publishable-error.ts';
 
 export interface ScratchPack {
   readonly sink: PackSink;

@@ -4,7 +4,7 @@
 
 import type { ExportApi } from '#export-api/answers.ts';
 import type { ExportApiSource } from '#loop/ports.ts';
-import type { Clock } from '#runtime/clock.ts';
+import type { Clock } from '#platform/runtime/clock.ts';
 
 /** @param report receives the host and its clock minus the local one in ms; a `Date` header has whole seconds only */
 export function watchSkew(

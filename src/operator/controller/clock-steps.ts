@@ -3,8 +3,8 @@
 // Invariants: a clock that is adjusted by a thousandth is not one that was set; small steps add up; a clock that never
 // settles is reported a bounded number of times.
 
-import { type Clock, hasWaited } from '#runtime/clock.ts';
-import { followAdjustment, readClocks } from '#runtime/clock-reading.ts';
+import { type Clock, hasWaited } from '#platform/runtime/clock.ts';
+import { followAdjustment, readClocks } from '#platform/runtime/clock-reading.ts';
 
 const checkEveryMs = 10_000;
 const toleranceMs = 2_000;

@@ -5,14 +5,14 @@
 
 import type { ReconcileOutcome, ReconcileReport } from '#loop/context.ts';
 import { ReconcileRefused } from '#loop/refused-reconcile.ts';
-import type { Clock } from '#runtime/clock.ts';
-import type { Logger } from '#runtime/logger.ts';
-import type { Random } from '#runtime/random.ts';
-import { withinLimit } from '#runtime/time-limit.ts';
-import { backOffMs } from '#wire/back-off.ts';
-import type { ObjectKey } from '#wire/cluster.ts';
-import { ClusterError } from '#wire/cluster-error.ts';
-import { publishableCode } from '#wire/publishable-error.ts';
+import type { Clock } from '#platform/runtime/clock.ts';
+import type { Logger } from '#platform/runtime/logger.ts';
+import type { Random } from '#platform/runtime/random.ts';
+import { withinLimit } from '#platform/runtime/time-limit.ts';
+import { backOffMs } from '#platform/wire/back-off.ts';
+import type { ObjectKey } from '#platform/wire/cluster.ts';
+import { ClusterError } from '#platform/wire/cluster-error.ts';
+import { publishableCode } from '#platform/wire/publishable-error.ts';
 import type { WorkQueue } from '../queue/work-queue.ts';
 import { nextLookMs } from '../watch/absence.ts';
 

@@ -4,11 +4,11 @@
 
 import type { EventStore } from '#kube/objects/event-store.ts';
 import type { Events } from '#loop/ports.ts';
-import type { Clock } from '#runtime/clock.ts';
-import type { Logger } from '#runtime/logger.ts';
-import type { Random } from '#runtime/random.ts';
-import type { EventNote, StaticExportObject } from '#wire/cluster.ts';
-import { ClusterError } from '#wire/cluster-error.ts';
+import type { Clock } from '#platform/runtime/clock.ts';
+import type { Logger } from '#platform/runtime/logger.ts';
+import type { Random } from '#platform/runtime/random.ts';
+import type { EventNote, StaticExportObject } from '#platform/wire/cluster.ts';
+import { ClusterError } from '#platform/wire/cluster-error.ts';
 
 export interface RecorderOptions {
   readonly store: EventStore;

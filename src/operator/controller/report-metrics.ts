@@ -3,7 +3,7 @@
 
 import type { Registry } from 'prom-client';
 import type { ReconcileReport } from '#loop/context.ts';
-import type { ObjectKey } from '#wire/cluster.ts';
+import type { ObjectKey } from '#platform/wire/cluster.ts';
 import { type GaugeRow, registerGauges } from '../metrics/collected-gauge.ts';
 import type { StatusSummary } from '../watch/known-resource.ts';
 

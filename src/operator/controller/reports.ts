@@ -3,8 +3,8 @@
 // status. Invariant: state that reconciles no longer see is judged by the clock, not by memory.
 
 import type { ReconcileOutcome } from '#loop/context.ts';
-import type { Clock } from '#runtime/clock.ts';
-import type { ObjectKey } from '#wire/cluster.ts';
+import type { Clock } from '#platform/runtime/clock.ts';
+import type { ObjectKey } from '#platform/wire/cluster.ts';
 import { isPresent } from '../watch/absence.ts';
 import type { KnownResource, StatusSummary } from '../watch/known-resource.ts';
 import type { Watches } from '../watch/watches.ts';

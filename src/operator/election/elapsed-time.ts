@@ -2,7 +2,7 @@
 // clock can be set; a lease must never seem younger than it is. Adds the wall clock's gain to the monotonic clock.
 // Invariant: setting the wall clock never makes the result less than the monotonic clock's.
 
-import type { Clock } from '#runtime/clock.ts';
+import type { Clock } from '#platform/runtime/clock.ts';
 
 /** Wall time comes in whole milliseconds, and what it seems to lose by rounding is not gained when it ticks. */
 const roundingMs = 2;

@@ -5,11 +5,11 @@
 // releasing it during work.
 
 import type { LeaseRecord, LeaseStore, StoredLease } from '#kube/objects/lease-store.ts';
-import type { Clock } from '#runtime/clock.ts';
-import type { Logger } from '#runtime/logger.ts';
-import type { Random } from '#runtime/random.ts';
-import { ClusterError } from '#wire/cluster-error.ts';
-import { PublishableError } from '#wire/publishable-error.ts';
+import type { Clock } from '#platform/runtime/clock.ts';
+import type { Logger } from '#platform/runtime/logger.ts';
+import type { Random } from '#platform/runtime/random.ts';
+import { ClusterError } from '#platform/wire/cluster-error.ts';
+import { PublishableError } from '#platform/wire/publishable-error.ts';
 import { createElapsedTime } from './elapsed-time.ts';
 
 export interface ElectionOptions {

@@ -4,7 +4,7 @@
 
 import type { Transport } from '#kube/transport/transport.ts';
 import type { ExportApiSource } from '#loop/ports.ts';
-import { ClusterError } from '#wire/cluster-error.ts';
+import { ClusterError } from '#platform/wire/cluster-error.ts';
 
 /**
  * @param isHeld judged for every write, and for each of its attempts the moment before its first byte leaves

@@ -3,7 +3,7 @@
 // resource leaves no line.
 
 import { Gauge, type Registry } from 'prom-client';
-import type { PiecewiseMetric } from '#runtime/metric-text.ts';
+import type { PiecewiseMetric } from '#platform/runtime/metric-text.ts';
 
 export interface GaugeLine {
   readonly labels: Readonly<Record<string, string>>;

@@ -4,9 +4,9 @@
 
 import { isAllowedHost } from '#loop/allowed-host.ts';
 import type { OperatorSettings } from '#loop/context.ts';
-import { readHttpOrigin } from '#wire/http-origin.ts';
-import { recordAt, textAt } from '#wire/json-fields.ts';
-import { isRecord } from '#wire/json-text.ts';
+import { readHttpOrigin } from '#platform/wire/http-origin.ts';
+import { recordAt, textAt } from '#platform/wire/json-fields.ts';
+import { isRecord } from '#platform/wire/json-text.ts';
 
 /** Scheme, host and port, or the empty text for the operator's own API, as where the spec cannot be read. */
 export function apiHostOf(spec: unknown): string {

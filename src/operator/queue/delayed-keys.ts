@@ -2,7 +2,7 @@
 // same time, and a timer for each costs kilobytes.
 // Invariant: a key is due once, at its earliest time; of keys that are due together the first one put comes first.
 
-import type { Clock } from '#runtime/clock.ts';
+import type { Clock } from '#platform/runtime/clock.ts';
 
 interface Due {
   readonly key: string;

@@ -2,7 +2,7 @@
 // workers at a time; of several delays the earliest counts.
 // Invariant: a key added while it is reconciled is reconciled again afterwards; no added key is lost.
 
-import type { Clock } from '#runtime/clock.ts';
+import type { Clock } from '#platform/runtime/clock.ts';
 import { DelayedKeys } from './delayed-keys.ts';
 import { HostQueues, higherOf, type Priority, type QueueSlots, type TakenKey } from './host-queues.ts';
 

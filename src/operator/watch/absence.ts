@@ -2,8 +2,8 @@
 // a deletion overtakes its event, and a 404 may come from a server that does not know the object yet.
 // Invariants: a resource that the watches know is requeued; a deleted one is not read without end.
 
-import type { Cluster, ObjectMeta } from '#wire/cluster.ts';
-import { ClusterError } from '#wire/cluster-error.ts';
+import type { Cluster, ObjectMeta } from '#platform/wire/cluster.ts';
+import { ClusterError } from '#platform/wire/cluster-error.ts';
 
 /** True if the watches know the resource, and no deletion of it. */
 export function isPresent(

@@ -5,11 +5,11 @@ import { staticExports } from '#kube/transport/resource-path.ts';
 import type { Transport } from '#kube/transport/transport.ts';
 import { cacheKey } from '#kube/watch/object-cache.ts';
 import { type AuditFinding, createReflector, type Reflector } from '#kube/watch/reflector.ts';
-import type { Clock } from '#runtime/clock.ts';
-import type { Logger } from '#runtime/logger.ts';
-import type { Random } from '#runtime/random.ts';
-import type { StaticExportObject } from '#wire/cluster.ts';
-import type { ClusterError } from '#wire/cluster-error.ts';
+import type { Clock } from '#platform/runtime/clock.ts';
+import type { Logger } from '#platform/runtime/logger.ts';
+import type { Random } from '#platform/runtime/random.ts';
+import type { StaticExportObject } from '#platform/wire/cluster.ts';
+import type { ClusterError } from '#platform/wire/cluster-error.ts';
 import type { WatchFigures } from '../metrics/watch-metrics.ts';
 import { type KnownResource, knownOf } from './known-resource.ts';
 

@@ -1,6 +1,7 @@
 // Keeps status fields that a newer version wrote and this version does not know, at any depth, while the object
 // that they describe is unchanged. Refuses: inventing fields, or moving a field to another job or version. Pure.
 
+import { isRecord } from '#platform/wire/json-text.ts';
 import {
   activeSchema,
   candidateSchema,
@@ -13,7 +14,6 @@ import {
   versionSchema,
 } from '#staticexport/status-schema.ts';
 import { targetStatusSchema } from '#staticexport/target-status-schema.ts';
-import { isRecord } from '#wire/json-text.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 

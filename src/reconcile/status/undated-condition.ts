@@ -1,6 +1,7 @@
 // A condition before it is dated: type, status, reason and a bounded message. Owns the bound of messages. Refuses text that
 // cannot be shown.
 
+import { printable } from '#platform/wire/printable-text.ts';
 import type {
   ConditionType,
   ExportedReason,
@@ -10,7 +11,6 @@ import type {
   TargetReason,
 } from '#staticexport/reasons.ts';
 import type { Condition } from '#staticexport/status-schema.ts';
-import { printable } from '#wire/printable-text.ts';
 
 /** A condition before it is dated. */
 export interface UndatedCondition {

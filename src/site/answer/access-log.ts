@@ -2,8 +2,8 @@
 // site's readers. Refuses queries, which may hold typed text or a token.
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Clock } from '#runtime/clock.ts';
-import type { Logger } from '#runtime/logger.ts';
+import type { Clock } from '#platform/runtime/clock.ts';
+import type { Logger } from '#platform/runtime/logger.ts';
 
 export type AccessLog = Pick<Logger, 'info'>;
 

@@ -1,7 +1,7 @@
 // The body of an answer without a wait: from memory, or from the pack where that is quick. Refuses large files, a slow disk,
 // and what would exceed the memory that slow readers may hold.
 
-import type { UnreadBytes } from '#runtime/http/unread-bytes.ts';
+import type { UnreadBytes } from '#platform/runtime/http/unread-bytes.ts';
 import type { BodyCache, BodyPart } from '../content/body-cache.ts';
 import { bundleOf, type SiteView } from '../content/live-site.ts';
 import type { ReadPace } from '../content/read-pace.ts';

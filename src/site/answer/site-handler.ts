@@ -3,10 +3,10 @@
 // Invariant: no request can end the process, and a body that cannot be read whole is never sent as if it were.
 
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
-import type { Clock } from '#runtime/clock.ts';
-import { cutStalledReader, waitForReader } from '#runtime/http/stalled-reader.ts';
-import type { UnreadBytes } from '#runtime/http/unread-bytes.ts';
-import type { Logger } from '#runtime/logger.ts';
+import type { Clock } from '#platform/runtime/clock.ts';
+import { cutStalledReader, waitForReader } from '#platform/runtime/http/stalled-reader.ts';
+import type { UnreadBytes } from '#platform/runtime/http/unread-bytes.ts';
+import type { Logger } from '#platform/runtime/logger.ts';
 import type { BodyCache, BodyPart } from '../content/body-cache.ts';
 import type { LiveBundle } from '../content/live-bundle.ts';
 import { bundleOf, type LiveSite } from '../content/live-site.ts';

@@ -4,8 +4,8 @@
 
 import type { EventEmitter } from 'node:events';
 import type { PackedBytes, StoredBundle } from '#bundle/store/stored-bundle.ts';
-import type { Clock } from '#runtime/clock.ts';
-import { waitAtMost } from '#runtime/time-limit.ts';
+import type { Clock } from '#platform/runtime/clock.ts';
+import { waitAtMost } from '#platform/runtime/time-limit.ts';
 
 const longestWaitMs = 30_000;
 

@@ -3,7 +3,7 @@
 // of the time, or one that is very slow, and for a while reads wait their turn elsewhere. A single slow one says more of
 // a busy processor than of the disk. Invariant: a slow disk holds up others a few times in a rest, and rests grow.
 
-import type { Clock } from '#runtime/clock.ts';
+import type { Clock } from '#platform/runtime/clock.ts';
 
 export interface ReadPace {
   readonly isQuick: () => boolean;

@@ -7,7 +7,7 @@
 import { type BundleFile, type BundleIndex, isHeld } from '#bundle/bundle-index.ts';
 import { pageAddress } from '#bundle/store/digest.ts';
 import { isHiddenFile } from '#bundle/store/hidden-files.ts';
-import { composedForm } from '#wire/unicode-form.ts';
+import { composedForm } from '#platform/wire/unicode-form.ts';
 import { isWorthCompressing } from '../http/content-encoding.ts';
 import { contentTypeOf, isDocument } from '../http/content-type.ts';
 import { entityTagOf } from '../http/entity-tag.ts';

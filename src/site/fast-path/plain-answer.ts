@@ -4,8 +4,8 @@
 // Invariant: a client sees no difference between the two answers.
 
 import { STATUS_CODES } from 'node:http';
-import type { Clock } from '#runtime/clock.ts';
-import type { OpenConnectionHandler } from '#runtime/http/http-listener.ts';
+import type { Clock } from '#platform/runtime/clock.ts';
+import type { OpenConnectionHandler } from '#platform/runtime/http/http-listener.ts';
 import { bodyAtOnce, type FileBody } from '../answer/body-at-once.ts';
 import { planReply, type Reply } from '../answer/reply.ts';
 import type { SiteServing } from '../answer/site-handler.ts';

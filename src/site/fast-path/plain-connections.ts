@@ -4,9 +4,13 @@
 // Invariant: one answer at a time; the next piece is read when the system has taken the answer before it.
 
 import type { Socket } from 'node:net';
-import type { Clock } from '#runtime/clock.ts';
-import type { ConnectionHandler, FullServer, OpenConnectionHandler } from '#runtime/http/http-listener.ts';
-import { cutWhenStalled } from '#runtime/http/stalled-reader.ts';
+import type { Clock } from '#platform/runtime/clock.ts';
+import type {
+  ConnectionHandler,
+  FullServer,
+  OpenConnectionHandler,
+} from '#platform/runtime/http/http-listener.ts';
+import { cutWhenStalled } from '#platform/runtime/http/stalled-reader.ts';
 import type { HeldBytes } from '../content/body-cache.ts';
 
 /**

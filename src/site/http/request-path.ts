@@ -2,7 +2,7 @@
 // collapses nothing, and refuses what two readers could understand in two ways.
 // Invariant: an accepted path starts with `/`, has no `.` or `..` segment, no backslash and no control.
 
-import { composedForm } from '#wire/unicode-form.ts';
+import { composedForm } from '#platform/wire/unicode-form.ts';
 
 /** A target as the rest of the server sees it, or why it is none. */
 export type RequestPath =

@@ -2,7 +2,7 @@
 // Refuses: what this server decides from the content and the request (caching, encoding, length, connection), what
 // would make public answers personal, and anything that could end a header early.
 
-import { type Flag, FlagValueError, listOf } from '#runtime/flags/flag-kinds.ts';
+import { type Flag, FlagValueError, listOf } from '#platform/runtime/flags/flag-kinds.ts';
 
 /** Names and values in turns. */
 export type AddedHeaders = readonly string[];

@@ -4,7 +4,7 @@
 
 import { lookup } from 'node:dns/promises';
 import { isIPv6 } from 'node:net';
-import { FlagValueError } from '#runtime/flags/flag-kinds.ts';
+import { FlagValueError } from '#platform/runtime/flags/flag-kinds.ts';
 
 /** A name of the flag; without a port, the admin port of this server is theirs too. */
 export interface PeerName {

@@ -9,7 +9,7 @@ import { pipeline } from 'node:stream/promises';
 import { isOffered, type OfferedFile, openOffered } from '#bundle/peer/bundle-copy.ts';
 import { isTooSlow } from '#bundle/peer/copy-pace.ts';
 import type { PeerState, PeerStatus } from '#bundle/peer/peer-request.ts';
-import type { Clock } from '#runtime/clock.ts';
+import type { Clock } from '#platform/runtime/clock.ts';
 
 /** What this server does about a digest that it does not have. */
 export interface PeerIntent {

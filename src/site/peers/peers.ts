@@ -7,11 +7,11 @@
 import type { BundleProgress } from '#bundle/bundle-task.ts';
 import type { TakeCopy } from '#bundle/peer/copying.ts';
 import type { PeerClient, PeerStatus } from '#bundle/peer/peer-request.ts';
-import type { Clock } from '#runtime/clock.ts';
-import type { Logger } from '#runtime/logger.ts';
-import type { Random } from '#runtime/random.ts';
-import { backOffMs } from '#wire/back-off.ts';
-import { publishableCode, publishableMessage } from '#wire/publishable-error.ts';
+import type { Clock } from '#platform/runtime/clock.ts';
+import type { Logger } from '#platform/runtime/logger.ts';
+import type { Random } from '#platform/runtime/random.ts';
+import { backOffMs } from '#platform/wire/back-off.ts';
+import { publishableCode, publishableMessage } from '#platform/wire/publishable-error.ts';
 import type { PeerIntent } from './peer-port.ts';
 
 export interface Peers {

@@ -2,12 +2,12 @@
 // link too, a mirror that fails passes to it, because a vendor may answer when the mirror does not.
 
 import type { BundleProgress } from '#bundle/bundle-task.ts';
-import type { CaCertificates } from '#http/ca-certificates.ts';
 import { readMirrorSecret } from '#mirror/mirror-secret.ts';
 import { restoreInWorker } from '#mirror/restore.ts';
-import type { Logger } from '#runtime/logger.ts';
-import { userAgent } from '#runtime/version.ts';
-import { publishableMessage } from '#wire/publishable-error.ts';
+import type { CaCertificates } from '#platform/http/ca-certificates.ts';
+import type { Logger } from '#platform/runtime/logger.ts';
+import { userAgent } from '#platform/runtime/version.ts';
+import { publishableMessage } from '#platform/wire/publishable-error.ts';
 import { type BundleServerFlags, serverLimitsOf } from '../server-flags.ts';
 import type { BundleSource } from './bundle-source.ts';
 import { nameFlag, type PreparationPorts } from './link-source.ts';

@@ -9,8 +9,8 @@ import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { ServedBundle } from '#bundle/published-bundle.ts';
 import { parseServedBundle } from '#bundle/published-bundle.ts';
-import type { Link } from '#wire/link.ts';
-import { publishableCode, publishableMessage } from '#wire/publishable-error.ts';
+import type { Link } from '#platform/wire/link.ts';
+import { publishableCode, publishableMessage } from '#platform/wire/publishable-error.ts';
 import type { SourceReading } from './source-decision.ts';
 
 /** Which flag names what to serve. */

@@ -4,8 +4,8 @@
 
 import type { BundleStore } from '#bundle/store/store.ts';
 import type { Activation } from '#bundle/store/stored-bundle.ts';
-import type { Clock } from '#runtime/clock.ts';
-import type { Logger } from '#runtime/logger.ts';
+import type { Clock } from '#platform/runtime/clock.ts';
+import type { Logger } from '#platform/runtime/logger.ts';
 import type { LiveSite } from '../content/live-site.ts';
 
 export interface ServedRecord {

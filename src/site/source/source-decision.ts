@@ -5,9 +5,9 @@
 
 import type { BundleErrorKind } from '#bundle/bundle-error.ts';
 import type { ServedBundle } from '#bundle/published-bundle.ts';
-import { backOffMs } from '#wire/back-off.ts';
-import type { Link } from '#wire/link.ts';
-import type { FailureDetails } from '#wire/publishable-error.ts';
+import { backOffMs } from '#platform/wire/back-off.ts';
+import type { Link } from '#platform/wire/link.ts';
+import type { FailureDetails } from '#platform/wire/publishable-error.ts';
 
 export type SourceReading =
   | { readonly kind: 'published'; readonly published: ServedBundle }

@@ -3,8 +3,8 @@
 // now. A former publication and a resolved error are in the log only.
 
 import type { ServedBundle } from '#bundle/published-bundle.ts';
-import type { Logger } from '#runtime/logger.ts';
-import { formatInstant } from '#wire/instant.ts';
+import type { Logger } from '#platform/runtime/logger.ts';
+import { formatInstant } from '#platform/wire/instant.ts';
 import type { SourceKind } from './published-content.ts';
 import { identityOf, type SourceDecision, type SourceReading } from './source-decision.ts';
 

@@ -5,9 +5,9 @@
 
 import { bundleErrorKind } from '#bundle/bundle-error.ts';
 import type { ServedBundle } from '#bundle/published-bundle.ts';
-import type { Random } from '#runtime/random.ts';
-import type { Link } from '#wire/link.ts';
-import { PublishableError, publishableCode, publishableMessage } from '#wire/publishable-error.ts';
+import type { Random } from '#platform/runtime/random.ts';
+import type { Link } from '#platform/wire/link.ts';
+import { PublishableError, publishableCode, publishableMessage } from '#platform/wire/publishable-error.ts';
 import { isMissingOrUnreadable, isUnreadable } from '../content/live-site.ts';
 import { type ActivationPorts, activate, isStoreFull, makeRoom, relabel } from './activation.ts';
 import {

@@ -4,7 +4,7 @@
 
 import * as z from 'zod/mini';
 import { readSealed, sealText } from '#bundle/store/index-document.ts';
-import { readJson } from '#wire/json-text.ts';
+import { readJson } from '#platform/wire/json-text.ts';
 import { contentEncodings } from '../http/content-encoding.ts';
 
 /** Changes with the levels of compression, so that older variants are made again. */

@@ -5,11 +5,11 @@
 import { join } from 'node:path';
 import { bundleFolder } from '#bundle/store/store-layout.ts';
 import { openPack } from '#bundle/store/stored-bundle.ts';
-import type { Clock } from '#runtime/clock.ts';
-import type { Logger } from '#runtime/logger.ts';
-import { runTask } from '#runtime/task.ts';
-import { unlessAborted } from '#runtime/time-limit.ts';
-import { PublishableError, publishableCode, publishableMessage } from '#wire/publishable-error.ts';
+import type { Clock } from '#platform/runtime/clock.ts';
+import type { Logger } from '#platform/runtime/logger.ts';
+import { runTask } from '#platform/runtime/task.ts';
+import { unlessAborted } from '#platform/runtime/time-limit.ts';
+import { PublishableError, publishableCode, publishableMessage } from '#platform/wire/publishable-error.ts';
 import type { LiveBundle } from '../content/live-bundle.ts';
 import { readVariantTable } from '../content/variant-table.ts';
 import type { BundleServerFlags } from '../server-flags.ts';

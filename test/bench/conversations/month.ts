@@ -14,7 +14,7 @@ import { exportTurns } from '#conversations/run.ts';
 import { openSink, sinkFormats } from '#conversations/sinks/open-sink.ts';
 import { openState } from '#conversations/state.ts';
 import { type ConversationQuery, readConversationPage } from '#export-api/conversation-answers.ts';
-import { keepHeapSmall } from '#runtime/v8/heap-growth.ts';
+import { keepHeapSmall } from '#platform/runtime/v8/heap-growth.ts';
 import { leapingClock } from '../../support/conversation-model.ts';
 
 keepHeapSmall();

@@ -9,7 +9,7 @@ import { findImage } from '#mirror/mirrored-content.ts';
 import { type MirrorAccess, openCarrier } from '#mirror/open-carrier.ts';
 import type { MirrorCopyTask, SentPlace } from '#mirror/task/mirror-task.ts';
 import { runMirrorTask } from '#mirror/task/run-mirror-task.ts';
-import { systemClock } from '#runtime/clock.ts';
+import { systemClock } from '#platform/runtime/clock.ts';
 
 export interface MirroredSite {
   readonly ref: string;

@@ -7,9 +7,9 @@ import { openConnection } from '#kube/transport/connection.ts';
 import { secrets, staticExports } from '#kube/transport/resource-path.ts';
 import { createTransport, type Transport } from '#kube/transport/transport.ts';
 import { readWatchEvents } from '#kube/watch/watch-stream.ts';
-import { systemClock } from '#runtime/clock.ts';
-import { numberAt, recordAt, textAt } from '#wire/json-fields.ts';
-import { isRecord } from '#wire/json-text.ts';
+import { systemClock } from '#platform/runtime/clock.ts';
+import { numberAt, recordAt, textAt } from '#platform/wire/json-fields.ts';
+import { isRecord } from '#platform/wire/json-text.ts';
 import { startControlPlane, type TestCluster } from '../../support/cluster.ts';
 
 export interface BenchCluster {

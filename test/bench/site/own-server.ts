@@ -5,7 +5,7 @@
 import { dirname, join } from 'node:path';
 import { z } from 'zod';
 import { bundleFolder } from '#bundle/store/store-layout.ts';
-import { systemClock } from '#runtime/clock.ts';
+import { systemClock } from '#platform/runtime/clock.ts';
 import { prepareVariants } from '#site/variants/variant-making.ts';
 import { startProgram } from '../../support/child-program.ts';
 import { eventually } from '../../support/eventually.ts';

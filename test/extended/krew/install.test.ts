@@ -6,7 +6,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join, resolve } from 'node:path';
 import { test } from 'node:test';
-import { version } from '#runtime/version.ts';
+import { version } from '#platform/runtime/version.ts';
 import { findClusterTools } from '../../support/cluster-tools.ts';
 import { mustRun, runCommand } from '../../support/command.ts';
 import { findKrew } from './krew.ts';

@@ -11,11 +11,11 @@ import { staticExports } from '#kube/transport/resource-path.ts';
 import { createTransport, type Transport } from '#kube/transport/transport.ts';
 import { createReflector } from '#kube/watch/reflector.ts';
 import { knownOf } from '#operator/watch/known-resource.ts';
-import { systemClock } from '#runtime/clock.ts';
-import { systemRandom } from '#runtime/random.ts';
-import type { StaticExportObject } from '#wire/cluster.ts';
-import { recordAt, textAt } from '#wire/json-fields.ts';
-import { isRecord } from '#wire/json-text.ts';
+import { systemClock } from '#platform/runtime/clock.ts';
+import { systemRandom } from '#platform/runtime/random.ts';
+import type { StaticExportObject } from '#platform/wire/cluster.ts';
+import { recordAt, textAt } from '#platform/wire/json-fields.ts';
+import { isRecord } from '#platform/wire/json-text.ts';
 import { startControlPlane, type TestCluster } from '../../support/cluster.ts';
 import { eventually } from '../../support/eventually.ts';
 

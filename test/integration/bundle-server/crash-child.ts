@@ -10,7 +10,7 @@ import { runPreparation } from '#bundle/prepare/preparation-run.ts';
 import { openBundleStore } from '#bundle/store/store.ts';
 import { type StoreDisk, systemDisk } from '#bundle/store/store-disk.ts';
 import { openPack } from '#bundle/store/stored-bundle.ts';
-import { systemClock } from '#runtime/clock.ts';
+import { systemClock } from '#platform/runtime/clock.ts';
 import { readText } from '../../support/store-builder.ts';
 import { step, stepsTaken } from './kill-steps.ts';
 

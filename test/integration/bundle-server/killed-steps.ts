@@ -11,7 +11,7 @@ import { gzipSync } from 'node:zlib';
 import { z } from 'zod';
 import { openBundleStore } from '#bundle/store/store.ts';
 import { bundleFolder } from '#bundle/store/store-layout.ts';
-import { systemClock } from '#runtime/clock.ts';
+import { systemClock } from '#platform/runtime/clock.ts';
 import { prepareVariants } from '#site/variants/variant-making.ts';
 import { noise } from '../../support/noise.ts';
 import { spread } from '../../support/spread.ts';

@@ -9,7 +9,7 @@ import { build, type Metafile, stop } from 'esbuild';
 const root = resolve(import.meta.dirname, '../../..');
 const program = 'src/bin/bundle-server.ts';
 /** The reader of flags, and the flags. */
-const frame = ['src/runtime/program.ts', 'src/site/server-flags.ts'];
+const frame = ['src/platform/runtime/program.ts', 'src/site/server-flags.ts'];
 const server = 'src/site/bundle-server.ts';
 
 let outputs: Metafile['outputs'];
@@ -46,7 +46,7 @@ const packagesOf = (sources: Iterable<string>): readonly string[] => [
 
 test('the first thread is started before the flags are read, and these are read before the server is loaded', () => {
   const first = loadedBy(program);
-  assert.ok(first.has('src/site/first-worker.ts') && first.has('src/runtime/task.ts'));
+  assert.ok(first.has('src/site/first-worker.ts') && first.has('src/platform/runtime/task.ts'));
   assert.deepEqual(
     packagesOf(first).filter((name) => name !== ''),
     [],

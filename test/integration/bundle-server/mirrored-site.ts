@@ -8,7 +8,7 @@ import { defaultLimits } from '#bundle/limits.ts';
 import { copyBundle } from '#mirror/copy.ts';
 import type { BundleImage, Compression } from '#mirror/image.ts';
 import { type MirrorAccess, openCarrier } from '#mirror/open-carrier.ts';
-import { systemClock } from '#runtime/clock.ts';
+import { systemClock } from '#platform/runtime/clock.ts';
 import { type SiteContent, siteDigest } from './archive.ts';
 import type { ServedSite } from './served-site.ts';
 

@@ -6,7 +6,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { mostUnanswered } from '#runtime/http/answer-queue.ts';
+import { mostUnanswered } from '#platform/runtime/http/answer-queue.ts';
 import { eventually } from '../../support/eventually.ts';
 import { makeArchive } from './archive.ts';
 import { ask, readAnswer, sendRaw } from './raw-client.ts';

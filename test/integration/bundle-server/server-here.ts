@@ -3,10 +3,10 @@
 
 import assert from 'node:assert/strict';
 import process from 'node:process';
-import { systemClock } from '#runtime/clock.ts';
-import { readInvocation } from '#runtime/flags/flags.ts';
-import { createLogger } from '#runtime/logger.ts';
-import { systemRandom } from '#runtime/random.ts';
+import { systemClock } from '#platform/runtime/clock.ts';
+import { readInvocation } from '#platform/runtime/flags/flags.ts';
+import { createLogger } from '#platform/runtime/logger.ts';
+import { systemRandom } from '#platform/runtime/random.ts';
 import { runBundleServer } from '#site/bundle-server.ts';
 import { bundleServer } from '#site/server-flags.ts';
 import type { ChildProgram } from '../../support/child-program.ts';

@@ -6,7 +6,7 @@ import { countPromises, stepsTaken } from './kill-steps.ts';
 countPromises();
 const [folder = '', digest = ''] = process.argv.slice(2);
 const { prepareVariants } = await import('#site/variants/variant-making.ts');
-const { systemClock } = await import('#runtime/clock.ts');
+const { systemClock } = await import('#platform/runtime/clock.ts');
 
 await prepareVariants(
   { folder, digest, encodings: ['br', 'gzip'], cpuPercent: 100, maxBytes: 2 ** 30 },

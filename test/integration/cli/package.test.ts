@@ -17,7 +17,7 @@ import { basename, delimiter, dirname, join, resolve } from 'node:path';
 import { after, before, test } from 'node:test';
 import { parse } from 'yaml';
 import { commands } from '#cli/commands.ts';
-import { version } from '#runtime/version.ts';
+import { version } from '#platform/runtime/version.ts';
 import { findClusterTools } from '../../support/cluster-tools.ts';
 import { type CommandResult, mustRun, runCommand } from '../../support/command.ts';
 import { maySkip } from '../../support/may-skip.ts';

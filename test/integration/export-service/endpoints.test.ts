@@ -15,7 +15,7 @@ import {
   jobsPath,
 } from '#export-api/contract.ts';
 import { pagesOf } from '#export-api/conversation-pages.ts';
-import { PublishableError } from '#wire/publishable-error.ts';
+import { PublishableError } from '#platform/wire/publishable-error.ts';
 import {
   domain,
   exportPage,

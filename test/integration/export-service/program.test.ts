@@ -12,7 +12,7 @@ import { createInterface } from 'node:readline';
 import { after, before, test } from 'node:test';
 import { gunzipSync } from 'node:zlib';
 import { ExportApiError } from '#export-api/answers.ts';
-import { systemClock } from '#runtime/clock.ts';
+import { systemClock } from '#platform/runtime/clock.ts';
 import { eventually } from '../../support/eventually.ts';
 import { createWholeClient, type WholeClient } from '../../support/export-api-client.ts';
 import { programFile } from '../../support/program-file.ts';

@@ -8,7 +8,7 @@ import { after, test } from 'node:test';
 import type { ExportServiceOptions } from '#export-service/service.ts';
 import { openJobDatabase } from '#export-service/store/database.ts';
 import { createJobStore } from '#export-service/store/jobs.ts';
-import { PublishableError } from '#wire/publishable-error.ts';
+import { PublishableError } from '#platform/wire/publishable-error.ts';
 import { domain, startService } from './running-service.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'refused-'));

@@ -18,9 +18,9 @@ import {
 import { packSite } from '#export-service/crawler/pack.ts';
 import { type ExportServiceOptions, startExportService } from '#export-service/service.ts';
 import { exportWith } from '#export-service/site-export.ts';
-import { type Clock, systemClock } from '#runtime/clock.ts';
-import { createLogger } from '#runtime/logger.ts';
-import { systemRandom } from '#runtime/random.ts';
+import { type Clock, systemClock } from '#platform/runtime/clock.ts';
+import { createLogger } from '#platform/runtime/logger.ts';
+import { systemRandom } from '#platform/runtime/random.ts';
 import { createWholeClient, type WholeClient } from '../../support/export-api-client.ts';
 import { workerFile } from '../../support/program-file.ts';
 

@@ -3,8 +3,8 @@
 
 import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';
-import { systemClock } from '#runtime/clock.ts';
-import { systemRandom } from '#runtime/random.ts';
+import { systemClock } from '#platform/runtime/clock.ts';
+import { systemRandom } from '#platform/runtime/random.ts';
 import { createGitPusher, type GitPusherProcess, gitSettings } from '#services/git-pusher.ts';
 import { createGitTargets } from '#services/git-targets.ts';
 import type { WantedGitTarget } from '#staticexport/wanted.ts';

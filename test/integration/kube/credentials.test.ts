@@ -6,7 +6,7 @@ import { mkdirSync, renameSync, rmSync, truncateSync, writeFileSync } from 'node
 import { afterEach, beforeEach, test } from 'node:test';
 import { createLeaseStore } from '#kube/objects/lease-store.ts';
 import { createTransport } from '#kube/transport/transport.ts';
-import { ClusterError } from '#wire/cluster-error.ts';
+import { ClusterError } from '#platform/wire/cluster-error.ts';
 import { createAuthority } from '../../support/pki.ts';
 import { sendJson } from '../../support/scripted-api-server.ts';
 import { arrives, type ScriptedCluster, startScriptedCluster, staticExport } from './scripted-cluster.ts';

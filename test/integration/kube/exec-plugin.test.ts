@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { after, afterEach, beforeEach, test } from 'node:test';
 import { openConnection } from '#kube/transport/connection.ts';
 import { createTransport, type Transport } from '#kube/transport/transport.ts';
-import { ClusterError } from '#wire/cluster-error.ts';
+import { ClusterError } from '#platform/wire/cluster-error.ts';
 import { eventually } from '../../support/eventually.ts';
 import { createAuthority } from '../../support/pki.ts';
 import { sendJson, startScriptedApiServer } from '../../support/scripted-api-server.ts';

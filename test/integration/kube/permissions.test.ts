@@ -11,9 +11,9 @@ import { openConnection } from '#kube/transport/connection.ts';
 import { staticExports } from '#kube/transport/resource-path.ts';
 import { createTransport, type Transport } from '#kube/transport/transport.ts';
 import { createReflector } from '#kube/watch/reflector.ts';
-import { systemClock } from '#runtime/clock.ts';
-import { systemRandom } from '#runtime/random.ts';
-import { ClusterError } from '#wire/cluster-error.ts';
+import { systemClock } from '#platform/runtime/clock.ts';
+import { systemRandom } from '#platform/runtime/random.ts';
+import { ClusterError } from '#platform/wire/cluster-error.ts';
 import { eventually } from '../../support/eventually.ts';
 import { type ChartedCluster, startChartedCluster } from '../operator/charted-cluster.ts';
 

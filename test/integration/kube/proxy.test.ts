@@ -7,7 +7,7 @@ import { createServer } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { after, before, mock, test } from 'node:test';
 import { createTransport, type Transport } from '#kube/transport/transport.ts';
-import { ClusterError } from '#wire/cluster-error.ts';
+import { ClusterError } from '#platform/wire/cluster-error.ts';
 import { findFreePort } from '../../support/free-port.ts';
 import { type SteppedClock, steppedClock } from '../../support/stepped-clock.ts';
 import { type ScriptedCluster, startScriptedCluster } from './scripted-cluster.ts';

@@ -9,7 +9,7 @@ import { type Connection, openConnection } from '#kube/transport/connection.ts';
 import { staticExports } from '#kube/transport/resource-path.ts';
 import { createTransport, type Transport } from '#kube/transport/transport.ts';
 import { createReflector, type Reflector } from '#kube/watch/reflector.ts';
-import type { StaticExportObject } from '#wire/cluster.ts';
+import type { StaticExportObject } from '#platform/wire/cluster.ts';
 import { eventually } from '../../support/eventually.ts';
 import { type Authority, createAuthority } from '../../support/pki.ts';
 import { type ScriptedApiServer, startScriptedApiServer } from '../../support/scripted-api-server.ts';

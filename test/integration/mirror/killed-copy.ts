@@ -8,7 +8,7 @@ import type { Carrier } from '#mirror/carrier.ts';
 import { copyBundle } from '#mirror/copy.ts';
 import type { BundleImage } from '#mirror/image.ts';
 import { openCarrier } from '#mirror/open-carrier.ts';
-import { systemClock } from '#runtime/clock.ts';
+import { systemClock } from '#platform/runtime/clock.ts';
 import { archivedFiles, memoryBundle } from '../../support/memory-bundle.ts';
 
 /** The key of the S3 service that tests start. */

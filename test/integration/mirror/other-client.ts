@@ -6,7 +6,7 @@ import type { MirrorPlace } from '#loop/ports.ts';
 import type { Carrier } from '#mirror/carrier.ts';
 import { parseImage } from '#mirror/image.ts';
 import { openCarrier } from '#mirror/open-carrier.ts';
-import { systemClock } from '#runtime/clock.ts';
+import { systemClock } from '#platform/runtime/clock.ts';
 import { bundleOf, writeBundle } from '../../unit/mirror/bundle-parts.ts';
 import { type Copier, inspection, never } from './copier.ts';
 

@@ -8,7 +8,7 @@ import { test } from 'node:test';
 import { parse, parseAllDocuments } from 'yaml';
 import { z } from 'zod';
 import { operatorProgram } from '#operator/flags.ts';
-import { readInvocation } from '#runtime/flags/flags.ts';
+import { readInvocation } from '#platform/runtime/flags/flags.ts';
 import { findClusterTools } from '../../support/cluster-tools.ts';
 
 const root = join(import.meta.dirname, '../../..');

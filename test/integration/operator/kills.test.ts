@@ -9,7 +9,7 @@ import { parsePublishedBundle } from '#bundle/published-bundle.ts';
 import { createCluster } from '#kube/cluster.ts';
 import { openConnection } from '#kube/transport/connection.ts';
 import { createTransport, type Transport } from '#kube/transport/transport.ts';
-import { systemClock } from '#runtime/clock.ts';
+import { systemClock } from '#platform/runtime/clock.ts';
 import { eventually } from '../../support/eventually.ts';
 import { type ChartedCluster, startChartedCluster } from './charted-cluster.ts';
 import { leads, type OperatorProcess, startOperator } from './operator-process.ts';

@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import { type Clock, systemClock } from '#runtime/clock.ts';
+import { type Clock, systemClock } from '#platform/runtime/clock.ts';
 import { declareSecret } from '../../support/secret-watch.ts';
 import { makeArchive, type SiteContent } from '../bundle-server/archive.ts';
 

@@ -1,9 +1,9 @@
-// Replaces `src/wire/instant.ts`: the same times are written and read many times.
+// Replaces `src/platform/wire/instant.ts`: the same times are written and read many times.
 
-import { formatInstant as formatAnew, readInstant as readAnew } from '#wire/instant.ts';
+import { formatInstant as formatAnew, readInstant as readAnew } from '#platform/wire/instant.ts';
 import { byValue } from './memory.ts';
 
-export { wholeSecond } from '#wire/instant.ts';
+export { wholeSecond } from '#platform/wire/instant.ts';
 
 export const formatInstant = byValue(formatAnew);
 const read = byValue((text: string) => readAnew(text));

@@ -2,7 +2,7 @@
 // change. Publications and needed writes go through the real module.
 
 import { type OutputsWritten, writeOutputs as writeAnew } from '#loop/publish/outputs.ts';
-import type { Cluster, ConfigMapObject, SecretObject } from '#wire/cluster.ts';
+import type { Cluster, ConfigMapObject, SecretObject } from '#platform/wire/cluster.ts';
 
 export { type OutputsWritten, secretOf } from '#loop/publish/outputs.ts';
 

@@ -1,7 +1,7 @@
 // Replaces `src/targets/values.ts`: one edit for the same text and wanted values.
 
+import { Link } from '#platform/wire/link.ts';
 import { planValuesEdit as planAnew, type ValuesPlan, type WantedValues } from '#targets/values.ts';
-import { Link } from '#wire/link.ts';
 import { byValue, frozen } from './memory.ts';
 
 export type { ValuesPlan, WantedValues } from '#targets/values.ts';

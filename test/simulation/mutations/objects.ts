@@ -2,6 +2,8 @@
 
 import * as records from '#loop/publish/target-records.ts';
 import * as targets from '#loop/publish/targets.ts';
+import type { ForeignObjects } from '#platform/wire/cluster.ts';
+import { formatInstant } from '#platform/wire/instant.ts';
 import * as wake from '#reconcile/wake.ts';
 import { annotations } from '#staticexport/names.ts';
 import * as application from '#targets/application.ts';
@@ -9,8 +11,6 @@ import * as applicationOwner from '#targets/application-owner.ts';
 import * as helmRelease from '#targets/helm-release.ts';
 import * as keys from '#targets/static-export-keys.ts';
 import * as workload from '#targets/workload.ts';
-import type { ForeignObjects } from '#wire/cluster.ts';
-import { formatInstant } from '#wire/instant.ts';
 import { exchange, type Mutations } from './exchange.ts';
 
 export const objectMutations: Mutations = {

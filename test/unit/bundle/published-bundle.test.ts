@@ -8,7 +8,7 @@ import {
   parsePublishedBundle,
   parseServedBundle,
 } from '#bundle/published-bundle.ts';
-import { PublishableError } from '#wire/publishable-error.ts';
+import { PublishableError } from '#platform/wire/publishable-error.ts';
 import * as fc from '../../support/properties.ts';
 import { requireLink, signature } from '../../support/storage-server.ts';
 

@@ -7,7 +7,7 @@ import { exitCodes } from '#cli/exit-code.ts';
 import { formatFailure } from '#cli/output/format.ts';
 import { ExportApiError } from '#export-api/answers.ts';
 import { kitDamaged } from '#mirror/kit/kit-error.ts';
-import { PublishableError } from '#wire/publishable-error.ts';
+import { PublishableError } from '#platform/wire/publishable-error.ts';
 
 const api = (code: ConstructorParameters<typeof ExportApiError>[0]) => new ExportApiError(code, 'said');
 const rows: readonly (readonly [string, unknown, number, boolean])[] = [

@@ -9,7 +9,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { after, test } from 'node:test';
 import { readStoredTurns, type StoredTurn } from '#conversations/stored-turns.ts';
 import type { Turn } from '#conversations/turn.ts';
-import { PublishableError } from '#wire/publishable-error.ts';
+import { PublishableError } from '#platform/wire/publishable-error.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'stored-turns-'));
 after(() => rmSync(folder, { recursive: true }));

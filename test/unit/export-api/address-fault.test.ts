@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { readAddressFault } from '#export-api/address-fault.ts';
 import { ExportApiError } from '#export-api/answers.ts';
 import { apiErrorOf, unexpectedApiAnswer } from '#export-api/refusals.ts';
-import type { WholeAnswer } from '#http/exchange.ts';
+import type { WholeAnswer } from '#platform/http/exchange.ts';
 
 const network = (code: string): ExportApiError => {
   const cause = Object.assign(new Error('said'), { code });

@@ -9,7 +9,7 @@ import { after, before, test } from 'node:test';
 import { inspect } from 'node:util';
 import { ExportApiError, type ExportApiErrorCode } from '#export-api/answers.ts';
 import type { ExchangeOptions } from '#export-api/exchange.ts';
-import { systemClock } from '#runtime/clock.ts';
+import { systemClock } from '#platform/runtime/clock.ts';
 import { createWholeClient } from '../../support/export-api-client.ts';
 import * as fc from '../../support/properties.ts';
 

@@ -8,7 +8,7 @@ import { readConversationPage } from '#export-api/conversation-answers.ts';
 import type { ExchangeOptions } from '#export-api/exchange.ts';
 import { createListingClient } from '#export-api/listing-client.ts';
 import { countValues, mostValues, readListing } from '#export-api/listing-run.ts';
-import { systemClock } from '#runtime/clock.ts';
+import { systemClock } from '#platform/runtime/clock.ts';
 import { createWholeClient, type WholeClient } from '../../support/export-api-client.ts';
 import { openAgent } from '../../support/open-agent.ts';
 import * as fc from '../../support/properties.ts';

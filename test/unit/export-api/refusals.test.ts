@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { inspect } from 'node:util';
 import type { ExportApiErrorCode } from '#export-api/answers.ts';
 import { apiErrorOf, codeOfStatus } from '#export-api/refusals.ts';
-import type { WholeAnswer } from '#http/exchange.ts';
+import type { WholeAnswer } from '#platform/http/exchange.ts';
 
 const key = 'svc_topsecret';
 const answer = (status: number, text = '', headers: Readonly<Record<string, string>> = {}): WholeAnswer => ({

@@ -5,8 +5,8 @@ import process from 'node:process';
 import { partialFile } from '#export-service/crawler/contract.ts';
 import { serveExports } from '#export-service/export-thread.ts';
 import type { SiteExport } from '#export-service/site-export.ts';
-import { systemClock } from '#runtime/clock.ts';
-import { PublishableError } from '#wire/publishable-error.ts';
+import { systemClock } from '#platform/runtime/clock.ts';
+import { PublishableError } from '#platform/wire/publishable-error.ts';
 
 const exported = { pageCount: 2, sizeBytes: 7, sha256: 'ab' };
 

@@ -9,9 +9,9 @@ import { after, test } from 'node:test';
 import { defaultCrawlLimits, partialFile } from '#export-service/crawler/contract.ts';
 import { exportInThread } from '#export-service/export-thread.ts';
 import type { ExportContext, Exported } from '#export-service/site-export.ts';
-import { type Clock, systemClock } from '#runtime/clock.ts';
-import { createLogger, silentLogger } from '#runtime/logger.ts';
-import { publishableCode } from '#wire/publishable-error.ts';
+import { type Clock, systemClock } from '#platform/runtime/clock.ts';
+import { createLogger, silentLogger } from '#platform/runtime/logger.ts';
+import { publishableCode } from '#platform/wire/publishable-error.ts';
 
 const exportSite = exportInThread(new URL('./export-program.ts', import.meta.url), 32);
 const folder = mkdtempSync(join(tmpdir(), 'export-thread-'));

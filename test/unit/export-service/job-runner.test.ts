@@ -19,9 +19,9 @@ import { readOrigins } from '#export-service/origins.ts';
 import { type Crawl as Crawling, exportWith } from '#export-service/site-export.ts';
 import { type Database, openJobDatabase } from '#export-service/store/database.ts';
 import { createJobStore, type JobStore } from '#export-service/store/jobs.ts';
-import { type Clock, systemClock } from '#runtime/clock.ts';
-import { silentLogger } from '#runtime/logger.ts';
-import { PublishableError } from '#wire/publishable-error.ts';
+import { type Clock, systemClock } from '#platform/runtime/clock.ts';
+import { silentLogger } from '#platform/runtime/logger.ts';
+import { PublishableError } from '#platform/wire/publishable-error.ts';
 
 /** A crawl under way, to be ended by the test. */
 interface Crawl {

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { findCredential, readKeyRing } from '#export-service/key-ring.ts';
-import { PublishableError } from '#wire/publishable-error.ts';
+import { PublishableError } from '#platform/wire/publishable-error.ts';
 
 const ring = readKeyRing('# team\nsvc_one\n\n  svc_two  \r\nread:svc_reader\n#svc_off\n');
 

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { originOf, readOrigins } from '#export-service/origins.ts';
-import { PublishableError } from '#wire/publishable-error.ts';
+import { PublishableError } from '#platform/wire/publishable-error.ts';
 
 test('a mapped domain is crawled at its origin, and no other domain is exported', () => {
   const origins = readOrigins([

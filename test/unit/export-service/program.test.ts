@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { exportServiceProgram } from '#export-service/program.ts';
-import { readInvocation } from '#runtime/flags/flags.ts';
+import { readInvocation } from '#platform/runtime/flags/flags.ts';
 
 const needed = ['--keys-file', 'keys', '--data', 'data'];
 const read = (args: readonly string[]) => readInvocation(exportServiceProgram, '1.0.0', args, {});

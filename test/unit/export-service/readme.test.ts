@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { exportServiceProgram } from '#export-service/program.ts';
-import { flagName } from '#runtime/flags/flags.ts';
+import { flagName } from '#platform/runtime/flags/flags.ts';
 
 const readme = readFileSync(join(import.meta.dirname, '../../../src/export-service/README.md'), 'utf8');
 

@@ -6,8 +6,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { watchFile } from '#export-service/watched-file.ts';
-import { silentLogger } from '#runtime/logger.ts';
-import { PublishableError } from '#wire/publishable-error.ts';
+import { silentLogger } from '#platform/runtime/logger.ts';
+import { PublishableError } from '#platform/wire/publishable-error.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'watched-'));
 after(() => rmSync(folder, { recursive: true }));

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { declined, quoteRemote, statusFault, unexpected } from '#git/git-fault.ts';
-import { longestExcerpt } from '#wire/foreign-words.ts';
+import { longestExcerpt } from '#platform/wire/foreign-words.ts';
 import * as fc from '../../support/properties.ts';
 
 test('links, long words and hidden characters of a host are left out', () => {

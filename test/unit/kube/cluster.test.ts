@@ -4,9 +4,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createCluster } from '#kube/cluster.ts';
 import type { Call, Transport } from '#kube/transport/transport.ts';
-import type { AppliedObject } from '#wire/cluster.ts';
-import { ClusterError, type ClusterErrorCode } from '#wire/cluster-error.ts';
-import { isRecord } from '#wire/json-text.ts';
+import type { AppliedObject } from '#platform/wire/cluster.ts';
+import { ClusterError, type ClusterErrorCode } from '#platform/wire/cluster-error.ts';
+import { isRecord } from '#platform/wire/json-text.ts';
 
 const never = new AbortController().signal;
 

@@ -6,7 +6,7 @@ import { OversizeError, UnfinishedError } from '#kube/transport/exchange.ts';
 import { staticExports } from '#kube/transport/resource-path.ts';
 import type { Call, Transport } from '#kube/transport/transport.ts';
 import { createReflector } from '#kube/watch/reflector.ts';
-import { ClusterError } from '#wire/cluster-error.ts';
+import { ClusterError } from '#platform/wire/cluster-error.ts';
 import { settle, steppedClock } from '../../support/stepped-clock.ts';
 
 interface Stream {

@@ -5,7 +5,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { Connection, Credentials } from '#kube/transport/connection.ts';
 import { secrets } from '#kube/transport/resource-path.ts';
 import type { Call } from '#kube/transport/transport.ts';
-import { ClusterError, type ClusterErrorCode } from '#wire/cluster-error.ts';
+import { ClusterError, type ClusterErrorCode } from '#platform/wire/cluster-error.ts';
 
 export interface LoopbackServer {
   handle: (request: IncomingMessage, response: ServerResponse) => void;

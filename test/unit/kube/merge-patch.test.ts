@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { mergePatch } from '#kube/merge-patch.ts';
-import { textsAt } from '#wire/json-fields.ts';
-import { isRecord } from '#wire/json-text.ts';
+import { textsAt } from '#platform/wire/json-fields.ts';
+import { isRecord } from '#platform/wire/json-text.ts';
 import * as fc from '../../support/properties.ts';
 
 /** RFC 7396 §2, as written there. */

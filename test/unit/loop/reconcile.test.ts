@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import { rateLimitId, resourceId, useRateLimit } from '#loop/memory.ts';
 import { reconcile } from '#loop/reconcile.ts';
 import { ReconcileRefused } from '#loop/refused-reconcile.ts';
-import { ClusterError, type ClusterErrorCode } from '#wire/cluster-error.ts';
+import { ClusterError, type ClusterErrorCode } from '#platform/wire/cluster-error.ts';
 import { outputName, resource, type SimulationOptions } from '../../simulation/simulation.ts';
 import { ownDocument } from '../../simulation/target-document.ts';
 import { active, at, t0 } from '../reconcile/cases/observations.ts';

@@ -2,9 +2,9 @@
 // Refuses: an answer of its own. The simulation's cluster, export API and storage answer.
 
 import type { ReconcileContext } from '#loop/context.ts';
-import type { StaticExportObject } from '#wire/cluster.ts';
-import { ClusterError, type ClusterErrorCode } from '#wire/cluster-error.ts';
-import { Link } from '#wire/link.ts';
+import type { StaticExportObject } from '#platform/wire/cluster.ts';
+import { ClusterError, type ClusterErrorCode } from '#platform/wire/cluster-error.ts';
+import { Link } from '#platform/wire/link.ts';
 import { Simulation, type SimulationOptions } from '../../simulation/simulation.ts';
 
 export interface Recorded {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { createBucketCarrier } from '#mirror/bucket-carrier.ts';
 import type { Carrier } from '#mirror/carrier.ts';
-import { PublishableError } from '#wire/publishable-error.ts';
+import { PublishableError } from '#platform/wire/publishable-error.ts';
 import { type MemoryBucket, memoryBucket } from '../../support/memory-bucket.ts';
 import * as fc from '../../support/properties.ts';
 import { type VirtualClock, virtualClock } from '../../support/virtual-clock.ts';

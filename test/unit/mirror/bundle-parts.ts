@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto';
 import type { Carrier, Descriptor } from '#mirror/carrier.ts';
 import type { MirrorErrorCode } from '#mirror/mirror-error.ts';
-import { PublishableError } from '#wire/publishable-error.ts';
+import { PublishableError } from '#platform/wire/publishable-error.ts';
 
 export const manifestType = 'application/vnd.oci.image.manifest.v1+json';
 

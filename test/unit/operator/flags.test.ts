@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { operatorProgram, reconcileTimeoutOf } from '#operator/flags.ts';
-import { flagName, readInvocation } from '#runtime/flags/flags.ts';
+import { flagName, readInvocation } from '#platform/runtime/flags/flags.ts';
 
 const read = (...args: readonly string[]) => readInvocation(operatorProgram, '0', args, {});
 

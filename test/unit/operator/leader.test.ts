@@ -13,9 +13,9 @@ import { queueSlotsOf, runLeader } from '#operator/leader.ts';
 import { createMetrics } from '#operator/metrics.ts';
 import { WorkQueue } from '#operator/queue/work-queue.ts';
 import { knownOf } from '#operator/watch/known-resource.ts';
-import { readInvocation } from '#runtime/flags/flags.ts';
-import { silentLogger } from '#runtime/logger.ts';
-import { ClusterError } from '#wire/cluster-error.ts';
+import { readInvocation } from '#platform/runtime/flags/flags.ts';
+import { silentLogger } from '#platform/runtime/logger.ts';
+import { ClusterError } from '#platform/wire/cluster-error.ts';
 import { openAgent } from '../../support/open-agent.ts';
 import { settle, steppedClock } from '../../support/stepped-clock.ts';
 

@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import { createMemory } from '#loop/memory.ts';
 import { reconcile } from '#loop/reconcile.ts';
 import { operatorProgram, reconcileTimeoutOf } from '#operator/flags.ts';
-import { readInvocation } from '#runtime/flags/flags.ts';
+import { readInvocation } from '#platform/runtime/flags/flags.ts';
 import { resource, Simulation } from '../../simulation/simulation.ts';
 
 const minuteMs = 60_000;

@@ -7,7 +7,7 @@ import type { FailedReconcile } from '#operator/controller/controller.ts';
 import { createReports } from '#operator/controller/reports.ts';
 import { createMetrics } from '#operator/metrics.ts';
 import { knownOf } from '#operator/watch/known-resource.ts';
-import type { StaticExportObject } from '#wire/cluster.ts';
+import type { StaticExportObject } from '#platform/wire/cluster.ts';
 
 const observed: ReconcileReport = {
   isReady: true,

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { operatorProgram } from '#operator/flags.ts';
 import { defaultMirrorOf, mirrorHostsOf } from '#operator/mirror-flags.ts';
-import { readInvocation } from '#runtime/flags/flags.ts';
+import { readInvocation } from '#platform/runtime/flags/flags.ts';
 
 const read = (...args: readonly string[]) => readInvocation(operatorProgram, '0', args, {});
 

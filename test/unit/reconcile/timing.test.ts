@@ -3,6 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { formatInstant, readInstant, wholeSecond } from '#platform/wire/instant.ts';
 import { boundByExpiry, exponentialMs, linkWaitMs, retryTime, waitMs } from '#reconcile/backoff.ts';
 import {
   assumedLifetimeMs,
@@ -13,7 +14,6 @@ import {
   retryAfterStale,
 } from '#reconcile/link-timing.ts';
 import { pollIntervalMs } from '#reconcile/poll.ts';
-import { formatInstant, readInstant, wholeSecond } from '#wire/instant.ts';
 import * as fc from '../../support/properties.ts';
 
 const t0 = Date.UTC(2026, 0, 5, 12);

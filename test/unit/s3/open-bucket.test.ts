@@ -52,7 +52,7 @@ test('a program loads the S3 library when it opens a bucket, and not before', as
     await import(${fileUrl('src/s3/ambient-identity.ts')});
     await import(${fileUrl('src/mirror/bucket-carrier.ts')});
     console.log(loaded === 0);
-    const { systemClock } = await import(${fileUrl('src/runtime/clock.ts')});
+    const { systemClock } = await import(${fileUrl('src/platform/runtime/clock.ts')});
     const credentials = { kind: 'AccessKey', accessKeyId: 'a', secretAccessKey: 'b' };
     const bucket = await openBucket({ bucket: 'docs', region: 'eu-west-1', allowPrivateAddresses: false, credentials }, systemClock);
     console.log(loaded > 0);
@@ -78,7 +78,7 @@ test('no variable and no file of a home folder changes what a bucket is asked', 
       }
       syncBuiltinESMExports();
       const { openBucket } = await import(${fileUrl('src/s3/open-bucket.ts')});
-      const { systemClock } = await import(${fileUrl('src/runtime/clock.ts')});
+      const { systemClock } = await import(${fileUrl('src/platform/runtime/clock.ts')});
       const bucket = await openBucket({
         bucket: 'docs', region: 'eu-west-1', endpoint: ${JSON.stringify(server.origin)}, pathStyle: true,
         isHttpAllowed: true, allowPrivateAddresses: true,
@@ -152,7 +152,7 @@ test('a name that leads to an internal address is refused when it is connected t
     };
     syncBuiltinESMExports();
     const { openBucket } = await import(${fileUrl('src/s3/open-bucket.ts')});
-    const { systemClock } = await import(${fileUrl('src/runtime/clock.ts')});
+    const { systemClock } = await import(${fileUrl('src/platform/runtime/clock.ts')});
     const credentials = { kind: 'AccessKey', accessKeyId: 'a', secretAccessKey: 'b' };
     const bucket = await openBucket({ bucket: 'docs', region: 'eu-west-1', allowPrivateAddresses: false, credentials }, systemClock);
     await bucket.get('site/blob', new AbortController().signal).catch(({ code, message }) => console.log(code, message));

@@ -3,11 +3,11 @@
 
 import { createHash } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
-import type { Clock } from '#runtime/clock.ts';
+import type { Clock } from '#platform/runtime/clock.ts';
+import { PublishableError } from '#platform/wire/publishable-error.ts';
 import type { Bucket, BucketSettings, NewObject } from '#s3/bucket.ts';
 import type { BucketFaultCode } from '#s3/bucket-fault.ts';
 import { openBucket } from '#s3/open-bucket.ts';
-import { PublishableError } from '#wire/publishable-error.ts';
 import { type Storage, type StorageAnswer, startStorage } from '../../support/storage-server.ts';
 
 export const { signal } = new AbortController();

@@ -4,8 +4,8 @@
 import process from 'node:process';
 import { BroadcastChannel } from 'node:worker_threads';
 import type { CopyReport, MirrorTask } from '#mirror/task/mirror-task.ts';
-import { type SendReport, serveTasks } from '#runtime/task.ts';
-import { PublishableError } from '#wire/publishable-error.ts';
+import { type SendReport, serveTasks } from '#platform/runtime/task.ts';
+import { PublishableError } from '#platform/wire/publishable-error.ts';
 import { hangChannel } from './hang-channel.ts';
 
 const inspected = { digest: 'a'.repeat(64), pages: 3, sizeBytes: 9, notes: [] };

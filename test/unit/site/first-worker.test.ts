@@ -6,7 +6,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
-import { flagName, variableName } from '#runtime/flags/flags.ts';
+import { flagName, variableName } from '#platform/runtime/flags/flags.ts';
 import { firstWorker } from '#site/first-worker.ts';
 import { bundleServerFlags } from '#site/server-flags.ts';
 

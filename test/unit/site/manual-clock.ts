@@ -1,6 +1,6 @@
 // A clock that a test moves by hand. Waits end when time has passed them, in order.
 
-import type { Clock } from '#runtime/clock.ts';
+import type { Clock } from '#platform/runtime/clock.ts';
 
 export interface ManualClock extends Clock {
   /** Moves time and lets everything that waited for it run. */

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { flagName, type Invocation, readInvocation } from '#runtime/flags/flags.ts';
+import { flagName, type Invocation, readInvocation } from '#platform/runtime/flags/flags.ts';
 import { bundleServer, bundleServerFlags } from '#site/server-flags.ts';
 
 const read = (

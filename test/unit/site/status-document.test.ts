@@ -3,12 +3,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { z } from 'zod';
-import { version } from '#runtime/version.ts';
+import { version } from '#platform/runtime/version.ts';
+import { formatInstant } from '#platform/wire/instant.ts';
 import { goLive } from '#site/content/live-bundle.ts';
 import { createLiveSite } from '#site/content/live-site.ts';
 import { reasonOf, type SourceProgress, startingProgress } from '#site/source/source-progress.ts';
 import { statusDocument } from '#site/status-document.ts';
-import { formatInstant } from '#wire/instant.ts';
 import { storedBundle } from './fixtures.ts';
 
 const at = Date.parse('2026-11-21T10:00:00.789Z');

@@ -46,11 +46,11 @@ test('a group depends on what its tests load, beside what it names', () => {
 });
 
 test('a changed, a new and a removed record make a group due', () => {
-  const now = contentsOf(['packaging', 'src/wire']);
+  const now = contentsOf(['packaging', 'src/platform/wire']);
   assert.deepEqual(changedSince(now, now), []);
   assert.deepEqual(changedSince({ ...now, packaging: 'other' }, now), ['packaging']);
-  assert.deepEqual(changedSince(undefined, now), ['packaging', 'src/wire']);
-  assert.notEqual(now['packaging'], now['src/wire']);
+  assert.deepEqual(changedSince(undefined, now), ['packaging', 'src/platform/wire']);
+  assert.notEqual(now['packaging'], now['src/platform/wire']);
   assert.throws(() => contentsOf(['no/such/folder']), /no\/such\/folder holds no file/);
 });
 

@@ -22,7 +22,7 @@ test('a file needs what the files that it loads find, and nothing for a type', (
     preparationsFor([join(root, file)]).map(({ name }) => name);
   assert.deepEqual(namesFor('test/integration/mirror/bucket.test.ts'), ['versitygw']);
   assert.deepEqual(namesFor('test/integration/crd.test.ts'), ['kubectl and helm', 'etcd and kube-apiserver']);
-  assert.deepEqual(namesFor('test/unit/wire/link.test.ts'), []);
+  assert.deepEqual(namesFor('test/unit/platform/wire/link.test.ts'), []);
   assert.deepEqual(namesFor('test/unit/support/preparations.test.ts'), []);
   // It imports a type from the file that starts a control plane.
   assert.deepEqual(namesFor('test/support/gitops/definitions.ts'), ['the definitions of Argo CD and Flux']);

@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { ForeignObject, ObjectMeta } from '#platform/wire/cluster.ts';
 import {
   applicationRollout,
   findApplicationValues,
@@ -11,7 +12,6 @@ import {
   requestSync,
 } from '#targets/application.ts';
 import { findApplicationOwner, isDeclared, isIgnored, ownerRemedy } from '#targets/application-owner.ts';
-import type { ForeignObject, ObjectMeta } from '#wire/cluster.ts';
 import * as fc from '../../support/properties.ts';
 
 const version = '20261123-030000-0a1b2c3d';

@@ -4,8 +4,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parse } from 'yaml';
+import { Link } from '#platform/wire/link.ts';
 import { planValuesEdit, type WantedValues } from '#targets/values.ts';
-import { Link } from '#wire/link.ts';
 import * as fc from '../../support/properties.ts';
 
 const wanted: WantedValues = { enabled: true, version: '20261121-030000-0a1b2c3d' };

@@ -1,7 +1,7 @@
 // Finds what an HTML or SVG document links to and loads. One pass over its tokens, driven by tables of elements and
 // attributes. Never throws and never recurses, because the document chooses its depth. Never changes the document.
 
-import { readHtmlTokens, type TagToken } from '#html/html-tokens.ts';
+import { readHtmlTokens, type TagToken } from '#platform/html/html-tokens.ts';
 import { readCssReferences } from './css-references.ts';
 import { addReferences, asHint, maxReferences, type Reference, type ReferenceUse } from './reference.ts';
 import { wholePage } from './script-references.ts';

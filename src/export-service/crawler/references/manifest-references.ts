@@ -2,7 +2,7 @@
 // Returns nothing for text that is not JSON, or does not have its shape.
 
 import * as z from 'zod';
-import { readJson } from '#wire/json-text.ts';
+import { readJson } from '#platform/wire/json-text.ts';
 import type { Reference } from './reference.ts';
 
 const images = z

@@ -2,7 +2,7 @@
 // them: `x.txt` for the page `/x`, then `x/__next._tree.txt`, and a file per segment that the tree names. Without them
 // every click gets a 404 and then loads a whole page. All found are hints. Never throws.
 
-import { readJson } from '#wire/json-text.ts';
+import { readJson } from '#platform/wire/json-text.ts';
 import { asHint, type Reference } from './reference.ts';
 
 /** A page's data as a whole. */

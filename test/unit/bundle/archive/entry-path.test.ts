@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { readFilePath } from '#bundle/archive/entry-path.ts';
 import { defaultLimits } from '#bundle/limits.ts';
 import { printableName } from '#bundle/refusal.ts';
-import { PublishableError } from '#wire/publishable-error.ts';
+import { PublishableError } from '#platform/wire/publishable-error.ts';
 import * as fc from '../../../support/properties.ts';
 
 const pieces = fc.oneof(

@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { gzipSync, zstdCompressSync } from 'node:zlib';
 import { oddAnswerCodes } from '#bundle/refusal.ts';
-import { PublishableError } from '#wire/publishable-error.ts';
+import { PublishableError } from '#platform/wire/publishable-error.ts';
 import * as fc from '../../../support/properties.ts';
 import { type ReadResult, readBytes } from '../../../support/read-archive.ts';
 import { entry, header, pax, tar } from '../../../support/tar-builder.ts';

@@ -6,7 +6,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { oddAnswerCodes, refusalCodes } from '#bundle/refusal.ts';
-import { PublishableError } from '#wire/publishable-error.ts';
+import { PublishableError } from '#platform/wire/publishable-error.ts';
 import { readBytes } from '../../../support/read-archive.ts';
 import type { ArchiveCases } from '../cases/archive-case.ts';
 import { nameCases } from '../cases/name-cases.ts';

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { PublishableError } from '#wire/publishable-error.ts';
+import { PublishableError } from '#platform/wire/publishable-error.ts';
 import { noise } from '../../../support/noise.ts';
 import { readBytes } from '../../../support/read-archive.ts';
 import { zip } from '../../../support/zip-builder.ts';

@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { constants, zstdCompressSync, zstdDecompressSync } from 'node:zlib';
 import { createFrameScanner } from '#bundle/archive/zstd-frames.ts';
 import { defaultLimits } from '#bundle/limits.ts';
-import { PublishableError } from '#wire/publishable-error.ts';
+import { PublishableError } from '#platform/wire/publishable-error.ts';
 import { noise } from '../../../support/noise.ts';
 import * as fc from '../../../support/properties.ts';
 

@@ -8,10 +8,10 @@ import { after, afterEach, describe, test } from 'node:test';
 import { download } from '#bundle/fetch/download.ts';
 import { type BundleLimits, defaultLimits } from '#bundle/limits.ts';
 import { storeFull } from '#bundle/store/store-fault.ts';
-import { type AgentOptions, createAgent, type HttpAgent } from '#http/agent.ts';
-import { type Clock, systemClock } from '#runtime/clock.ts';
-import type { Link } from '#wire/link.ts';
-import { PublishableError } from '#wire/publishable-error.ts';
+import { type AgentOptions, createAgent, type HttpAgent } from '#platform/http/agent.ts';
+import { type Clock, systemClock } from '#platform/runtime/clock.ts';
+import type { Link } from '#platform/wire/link.ts';
+import { PublishableError } from '#platform/wire/publishable-error.ts';
 import { noise } from '../../../support/noise.ts';
 import { createAuthority } from '../../../support/pki.ts';
 import {

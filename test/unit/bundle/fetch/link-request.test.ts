@@ -5,9 +5,9 @@ import { text } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, test } from 'node:test';
 import { MockAgent } from 'undici';
 import { requestLink } from '#bundle/fetch/link-request.ts';
-import { agentOver } from '#http/agent.ts';
-import { InternalAddressError } from '#http/guarded-lookup.ts';
-import { PublishableError } from '#wire/publishable-error.ts';
+import { agentOver } from '#platform/http/agent.ts';
+import { InternalAddressError } from '#platform/http/guarded-lookup.ts';
+import { PublishableError } from '#platform/wire/publishable-error.ts';
 import { requireLink } from '../../../support/storage-server.ts';
 
 let agent: MockAgent;

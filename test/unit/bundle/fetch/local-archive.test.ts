@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { type LocalArchiveOptions, readLocalArchive } from '#bundle/fetch/local-archive.ts';
-import { PublishableError } from '#wire/publishable-error.ts';
+import { PublishableError } from '#platform/wire/publishable-error.ts';
 import { requireLink } from '../../../support/storage-server.ts';
 
 const archive = Buffer.alloc(3 * 1024 * 1024, 'archive');

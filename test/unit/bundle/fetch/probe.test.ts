@@ -4,8 +4,8 @@ import assert from 'node:assert/strict';
 import { afterEach, describe, test } from 'node:test';
 import { judgeAnswer, linkFault } from '#bundle/fetch/link-answer.ts';
 import { probeLink } from '#bundle/fetch/probe.ts';
-import { createAgent } from '#http/agent.ts';
-import { systemClock } from '#runtime/clock.ts';
+import { createAgent } from '#platform/http/agent.ts';
+import { systemClock } from '#platform/runtime/clock.ts';
 import { openAgent } from '../../../support/open-agent.ts';
 import {
   requireLink,

@@ -16,8 +16,8 @@ import { digestOf } from '#bundle/store/digest.ts';
 import { formatIndex, parseIndex } from '#bundle/store/index-document.ts';
 import { openBundleStore } from '#bundle/store/store.ts';
 import { bundleFolder } from '#bundle/store/store-layout.ts';
-import { type Clock, systemClock } from '#runtime/clock.ts';
-import { PublishableError } from '#wire/publishable-error.ts';
+import { type Clock, systemClock } from '#platform/runtime/clock.ts';
+import { PublishableError } from '#platform/wire/publishable-error.ts';
 import { type Storage, type StorageAnswer, startStorage } from '../../../support/storage-server.ts';
 import { putBundle } from '../../../support/store-builder.ts';
 

@@ -12,7 +12,7 @@ import { defaultLimits } from '#bundle/limits.ts';
 import { copyInWorker, type TakeCopy } from '#bundle/peer/copying.ts';
 import { openBundleStore } from '#bundle/store/store.ts';
 import { bundleFolder } from '#bundle/store/store-layout.ts';
-import { PublishableError } from '#wire/publishable-error.ts';
+import { PublishableError } from '#platform/wire/publishable-error.ts';
 import { type Storage, type StorageAnswer, startStorage } from '../../../support/storage-server.ts';
 import { putBundle } from '../../../support/store-builder.ts';
 

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, test } from 'node:test';
 import { createPeerClient, type PeerClient } from '#bundle/peer/peer-request.ts';
-import { type Clock, systemClock } from '#runtime/clock.ts';
+import { type Clock, systemClock } from '#platform/runtime/clock.ts';
 import { type Storage, type StorageAnswer, startStorage } from '../../../support/storage-server.ts';
 
 const digest = 'd'.repeat(64);

@@ -14,7 +14,7 @@ import { createCountingSink, createPackWriter } from '#bundle/store/pack.ts';
 import { type StoreDisk, systemDisk } from '#bundle/store/store-disk.ts';
 import { storeFault } from '#bundle/store/store-fault.ts';
 import { openPack } from '#bundle/store/stored-bundle.ts';
-import { systemClock } from '#runtime/clock.ts';
+import { systemClock } from '#platform/runtime/clock.ts';
 import { readText } from '../../../support/store-builder.ts';
 import { tarOf } from '../../../support/tar-builder.ts';
 import { zip } from '../../../support/zip-builder.ts';

@@ -10,7 +10,7 @@ import { sliceRows } from '#bundle/bundle-task.ts';
 import { beginCheckInWorker, checkInWorker, rememberWritten } from '#bundle/store/checking.ts';
 import { openBundleStore } from '#bundle/store/store.ts';
 import { bundleFolder } from '#bundle/store/store-layout.ts';
-import { PublishableError } from '#wire/publishable-error.ts';
+import { PublishableError } from '#platform/wire/publishable-error.ts';
 import { putBundle } from '../../../support/store-builder.ts';
 
 const worker = new URL('../../../../src/bin/check-worker.ts', import.meta.url);

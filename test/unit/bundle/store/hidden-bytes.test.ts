@@ -12,7 +12,7 @@ import { runPreparation } from '#bundle/prepare/preparation-run.ts';
 import { digestOf } from '#bundle/store/digest.ts';
 import { openBundleStore } from '#bundle/store/store.ts';
 import { bundleFolder } from '#bundle/store/store-layout.ts';
-import { systemClock } from '#runtime/clock.ts';
+import { systemClock } from '#platform/runtime/clock.ts';
 import { readText } from '../../../support/store-builder.ts';
 import { entry, tar } from '../../../support/tar-builder.ts';
 

@@ -8,7 +8,7 @@ import {
   type RunningCheck,
   trustUnlessLost,
 } from '#bundle/store/pending-check.ts';
-import { publishableMessage } from '#wire/publishable-error.ts';
+import { publishableMessage } from '#platform/wire/publishable-error.ts';
 
 /** How the waits for these bytes of the pack stand. */
 async function waits(check: RunningCheck, offsets: readonly number[]): Promise<() => readonly string[]> {

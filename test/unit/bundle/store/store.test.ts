@@ -12,7 +12,7 @@ import { bundleDamaged, createRunningCheck } from '#bundle/store/pending-check.t
 import { openBundleStore } from '#bundle/store/store.ts';
 import { checkBundle } from '#bundle/store/store-check.ts';
 import { type StoreDisk, systemDisk } from '#bundle/store/store-disk.ts';
-import { PublishableError } from '#wire/publishable-error.ts';
+import { PublishableError } from '#platform/wire/publishable-error.ts';
 import * as fc from '../../../support/properties.ts';
 import { putBundle, readText } from '../../../support/store-builder.ts';
 

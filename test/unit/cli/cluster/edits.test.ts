@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type EditVerb, gitChangeOf, managerOf, planEdit, questionOf } from '#cli/cluster/edits.ts';
 import type { Outcome } from '#cli/exit-code.ts';
-import type { StaticExportObject } from '#wire/cluster.ts';
+import type { StaticExportObject } from '#platform/wire/cluster.ts';
 
 const [newest, middle, oldest] = [
   '20260107-030000-cccccccc',

@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { CliError } from '#cli/cli-error.ts';
 import { readOnly } from '#cli/cluster/edit-command.ts';
 import { silentProgress } from '#cli/output/progress.ts';
-import type { StaticExportObject } from '#wire/cluster.ts';
+import type { StaticExportObject } from '#platform/wire/cluster.ts';
 
 const objectOf = (name: string): StaticExportObject => ({
   metadata: {

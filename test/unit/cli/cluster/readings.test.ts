@@ -9,7 +9,7 @@ import { readServerStatus, type Server } from '#cli/cluster/servers.ts';
 import { readPod } from '#cli/cluster/workloads.ts';
 import { secrets } from '#kube/transport/resource-path.ts';
 import type { Call, Transport } from '#kube/transport/transport.ts';
-import { ClusterError } from '#wire/cluster-error.ts';
+import { ClusterError } from '#platform/wire/cluster-error.ts';
 
 const { signal } = new AbortController();
 const metadata = { name: 'x', namespace: 'ops', uid: 'u', resourceVersion: '1' };

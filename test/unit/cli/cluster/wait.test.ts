@@ -5,8 +5,8 @@ import { test } from 'node:test';
 import { CliError } from '#cli/cli-error.ts';
 import { awaitedExport, awaitedLink, awaitedVersion, publishedWords, waitFor } from '#cli/cluster/wait.ts';
 import { silentProgress } from '#cli/output/progress.ts';
-import type { StaticExportObject } from '#wire/cluster.ts';
-import { ClusterError } from '#wire/cluster-error.ts';
+import type { StaticExportObject } from '#platform/wire/cluster.ts';
+import { ClusterError } from '#platform/wire/cluster-error.ts';
 import { virtualClock } from '../../../support/virtual-clock.ts';
 
 const [earlier, token] = ['2026-01-04T12:00:00.000Z', '2026-01-05T12:00:00.000Z'];

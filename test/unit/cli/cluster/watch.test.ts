@@ -7,7 +7,7 @@ import type { ExportSummary } from '#cli/cluster/summary.ts';
 import { watchExports } from '#cli/cluster/watch.ts';
 import { silentProgress } from '#cli/output/progress.ts';
 import { plainScreen, renderBlocks } from '#cli/output/screen.ts';
-import { ClusterError } from '#wire/cluster-error.ts';
+import { ClusterError } from '#platform/wire/cluster-error.ts';
 import { virtualClock } from '../../../support/virtual-clock.ts';
 
 const one = (name: string, reason: string, nextRefreshTime?: string): ExportSummary => ({

@@ -7,7 +7,7 @@ import { readLeaseKey, readOperator } from '#cli/cluster/operators.ts';
 import { flagOf, tagOf } from '#cli/cluster/program-args.ts';
 import { serverOf } from '#cli/cluster/servers.ts';
 import { readDeployment, readPod } from '#cli/cluster/workloads.ts';
-import type { StaticExportObject } from '#wire/cluster.ts';
+import type { StaticExportObject } from '#platform/wire/cluster.ts';
 
 function object(spec: unknown, status: unknown = undefined): StaticExportObject {
   const names = { namespace: 'docs', name: 'docs-0', uid: 'u', resourceVersion: '1' };

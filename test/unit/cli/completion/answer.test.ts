@@ -8,7 +8,7 @@ import { delimiter, join, resolve } from 'node:path';
 import { after, before, test } from 'node:test';
 import { commands } from '#cli/commands.ts';
 import { answerShell } from '#cli/completion/answer.ts';
-import { type Clock, systemClock } from '#runtime/clock.ts';
+import { type Clock, systemClock } from '#platform/runtime/clock.ts';
 import { importedPath } from '../../../support/import-graph.ts';
 
 let folder: string;

@@ -12,7 +12,7 @@ import { commandSections, commands } from '#cli/commands.ts';
 import { readConfiguration } from '#cli/config/configuration.ts';
 import { repositoryFlags } from '#cli/config/configuration-file.ts';
 import { findCommand } from '#cli/find-command.ts';
-import { flagName } from '#runtime/flags/flags.ts';
+import { flagName } from '#platform/runtime/flags/flags.ts';
 
 interface Case {
   /** `static-export.yaml`. */

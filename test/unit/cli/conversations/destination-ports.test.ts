@@ -10,7 +10,7 @@ import {
   type DestinationValues,
   destinationPorts,
 } from '#cli/conversations/destination-ports.ts';
-import { systemClock } from '#runtime/clock.ts';
+import { systemClock } from '#platform/runtime/clock.ts';
 import { type Storage, startStorage } from '../../../support/storage-server.ts';
 
 const { signal } = new AbortController();

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { readRedactionKey } from '#cli/conversations/redaction-key.ts';
-import { systemRandom } from '#runtime/random.ts';
+import { systemRandom } from '#platform/runtime/random.ts';
 
 function newFolder(t: TestContext): string {
   const folder = mkdtempSync(join(tmpdir(), 'redaction-key-'));

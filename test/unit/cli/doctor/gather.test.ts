@@ -9,8 +9,8 @@ import { checksOf } from '#cli/doctor/doctor-command.ts';
 import { gatherFacts, type Scope } from '#cli/doctor/gather.ts';
 import { describePermission } from '#cli/doctor/permissions.ts';
 import type { Call } from '#kube/transport/transport.ts';
-import type { StaticExportObject } from '#wire/cluster.ts';
-import { ClusterError } from '#wire/cluster-error.ts';
+import type { StaticExportObject } from '#platform/wire/cluster.ts';
+import { ClusterError } from '#platform/wire/cluster-error.ts';
 import { healthyStatus, metadata, now, surroundings } from './healthy-state.ts';
 
 const refused = new ClusterError('Forbidden', 'you have no permission');

@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { collectReport } from '#cli/doctor/report-files.ts';
 import { zipOf } from '#cli/doctor/zip-file.ts';
 import type { Call, Transport } from '#kube/transport/transport.ts';
-import { ClusterError } from '#wire/cluster-error.ts';
+import { ClusterError } from '#platform/wire/cluster-error.ts';
 import { readBytes } from '../../../support/read-archive.ts';
 import { facts, metadata, now, operator, surroundings } from './healthy-state.ts';
 

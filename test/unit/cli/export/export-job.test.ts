@@ -8,8 +8,8 @@ import { type ExportDependencies, exportSite } from '#cli/export/export-job.ts';
 import type { StateFolder, StoredState } from '#cli/export/export-state.ts';
 import { silentProgress } from '#cli/output/progress.ts';
 import { type ExportApi, ExportApiError, type JobReport } from '#export-api/answers.ts';
-import { Link } from '#wire/link.ts';
-import { PublishableError } from '#wire/publishable-error.ts';
+import { Link } from '#platform/wire/link.ts';
+import { PublishableError } from '#platform/wire/publishable-error.ts';
 import { virtualClock } from '../../../support/virtual-clock.ts';
 
 const request = {

@@ -17,7 +17,7 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import type { PublishedBundle } from '#bundle/published-bundle.ts';
 import { admitLinkFile, admitValues, writeLinkFile, writeValues } from '#cli/export/values-file.ts';
-import { Link } from '#wire/link.ts';
+import { Link } from '#platform/wire/link.ts';
 
 const fields = {
   version: 'v',

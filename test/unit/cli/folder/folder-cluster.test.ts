@@ -7,8 +7,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
 import { openFolderCluster } from '#cli/folder/folder-cluster.ts';
-import { systemRandom } from '#runtime/random.ts';
-import type { AppliedObject, Cluster, StaticExportObject } from '#wire/cluster.ts';
+import { systemRandom } from '#platform/runtime/random.ts';
+import type { AppliedObject, Cluster, StaticExportObject } from '#platform/wire/cluster.ts';
 import { FakeCluster } from '../../../simulation/fake-cluster.ts';
 
 const { signal } = new AbortController();

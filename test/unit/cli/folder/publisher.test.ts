@@ -6,7 +6,7 @@ import type { PublishedBundle } from '#bundle/published-bundle.ts';
 import { CliError } from '#cli/cli-error.ts';
 import { createPublisher } from '#cli/folder/publisher.ts';
 import { silentProgress } from '#cli/output/progress.ts';
-import { Link } from '#wire/link.ts';
+import { Link } from '#platform/wire/link.ts';
 import { virtualClock } from '../../../support/virtual-clock.ts';
 
 const bundleUrl = Link.parse('https://storage.example.com/a?signature=x') ?? assert.fail();

@@ -14,7 +14,7 @@ import { writeWhole } from '#cli/output/destination.ts';
 import { createProgress } from '#cli/output/progress.ts';
 import { createMemory } from '#loop/memory.ts';
 import { type GitTargets, noGitTargets, noMirrors, noNotices } from '#loop/ports.ts';
-import { silentLogger } from '#runtime/logger.ts';
+import { silentLogger } from '#platform/runtime/logger.ts';
 import { annotations as names } from '#staticexport/names.ts';
 import { planTarget } from '#targets/target-plan.ts';
 import { Dice } from '../../../simulation/dice.ts';

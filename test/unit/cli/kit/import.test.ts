@@ -23,7 +23,7 @@ import type { CommandResult } from '#cli/context.ts';
 import { type ImportValues, importKitWith } from '#cli/kit/import.ts';
 import { openMirror } from '#cli/kit/open-mirror.ts';
 import type { Carrier } from '#mirror/carrier.ts';
-import { systemRandom } from '#runtime/random.ts';
+import { systemRandom } from '#platform/runtime/random.ts';
 import { cliContext } from '../../../support/cli-context.ts';
 import { type BuiltBundle, buildKit, readTarFiles } from '../../../support/kit-builder.ts';
 import { memoryBundle } from '../../../support/memory-bundle.ts';

@@ -9,8 +9,8 @@ import type { CommandResult } from '#cli/context.ts';
 import { about, failedCheck, findingsOfChecks, passed, skipped, warned } from '#cli/doctor/check.ts';
 import { findingsOf, findingsText } from '#cli/output/findings.ts';
 import { createReport } from '#cli/output/report.ts';
-import { systemClock } from '#runtime/clock.ts';
-import { systemRandom } from '#runtime/random.ts';
+import { systemClock } from '#platform/runtime/clock.ts';
+import { systemRandom } from '#platform/runtime/random.ts';
 
 const checks = [
   passed('NodeVersion', 'Node is new enough.'),

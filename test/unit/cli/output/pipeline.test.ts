@@ -9,7 +9,7 @@ import { dotenvText } from '#cli/output/gitlab-log.ts';
 import { detectPipeline, outputsOf } from '#cli/output/pipeline.ts';
 import { createProgress } from '#cli/output/progress.ts';
 import { usageText, warningLine } from '#cli/output/report.ts';
-import { printable } from '#wire/printable-text.ts';
+import { printable } from '#platform/wire/printable-text.ts';
 import * as fc from '../../../support/properties.ts';
 
 /** Text that tries to be a command, another line, a cell or a tag. */

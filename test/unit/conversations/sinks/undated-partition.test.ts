@@ -16,7 +16,7 @@ import {
   rewritePartition,
 } from '#conversations/sinks/partition-store.ts';
 import type { Turn } from '#conversations/turn.ts';
-import { PublishableError } from '#wire/publishable-error.ts';
+import { PublishableError } from '#platform/wire/publishable-error.ts';
 import { memoryBucket } from '../../../support/memory-bucket.ts';
 import { sampleTurn } from '../../../support/sample-turn.ts';
 

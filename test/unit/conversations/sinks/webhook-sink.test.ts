@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
 import { type TestContext, test } from 'node:test';
 import { webhookSink } from '#conversations/sinks/webhook-sink.ts';
-import { readWebhookSecret } from '#wire/webhook-signature.ts';
+import { readWebhookSecret } from '#platform/wire/webhook-signature.ts';
 import { leapingClock } from '../../../support/conversation-model.ts';
 import { startHookReceiver } from '../../../support/hook-receiver.ts';
 import { openAgent } from '../../../support/open-agent.ts';

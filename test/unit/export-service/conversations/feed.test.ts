@@ -8,8 +8,8 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { feedConversations } from '#export-service/conversations/feed.ts';
 import { createConversationStore } from '#export-service/conversations/store.ts';
-import { type Clock, systemClock } from '#runtime/clock.ts';
-import { silentLogger } from '#runtime/logger.ts';
+import { type Clock, systemClock } from '#platform/runtime/clock.ts';
+import { silentLogger } from '#platform/runtime/logger.ts';
 
 const program = new URL('../../../../src/bin/conversations-worker.ts', import.meta.url);
 

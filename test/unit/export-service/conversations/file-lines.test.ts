@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { readConversations } from '#export-service/conversations/file-lines.ts';
-import { PublishableError } from '#wire/publishable-error.ts';
+import { PublishableError } from '#platform/wire/publishable-error.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'conversation-file-'));
 after(() => rmSync(folder, { recursive: true }));

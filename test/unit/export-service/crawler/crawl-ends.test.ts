@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { brotliCompressSync } from 'node:zlib';
-import { PublishableError } from '#wire/publishable-error.ts';
+import { PublishableError } from '#platform/wire/publishable-error.ts';
 import type { Served } from '../../../fixtures/sites/trap-site.ts';
 import { type Answering, type CrawlOptions, crawl, pages, serveSite, textsOf } from './site-server.ts';
 import { steppingClock } from './stepping-clock.ts';

@@ -6,8 +6,8 @@ import { lookup } from 'node:dns/promises';
 import { hostname } from 'node:os';
 import { type TestContext, test } from 'node:test';
 import { readHtmlReferences } from '#export-service/crawler/references/html-references.ts';
-import { isInternalAddress } from '#wire/address.ts';
-import { PublishableError } from '#wire/publishable-error.ts';
+import { isInternalAddress } from '#platform/wire/address.ts';
+import { PublishableError } from '#platform/wire/publishable-error.ts';
 import * as traps from '../../../fixtures/sites/trap-site.ts';
 import { crawl, pages, type SiteServer, serveSite, textsOf } from './site-server.ts';
 

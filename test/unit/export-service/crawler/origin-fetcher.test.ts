@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { createOriginFetcher, type OriginAnswer } from '#export-service/crawler/origin-fetcher.ts';
 import { createScope } from '#export-service/crawler/site-scope.ts';
-import { userAgent } from '#runtime/version.ts';
+import { userAgent } from '#platform/runtime/version.ts';
 import type { Served } from '../../../fixtures/sites/trap-site.ts';
 import { type Answering, serveSite } from './site-server.ts';
 import { steppingClock } from './stepping-clock.ts';

@@ -14,8 +14,8 @@ import {
   defaultCrawlLimits,
 } from '#export-service/crawler/contract.ts';
 import { crawlSite } from '#export-service/crawler/crawl.ts';
-import type { Clock } from '#runtime/clock.ts';
-import { silentLogger } from '#runtime/logger.ts';
+import type { Clock } from '#platform/runtime/clock.ts';
+import { silentLogger } from '#platform/runtime/logger.ts';
 import { domain, type Served } from '../../../fixtures/sites/trap-site.ts';
 import { steppingClock } from './stepping-clock.ts';
 

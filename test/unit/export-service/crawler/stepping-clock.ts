@@ -1,7 +1,7 @@
 // A clock that stands still until code waits, and then jumps to the end of the wait. It records every wait. Deadlines fire
 // when a wait passes them.
 
-import type { Clock } from '#runtime/clock.ts';
+import type { Clock } from '#platform/runtime/clock.ts';
 
 export interface SteppingClock extends Clock {
   /** Every positive wait asked for, in order. */

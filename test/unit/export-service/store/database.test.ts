@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { loadLinkSecret, openJobDatabase } from '#export-service/store/database.ts';
 import { createJobStore } from '#export-service/store/jobs.ts';
-import { systemRandom } from '#runtime/random.ts';
+import { systemRandom } from '#platform/runtime/random.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'database-'));
 after(() => rmSync(folder, { recursive: true }));

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
 import { type Database, openJobDatabase } from '#export-service/store/database.ts';
 import { createJobStore, type JobStore } from '#export-service/store/jobs.ts';
-import { PublishableError } from '#wire/publishable-error.ts';
+import { PublishableError } from '#platform/wire/publishable-error.ts';
 
 let folder: string;
 let database: Database;

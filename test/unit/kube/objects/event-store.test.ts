@@ -4,8 +4,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createEventStore } from '#kube/objects/event-store.ts';
 import type { Transport } from '#kube/transport/transport.ts';
-import { ClusterError } from '#wire/cluster-error.ts';
-import { printable } from '#wire/printable-text.ts';
+import { ClusterError } from '#platform/wire/cluster-error.ts';
+import { printable } from '#platform/wire/printable-text.ts';
 import * as fc from '../../../support/properties.ts';
 
 interface SentEvent {

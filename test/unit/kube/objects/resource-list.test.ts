@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createList } from '#kube/objects/resource-list.ts';
 import { staticExports } from '#kube/transport/resource-path.ts';
-import { ClusterError } from '#wire/cluster-error.ts';
+import { ClusterError } from '#platform/wire/cluster-error.ts';
 import * as fc from '../../../support/properties.ts';
 import { FakeServer, object } from '../fake-server.ts';
 import { isRefusal, never } from '../loopback-server.ts';

@@ -10,7 +10,7 @@ import { after, beforeEach, test } from 'node:test';
 import type { Credentials } from '#kube/transport/connection.ts';
 import { UnfinishedError } from '#kube/transport/exchange.ts';
 import { createTransport, type TransportOptions } from '#kube/transport/transport.ts';
-import { systemClock } from '#runtime/clock.ts';
+import { systemClock } from '#platform/runtime/clock.ts';
 import { steppedClock } from '../../../support/stepped-clock.ts';
 import { get, isRefusal, json, never, startLoopbackServer } from '../loopback-server.ts';
 

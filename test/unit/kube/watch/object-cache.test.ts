@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ObjectCache } from '#kube/watch/object-cache.ts';
-import type { ObjectMeta, StaticExportObject } from '#wire/cluster.ts';
+import type { ObjectMeta, StaticExportObject } from '#platform/wire/cluster.ts';
 
 const object = (metadata: Partial<ObjectMeta> = {}, status: object = {}): StaticExportObject => ({
   metadata: {

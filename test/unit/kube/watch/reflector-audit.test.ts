@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { ClusterError } from '#wire/cluster-error.ts';
+import { ClusterError } from '#platform/wire/cluster-error.ts';
 import { settle } from '../../../support/stepped-clock.ts';
 import { object, startReflector, take } from '../fake-server.ts';
 

@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { ForeignKind } from '#wire/cluster.ts';
+import type { ForeignKind } from '#platform/wire/cluster.ts';
 import { Simulation } from '../../../simulation/simulation.ts';
 
 const minuteMs = 60_000;

@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parse } from 'yaml';
-import type { ForeignKind } from '#wire/cluster.ts';
+import type { ForeignKind } from '#platform/wire/cluster.ts';
 import { mirrorSpec } from '../../../simulation/fake-mirror.ts';
 import { Simulation } from '../../../simulation/simulation.ts';
 

@@ -7,7 +7,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { after, afterEach, describe, test } from 'node:test';
 import type { Descriptor } from '#mirror/carrier.ts';
-import { PublishableError } from '#wire/publishable-error.ts';
+import { PublishableError } from '#platform/wire/publishable-error.ts';
 import { noise } from '../../../support/noise.ts';
 import { createAuthority } from '../../../support/pki.ts';
 import { portOf, type StorageAnswer } from '../../../support/storage-server.ts';

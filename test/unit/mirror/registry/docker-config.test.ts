@@ -6,7 +6,7 @@ import { describe, test } from 'node:test';
 import { findCredentials } from '#mirror/registry/docker-config.ts';
 import { readRegistryCredentials } from '#mirror/registry/registry-credentials.ts';
 import { type RegistryRepository, readRepository } from '#mirror/registry/repository.ts';
-import { PublishableError } from '#wire/publishable-error.ts';
+import { PublishableError } from '#platform/wire/publishable-error.ts';
 import * as fc from '../../../support/properties.ts';
 import { runToItsEnd } from '../../../support/watchdog.ts';
 

@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { afterEach, describe, test } from 'node:test';
-import { systemClock } from '#runtime/clock.ts';
+import { systemClock } from '#platform/runtime/clock.ts';
 import { createAuthority } from '../../../support/pki.ts';
 import {
   closeOpened,

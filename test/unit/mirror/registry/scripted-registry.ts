@@ -7,8 +7,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Carrier, Descriptor, OpenBytes } from '#mirror/carrier.ts';
 import type { MirrorErrorCode } from '#mirror/mirror-error.ts';
 import { openRegistry, type RegistryOptions } from '#mirror/registry/registry-client.ts';
-import { type Clock, systemClock } from '#runtime/clock.ts';
-import { PublishableError } from '#wire/publishable-error.ts';
+import { type Clock, systemClock } from '#platform/runtime/clock.ts';
+import { PublishableError } from '#platform/wire/publishable-error.ts';
 import { type Storage, type StorageAnswer, startStorage } from '../../../support/storage-server.ts';
 
 /** No message may hold it. */

@@ -8,7 +8,7 @@ import { runPresenceCheck, runVerify } from '#mirror/task/check-run.ts';
 import { runMirrorCopy } from '#mirror/task/copy-run.ts';
 import type { LookTask } from '#mirror/task/mirror-task.ts';
 import { claimPlace, ownerTag } from '#mirror/task/owner-record.ts';
-import { PublishableError } from '#wire/publishable-error.ts';
+import { PublishableError } from '#platform/wire/publishable-error.ts';
 import { createMemoryCarrier, type MemoryCarrier } from '../../../support/memory-carrier.ts';
 import { failsWith } from '../bundle-parts.ts';
 import { copyContext, place, site, taskBuilder } from './task-builder.ts';

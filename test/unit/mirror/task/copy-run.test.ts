@@ -8,7 +8,7 @@ import { afterEach, mock, test } from 'node:test';
 import { runMirrorCopy } from '#mirror/task/copy-run.ts';
 import type { CopyReport } from '#mirror/task/mirror-task.ts';
 import { claimPlace, ownerTag } from '#mirror/task/owner-record.ts';
-import { PublishableError } from '#wire/publishable-error.ts';
+import { PublishableError } from '#platform/wire/publishable-error.ts';
 import { createMemoryCarrier } from '../../../support/memory-carrier.ts';
 import { endMark, entry, tar } from '../../../support/tar-builder.ts';
 import { virtualClock } from '../../../support/virtual-clock.ts';

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { findName, withMirror } from '#mirror/task/opened-mirror.ts';
-import { systemClock } from '#runtime/clock.ts';
+import { systemClock } from '#platform/runtime/clock.ts';
 import { failsWith } from '../bundle-parts.ts';
 import { place } from './task-builder.ts';
 

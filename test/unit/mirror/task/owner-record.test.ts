@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { claimPlace, findOwner, ownerTag } from '#mirror/task/owner-record.ts';
-import { PublishableError } from '#wire/publishable-error.ts';
+import { PublishableError } from '#platform/wire/publishable-error.ts';
 import { createMemoryCarrier } from '../../../support/memory-carrier.ts';
 import { failsWith } from '../bundle-parts.ts';
 

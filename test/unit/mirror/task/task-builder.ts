@@ -9,7 +9,7 @@ import { defaultLimits } from '#bundle/limits.ts';
 import type { PrepareTask } from '#bundle/prepare/preparation.ts';
 import type { CopyContext } from '#mirror/task/copy-run.ts';
 import type { CopyReport, MirrorCopyTask, SentPlace } from '#mirror/task/mirror-task.ts';
-import { systemClock } from '#runtime/clock.ts';
+import { systemClock } from '#platform/runtime/clock.ts';
 import { type TarFiles, tarOf } from '../../../support/tar-builder.ts';
 
 export const site: TarFiles = {

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ExportApi } from '#export-api/answers.ts';
 import { watchSkew } from '#operator/controller/clock-skew.ts';
-import { Link } from '#wire/link.ts';
+import { Link } from '#platform/wire/link.ts';
 import { steppedClock } from '../../../support/stepped-clock.ts';
 
 const never = new AbortController().signal;

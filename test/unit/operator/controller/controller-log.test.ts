@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { ClusterError } from '#wire/cluster-error.ts';
+import { ClusterError } from '#platform/wire/cluster-error.ts';
 import { observed, outcome, start } from './controller-run.ts';
 
 test('failed reconciles are reported with their number; a conflict is not, before the fifth', async () => {

@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ReconcileRefused } from '#loop/refused-reconcile.ts';
-import { ClusterError } from '#wire/cluster-error.ts';
+import { ClusterError } from '#platform/wire/cluster-error.ts';
 import { observed, outcome, start } from './controller-run.ts';
 
 test('failures back off exponentially up to five minutes, and a success resets them', async () => {

@@ -8,7 +8,7 @@ import {
   runController,
 } from '#operator/controller/controller.ts';
 import { WorkQueue } from '#operator/queue/work-queue.ts';
-import type { Logger } from '#runtime/logger.ts';
+import type { Logger } from '#platform/runtime/logger.ts';
 import { steppedClock } from '../../../support/stepped-clock.ts';
 
 interface Line {

@@ -4,9 +4,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { NewEvent } from '#kube/objects/event-store.ts';
 import { createEventRecorder } from '#operator/controller/event-recorder.ts';
-import { silentLogger } from '#runtime/logger.ts';
-import type { EventNote, StaticExportObject } from '#wire/cluster.ts';
-import { ClusterError } from '#wire/cluster-error.ts';
+import { silentLogger } from '#platform/runtime/logger.ts';
+import type { EventNote, StaticExportObject } from '#platform/wire/cluster.ts';
+import { ClusterError } from '#platform/wire/cluster-error.ts';
 import { steppedClock } from '../../../support/stepped-clock.ts';
 
 const object = (name = 'docs'): StaticExportObject => ({

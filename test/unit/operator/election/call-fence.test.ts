@@ -4,8 +4,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ExportApi } from '#export-api/answers.ts';
 import { fenceCalls } from '#operator/election/fence.ts';
-import { ClusterError } from '#wire/cluster-error.ts';
-import { Link } from '#wire/link.ts';
+import { ClusterError } from '#platform/wire/cluster-error.ts';
+import { Link } from '#platform/wire/link.ts';
 
 test('with the lease all calls are sent; without it only the poll of a job', async () => {
   const sent: string[] = [];

@@ -3,8 +3,8 @@
 
 import type { LeaseRecord, LeaseStore, StoredLease } from '#kube/objects/lease-store.ts';
 import { type ElectionTimes, runElection } from '#operator/election/election.ts';
-import { silentLogger } from '#runtime/logger.ts';
-import { ClusterError } from '#wire/cluster-error.ts';
+import { silentLogger } from '#platform/runtime/logger.ts';
+import { ClusterError } from '#platform/wire/cluster-error.ts';
 import { type SteppedClock, steppedClock } from '../../../support/stepped-clock.ts';
 
 /** Of --lease-duration=15s, the default. */

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { selectInstance, selectorOf } from '#operator/election/instance.ts';
-import type { Cluster } from '#wire/cluster.ts';
+import type { Cluster } from '#platform/wire/cluster.ts';
 
 const never = new AbortController().signal;
 const key = { namespace: 'ns', name: 'docs' };

@@ -7,7 +7,7 @@ import type { Connection } from '#kube/transport/connection.ts';
 import { configMaps } from '#kube/transport/resource-path.ts';
 import { type Call, createTransport } from '#kube/transport/transport.ts';
 import { fenceWrites } from '#operator/election/fence.ts';
-import { systemClock } from '#runtime/clock.ts';
+import { systemClock } from '#platform/runtime/clock.ts';
 
 let isHeld = true;
 let isLostAtFirst = false;

@@ -5,9 +5,9 @@ import { test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import { Registry } from 'prom-client';
 import { CollectedGauge, type GaugeLine } from '#operator/metrics/collected-gauge.ts';
-import { type Clock, systemClock } from '#runtime/clock.ts';
-import { adminApp } from '#runtime/http/admin-port.ts';
-import { listenHttp } from '#runtime/http/http-listener.ts';
+import { type Clock, systemClock } from '#platform/runtime/clock.ts';
+import { adminApp } from '#platform/runtime/http/admin-port.ts';
+import { listenHttp } from '#platform/runtime/http/http-listener.ts';
 import * as fc from '../../../support/properties.ts';
 
 function gaugeOf(read: () => Iterable<GaugeLine>, help = 'a gauge') {

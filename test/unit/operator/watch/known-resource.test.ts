@@ -10,7 +10,7 @@ import {
   linkRemainingMs,
   summarizeStatus,
 } from '#operator/watch/known-resource.ts';
-import type { StaticExportObject } from '#wire/cluster.ts';
+import type { StaticExportObject } from '#platform/wire/cluster.ts';
 
 const stored = (annotations: Readonly<Record<string, string>>): StaticExportObject => ({
   metadata: {

@@ -6,8 +6,8 @@ import { test } from 'node:test';
 import type { Transport } from '#kube/transport/transport.ts';
 import { readinessOf } from '#operator/health.ts';
 import { createWatches } from '#operator/watch/watches.ts';
-import type { Logger } from '#runtime/logger.ts';
-import { ClusterError } from '#wire/cluster-error.ts';
+import type { Logger } from '#platform/runtime/logger.ts';
+import { ClusterError } from '#platform/wire/cluster-error.ts';
 import { steppedClock } from '../../../support/stepped-clock.ts';
 
 function start(namespaces: readonly string[], ...refused: readonly string[]) {

@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { systemClock } from '#runtime/clock.ts';
-import { silentLogger } from '#runtime/logger.ts';
+import { systemClock } from '#platform/runtime/clock.ts';
+import { silentLogger } from '#platform/runtime/logger.ts';
 import type { FileBody } from '#site/answer/body-at-once.ts';
 import { siteHeaders } from '#site/answer/reply.ts';
 import type { SiteServing } from '#site/answer/site-handler.ts';

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { test } from 'node:test';
-import { type Clock, systemClock } from '#runtime/clock.ts';
-import { type HttpListener, listenHttp } from '#runtime/http/http-listener.ts';
+import { type Clock, systemClock } from '#platform/runtime/clock.ts';
+import { type HttpListener, listenHttp } from '#platform/runtime/http/http-listener.ts';
 import type { HeldBytes } from '#site/content/body-cache.ts';
 import {
   type AnswerPlainly,

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { FlagValueError } from '#runtime/flags/flag-kinds.ts';
+import { FlagValueError } from '#platform/runtime/flags/flag-kinds.ts';
 import { addedHeaders } from '#site/http/response-headers.ts';
 
 test('each is a name and a value, by flags or one a line', () => {

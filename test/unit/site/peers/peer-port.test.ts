@@ -10,7 +10,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
 import { openBundleStore } from '#bundle/store/store.ts';
-import { type Clock, systemClock } from '#runtime/clock.ts';
+import { type Clock, systemClock } from '#platform/runtime/clock.ts';
 import { peerPort } from '#site/peers/peer-port.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { portOf } from '../../../support/storage-server.ts';

@@ -4,10 +4,10 @@
 import assert from 'node:assert/strict';
 import { beforeEach, test } from 'node:test';
 import type { PeerStatus } from '#bundle/peer/peer-request.ts';
-import { silentLogger } from '#runtime/logger.ts';
+import { silentLogger } from '#platform/runtime/logger.ts';
+import { PublishableError } from '#platform/wire/publishable-error.ts';
 import type { PeerIntent } from '#site/peers/peer-port.ts';
 import { createPeers, type Peers } from '#site/peers/peers.ts';
-import { PublishableError } from '#wire/publishable-error.ts';
 import { type ManualClock, manualClock } from '../manual-clock.ts';
 
 const digest = 'd'.repeat(64);

@@ -8,11 +8,11 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { refusal } from '#bundle/refusal.ts';
-import { readInvocation } from '#runtime/flags/flags.ts';
+import { readInvocation } from '#platform/runtime/flags/flags.ts';
+import { Link } from '#platform/wire/link.ts';
+import { PublishableError } from '#platform/wire/publishable-error.ts';
 import { bundleServer } from '#site/server-flags.ts';
 import { nameFlag, openPreparation } from '#site/source/link-source.ts';
-import { Link } from '#wire/link.ts';
-import { PublishableError } from '#wire/publishable-error.ts';
 import { makeArchive, makeSite } from '../../../integration/bundle-server/archive.ts';
 
 const nothingPublished = {

@@ -4,9 +4,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import pino from 'pino';
 import type { ServedBundle } from '#bundle/published-bundle.ts';
+import { Link } from '#platform/wire/link.ts';
+import { PublishableError } from '#platform/wire/publishable-error.ts';
 import { mirrorSource } from '#site/source/mirror-source.ts';
-import { Link } from '#wire/link.ts';
-import { PublishableError } from '#wire/publishable-error.ts';
 
 const digest = 'a'.repeat(64);
 const ref = `oci://registry.example.com/docs@sha256:${'b'.repeat(64)}`;

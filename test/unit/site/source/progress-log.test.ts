@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type Logger, silentLogger } from '#runtime/logger.ts';
+import { type Logger, silentLogger } from '#platform/runtime/logger.ts';
 import {
   progressLogger,
   type SourceProgress,

@@ -6,8 +6,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+import { Link } from '#platform/wire/link.ts';
 import { readFromFile, readFromFlags } from '#site/source/published-content.ts';
-import { Link } from '#wire/link.ts';
 
 let folder = '';
 beforeEach(async () => {

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { beforeEach, test } from 'node:test';
-import { silentLogger } from '#runtime/logger.ts';
+import { silentLogger } from '#platform/runtime/logger.ts';
 import { goLive } from '#site/content/live-bundle.ts';
 import { createLiveSite, type LiveSite } from '#site/content/live-site.ts';
 import { createRoutesAhead } from '#site/content/routes-ahead.ts';

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ServedBundle } from '#bundle/published-bundle.ts';
+import { Link } from '#platform/wire/link.ts';
 import {
   type ContentName,
   decideSource,
@@ -14,7 +15,6 @@ import {
   type SourceInput,
   servedRefusalFactor,
 } from '#site/source/source-decision.ts';
-import { Link } from '#wire/link.ts';
 
 /** Monotonic. */
 const now = 86_400_000;

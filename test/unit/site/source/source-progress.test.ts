@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { Link } from '#platform/wire/link.ts';
 import type { SourceDecision, SourceReading } from '#site/source/source-decision.ts';
 import {
   progressAfter,
@@ -12,7 +13,6 @@ import {
   startingProgress,
   stateOf,
 } from '#site/source/source-progress.ts';
-import { Link } from '#wire/link.ts';
 
 const at = 1_000;
 const link = Link.parse('https://storage.example.com/a?X-Amz-Signature=feedc0de') ?? assert.fail();

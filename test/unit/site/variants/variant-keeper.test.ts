@@ -7,13 +7,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
 import { bundleFolder } from '#bundle/store/store-layout.ts';
-import { systemClock } from '#runtime/clock.ts';
-import { silentLogger } from '#runtime/logger.ts';
+import { systemClock } from '#platform/runtime/clock.ts';
+import { silentLogger } from '#platform/runtime/logger.ts';
+import { PublishableError } from '#platform/wire/publishable-error.ts';
 import { goLive, type LiveBundle } from '#site/content/live-bundle.ts';
 import { createVariantNumbers, setVariant } from '#site/content/variant-table.ts';
 import { createVariantKeeper, type MakeVariants, type VariantKeeper } from '#site/variants/variant-keeper.ts';
 import type { PreparedVariants, VariantTask } from '#site/variants/variant-task.ts';
-import { PublishableError } from '#wire/publishable-error.ts';
 import { readText } from '../../../support/store-builder.ts';
 import { storedBundle } from '../fixtures.ts';
 

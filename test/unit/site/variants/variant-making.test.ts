@@ -12,7 +12,7 @@ import type { BundleIndex } from '#bundle/bundle-index.ts';
 import { digestOf } from '#bundle/store/digest.ts';
 import { formatIndex } from '#bundle/store/index-document.ts';
 import { bundleFolder } from '#bundle/store/store-layout.ts';
-import type { Clock } from '#runtime/clock.ts';
+import type { Clock } from '#platform/runtime/clock.ts';
 import { readVariantTable, type VariantTable } from '#site/content/variant-table.ts';
 import { prepareVariants } from '#site/variants/variant-making.ts';
 import { type PreparedVariants, type VariantTask, variantPackName } from '#site/variants/variant-task.ts';

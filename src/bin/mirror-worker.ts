@@ -6,11 +6,11 @@
 import process from 'node:process';
 import { type BundleReport, handOver, summaryOf } from '#bundle/bundle-task.ts';
 import type { RestoreTask } from '#mirror/restore.ts';
+import { readAmbientIdentity } from '#mirror/s3/ambient-identity.ts';
 import type { CopyReport, MirrorTask } from '#mirror/task/mirror-task.ts';
 import { readProxySettings } from '#platform/http/proxy-settings.ts';
 import { systemClock } from '#platform/runtime/clock.ts';
 import { type SendReport, serveTasks } from '#platform/runtime/task.ts';
-import { readAmbientIdentity } from '#s3/ambient-identity.ts';
 
 serveTasks(work);
 

@@ -4,9 +4,9 @@
 
 import type { ExportApiErrorCode } from '#export-api/answers.ts';
 import type { MirrorErrorCode } from '#mirror/mirror-error.ts';
+import type { BucketFaultCode } from '#mirror/s3/bucket-fault.ts';
 import { ClusterError } from '#platform/wire/cluster-error.ts';
 import { PublishableError, publishableCode, publishableMessage } from '#platform/wire/publishable-error.ts';
-import type { BucketFaultCode } from '#s3/bucket-fault.ts';
 import type { Outcome } from './exit-code.ts';
 
 /** What was reached before a failure, where that is known. */

@@ -2,9 +2,9 @@
 // removed. Invariant: the descriptor of a tag is written last, after its manifest and all blobs.
 
 import { createHash } from 'node:crypto';
+import type { Bucket } from '#mirror/s3/bucket.ts';
 import type { Clock } from '#platform/runtime/clock.ts';
 import { PublishableError } from '#platform/wire/publishable-error.ts';
-import type { Bucket } from '#s3/bucket.ts';
 import { BucketReader } from './bucket-reader.ts';
 import { type RemovalContext, refuseDuringRemoval, removeTag } from './bucket-removal.ts';
 import {

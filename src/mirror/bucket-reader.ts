@@ -2,8 +2,8 @@
 // Refuses to hand out a manifest before its last byte is checked.
 
 import { createHash } from 'node:crypto';
+import type { Bucket } from '#mirror/s3/bucket.ts';
 import { PublishableError } from '#platform/wire/publishable-error.ts';
-import type { Bucket } from '#s3/bucket.ts';
 import { type BucketTree, hexOf, maxDescriptorBytes, readDescriptorText, tagOfKey } from './bucket-tree.ts';
 import type { Descriptor } from './carrier.ts';
 import { maxManifestBytes } from './image.ts';

@@ -2,9 +2,9 @@
 // judge: another tag without a readable manifest stops it. Invariant: a removal holds the lock before it lists the tags,
 // and a writer looks for the lock after its tag is there, so that one of the two sees the other.
 
+import type { Bucket } from '#mirror/s3/bucket.ts';
 import type { Clock } from '#platform/runtime/clock.ts';
 import { PublishableError } from '#platform/wire/publishable-error.ts';
-import type { Bucket } from '#s3/bucket.ts';
 import type { BucketReader } from './bucket-reader.ts';
 import { type BucketTree, blobsOfManifest, descriptorText, digestsIn, tagOfKey } from './bucket-tree.ts';
 import { writeSmall } from './small-object.ts';

@@ -1,9 +1,9 @@
 // A bucket whose faults are those of a mirror: one place where codes are mapped, so that all code over it throws
 // codes of a mirror. Refuses to change the errors of a source of bytes, which belong to the caller.
 
+import type { Bucket, ListedObject } from '#mirror/s3/bucket.ts';
+import type { BucketFaultCode } from '#mirror/s3/bucket-fault.ts';
 import { PublishableError } from '#platform/wire/publishable-error.ts';
-import type { Bucket, ListedObject } from '#s3/bucket.ts';
-import type { BucketFaultCode } from '#s3/bucket-fault.ts';
 import type { MirrorErrorCode } from './mirror-error.ts';
 
 const codes: Readonly<Record<BucketFaultCode, MirrorErrorCode>> = {

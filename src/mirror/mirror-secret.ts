@@ -3,8 +3,8 @@
 
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { AccessKey } from '#mirror/s3/bucket.ts';
 import { PublishableError, publishableCode } from '#platform/wire/publishable-error.ts';
-import type { AccessKey } from '#s3/bucket.ts';
 import type { MirrorError } from './mirror-error.ts';
 
 export interface MirrorSecret {

@@ -1,10 +1,10 @@
 // Opens the carrier at an address, with the credentials that fit its kind. Each kind's client is loaded only when it is
 // needed. Refuses an address of neither kind. Sends nothing.
 
+import type { S3Credentials } from '#mirror/s3/bucket.ts';
 import type { ProxySettings } from '#platform/http/proxy-settings.ts';
 import type { Clock } from '#platform/runtime/clock.ts';
 import { PublishableError } from '#platform/wire/publishable-error.ts';
-import type { S3Credentials } from '#s3/bucket.ts';
 import type { Carrier } from './carrier.ts';
 import type { MirrorError } from './mirror-error.ts';
 import { type MirrorSecret, readAccessKey } from './mirror-secret.ts';
@@ -67,8 +67,8 @@ async function openPrefix(
 ): Promise<Carrier> {
   const [{ openBucket }, { readBucketReference }, { createBucketCarrier }, { mirrorErrorOf }] =
     await Promise.all([
-      import('#s3/open-bucket.ts'),
-      import('#s3/bucket-address.ts'),
+      import('#mirror/s3/open-bucket.ts'),
+      import('#mirror/s3/bucket-address.ts'),
       import('./bucket-carrier.ts'),
       import('./mirror-bucket.ts'),
     ]);

@@ -2,7 +2,7 @@
 // asked for.
 
 import { createHash } from 'node:crypto';
-import type { Bucket } from '#s3/bucket.ts';
+import type { Bucket } from '#mirror/s3/bucket.ts';
 
 /** @returns `exists` if there is an object already and it is not replaced */
 export async function writeSmall(

@@ -5,10 +5,10 @@ import type { MirrorPlace } from '#loop/ports.ts';
 import { mirrorErrorOf } from '#mirror/mirror-bucket.ts';
 import type { MirrorError } from '#mirror/mirror-error.ts';
 import { readRepository } from '#mirror/registry/repository.ts';
+import { readBucketOrigin, readBucketReference } from '#mirror/s3/bucket-address.ts';
 import { isRefusedHost } from '#platform/http/guarded-lookup.ts';
 import { readHttpOrigin, readOriginEntry, shortOriginEntry } from '#platform/wire/http-origin.ts';
 import { PublishableError } from '#platform/wire/publishable-error.ts';
-import { readBucketOrigin, readBucketReference } from '#s3/bucket-address.ts';
 import type { DefaultMirror } from '#staticexport/wanted-mirror.ts';
 
 /** What the flags say about mirrors. */

@@ -54,7 +54,7 @@ export const groups = {
         'src/loop',
         'src/mirror',
       ],
-      ...['src/reconcile', 'src/s3', 'src/site'],
+      ...['src/reconcile', 'src/mirror/s3', 'src/site'],
     ],
   },
   month: {
@@ -65,7 +65,7 @@ export const groups = {
       'src/cli',
       'src/mirror',
       'src/platform/runtime',
-      'src/s3',
+      'src/mirror/s3',
       'src/site',
     ],
   },

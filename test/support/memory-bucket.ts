@@ -2,8 +2,8 @@
 // a log, and a hook before each call that may wait, fail, or change what is stored. It checks size and SHA-256 as S3 does.
 
 import { createHash } from 'node:crypto';
+import type { Bucket, NewObject } from '#mirror/s3/bucket.ts';
 import { PublishableError } from '#platform/wire/publishable-error.ts';
-import type { Bucket, NewObject } from '#s3/bucket.ts';
 import type { VirtualClock } from './virtual-clock.ts';
 
 export interface MemoryBucket extends Bucket {

@@ -3,15 +3,15 @@
 
 import type { SinkDependencies } from '#conversations/sinks/open-sink.ts';
 import { readAccessKey, readMirrorSecret } from '#mirror/mirror-secret.ts';
+import { readAmbientIdentity } from '#mirror/s3/ambient-identity.ts';
+import type { S3Credentials } from '#mirror/s3/bucket.ts';
+import { openBucket } from '#mirror/s3/open-bucket.ts';
 import { requireProxySettings } from '#platform/http/proxy-settings.ts';
 import { RenewedAgent } from '#platform/http/renewed-agent.ts';
 import { readBounded } from '#platform/runtime/bounded-file.ts';
 import { userAgent } from '#platform/runtime/version.ts';
 import { publishableCode } from '#platform/wire/publishable-error.ts';
 import { readWebhookSecret } from '#platform/wire/webhook-signature.ts';
-import { readAmbientIdentity } from '#s3/ambient-identity.ts';
-import type { S3Credentials } from '#s3/bucket.ts';
-import { openBucket } from '#s3/open-bucket.ts';
 import { CliError } from '../cli-error.ts';
 import type { CliContext } from '../context.ts';
 

@@ -3,8 +3,8 @@
 
 import type { Carrier } from '#mirror/carrier.ts';
 import { openCarrier } from '#mirror/open-carrier.ts';
+import { readAmbientIdentity } from '#mirror/s3/ambient-identity.ts';
 import { requireProxySettings } from '#platform/http/proxy-settings.ts';
-import { readAmbientIdentity } from '#s3/ambient-identity.ts';
 import { type MirrorValues, readMirrorAccess } from '../bundle/mirrored.ts';
 import type { CliContext } from '../context.ts';
 

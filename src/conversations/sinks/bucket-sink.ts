@@ -2,9 +2,9 @@
 // commit that a kill repeats writes the same name again, so that an object without a commit is replaced.
 
 import { createHash } from 'node:crypto';
+import type { Bucket } from '#mirror/s3/bucket.ts';
 import { printable } from '#platform/wire/printable-text.ts';
 import { PublishableError } from '#platform/wire/publishable-error.ts';
-import type { Bucket } from '#s3/bucket.ts';
 import type { PartLedger, Sink } from '../sink.ts';
 import type { LineFormat } from './line-sink.ts';
 

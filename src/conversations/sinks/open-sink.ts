@@ -2,9 +2,9 @@
 // when it is opened. Refuses a combination without a meaning.
 
 import { basename, dirname, resolve } from 'node:path';
+import type { Bucket } from '#mirror/s3/bucket.ts';
+import { readBucketReference } from '#mirror/s3/bucket-address.ts';
 import { PublishableError } from '#platform/wire/publishable-error.ts';
-import type { Bucket } from '#s3/bucket.ts';
-import { readBucketReference } from '#s3/bucket-address.ts';
 import type { PartLedger, Sink } from '../sink.ts';
 import type { BucketPlace } from './bucket-sink.ts';
 import { csv } from './csv.ts';

@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, suite, type TestContext, test } from 'node:test';
-import type { AccessKey } from '#s3/bucket.ts';
+import type { AccessKey } from '#mirror/s3/bucket.ts';
 import { startProgram } from '../../support/child-program.ts';
 import { type Cut, startCutProxy } from '../../support/cut-proxy.ts';
 import { findFreePort } from '../../support/free-port.ts';

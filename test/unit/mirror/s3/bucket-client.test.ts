@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
-import type { Bucket } from '#s3/bucket.ts';
-import type { BucketFaultCode } from '#s3/bucket-fault.ts';
+import type { Bucket } from '#mirror/s3/bucket.ts';
+import type { BucketFaultCode } from '#mirror/s3/bucket-fault.ts';
 import { failsWith, objectOf, readAll, sendError, signal, withScriptedBucket } from './scripted-bucket.ts';
 
 const calls: Readonly<Record<string, (bucket: Bucket) => Promise<unknown>>> = {

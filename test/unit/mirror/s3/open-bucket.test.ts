@@ -2,13 +2,13 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { test } from 'node:test';
-import { openBucket } from '#s3/open-bucket.ts';
-import { runCommand } from '../../support/command.ts';
-import { createAuthority } from '../../support/pki.ts';
-import { startStorage } from '../../support/storage-server.ts';
+import { openBucket } from '#mirror/s3/open-bucket.ts';
+import { runCommand } from '../../../support/command.ts';
+import { createAuthority } from '../../../support/pki.ts';
+import { startStorage } from '../../../support/storage-server.ts';
 import { failsWith, hastyClock, sendError, signal } from './scripted-bucket.ts';
 
-const root = resolve(import.meta.dirname, '../../..');
+const root = resolve(import.meta.dirname, '../../../..');
 
 test('the S3 library is imported by the files behind one dynamic import only', () => {
   const files = readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' }).filter((name) =>
@@ -48,8 +48,8 @@ test('a program loads the S3 library when it opens a bucket, and not before', as
       if (/node_modules\\/@(aws-sdk|smithy)/.test(found.url)) loaded += 1;
       return found;
     } });
-    const { openBucket } = await import(${fileUrl('src/s3/open-bucket.ts')});
-    await import(${fileUrl('src/s3/ambient-identity.ts')});
+    const { openBucket } = await import(${fileUrl('src/mirror/s3/open-bucket.ts')});
+    await import(${fileUrl('src/mirror/s3/ambient-identity.ts')});
     await import(${fileUrl('src/mirror/bucket-carrier.ts')});
     console.log(loaded === 0);
     const { systemClock } = await import(${fileUrl('src/platform/runtime/clock.ts')});
@@ -77,7 +77,7 @@ test('no variable and no file of a home folder changes what a bucket is asked', 
         };
       }
       syncBuiltinESMExports();
-      const { openBucket } = await import(${fileUrl('src/s3/open-bucket.ts')});
+      const { openBucket } = await import(${fileUrl('src/mirror/s3/open-bucket.ts')});
       const { systemClock } = await import(${fileUrl('src/platform/runtime/clock.ts')});
       const bucket = await openBucket({
         bucket: 'docs', region: 'eu-west-1', endpoint: ${JSON.stringify(server.origin)}, pathStyle: true,
@@ -151,7 +151,7 @@ test('a name that leads to an internal address is refused when it is connected t
       done(null, [{ address: '10.0.0.7', family: 4 }]);
     };
     syncBuiltinESMExports();
-    const { openBucket } = await import(${fileUrl('src/s3/open-bucket.ts')});
+    const { openBucket } = await import(${fileUrl('src/mirror/s3/open-bucket.ts')});
     const { systemClock } = await import(${fileUrl('src/platform/runtime/clock.ts')});
     const credentials = { kind: 'AccessKey', accessKeyId: 'a', secretAccessKey: 'b' };
     const bucket = await openBucket({ bucket: 'docs', region: 'eu-west-1', allowPrivateAddresses: false, credentials }, systemClock);

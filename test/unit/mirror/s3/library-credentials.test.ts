@@ -6,8 +6,8 @@ import type { IncomingMessage } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, beforeEach, suite, test } from 'node:test';
-import type { S3Credentials } from '#s3/bucket.ts';
-import { type Storage, type StorageAnswer, startStorage } from '../../support/storage-server.ts';
+import type { S3Credentials } from '#mirror/s3/bucket.ts';
+import { type Storage, type StorageAnswer, startStorage } from '../../../support/storage-server.ts';
 import { failsWith, now, signal, withScriptedBucket } from './scripted-bucket.ts';
 
 const webToken = 'eyJhbGciOiJSUzI1NiJ9.web-identity-token';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { readBucketOrigin, readBucketReference } from '#mirror/s3/bucket-address.ts';
+import type { BucketFaultCode } from '#mirror/s3/bucket-fault.ts';
 import { PublishableError } from '#platform/wire/publishable-error.ts';
-import { readBucketOrigin, readBucketReference } from '#s3/bucket-address.ts';
-import type { BucketFaultCode } from '#s3/bucket-fault.ts';
 
 for (const [text, expected] of [
   ['s3://docs/site', { bucket: 'docs', prefix: 'site' }],

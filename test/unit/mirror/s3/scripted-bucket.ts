@@ -3,12 +3,12 @@
 
 import { createHash } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
+import type { Bucket, BucketSettings, NewObject } from '#mirror/s3/bucket.ts';
+import type { BucketFaultCode } from '#mirror/s3/bucket-fault.ts';
+import { openBucket } from '#mirror/s3/open-bucket.ts';
 import type { Clock } from '#platform/runtime/clock.ts';
 import { PublishableError } from '#platform/wire/publishable-error.ts';
-import type { Bucket, BucketSettings, NewObject } from '#s3/bucket.ts';
-import type { BucketFaultCode } from '#s3/bucket-fault.ts';
-import { openBucket } from '#s3/open-bucket.ts';
-import { type Storage, type StorageAnswer, startStorage } from '../../support/storage-server.ts';
+import { type Storage, type StorageAnswer, startStorage } from '../../../support/storage-server.ts';
 
 export const { signal } = new AbortController();
 export const secretAccessKey = 'wJalrXUtnFEMI-secret';

@@ -1,12 +1,12 @@
 // The program `bundle-server`: starts it with the process and with the workers that check bundles, prepare them and compress
-// their files. Decides nothing; what it does is in src/site. Starts the first thread before it loads anything else, because
+// their files. Decides nothing; what it does is in src/server. Starts the first thread before it loads anything else, because
 // both take as long.
 
 import '#platform/runtime/supported-node.ts';
 import { requireProxySettings } from '#platform/http/proxy-settings.ts';
 import { systemClock } from '#platform/runtime/clock.ts';
 import { startAhead } from '#platform/runtime/task.ts';
-import { firstWorker } from '#site/first-worker.ts';
+import { firstWorker } from '#server/first-worker.ts';
 
 // The workers are in the folder of this file, in the sources and in the build.
 const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'mjs';
@@ -23,12 +23,12 @@ const refused = new AbortController();
 if (first !== undefined) startAhead(first, systemClock, refused.signal).catch(() => {});
 
 const { runProgram } = await import('#platform/runtime/program.ts');
-const { bundleServer } = await import('#site/server-flags.ts');
+const { bundleServer } = await import('#server/server-flags.ts');
 
 await runProgram(process, bundleServer, async (flags, context) => {
   // The workers read it when they fetch, and would retry.
   requireProxySettings(process.env);
-  const { runBundleServer } = await import('#site/bundle-server.ts');
+  const { runBundleServer } = await import('#server/bundle-server.ts');
   const { keepCollectionsRare } = await import('#platform/runtime/v8/heap-growth.ts');
   // Not before. With other flags, V8 compiles again what Node and the compile cache hold compiled: a thread takes twice as
   // long to start.

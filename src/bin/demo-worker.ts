@@ -24,8 +24,8 @@ if (name === 'export-service') {
     runExportService(values, context, workers, report),
   );
 } else if (name === 'bundle-server') {
-  const { bundleServer } = await import('#site/server-flags.ts');
-  const { runBundleServer } = await import('#site/bundle-server.ts');
+  const { bundleServer } = await import('#server/server-flags.ts');
+  const { runBundleServer } = await import('#server/bundle-server.ts');
   const workers = {
     check: workerNamed('check'),
     bundle: workerNamed('bundle'),

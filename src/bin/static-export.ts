@@ -23,8 +23,8 @@ try {
       const { readInvocation } = await import('#platform/runtime/flags/flags.ts');
       const { systemClock } = await import('#platform/runtime/clock.ts');
       const { systemRandom } = await import('#platform/runtime/random.ts');
-      const { bundleServer } = await import('#site/server-flags.ts');
-      const { runBundleServer } = await import('#site/bundle-server.ts');
+      const { bundleServer } = await import('#server/server-flags.ts');
+      const { runBundleServer } = await import('#server/bundle-server.ts');
       const { CliError } = await import('#cli/cli-error.ts');
       const invocation = readInvocation(bundleServer, '', args, {});
       if (invocation.outcome === 'refuse') throw new CliError('usage', 'WrongUsage', invocation.reason);

@@ -8,7 +8,7 @@ import { z } from 'zod';
 import { operatorProgram } from '#operator/flags.ts';
 import { readInvocation } from '#platform/runtime/flags/flags.ts';
 import { version } from '#platform/runtime/version.ts';
-import { bundleServer } from '#site/server-flags.ts';
+import { bundleServer } from '#server/server-flags.ts';
 import { specSchema } from '#staticexport/schema.ts';
 import { parseSizeBytes } from '#staticexport/size.ts';
 import * as operator from './operator-chart.ts';

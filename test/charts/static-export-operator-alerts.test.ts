@@ -78,7 +78,7 @@ function assertKnown(metrics: ReadonlyMap<string, unknown>, names: readonly stri
 
 test('every metric that an alert looks at is one of the programs’', async () => {
   const metrics = await exposedMetrics();
-  const site = await readFile(join(chart, '../../src/site/site-metrics.ts'), 'utf8');
+  const site = await readFile(join(chart, '../../src/server/site-metrics.ts'), 'utf8');
   assert.match(site, /'bundle_server_'[\s\S]*active_bundle_info/);
   const alerts = await readAlerts();
   assert.ok(alerts.length >= 12);

@@ -4,12 +4,12 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { goLive } from '#site/content/live-bundle.ts';
-import { createLiveSite } from '#site/content/live-site.ts';
-import { createSiteCounts } from '#site/site-counts.ts';
-import { createSiteMetrics } from '#site/site-metrics.ts';
-import { startingProgress } from '#site/source/source-progress.ts';
-import { storedBundle } from '../unit/site/fixtures.ts';
+import { goLive } from '#server/content/live-bundle.ts';
+import { createLiveSite } from '#server/content/live-site.ts';
+import { createSiteCounts } from '#server/site-counts.ts';
+import { createSiteMetrics } from '#server/site-metrics.ts';
+import { startingProgress } from '#server/source/source-progress.ts';
+import { storedBundle } from '../unit/server/fixtures.ts';
 import { chartsFolder, disabledNames, renderChart } from './rendered-chart.ts';
 
 const everyKind = ['ServiceMonitor', 'PrometheusRule'] as const;

@@ -9,7 +9,7 @@ import { parse } from 'yaml';
 import { parseServedBundle } from '#bundle/published-bundle.ts';
 import { readInvocation } from '#platform/runtime/flags/flags.ts';
 import { version } from '#platform/runtime/version.ts';
-import { bundleServer } from '#site/server-flags.ts';
+import { bundleServer } from '#server/server-flags.ts';
 import { type RenderedObject, renderChart } from './rendered-chart.ts';
 import { chart, one, workload } from './site-chart.ts';
 

@@ -10,7 +10,7 @@ import { parse } from 'yaml';
 import { parseServedBundle } from '#bundle/published-bundle.ts';
 import { readInvocation } from '#platform/runtime/flags/flags.ts';
 import { version } from '#platform/runtime/version.ts';
-import { bundleServer } from '#site/server-flags.ts';
+import { bundleServer } from '#server/server-flags.ts';
 import { runCommand } from '../support/command.ts';
 import { chartsFolder, RenderedObject, runHelm } from './rendered-chart.ts';
 import { chart, fixtureNames, full, one, render, workload } from './site-chart.ts';

@@ -6,8 +6,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { parse } from 'yaml';
-import { deploymentTypes } from '#site/answer/reply.ts';
-import { decidedHeaders } from '#site/http/response-headers.ts';
+import { deploymentTypes } from '#server/answer/reply.ts';
+import { decidedHeaders } from '#server/http/response-headers.ts';
 import { chartsFolder, refusalOf, renderChart } from './rendered-chart.ts';
 
 const chart = join(chartsFolder, 'static-export-site');

@@ -54,7 +54,7 @@ export const groups = {
         'src/loop',
         'src/mirror',
       ],
-      ...['src/reconcile', 'src/mirror/s3', 'src/site'],
+      ...['src/reconcile', 'src/mirror/s3', 'src/server'],
     ],
   },
   month: {
@@ -66,25 +66,31 @@ export const groups = {
       'src/mirror',
       'src/platform/runtime',
       'src/mirror/s3',
-      'src/site',
+      'src/server',
     ],
   },
   browsers: {
     shows: 'sites of Next.js and VitePress stay alive in a browser while the server swaps',
-    dependsOn: ['src/bin', 'src/bundle', 'src/site', 'test/support/next-site', 'test/support/vitepress-site'],
+    dependsOn: [
+      'src/bin',
+      'src/bundle',
+      'src/server',
+      'test/support/next-site',
+      'test/support/vitepress-site',
+    ],
   },
   agreement: {
     shows: 'the operator and a running server give each archive the same verdict',
-    dependsOn: ['src/bin', 'src/bundle', 'src/site', 'test/unit/bundle/cases'],
+    dependsOn: ['src/bin', 'src/bundle', 'src/server', 'test/unit/bundle/cases'],
   },
   fuzz: {
     shows:
       'random requests, pipelines and archives get what the rules allow; both settings of the fast path answer alike',
-    dependsOn: ['src/bin', 'src/bundle', 'src/platform/runtime', 'src/site'],
+    dependsOn: ['src/bin', 'src/bundle', 'src/platform/runtime', 'src/server'],
     files: [
-      'test/integration/bundle-server/differential.test.ts',
-      'test/integration/bundle-server/conformance/conformance.test.ts',
-      'test/integration/bundle-server/conformance/fields.test.ts',
+      'test/integration/server/differential.test.ts',
+      'test/integration/server/conformance/conformance.test.ts',
+      'test/integration/server/conformance/fields.test.ts',
     ],
     env: { CONFORMANCE_SETTINGS: 'both' },
     commands: [

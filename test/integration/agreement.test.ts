@@ -10,7 +10,7 @@ import { defaultLimits } from '#bundle/limits.ts';
 import { operatorProgram } from '#operator/flags.ts';
 import { readInvocation } from '#platform/runtime/flags/flags.ts';
 import { PublishableError } from '#platform/wire/publishable-error.ts';
-import { bundleServer } from '#site/server-flags.ts';
+import { bundleServer } from '#server/server-flags.ts';
 import { eventually } from '../support/eventually.ts';
 import { noise } from '../support/noise.ts';
 import { spread } from '../support/spread.ts';
@@ -21,9 +21,9 @@ import {
   openOperatorServices,
   refusalIn,
 } from './archive-agreement.ts';
-import { bundleDocument, makeArchive } from './bundle-server/archive.ts';
-import { startLinkServer } from './bundle-server/link-server.ts';
-import { prepareSite } from './bundle-server/served-site.ts';
+import { bundleDocument, makeArchive } from './server/archive.ts';
+import { startLinkServer } from './server/link-server.ts';
+import { prepareSite } from './server/served-site.ts';
 
 const sources = join(import.meta.dirname, '../../src');
 

@@ -21,9 +21,9 @@ import { nameCases } from '../unit/bundle/cases/name-cases.ts';
 import { streamCases } from '../unit/bundle/cases/stream-cases.ts';
 import { tarCases } from '../unit/bundle/cases/tar-cases.ts';
 import { zipCases } from '../unit/bundle/cases/zip-cases.ts';
-import { bundleDocument } from './bundle-server/archive.ts';
-import { startLinkServer } from './bundle-server/link-server.ts';
-import { prepareSite } from './bundle-server/served-site.ts';
+import { bundleDocument } from './server/archive.ts';
+import { startLinkServer } from './server/link-server.ts';
+import { prepareSite } from './server/served-site.ts';
 
 const sources = join(import.meta.dirname, '../../src');
 const workerUrl = workerFile('bundle');

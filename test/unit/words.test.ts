@@ -36,7 +36,7 @@ const documents = [
   'src/reconcile/status/failure-words.ts',
   'src/reconcile/status/ready-words.ts',
   'src/operator/flags.ts',
-  'src/site/server-flags.ts',
+  'src/server/server-flags.ts',
 ];
 const ofCharts = readdirSync(join(root, 'charts'), { recursive: true, encoding: 'utf8' })
   .filter((name) => /(?:README|docs\/[a-z-]+)\.md$|values\.yaml$|NOTES\.txt$|_alerts\.tpl$/.test(name))

@@ -2,8 +2,8 @@
 // decides, so that a page is here exactly where a visitor gets it. Refuses to guess: other paths keep their own address.
 
 import type { BundleIndex } from '#bundle/bundle-index.ts';
-import { buildRouteTable, type RouteTable } from '#site/content/route-table.ts';
-import { readBasePath, readRequestPath } from '#site/http/request-path.ts';
+import { buildRouteTable, type RouteTable } from '#server/content/route-table.ts';
+import { readBasePath, readRequestPath } from '#server/http/request-path.ts';
 
 export interface PageAddress {
   /** Host with port, in lower case; empty where the address names none. */

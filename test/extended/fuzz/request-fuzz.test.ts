@@ -6,8 +6,8 @@ import { after, before, test } from 'node:test';
 import {
   type ConformanceSite,
   serveConformanceSite,
-} from '../../integration/bundle-server/conformance/conformance-site.ts';
-import { fuzzRequests } from '../../integration/bundle-server/fuzzed-requests.ts';
+} from '../../integration/server/conformance/conformance-site.ts';
+import { fuzzRequests } from '../../integration/server/fuzzed-requests.ts';
 
 const runs = Number(process.env['REQUEST_FUZZ_RUNS'] ?? '20000');
 const seed = Number(process.env['REQUEST_FUZZ_SEED'] ?? '20261121');

@@ -3,8 +3,8 @@
 
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { killStores, killSwaps, type Moment } from '../../integration/bundle-server/killed-program.ts';
-import { killCommits, killVariants } from '../../integration/bundle-server/killed-steps.ts';
+import { killStores, killSwaps, type Moment } from '../../integration/server/killed-program.ts';
+import { killCommits, killVariants } from '../../integration/server/killed-steps.ts';
 
 /** Some of them come while what matters happens, on a slow machine and on a quick one. */
 const later =

@@ -7,14 +7,14 @@
 import assert from 'node:assert/strict';
 import { after, before, suite, type TestContext, test } from 'node:test';
 import { formatReference } from '#mirror/mirror-reference.ts';
-import { bundleDocument, makeSite } from '../../integration/bundle-server/archive.ts';
+import { bundleDocument, makeSite } from '../../integration/server/archive.ts';
 import {
   copySite,
   mountSecret,
   reach,
   registrySecret,
   users,
-} from '../../integration/bundle-server/mirrored-site.ts';
+} from '../../integration/server/mirrored-site.ts';
 import { type ChildProgram, startProgram } from '../../support/child-program.ts';
 import { type DockerRegistry, noRegistry, startDockerRegistry } from '../../support/docker-registry.ts';
 import { findFreePort } from '../../support/free-port.ts';

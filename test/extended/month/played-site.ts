@@ -4,7 +4,7 @@
 
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { prepareSite, type ServedSite } from '../../integration/bundle-server/served-site.ts';
+import { prepareSite, type ServedSite } from '../../integration/server/served-site.ts';
 import { eventually } from '../../support/eventually.ts';
 import { portOf } from '../../support/storage-server.ts';
 

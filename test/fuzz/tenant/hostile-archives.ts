@@ -2,7 +2,7 @@
 // campaign; the dice choose among them.
 
 import { gzipSync, zstdCompressSync } from 'node:zlib';
-import { makeArchive } from '../../integration/bundle-server/archive.ts';
+import { makeArchive } from '../../integration/server/archive.ts';
 import { noise } from '../../support/noise.ts';
 import type { HostileAnswer, Piece } from './answer.ts';
 

@@ -18,8 +18,8 @@ import { mountSecret } from '../../support/mounted-secret.ts';
 import { programFile } from '../../support/program-file.ts';
 import { seeText } from '../../support/secret-watch.ts';
 import { openSharedControlPlane } from '../../support/shared-control-plane.ts';
-import { makeArchive, makeSite } from '../bundle-server/archive.ts';
-import { startLinkServer } from '../bundle-server/link-server.ts';
+import { makeArchive, makeSite } from '../server/archive.ts';
+import { startLinkServer } from '../server/link-server.ts';
 import { driftOf, podOf, readForeignKinds, releaseShape, templateShape } from './admission.ts';
 
 const root = join(import.meta.dirname, '../../..');

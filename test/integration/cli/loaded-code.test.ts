@@ -81,9 +81,9 @@ for (const { words } of isolated.flatMap(({ commands }) => commands)) {
 }
 
 test('the servers of demo and of bundle serve cannot reach it either', () => {
-  const servers = ['src/bin/demo-worker.ts', 'src/site/bundle-server.ts'].map(pieceOf);
+  const servers = ['src/bin/demo-worker.ts', 'src/server/bundle-server.ts'].map(pieceOf);
   const sources = sourcesOf(servers.flatMap((name) => [...reach(name, true)]));
-  assert.ok(sources.some((path) => path.startsWith('src/site/')));
+  assert.ok(sources.some((path) => path.startsWith('src/server/')));
   assert.ok(!sources.some((path) => clusterClient.test(path)));
 });
 

@@ -11,7 +11,7 @@ import { eventually } from '../../support/eventually.ts';
 import { fastClock } from '../../support/fast-clock.ts';
 import { declareSecret } from '../../support/secret-watch.ts';
 import { noS3, startVersitygw, type Versitygw } from '../../support/versitygw.ts';
-import { prepareSite } from '../bundle-server/served-site.ts';
+import { prepareSite } from '../server/served-site.ts';
 import { type ChartedCluster, startChartedCluster } from './charted-cluster.ts';
 import { type OperatorProcess, startOperator } from './operator-process.ts';
 import { createReader } from './resource-reader.ts';

@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { type Clock, systemClock } from '#platform/runtime/clock.ts';
 import { declareSecret } from '../../support/secret-watch.ts';
-import { makeArchive, type SiteContent } from '../bundle-server/archive.ts';
+import { makeArchive, type SiteContent } from '../server/archive.ts';
 
 export const goodKey = 'svc_good-Kx81hT2mQ9';
 export const wrongKey = 'svc_wrong-Pz55vB7nR3';

@@ -8,7 +8,7 @@
 
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import { makeArchive } from '../../integration/bundle-server/archive.ts';
+import { makeArchive } from '../../integration/server/archive.ts';
 import type { TestCluster } from '../cluster.ts';
 import { startStorage } from '../storage-server.ts';
 

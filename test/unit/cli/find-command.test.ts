@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { calledName } from '#cli/command.ts';
 import { commandSections, commands } from '#cli/commands.ts';
 import { findCommand } from '#cli/find-command.ts';
-import { readBasePath } from '#site/http/request-path.ts';
+import { readBasePath } from '#server/http/request-path.ts';
 
 const find = (...args: string[]) => findCommand(args, commandSections, '1.2.3');
 

@@ -9,7 +9,7 @@ import {
   readInvocation,
   variableName,
 } from '#platform/runtime/flags/flags.ts';
-import { bundleServer } from '#site/server-flags.ts';
+import { bundleServer } from '#server/server-flags.ts';
 import { webhookReceiverProgram } from '#webhook/program.ts';
 
 testHelp(operatorProgram);

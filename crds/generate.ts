@@ -1,4 +1,4 @@
-// Writes the CRD from the schema in src/staticexport, here and into the chart that installs it. `--check` writes
+// Writes the CRD from the schema in src/operator/staticexport, here and into the chart that installs it. `--check` writes
 // nothing and fails on a difference, so that the manifest people apply and the schema the operator reads with are
 // one thing.
 
@@ -13,9 +13,9 @@ import {
   resourceKind,
   shortName,
   singular,
-} from '#staticexport/names.ts';
-import { specSchema } from '#staticexport/schema.ts';
-import { statusSchema } from '#staticexport/status-schema.ts';
+} from '#operator/staticexport/names.ts';
+import { specSchema } from '#operator/staticexport/schema.ts';
+import { statusSchema } from '#operator/staticexport/status-schema.ts';
 
 type Json = { readonly [key: string]: unknown };
 
@@ -24,7 +24,8 @@ const name = `${plural}.${group}.yaml`;
 const files = [`./${name}`, `../charts/static-export-operator/files/${name}`].map(
   (path) => new URL(path, import.meta.url),
 );
-const banner = '# Generated from src/staticexport/schema.ts by "npm run generate"; change it there.\n';
+const banner =
+  '# Generated from src/operator/staticexport/schema.ts by "npm run generate"; change it there.\n';
 
 /**
  * Printed by `kubectl get`, and those of priority 1 with `-o wide` only. A `date` column prints <invalid> for a time

@@ -2,9 +2,9 @@
 // writes of the status subresource.
 // Refuses: replacing an object, listing or watching Secrets, writing without a precondition where others write.
 
+import { fieldManager } from '#operator/staticexport/names.ts';
 import type { AppliedObject, Cluster, ObjectKey } from '#platform/wire/cluster.ts';
 import { ClusterError } from '#platform/wire/cluster-error.ts';
-import { fieldManager } from '#staticexport/names.ts';
 import { mergePatch } from './merge-patch.ts';
 import { readConfigMap, readMeta, readResource, readSecret } from './objects/stored-object.ts';
 import {

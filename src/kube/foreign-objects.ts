@@ -1,9 +1,9 @@
 // Implements `ForeignObjects`: live reads by name, server-side apply without force, and JSON Patch. Refuses: creating an
 // object, and taking a field from its manager. Invariant: an apply and a patch name the uid of the object that was read.
 
+import { fieldManager } from '#operator/staticexport/names.ts';
 import type { ForeignKind, ForeignObjects } from '#platform/wire/cluster.ts';
 import { isRecord } from '#platform/wire/json-text.ts';
-import { fieldManager } from '#staticexport/names.ts';
 import { readMeta } from './objects/stored-object.ts';
 import {
   apiVersionOf,

@@ -1,11 +1,11 @@
 // Everything that a reconcile gets from outside, as one narrow context for each of its parts; and what it returns.
 // Owns types only, so that the operator, the CLI and the simulation compose the same reconcile.
 
+import type { DefaultMirror } from '#operator/staticexport/wanted-mirror.ts';
 import type { Clock } from '#platform/runtime/clock.ts';
 import type { Logger } from '#platform/runtime/logger.ts';
 import type { Random } from '#platform/runtime/random.ts';
 import type { Cluster, ForeignObjects, ObjectKey } from '#platform/wire/cluster.ts';
-import type { DefaultMirror } from '#staticexport/wanted-mirror.ts';
 import type { ProcessMemory } from './memory.ts';
 import type {
   Bundles,

@@ -4,6 +4,7 @@
 
 import type { PublishedLink } from '#bundle/published-bundle.ts';
 import { type ExportApi, ExportApiError } from '#export-api/answers.ts';
+import type { StartRecord } from '#operator/staticexport/status-schema.ts';
 import type { StaticExportObject } from '#platform/wire/cluster.ts';
 import { readHttpOrigin, shortOriginEntry } from '#platform/wire/http-origin.ts';
 import { formatInstant, wholeSecond } from '#platform/wire/instant.ts';
@@ -15,7 +16,6 @@ import { isValidLongEnough, measureTimes } from '#reconcile/link-timing.ts';
 import { type Observation, pendingRequest } from '#reconcile/observation.ts';
 import type { ActionResult, CallFailure } from '#reconcile/result.ts';
 import type { Action, Plan } from '#reconcile/state.ts';
-import type { StartRecord } from '#staticexport/status-schema.ts';
 import { isAllowedHost } from './allowed-host.ts';
 import type { ActionContext } from './context.ts';
 import { inspectCandidate } from './inspection/inspection.ts';

@@ -3,6 +3,11 @@
 // `Handles`, which no decision reads.
 
 import type { PublishedBundle } from '#bundle/published-bundle.ts';
+import { annotations } from '#operator/staticexport/names.ts';
+import type { StaticExport } from '#operator/staticexport/parse.ts';
+import type { Spec } from '#operator/staticexport/schema.ts';
+import type { Status } from '#operator/staticexport/status-schema.ts';
+import { applyDefaults, type Wanted } from '#operator/staticexport/wanted.ts';
 import type {
   ConfigMapObject,
   ObjectMeta,
@@ -15,11 +20,6 @@ import { printable } from '#platform/wire/printable-text.ts';
 import type { LinkTimes } from '#platform/wire/publication.ts';
 import type { KeyState, Observation, RateLimit } from '#reconcile/observation.ts';
 import { hashInputs, inputsInHand } from '#reconcile/spread.ts';
-import { annotations } from '#staticexport/names.ts';
-import type { StaticExport } from '#staticexport/parse.ts';
-import type { Spec } from '#staticexport/schema.ts';
-import type { Status } from '#staticexport/status-schema.ts';
-import { applyDefaults, type Wanted } from '#staticexport/wanted.ts';
 import { allowedHosts, isAllowedHost } from './allowed-host.ts';
 import type { ClusterContext } from './context.ts';
 import { believeRefusal, unlessRefused } from './lasting-refusal.ts';

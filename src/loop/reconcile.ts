@@ -2,6 +2,10 @@
 // status → wake. The order is the design; every step is a call away. Refuses: deciding anything itself.
 
 import type { PublishedBundle } from '#bundle/published-bundle.ts';
+import { parseStaticExport, type StaticExport } from '#operator/staticexport/parse.ts';
+import { exportedReasons } from '#operator/staticexport/reasons.ts';
+import type { Spec } from '#operator/staticexport/schema.ts';
+import type { TargetStatus } from '#operator/staticexport/status-schema.ts';
 import type { ObjectKey, StaticExportObject } from '#platform/wire/cluster.ts';
 import { readInstant, wholeSecond } from '#platform/wire/instant.ts';
 import type { Link } from '#platform/wire/link.ts';
@@ -17,10 +21,6 @@ import { sentence } from '#reconcile/status/failure-words.ts';
 import { statusOf, statusOfUnreadable } from '#reconcile/status/status.ts';
 import { findChanges } from '#reconcile/status/status-changes.ts';
 import { nextWake } from '#reconcile/wake.ts';
-import { parseStaticExport, type StaticExport } from '#staticexport/parse.ts';
-import { exportedReasons } from '#staticexport/reasons.ts';
-import type { Spec } from '#staticexport/schema.ts';
-import type { TargetStatus } from '#staticexport/status-schema.ts';
 import type {
   ActionContext,
   ClusterContext,

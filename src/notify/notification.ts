@@ -1,9 +1,9 @@
 // The body of a notification in each format. Pure. Invariant: text from outside is text in each of them: no mention, link or
 // Markdown of a receiver comes out of a condition's message.
 
+import type { NotifyWebhook } from '#operator/staticexport/notify-schema.ts';
 import type { NoticeKind, ObjectKey } from '#platform/wire/cluster.ts';
 import { formatInstant } from '#platform/wire/instant.ts';
-import type { NotifyWebhook } from '#staticexport/notify-schema.ts';
 
 export interface Notification {
   readonly kind: NoticeKind;

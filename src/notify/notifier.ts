@@ -3,6 +3,8 @@
 // Invariant: a notification that is not delivered is counted, logged, and an event of its resource.
 
 import type { Notices } from '#loop/ports.ts';
+import type { NotifyWebhook } from '#operator/staticexport/notify-schema.ts';
+import { parseStaticExport } from '#operator/staticexport/parse.ts';
 import type { Clock } from '#platform/runtime/clock.ts';
 import type { Logger } from '#platform/runtime/logger.ts';
 import type { Random } from '#platform/runtime/random.ts';
@@ -13,8 +15,6 @@ import {
   type StaticExportObject,
 } from '#platform/wire/cluster.ts';
 import { publishableMessage } from '#platform/wire/publishable-error.ts';
-import type { NotifyWebhook } from '#staticexport/notify-schema.ts';
-import { parseStaticExport } from '#staticexport/parse.ts';
 import { type Notification, notificationBody } from './notification.ts';
 import { callWebhook, type NotifyAnswer, type NotifyCallOptions, readNotifyAddress } from './webhook-call.ts';
 

@@ -2,6 +2,7 @@
 // the operator does not allow, redirects, and an address with user and password. Invariant: no problem repeats an address,
 // only its host.
 
+import { type NotifyWebhook, notifySecretKeys } from '#operator/staticexport/notify-schema.ts';
 import type { HttpAgent } from '#platform/http/agent.ts';
 import { readConnectionFault } from '#platform/http/connection-fault.ts';
 import { isPassing, isSuccess, readWhole, retryAfterOf } from '#platform/http/exchange.ts';
@@ -9,7 +10,6 @@ import type { Clock } from '#platform/runtime/clock.ts';
 import { readHttpOrigin, readOriginEntry, shortOriginEntry } from '#platform/wire/http-origin.ts';
 import { printable } from '#platform/wire/printable-text.ts';
 import { readWebhookSecret, webhookHeaders } from '#platform/wire/webhook-signature.ts';
-import { type NotifyWebhook, notifySecretKeys } from '#staticexport/notify-schema.ts';
 
 /** Where a notification goes. */
 export interface NotifyAddress {

@@ -2,15 +2,15 @@
 // publication whose status write was lost, a job past its timeout, an unconfirmed start record, and a skipped tick.
 // A reconcile calls it once after reading and once after acting. Invariant: adopting twice is adopting once.
 
-import { formatInstant, readInstant } from '#platform/wire/instant.ts';
-import type { Publication } from '#platform/wire/publication.ts';
 import {
   type ActiveVersion,
   type Failure,
   type JobStatus,
   maxRejected,
   type Status,
-} from '#staticexport/status-schema.ts';
+} from '#operator/staticexport/status-schema.ts';
+import { formatInstant, readInstant } from '#platform/wire/instant.ts';
+import type { Publication } from '#platform/wire/publication.ts';
 import { waitMs } from './backoff.ts';
 import { isUnanswered } from './failure-policy.ts';
 import { freeOperations, heldAgainst } from './forbidden-call.ts';

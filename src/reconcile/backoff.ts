@@ -2,9 +2,9 @@
 // max(Retry-After, floor, min(exponential, a quarter of the link's remaining lifetime)), and at most five minutes
 // once the link has expired. Whole seconds, rounded up: a retry is never early.
 
+import type { Failure } from '#operator/staticexport/status-schema.ts';
 import { backOffMs } from '#platform/wire/back-off.ts';
 import { readInstant } from '#platform/wire/instant.ts';
-import type { Failure } from '#staticexport/status-schema.ts';
 import { clockToleranceMs } from './link-timing.ts';
 
 export const expiredMaxWaitMs = 5 * 60_000;

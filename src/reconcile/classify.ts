@@ -1,8 +1,8 @@
 // Turns an (adopted) observation into its named state: access, and one state per operation. Pure. The rules for
 // starting an export and for the refresh of a link are here; choose.ts decides the action.
 
+import type { ExportCause, HistoryEntry, JobStatus } from '#operator/staticexport/status-schema.ts';
 import { readInstant } from '#platform/wire/instant.ts';
-import type { ExportCause, HistoryEntry, JobStatus } from '#staticexport/status-schema.ts';
 import { classifyAccess, rateLimitTime } from './access.ts';
 import { resendTime, timeoutTime } from './adopt.ts';
 import { boundByExpiry, retryTime } from './backoff.ts';

@@ -2,7 +2,7 @@
 // key. The wait belongs to the key that the call used. It ends when the key's Secret changes, and once for a new
 // request. Refuses: a key that publishes nothing yet (access.ts). Pure.
 
-import type { Failure, Status } from '#staticexport/status-schema.ts';
+import type { Failure, Status } from '#operator/staticexport/status-schema.ts';
 import { retryTime } from './backoff.ts';
 import { type Observation, pendingRequest } from './observation.ts';
 

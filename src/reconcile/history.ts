@@ -1,8 +1,8 @@
 // The versions that can be pinned: newest publication first, bounded by the spec's limit.
 // Invariant: the active and the pinned version are never evicted.
 
-import type { HistoryEntry } from '#staticexport/status-schema.ts';
-import type { Pin } from '#staticexport/wanted.ts';
+import type { HistoryEntry } from '#operator/staticexport/status-schema.ts';
+import type { Pin } from '#operator/staticexport/wanted.ts';
 
 /** True when the entry is what the pin names. */
 export function isPinned(

@@ -2,8 +2,8 @@
 // Pure. Refuses: bypassing a back-off, and the clock of the client that wrote the annotation. Invariant: a hook stays
 // pending until an export starts after its quiet period.
 
+import type { HookRecord, StartRecord, Status } from '#operator/staticexport/status-schema.ts';
 import { formatInstant, readInstant } from '#platform/wire/instant.ts';
-import type { HookRecord, StartRecord, Status } from '#staticexport/status-schema.ts';
 import { clockToleranceMs } from './link-timing.ts';
 import type { Observation } from './observation.ts';
 

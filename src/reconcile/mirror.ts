@@ -2,9 +2,9 @@
 // copied. Pure. Refuses: judging a mirror by its failures; only a look that found nothing means that a copy is lost.
 // Invariant: a copy counts only at the place that the spec names now.
 
+import type { Failure, HistoryEntry, Status } from '#operator/staticexport/status-schema.ts';
+import type { WantedMirror } from '#operator/staticexport/wanted-mirror.ts';
 import { readInstant } from '#platform/wire/instant.ts';
-import type { Failure, HistoryEntry, Status } from '#staticexport/status-schema.ts';
-import type { WantedMirror } from '#staticexport/wanted-mirror.ts';
 import { retryTime } from './backoff.ts';
 import { isFromTheFuture, isValidLongEnough } from './link-timing.ts';
 import type { Observation } from './observation.ts';

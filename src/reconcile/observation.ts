@@ -1,10 +1,10 @@
 // Everything that a decision may read, as one readonly value that includes the time. Gathered once per reconcile.
 // Refuses: holding a key or a link. It holds only what may be published of both: state, host, clock.
 
+import type { Status } from '#operator/staticexport/status-schema.ts';
+import type { Wanted } from '#operator/staticexport/wanted.ts';
 import { readInstant } from '#platform/wire/instant.ts';
 import type { LinkTimes, Publication } from '#platform/wire/publication.ts';
-import type { Status } from '#staticexport/status-schema.ts';
-import type { Wanted } from '#staticexport/wanted.ts';
 
 /** The API key's Secret as found. `secretVersion` is its uid and resourceVersion, never made of its content. */
 export type KeyState =

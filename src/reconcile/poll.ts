@@ -1,8 +1,8 @@
 // How often a job is polled: every two seconds at first, then more slowly, and at least every minute. A job past
 // its timeout is polled every five minutes.
 
+import type { JobStatus } from '#operator/staticexport/status-schema.ts';
 import { readInstant } from '#platform/wire/instant.ts';
-import type { JobStatus } from '#staticexport/status-schema.ts';
 import { rateLimitTime } from './access.ts';
 import { retryTime } from './backoff.ts';
 import type { Observation } from './observation.ts';

@@ -1,9 +1,9 @@
 // The outcome of an action, as codes and times only: no link, no body. Execute makes these values, and settle
 // consumes them.
 
+import type { StartRecord } from '#operator/staticexport/status-schema.ts';
 import type { LinkTimes } from '#platform/wire/publication.ts';
 import type { PublishableFailure } from '#platform/wire/publishable-error.ts';
-import type { StartRecord } from '#staticexport/status-schema.ts';
 
 /** The export API's codes, and further codes for link requests. */
 export type CallCode =

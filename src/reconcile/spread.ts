@@ -2,7 +2,7 @@
 // same parts give the same number in every process.
 
 import { createHash } from 'node:crypto';
-import type { Status } from '#staticexport/status-schema.ts';
+import type { Status } from '#operator/staticexport/status-schema.ts';
 
 /** In [0, 1), from the parts alone. */
 export function spreadOf(...parts: readonly (string | number)[]): number {

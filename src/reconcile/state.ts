@@ -1,8 +1,8 @@
 // The named states of a resource: access to the export API, and one union per operation. `classify` returns the
 // state; `choose` returns the action for it.
 
-import type { StalledReason } from '#staticexport/reasons.ts';
-import type { ExportCause, StartRecord } from '#staticexport/status-schema.ts';
+import type { StalledReason } from '#operator/staticexport/reasons.ts';
+import type { ExportCause, StartRecord } from '#operator/staticexport/status-schema.ts';
 
 /** Whether the export API may be called with the current key. */
 export type Access =

@@ -2,10 +2,10 @@
 // choice or the status. Invariants: before that instant, `choose` on unchanged input returns none. A process
 // without its memory wakes no later, and the delay never exceeds about an hour.
 
+import type { TargetReason } from '#operator/staticexport/reasons.ts';
+import type { TargetStatus } from '#operator/staticexport/status-schema.ts';
+import type { TargetType } from '#operator/staticexport/target-schema.ts';
 import { readInstant } from '#platform/wire/instant.ts';
-import type { TargetReason } from '#staticexport/reasons.ts';
-import type { TargetStatus } from '#staticexport/status-schema.ts';
-import type { TargetType } from '#staticexport/target-schema.ts';
 import { recheckMs } from './access.ts';
 import { maxStartAttempts, resendTime } from './adopt.ts';
 import { isHeldAgainstKey } from './forbidden-call.ts';

@@ -3,7 +3,7 @@
 
 import type { GitEditResult } from '#git/push-task.ts';
 import type { GitFinding, GitWish } from '#loop/ports.ts';
-import type { WantedGitTarget } from '#staticexport/wanted.ts';
+import type { WantedGitTarget } from '#operator/staticexport/wanted.ts';
 import { keyNames } from '#targets/target-plan.ts';
 
 /** @param commit of the task, if one was pushed */

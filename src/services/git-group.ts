@@ -4,8 +4,8 @@
 
 import type { GitEdit, GitHeads } from '#git/push-task.ts';
 import type { GitFinding, GitWish } from '#loop/ports.ts';
+import type { WantedGitTarget } from '#operator/staticexport/wanted.ts';
 import type { ObjectKey } from '#platform/wire/cluster.ts';
-import type { WantedGitTarget } from '#staticexport/wanted.ts';
 import { givenKeys } from '#targets/target-plan.ts';
 
 export interface GitEntry {

@@ -5,13 +5,13 @@
 
 import type { GitHeads, GitPushResult, GitPushTask } from '#git/push-task.ts';
 import type { GitFinding, GitReading, GitTargets, GitWish } from '#loop/ports.ts';
+import type { WantedGitTarget } from '#operator/staticexport/wanted.ts';
 import type { Clock } from '#platform/runtime/clock.ts';
 import type { Random } from '#platform/runtime/random.ts';
 import { backOffMs } from '#platform/wire/back-off.ts';
 import type { ObjectKey, SecretObject } from '#platform/wire/cluster.ts';
 import { readHttpOrigin, readOriginEntry } from '#platform/wire/http-origin.ts';
 import { PublishableError } from '#platform/wire/publishable-error.ts';
-import type { WantedGitTarget } from '#staticexport/wanted.ts';
 import { type AccessProblem, readGitAccess } from './git-access.ts';
 import { findingOf, isKnownWish, isSameFinding, isSettled } from './git-findings.ts';
 import { editOf, type GitEntry, GitGroup, type GitProblem, groupKey } from './git-group.ts';

@@ -6,10 +6,10 @@ import { mirrorErrorOf } from '#mirror/mirror-bucket.ts';
 import type { MirrorError } from '#mirror/mirror-error.ts';
 import { readRepository } from '#mirror/registry/repository.ts';
 import { readBucketOrigin, readBucketReference } from '#mirror/s3/bucket-address.ts';
+import type { DefaultMirror } from '#operator/staticexport/wanted-mirror.ts';
 import { isRefusedHost } from '#platform/http/guarded-lookup.ts';
 import { readHttpOrigin, readOriginEntry, shortOriginEntry } from '#platform/wire/http-origin.ts';
 import { PublishableError } from '#platform/wire/publishable-error.ts';
-import type { DefaultMirror } from '#staticexport/wanted-mirror.ts';
 
 /** What the flags say about mirrors. */
 export interface MirrorHosts {

@@ -2,10 +2,10 @@
 // at the owner's next sync, so it is not written before the owner ignores it. Owners: a parent Application (app of apps),
 // an ApplicationSet, and any client that applies the object again.
 
+import { fieldManager } from '#operator/staticexport/names.ts';
 import type { ForeignObject, ObjectKey, ObjectMeta } from '#platform/wire/cluster.ts';
 import { type JsonRecord, recordsAt, valueAt } from '#platform/wire/json-fields.ts';
 import { printable } from '#platform/wire/printable-text.ts';
-import { fieldManager } from '#staticexport/names.ts';
 import type { SourcePath } from './application.ts';
 import { lastAppliedOf, ownersOf } from './fields.ts';
 

@@ -2,6 +2,7 @@
 // of the release. Refuses: taking a key from its manager. Invariant: a key that another manager owns with another value
 // is never written, because kustomize-controller would take it back at its next interval.
 
+import { fieldManager } from '#operator/staticexport/names.ts';
 import {
   type JsonRecord,
   numberAt,
@@ -11,7 +12,6 @@ import {
   valueAt,
 } from '#platform/wire/json-fields.ts';
 import { printable } from '#platform/wire/printable-text.ts';
-import { fieldManager } from '#staticexport/names.ts';
 import { conditionOf, ownersOf } from './fields.ts';
 import { groupOf, heldVersionOf, planKeys, wantedKeysOf } from './static-export-keys.ts';
 import type { ObjectFindings, ObjectPlan, Rollout, WantedKeys } from './target-plan.ts';

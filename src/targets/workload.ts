@@ -1,9 +1,9 @@
 // The `Workload` target, pure: annotations of a pod template, so that pods restart with a new version, and the rollout
 // that follows. Refuses: a paused Deployment, and an annotation that another manager applies.
 
+import { annotations, fieldManager } from '#operator/staticexport/names.ts';
 import type { ForeignKind } from '#platform/wire/cluster.ts';
 import { type JsonRecord, numberAt, textAt, valueAt } from '#platform/wire/json-fields.ts';
-import { annotations, fieldManager } from '#staticexport/names.ts';
 import { conditionOf, ownersOf, shownInStatus } from './fields.ts';
 import { planOfChanges, wantedKeysOf } from './static-export-keys.ts';
 import type { ObjectFindings, ObjectPlan, Rollout, WantedKeys } from './target-plan.ts';

@@ -4,10 +4,10 @@
 import { createCluster } from '#kube/cluster.ts';
 import { staticExports } from '#kube/transport/resource-path.ts';
 import type { Transport } from '#kube/transport/transport.ts';
+import { annotations, defaultHookSecretKey } from '#operator/staticexport/names.ts';
+import { parseStaticExport } from '#operator/staticexport/parse.ts';
 import type { ObjectKey } from '#platform/wire/cluster.ts';
 import { ClusterError } from '#platform/wire/cluster-error.ts';
-import { annotations, defaultHookSecretKey } from '#staticexport/names.ts';
-import { parseStaticExport } from '#staticexport/parse.ts';
 import { type HookSecret, readHookSecret } from './verification.ts';
 
 /** The manager of the annotation. */

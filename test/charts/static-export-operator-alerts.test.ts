@@ -17,8 +17,8 @@ import {
   reconcilingReasons,
   stalledReasons,
   targetReasons,
-} from '#staticexport/reasons.ts';
-import { targetTypes } from '#staticexport/target-schema.ts';
+} from '#operator/staticexport/reasons.ts';
+import { targetTypes } from '#operator/staticexport/target-schema.ts';
 import { chart, pick, render } from './operator-chart.ts';
 import { disabledNames } from './rendered-chart.ts';
 

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { parse } from 'yaml';
 import { mirrorFlags } from '#operator/mirror-flags.ts';
-import { mirrorReasons } from '#staticexport/reasons.ts';
+import { mirrorReasons } from '#operator/staticexport/reasons.ts';
 import { argsOf, chart, full, pick, render } from './operator-chart.ts';
 import type { RenderedObject } from './rendered-chart.ts';
 

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { parse } from 'yaml';
-import { parseStaticExport } from '#staticexport/parse.ts';
+import { parseStaticExport } from '#operator/staticexport/parse.ts';
 import { chart } from './operator-chart.ts';
 import { notesOf, refusalOf, renderChart } from './rendered-chart.ts';
 

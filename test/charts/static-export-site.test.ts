@@ -5,7 +5,7 @@ import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
 import { parse } from 'yaml';
 import { z } from 'zod';
-import { specSchema } from '#staticexport/schema.ts';
+import { specSchema } from '#operator/staticexport/schema.ts';
 import { renderChart, runHelm } from './rendered-chart.ts';
 import { chart, fixture, fixtureNames, full, one, render, workload } from './site-chart.ts';
 

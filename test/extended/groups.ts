@@ -118,7 +118,7 @@ export const groups = {
       ...[
         'src/reconcile',
         'src/services',
-        'src/staticexport',
+        'src/operator/staticexport',
         'src/targets',
         'charts/static-export-operator',
         'crds',

@@ -2,9 +2,9 @@
 // Retry-After is kept. Judged by the calls that the vendor received and the objects that the cluster stored.
 
 import assert from 'node:assert/strict';
+import { annotations } from '#operator/staticexport/names.ts';
+import { parseStatus } from '#operator/staticexport/parse.ts';
 import { readInstant } from '#platform/wire/instant.ts';
-import { annotations } from '#staticexport/names.ts';
-import { parseStatus } from '#staticexport/parse.ts';
 import type { Call } from './fake-vendor.ts';
 import { keySecret, requestTimeoutMs, type Simulation, type Step } from './simulation.ts';
 

@@ -2,6 +2,7 @@
 // Patch with `test`. Keeps every write for oracles. Lists are replaced whole, and only plain maps have owners below them.
 
 import { isDeepStrictEqual } from 'node:util';
+import { annotations as names } from '#operator/staticexport/names.ts';
 import type {
   FieldsEdit,
   ForeignKind,
@@ -13,7 +14,6 @@ import type {
 } from '#platform/wire/cluster.ts';
 import { ClusterError } from '#platform/wire/cluster-error.ts';
 import { isRecord } from '#platform/wire/json-text.ts';
-import { annotations as names } from '#staticexport/names.ts';
 
 type Fields = Record<string, unknown>;
 

@@ -5,9 +5,9 @@
 import { hash } from 'node:crypto';
 import { type ExportApi, ExportApiError, type ExportApiErrorCode } from '#export-api/answers.ts';
 import type { Bundles, ExportApiSource, Inspection } from '#loop/ports.ts';
+import type { StartRecord } from '#operator/staticexport/status-schema.ts';
 import { Link } from '#platform/wire/link.ts';
 import { PublishableError } from '#platform/wire/publishable-error.ts';
-import type { StartRecord } from '#staticexport/status-schema.ts';
 import type { VirtualClock } from '../support/virtual-clock.ts';
 
 export const signature = 'c2lnbmF0dXJl';

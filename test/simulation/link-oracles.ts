@@ -3,9 +3,9 @@
 
 import assert from 'node:assert/strict';
 import { parsePublishedBundle } from '#bundle/published-bundle.ts';
+import { parseDurationMs } from '#operator/staticexport/duration.ts';
+import { parseStaticExport, parseStatus } from '#operator/staticexport/parse.ts';
 import type { StaticExportObject } from '#platform/wire/cluster.ts';
-import { parseDurationMs } from '#staticexport/duration.ts';
-import { parseStaticExport, parseStatus } from '#staticexport/parse.ts';
 import { requestTimeoutMs, type Simulation, type Step } from './simulation.ts';
 
 /** A vendor that issues the same link until it expires permits only a quick replacement, not one in time. */

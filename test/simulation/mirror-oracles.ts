@@ -3,9 +3,9 @@
 
 import assert from 'node:assert/strict';
 import { type PublishedBundle, parsePublishedBundle } from '#bundle/published-bundle.ts';
+import { parseStaticExport, parseStatus } from '#operator/staticexport/parse.ts';
 import type { StaticExportObject } from '#platform/wire/cluster.ts';
 import { readInstant } from '#platform/wire/instant.ts';
-import { parseStaticExport, parseStatus } from '#staticexport/parse.ts';
 import type { Simulation, Step } from './simulation.ts';
 
 /** A look comes once a day, up to a tenth earlier. */

@@ -3,10 +3,10 @@
 
 import assert from 'node:assert/strict';
 import { parse } from 'yaml';
+import { parseStatus } from '#operator/staticexport/parse.ts';
+import type { TargetStatus } from '#operator/staticexport/status-schema.ts';
 import type { StaticExportObject } from '#platform/wire/cluster.ts';
 import { isRecord } from '#platform/wire/json-text.ts';
-import { parseStatus } from '#staticexport/parse.ts';
-import type { TargetStatus } from '#staticexport/status-schema.ts';
 import type { ObjectWrite } from './fake-objects.ts';
 import { isOwnPath, keyIn, type ObjectTarget, objectTargetName, versionIn } from './object-target.ts';
 import type { Simulation, Step } from './simulation.ts';

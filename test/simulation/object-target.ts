@@ -1,9 +1,9 @@
 // Another owner's object that a resource writes its version into: the spec that names it, the owner that applies its
 // manifest again, and the controller that rolls the values out on virtual time. Uses no randomness; troubles say when.
 
+import { annotations } from '#operator/staticexport/names.ts';
 import type { Clock } from '#platform/runtime/clock.ts';
 import type { ForeignKind, ForeignObject } from '#platform/wire/cluster.ts';
-import { annotations } from '#staticexport/names.ts';
 import type { KeyName } from '#targets/target-plan.ts';
 import type { FakeObjects } from './fake-objects.ts';
 import { rolloutStatus, type Stage } from './object-rollout.ts';

@@ -4,9 +4,9 @@
 import assert from 'node:assert/strict';
 import { isDeepStrictEqual } from 'node:util';
 import { type PublishedBundle, parsePublishedBundle } from '#bundle/published-bundle.ts';
+import { annotations } from '#operator/staticexport/names.ts';
+import { parseStaticExport, parseStatus } from '#operator/staticexport/parse.ts';
 import type { ConfigMapObject, StaticExportObject } from '#platform/wire/cluster.ts';
-import { annotations } from '#staticexport/names.ts';
-import { parseStaticExport, parseStatus } from '#staticexport/parse.ts';
 import { outputName, resource, type Simulation, type Step } from './simulation.ts';
 
 const outputId = `${resource.namespace}/${outputName}`;

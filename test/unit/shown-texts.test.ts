@@ -8,6 +8,7 @@ import { formatPublishedBundle, parseServedBundle } from '#bundle/published-bund
 import { refusal } from '#bundle/refusal.ts';
 import { readJobId, readJobReport } from '#export-api/job-answers.ts';
 import { refused } from '#loop/publish/target-records.ts';
+import { parseStaticExport } from '#operator/staticexport/parse.ts';
 import { systemClock } from '#platform/runtime/clock.ts';
 import { adminApp } from '#platform/runtime/http/admin-port.ts';
 import { listenHttp } from '#platform/runtime/http/http-listener.ts';
@@ -18,7 +19,6 @@ import { classify } from '#reconcile/classify.ts';
 import { recordFailure, refreshFailed } from '#reconcile/settle/failed-call.ts';
 import { claimConditions } from '#reconcile/status/conditions.ts';
 import { statusOfUnreadable } from '#reconcile/status/status.ts';
-import { parseStaticExport } from '#staticexport/parse.ts';
 import * as fc from '../support/properties.ts';
 import { calm } from './reconcile/cases/observations.ts';
 

@@ -31,7 +31,7 @@ const documents = [
   'SECURITY.md',
   'crds/README.md',
   'crds/staticexports.staticexport.dev.yaml',
-  'src/staticexport/reasons.ts',
+  'src/operator/staticexport/reasons.ts',
   'src/reconcile/status/reason-details.ts',
   'src/reconcile/status/failure-words.ts',
   'src/reconcile/status/ready-words.ts',

@@ -12,10 +12,10 @@ import {
 } from '#kube/transport/connection.ts';
 import { staticExports } from '#kube/transport/resource-path.ts';
 import { createTransport, type Transport } from '#kube/transport/transport.ts';
+import { fieldManager, resourceKind } from '#operator/staticexport/names.ts';
 import type { StaticExportObject } from '#platform/wire/cluster.ts';
 import { ClusterError } from '#platform/wire/cluster-error.ts';
 import { printableValue } from '#platform/wire/printable-text.ts';
-import { fieldManager, resourceKind } from '#staticexport/names.ts';
 import { CliError } from '../cli-error.ts';
 import type { CliContext } from '../context.ts';
 

@@ -2,10 +2,10 @@
 // that was read is the object that is changed. Where Flux or Argo CD manages the object, a change of the spec is printed
 // for git, and nothing is written.
 
+import { resourceKind } from '#operator/staticexport/names.ts';
+import { parseStaticExport } from '#operator/staticexport/parse.ts';
+import type { Failure } from '#operator/staticexport/status-schema.ts';
 import type { StaticExportObject } from '#platform/wire/cluster.ts';
-import { resourceKind } from '#staticexport/names.ts';
-import { parseStaticExport } from '#staticexport/parse.ts';
-import type { Failure } from '#staticexport/status-schema.ts';
 import { CliError } from '../cli-error.ts';
 import type { CliContext, CommandResult } from '../context.ts';
 import { type ClusterClient, type ClusterFlags, withCluster } from './client.ts';

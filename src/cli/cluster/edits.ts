@@ -2,11 +2,11 @@
 // a version that the history does not have, a candidate that is not there, a change that changes nothing. Owns how a risky
 // change is asked for, and who else manages the object: a change of the spec belongs into git then.
 
+import { annotations, apiVersion, resourceKind } from '#operator/staticexport/names.ts';
+import { parseStaticExport } from '#operator/staticexport/parse.ts';
+import type { Candidate } from '#operator/staticexport/status-schema.ts';
 import type { StaticExportObject } from '#platform/wire/cluster.ts';
 import { isRecord } from '#platform/wire/json-text.ts';
-import { annotations, apiVersion, resourceKind } from '#staticexport/names.ts';
-import { parseStaticExport } from '#staticexport/parse.ts';
-import type { Candidate } from '#staticexport/status-schema.ts';
 import { CliError } from '../cli-error.ts';
 import { counted } from '../output/amounts.ts';
 import { stepOf } from './next-steps.ts';

@@ -2,8 +2,8 @@
 // other objects, because an operator manages thousands.
 
 import { pods } from '#kube/transport/resource-path.ts';
+import { parseStaticExport } from '#operator/staticexport/parse.ts';
 import type { StaticExportObject } from '#platform/wire/cluster.ts';
-import { parseStaticExport } from '#staticexport/parse.ts';
 import { CliError } from '../cli-error.ts';
 import type { CliContext, CommandResult } from '../context.ts';
 import { type ClusterClient, type ClusterFlags, withCluster } from './client.ts';

@@ -5,10 +5,10 @@
 import { readMeta } from '#kube/objects/stored-object.ts';
 import type { Resource } from '#kube/transport/resource-path.ts';
 import { callUnlessAbsent } from '#kube/transport/transport.ts';
+import { group } from '#operator/staticexport/names.ts';
 import type { ObjectKey, ObjectMeta } from '#platform/wire/cluster.ts';
 import { type JsonRecord, recordAt } from '#platform/wire/json-fields.ts';
 import { isRecord } from '#platform/wire/json-text.ts';
-import { group } from '#staticexport/names.ts';
 import type { ClusterClient } from './client.ts';
 
 export interface FoundMetadata {

@@ -3,9 +3,8 @@
 
 import { foreignResources } from '#kube/foreign-objects.ts';
 import { configMaps, type Resource, secrets } from '#kube/transport/resource-path.ts';
-import type { ObjectKey, StaticExportObject } from '#platform/wire/cluster.ts';
-import { parseStaticExport } from '#staticexport/parse.ts';
-import type { Status, TargetStatus } from '#staticexport/status-schema.ts';
+import { parseStaticExport } from '#operator/staticexport/parse.ts';
+import type { Status, TargetStatus } from '#operator/staticexport/status-schema.ts';
 import {
   applyDefaults,
   isObjectTarget,
@@ -14,7 +13,8 @@ import {
   type WantedGitTarget,
   type WantedObjectTarget,
   type WantedTarget,
-} from '#staticexport/wanted.ts';
+} from '#operator/staticexport/wanted.ts';
+import type { ObjectKey, StaticExportObject } from '#platform/wire/cluster.ts';
 import type { ClusterClient } from './client.ts';
 import { type FoundMetadata, readMetadata } from './object-metadata.ts';
 import { attempt, createReadLimit, isReadable, type Reading, type ReadLimit } from './reading.ts';

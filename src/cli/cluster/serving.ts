@@ -1,7 +1,7 @@
 // Whether a pod serves what is published: in step, behind, ended, or unknown and why. Pure. Refuses: calling a pod behind whose
 // status could not be read.
 
-import type { Status } from '#staticexport/status-schema.ts';
+import type { Status } from '#operator/staticexport/status-schema.ts';
 import { isReadable, type Reading } from './reading.ts';
 import type { ServerStatus } from './servers.ts';
 import { hasEnded, type Pod } from './workloads.ts';

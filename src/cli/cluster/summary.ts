@@ -1,11 +1,11 @@
 // A StaticExport in the terms that commands show: what `kubectl get` shows, what a pipeline branches on, and what a condition
 // means to a person: fine, waiting for a person, or retried. Pure. The client has made its text printable.
 
+import { group, singular } from '#operator/staticexport/names.ts';
+import { parseStaticExport } from '#operator/staticexport/parse.ts';
+import { exportedReasons, stalledReasons } from '#operator/staticexport/reasons.ts';
+import type { Condition, Status } from '#operator/staticexport/status-schema.ts';
 import type { StaticExportObject } from '#platform/wire/cluster.ts';
-import { group, singular } from '#staticexport/names.ts';
-import { parseStaticExport } from '#staticexport/parse.ts';
-import { exportedReasons, stalledReasons } from '#staticexport/reasons.ts';
-import type { Condition, Status } from '#staticexport/status-schema.ts';
 import type { Paint } from '../output/paint.ts';
 
 export interface ExportSummary {

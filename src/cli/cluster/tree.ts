@@ -1,10 +1,10 @@
 // `tree`: one StaticExport with the objects around it, as a document and as a drawing. What is not readable is a line that
 // says so; nothing but the StaticExport itself is needed. Refuses: the data of Secrets.
 
+import type { Condition } from '#operator/staticexport/status-schema.ts';
+import { targetKindOf } from '#operator/staticexport/wanted.ts';
 import type { ObjectKey } from '#platform/wire/cluster.ts';
 import { printable } from '#platform/wire/printable-text.ts';
-import type { Condition } from '#staticexport/status-schema.ts';
-import { targetKindOf } from '#staticexport/wanted.ts';
 import type { CliContext, CommandResult } from '../context.ts';
 import type { TreeNode } from '../output/layout.ts';
 import { marked, type Paint, type TextSpan, textOfSpan } from '../output/paint.ts';

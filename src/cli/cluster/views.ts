@@ -1,7 +1,7 @@
 // `get`, `status` and `history`: what the cluster says of StaticExports. Refuses: an answer that is not printable, and a
 // Secret.
 
-import type { Condition } from '#staticexport/status-schema.ts';
+import type { Condition } from '#operator/staticexport/status-schema.ts';
 import { CliError } from '../cli-error.ts';
 import { programName } from '../command.ts';
 import type { CliContext, CommandResult } from '../context.ts';

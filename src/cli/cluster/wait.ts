@@ -2,10 +2,10 @@
 // export or link left. Invariant: it ends with `--timeout` at the latest, whatever the Kubernetes API server answers
 // meanwhile.
 
+import { parseStaticExport } from '#operator/staticexport/parse.ts';
+import { blockingReasons, type ExportedReason, readHoldReason } from '#operator/staticexport/reasons.ts';
+import type { Condition, Failure, Status } from '#operator/staticexport/status-schema.ts';
 import type { StaticExportObject } from '#platform/wire/cluster.ts';
-import { parseStaticExport } from '#staticexport/parse.ts';
-import { blockingReasons, type ExportedReason, readHoldReason } from '#staticexport/reasons.ts';
-import type { Condition, Failure, Status } from '#staticexport/status-schema.ts';
 import { CliError, failureOf } from '../cli-error.ts';
 import type { CliContext } from '../context.ts';
 import { keyReasons, needsPerson, outcomeOf, type RunOutcome, runOutcome } from '../run-outcome.ts';

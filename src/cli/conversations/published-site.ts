@@ -4,11 +4,11 @@
 import { parseServedBundle } from '#bundle/published-bundle.ts';
 import { readSecret } from '#kube/objects/stored-object.ts';
 import { secrets } from '#kube/transport/resource-path.ts';
+import { outputKeys } from '#operator/staticexport/names.ts';
+import { parseStaticExport } from '#operator/staticexport/parse.ts';
+import { applyDefaults } from '#operator/staticexport/wanted.ts';
 import type { Link } from '#platform/wire/link.ts';
 import { printable } from '#platform/wire/printable-text.ts';
-import { outputKeys } from '#staticexport/names.ts';
-import { parseStaticExport } from '#staticexport/parse.ts';
-import { applyDefaults } from '#staticexport/wanted.ts';
 import { CliError } from '../cli-error.ts';
 import { type ClusterFlags, withCluster } from '../cluster/client.ts';
 import type { CliContext } from '../context.ts';

@@ -1,7 +1,7 @@
 // Checks of the Kubernetes API server and the custom resource's definition. Pure functions of facts. Refuses:
 // reading anything itself, so that every result can be shown in a table of facts.
 
-import { apiVersionName } from '#staticexport/names.ts';
+import { apiVersionName } from '#operator/staticexport/names.ts';
 import { isReadable } from '../cluster/reading.ts';
 import { type Check, failedCheck, passed, type Remedy, skipped, warned } from './check.ts';
 import type { ClusterFacts } from './cluster-state.ts';

@@ -2,9 +2,9 @@
 // has no version of its own; its fields say whether it is older or newer. Pure.
 
 import * as z from 'zod';
+import { specSchema } from '#operator/staticexport/schema.ts';
+import { statusSchema } from '#operator/staticexport/status-schema.ts';
 import { isRecord } from '#platform/wire/json-text.ts';
-import { specSchema } from '#staticexport/schema.ts';
-import { statusSchema } from '#staticexport/status-schema.ts';
 
 export interface FieldDifference {
   /** Known to this program and not to the CRD: the Kubernetes API server drops them. */

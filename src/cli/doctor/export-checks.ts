@@ -1,12 +1,12 @@
 // Checks of one StaticExport and what is around it. Pure. The operator's own verdict (a condition) decides where a user may
 // not read the object itself, and where only the operator can know, such as whether the export API takes the key.
 
+import { annotations } from '#operator/staticexport/names.ts';
+import { targetReasons } from '#operator/staticexport/reasons.ts';
+import type { Condition, TargetStatus } from '#operator/staticexport/status-schema.ts';
+import { targetKindOf } from '#operator/staticexport/wanted.ts';
 import { readInstant } from '#platform/wire/instant.ts';
 import { printable } from '#platform/wire/printable-text.ts';
-import { annotations } from '#staticexport/names.ts';
-import { targetReasons } from '#staticexport/reasons.ts';
-import type { Condition, TargetStatus } from '#staticexport/status-schema.ts';
-import { targetKindOf } from '#staticexport/wanted.ts';
 import { isReadable } from '../cluster/reading.ts';
 import type { FoundGitTarget, Surroundings, TargetReading } from '../cluster/related-objects.ts';
 import type { Server } from '../cluster/servers.ts';

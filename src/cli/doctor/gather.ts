@@ -3,13 +3,13 @@
 
 import { definitions, identityReviews, serverVersion, staticExports } from '#kube/transport/resource-path.ts';
 import { callUnlessAbsent } from '#kube/transport/transport.ts';
+import { apiVersionName } from '#operator/staticexport/names.ts';
+import { parseStaticExport } from '#operator/staticexport/parse.ts';
 import type { Clock } from '#platform/runtime/clock.ts';
 import type { StaticExportObject } from '#platform/wire/cluster.ts';
 import { recordAt, textAt } from '#platform/wire/json-fields.ts';
 import { isRecord } from '#platform/wire/json-text.ts';
 import { printable } from '#platform/wire/printable-text.ts';
-import { apiVersionName } from '#staticexport/names.ts';
-import { parseStaticExport } from '#staticexport/parse.ts';
 import type { ClusterClient } from '../cluster/client.ts';
 import { findOperators, readLease, readLeaseKey } from '../cluster/operators.ts';
 import { attempt, createReadLimit, isReadable, knownValue, type Reading } from '../cluster/reading.ts';

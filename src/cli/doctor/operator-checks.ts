@@ -1,9 +1,9 @@
 // Checks of the operators: their replicas, their leases, and whether two manage the same StaticExports. Pure. Owns when a
 // lease counts as stale, and which StaticExports an operator manages by its flags.
 
+import { labels } from '#operator/staticexport/names.ts';
 import type { StaticExportObject } from '#platform/wire/cluster.ts';
 import { printable } from '#platform/wire/printable-text.ts';
-import { labels } from '#staticexport/names.ts';
 import type { Operator } from '../cluster/operators.ts';
 import { isReadable, knownValue } from '../cluster/reading.ts';
 import { type Check, failedCheck, passed, type Remedy, skipped, warned } from './check.ts';

@@ -2,9 +2,9 @@
 // Pure. Refuses: reading a message; classes, codes and the HTTP status decide.
 
 import { ExportApiError } from '#export-api/answers.ts';
+import type { HoldReason } from '#operator/staticexport/reasons.ts';
 import { printable } from '#platform/wire/printable-text.ts';
 import { PublishableError } from '#platform/wire/publishable-error.ts';
-import type { HoldReason } from '#staticexport/reasons.ts';
 import { CliError, failureOf, type Reached } from '../cli-error.ts';
 import { counted } from '../output/amounts.ts';
 import type { CompleteExport } from './export-job.ts';

@@ -8,6 +8,7 @@ import { mkdir, readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import * as z from 'zod/mini';
+import { apiVersion, resourceKind } from '#operator/staticexport/names.ts';
 import type { Random } from '#platform/runtime/random.ts';
 import type {
   AppliedObject,
@@ -21,7 +22,6 @@ import type {
 } from '#platform/wire/cluster.ts';
 import { ClusterError } from '#platform/wire/cluster-error.ts';
 import { readJson } from '#platform/wire/json-text.ts';
-import { apiVersion, resourceKind } from '#staticexport/names.ts';
 import { CliError } from '../cli-error.ts';
 import { writeWhole } from '../output/destination.ts';
 

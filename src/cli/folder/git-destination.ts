@@ -3,8 +3,8 @@
 // that a run notices what was changed there since the last one.
 
 import type { GitFinding, GitTargets } from '#loop/ports.ts';
-import type { TargetReason } from '#staticexport/reasons.ts';
-import type { Status } from '#staticexport/status-schema.ts';
+import type { TargetReason } from '#operator/staticexport/reasons.ts';
+import type { Status } from '#operator/staticexport/status-schema.ts';
 import { CliError } from '../cli-error.ts';
 import type { RunDestination } from './publisher.ts';
 

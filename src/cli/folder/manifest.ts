@@ -3,12 +3,12 @@
 // cluster.
 // Invariant: no message repeats a value of a Secret.
 
+import { apiVersion, resourceKind } from '#operator/staticexport/names.ts';
+import { parseStaticExport } from '#operator/staticexport/parse.ts';
+import { specSchema } from '#operator/staticexport/schema.ts';
+import type { SpecTarget } from '#operator/staticexport/target-schema.ts';
 import type { ObjectKey } from '#platform/wire/cluster.ts';
 import { isRecord } from '#platform/wire/json-text.ts';
-import { apiVersion, resourceKind } from '#staticexport/names.ts';
-import { parseStaticExport } from '#staticexport/parse.ts';
-import { specSchema } from '#staticexport/schema.ts';
-import type { SpecTarget } from '#staticexport/target-schema.ts';
 import { CliError } from '../cli-error.ts';
 import { PlainYamlError, readPlainYaml } from '../plain-yaml.ts';
 import { describeUnknownField, fieldsBeyond, fieldsBeyondSchema } from './unknown-fields.ts';

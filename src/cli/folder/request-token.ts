@@ -1,9 +1,9 @@
 // The token of `run --request`. A run that was killed leaves one that no job has completed; the next run keeps it, and so
 // continues its job. Refuses: a new token before that, because each is one more export.
 
+import { annotations } from '#operator/staticexport/names.ts';
+import { parseStatus } from '#operator/staticexport/parse.ts';
 import type { StaticExportObject } from '#platform/wire/cluster.ts';
-import { annotations } from '#staticexport/names.ts';
-import { parseStatus } from '#staticexport/parse.ts';
 
 /** @param stored as the last run left it. @param now epoch ms */
 export function requestToken(stored: StaticExportObject | undefined, now: number): string {

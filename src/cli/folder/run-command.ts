@@ -5,6 +5,7 @@
 import { join } from 'node:path';
 import { createMemory } from '#loop/memory.ts';
 import { noNotices } from '#loop/ports.ts';
+import { annotations } from '#operator/staticexport/names.ts';
 import { requireProxySettings } from '#platform/http/proxy-settings.ts';
 import { readBounded } from '#platform/runtime/bounded-file.ts';
 import type { EventNote } from '#platform/wire/cluster.ts';
@@ -14,7 +15,6 @@ import { withoutRetry } from '#reconcile/status/failure-words.ts';
 import { openExternalServices } from '#services/external-services.ts';
 import { createGitPusher, gitSettings } from '#services/git-pusher.ts';
 import { createGitTargets } from '#services/git-targets.ts';
-import { annotations } from '#staticexport/names.ts';
 import { CliError, failureOf } from '../cli-error.ts';
 import type { CliContext, CommandResult } from '../context.ts';
 import { openStateFolder, type StateFolder } from '../export/export-state.ts';

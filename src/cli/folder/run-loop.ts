@@ -6,11 +6,11 @@ import { type PublishedBundle, parsePublishedBundle } from '#bundle/published-bu
 import type { ReconcileContext } from '#loop/context.ts';
 import { reconcile } from '#loop/reconcile.ts';
 import { ReconcileRefused } from '#loop/refused-reconcile.ts';
+import { defaultOutputName, outputKeys } from '#operator/staticexport/names.ts';
+import { parseStaticExport } from '#operator/staticexport/parse.ts';
+import type { Status } from '#operator/staticexport/status-schema.ts';
 import type { ObjectKey } from '#platform/wire/cluster.ts';
 import { ClusterError } from '#platform/wire/cluster-error.ts';
-import { defaultOutputName, outputKeys } from '#staticexport/names.ts';
-import { parseStaticExport } from '#staticexport/parse.ts';
-import type { Status } from '#staticexport/status-schema.ts';
 import type { CliContext } from '../context.ts';
 import { createFirstAnswer } from '../export/first-answer.ts';
 import { type RunOutcome, runOutcome } from '../run-outcome.ts';

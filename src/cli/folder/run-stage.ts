@@ -1,8 +1,8 @@
 // What a run is doing now, from its status alone: the phase that progress names, and how far it is. Pure. A run that waits
 // for its next schedule says so once; a line every 30 s for hours would hide the others.
 
-import type { TargetReason } from '#staticexport/reasons.ts';
-import type { Status } from '#staticexport/status-schema.ts';
+import type { TargetReason } from '#operator/staticexport/reasons.ts';
+import type { Status } from '#operator/staticexport/status-schema.ts';
 import { counted } from '../output/amounts.ts';
 
 export interface RunStage {

@@ -1,7 +1,7 @@
 // The reconcile's messages in the words of `run`: the operator speaks of Secrets, charts and flags of its own, and here
 // the key is in a file, and the flags are this command's. Pure. Refuses: any other text, which stays as it is.
 
-import { reconcilingReasons, stalledReasons, targetReasons } from '#staticexport/reasons.ts';
+import { reconcilingReasons, stalledReasons, targetReasons } from '#operator/staticexport/reasons.ts';
 
 /** Where the user gave the API key. */
 export interface KeySource {

@@ -4,7 +4,7 @@
 
 import * as z from 'zod';
 import { reportFields } from '#conversations/gaps/report-schema.ts';
-import { conditionSchema, versionSchema } from '#staticexport/status-schema.ts';
+import { conditionSchema, versionSchema } from '#operator/staticexport/status-schema.ts';
 import { archive, countSchema, digest, instantSchema, pages, pathSchema } from './common-schemas.ts';
 import { conversationFields } from './conversation-schemas.ts';
 import { outputApiVersion } from './format.ts';

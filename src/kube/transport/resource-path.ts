@@ -1,7 +1,7 @@
 // Names in the API server: resource, object, verb, and the URL path made of them. Every segment is encoded here and
 // nowhere else. Messages of errors use the same names.
 
-import { apiVersionName, group, plural, resourceKind } from '#staticexport/names.ts';
+import { apiVersionName, group, plural, resourceKind } from '#operator/staticexport/names.ts';
 
 export interface Resource {
   /** Empty for the core group. */

@@ -2,9 +2,9 @@
 // owner declares and does not ignore are never written, because the owner would revert them at its next sync.
 
 import type { PublishedBundle } from '#bundle/published-bundle.ts';
+import { fieldManager } from '#operator/staticexport/names.ts';
+import type { WantedApplicationTarget } from '#operator/staticexport/wanted.ts';
 import type { ForeignObject } from '#platform/wire/cluster.ts';
-import { fieldManager } from '#staticexport/names.ts';
-import type { WantedApplicationTarget } from '#staticexport/wanted.ts';
 import {
   applicationRollout,
   applicationVersion,

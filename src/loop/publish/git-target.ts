@@ -4,11 +4,11 @@
 
 import { isDeepStrictEqual } from 'node:util';
 import type { PublishedBundle } from '#bundle/published-bundle.ts';
+import type { TargetStatus, WrittenPlace } from '#operator/staticexport/status-schema.ts';
+import type { WantedGitTarget } from '#operator/staticexport/wanted.ts';
 import type { ObjectMeta } from '#platform/wire/cluster.ts';
 import { formatInstant } from '#platform/wire/instant.ts';
 import { printable } from '#platform/wire/printable-text.ts';
-import type { TargetStatus, WrittenPlace } from '#staticexport/status-schema.ts';
-import type { WantedGitTarget } from '#staticexport/wanted.ts';
 import type { KeyChange, KeyName, WantedKeys } from '#targets/target-plan.ts';
 import type { GitFinding, GitTargets } from '../ports.ts';
 import { wantedKeys } from './object-targets.ts';

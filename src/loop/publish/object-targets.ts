@@ -2,7 +2,11 @@
 // never forced, and never applied to an object other than the one that was read.
 
 import type { PublishedBundle } from '#bundle/published-bundle.ts';
-import type { WantedHelmReleaseTarget, WantedTarget, WantedWorkloadTarget } from '#staticexport/wanted.ts';
+import type {
+  WantedHelmReleaseTarget,
+  WantedTarget,
+  WantedWorkloadTarget,
+} from '#operator/staticexport/wanted.ts';
 import { helmReleaseFields, ownedBy, readHelmRelease } from '#targets/helm-release.ts';
 import type { WantedKeys } from '#targets/target-plan.ts';
 import { readWorkload, workloadFields } from '#targets/workload.ts';

@@ -3,12 +3,18 @@
 // change, and never over another owner's object.
 
 import { formatPublishedBundle, type PublishedBundle } from '#bundle/published-bundle.ts';
+import {
+  apiVersion,
+  fluxWatchLabel,
+  outputKeys,
+  outputLabels,
+  resourceKind,
+} from '#operator/staticexport/names.ts';
+import type { Wanted } from '#operator/staticexport/wanted.ts';
 import type { AppliedObject, ObjectMeta, StaticExportObject } from '#platform/wire/cluster.ts';
 import { ClusterError } from '#platform/wire/cluster-error.ts';
 import { clusterPolicies } from '#reconcile/failure-policy.ts';
 import type { OutputState } from '#reconcile/observation.ts';
-import { apiVersion, fluxWatchLabel, outputKeys, outputLabels, resourceKind } from '#staticexport/names.ts';
-import type { Wanted } from '#staticexport/wanted.ts';
 import type { ClusterContext } from '../context.ts';
 import type { Handles } from '../gather.ts';
 import { resourceId } from '../memory.ts';

@@ -3,12 +3,12 @@
 // target is not written again.
 
 import type { PublishedBundle } from '#bundle/published-bundle.ts';
+import { annotations } from '#operator/staticexport/names.ts';
+import type { TargetStatus } from '#operator/staticexport/status-schema.ts';
+import type { WantedObjectTarget, WantedTarget } from '#operator/staticexport/wanted.ts';
 import type { ObjectMeta } from '#platform/wire/cluster.ts';
 import { ClusterError } from '#platform/wire/cluster-error.ts';
 import { formatInstant, readInstant } from '#platform/wire/instant.ts';
-import { annotations } from '#staticexport/names.ts';
-import type { TargetStatus } from '#staticexport/status-schema.ts';
-import type { WantedObjectTarget, WantedTarget } from '#staticexport/wanted.ts';
 import type { KeyChange, ObjectPlan } from '#targets/target-plan.ts';
 import type { TargetContext } from '../context.ts';
 import { findApplicationTarget } from './application-target.ts';

@@ -4,12 +4,12 @@
 // written again.
 
 import type { PublishedBundle } from '#bundle/published-bundle.ts';
+import type { TargetReason } from '#operator/staticexport/reasons.ts';
+import type { TargetStatus } from '#operator/staticexport/status-schema.ts';
+import type { WantedTarget } from '#operator/staticexport/wanted.ts';
 import type { ObjectMeta } from '#platform/wire/cluster.ts';
 import { ClusterError } from '#platform/wire/cluster-error.ts';
 import { readInstant } from '#platform/wire/instant.ts';
-import type { TargetReason } from '#staticexport/reasons.ts';
-import type { TargetStatus } from '#staticexport/status-schema.ts';
-import type { WantedTarget } from '#staticexport/wanted.ts';
 import type { TargetContext } from '../context.ts';
 import { dropPlans, resourceId } from '../memory.ts';
 import { findGitTarget } from './git-target.ts';

@@ -2,8 +2,8 @@
 // Invariant: text that would not encode to the same bytes is never edited.
 
 import type { PublishedBundle } from '#bundle/published-bundle.ts';
+import type { WantedValuesTarget } from '#operator/staticexport/wanted.ts';
 import type { ConfigMapObject, SecretObject } from '#platform/wire/cluster.ts';
-import type { WantedValuesTarget } from '#staticexport/wanted.ts';
 import { givenKeys } from '#targets/target-plan.ts';
 import type { TargetContext } from '../context.ts';
 import { entryOf } from '../gather.ts';

@@ -2,8 +2,8 @@
 // for an operator without --instance those without the label. Owns the selector and its reading.
 // Invariant: no resource belongs to two operators, and a resource that moved to another operator is gone here.
 
+import { labels } from '#operator/staticexport/names.ts';
 import type { Cluster } from '#platform/wire/cluster.ts';
-import { labels } from '#staticexport/names.ts';
 
 /** As the API server reads it (`labelSelector`). */
 export function selectorOf(instance: string | undefined): string {

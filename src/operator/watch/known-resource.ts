@@ -3,11 +3,11 @@
 // kept as their digest and recurring texts once. Pure but for those texts.
 
 import { createHash } from 'node:crypto';
+import { targetReasons } from '#operator/staticexport/reasons.ts';
+import { targetTypes } from '#operator/staticexport/target-schema.ts';
 import type { ObjectMeta, StaticExportObject } from '#platform/wire/cluster.ts';
 import { type JsonRecord, numberAt, recordAt, textAt } from '#platform/wire/json-fields.ts';
 import { isRecord } from '#platform/wire/json-text.ts';
-import { targetReasons } from '#staticexport/reasons.ts';
-import { targetTypes } from '#staticexport/target-schema.ts';
 import { apiHostOf } from '../queue/api-host.ts';
 
 export interface StatusSummary {

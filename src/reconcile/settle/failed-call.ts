@@ -1,9 +1,9 @@
 // Updates the remembered status after a refused or lost call, rule by rule, with the resulting wait. A failure only
 // adds a wait, ends a job, or blocks a key. It never changes the published version.
 
+import type { Failure, StartRecord, Status } from '#operator/staticexport/status-schema.ts';
 import { formatInstant } from '#platform/wire/instant.ts';
 import { printable } from '#platform/wire/printable-text.ts';
-import type { Failure, StartRecord, Status } from '#staticexport/status-schema.ts';
 import { nextExportFailure, resendTime } from '../adopt.ts';
 import { linkWaitMs, longestRetryAfterMs, type Operation, waitMs } from '../backoff.ts';
 import { callPolicies, goneRetryMs } from '../failure-policy.ts';

@@ -1,11 +1,11 @@
 // Updates the remembered status after work on copies: a look at the published one, a new one, or a failure. Pure.
 // Invariants: a failure changes no reference, and only a copy that was read back is published.
 
+import { type Failure, maxUnlisted, type Status } from '#operator/staticexport/status-schema.ts';
 import { formatInstant } from '#platform/wire/instant.ts';
 import { printable } from '#platform/wire/printable-text.ts';
 import type { LinkTimes, Publication } from '#platform/wire/publication.ts';
 import type { PublishableFailure } from '#platform/wire/publishable-error.ts';
-import { type Failure, maxUnlisted, type Status } from '#staticexport/status-schema.ts';
 import { waitMs } from '../backoff.ts';
 import { goneRetryMs } from '../failure-policy.ts';
 import {

@@ -2,8 +2,8 @@
 // withdraws anything. Pure. Inputs: the inspected archive, what is published, and the rules of the spec. A new gate is
 // one function in the list.
 
-import type { HoldReason } from '#staticexport/reasons.ts';
-import type { Wanted } from '#staticexport/wanted.ts';
+import type { HoldReason } from '#operator/staticexport/reasons.ts';
+import type { Wanted } from '#operator/staticexport/wanted.ts';
 
 export interface JudgedContent {
   readonly digest?: string | undefined;

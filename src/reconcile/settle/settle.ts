@@ -2,9 +2,9 @@
 // choose. One function per result; failures are in failed-call.ts, subjects in subject.ts. Invariant: a
 // result never withdraws what is published.
 
+import type { Status } from '#operator/staticexport/status-schema.ts';
 import { formatInstant } from '#platform/wire/instant.ts';
 import type { LinkTimes, Publication } from '#platform/wire/publication.ts';
-import type { Status } from '#staticexport/status-schema.ts';
 import { needsInspection } from '../choose.ts';
 import { callPolicies } from '../failure-policy.ts';
 import { answerHook } from '../hooks.ts';

@@ -1,10 +1,10 @@
 // Decides about a complete export after its archive was inspected: published, unchanged, held by a promotion gate,
 // or rejected. Pinned versions and promoted candidates skip the gates, but their content must match.
 
+import type { Failure, JobStatus, Status } from '#operator/staticexport/status-schema.ts';
 import { formatInstant, readInstant } from '#platform/wire/instant.ts';
 import { printable } from '#platform/wire/printable-text.ts';
 import type { LinkTimes, Publication } from '#platform/wire/publication.ts';
-import type { Failure, JobStatus, Status } from '#staticexport/status-schema.ts';
 import { callPolicies, goneRetryMs, inspectionAttempts } from '../failure-policy.ts';
 import { type Observation, rejectedNow } from '../observation.ts';
 import type { CallFailure, InspectedContent, InspectionFailure } from '../result.ts';

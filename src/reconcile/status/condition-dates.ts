@@ -1,9 +1,9 @@
 // Dates the transitions of conditions, by comparing claims without times with the stored conditions. Invariant:
 // claims that match the stored conditions change nothing.
 
+import { conditionTypes } from '#operator/staticexport/reasons.ts';
+import type { Condition } from '#operator/staticexport/status-schema.ts';
 import { formatInstant, readInstant } from '#platform/wire/instant.ts';
-import { conditionTypes } from '#staticexport/reasons.ts';
-import type { Condition } from '#staticexport/status-schema.ts';
 import type { UndatedCondition } from './undated-condition.ts';
 
 /**

@@ -14,8 +14,8 @@ import {
   type StalledReason,
   type TargetReason,
   targetReasons,
-} from '#staticexport/reasons.ts';
-import type { Condition, Failure, TargetStatus } from '#staticexport/status-schema.ts';
+} from '#operator/staticexport/reasons.ts';
+import type { Condition, Failure, TargetStatus } from '#operator/staticexport/status-schema.ts';
 import { isUnanswered } from '../failure-policy.ts';
 import { graceMs, isLifetimeTooShort, refreshTime } from '../link-timing.ts';
 import { isMirrorFailure } from '../mirror.ts';

@@ -1,7 +1,7 @@
 // Which failed calls of an export are a state of their own: a start that is refused again with the same inputs, and an export
 // API that does not answer. Pure. Invariant: one lost answer is not a state, because the next attempt may succeed.
 
-import type { Failure } from '#staticexport/status-schema.ts';
+import type { Failure } from '#operator/staticexport/status-schema.ts';
 import { isRefusal, isUnanswered } from '../failure-policy.ts';
 import type { Observation } from '../observation.ts';
 import type { State } from '../state.ts';

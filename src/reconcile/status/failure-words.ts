@@ -2,8 +2,8 @@
 // the request id. Pure. Of an answer it has the excerpt that the client made, marked as the export API's words. Refuses all
 // other foreign text: a host, a domain, codes and ids only; never a key, link or body.
 
+import type { Failure, JobStatus } from '#operator/staticexport/status-schema.ts';
 import { describeConnectionFault } from '#platform/http/connection-fault.ts';
-import type { Failure, JobStatus } from '#staticexport/status-schema.ts';
 import type { Observation } from '../observation.ts';
 import type { State } from '../state.ts';
 

@@ -1,7 +1,6 @@
 // Keeps status fields that a newer version wrote and this version does not know, at any depth, while the object
 // that they describe is unchanged. Refuses: inventing fields, or moving a field to another job or version. Pure.
 
-import { isRecord } from '#platform/wire/json-text.ts';
 import {
   activeSchema,
   candidateSchema,
@@ -12,8 +11,9 @@ import {
   startSchema,
   statusSchema,
   versionSchema,
-} from '#staticexport/status-schema.ts';
-import { targetStatusSchema } from '#staticexport/target-status-schema.ts';
+} from '#operator/staticexport/status-schema.ts';
+import { targetStatusSchema } from '#operator/staticexport/target-status-schema.ts';
+import { isRecord } from '#platform/wire/json-text.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 

@@ -1,8 +1,8 @@
 // The condition `Mirrored`: whether the published bundle lies in the mirror, read back. Pure. A mirror that does not answer
 // says nothing about a copy that was there, so the status is Unknown then.
 
-import { type MirrorReason, mirrorReasons } from '#staticexport/reasons.ts';
-import type { Condition, Failure } from '#staticexport/status-schema.ts';
+import { type MirrorReason, mirrorReasons } from '#operator/staticexport/reasons.ts';
+import type { Condition, Failure } from '#operator/staticexport/status-schema.ts';
 import { hasCopy, isMirrorFailure, mirrorCodeOf, mirrorFailure, retentionFailure } from '../mirror.ts';
 import type { Observation } from '../observation.ts';
 import type { State } from '../state.ts';

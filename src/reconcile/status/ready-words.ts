@@ -1,9 +1,14 @@
 // Messages of Ready, Reconciling and Stalled: the reason's sentence, its details, and what happens next. Pure.
 // Invariant: no message changes with time alone. A message that counted down would cost a status write per second.
 
-import { annotations } from '#staticexport/names.ts';
-import { type ReadyReason, readyReasons, reconcilingReasons, stalledReasons } from '#staticexport/reasons.ts';
-import type { Failure } from '#staticexport/status-schema.ts';
+import { annotations } from '#operator/staticexport/names.ts';
+import {
+  type ReadyReason,
+  readyReasons,
+  reconcilingReasons,
+  stalledReasons,
+} from '#operator/staticexport/reasons.ts';
+import type { Failure } from '#operator/staticexport/status-schema.ts';
 import { pendingHook } from '../hooks.ts';
 import { type Observation, pendingRequest } from '../observation.ts';
 import type { State } from '../state.ts';

@@ -1,10 +1,10 @@
 // The details of a reason: which Secret, which host, which page counts, and which annotation to set.
 // Refuses: details that change with time alone, and secrets. An origin, a name or a code; never a key, link or body.
 
+import { annotations, outputKeys } from '#operator/staticexport/names.ts';
+import type { HoldReason } from '#operator/staticexport/reasons.ts';
 import { readHttpOrigin, shortOriginEntry } from '#platform/wire/http-origin.ts';
 import { formatInstant, readInstant } from '#platform/wire/instant.ts';
-import { annotations, outputKeys } from '#staticexport/names.ts';
-import type { HoldReason } from '#staticexport/reasons.ts';
 import { refreshTime } from '../link-timing.ts';
 import { type Observation, publishedTimes, unreadOutput } from '../observation.ts';
 import { scheduleProblem } from '../schedule.ts';

@@ -1,7 +1,7 @@
 // The one page count that a table has room for: of the published version, else of the version in progress. Pure.
 // Refuses: mixing the two. While a version is published, only its pages count.
 
-import type { Status } from '#staticexport/status-schema.ts';
+import type { Status } from '#operator/staticexport/status-schema.ts';
 
 /** @returns the value of `status.pages`; `undefined` if no page count is known yet */
 export function shownPages({ active, candidate, job }: Status): number | undefined {

@@ -1,7 +1,7 @@
 // What changed between two statuses, once for all readers: events and the log choose from this list. Pure. Refuses: a
 // refresh, a poll or a new message alone, because they change with every reconcile.
 
-import type { ActiveVersion, Condition, JobStatus, Status } from '#staticexport/status-schema.ts';
+import type { ActiveVersion, Condition, JobStatus, Status } from '#operator/staticexport/status-schema.ts';
 
 export type StatusChange =
   /** Another job is tracked. */

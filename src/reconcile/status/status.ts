@@ -2,11 +2,11 @@
 // same input gives the same status, so that an idle resource is never written. Unknown fields and conditions are
 // kept.
 
+import { exportedReasons, linkReasons, stalledReasons } from '#operator/staticexport/reasons.ts';
+import type { Status, TargetStatus } from '#operator/staticexport/status-schema.ts';
 import { formatInstant, readInstant } from '#platform/wire/instant.ts';
 import { isRecord } from '#platform/wire/json-text.ts';
 import { printable } from '#platform/wire/printable-text.ts';
-import { exportedReasons, linkReasons, stalledReasons } from '#staticexport/reasons.ts';
-import type { Status, TargetStatus } from '#staticexport/status-schema.ts';
 import type { Observation } from '../observation.ts';
 import type { State } from '../state.ts';
 import { dateConditions } from './condition-dates.ts';

@@ -1,7 +1,6 @@
 // A condition before it is dated: type, status, reason and a bounded message. Owns the bound of messages. Refuses text that
 // cannot be shown.
 
-import { printable } from '#platform/wire/printable-text.ts';
 import type {
   ConditionType,
   ExportedReason,
@@ -9,8 +8,9 @@ import type {
   MirrorReason,
   ReadyReason,
   TargetReason,
-} from '#staticexport/reasons.ts';
-import type { Condition } from '#staticexport/status-schema.ts';
+} from '#operator/staticexport/reasons.ts';
+import type { Condition } from '#operator/staticexport/status-schema.ts';
+import { printable } from '#platform/wire/printable-text.ts';
 
 /** A condition before it is dated. */
 export interface UndatedCondition {

@@ -1,16 +1,16 @@
-// Replaces `src/staticexport/parse.ts`: specs and statuses of the fake cluster never change in place, so each is
+// Replaces `src/operator/staticexport/parse.ts`: specs and statuses of the fake cluster never change in place, so each is
 // parsed once. Values other than objects are parsed every time.
 
-import { isSameStatus } from '#reconcile/status/status.ts';
 import {
   parseStatus as readStatus,
   parseStaticExport as readWhole,
   type StaticExport,
-} from '#staticexport/parse.ts';
-import type { Status } from '#staticexport/status-schema.ts';
+} from '#operator/staticexport/parse.ts';
+import type { Status } from '#operator/staticexport/status-schema.ts';
+import { isSameStatus } from '#reconcile/status/status.ts';
 import { byIdentity, frozen } from './memory.ts';
 
-export type { StaticExport } from '#staticexport/parse.ts';
+export type { StaticExport } from '#operator/staticexport/parse.ts';
 
 /** A value that equals its parsed form is kept, so unchanged fields keep their identity. */
 const statusOf = byIdentity((raw: object): Status => {

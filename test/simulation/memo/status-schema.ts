@@ -1,10 +1,10 @@
-// Replaces `src/staticexport/status-schema.ts`: a stored status never changes in place, and is checked against its
+// Replaces `src/operator/staticexport/status-schema.ts`: a stored status never changes in place, and is checked against its
 // schema once, by the product or by the oracles.
 
-import { statusSchema as schema } from '#staticexport/status-schema.ts';
+import { statusSchema as schema } from '#operator/staticexport/status-schema.ts';
 import { byIdentity } from './memory.ts';
 
-export * from '#staticexport/status-schema.ts';
+export * from '#operator/staticexport/status-schema.ts';
 
 const judged = byIdentity((raw: object) => schema.safeParse(raw));
 const judge: typeof schema.safeParse = (raw, params) =>

@@ -1,10 +1,10 @@
-// Replaces `src/staticexport/wanted.ts`: one result for the same spec and settings.
+// Replaces `src/operator/staticexport/wanted.ts`: one result for the same spec and settings.
 
-import type { Spec } from '#staticexport/schema.ts';
-import { applyDefaults as applyAnew, type Wanted } from '#staticexport/wanted.ts';
+import type { Spec } from '#operator/staticexport/schema.ts';
+import { applyDefaults as applyAnew, type Wanted } from '#operator/staticexport/wanted.ts';
 import { byIdentity, byValue, frozen } from './memory.ts';
 
-export type { Pin, Wanted, WantedTarget } from '#staticexport/wanted.ts';
+export type { Pin, Wanted, WantedTarget } from '#operator/staticexport/wanted.ts';
 
 type Identity = Parameters<typeof applyAnew>[0];
 type Settings = Parameters<typeof applyAnew>[2];

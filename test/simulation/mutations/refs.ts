@@ -2,8 +2,8 @@
 
 import * as records from '#loop/publish/target-records.ts';
 import * as targets from '#loop/publish/targets.ts';
+import type { TargetStatus } from '#operator/staticexport/status-schema.ts';
 import * as findings from '#services/git-findings.ts';
-import type { TargetStatus } from '#staticexport/status-schema.ts';
 import * as keys from '#targets/static-export-keys.ts';
 import { exchange, type Mutations } from './exchange.ts';
 

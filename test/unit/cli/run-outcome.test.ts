@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { runOutcome } from '#cli/run-outcome.ts';
-import type { Status } from '#staticexport/status-schema.ts';
+import type { Status } from '#operator/staticexport/status-schema.ts';
 
 const condition = (type: string, status: 'True' | 'False', reason: string) => ({
   type,

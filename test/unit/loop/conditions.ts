@@ -1,6 +1,6 @@
 // A condition of a status, for the tests that compare two of them.
 
-import type { Condition } from '#staticexport/status-schema.ts';
+import type { Condition } from '#operator/staticexport/status-schema.ts';
 
 export const condition = (type: string, status: Condition['status'], reason: string): Condition => ({
   type,

@@ -6,8 +6,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { z } from 'zod';
-import { parseStatus } from '#staticexport/parse.ts';
-import { statusSchema } from '#staticexport/status-schema.ts';
+import { parseStatus } from '#operator/staticexport/parse.ts';
+import { statusSchema } from '#operator/staticexport/status-schema.ts';
 
 const folder = join(import.meta.dirname, '../../fixtures/status');
 const files = readdirSync(folder);

@@ -3,6 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { statusSchema } from '#operator/staticexport/status-schema.ts';
 import { formatInstant } from '#platform/wire/instant.ts';
 import { adopt } from '#reconcile/adopt.ts';
 import { choose } from '#reconcile/choose.ts';
@@ -12,7 +13,6 @@ import { type Observation, unreadOutput } from '#reconcile/observation.ts';
 import type { Plan } from '#reconcile/state.ts';
 import { isSameStatus, mergeStatus, statusOf } from '#reconcile/status/status.ts';
 import { nextWake } from '#reconcile/wake.ts';
-import { statusSchema } from '#staticexport/status-schema.ts';
 import { brokenRules } from '../../support/kstatus-rules.ts';
 import * as fc from '../../support/properties.ts';
 import { anyObservation, calm } from './cases/observations.ts';

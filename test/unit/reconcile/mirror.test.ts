@@ -3,6 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { WantedMirror } from '#operator/staticexport/wanted-mirror.ts';
 import { adopt } from '#reconcile/adopt.ts';
 import { choose } from '#reconcile/choose.ts';
 import { classify } from '#reconcile/classify.ts';
@@ -20,7 +21,6 @@ import {
 import type { Observation } from '#reconcile/observation.ts';
 import type { Action, MirrorState, Subject } from '#reconcile/state.ts';
 import { nextWake } from '#reconcile/wake.ts';
-import type { WantedMirror } from '#staticexport/wanted-mirror.ts';
 import {
   copied,
   failure,

@@ -3,12 +3,12 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { parseDurationMs } from '#operator/staticexport/duration.ts';
 import { isPinned, recordVersion } from '#reconcile/history.ts';
 import { dueTick, readSchedule } from '#reconcile/schedule.ts';
 import { judge } from '#reconcile/settle/promotion.ts';
 import { nameVersion } from '#reconcile/settle/version.ts';
 import { hashInputs, spreadOf } from '#reconcile/spread.ts';
-import { parseDurationMs } from '#staticexport/duration.ts';
 import * as fc from '../../support/properties.ts';
 
 const t0 = Date.UTC(2026, 0, 5, 12);

@@ -3,10 +3,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { GitReading } from '#loop/ports.ts';
+import type { WantedGitTarget } from '#operator/staticexport/wanted.ts';
 import type { ObjectKey, SecretObject } from '#platform/wire/cluster.ts';
 import { ClusterError } from '#platform/wire/cluster-error.ts';
 import { createGitTargets, type GitTargetsOptions } from '#services/git-targets.ts';
-import type { WantedGitTarget } from '#staticexport/wanted.ts';
 import { FakeRepository } from '../../simulation/fake-repository.ts';
 import { virtualClock } from '../../support/virtual-clock.ts';
 

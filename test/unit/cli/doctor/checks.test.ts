@@ -8,7 +8,7 @@ import type { ClusterFacts } from '#cli/doctor/cluster-state.ts';
 import { ownFields } from '#cli/doctor/definition-fields.ts';
 import { checksOf } from '#cli/doctor/doctor-command.ts';
 import { installPermissions, type ReviewedPermission } from '#cli/doctor/permissions.ts';
-import { isObjectTarget } from '#staticexport/wanted.ts';
+import { isObjectTarget } from '#operator/staticexport/wanted.ts';
 import {
   definition,
   facts,

@@ -9,9 +9,9 @@ import type { ClusterFacts, DefinitionFacts } from '#cli/doctor/cluster-state.ts
 import { ownFields } from '#cli/doctor/definition-fields.ts';
 import { checksOf } from '#cli/doctor/doctor-command.ts';
 import { commandPermissions, type ReviewedPermission } from '#cli/doctor/permissions.ts';
+import { parseStaticExport } from '#operator/staticexport/parse.ts';
+import { applyDefaults } from '#operator/staticexport/wanted.ts';
 import type { ObjectMeta, StaticExportObject } from '#platform/wire/cluster.ts';
-import { parseStaticExport } from '#staticexport/parse.ts';
-import { applyDefaults } from '#staticexport/wanted.ts';
 
 export const now = Date.parse('2026-11-23T12:00:00Z');
 export const forbidden: Unreadable = { code: 'Forbidden', unreadable: 'you have no permission' };

@@ -8,8 +8,8 @@ import { oddAnswer } from '#bundle/refusal.ts';
 import { describeKeyPrefix } from '#cli/api-key.ts';
 import { createPlainLog } from '#cli/folder/plain-log.ts';
 import { inRunWords, operatorWords } from '#cli/folder/run-words.ts';
+import { reconcilingReasons, stalledReasons, targetReasons } from '#operator/staticexport/reasons.ts';
 import { ClusterError } from '#platform/wire/cluster-error.ts';
-import { reconcilingReasons, stalledReasons, targetReasons } from '#staticexport/reasons.ts';
 
 const file = { name: 'export-api', isFile: true };
 

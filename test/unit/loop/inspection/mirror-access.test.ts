@@ -6,8 +6,8 @@ import { test } from 'node:test';
 import { type FoundMirrorAccess, findMirrorAccess } from '#loop/inspection/mirror-access.ts';
 import type { MirrorPlace, Mirrors } from '#loop/ports.ts';
 import { noMirrors } from '#loop/ports.ts';
+import type { WantedMirror } from '#operator/staticexport/wanted-mirror.ts';
 import { ClusterError } from '#platform/wire/cluster-error.ts';
-import type { WantedMirror } from '#staticexport/wanted-mirror.ts';
 import { mirror } from '../../reconcile/cases/observations.ts';
 import { bytesOf, openRecorded, type Recorded } from '../recorded-simulation.ts';
 

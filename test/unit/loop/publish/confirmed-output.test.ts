@@ -5,8 +5,8 @@ import { test } from 'node:test';
 import { gather } from '#loop/gather.ts';
 import { createMemory } from '#loop/memory.ts';
 import { confirmOutput } from '#loop/publish/confirmed-output.ts';
+import { parseStaticExport } from '#operator/staticexport/parse.ts';
 import type { StaticExportObject } from '#platform/wire/cluster.ts';
-import { parseStaticExport } from '#staticexport/parse.ts';
 import { publishedSimulation } from '../../../simulation/published-simulation.ts';
 import type { Simulation } from '../../../simulation/simulation.ts';
 

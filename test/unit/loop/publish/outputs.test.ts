@@ -4,8 +4,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { reconcile } from '#loop/reconcile.ts';
+import { managedByLabels } from '#operator/staticexport/names.ts';
 import { ClusterError } from '#platform/wire/cluster-error.ts';
-import { managedByLabels } from '#staticexport/names.ts';
 import { decode, encode } from '../../../simulation/fake-cluster.ts';
 import { mirrorSpec } from '../../../simulation/fake-mirror.ts';
 import { outputName, resource, type SimulationOptions } from '../../../simulation/simulation.ts';

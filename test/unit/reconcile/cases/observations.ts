@@ -1,14 +1,14 @@
 // Observations for tests: a calm one with modifiers, and an arbitrary of every combination of a stored status, an
 // output and a process.
 
+import { exportCauses, type Status, verdicts } from '#operator/staticexport/status-schema.ts';
+import { applyDefaults, type Wanted } from '#operator/staticexport/wanted.ts';
+import type { WantedMirror } from '#operator/staticexport/wanted-mirror.ts';
 import { formatInstant } from '#platform/wire/instant.ts';
 import type { LinkTimes, Publication } from '#platform/wire/publication.ts';
 import { mirrorPlaceName } from '#reconcile/mirror.ts';
 import type { Observation } from '#reconcile/observation.ts';
 import { hashInputs } from '#reconcile/spread.ts';
-import { exportCauses, type Status, verdicts } from '#staticexport/status-schema.ts';
-import { applyDefaults, type Wanted } from '#staticexport/wanted.ts';
-import type { WantedMirror } from '#staticexport/wanted-mirror.ts';
 import * as fc from '../../../support/properties.ts';
 
 export const t0 = Date.UTC(2026, 0, 5, 12);

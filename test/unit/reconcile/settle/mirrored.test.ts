@@ -3,6 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { maxUnlisted, statusSchema } from '#operator/staticexport/status-schema.ts';
 import type { PublishableFailure } from '#platform/wire/publishable-error.ts';
 import { adopt } from '#reconcile/adopt.ts';
 import { choose } from '#reconcile/choose.ts';
@@ -18,7 +19,6 @@ import {
   settleMirrorFailure,
 } from '#reconcile/settle/mirrored.ts';
 import { outputRefused, settle } from '#reconcile/settle/settle.ts';
-import { maxUnlisted, statusSchema } from '#staticexport/status-schema.ts';
 import {
   complete,
   copied,

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
+import { parseStatus } from '#operator/staticexport/parse.ts';
+import { statusSchema } from '#operator/staticexport/status-schema.ts';
 import { keepForeign } from '#reconcile/status/foreign-fields.ts';
 import { isSameStatus, mergeStatus } from '#reconcile/status/status.ts';
-import { parseStatus } from '#staticexport/parse.ts';
-import { statusSchema } from '#staticexport/status-schema.ts';
 import { at } from '../cases/observations.ts';
 
 const failure = { count: 1, lastFailureTime: at(0), retryTime: at(60), reason: 'ServerError', theirs: 1 };

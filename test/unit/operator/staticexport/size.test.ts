@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { parseSizeBytes } from '#staticexport/size.ts';
+import { parseSizeBytes } from '#operator/staticexport/size.ts';
 
 test('a size is a whole number of mebi-, gibi- or tebibytes', () => {
   for (const [text, bytes] of [

@@ -6,12 +6,12 @@ import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { parseAllDocuments } from 'yaml';
 import { z } from 'zod';
-import * as reasons from '#staticexport/reasons.ts';
-import { specSchema } from '#staticexport/schema.ts';
-import { exportCauses, statusSchema, verdicts } from '#staticexport/status-schema.ts';
-import { structuralSchema } from '../../../crds/generate.ts';
+import * as reasons from '#operator/staticexport/reasons.ts';
+import { specSchema } from '#operator/staticexport/schema.ts';
+import { exportCauses, statusSchema, verdicts } from '#operator/staticexport/status-schema.ts';
+import { structuralSchema } from '../../../../crds/generate.ts';
 
-const page = readFileSync(new URL('../../../crds/README.md', import.meta.url), 'utf8');
+const page = readFileSync(new URL('../../../../crds/README.md', import.meta.url), 'utf8');
 
 interface Schema {
   readonly properties?: Readonly<Record<string, Schema>> | undefined;

@@ -3,9 +3,9 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { parseStaticExport, parseStatus } from '#staticexport/parse.ts';
-import { applyDefaults } from '#staticexport/wanted.ts';
-import * as fc from '../../support/properties.ts';
+import { parseStaticExport, parseStatus } from '#operator/staticexport/parse.ts';
+import { applyDefaults } from '#operator/staticexport/wanted.ts';
+import * as fc from '../../../support/properties.ts';
 
 const smallest = { domain: 'docs.example.com', api: { keySecretRef: { name: 'export-api' } } };
 const settings = { apiBaseUrl: 'https://api.example.com/' };

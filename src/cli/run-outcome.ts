@@ -3,8 +3,8 @@
 
 import type { ExportApiErrorCode } from '#export-api/answers.ts';
 import type { MirrorErrorCode } from '#mirror/mirror-error.ts';
+import { isMirrorFailure, mirrorCodeOf } from '#operator/reconcile/mirror.ts';
 import type { Condition, Status } from '#operator/staticexport/status-schema.ts';
-import { isMirrorFailure, mirrorCodeOf } from '#reconcile/mirror.ts';
 import type { Outcome } from './exit-code.ts';
 
 export interface RunOutcome {

@@ -3,10 +3,10 @@
 // process that starts later cannot know. Invariants: a clock that is merely slewed, by up to a thousandth, corrects
 // nothing. Small steps add up. Setting a clock back and forward again, or forward and back, leaves no correction.
 
+import { clockToleranceMs } from '#operator/reconcile/link-timing.ts';
 import type { Clock } from '#platform/runtime/clock.ts';
 import { type ClockReading, followAdjustment, readClocks } from '#platform/runtime/clock-reading.ts';
 import type { LinkTimes } from '#platform/wire/publication.ts';
-import { clockToleranceMs } from '#reconcile/link-timing.ts';
 
 /** What this process remembers of a published link that it sees. */
 export interface SeenLink extends LinkTimes {

@@ -2,11 +2,11 @@
 // or a reconcile without change is not an event, because an event per refresh would mean thousands a day. A reason
 // must be clear in a list of all events of a cluster, so LinkFresh, Mirrored and TargetsSynced prefix theirs.
 
+import { withoutRetry } from '#operator/reconcile/status/failure-words.ts';
+import type { StatusChange } from '#operator/reconcile/status/status-changes.ts';
 import type { MirrorReason } from '#operator/staticexport/reasons.ts';
 import type { Condition, Status } from '#operator/staticexport/status-schema.ts';
 import type { EventNote } from '#platform/wire/cluster.ts';
-import { withoutRetry } from '#reconcile/status/failure-words.ts';
-import type { StatusChange } from '#reconcile/status/status-changes.ts';
 
 /** @param after the status as stored */
 export function eventsOf(changes: readonly StatusChange[], after: Status): readonly EventNote[] {

@@ -4,18 +4,18 @@
 
 import type { PublishedLink } from '#bundle/published-bundle.ts';
 import { type ExportApi, ExportApiError } from '#export-api/answers.ts';
+import { needsInspection } from '#operator/reconcile/choose.ts';
+import { dueHook } from '#operator/reconcile/hooks.ts';
+import { isValidLongEnough, measureTimes } from '#operator/reconcile/link-timing.ts';
+import { type Observation, pendingRequest } from '#operator/reconcile/observation.ts';
+import type { ActionResult, CallFailure } from '#operator/reconcile/result.ts';
+import type { Action, Plan } from '#operator/reconcile/state.ts';
 import type { StartRecord } from '#operator/staticexport/status-schema.ts';
 import type { StaticExportObject } from '#platform/wire/cluster.ts';
 import { readHttpOrigin, shortOriginEntry } from '#platform/wire/http-origin.ts';
 import { formatInstant, wholeSecond } from '#platform/wire/instant.ts';
 import type { Link } from '#platform/wire/link.ts';
 import { type PublishableFailure, publishableCode } from '#platform/wire/publishable-error.ts';
-import { needsInspection } from '#reconcile/choose.ts';
-import { dueHook } from '#reconcile/hooks.ts';
-import { isValidLongEnough, measureTimes } from '#reconcile/link-timing.ts';
-import { type Observation, pendingRequest } from '#reconcile/observation.ts';
-import type { ActionResult, CallFailure } from '#reconcile/result.ts';
-import type { Action, Plan } from '#reconcile/state.ts';
 import { isAllowedHost } from './allowed-host.ts';
 import type { ActionContext } from './context.ts';
 import { inspectCandidate } from './inspection/inspection.ts';

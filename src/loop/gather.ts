@@ -3,6 +3,8 @@
 // `Handles`, which no decision reads.
 
 import type { PublishedBundle } from '#bundle/published-bundle.ts';
+import type { KeyState, Observation, RateLimit } from '#operator/reconcile/observation.ts';
+import { hashInputs, inputsInHand } from '#operator/reconcile/spread.ts';
 import { annotations } from '#operator/staticexport/names.ts';
 import type { StaticExport } from '#operator/staticexport/parse.ts';
 import type { Spec } from '#operator/staticexport/schema.ts';
@@ -18,8 +20,6 @@ import { ClusterError } from '#platform/wire/cluster-error.ts';
 import { wholeSecond } from '#platform/wire/instant.ts';
 import { printable } from '#platform/wire/printable-text.ts';
 import type { LinkTimes } from '#platform/wire/publication.ts';
-import type { KeyState, Observation, RateLimit } from '#reconcile/observation.ts';
-import { hashInputs, inputsInHand } from '#reconcile/spread.ts';
 import { allowedHosts, isAllowedHost } from './allowed-host.ts';
 import type { ClusterContext } from './context.ts';
 import { believeRefusal, unlessRefused } from './lasting-refusal.ts';

@@ -3,12 +3,12 @@
 // A lasting refusal is a state, and status reports it. Refuses: guessing at unread objects. Invariant: a refusal
 // counts only when every reconcile that got this far saw it for its whole time, measured on this process's clock.
 
+import { clusterPolicies, readStallMs } from '#operator/reconcile/failure-policy.ts';
 import type { StalledReason } from '#operator/staticexport/reasons.ts';
 import type { Status } from '#operator/staticexport/status-schema.ts';
 import type { ObjectMeta } from '#platform/wire/cluster.ts';
 import { ClusterError } from '#platform/wire/cluster-error.ts';
 import { readInstant } from '#platform/wire/instant.ts';
-import { clusterPolicies, readStallMs } from '#reconcile/failure-policy.ts';
 import type { ClusterContext } from './context.ts';
 import { type RequiredRead, resourceId } from './memory.ts';
 

@@ -2,14 +2,14 @@
 // job, host and outcome, published versions, and changed conditions. Pure. A reconcile without action or change has
 // no line; a job has one line at its start and one at its end.
 
+import type { ActionResult, CallFailure, ContentNote } from '#operator/reconcile/result.ts';
+import type { Action } from '#operator/reconcile/state.ts';
+import { type FailedCallTarget, failureMessage, hostOf } from '#operator/reconcile/status/failure-words.ts';
+import type { StatusChange } from '#operator/reconcile/status/status-changes.ts';
 import { type LinkReason, reconcilingReasons, stalledReasons } from '#operator/staticexport/reasons.ts';
 import type { Condition, Failure, Status } from '#operator/staticexport/status-schema.ts';
 import { formatInstant } from '#platform/wire/instant.ts';
 import type { PublishableFailure } from '#platform/wire/publishable-error.ts';
-import type { ActionResult, CallFailure, ContentNote } from '#reconcile/result.ts';
-import type { Action } from '#reconcile/state.ts';
-import { type FailedCallTarget, failureMessage, hostOf } from '#reconcile/status/failure-words.ts';
-import type { StatusChange } from '#reconcile/status/status-changes.ts';
 
 export interface LogLine {
   readonly level: 'info' | 'warn' | 'error';

@@ -2,12 +2,12 @@
 // inspections in the background. Losing it costs a poll, a link request or a download, never a wrong decision.
 // Everything that must survive a restart is in status.
 
+import type { AttemptedRefresh, RateLimit } from '#operator/reconcile/observation.ts';
+import type { InspectedContent, InspectionFailure } from '#operator/reconcile/result.ts';
 import type { ObjectKey } from '#platform/wire/cluster.ts';
 import type { Link } from '#platform/wire/link.ts';
 import type { LinkTimes } from '#platform/wire/publication.ts';
 import type { PublishableFailure } from '#platform/wire/publishable-error.ts';
-import type { AttemptedRefresh, RateLimit } from '#reconcile/observation.ts';
-import type { InspectedContent, InspectionFailure } from '#reconcile/result.ts';
 import type { TargetPlan, TargetWish } from '#targets/target-plan.ts';
 import type { SeenLink } from './clock-set-back.ts';
 import { InspectionSlots } from './inspection/inspection-slots.ts';

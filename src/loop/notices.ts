@@ -1,9 +1,9 @@
 // Decides which changes of a status are notifications, and of which kind. Pure. The reasons and sentences are those of the
 // events. Refuses: a job that starts, an export without a change, and what a person did with a pin or a candidate.
 
+import type { StatusChange } from '#operator/reconcile/status/status-changes.ts';
 import type { Status } from '#operator/staticexport/status-schema.ts';
 import type { NoticeKind } from '#platform/wire/cluster.ts';
-import type { StatusChange } from '#reconcile/status/status-changes.ts';
 import { eventsOf } from './events.ts';
 
 export interface Notice {

@@ -3,9 +3,9 @@
 // lease or a handed over resource, and causes no event. Invariant: one log line for each other operator, not for
 // each resource.
 
+import type { RateLimit } from '#operator/reconcile/observation.ts';
 import type { Status } from '#operator/staticexport/status-schema.ts';
 import type { EventNote, StaticExportObject } from '#platform/wire/cluster.ts';
-import type { RateLimit } from '#reconcile/observation.ts';
 import type { ClusterContext, ReportContext } from './context.ts';
 import { resourceId } from './memory.ts';
 

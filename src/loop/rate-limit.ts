@@ -1,9 +1,9 @@
 // The rate limit that all resources with one key share. A refusal or a `Retry-After` for one resource holds for
 // all. Kept in memory only. Each resource stores in its status what the export API answered to it.
 
-import { rateLimitTime } from '#reconcile/access.ts';
-import type { RateLimit } from '#reconcile/observation.ts';
-import type { RateLimitChange } from '#reconcile/result.ts';
+import { rateLimitTime } from '#operator/reconcile/access.ts';
+import type { RateLimit } from '#operator/reconcile/observation.ts';
+import type { RateLimitChange } from '#operator/reconcile/result.ts';
 import type { ProcessMemory } from './memory.ts';
 
 /** Applies a reconcile's result to the rate limit, and returns it as it is now. */

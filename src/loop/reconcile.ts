@@ -2,6 +2,17 @@
 // status → wake. The order is the design; every step is a call away. Refuses: deciding anything itself.
 
 import type { PublishedBundle } from '#bundle/published-bundle.ts';
+import { adopt } from '#operator/reconcile/adopt.ts';
+import { choose } from '#operator/reconcile/choose.ts';
+import { classify } from '#operator/reconcile/classify.ts';
+import type { Observation } from '#operator/reconcile/observation.ts';
+import type { ActionResult } from '#operator/reconcile/result.ts';
+import { outputRefused, settle } from '#operator/reconcile/settle/settle.ts';
+import type { Plan, State } from '#operator/reconcile/state.ts';
+import { sentence } from '#operator/reconcile/status/failure-words.ts';
+import { statusOf, statusOfUnreadable } from '#operator/reconcile/status/status.ts';
+import { findChanges } from '#operator/reconcile/status/status-changes.ts';
+import { nextWake } from '#operator/reconcile/wake.ts';
 import { parseStaticExport, type StaticExport } from '#operator/staticexport/parse.ts';
 import { exportedReasons } from '#operator/staticexport/reasons.ts';
 import type { Spec } from '#operator/staticexport/schema.ts';
@@ -10,17 +21,6 @@ import type { ObjectKey, StaticExportObject } from '#platform/wire/cluster.ts';
 import { readInstant, wholeSecond } from '#platform/wire/instant.ts';
 import type { Link } from '#platform/wire/link.ts';
 import type { Publication } from '#platform/wire/publication.ts';
-import { adopt } from '#reconcile/adopt.ts';
-import { choose } from '#reconcile/choose.ts';
-import { classify } from '#reconcile/classify.ts';
-import type { Observation } from '#reconcile/observation.ts';
-import type { ActionResult } from '#reconcile/result.ts';
-import { outputRefused, settle } from '#reconcile/settle/settle.ts';
-import type { Plan, State } from '#reconcile/state.ts';
-import { sentence } from '#reconcile/status/failure-words.ts';
-import { statusOf, statusOfUnreadable } from '#reconcile/status/status.ts';
-import { findChanges } from '#reconcile/status/status-changes.ts';
-import { nextWake } from '#reconcile/wake.ts';
 import type {
   ActionContext,
   ClusterContext,

@@ -1,9 +1,9 @@
 // Handles a reconcile that the Kubernetes API server refuses: whom it reports to, and what the error carries.
 // Refuses: taking an outage for a refusal. Only a state that lasts until a person changes it is a refusal.
 
+import { clusterPolicies } from '#operator/reconcile/failure-policy.ts';
 import type { StaticExportObject } from '#platform/wire/cluster.ts';
 import { ClusterError } from '#platform/wire/cluster-error.ts';
-import { clusterPolicies } from '#reconcile/failure-policy.ts';
 import type { ReconcileReport, ReportContext } from './context.ts';
 
 /** The Kubernetes API server refused the result of a reconcile. The observation in this error is still true. */

@@ -1,11 +1,11 @@
 // What a reconcile reports to metrics: names of states, and times, taken from the last observation. Contains no
 // names other than the resource's, and no secrets. Pure.
 
+import { type Observation, publishedTimes, unreadOutput } from '#operator/reconcile/observation.ts';
+import type { ActionResult } from '#operator/reconcile/result.ts';
+import type { Action, State } from '#operator/reconcile/state.ts';
+import { nextRefreshTime } from '#operator/reconcile/status/status.ts';
 import { readInstant } from '#platform/wire/instant.ts';
-import { type Observation, publishedTimes, unreadOutput } from '#reconcile/observation.ts';
-import type { ActionResult } from '#reconcile/result.ts';
-import type { Action, State } from '#reconcile/state.ts';
-import { nextRefreshTime } from '#reconcile/status/status.ts';
 import type { ReconcileReport } from './context.ts';
 
 export function reportReconcile(

@@ -1,9 +1,9 @@
 // Reports what a reconcile did and changed, as log lines and events, and warns once of a refused unusual key. Refuses: choosing
 // or wording lines and events (log-lines.ts, events.ts).
 
+import type { Observation, OutputState } from '#operator/reconcile/observation.ts';
 import type { Status } from '#operator/staticexport/status-schema.ts';
 import type { StaticExportObject } from '#platform/wire/cluster.ts';
-import type { Observation, OutputState } from '#reconcile/observation.ts';
 import type { ReportContext } from './context.ts';
 import { eventsOf } from './events.ts';
 import { type LoggedReconcile, logLinesOf } from './log-lines.ts';

@@ -1,13 +1,13 @@
 // Writes status, only if that changes something. Saves the id of a started job against all conflicts, unless that
 // would overwrite another client's start record. Every write carries the resourceVersion that it is based on.
 
+import { clusterPolicies } from '#operator/reconcile/failure-policy.ts';
+import { keepForeign } from '#operator/reconcile/status/foreign-fields.ts';
+import { isSameStatus, mergeStatus } from '#operator/reconcile/status/status.ts';
 import { parseStatus } from '#operator/staticexport/parse.ts';
 import type { Status } from '#operator/staticexport/status-schema.ts';
 import type { StaticExportObject } from '#platform/wire/cluster.ts';
 import { ClusterError } from '#platform/wire/cluster-error.ts';
-import { clusterPolicies } from '#reconcile/failure-policy.ts';
-import { keepForeign } from '#reconcile/status/foreign-fields.ts';
-import { isSameStatus, mergeStatus } from '#reconcile/status/status.ts';
 import type { ClusterContext } from './context.ts';
 import { isWrittenByOther } from './other-operators.ts';
 

@@ -6,12 +6,12 @@ import { membersOf, readIssuedLink, readJobId, readJobReport } from '#export-api
 import { longestAnswerBytes } from '#export-api/refusals.ts';
 import { isCostly, splitList } from '#kube/transport/bounded-json.ts';
 import { readPublished } from '#loop/publish/found-outputs.ts';
+import { readSchedule } from '#operator/reconcile/schedule.ts';
 import { parseStaticExport } from '#operator/staticexport/parse.ts';
 import { createLogger } from '#platform/runtime/logger.ts';
 import { readJson } from '#platform/wire/json-text.ts';
 import { Link } from '#platform/wire/link.ts';
 import { printable } from '#platform/wire/printable-text.ts';
-import { readSchedule } from '#reconcile/schedule.ts';
 
 export interface Prepared {
   readonly bytes: number;

@@ -54,7 +54,7 @@ export const groups = {
         'src/loop',
         'src/mirror',
       ],
-      ...['src/reconcile', 'src/mirror/s3', 'src/server'],
+      ...['src/operator/reconcile', 'src/mirror/s3', 'src/server'],
     ],
   },
   month: {
@@ -116,7 +116,7 @@ export const groups = {
         'src/operator',
       ],
       ...[
-        'src/reconcile',
+        'src/operator/reconcile',
         'src/services',
         'src/operator/staticexport',
         'src/targets',

@@ -2,10 +2,10 @@
 // the hooks that were sent, the starts that the vendor received, and the status before them.
 
 import assert from 'node:assert/strict';
+import { longestBurst } from '#operator/reconcile/hooks.ts';
 import { annotations } from '#operator/staticexport/names.ts';
 import { parseStaticExport, parseStatus } from '#operator/staticexport/parse.ts';
 import { readInstant } from '#platform/wire/instant.ts';
-import { longestBurst } from '#reconcile/hooks.ts';
 import type { Call } from './fake-vendor.ts';
 import type { Simulation, Step } from './simulation.ts';
 

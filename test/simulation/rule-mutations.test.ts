@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import * as poll from '#reconcile/poll.ts';
+import * as poll from '#operator/reconcile/poll.ts';
 import { loadMutant } from './mutant.ts';
 import { exchange } from './mutations/exchange.ts';
 import { ruleMutations } from './mutations/rules.ts';

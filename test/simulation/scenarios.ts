@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import { createMemory } from '#loop/memory.ts';
 import { reconcile } from '#loop/reconcile.ts';
-import { recordVersion } from '#reconcile/history.ts';
+import { recordVersion } from '#operator/reconcile/history.ts';
 import { type FaultPlan, noFaults } from './faults.ts';
 import { gitScenarios } from './git-scenarios.ts';
 import { mirrorScenarios } from './mirror-scenarios.ts';

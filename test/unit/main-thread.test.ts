@@ -8,7 +8,7 @@ import { longestBundleJson, parseServedBundle } from '#bundle/published-bundle.t
 import { membersOf, readJobReport } from '#export-api/job-answers.ts';
 import { longestAnswerBytes } from '#export-api/refusals.ts';
 import { maxPageBytes } from '#kube/objects/resource-list.ts';
-import { readSchedule } from '#reconcile/schedule.ts';
+import { readSchedule } from '#operator/reconcile/schedule.ts';
 import { worstInputs } from '../bench/worst-inputs.ts';
 
 /** How often a date was made from its parts: what the search for a tick does at every step. */

@@ -8,6 +8,10 @@ import { formatPublishedBundle, parseServedBundle } from '#bundle/published-bund
 import { refusal } from '#bundle/refusal.ts';
 import { readJobId, readJobReport } from '#export-api/job-answers.ts';
 import { refused } from '#loop/publish/target-records.ts';
+import { classify } from '#operator/reconcile/classify.ts';
+import { recordFailure, refreshFailed } from '#operator/reconcile/settle/failed-call.ts';
+import { claimConditions } from '#operator/reconcile/status/conditions.ts';
+import { statusOfUnreadable } from '#operator/reconcile/status/status.ts';
 import { parseStaticExport } from '#operator/staticexport/parse.ts';
 import { systemClock } from '#platform/runtime/clock.ts';
 import { adminApp } from '#platform/runtime/http/admin-port.ts';
@@ -15,12 +19,8 @@ import { listenHttp } from '#platform/runtime/http/http-listener.ts';
 import { createLogger } from '#platform/runtime/logger.ts';
 import { Link } from '#platform/wire/link.ts';
 import { PublishableError } from '#platform/wire/publishable-error.ts';
-import { classify } from '#reconcile/classify.ts';
-import { recordFailure, refreshFailed } from '#reconcile/settle/failed-call.ts';
-import { claimConditions } from '#reconcile/status/conditions.ts';
-import { statusOfUnreadable } from '#reconcile/status/status.ts';
 import * as fc from '../support/properties.ts';
-import { calm } from './reconcile/cases/observations.ts';
+import { calm } from './operator/reconcile/cases/observations.ts';
 
 /** Written out here, so that a class that the code forgets is found. */
 const unseen: readonly (readonly [number, number])[] = [

@@ -32,9 +32,9 @@ const documents = [
   'crds/README.md',
   'crds/staticexports.staticexport.dev.yaml',
   'src/operator/staticexport/reasons.ts',
-  'src/reconcile/status/reason-details.ts',
-  'src/reconcile/status/failure-words.ts',
-  'src/reconcile/status/ready-words.ts',
+  'src/operator/reconcile/status/reason-details.ts',
+  'src/operator/reconcile/status/failure-words.ts',
+  'src/operator/reconcile/status/ready-words.ts',
   'src/operator/flags.ts',
   'src/server/server-flags.ts',
 ];

@@ -4,13 +4,13 @@
 import { join, resolve } from 'node:path';
 import { removeQuietly } from '#bundle/store/store-disk.ts';
 import { createExportApiClient } from '#export-api/client.ts';
+import { measureTimes } from '#operator/reconcile/link-timing.ts';
+import { judge } from '#operator/reconcile/settle/promotion.ts';
 import { openCaFile } from '#platform/http/ca-certificates.ts';
 import { requireProxySettings } from '#platform/http/proxy-settings.ts';
 import { RenewedAgent } from '#platform/http/renewed-agent.ts';
 import { userAgent } from '#platform/runtime/version.ts';
 import { printable } from '#platform/wire/printable-text.ts';
-import { measureTimes } from '#reconcile/link-timing.ts';
-import { judge } from '#reconcile/settle/promotion.ts';
 import { describeKeyPrefix, type KeyFlags, readKey } from '../api-key.ts';
 import { contentWarnings, warningLines } from '../bundle/inspect.ts';
 import { readIndex, type SizeLimits } from '../bundle/reading.ts';

@@ -5,14 +5,14 @@
 import type { BundleIndex } from '#bundle/bundle-index.ts';
 import { readAddressFault } from '#export-api/address-fault.ts';
 import { type ExportApi, ExportApiError, type IssuedLink } from '#export-api/answers.ts';
+import { type CallPolicy, callPolicies } from '#operator/reconcile/failure-policy.ts';
+import { pollIntervalMs } from '#operator/reconcile/poll.ts';
+import { nameVersion } from '#operator/reconcile/settle/version.ts';
 import { backOffMs } from '#platform/wire/back-off.ts';
 import { formatInstant } from '#platform/wire/instant.ts';
 import type { Link } from '#platform/wire/link.ts';
 import { printable } from '#platform/wire/printable-text.ts';
 import { PublishableError } from '#platform/wire/publishable-error.ts';
-import { type CallPolicy, callPolicies } from '#reconcile/failure-policy.ts';
-import { pollIntervalMs } from '#reconcile/poll.ts';
-import { nameVersion } from '#reconcile/settle/version.ts';
 import { CliError } from '../cli-error.ts';
 import type { CliContext } from '../context.ts';
 import { counted } from '../output/amounts.ts';

@@ -2,9 +2,9 @@
 // command has a reader who wants sentences that name them. Refuses: lines whose outcome is an event, because events are
 // shown too. Invariant: only publishable text is shown.
 
+import { sentence } from '#operator/reconcile/status/failure-words.ts';
 import type { Logger } from '#platform/runtime/logger.ts';
 import { publishableCode, publishableMessage } from '#platform/wire/publishable-error.ts';
-import { sentence } from '#reconcile/status/failure-words.ts';
 
 /** @param note shows a line */
 export function createPlainLog(note: (line: string) => void): Logger {

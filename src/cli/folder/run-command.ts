@@ -5,13 +5,13 @@
 import { join } from 'node:path';
 import { createMemory } from '#loop/memory.ts';
 import { noNotices } from '#loop/ports.ts';
+import { withoutRetry } from '#operator/reconcile/status/failure-words.ts';
 import { annotations } from '#operator/staticexport/names.ts';
 import { requireProxySettings } from '#platform/http/proxy-settings.ts';
 import { readBounded } from '#platform/runtime/bounded-file.ts';
 import type { EventNote } from '#platform/wire/cluster.ts';
 import { readHttpOrigin, readOriginEntry } from '#platform/wire/http-origin.ts';
 import { publishableCode } from '#platform/wire/publishable-error.ts';
-import { withoutRetry } from '#reconcile/status/failure-words.ts';
 import { openExternalServices } from '#services/external-services.ts';
 import { createGitPusher, gitSettings } from '#services/git-pusher.ts';
 import { createGitTargets } from '#services/git-targets.ts';

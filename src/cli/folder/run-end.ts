@@ -3,11 +3,11 @@
 
 import type { PublishedBundle } from '#bundle/published-bundle.ts';
 import type { ExportApiErrorCode } from '#export-api/answers.ts';
+import { failureMessage } from '#operator/reconcile/status/failure-words.ts';
 import { parseStaticExport } from '#operator/staticexport/parse.ts';
 import type { Spec } from '#operator/staticexport/schema.ts';
 import type { Failure, Status } from '#operator/staticexport/status-schema.ts';
 import { readInstant } from '#platform/wire/instant.ts';
-import { failureMessage } from '#reconcile/status/failure-words.ts';
 import { CliError, failureOf, type Reached } from '../cli-error.ts';
 import { type LastFailure, stopped } from '../export/export-failure.ts';
 import { privateLinkMessage } from '../export/published.ts';

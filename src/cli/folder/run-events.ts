@@ -1,8 +1,8 @@
 // Events of the reconcile as lines of `run`. The event of a condition that ends the run is held until it is known whether
 // the error says the same; then the error alone is shown. Refuses: dropping any other event.
 
+import { withoutRetry } from '#operator/reconcile/status/failure-words.ts';
 import type { EventNote } from '#platform/wire/cluster.ts';
-import { withoutRetry } from '#reconcile/status/failure-words.ts';
 
 export interface RunEvents {
   record(event: EventNote): void;

@@ -6,18 +6,18 @@
 // one link request, when a slot is free.
 
 import { bundleErrorKind } from '#bundle/bundle-error.ts';
+import { isWorthInspecting } from '#operator/reconcile/link-timing.ts';
+import { mirrorPlaceName } from '#operator/reconcile/mirror.ts';
+import type { Observation } from '#operator/reconcile/observation.ts';
+import type { ActionResult, InspectionFailure } from '#operator/reconcile/result.ts';
+import { stampOf } from '#operator/reconcile/settle/version.ts';
+import type { Plan, State, Subject } from '#operator/reconcile/state.ts';
 import { hasWaited } from '#platform/runtime/clock.ts';
 import { waitAtMost } from '#platform/runtime/time-limit.ts';
 import type { ObjectKey, ObjectMeta, StaticExportObject } from '#platform/wire/cluster.ts';
 import { readInstant, wholeSecond } from '#platform/wire/instant.ts';
 import type { Link } from '#platform/wire/link.ts';
 import { PublishableError, publishableFailure } from '#platform/wire/publishable-error.ts';
-import { isWorthInspecting } from '#reconcile/link-timing.ts';
-import { mirrorPlaceName } from '#reconcile/mirror.ts';
-import type { Observation } from '#reconcile/observation.ts';
-import type { ActionResult, InspectionFailure } from '#reconcile/result.ts';
-import { stampOf } from '#reconcile/settle/version.ts';
-import type { Plan, State, Subject } from '#reconcile/state.ts';
 import type { ActionContext } from '../context.ts';
 import {
   type CandidateWork,

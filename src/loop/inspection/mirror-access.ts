@@ -1,11 +1,11 @@
 // How the mirror of a resource is reached: the operator's rules first, then the Secret, read live and by name. Refuses
 // to read a Secret for a host that is not allowed. Invariant: credentials stay in the returned value.
 
+import { clusterPolicies } from '#operator/reconcile/failure-policy.ts';
 import type { WantedMirror } from '#operator/staticexport/wanted-mirror.ts';
 import type { ObjectMeta } from '#platform/wire/cluster.ts';
 import { ClusterError } from '#platform/wire/cluster-error.ts';
 import type { PublishableFailure } from '#platform/wire/publishable-error.ts';
-import { clusterPolicies } from '#reconcile/failure-policy.ts';
 import type { ActionContext } from '../context.ts';
 import type { MirrorPlace } from '../ports.ts';
 

@@ -2,12 +2,12 @@
 // reconcile begins the work, and its end requests the reconcile that takes the outcome. A process that stops loses it.
 // Invariant: a resource has at most one such work, and an outcome counts for the copy that was asked for only.
 
+import { copyLink, expiredDigests, listedDigests, mirrorPlaceName } from '#operator/reconcile/mirror.ts';
+import type { Observation } from '#operator/reconcile/observation.ts';
+import type { ActionResult } from '#operator/reconcile/result.ts';
 import type { WantedMirror } from '#operator/staticexport/wanted-mirror.ts';
 import type { ObjectKey, ObjectMeta } from '#platform/wire/cluster.ts';
 import { type PublishableFailure, publishableFailure } from '#platform/wire/publishable-error.ts';
-import { copyLink, expiredDigests, listedDigests, mirrorPlaceName } from '#reconcile/mirror.ts';
-import type { Observation } from '#reconcile/observation.ts';
-import type { ActionResult } from '#reconcile/result.ts';
 import type { ActionContext } from '../context.ts';
 import {
   type MirrorOutcome,

@@ -3,9 +3,9 @@
 // only if the Secret is unchanged. Refuses: deciding by clocks, or by reading again. Invariant: neither status nor
 // the ConfigMap nor a target goes back to an old Secret.
 
+import { isUnknownToStatus } from '#operator/reconcile/adopt.ts';
 import type { StaticExportObject } from '#platform/wire/cluster.ts';
 import { ClusterError } from '#platform/wire/cluster-error.ts';
-import { isUnknownToStatus } from '#reconcile/adopt.ts';
 import type { ClusterContext } from '../context.ts';
 import type { Gathered } from '../gather.ts';
 import { believeRefusal, unlessRefused } from '../lasting-refusal.ts';

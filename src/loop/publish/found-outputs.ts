@@ -2,13 +2,13 @@
 // deleted, or forbidden to read. Refuses: guessing at an unreadable object. Invariant: "unreadable" is a state of its own, never "gone".
 
 import { type PublishedBundle, parsePublishedBundle } from '#bundle/published-bundle.ts';
+import type { OutputState } from '#operator/reconcile/observation.ts';
 import { defaultOutputName, labels, managedByLabels, outputKeys } from '#operator/staticexport/names.ts';
 import type { Status } from '#operator/staticexport/status-schema.ts';
 import type { ConfigMapObject, ObjectMeta, SecretObject } from '#platform/wire/cluster.ts';
 import { ClusterError } from '#platform/wire/cluster-error.ts';
 import type { Publication } from '#platform/wire/publication.ts';
 import { PublishableError } from '#platform/wire/publishable-error.ts';
-import type { OutputState } from '#reconcile/observation.ts';
 import { correctTimes } from '../clock-set-back.ts';
 import type { ClusterContext } from '../context.ts';
 import { believeRefusal, unlessRefused } from '../lasting-refusal.ts';

@@ -1,9 +1,9 @@
 // What the loop knows of a target's object: its plan or the task of one, what follows from its values, and how an edit is
 // written. Owns types, and the rule for objects that may not be read.
 
+import { clusterPolicies } from '#operator/reconcile/failure-policy.ts';
 import type { ObjectMeta } from '#platform/wire/cluster.ts';
 import { ClusterError } from '#platform/wire/cluster-error.ts';
-import { clusterPolicies } from '#reconcile/failure-policy.ts';
 import type { ObjectPlan, Rollout, TargetTask } from '#targets/target-plan.ts';
 
 export interface FoundTarget {

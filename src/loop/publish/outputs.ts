@@ -3,6 +3,8 @@
 // change, and never over another owner's object.
 
 import { formatPublishedBundle, type PublishedBundle } from '#bundle/published-bundle.ts';
+import { clusterPolicies } from '#operator/reconcile/failure-policy.ts';
+import type { OutputState } from '#operator/reconcile/observation.ts';
 import {
   apiVersion,
   fluxWatchLabel,
@@ -13,8 +15,6 @@ import {
 import type { Wanted } from '#operator/staticexport/wanted.ts';
 import type { AppliedObject, ObjectMeta, StaticExportObject } from '#platform/wire/cluster.ts';
 import { ClusterError } from '#platform/wire/cluster-error.ts';
-import { clusterPolicies } from '#reconcile/failure-policy.ts';
-import type { OutputState } from '#reconcile/observation.ts';
 import type { ClusterContext } from '../context.ts';
 import type { Handles } from '../gather.ts';
 import { resourceId } from '../memory.ts';

@@ -1,9 +1,9 @@
-// Replaces `src/reconcile/status/failure-words.ts`: one host for one address.
+// Replaces `src/operator/reconcile/status/failure-words.ts`: one host for one address.
 
-import { hostOf as hostAnew } from '#reconcile/status/failure-words.ts';
+import { hostOf as hostAnew } from '#operator/reconcile/status/failure-words.ts';
 import { byValue } from './memory.ts';
 
-export * from '#reconcile/status/failure-words.ts';
+export * from '#operator/reconcile/status/failure-words.ts';
 
 const hosts = byValue((baseUrl: string) => hostAnew(baseUrl));
 

@@ -1,8 +1,8 @@
-// Replaces `src/reconcile/status/foreign-fields.ts`: whether a stored status has unknown fields is computed once. A
+// Replaces `src/operator/reconcile/status/foreign-fields.ts`: whether a stored status has unknown fields is computed once. A
 // status without unknown fields adds none to its successor.
 
-import { keepForeign as keepAnew } from '#reconcile/status/foreign-fields.ts';
-import { isSameStatus } from '#reconcile/status/status.ts';
+import { keepForeign as keepAnew } from '#operator/reconcile/status/foreign-fields.ts';
+import { isSameStatus } from '#operator/reconcile/status/status.ts';
 import { byIdentity } from './memory.ts';
 import { parseStatus } from './parse.ts';
 

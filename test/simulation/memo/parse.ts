@@ -1,13 +1,13 @@
 // Replaces `src/operator/staticexport/parse.ts`: specs and statuses of the fake cluster never change in place, so each is
 // parsed once. Values other than objects are parsed every time.
 
+import { isSameStatus } from '#operator/reconcile/status/status.ts';
 import {
   parseStatus as readStatus,
   parseStaticExport as readWhole,
   type StaticExport,
 } from '#operator/staticexport/parse.ts';
 import type { Status } from '#operator/staticexport/status-schema.ts';
-import { isSameStatus } from '#reconcile/status/status.ts';
 import { byIdentity, frozen } from './memory.ts';
 
 export type { StaticExport } from '#operator/staticexport/parse.ts';

@@ -1,9 +1,9 @@
-// Replaces `src/reconcile/spread.ts`: one hash for the same parts.
+// Replaces `src/operator/reconcile/spread.ts`: one hash for the same parts.
 
-import { hashInputs as hashAnew, spreadOf as spreadAnew } from '#reconcile/spread.ts';
+import { hashInputs as hashAnew, spreadOf as spreadAnew } from '#operator/reconcile/spread.ts';
 import { byValue } from './memory.ts';
 
-export { inputsInHand } from '#reconcile/spread.ts';
+export { inputsInHand } from '#operator/reconcile/spread.ts';
 
 const spread = byValue((text: string) => spreadAnew(text));
 const hashes = byValue((domain: string) => byValue((baseUrl: string) => hashAnew(domain, baseUrl)));

@@ -1,10 +1,10 @@
 // The key and the rate limit of the export API: refused and forbidden keys, and the Retry-After that all share.
 
-import * as access from '#reconcile/access.ts';
-import { forbiddenRetryMs } from '#reconcile/failure-policy.ts';
-import * as forbiddenCall from '#reconcile/forbidden-call.ts';
-import { pendingRequest } from '#reconcile/observation.ts';
-import * as settleFailure from '#reconcile/settle/failed-call.ts';
+import * as access from '#operator/reconcile/access.ts';
+import { forbiddenRetryMs } from '#operator/reconcile/failure-policy.ts';
+import * as forbiddenCall from '#operator/reconcile/forbidden-call.ts';
+import { pendingRequest } from '#operator/reconcile/observation.ts';
+import * as settleFailure from '#operator/reconcile/settle/failed-call.ts';
 import { exchange, type Mutations } from './exchange.ts';
 
 export const accessMutations: Mutations = {

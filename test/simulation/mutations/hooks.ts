@@ -1,7 +1,7 @@
 // Hooks: their quiet period, its bound, and what they never bypass.
 
-import * as classify from '#reconcile/classify.ts';
-import * as hooks from '#reconcile/hooks.ts';
+import * as classify from '#operator/reconcile/classify.ts';
+import * as hooks from '#operator/reconcile/hooks.ts';
 import { exchange, type Mutations } from './exchange.ts';
 
 export const hookMutations: Mutations = {

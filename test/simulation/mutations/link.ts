@@ -2,10 +2,10 @@
 
 import * as setBack from '#loop/clock-set-back.ts';
 import * as execute from '#loop/execute.ts';
-import * as linkTiming from '#reconcile/link-timing.ts';
-import type { ActionResult } from '#reconcile/result.ts';
-import * as settle from '#reconcile/settle/settle.ts';
-import * as spread from '#reconcile/spread.ts';
+import * as linkTiming from '#operator/reconcile/link-timing.ts';
+import type { ActionResult } from '#operator/reconcile/result.ts';
+import * as settle from '#operator/reconcile/settle/settle.ts';
+import * as spread from '#operator/reconcile/spread.ts';
 import { exchange, type Mutations } from './exchange.ts';
 
 const late = /not replaced at its time|expired link/;

@@ -1,10 +1,10 @@
 // Mirrors: what is published without its copy, when a copy counts as lost, what needs no vendor, and what is deleted.
 
 import * as outputs from '#loop/publish/outputs.ts';
+import * as mirror from '#operator/reconcile/mirror.ts';
+import * as mirrored from '#operator/reconcile/settle/mirrored.ts';
+import * as settle from '#operator/reconcile/settle/settle.ts';
 import { readInstant } from '#platform/wire/instant.ts';
-import * as mirror from '#reconcile/mirror.ts';
-import * as mirrored from '#reconcile/settle/mirrored.ts';
-import * as settle from '#reconcile/settle/settle.ts';
 import { exchange, type Mutations } from './exchange.ts';
 
 export const mirrorMutations: Mutations = {

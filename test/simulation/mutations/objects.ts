@@ -2,10 +2,10 @@
 
 import * as records from '#loop/publish/target-records.ts';
 import * as targets from '#loop/publish/targets.ts';
+import * as wake from '#operator/reconcile/wake.ts';
 import { annotations } from '#operator/staticexport/names.ts';
 import type { ForeignObjects } from '#platform/wire/cluster.ts';
 import { formatInstant } from '#platform/wire/instant.ts';
-import * as wake from '#reconcile/wake.ts';
 import * as application from '#targets/application.ts';
 import * as applicationOwner from '#targets/application-owner.ts';
 import * as helmRelease from '#targets/helm-release.ts';

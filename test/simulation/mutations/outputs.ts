@@ -5,10 +5,10 @@ import * as foundOutputs from '#loop/publish/found-outputs.ts';
 import * as outputs from '#loop/publish/outputs.ts';
 import * as targets from '#loop/publish/targets.ts';
 import * as save from '#loop/save.ts';
+import * as adopt from '#operator/reconcile/adopt.ts';
+import * as choose from '#operator/reconcile/choose.ts';
 import { annotations } from '#operator/staticexport/names.ts';
 import type { Cluster, ObjectMeta } from '#platform/wire/cluster.ts';
-import * as adopt from '#reconcile/adopt.ts';
-import * as choose from '#reconcile/choose.ts';
 import { exchange, type Mutations } from './exchange.ts';
 
 const idle = /written (without a change|before its time)/;

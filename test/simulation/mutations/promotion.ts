@@ -1,9 +1,9 @@
 // From a complete export to the published version: inspection, promotion gates, suspension, pinned versions.
 
 import * as reading from '#loop/inspection/inspection.ts';
-import * as classify from '#reconcile/classify.ts';
-import * as history from '#reconcile/history.ts';
-import * as promotion from '#reconcile/settle/promotion.ts';
+import * as classify from '#operator/reconcile/classify.ts';
+import * as history from '#operator/reconcile/history.ts';
+import * as promotion from '#operator/reconcile/settle/promotion.ts';
 import { exchange, type Mutations } from './exchange.ts';
 
 export const promotionMutations: Mutations = {

@@ -1,11 +1,11 @@
 // Starting a job, polling it, and starting its replacement.
 
 import * as execute from '#loop/execute.ts';
-import * as adopt from '#reconcile/adopt.ts';
-import * as classify from '#reconcile/classify.ts';
-import * as poll from '#reconcile/poll.ts';
-import * as settleFailure from '#reconcile/settle/failed-call.ts';
-import * as settle from '#reconcile/settle/settle.ts';
+import * as adopt from '#operator/reconcile/adopt.ts';
+import * as classify from '#operator/reconcile/classify.ts';
+import * as poll from '#operator/reconcile/poll.ts';
+import * as settleFailure from '#operator/reconcile/settle/failed-call.ts';
+import * as settle from '#operator/reconcile/settle/settle.ts';
 import { exchange, type Mutations } from './exchange.ts';
 
 export const startMutations: Mutations = {

@@ -1,8 +1,8 @@
 // When a resource is reconciled next.
 
+import * as spread from '#operator/reconcile/spread.ts';
+import * as wake from '#operator/reconcile/wake.ts';
 import * as absence from '#operator/watch/absence.ts';
-import * as spread from '#reconcile/spread.ts';
-import * as wake from '#reconcile/wake.ts';
 import { exchange, type Mutations } from './exchange.ts';
 
 export const wakeMutations: Mutations = {

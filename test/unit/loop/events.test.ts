@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { eventsOf } from '#loop/events.ts';
+import { findChanges } from '#operator/reconcile/status/status-changes.ts';
 import type { Status } from '#operator/staticexport/status-schema.ts';
-import { findChanges } from '#reconcile/status/status-changes.ts';
 import { condition } from './conditions.ts';
 
 const active = { version: 'v1', jobId: 'se_1', pages: 20, linkIssueTime: '2026-01-05T12:00:00Z' };

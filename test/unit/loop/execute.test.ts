@@ -6,9 +6,9 @@ import { test } from 'node:test';
 import { ExportApiError } from '#export-api/answers.ts';
 import { type Execution, type ExecutionInput, execute } from '#loop/execute.ts';
 import { resourceId } from '#loop/memory.ts';
-import type { Action, State } from '#reconcile/state.ts';
+import type { Action, State } from '#operator/reconcile/state.ts';
 import { resource } from '../../simulation/simulation.ts';
-import { fresh, t0 } from '../reconcile/cases/observations.ts';
+import { fresh, t0 } from '../operator/reconcile/cases/observations.ts';
 import { linkOf, openRecorded, type Recorded } from './recorded-simulation.ts';
 
 const id = resourceId(resource);

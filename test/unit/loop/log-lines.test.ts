@@ -4,8 +4,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type LoggedReconcile, logLinesOf } from '#loop/log-lines.ts';
+import { findChanges } from '#operator/reconcile/status/status-changes.ts';
 import type { Status } from '#operator/staticexport/status-schema.ts';
-import { findChanges } from '#reconcile/status/status-changes.ts';
 import {
   minuteMs,
   nextVerdict,

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createMemory } from '#loop/memory.ts';
 import { changeRateLimit } from '#loop/rate-limit.ts';
-import { rateLimitTime } from '#reconcile/access.ts';
+import { rateLimitTime } from '#operator/reconcile/access.ts';
 
 const now = Date.UTC(2026, 0, 5, 12);
 const dayMs = 86_400_000;

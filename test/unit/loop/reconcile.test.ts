@@ -9,7 +9,7 @@ import { ReconcileRefused } from '#loop/refused-reconcile.ts';
 import { ClusterError, type ClusterErrorCode } from '#platform/wire/cluster-error.ts';
 import { outputName, resource, type SimulationOptions } from '../../simulation/simulation.ts';
 import { ownDocument } from '../../simulation/target-document.ts';
-import { active, at, t0 } from '../reconcile/cases/observations.ts';
+import { active, at, t0 } from '../operator/reconcile/cases/observations.ts';
 import { linkOf, openRecorded, type Recorded, store } from './recorded-simulation.ts';
 
 const applySecret = `applySecret ${outputName}`;

@@ -7,7 +7,7 @@ import { saveStarted, saveStatus } from '#loop/save.ts';
 import type { Status } from '#operator/staticexport/status-schema.ts';
 import { ClusterError } from '#platform/wire/cluster-error.ts';
 import { resource } from '../../simulation/simulation.ts';
-import { at, inputHash } from '../reconcile/cases/observations.ts';
+import { at, inputHash } from '../operator/reconcile/cases/observations.ts';
 import { openRecorded, type Recorded, store } from './recorded-simulation.ts';
 
 const own = 'operators/simulated';

@@ -38,7 +38,7 @@ test('a group depends on what its tests load, beside what it names', () => {
   assert.ok(ofAgreement.loadedTests.includes('test/integration/archive-agreement.ts'));
   assert.ok(!ofAgreement.loadedTests.some((path) => path.startsWith('test/support/')));
   const ofCampaign = dependenciesOf('campaign', campaign);
-  assert.ok(ofCampaign.paths.includes('src/reconcile'));
+  assert.ok(ofCampaign.paths.includes('src/operator/reconcile'));
   assert.ok(
     !ofCampaign.loadedTests.some((path) => path.startsWith('test/simulation/')),
     'its folder is named',

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { publicationTime } from '#cli/conversations/site-bundle.ts';
-import { nameVersion } from '#reconcile/settle/version.ts';
+import { nameVersion } from '#operator/reconcile/settle/version.ts';
 
 const rows: readonly (readonly [name: string, at: string | undefined])[] = [
   ['20261126-144000-1f2e3d4c', '2026-11-26T14:40:00.000Z'],

@@ -7,13 +7,13 @@ import type { PublishedLink } from '#bundle/published-bundle.ts';
 import { copyFailure, workOnMirror } from '#loop/inspection/mirror-work.ts';
 import { dropMirrorWork, resourceId } from '#loop/memory.ts';
 import { type Mirrors, noMirrors } from '#loop/ports.ts';
+import type { Observation } from '#operator/reconcile/observation.ts';
+import type { ActionResult } from '#operator/reconcile/result.ts';
 import type { ObjectKey } from '#platform/wire/cluster.ts';
 import { PublishableError } from '#platform/wire/publishable-error.ts';
-import type { Observation } from '#reconcile/observation.ts';
-import type { ActionResult } from '#reconcile/result.ts';
 import { resource } from '../../../simulation/simulation.ts';
-import { copied, linkless, ref, withStatus, withWanted } from '../../reconcile/cases/conditions.ts';
-import { active, at, calm, mirror, publishedLink, t0 } from '../../reconcile/cases/observations.ts';
+import { copied, linkless, ref, withStatus, withWanted } from '../../operator/reconcile/cases/conditions.ts';
+import { active, at, calm, mirror, publishedLink, t0 } from '../../operator/reconcile/cases/observations.ts';
 import { bytesOf, linkOf, openRecorded, type Recorded } from '../recorded-simulation.ts';
 
 type LookCall = Parameters<Mirrors['look']>;

@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { shownPages } from '#operator/reconcile/status/shown-pages.ts';
 import type { Status } from '#operator/staticexport/status-schema.ts';
-import { shownPages } from '#reconcile/status/shown-pages.ts';
 import { active, inputHash } from '../cases/observations.ts';
 
 const job = { id: 'se_2', inputHash, pageCount: 7 };

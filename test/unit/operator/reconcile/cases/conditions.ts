@@ -1,12 +1,12 @@
 // Observations for conditions, derived from the calm and the fresh one, and the conditions as short text.
 // Shared by the tests of conditions.
 
+import { adopt } from '#operator/reconcile/adopt.ts';
+import { classify } from '#operator/reconcile/classify.ts';
+import { mirrorPlaceName } from '#operator/reconcile/mirror.ts';
+import type { Observation } from '#operator/reconcile/observation.ts';
+import { statusOf } from '#operator/reconcile/status/status.ts';
 import type { Status, TargetStatus } from '#operator/staticexport/status-schema.ts';
-import { adopt } from '#reconcile/adopt.ts';
-import { classify } from '#reconcile/classify.ts';
-import { mirrorPlaceName } from '#reconcile/mirror.ts';
-import type { Observation } from '#reconcile/observation.ts';
-import { statusOf } from '#reconcile/status/status.ts';
 import {
   active,
   at,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { clusterPolicies, readStallMs } from '#reconcile/failure-policy.ts';
+import { clusterPolicies, readStallMs } from '#operator/reconcile/failure-policy.ts';
 
 const minuteMs = 60_000;
 

@@ -3,13 +3,13 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { isPinned, recordVersion } from '#operator/reconcile/history.ts';
+import { dueTick, readSchedule } from '#operator/reconcile/schedule.ts';
+import { judge } from '#operator/reconcile/settle/promotion.ts';
+import { nameVersion } from '#operator/reconcile/settle/version.ts';
+import { hashInputs, spreadOf } from '#operator/reconcile/spread.ts';
 import { parseDurationMs } from '#operator/staticexport/duration.ts';
-import { isPinned, recordVersion } from '#reconcile/history.ts';
-import { dueTick, readSchedule } from '#reconcile/schedule.ts';
-import { judge } from '#reconcile/settle/promotion.ts';
-import { nameVersion } from '#reconcile/settle/version.ts';
-import { hashInputs, spreadOf } from '#reconcile/spread.ts';
-import * as fc from '../../support/properties.ts';
+import * as fc from '../../../support/properties.ts';
 
 const t0 = Date.UTC(2026, 0, 5, 12);
 const hourMs = 3_600_000;

@@ -3,10 +3,9 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { WantedMirror } from '#operator/staticexport/wanted-mirror.ts';
-import { adopt } from '#reconcile/adopt.ts';
-import { choose } from '#reconcile/choose.ts';
-import { classify } from '#reconcile/classify.ts';
+import { adopt } from '#operator/reconcile/adopt.ts';
+import { choose } from '#operator/reconcile/choose.ts';
+import { classify } from '#operator/reconcile/classify.ts';
 import {
   classifyMirror,
   copyLink,
@@ -17,10 +16,11 @@ import {
   needsCopy,
   needsLink,
   readsMirror,
-} from '#reconcile/mirror.ts';
-import type { Observation } from '#reconcile/observation.ts';
-import type { Action, MirrorState, Subject } from '#reconcile/state.ts';
-import { nextWake } from '#reconcile/wake.ts';
+} from '#operator/reconcile/mirror.ts';
+import type { Observation } from '#operator/reconcile/observation.ts';
+import type { Action, MirrorState, Subject } from '#operator/reconcile/state.ts';
+import { nextWake } from '#operator/reconcile/wake.ts';
+import type { WantedMirror } from '#operator/staticexport/wanted-mirror.ts';
 import {
   copied,
   failure,

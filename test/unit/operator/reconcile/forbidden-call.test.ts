@@ -2,13 +2,13 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { adopt } from '#operator/reconcile/adopt.ts';
+import { choose } from '#operator/reconcile/choose.ts';
+import { classify } from '#operator/reconcile/classify.ts';
+import type { Observation } from '#operator/reconcile/observation.ts';
+import { settle } from '#operator/reconcile/settle/settle.ts';
+import { nextWake } from '#operator/reconcile/wake.ts';
 import type { Failure, Status } from '#operator/staticexport/status-schema.ts';
-import { adopt } from '#reconcile/adopt.ts';
-import { choose } from '#reconcile/choose.ts';
-import { classify } from '#reconcile/classify.ts';
-import type { Observation } from '#reconcile/observation.ts';
-import { settle } from '#reconcile/settle/settle.ts';
-import { nextWake } from '#reconcile/wake.ts';
 import { at, calm, inputHash, t0 } from './cases/observations.ts';
 
 type Operation = keyof NonNullable<Status['failures']>;

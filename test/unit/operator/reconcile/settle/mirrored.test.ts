@@ -3,22 +3,22 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { maxUnlisted, statusSchema } from '#operator/staticexport/status-schema.ts';
-import type { PublishableFailure } from '#platform/wire/publishable-error.ts';
-import { adopt } from '#reconcile/adopt.ts';
-import { choose } from '#reconcile/choose.ts';
-import { classify } from '#reconcile/classify.ts';
-import { mirrorPlaceName } from '#reconcile/mirror.ts';
-import type { Observation } from '#reconcile/observation.ts';
-import type { ActionResult } from '#reconcile/result.ts';
+import { adopt } from '#operator/reconcile/adopt.ts';
+import { choose } from '#operator/reconcile/choose.ts';
+import { classify } from '#operator/reconcile/classify.ts';
+import { mirrorPlaceName } from '#operator/reconcile/mirror.ts';
+import type { Observation } from '#operator/reconcile/observation.ts';
+import type { ActionResult } from '#operator/reconcile/result.ts';
 import {
   linkBeside,
   settleCopied,
   settleCopyFailure,
   settleLooked,
   settleMirrorFailure,
-} from '#reconcile/settle/mirrored.ts';
-import { outputRefused, settle } from '#reconcile/settle/settle.ts';
+} from '#operator/reconcile/settle/mirrored.ts';
+import { outputRefused, settle } from '#operator/reconcile/settle/settle.ts';
+import { maxUnlisted, statusSchema } from '#operator/staticexport/status-schema.ts';
+import type { PublishableFailure } from '#platform/wire/publishable-error.ts';
 import {
   complete,
   copied,

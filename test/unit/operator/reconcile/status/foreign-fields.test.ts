@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
+import { keepForeign } from '#operator/reconcile/status/foreign-fields.ts';
+import { isSameStatus, mergeStatus } from '#operator/reconcile/status/status.ts';
 import { parseStatus } from '#operator/staticexport/parse.ts';
 import { statusSchema } from '#operator/staticexport/status-schema.ts';
-import { keepForeign } from '#reconcile/status/foreign-fields.ts';
-import { isSameStatus, mergeStatus } from '#reconcile/status/status.ts';
 import { at } from '../cases/observations.ts';
 
 const failure = { count: 1, lastFailureTime: at(0), retryTime: at(60), reason: 'ServerError', theirs: 1 };
@@ -74,7 +74,7 @@ for (const stored of [undefined, null, 7, 'text', [], { job: 'text', failures: 3
   });
 }
 
-const folder = new URL('../../../fixtures/status/', import.meta.url);
+const folder = new URL('../../../../fixtures/status/', import.meta.url);
 for (const file of readdirSync(folder)) {
   test(`a status stored by an earlier version is read and stored unchanged: ${file}`, () => {
     const stored: unknown = JSON.parse(readFileSync(new URL(file, folder), 'utf8'));

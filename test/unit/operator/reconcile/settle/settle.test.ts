@@ -3,13 +3,13 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { adopt } from '#operator/reconcile/adopt.ts';
+import { choose } from '#operator/reconcile/choose.ts';
+import { classify } from '#operator/reconcile/classify.ts';
+import type { Observation } from '#operator/reconcile/observation.ts';
+import type { ActionResult, CallCode } from '#operator/reconcile/result.ts';
+import { type Settled, settle } from '#operator/reconcile/settle/settle.ts';
 import type { StartRecord } from '#operator/staticexport/status-schema.ts';
-import { adopt } from '#reconcile/adopt.ts';
-import { choose } from '#reconcile/choose.ts';
-import { classify } from '#reconcile/classify.ts';
-import type { Observation } from '#reconcile/observation.ts';
-import type { ActionResult, CallCode } from '#reconcile/result.ts';
-import { type Settled, settle } from '#reconcile/settle/settle.ts';
 import { at, calm, fresh, inputHash, published, publishedLink, t0 } from '../cases/observations.ts';
 
 function settled(observation: Observation, result: ActionResult): Settled & { readonly action: string } {

@@ -2,9 +2,9 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { adopt } from '#reconcile/adopt.ts';
-import type { Observation } from '#reconcile/observation.ts';
-import { describeDetails } from '#reconcile/status/reason-details.ts';
+import { adopt } from '#operator/reconcile/adopt.ts';
+import type { Observation } from '#operator/reconcile/observation.ts';
+import { describeDetails } from '#operator/reconcile/status/reason-details.ts';
 import { at, calm, inputHash, published, publishedLink } from '../cases/observations.ts';
 
 const wanted = {

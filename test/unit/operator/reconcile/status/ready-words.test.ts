@@ -2,11 +2,11 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { adopt } from '#operator/reconcile/adopt.ts';
+import { classify } from '#operator/reconcile/classify.ts';
+import type { Observation } from '#operator/reconcile/observation.ts';
+import { statusOf } from '#operator/reconcile/status/status.ts';
 import type { Status } from '#operator/staticexport/status-schema.ts';
-import { adopt } from '#reconcile/adopt.ts';
-import { classify } from '#reconcile/classify.ts';
-import type { Observation } from '#reconcile/observation.ts';
-import { statusOf } from '#reconcile/status/status.ts';
 import { active, at, calm, fresh, inputHash } from '../cases/observations.ts';
 
 const withStatus = (base: Observation, status: Status): Observation => ({

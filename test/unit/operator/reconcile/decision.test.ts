@@ -3,18 +3,18 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { adopt } from '#operator/reconcile/adopt.ts';
+import { choose } from '#operator/reconcile/choose.ts';
+import { classify } from '#operator/reconcile/classify.ts';
+import { copyLink } from '#operator/reconcile/mirror.ts';
+import { type Observation, unreadOutput } from '#operator/reconcile/observation.ts';
+import type { Plan } from '#operator/reconcile/state.ts';
+import { isSameStatus, mergeStatus, statusOf } from '#operator/reconcile/status/status.ts';
+import { nextWake } from '#operator/reconcile/wake.ts';
 import { statusSchema } from '#operator/staticexport/status-schema.ts';
 import { formatInstant } from '#platform/wire/instant.ts';
-import { adopt } from '#reconcile/adopt.ts';
-import { choose } from '#reconcile/choose.ts';
-import { classify } from '#reconcile/classify.ts';
-import { copyLink } from '#reconcile/mirror.ts';
-import { type Observation, unreadOutput } from '#reconcile/observation.ts';
-import type { Plan } from '#reconcile/state.ts';
-import { isSameStatus, mergeStatus, statusOf } from '#reconcile/status/status.ts';
-import { nextWake } from '#reconcile/wake.ts';
-import { brokenRules } from '../../support/kstatus-rules.ts';
-import * as fc from '../../support/properties.ts';
+import { brokenRules } from '../../../support/kstatus-rules.ts';
+import * as fc from '../../../support/properties.ts';
 import { anyObservation, calm } from './cases/observations.ts';
 
 const runs = { numRuns: 2000 };

@@ -2,9 +2,9 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { adopt, isUnknownToStatus } from '#operator/reconcile/adopt.ts';
+import type { Observation } from '#operator/reconcile/observation.ts';
 import type { Publication } from '#platform/wire/publication.ts';
-import { adopt, isUnknownToStatus } from '#reconcile/adopt.ts';
-import type { Observation } from '#reconcile/observation.ts';
 import { held, withStatus } from './cases/conditions.ts';
 import { at, calm, fresh, inputHash, published } from './cases/observations.ts';
 

@@ -3,12 +3,12 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { adopt } from '#operator/reconcile/adopt.ts';
+import { classify } from '#operator/reconcile/classify.ts';
+import type { Observation } from '#operator/reconcile/observation.ts';
+import { settleLooked } from '#operator/reconcile/settle/mirrored.ts';
+import { statusOf } from '#operator/reconcile/status/status.ts';
 import type * as reasons from '#operator/staticexport/reasons.ts';
-import { adopt } from '#reconcile/adopt.ts';
-import { classify } from '#reconcile/classify.ts';
-import type { Observation } from '#reconcile/observation.ts';
-import { settleLooked } from '#reconcile/settle/mirrored.ts';
-import { statusOf } from '#reconcile/status/status.ts';
 import {
   complete,
   conditionsOf,

@@ -1,15 +1,15 @@
 // Observations for tests: a calm one with modifiers, and an arbitrary of every combination of a stored status, an
 // output and a process.
 
+import { mirrorPlaceName } from '#operator/reconcile/mirror.ts';
+import type { Observation } from '#operator/reconcile/observation.ts';
+import { hashInputs } from '#operator/reconcile/spread.ts';
 import { exportCauses, type Status, verdicts } from '#operator/staticexport/status-schema.ts';
 import { applyDefaults, type Wanted } from '#operator/staticexport/wanted.ts';
 import type { WantedMirror } from '#operator/staticexport/wanted-mirror.ts';
 import { formatInstant } from '#platform/wire/instant.ts';
 import type { LinkTimes, Publication } from '#platform/wire/publication.ts';
-import { mirrorPlaceName } from '#reconcile/mirror.ts';
-import type { Observation } from '#reconcile/observation.ts';
-import { hashInputs } from '#reconcile/spread.ts';
-import * as fc from '../../../support/properties.ts';
+import * as fc from '../../../../support/properties.ts';
 
 export const t0 = Date.UTC(2026, 0, 5, 12);
 export const at = (seconds: number): string => formatInstant(t0 + seconds * 1000);

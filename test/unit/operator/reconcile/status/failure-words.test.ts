@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { describeFailure } from '#reconcile/status/failure-words.ts';
+import { describeFailure } from '#operator/reconcile/status/failure-words.ts';
 import { at, calm, inputHash } from '../cases/observations.ts';
 
 const baseUrl = 'https://user:s3cret@api.example.com:8443/prefix?sig=s3cret';

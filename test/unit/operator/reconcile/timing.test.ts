@@ -3,8 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { formatInstant, readInstant, wholeSecond } from '#platform/wire/instant.ts';
-import { boundByExpiry, exponentialMs, linkWaitMs, retryTime, waitMs } from '#reconcile/backoff.ts';
+import { boundByExpiry, exponentialMs, linkWaitMs, retryTime, waitMs } from '#operator/reconcile/backoff.ts';
 import {
   assumedLifetimeMs,
   isFresher,
@@ -12,9 +11,10 @@ import {
   measureTimes,
   refreshTime,
   retryAfterStale,
-} from '#reconcile/link-timing.ts';
-import { pollIntervalMs } from '#reconcile/poll.ts';
-import * as fc from '../../support/properties.ts';
+} from '#operator/reconcile/link-timing.ts';
+import { pollIntervalMs } from '#operator/reconcile/poll.ts';
+import { formatInstant, readInstant, wholeSecond } from '#platform/wire/instant.ts';
+import * as fc from '../../../support/properties.ts';
 
 const t0 = Date.UTC(2026, 0, 5, 12);
 const minuteMs = 60_000;

@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { isDeepStrictEqual } from 'node:util';
-import { isSameStatus, mergeStatus } from '#reconcile/status/status.ts';
-import * as fc from '../../../support/properties.ts';
+import { isSameStatus, mergeStatus } from '#operator/reconcile/status/status.ts';
+import * as fc from '../../../../support/properties.ts';
 
 const value = fc.letrec((tie) => ({
   any: fc.oneof(

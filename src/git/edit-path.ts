@@ -1,8 +1,8 @@
 // Which paths and names an edit may have. Pure. Refuses what leads outside the repository, into git's own folder, or
 // what no plain checkout can hold. Messages do not quote the path.
 
+import { keyNames } from '#operator/targets/target-plan.ts';
 import { isPrintable } from '#platform/wire/printable-text.ts';
-import { keyNames } from '#targets/target-plan.ts';
 import type { GitEdit, GitRefusalCode } from './push-task.ts';
 
 export interface PathRefusal {

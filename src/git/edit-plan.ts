@@ -1,8 +1,8 @@
 // What the edits of a task change in one commit's files. Reads each file once and plans its edits in order. Refuses what
 // is not a plain text file of the repository. Invariant: a file that no edit changes is not in the result.
 
-import { type KeyName, keyNames } from '#targets/target-plan.ts';
-import { planValuesEdit } from '#targets/values.ts';
+import { type KeyName, keyNames } from '#operator/targets/target-plan.ts';
+import { planValuesEdit } from '#operator/targets/values.ts';
 import { type PathRefusal, refuseEdit } from './edit-path.ts';
 import type { Entry } from './git-objects.ts';
 import type { GitEdit, GitRefusalCode } from './push-task.ts';

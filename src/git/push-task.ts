@@ -2,7 +2,7 @@
 // crosses to a process. Refuses a link: an edit writes a version, a digest and a reference. Invariant: a result holds no
 // credential, no query and no user information of a URL, and every message ends with what to do.
 
-import type { GivenKeys, KeyName } from '#targets/target-plan.ts';
+import type { GivenKeys, KeyName } from '#operator/targets/target-plan.ts';
 
 /** A repository, a branch of it, and how to reach and sign in to it. */
 export interface GitRemote {

@@ -4,11 +4,11 @@
 
 import type { AttemptedRefresh, RateLimit } from '#operator/reconcile/observation.ts';
 import type { InspectedContent, InspectionFailure } from '#operator/reconcile/result.ts';
+import type { TargetPlan, TargetWish } from '#operator/targets/target-plan.ts';
 import type { ObjectKey } from '#platform/wire/cluster.ts';
 import type { Link } from '#platform/wire/link.ts';
 import type { LinkTimes } from '#platform/wire/publication.ts';
 import type { PublishableFailure } from '#platform/wire/publishable-error.ts';
-import type { TargetPlan, TargetWish } from '#targets/target-plan.ts';
 import type { SeenLink } from './clock-set-back.ts';
 import { InspectionSlots } from './inspection/inspection-slots.ts';
 import type { MirrorLook } from './ports.ts';

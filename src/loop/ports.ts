@@ -7,10 +7,10 @@ import type { ExportApi } from '#export-api/answers.ts';
 import type { ContentNote } from '#operator/reconcile/result.ts';
 import type { WantedGitTarget } from '#operator/staticexport/wanted.ts';
 import type { WantedMirror } from '#operator/staticexport/wanted-mirror.ts';
+import type { KeyName, TargetPlan, TargetTask, WantedKeys } from '#operator/targets/target-plan.ts';
 import type { EventNote, ObjectKey, StaticExportObject } from '#platform/wire/cluster.ts';
 import type { Link } from '#platform/wire/link.ts';
 import type { PublishableError, PublishableFailure } from '#platform/wire/publishable-error.ts';
-import type { KeyName, TargetPlan, TargetTask, WantedKeys } from '#targets/target-plan.ts';
 import type { Notice } from './notices.ts';
 
 /** What a bundle is, without its bytes. */

@@ -4,7 +4,7 @@
 import type { GitEditResult } from '#git/push-task.ts';
 import type { GitFinding, GitWish } from '#loop/ports.ts';
 import type { WantedGitTarget } from '#operator/staticexport/wanted.ts';
-import { keyNames } from '#targets/target-plan.ts';
+import { keyNames } from '#operator/targets/target-plan.ts';
 
 /** @param commit of the task, if one was pushed */
 export function findingOf(

@@ -5,8 +5,8 @@
 import type { GitEdit, GitHeads } from '#git/push-task.ts';
 import type { GitFinding, GitWish } from '#loop/ports.ts';
 import type { WantedGitTarget } from '#operator/staticexport/wanted.ts';
+import { givenKeys } from '#operator/targets/target-plan.ts';
 import type { ObjectKey } from '#platform/wire/cluster.ts';
-import { givenKeys } from '#targets/target-plan.ts';
 
 export interface GitEntry {
   readonly owner: ObjectKey;

@@ -3,11 +3,11 @@
 // a document costs the main thread only its copy to the thread.
 
 import type { TargetPlanner } from '#loop/ports.ts';
+import { givenKeys, planTarget, type TargetPlan, type TargetTask } from '#operator/targets/target-plan.ts';
 import type { Clock } from '#platform/runtime/clock.ts';
 import { startTaskThread, taskErrorCode } from '#platform/runtime/task.ts';
 import { TaskQueue } from '#platform/runtime/task-queue.ts';
 import { Link } from '#platform/wire/link.ts';
-import { givenKeys, planTarget, type TargetPlan, type TargetTask } from '#targets/target-plan.ts';
 
 /** The costliest document within the bounds of `planValuesEdit` takes about a second of an idle core. */
 const timeoutMs = 10_000;

@@ -119,7 +119,7 @@ export const groups = {
         'src/operator/reconcile',
         'src/services',
         'src/operator/staticexport',
-        'src/targets',
+        'src/operator/targets',
         'charts/static-export-operator',
         'crds',
       ],

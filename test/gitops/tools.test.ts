@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';
 import { z } from 'zod';
-import { readHelmRelease } from '#targets/helm-release.ts';
+import { readHelmRelease } from '#operator/targets/helm-release.ts';
 import { startControlPlane, type TestCluster } from '../support/cluster.ts';
 import { runCommand } from '../support/command.ts';
 import { eventuallyInCluster } from '../support/eventually.ts';

@@ -2,9 +2,9 @@
 // manifest again, and the controller that rolls the values out on virtual time. Uses no randomness; troubles say when.
 
 import { annotations } from '#operator/staticexport/names.ts';
+import type { KeyName } from '#operator/targets/target-plan.ts';
 import type { Clock } from '#platform/runtime/clock.ts';
 import type { ForeignKind, ForeignObject } from '#platform/wire/cluster.ts';
-import type { KeyName } from '#targets/target-plan.ts';
 import type { FakeObjects } from './fake-objects.ts';
 import { rolloutStatus, type Stage } from './object-rollout.ts';
 

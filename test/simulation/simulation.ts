@@ -8,10 +8,10 @@ import { type GitTargets, noGitTargets, type TargetPlanner } from '#loop/ports.t
 import { reconcile } from '#loop/reconcile.ts';
 import { parseStatus } from '#operator/staticexport/parse.ts';
 import type { Status } from '#operator/staticexport/status-schema.ts';
+import { planTarget } from '#operator/targets/target-plan.ts';
 import { nextLookMs } from '#operator/watch/absence.ts';
 import type { EventNote, ObjectKey, StaticExportObject } from '#platform/wire/cluster.ts';
 import { ClusterError } from '#platform/wire/cluster-error.ts';
-import { planTarget } from '#targets/target-plan.ts';
 import { type VirtualClock, virtualClock } from '../support/virtual-clock.ts';
 import { ClockJumps } from './clock-jumps.ts';
 import { Dice } from './dice.ts';

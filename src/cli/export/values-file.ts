@@ -9,8 +9,8 @@ import {
   type PublishedBundle,
   parseServedBundle,
 } from '#bundle/published-bundle.ts';
+import { planValuesEdit } from '#operator/targets/values.ts';
 import { publishableCode } from '#platform/wire/publishable-error.ts';
-import { planValuesEdit } from '#targets/values.ts';
 import { CliError } from '../cli-error.ts';
 import { namedPath, notWritten, writeWhole } from '../output/destination.ts';
 import { admitFile, placesOf } from './admit.ts';

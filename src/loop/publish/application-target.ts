@@ -4,7 +4,6 @@
 import type { PublishedBundle } from '#bundle/published-bundle.ts';
 import { fieldManager } from '#operator/staticexport/names.ts';
 import type { WantedApplicationTarget } from '#operator/staticexport/wanted.ts';
-import type { ForeignObject } from '#platform/wire/cluster.ts';
 import {
   applicationRollout,
   applicationVersion,
@@ -15,15 +14,16 @@ import {
   patchValuesText,
   pointerAt,
   requestSync,
-} from '#targets/application.ts';
+} from '#operator/targets/application.ts';
 import {
   type ApplicationOwner,
   findApplicationOwner,
   isDeclared,
   isIgnored,
   ownerRemedy,
-} from '#targets/application-owner.ts';
-import { givenKeys } from '#targets/target-plan.ts';
+} from '#operator/targets/application-owner.ts';
+import { givenKeys } from '#operator/targets/target-plan.ts';
+import type { ForeignObject } from '#platform/wire/cluster.ts';
 import type { TargetContext } from '../context.ts';
 import { type FoundTarget, unlessHidden } from './found-target.ts';
 import { wantedKeys } from './object-targets.ts';

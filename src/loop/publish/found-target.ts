@@ -2,9 +2,9 @@
 // written. Owns types, and the rule for objects that may not be read.
 
 import { clusterPolicies } from '#operator/reconcile/failure-policy.ts';
+import type { ObjectPlan, Rollout, TargetTask } from '#operator/targets/target-plan.ts';
 import type { ObjectMeta } from '#platform/wire/cluster.ts';
 import { ClusterError } from '#platform/wire/cluster-error.ts';
-import type { ObjectPlan, Rollout, TargetTask } from '#targets/target-plan.ts';
 
 export interface FoundTarget {
   readonly metadata: ObjectMeta;

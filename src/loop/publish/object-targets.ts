@@ -7,9 +7,9 @@ import type {
   WantedTarget,
   WantedWorkloadTarget,
 } from '#operator/staticexport/wanted.ts';
-import { helmReleaseFields, ownedBy, readHelmRelease } from '#targets/helm-release.ts';
-import type { WantedKeys } from '#targets/target-plan.ts';
-import { readWorkload, workloadFields } from '#targets/workload.ts';
+import { helmReleaseFields, ownedBy, readHelmRelease } from '#operator/targets/helm-release.ts';
+import type { WantedKeys } from '#operator/targets/target-plan.ts';
+import { readWorkload, workloadFields } from '#operator/targets/workload.ts';
 import type { TargetContext } from '../context.ts';
 import { type FoundTarget, unlessHidden } from './found-target.ts';
 

@@ -4,9 +4,9 @@
 // document and the wanted values of the current reconcile. A result without text is kept, so that an unchanged
 // document is read once.
 
+import { isSameWish, type TargetPlan, type TargetTask } from '#operator/targets/target-plan.ts';
 import { waitAtMost } from '#platform/runtime/time-limit.ts';
 import type { ObjectKey } from '#platform/wire/cluster.ts';
-import { isSameWish, type TargetPlan, type TargetTask } from '#targets/target-plan.ts';
 import type { TargetContext } from '../context.ts';
 import type { PlannedTarget, TargetPlans } from '../memory.ts';
 import { resourceId } from '../memory.ts';

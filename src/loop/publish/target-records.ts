@@ -6,10 +6,10 @@ import { waitMs } from '#operator/reconcile/backoff.ts';
 import type { TargetReason } from '#operator/staticexport/reasons.ts';
 import type { TargetStatus } from '#operator/staticexport/status-schema.ts';
 import type { WantedTarget } from '#operator/staticexport/wanted.ts';
+import type { Rollout } from '#operator/targets/target-plan.ts';
 import type { ObjectMeta } from '#platform/wire/cluster.ts';
 import { formatInstant, readInstant } from '#platform/wire/instant.ts';
 import { printable } from '#platform/wire/printable-text.ts';
-import type { Rollout } from '#targets/target-plan.ts';
 
 export const contestedWindowMs = 10 * 60_000;
 export const contestedReverts = 3;

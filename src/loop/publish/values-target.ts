@@ -3,8 +3,8 @@
 
 import type { PublishedBundle } from '#bundle/published-bundle.ts';
 import type { WantedValuesTarget } from '#operator/staticexport/wanted.ts';
+import { givenKeys } from '#operator/targets/target-plan.ts';
 import type { ConfigMapObject, SecretObject } from '#platform/wire/cluster.ts';
-import { givenKeys } from '#targets/target-plan.ts';
 import type { TargetContext } from '../context.ts';
 import { entryOf } from '../gather.ts';
 import { type FoundTarget, unlessHidden } from './found-target.ts';

@@ -1,10 +1,10 @@
-// Replaces `src/targets/values.ts`: one edit for the same text and wanted values.
+// Replaces `src/operator/targets/values.ts`: one edit for the same text and wanted values.
 
+import { planValuesEdit as planAnew, type ValuesPlan, type WantedValues } from '#operator/targets/values.ts';
 import { Link } from '#platform/wire/link.ts';
-import { planValuesEdit as planAnew, type ValuesPlan, type WantedValues } from '#targets/values.ts';
 import { byValue, frozen } from './memory.ts';
 
-export type { ValuesPlan, WantedValues } from '#targets/values.ts';
+export type { ValuesPlan, WantedValues } from '#operator/targets/values.ts';
 
 const plans = byValue((text: string) =>
   byValue((wish: string): ValuesPlan => {

@@ -4,13 +4,13 @@ import * as records from '#loop/publish/target-records.ts';
 import * as targets from '#loop/publish/targets.ts';
 import * as wake from '#operator/reconcile/wake.ts';
 import { annotations } from '#operator/staticexport/names.ts';
+import * as application from '#operator/targets/application.ts';
+import * as applicationOwner from '#operator/targets/application-owner.ts';
+import * as helmRelease from '#operator/targets/helm-release.ts';
+import * as keys from '#operator/targets/static-export-keys.ts';
+import * as workload from '#operator/targets/workload.ts';
 import type { ForeignObjects } from '#platform/wire/cluster.ts';
 import { formatInstant } from '#platform/wire/instant.ts';
-import * as application from '#targets/application.ts';
-import * as applicationOwner from '#targets/application-owner.ts';
-import * as helmRelease from '#targets/helm-release.ts';
-import * as keys from '#targets/static-export-keys.ts';
-import * as workload from '#targets/workload.ts';
 import { exchange, type Mutations } from './exchange.ts';
 
 export const objectMutations: Mutations = {

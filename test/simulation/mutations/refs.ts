@@ -3,8 +3,8 @@
 import * as records from '#loop/publish/target-records.ts';
 import * as targets from '#loop/publish/targets.ts';
 import type { TargetStatus } from '#operator/staticexport/status-schema.ts';
+import * as keys from '#operator/targets/static-export-keys.ts';
 import * as findings from '#services/git-findings.ts';
-import * as keys from '#targets/static-export-keys.ts';
 import { exchange, type Mutations } from './exchange.ts';
 
 export const refMutations: Mutations = {

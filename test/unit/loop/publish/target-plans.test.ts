@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { TargetPlanner } from '#loop/ports.ts';
-import { planTarget, type TargetPlan, type TargetTask } from '#targets/target-plan.ts';
+import { planTarget, type TargetPlan, type TargetTask } from '#operator/targets/target-plan.ts';
 import { Simulation } from '../../../simulation/simulation.ts';
 
 const consent = { 'staticexport.dev/allow-from': 'docs/site' };

@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { givenKeys, isSameWish } from '#operator/targets/target-plan.ts';
 import { Link } from '#platform/wire/link.ts';
-import { givenKeys, isSameWish } from '#targets/target-plan.ts';
 
 const linkOf = (path: string): Link => Link.parse(`https://storage.example.com/${path}`) ?? assert.fail();
 const all = { enabled: true, version: 'v', digest: 'd', ref: 'r', bundleUrl: linkOf('a') } as const;

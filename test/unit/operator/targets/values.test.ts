@@ -4,9 +4,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parse } from 'yaml';
+import { planValuesEdit, type WantedValues } from '#operator/targets/values.ts';
 import { Link } from '#platform/wire/link.ts';
-import { planValuesEdit, type WantedValues } from '#targets/values.ts';
-import * as fc from '../../support/properties.ts';
+import * as fc from '../../../support/properties.ts';
 
 const wanted: WantedValues = { enabled: true, version: '20261121-030000-0a1b2c3d' };
 const linkText = 'https://storage.example.com/a.tgz?X-Sig=a%3Ab&n=1#f';

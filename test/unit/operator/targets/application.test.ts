@@ -2,7 +2,6 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { ForeignObject, ObjectMeta } from '#platform/wire/cluster.ts';
 import {
   applicationRollout,
   findApplicationValues,
@@ -10,9 +9,15 @@ import {
   patchValuesObject,
   patchValuesText,
   requestSync,
-} from '#targets/application.ts';
-import { findApplicationOwner, isDeclared, isIgnored, ownerRemedy } from '#targets/application-owner.ts';
-import * as fc from '../../support/properties.ts';
+} from '#operator/targets/application.ts';
+import {
+  findApplicationOwner,
+  isDeclared,
+  isIgnored,
+  ownerRemedy,
+} from '#operator/targets/application-owner.ts';
+import type { ForeignObject, ObjectMeta } from '#platform/wire/cluster.ts';
+import * as fc from '../../../support/properties.ts';
 
 const version = '20261123-030000-0a1b2c3d';
 const wanted = { version, digest: undefined };

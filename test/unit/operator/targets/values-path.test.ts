@@ -4,8 +4,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parse, stringify } from 'yaml';
-import { planValuesEdit } from '#targets/values.ts';
-import * as fc from '../../support/properties.ts';
+import { planValuesEdit } from '#operator/targets/values.ts';
+import * as fc from '../../../support/properties.ts';
 
 const path = ['spec', 'values', 'staticExport'];
 const wanted = { version: '2' };

@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { helmReleaseFields, ownedBy, readHelmRelease } from '#targets/helm-release.ts';
-import * as fc from '../../support/properties.ts';
+import { helmReleaseFields, ownedBy, readHelmRelease } from '#operator/targets/helm-release.ts';
+import * as fc from '../../../support/properties.ts';
 
 const version = '20261123-030000-0a1b2c3d';
 const wanted = { version, digest: undefined };

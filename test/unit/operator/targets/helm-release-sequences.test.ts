@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { readHelmRelease } from '#targets/helm-release.ts';
+import { readHelmRelease } from '#operator/targets/helm-release.ts';
 
 const version = '20261123-030000-0a1b2c3d';
 const condition = (type: string, status: string, reason: string) => ({ type, status, reason });

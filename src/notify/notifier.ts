@@ -2,7 +2,7 @@
 // take no turn of each other; the notifications of one are sent in order. Refuses to wait, to throw, and to grow without bound.
 // Invariant: a notification that is not delivered is counted, logged, and an event of its resource.
 
-import type { Notices } from '#loop/ports.ts';
+import type { Notices } from '#operator/loop/ports.ts';
 import type { NotifyWebhook } from '#operator/staticexport/notify-schema.ts';
 import { parseStaticExport } from '#operator/staticexport/parse.ts';
 import type { Clock } from '#platform/runtime/clock.ts';

@@ -5,7 +5,7 @@
 import { probeLink } from '#bundle/fetch/probe.ts';
 import { prepareInWorker } from '#bundle/prepare/preparation.ts';
 import { createExportApiClient } from '#export-api/client.ts';
-import type { Bundles, ExportApiSource, Inspection, Mirrors, TargetPlanner } from '#loop/ports.ts';
+import type { Bundles, ExportApiSource, Inspection, Mirrors, TargetPlanner } from '#operator/loop/ports.ts';
 import type { HttpAgent } from '#platform/http/agent.ts';
 import { openCaFile } from '#platform/http/ca-certificates.ts';
 import type { ProxySettings } from '#platform/http/proxy-settings.ts';

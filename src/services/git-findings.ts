@@ -2,7 +2,7 @@
 // Invariant: a finding that needs no push stays when a later task fails.
 
 import type { GitEditResult } from '#git/push-task.ts';
-import type { GitFinding, GitWish } from '#loop/ports.ts';
+import type { GitFinding, GitWish } from '#operator/loop/ports.ts';
 import type { WantedGitTarget } from '#operator/staticexport/wanted.ts';
 import { keyNames } from '#operator/targets/target-plan.ts';
 

@@ -3,7 +3,7 @@
 // repository that stays unreadable causes one write of status.
 
 import type { GitEdit, GitHeads } from '#git/push-task.ts';
-import type { GitFinding, GitWish } from '#loop/ports.ts';
+import type { GitFinding, GitWish } from '#operator/loop/ports.ts';
 import type { WantedGitTarget } from '#operator/staticexport/wanted.ts';
 import { givenKeys } from '#operator/targets/target-plan.ts';
 import type { ObjectKey } from '#platform/wire/cluster.ts';

@@ -4,7 +4,7 @@
 // and a group has one task at a time.
 
 import type { GitHeads, GitPushResult, GitPushTask } from '#git/push-task.ts';
-import type { GitFinding, GitReading, GitTargets, GitWish } from '#loop/ports.ts';
+import type { GitFinding, GitReading, GitTargets, GitWish } from '#operator/loop/ports.ts';
 import type { WantedGitTarget } from '#operator/staticexport/wanted.ts';
 import type { Clock } from '#platform/runtime/clock.ts';
 import type { Random } from '#platform/runtime/random.ts';

@@ -1,11 +1,11 @@
 // Which mirrors may be called, and how. Credentials of a resource are sent only to hosts that the operator's flags allow, and
 // the operator's own credentials only to its default mirror. Sends nothing. Invariant: plain HTTP needs a flag that says so.
 
-import type { MirrorPlace } from '#loop/ports.ts';
 import { mirrorErrorOf } from '#mirror/mirror-bucket.ts';
 import type { MirrorError } from '#mirror/mirror-error.ts';
 import { readRepository } from '#mirror/registry/repository.ts';
 import { readBucketOrigin, readBucketReference } from '#mirror/s3/bucket-address.ts';
+import type { MirrorPlace } from '#operator/loop/ports.ts';
 import type { DefaultMirror } from '#operator/staticexport/wanted-mirror.ts';
 import { isRefusedHost } from '#platform/http/guarded-lookup.ts';
 import { readHttpOrigin, readOriginEntry, shortOriginEntry } from '#platform/wire/http-origin.ts';

@@ -6,14 +6,6 @@ import { tmpdir } from 'node:os';
 import { type BundleProgress, runThreadTask } from '#bundle/bundle-task.ts';
 import type { BundleLimits } from '#bundle/limits.ts';
 import { type FolderWork, inWorkFolder, type PrepareTask, sentLink } from '#bundle/prepare/preparation.ts';
-import type {
-  CopiedInspection,
-  CopyOrder,
-  Inspection,
-  MirrorPlace,
-  Mirrors,
-  UnusableMirror,
-} from '#loop/ports.ts';
 import type { MirrorError, MirrorErrorCode } from '#mirror/mirror-error.ts';
 import { type MirrorSecret, readMirrorSecret } from '#mirror/mirror-secret.ts';
 import type {
@@ -26,6 +18,14 @@ import type {
   SentPlace,
   VerifyTask,
 } from '#mirror/task/mirror-task.ts';
+import type {
+  CopiedInspection,
+  CopyOrder,
+  Inspection,
+  MirrorPlace,
+  Mirrors,
+  UnusableMirror,
+} from '#operator/loop/ports.ts';
 import type { Clock } from '#platform/runtime/clock.ts';
 import type { Random } from '#platform/runtime/random.ts';
 import { startTaskThread } from '#platform/runtime/task.ts';

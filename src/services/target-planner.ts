@@ -2,7 +2,7 @@
 // thread. A link crosses as text, because an opaque link does not survive the copy; nothing of it is logged. Invariant:
 // a document costs the main thread only its copy to the thread.
 
-import type { TargetPlanner } from '#loop/ports.ts';
+import type { TargetPlanner } from '#operator/loop/ports.ts';
 import { givenKeys, planTarget, type TargetPlan, type TargetTask } from '#operator/targets/target-plan.ts';
 import type { Clock } from '#platform/runtime/clock.ts';
 import { startTaskThread, taskErrorCode } from '#platform/runtime/task.ts';

@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { exportServiceProgram } from '#export-service/program.ts';
-import { allowedHosts } from '#loop/allowed-host.ts';
 import { operatorProgram } from '#operator/flags.ts';
+import { allowedHosts } from '#operator/loop/allowed-host.ts';
 import { readInvocation } from '#platform/runtime/flags/flags.ts';
 import { version } from '#platform/runtime/version.ts';
 import { argsOf, chart, full, pick, render } from './operator-chart.ts';

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { parse } from 'yaml';
-import { formatValues } from '#loop/publish/values-text.ts';
+import { formatValues } from '#operator/loop/publish/values-text.ts';
 import { awkwardTexts } from '../support/awkward-texts.ts';
 import { runHelm } from './rendered-chart.ts';
 

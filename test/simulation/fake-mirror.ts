@@ -1,8 +1,8 @@
 // The mirror of a simulation: repositories that keep content by digest, and may refuse, hang or lose it. Copying reads the
 // vendor's link, and takes time. Invariant: a reference gives the content that it was made of, or nothing.
 
-import type { CopiedInspection, Inspection, Mirrors, UnusableMirror } from '#loop/ports.ts';
 import type { MirrorErrorCode } from '#mirror/mirror-error.ts';
+import type { CopiedInspection, Inspection, Mirrors, UnusableMirror } from '#operator/loop/ports.ts';
 import { PublishableError } from '#platform/wire/publishable-error.ts';
 import type { VirtualClock } from '../support/virtual-clock.ts';
 import type { FakeVendor } from './fake-vendor.ts';

@@ -4,7 +4,7 @@
 
 import { hash } from 'node:crypto';
 import { type ExportApi, ExportApiError, type ExportApiErrorCode } from '#export-api/answers.ts';
-import type { Bundles, ExportApiSource, Inspection } from '#loop/ports.ts';
+import type { Bundles, ExportApiSource, Inspection } from '#operator/loop/ports.ts';
 import type { StartRecord } from '#operator/staticexport/status-schema.ts';
 import { Link } from '#platform/wire/link.ts';
 import { PublishableError } from '#platform/wire/publishable-error.ts';

@@ -2,7 +2,7 @@
 // stale read. Wraps the ports without a change of the reconcile.
 
 import { ExportApiError } from '#export-api/answers.ts';
-import type { Bundles, ExportApiSource, Mirrors } from '#loop/ports.ts';
+import type { Bundles, ExportApiSource, Mirrors } from '#operator/loop/ports.ts';
 import type { Cluster, ForeignObjects, ObjectKey } from '#platform/wire/cluster.ts';
 import { ClusterError } from '#platform/wire/cluster-error.ts';
 import { PublishableError, publishableCode, publishableFailure } from '#platform/wire/publishable-error.ts';

@@ -1,7 +1,7 @@
 // The ports of a simulation under a plan of faults, made once for each plan, and the log that it writes to.
 // The plans own the faults.
 
-import type { ReconcileContext } from '#loop/context.ts';
+import type { ReconcileContext } from '#operator/loop/context.ts';
 import type { Logger } from '#platform/runtime/logger.ts';
 import type { FakeCluster } from './fake-cluster.ts';
 import type { FakeMirror } from './fake-mirror.ts';

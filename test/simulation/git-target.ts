@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import { isDeepStrictEqual } from 'node:util';
 import type { GitKeys } from '#git/push-task.ts';
-import type { GitTargets } from '#loop/ports.ts';
+import type { GitTargets } from '#operator/loop/ports.ts';
 import { parseStatus } from '#operator/staticexport/parse.ts';
 import { givenKeys, type KeyName } from '#operator/targets/target-plan.ts';
 import { isRecord } from '#platform/wire/json-text.ts';

@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { ReconcileContext } from '#loop/context.ts';
+import type { ReconcileContext } from '#operator/loop/context.ts';
 import { faultAt } from './faults.ts';
 import { Oracles } from './oracles.ts';
 import { resource, Simulation, type SimulationOptions, type Step } from './simulation.ts';

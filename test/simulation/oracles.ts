@@ -3,8 +3,8 @@
 
 import assert from 'node:assert/strict';
 import { parsePublishedBundle } from '#bundle/published-bundle.ts';
-import { gather } from '#loop/gather.ts';
-import { createMemory, type ProcessMemory } from '#loop/memory.ts';
+import { gather } from '#operator/loop/gather.ts';
+import { createMemory, type ProcessMemory } from '#operator/loop/memory.ts';
 import { adopt } from '#operator/reconcile/adopt.ts';
 import { choose } from '#operator/reconcile/choose.ts';
 import { classify } from '#operator/reconcile/classify.ts';

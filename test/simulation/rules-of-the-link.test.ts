@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { reconcile } from '#loop/reconcile.ts';
+import { reconcile } from '#operator/loop/reconcile.ts';
 import { PublishableError } from '#platform/wire/publishable-error.ts';
 import { noFaults } from './faults.ts';
 import { Oracles } from './oracles.ts';

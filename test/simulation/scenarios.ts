@@ -2,8 +2,8 @@
 // with the rule's message under the mutation. Owns the events; the oracles and one assertion each judge them.
 
 import assert from 'node:assert/strict';
-import { createMemory } from '#loop/memory.ts';
-import { reconcile } from '#loop/reconcile.ts';
+import { createMemory } from '#operator/loop/memory.ts';
+import { reconcile } from '#operator/loop/reconcile.ts';
 import { recordVersion } from '#operator/reconcile/history.ts';
 import { type FaultPlan, noFaults } from './faults.ts';
 import { gitScenarios } from './git-scenarios.ts';

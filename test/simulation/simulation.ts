@@ -1,11 +1,11 @@
 // A simulation on virtual time: cluster, vendor, one operator process at a time with the real reconcile, and a driver
 // that calls it as the work queue would: at its wake-up, on changes, after errors with a back-off.
 
-import type { OperatorSettings, ReconcileContext, ReconcileOutcome } from '#loop/context.ts';
-import { createMemory, type ProcessMemory } from '#loop/memory.ts';
-import type { Notice } from '#loop/notices.ts';
-import { type GitTargets, noGitTargets, type TargetPlanner } from '#loop/ports.ts';
-import { reconcile } from '#loop/reconcile.ts';
+import type { OperatorSettings, ReconcileContext, ReconcileOutcome } from '#operator/loop/context.ts';
+import { createMemory, type ProcessMemory } from '#operator/loop/memory.ts';
+import type { Notice } from '#operator/loop/notices.ts';
+import { type GitTargets, noGitTargets, type TargetPlanner } from '#operator/loop/ports.ts';
+import { reconcile } from '#operator/loop/reconcile.ts';
 import { parseStatus } from '#operator/staticexport/parse.ts';
 import type { Status } from '#operator/staticexport/status-schema.ts';
 import { planTarget } from '#operator/targets/target-plan.ts';

@@ -3,8 +3,8 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createMemory } from '#loop/memory.ts';
-import { reconcile } from '#loop/reconcile.ts';
+import { createMemory } from '#operator/loop/memory.ts';
+import { reconcile } from '#operator/loop/reconcile.ts';
 import { hourMs, minuteMs, nextVerdict, publishedSimulation, request } from './published-simulation.ts';
 import { outputName } from './simulation.ts';
 

@@ -7,7 +7,7 @@ import { Registry } from 'prom-client';
 import { formatPublishedBundle, parseServedBundle } from '#bundle/published-bundle.ts';
 import { refusal } from '#bundle/refusal.ts';
 import { readJobId, readJobReport } from '#export-api/job-answers.ts';
-import { refused } from '#loop/publish/target-records.ts';
+import { refused } from '#operator/loop/publish/target-records.ts';
 import { classify } from '#operator/reconcile/classify.ts';
 import { recordFailure, refreshFailed } from '#operator/reconcile/settle/failed-call.ts';
 import { claimConditions } from '#operator/reconcile/status/conditions.ts';

@@ -2,7 +2,7 @@
 // the work itself (services/git-targets.ts). Invariant: a target whose repository was not read in this run is not done, so
 // that a run notices what was changed there since the last one.
 
-import type { GitFinding, GitTargets } from '#loop/ports.ts';
+import type { GitFinding, GitTargets } from '#operator/loop/ports.ts';
 import type { TargetReason } from '#operator/staticexport/reasons.ts';
 import type { Status } from '#operator/staticexport/status-schema.ts';
 import { CliError } from '../cli-error.ts';

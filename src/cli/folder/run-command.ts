@@ -3,8 +3,8 @@
 // Refuses: a destination that cannot be written, before anything starts.
 
 import { join } from 'node:path';
-import { createMemory } from '#loop/memory.ts';
-import { noNotices } from '#loop/ports.ts';
+import { createMemory } from '#operator/loop/memory.ts';
+import { noNotices } from '#operator/loop/ports.ts';
 import { withoutRetry } from '#operator/reconcile/status/failure-words.ts';
 import { annotations } from '#operator/staticexport/names.ts';
 import { requireProxySettings } from '#platform/http/proxy-settings.ts';

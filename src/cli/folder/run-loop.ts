@@ -3,9 +3,9 @@
 // decides. Invariant: a signal ends it with what was reached and what failed last.
 
 import { type PublishedBundle, parsePublishedBundle } from '#bundle/published-bundle.ts';
-import type { ReconcileContext } from '#loop/context.ts';
-import { reconcile } from '#loop/reconcile.ts';
-import { ReconcileRefused } from '#loop/refused-reconcile.ts';
+import type { ReconcileContext } from '#operator/loop/context.ts';
+import { reconcile } from '#operator/loop/reconcile.ts';
+import { ReconcileRefused } from '#operator/loop/refused-reconcile.ts';
 import { defaultOutputName, outputKeys } from '#operator/staticexport/names.ts';
 import { parseStaticExport } from '#operator/staticexport/parse.ts';
 import type { Status } from '#operator/staticexport/status-schema.ts';

@@ -3,7 +3,7 @@
 // no response.
 
 import type { ExportApi } from '#export-api/answers.ts';
-import type { ExportApiSource } from '#loop/ports.ts';
+import type { ExportApiSource } from '#operator/loop/ports.ts';
 import type { Clock } from '#platform/runtime/clock.ts';
 
 /** @param report receives the host and its clock minus the local one in ms; a `Date` header has whole seconds only */

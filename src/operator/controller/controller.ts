@@ -3,8 +3,8 @@
 // Invariants: every reconcile ends in exactly one of: requeue, retry, or gone; no key requeues immediately without end,
 // and no key that the watches know is forgotten.
 
-import type { ReconcileOutcome, ReconcileReport } from '#loop/context.ts';
-import { ReconcileRefused } from '#loop/refused-reconcile.ts';
+import type { ReconcileOutcome, ReconcileReport } from '#operator/loop/context.ts';
+import { ReconcileRefused } from '#operator/loop/refused-reconcile.ts';
 import type { Clock } from '#platform/runtime/clock.ts';
 import type { Logger } from '#platform/runtime/logger.ts';
 import type { Random } from '#platform/runtime/random.ts';

@@ -3,7 +3,7 @@
 // Invariant: never throws, never waits, never grows without bound.
 
 import type { EventStore } from '#kube/objects/event-store.ts';
-import type { Events } from '#loop/ports.ts';
+import type { Events } from '#operator/loop/ports.ts';
 import type { Clock } from '#platform/runtime/clock.ts';
 import type { Logger } from '#platform/runtime/logger.ts';
 import type { Random } from '#platform/runtime/random.ts';

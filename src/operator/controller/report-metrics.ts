@@ -2,7 +2,7 @@
 // what keeps failing. Read at every scrape from the current state, so no gauge outlives its resource.
 
 import type { Registry } from 'prom-client';
-import type { ReconcileReport } from '#loop/context.ts';
+import type { ReconcileReport } from '#operator/loop/context.ts';
 import type { ObjectKey } from '#platform/wire/cluster.ts';
 import { type GaugeRow, registerGauges } from '../metrics/collected-gauge.ts';
 import type { StatusSummary } from '../watch/known-resource.ts';

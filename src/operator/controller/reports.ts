@@ -2,7 +2,7 @@
 // reconciles in a row did not finish. Pages, and the last export's times and failures, come from the resource's watched
 // status. Invariant: state that reconciles no longer see is judged by the clock, not by memory.
 
-import type { ReconcileOutcome } from '#loop/context.ts';
+import type { ReconcileOutcome } from '#operator/loop/context.ts';
 import type { Clock } from '#platform/runtime/clock.ts';
 import type { ObjectKey } from '#platform/wire/cluster.ts';
 import { isPresent } from '../watch/absence.ts';

@@ -3,7 +3,7 @@
 // Never refuses a call that only reads the cluster or polls a job.
 
 import type { Transport } from '#kube/transport/transport.ts';
-import type { ExportApiSource } from '#loop/ports.ts';
+import type { ExportApiSource } from '#operator/loop/ports.ts';
 import { ClusterError } from '#platform/wire/cluster-error.ts';
 
 /**

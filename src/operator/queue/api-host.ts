@@ -2,8 +2,8 @@
 // yet. Invariant: whatever tenants write, there is one host queue for each allowed host. One more queue is for the
 // operator's own API, which no other port of its host may delay. One is for every API that may not be called.
 
-import { isAllowedHost } from '#loop/allowed-host.ts';
-import type { OperatorSettings } from '#loop/context.ts';
+import { isAllowedHost } from '#operator/loop/allowed-host.ts';
+import type { OperatorSettings } from '#operator/loop/context.ts';
 import { readHttpOrigin } from '#platform/wire/http-origin.ts';
 import { recordAt, textAt } from '#platform/wire/json-fields.ts';
 import { isRecord } from '#platform/wire/json-text.ts';

@@ -11,7 +11,7 @@ import { mock, test } from 'node:test';
 import { inspect } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import { defaultLimits } from '#bundle/limits.ts';
-import type { CopyOrder, Inspection, MirrorPlace } from '#loop/ports.ts';
+import type { CopyOrder, Inspection, MirrorPlace } from '#operator/loop/ports.ts';
 import { systemClock } from '#platform/runtime/clock.ts';
 import { silentLogger } from '#platform/runtime/logger.ts';
 import { systemRandom } from '#platform/runtime/random.ts';

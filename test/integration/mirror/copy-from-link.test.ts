@@ -9,7 +9,7 @@ import { request as sendOnward } from 'node:http';
 import { join } from 'node:path';
 import process from 'node:process';
 import { after, before, suite, test } from 'node:test';
-import type { MirrorPlace } from '#loop/ports.ts';
+import type { MirrorPlace } from '#operator/loop/ports.ts';
 import {
   type DockerRegistry,
   damageFile,

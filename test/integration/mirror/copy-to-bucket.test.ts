@@ -4,7 +4,7 @@
 
 import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';
-import type { MirrorPlace } from '#loop/ports.ts';
+import type { MirrorPlace } from '#operator/loop/ports.ts';
 import { damageFile } from '../../support/docker-registry.ts';
 import { findFreePort } from '../../support/free-port.ts';
 import { noS3, startVersitygw, type Versitygw } from '../../support/versitygw.ts';

@@ -2,10 +2,10 @@
 // that it shares nothing with the threads of a copy.
 
 import assert from 'node:assert/strict';
-import type { MirrorPlace } from '#loop/ports.ts';
 import type { Carrier } from '#mirror/carrier.ts';
 import { parseImage } from '#mirror/image.ts';
 import { openCarrier } from '#mirror/open-carrier.ts';
+import type { MirrorPlace } from '#operator/loop/ports.ts';
 import { systemClock } from '#platform/runtime/clock.ts';
 import { bundleOf, writeBundle } from '../../unit/mirror/bundle-parts.ts';
 import { type Copier, inspection, never } from './copier.ts';

@@ -1,6 +1,6 @@
-// Replaces `src/loop/allowed-host.ts`: one verdict for one address under the same settings.
+// Replaces `src/operator/loop/allowed-host.ts`: one verdict for one address under the same settings.
 
-import { allowedHosts as hostsAnew, isAllowedHost as isAllowedAnew } from '#loop/allowed-host.ts';
+import { allowedHosts as hostsAnew, isAllowedHost as isAllowedAnew } from '#operator/loop/allowed-host.ts';
 import { byIdentity, byValue, frozen } from './memory.ts';
 
 type Settings = Parameters<typeof isAllowedAnew>[1];

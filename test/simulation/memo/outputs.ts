@@ -1,10 +1,10 @@
-// Replaces `src/loop/publish/outputs.ts`: outputs in their desired state stay so while neither they nor their owner
+// Replaces `src/operator/loop/publish/outputs.ts`: outputs in their desired state stay so while neither they nor their owner
 // change. Publications and needed writes go through the real module.
 
-import { type OutputsWritten, writeOutputs as writeAnew } from '#loop/publish/outputs.ts';
+import { type OutputsWritten, writeOutputs as writeAnew } from '#operator/loop/publish/outputs.ts';
 import type { Cluster, ConfigMapObject, SecretObject } from '#platform/wire/cluster.ts';
 
-export { type OutputsWritten, secretOf } from '#loop/publish/outputs.ts';
+export { type OutputsWritten, secretOf } from '#operator/loop/publish/outputs.ts';
 
 type Call = Parameters<typeof writeAnew>;
 

@@ -1,6 +1,6 @@
 // Git targets: when a push is repeated, what is contested, and what status says of it.
 
-import * as gitTarget from '#loop/publish/git-target.ts';
+import * as gitTarget from '#operator/loop/publish/git-target.ts';
 import * as findings from '#services/git-findings.ts';
 import { exchange, type Mutations } from './exchange.ts';
 

@@ -1,7 +1,7 @@
 // The published link: when it is refreshed, which new link is worth writing, and the clock it is measured by.
 
-import * as setBack from '#loop/clock-set-back.ts';
-import * as execute from '#loop/execute.ts';
+import * as setBack from '#operator/loop/clock-set-back.ts';
+import * as execute from '#operator/loop/execute.ts';
 import * as linkTiming from '#operator/reconcile/link-timing.ts';
 import type { ActionResult } from '#operator/reconcile/result.ts';
 import * as settle from '#operator/reconcile/settle/settle.ts';

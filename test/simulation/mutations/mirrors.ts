@@ -1,6 +1,6 @@
 // Mirrors: what is published without its copy, when a copy counts as lost, what needs no vendor, and what is deleted.
 
-import * as outputs from '#loop/publish/outputs.ts';
+import * as outputs from '#operator/loop/publish/outputs.ts';
 import * as mirror from '#operator/reconcile/mirror.ts';
 import * as mirrored from '#operator/reconcile/settle/mirrored.ts';
 import * as settle from '#operator/reconcile/settle/settle.ts';

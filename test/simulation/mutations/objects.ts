@@ -1,7 +1,7 @@
 // Objects of other owners that targets write: consent, owners, rollouts, syncs, and the time that they take.
 
-import * as records from '#loop/publish/target-records.ts';
-import * as targets from '#loop/publish/targets.ts';
+import * as records from '#operator/loop/publish/target-records.ts';
+import * as targets from '#operator/loop/publish/targets.ts';
 import * as wake from '#operator/reconcile/wake.ts';
 import { annotations } from '#operator/staticexport/names.ts';
 import * as application from '#operator/targets/application.ts';

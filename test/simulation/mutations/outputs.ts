@@ -1,10 +1,10 @@
 // What is stored in the cluster: the output Secret and ConfigMap, status, and the targets' documents.
 
-import type { ReconcileContext } from '#loop/context.ts';
-import * as foundOutputs from '#loop/publish/found-outputs.ts';
-import * as outputs from '#loop/publish/outputs.ts';
-import * as targets from '#loop/publish/targets.ts';
-import * as save from '#loop/save.ts';
+import type { ReconcileContext } from '#operator/loop/context.ts';
+import * as foundOutputs from '#operator/loop/publish/found-outputs.ts';
+import * as outputs from '#operator/loop/publish/outputs.ts';
+import * as targets from '#operator/loop/publish/targets.ts';
+import * as save from '#operator/loop/save.ts';
 import * as adopt from '#operator/reconcile/adopt.ts';
 import * as choose from '#operator/reconcile/choose.ts';
 import { annotations } from '#operator/staticexport/names.ts';

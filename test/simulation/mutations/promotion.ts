@@ -1,6 +1,6 @@
 // From a complete export to the published version: inspection, promotion gates, suspension, pinned versions.
 
-import * as reading from '#loop/inspection/inspection.ts';
+import * as reading from '#operator/loop/inspection/inspection.ts';
 import * as classify from '#operator/reconcile/classify.ts';
 import * as history from '#operator/reconcile/history.ts';
 import * as promotion from '#operator/reconcile/settle/promotion.ts';

@@ -1,7 +1,7 @@
 // Targets that write the reference of a copy: what they wait for, and when the same version is written again.
 
-import * as records from '#loop/publish/target-records.ts';
-import * as targets from '#loop/publish/targets.ts';
+import * as records from '#operator/loop/publish/target-records.ts';
+import * as targets from '#operator/loop/publish/targets.ts';
 import type { TargetStatus } from '#operator/staticexport/status-schema.ts';
 import * as keys from '#operator/targets/static-export-keys.ts';
 import * as findings from '#services/git-findings.ts';

@@ -1,6 +1,6 @@
 // Starting a job, polling it, and starting its replacement.
 
-import * as execute from '#loop/execute.ts';
+import * as execute from '#operator/loop/execute.ts';
 import * as adopt from '#operator/reconcile/adopt.ts';
 import * as classify from '#operator/reconcile/classify.ts';
 import * as poll from '#operator/reconcile/poll.ts';

@@ -4,8 +4,8 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
-import type { Notice } from '#loop/notices.ts';
 import { createNotifier } from '#notify/notifier.ts';
+import type { Notice } from '#operator/loop/notices.ts';
 import type { NotifyWebhook } from '#operator/staticexport/notify-schema.ts';
 import { silentLogger } from '#platform/runtime/logger.ts';
 import { systemRandom } from '#platform/runtime/random.ts';

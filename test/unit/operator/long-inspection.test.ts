@@ -3,9 +3,9 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createMemory } from '#loop/memory.ts';
-import { reconcile } from '#loop/reconcile.ts';
 import { operatorProgram, reconcileTimeoutOf } from '#operator/flags.ts';
+import { createMemory } from '#operator/loop/memory.ts';
+import { reconcile } from '#operator/loop/reconcile.ts';
 import { readInvocation } from '#platform/runtime/flags/flags.ts';
 import { resource, Simulation } from '../../simulation/simulation.ts';
 

@@ -2,9 +2,9 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { ReconcileOutcome, ReconcileReport } from '#loop/context.ts';
 import type { FailedReconcile } from '#operator/controller/controller.ts';
 import { createReports } from '#operator/controller/reports.ts';
+import type { ReconcileOutcome, ReconcileReport } from '#operator/loop/context.ts';
 import { createMetrics } from '#operator/metrics.ts';
 import { knownOf } from '#operator/watch/known-resource.ts';
 import type { StaticExportObject } from '#platform/wire/cluster.ts';

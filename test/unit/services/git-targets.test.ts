@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { GitReading } from '#loop/ports.ts';
+import type { GitReading } from '#operator/loop/ports.ts';
 import type { WantedGitTarget } from '#operator/staticexport/wanted.ts';
 import type { ObjectKey, SecretObject } from '#platform/wire/cluster.ts';
 import { ClusterError } from '#platform/wire/cluster-error.ts';

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { MirrorPlace } from '#loop/ports.ts';
+import type { MirrorPlace } from '#operator/loop/ports.ts';
 import { PublishableError } from '#platform/wire/publishable-error.ts';
 import { isPlaceTemplate, type MirrorHosts, reachOf } from '#services/mirror-hosts.ts';
 

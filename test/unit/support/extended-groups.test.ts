@@ -33,7 +33,7 @@ test('every group has something to run, and what it depends on exists', () => {
 test('a group depends on what its tests load, beside what it names', () => {
   const { agreement, campaign } = groups;
   const ofAgreement = dependenciesOf('agreement', agreement);
-  for (const path of ['test/extended/agreement', 'src/bundle', 'src/loop', 'test/unit/bundle/cases'])
+  for (const path of ['test/extended/agreement', 'src/bundle', 'src/operator/loop', 'test/unit/bundle/cases'])
     assert.ok(ofAgreement.paths.includes(path), path);
   assert.ok(ofAgreement.loadedTests.includes('test/integration/archive-agreement.ts'));
   assert.ok(!ofAgreement.loadedTests.some((path) => path.startsWith('test/support/')));

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { watchGitTargets } from '#cli/folder/git-destination.ts';
-import type { GitFinding, GitWish } from '#loop/ports.ts';
+import type { GitFinding, GitWish } from '#operator/loop/ports.ts';
 import { applyDefaults } from '#operator/staticexport/wanted.ts';
 
 const owner = { namespace: 'docs', name: 'docs' };

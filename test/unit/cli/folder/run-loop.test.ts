@@ -8,7 +8,7 @@ import { test } from 'node:test';
 import { CliError } from '#cli/cli-error.ts';
 import { publishLink } from '#cli/folder/publish.ts';
 import type { Publishing } from '#cli/folder/publisher.ts';
-import type { GitTargets } from '#loop/ports.ts';
+import type { GitTargets } from '#operator/loop/ports.ts';
 import { outputName, Simulation } from '../../../simulation/simulation.ts';
 import { folderFor, startRun } from './run-environment.ts';
 

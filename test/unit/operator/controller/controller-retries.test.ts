@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { ReconcileRefused } from '#loop/refused-reconcile.ts';
+import { ReconcileRefused } from '#operator/loop/refused-reconcile.ts';
 import { ClusterError } from '#platform/wire/cluster-error.ts';
 import { observed, outcome, start } from './controller-run.ts';
 

@@ -1,12 +1,12 @@
 // A controller over virtual time whose pass the test writes, with all that it tells: results, log, failed passes.
 
-import type { ReconcileOutcome, ReconcileReport } from '#loop/context.ts';
 import {
   type ControllerOptions,
   type FailedReconcile,
   type ReconcileResult,
   runController,
 } from '#operator/controller/controller.ts';
+import type { ReconcileOutcome, ReconcileReport } from '#operator/loop/context.ts';
 import { WorkQueue } from '#operator/queue/work-queue.ts';
 import type { Logger } from '#platform/runtime/logger.ts';
 import { steppedClock } from '../../../support/stepped-clock.ts';

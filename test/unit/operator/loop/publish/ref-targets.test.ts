@@ -5,8 +5,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parse } from 'yaml';
 import type { ForeignKind } from '#platform/wire/cluster.ts';
-import { mirrorSpec } from '../../../simulation/fake-mirror.ts';
-import { Simulation } from '../../../simulation/simulation.ts';
+import { mirrorSpec } from '../../../../simulation/fake-mirror.ts';
+import { Simulation } from '../../../../simulation/simulation.ts';
 
 const minuteMs = 60_000;
 const key = { namespace: 'apps', name: 'docs' };

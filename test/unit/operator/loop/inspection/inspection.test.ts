@@ -3,10 +3,10 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { ReconcileContext } from '#loop/context.ts';
-import { createMemory } from '#loop/memory.ts';
-import { reconcile } from '#loop/reconcile.ts';
-import { resource, Simulation } from '../../../simulation/simulation.ts';
+import type { ReconcileContext } from '#operator/loop/context.ts';
+import { createMemory } from '#operator/loop/memory.ts';
+import { reconcile } from '#operator/loop/reconcile.ts';
+import { resource, Simulation } from '../../../../simulation/simulation.ts';
 
 const minuteMs = 60_000;
 

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { eventsOf } from '#loop/events.ts';
+import { eventsOf } from '#operator/loop/events.ts';
 import { findChanges } from '#operator/reconcile/status/status-changes.ts';
 import type { Status } from '#operator/staticexport/status-schema.ts';
 import { condition } from './conditions.ts';

@@ -3,13 +3,13 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type Gathered, gather } from '#loop/gather.ts';
-import { resourceId } from '#loop/memory.ts';
+import { type Gathered, gather } from '#operator/loop/gather.ts';
+import { resourceId } from '#operator/loop/memory.ts';
 import type { KeyState, OutputState } from '#operator/reconcile/observation.ts';
 import { parseStaticExport } from '#operator/staticexport/parse.ts';
-import { publishedSimulation } from '../../simulation/published-simulation.ts';
-import { outputName, resource, Simulation, type SimulationOptions } from '../../simulation/simulation.ts';
-import { active, t0 } from '../operator/reconcile/cases/observations.ts';
+import { publishedSimulation } from '../../../simulation/published-simulation.ts';
+import { outputName, resource, Simulation, type SimulationOptions } from '../../../simulation/simulation.ts';
+import { active, t0 } from '../reconcile/cases/observations.ts';
 import { bytesOf, store } from './recorded-simulation.ts';
 
 const output = { namespace: 'docs', name: outputName };

@@ -3,9 +3,9 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { InspectionSlots, type Slot } from '#loop/inspection/inspection-slots.ts';
-import { resource, Simulation } from '../../../simulation/simulation.ts';
-import { virtualClock } from '../../../support/virtual-clock.ts';
+import { InspectionSlots, type Slot } from '#operator/loop/inspection/inspection-slots.ts';
+import { resource, Simulation } from '../../../../simulation/simulation.ts';
+import { virtualClock } from '../../../../support/virtual-clock.ts';
 
 const secondMs = 1000;
 const minuteMs = 60 * secondMs;

@@ -4,16 +4,16 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { PublishedLink } from '#bundle/published-bundle.ts';
-import { copyFailure, workOnMirror } from '#loop/inspection/mirror-work.ts';
-import { dropMirrorWork, resourceId } from '#loop/memory.ts';
-import { type Mirrors, noMirrors } from '#loop/ports.ts';
+import { copyFailure, workOnMirror } from '#operator/loop/inspection/mirror-work.ts';
+import { dropMirrorWork, resourceId } from '#operator/loop/memory.ts';
+import { type Mirrors, noMirrors } from '#operator/loop/ports.ts';
 import type { Observation } from '#operator/reconcile/observation.ts';
 import type { ActionResult } from '#operator/reconcile/result.ts';
 import type { ObjectKey } from '#platform/wire/cluster.ts';
 import { PublishableError } from '#platform/wire/publishable-error.ts';
-import { resource } from '../../../simulation/simulation.ts';
-import { copied, linkless, ref, withStatus, withWanted } from '../../operator/reconcile/cases/conditions.ts';
-import { active, at, calm, mirror, publishedLink, t0 } from '../../operator/reconcile/cases/observations.ts';
+import { resource } from '../../../../simulation/simulation.ts';
+import { copied, linkless, ref, withStatus, withWanted } from '../../reconcile/cases/conditions.ts';
+import { active, at, calm, mirror, publishedLink, t0 } from '../../reconcile/cases/observations.ts';
 import { bytesOf, linkOf, openRecorded, type Recorded } from '../recorded-simulation.ts';
 
 type LookCall = Parameters<Mirrors['look']>;

@@ -3,12 +3,12 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { reconcile } from '#loop/reconcile.ts';
+import { reconcile } from '#operator/loop/reconcile.ts';
 import { managedByLabels } from '#operator/staticexport/names.ts';
 import { ClusterError } from '#platform/wire/cluster-error.ts';
-import { decode, encode } from '../../../simulation/fake-cluster.ts';
-import { mirrorSpec } from '../../../simulation/fake-mirror.ts';
-import { outputName, resource, type SimulationOptions } from '../../../simulation/simulation.ts';
+import { decode, encode } from '../../../../simulation/fake-cluster.ts';
+import { mirrorSpec } from '../../../../simulation/fake-mirror.ts';
+import { outputName, resource, type SimulationOptions } from '../../../../simulation/simulation.ts';
 import { openRecorded, type Recorded } from '../recorded-simulation.ts';
 
 const applySecret = `applySecret ${outputName}`;

@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Simulation } from '../../../simulation/simulation.ts';
+import { Simulation } from '../../../../simulation/simulation.ts';
 
 const key = { namespace: 'apps', name: 'docs-values' };
 const consent = { 'staticexport.dev/allow-from': 'docs/site' };

@@ -3,9 +3,9 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { InspectionSlots, type Slot } from '#loop/inspection/inspection-slots.ts';
-import * as fc from '../../../support/properties.ts';
-import { settle } from '../../../support/virtual-clock.ts';
+import { InspectionSlots, type Slot } from '#operator/loop/inspection/inspection-slots.ts';
+import * as fc from '../../../../support/properties.ts';
+import { settle } from '../../../../support/virtual-clock.ts';
 
 const never = new AbortController().signal;
 

@@ -4,11 +4,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ExportApiError } from '#export-api/answers.ts';
-import { type Execution, type ExecutionInput, execute } from '#loop/execute.ts';
-import { resourceId } from '#loop/memory.ts';
+import { type Execution, type ExecutionInput, execute } from '#operator/loop/execute.ts';
+import { resourceId } from '#operator/loop/memory.ts';
 import type { Action, State } from '#operator/reconcile/state.ts';
-import { resource } from '../../simulation/simulation.ts';
-import { fresh, t0 } from '../operator/reconcile/cases/observations.ts';
+import { resource } from '../../../simulation/simulation.ts';
+import { fresh, t0 } from '../reconcile/cases/observations.ts';
 import { linkOf, openRecorded, type Recorded } from './recorded-simulation.ts';
 
 const id = resourceId(resource);

@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { allowedHosts, isAllowedHost } from '#loop/allowed-host.ts';
+import { allowedHosts, isAllowedHost } from '#operator/loop/allowed-host.ts';
 
 const own = 'https://other.example.com/prefix';
 const listed = {

@@ -3,8 +3,8 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { encode } from '../../../simulation/fake-cluster.ts';
-import { Simulation, type SimulationOptions } from '../../../simulation/simulation.ts';
+import { encode } from '../../../../simulation/fake-cluster.ts';
+import { Simulation, type SimulationOptions } from '../../../../simulation/simulation.ts';
 import { openRecorded } from '../recorded-simulation.ts';
 
 const minuteMs = 60_000;

@@ -3,11 +3,11 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { ReconcileContext, ReconcileOutcome } from '#loop/context.ts';
-import { createMemory, type ProcessMemory } from '#loop/memory.ts';
-import { calmAfterMs } from '#loop/other-operators.ts';
-import { reconcile } from '#loop/reconcile.ts';
-import { resource, Simulation } from '../../simulation/simulation.ts';
+import type { ReconcileContext, ReconcileOutcome } from '#operator/loop/context.ts';
+import { createMemory, type ProcessMemory } from '#operator/loop/memory.ts';
+import { calmAfterMs } from '#operator/loop/other-operators.ts';
+import { reconcile } from '#operator/loop/reconcile.ts';
+import { resource, Simulation } from '../../../simulation/simulation.ts';
 
 const own = 'operators/simulated';
 const other = 'elsewhere/static-export-operator';

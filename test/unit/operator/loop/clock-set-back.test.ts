@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { correctTimes, type SeenLink } from '#loop/clock-set-back.ts';
-import { virtualClock } from '../../support/virtual-clock.ts';
+import { correctTimes, type SeenLink } from '#operator/loop/clock-set-back.ts';
+import { virtualClock } from '../../../support/virtual-clock.ts';
 
 const t0 = Date.UTC(2026, 0, 5, 12);
 const link = { issuedAt: t0, expiresAt: t0 + 3_600_000, version: 'v' };

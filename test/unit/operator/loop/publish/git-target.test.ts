@@ -3,10 +3,10 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { mirrorSpec } from '../../../simulation/fake-mirror.ts';
-import type { FakeRepository } from '../../../simulation/fake-repository.ts';
-import { gitPath as path, pullRequestBranch } from '../../../simulation/git-target.ts';
-import { Simulation } from '../../../simulation/simulation.ts';
+import { mirrorSpec } from '../../../../simulation/fake-mirror.ts';
+import type { FakeRepository } from '../../../../simulation/fake-repository.ts';
+import { gitPath as path, pullRequestBranch } from '../../../../simulation/git-target.ts';
+import { Simulation } from '../../../../simulation/simulation.ts';
 
 const minuteMs = 60_000;
 const url = 'https://git.example.com/team/fleet.git';

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { noticesOf } from '#loop/notices.ts';
+import { noticesOf } from '#operator/loop/notices.ts';
 import { findChanges } from '#operator/reconcile/status/status-changes.ts';
 import type { Condition, Status } from '#operator/staticexport/status-schema.ts';
 import { condition } from './conditions.ts';

@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type LoggedReconcile, logLinesOf } from '#loop/log-lines.ts';
+import { type LoggedReconcile, logLinesOf } from '#operator/loop/log-lines.ts';
 import { findChanges } from '#operator/reconcile/status/status-changes.ts';
 import type { Status } from '#operator/staticexport/status-schema.ts';
 import {
@@ -11,8 +11,8 @@ import {
   nextVerdict,
   publishedSimulation,
   request,
-} from '../../simulation/published-simulation.ts';
-import { Simulation } from '../../simulation/simulation.ts';
+} from '../../../simulation/published-simulation.ts';
+import { Simulation } from '../../../simulation/simulation.ts';
 
 /** Lines since the last call, without debug lines. */
 function reader(simulation: Simulation) {

@@ -3,9 +3,9 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { TargetPlanner } from '#loop/ports.ts';
+import type { TargetPlanner } from '#operator/loop/ports.ts';
 import { planTarget, type TargetPlan, type TargetTask } from '#operator/targets/target-plan.ts';
-import { Simulation } from '../../../simulation/simulation.ts';
+import { Simulation } from '../../../../simulation/simulation.ts';
 
 const consent = { 'staticexport.dev/allow-from': 'docs/site' };
 const document = (name: string) => ({ namespace: 'apps', name });

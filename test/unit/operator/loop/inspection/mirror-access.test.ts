@@ -3,12 +3,12 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type FoundMirrorAccess, findMirrorAccess } from '#loop/inspection/mirror-access.ts';
-import type { MirrorPlace, Mirrors } from '#loop/ports.ts';
-import { noMirrors } from '#loop/ports.ts';
+import { type FoundMirrorAccess, findMirrorAccess } from '#operator/loop/inspection/mirror-access.ts';
+import type { MirrorPlace, Mirrors } from '#operator/loop/ports.ts';
+import { noMirrors } from '#operator/loop/ports.ts';
 import type { WantedMirror } from '#operator/staticexport/wanted-mirror.ts';
 import { ClusterError } from '#platform/wire/cluster-error.ts';
-import { mirror } from '../../operator/reconcile/cases/observations.ts';
+import { mirror } from '../../reconcile/cases/observations.ts';
 import { bytesOf, openRecorded, type Recorded } from '../recorded-simulation.ts';
 
 type Asked = readonly [place: Omit<MirrorPlace, 'secret'>, hasSecret: boolean];

@@ -2,13 +2,13 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { gather } from '#loop/gather.ts';
-import { createMemory } from '#loop/memory.ts';
-import { confirmOutput } from '#loop/publish/confirmed-output.ts';
+import { gather } from '#operator/loop/gather.ts';
+import { createMemory } from '#operator/loop/memory.ts';
+import { confirmOutput } from '#operator/loop/publish/confirmed-output.ts';
 import { parseStaticExport } from '#operator/staticexport/parse.ts';
 import type { StaticExportObject } from '#platform/wire/cluster.ts';
-import { publishedSimulation } from '../../../simulation/published-simulation.ts';
-import type { Simulation } from '../../../simulation/simulation.ts';
+import { publishedSimulation } from '../../../../simulation/published-simulation.ts';
+import type { Simulation } from '../../../../simulation/simulation.ts';
 
 const { signal } = new AbortController();
 

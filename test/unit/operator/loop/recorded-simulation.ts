@@ -1,11 +1,11 @@
-// What the tests of src/loop share: a simulation that records each call of its ports, and that can answer one otherwise.
+// What the tests of src/operator/loop share: a simulation that records each call of its ports, and that can answer one otherwise.
 // Refuses: an answer of its own. The simulation's cluster, export API and storage answer.
 
-import type { ReconcileContext } from '#loop/context.ts';
+import type { ReconcileContext } from '#operator/loop/context.ts';
 import type { StaticExportObject } from '#platform/wire/cluster.ts';
 import { ClusterError, type ClusterErrorCode } from '#platform/wire/cluster-error.ts';
 import { Link } from '#platform/wire/link.ts';
-import { Simulation, type SimulationOptions } from '../../simulation/simulation.ts';
+import { Simulation, type SimulationOptions } from '../../../simulation/simulation.ts';
 
 export interface Recorded {
   readonly simulation: Simulation;

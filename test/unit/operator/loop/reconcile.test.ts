@@ -3,13 +3,13 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { rateLimitId, resourceId, useRateLimit } from '#loop/memory.ts';
-import { reconcile } from '#loop/reconcile.ts';
-import { ReconcileRefused } from '#loop/refused-reconcile.ts';
+import { rateLimitId, resourceId, useRateLimit } from '#operator/loop/memory.ts';
+import { reconcile } from '#operator/loop/reconcile.ts';
+import { ReconcileRefused } from '#operator/loop/refused-reconcile.ts';
 import { ClusterError, type ClusterErrorCode } from '#platform/wire/cluster-error.ts';
-import { outputName, resource, type SimulationOptions } from '../../simulation/simulation.ts';
-import { ownDocument } from '../../simulation/target-document.ts';
-import { active, at, t0 } from '../operator/reconcile/cases/observations.ts';
+import { outputName, resource, type SimulationOptions } from '../../../simulation/simulation.ts';
+import { ownDocument } from '../../../simulation/target-document.ts';
+import { active, at, t0 } from '../reconcile/cases/observations.ts';
 import { linkOf, openRecorded, type Recorded, store } from './recorded-simulation.ts';
 
 const applySecret = `applySecret ${outputName}`;

@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ForeignKind } from '#platform/wire/cluster.ts';
-import { Simulation } from '../../../simulation/simulation.ts';
+import { Simulation } from '../../../../simulation/simulation.ts';
 
 const consent = { annotations: { 'staticexport.dev/allow-from': 'docs/site' } };
 const key = { namespace: 'apps', name: 'docs' };

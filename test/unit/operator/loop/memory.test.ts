@@ -3,9 +3,9 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createMemory, forgetResource, rateLimitId, useRateLimit } from '#loop/memory.ts';
-import { changeRateLimit } from '#loop/rate-limit.ts';
-import { resource, Simulation } from '../../simulation/simulation.ts';
+import { createMemory, forgetResource, rateLimitId, useRateLimit } from '#operator/loop/memory.ts';
+import { changeRateLimit } from '#operator/loop/rate-limit.ts';
+import { resource, Simulation } from '../../../simulation/simulation.ts';
 
 const secret = { name: 'export-api', key: 'apiKey' };
 const first = rateLimitId('https://api.example.com', 'docs', secret);

@@ -3,11 +3,11 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { saveStarted, saveStatus } from '#loop/save.ts';
+import { saveStarted, saveStatus } from '#operator/loop/save.ts';
 import type { Status } from '#operator/staticexport/status-schema.ts';
 import { ClusterError } from '#platform/wire/cluster-error.ts';
-import { resource } from '../../simulation/simulation.ts';
-import { at, inputHash } from '../operator/reconcile/cases/observations.ts';
+import { resource } from '../../../simulation/simulation.ts';
+import { at, inputHash } from '../reconcile/cases/observations.ts';
 import { openRecorded, type Recorded, store } from './recorded-simulation.ts';
 
 const own = 'operators/simulated';

@@ -3,9 +3,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parse } from 'yaml';
-import { formatValues, type ValuesGroup } from '#loop/publish/values-text.ts';
-import { awkwardTexts, foreignTexts } from '../../../support/awkward-texts.ts';
-import * as fc from '../../../support/properties.ts';
+import { formatValues, type ValuesGroup } from '#operator/loop/publish/values-text.ts';
+import { awkwardTexts, foreignTexts } from '../../../../support/awkward-texts.ts';
+import * as fc from '../../../../support/properties.ts';
 
 test('the group has a line for each key that is given, and each text is quoted', () => {
   const group: ValuesGroup = {

@@ -1,4 +1,4 @@
-// Composition root of the process that pushes to one git repository, or reads its heads. Started by src/services/git-pusher.ts.
+// Composition root of the process that pushes to one git repository, or reads its heads. Started by src/operator/services/git-pusher.ts.
 // Of the environment it reads only the usual proxy variables.
 
 import process from 'node:process';

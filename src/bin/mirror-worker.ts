@@ -1,5 +1,5 @@
 // Composition root of the thread that works on mirrors: it brings a bundle into a store (src/mirror/restore.ts), and copies,
-// reads and looks for bundles (src/services/mirrors.ts). A program of its own, because it holds the S3 library, and each
+// reads and looks for bundles (src/operator/services/mirrors.ts). A program of its own, because it holds the S3 library, and each
 // program pays memory for text that it never runs. Of the environment it reads only the usual proxy variables and the
 // identity for buckets.
 

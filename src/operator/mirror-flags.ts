@@ -1,17 +1,17 @@
 // The operator's flags of mirrors: which hosts resources may name, and the operator's own mirror. Owns their texts, and the
 // rules that join them. Sends nothing.
 
-import { type DefaultMirror, defaultMirrorRegion } from '#operator/staticexport/wanted-mirror.ts';
-import { httpUrl, list, path, text, toggle } from '#platform/runtime/flags/flag-kinds.ts';
-import type { FlagValues } from '#platform/runtime/flags/flags.ts';
-import { readOriginEntry } from '#platform/wire/http-origin.ts';
 import {
   isBucketAddress,
   isPlaceTemplate,
   type MirrorHosts,
   type OwnMirror,
   problemOfPlace,
-} from '#services/mirror-hosts.ts';
+} from '#operator/services/mirror-hosts.ts';
+import { type DefaultMirror, defaultMirrorRegion } from '#operator/staticexport/wanted-mirror.ts';
+import { httpUrl, list, path, text, toggle } from '#platform/runtime/flags/flag-kinds.ts';
+import type { FlagValues } from '#platform/runtime/flags/flags.ts';
+import { readOriginEntry } from '#platform/wire/http-origin.ts';
 
 export const mirrorFlags = {
   allowedMirrorHosts: list(

@@ -8,13 +8,13 @@ import { ConnectionError, type ConnectionSource, openConnection } from '#kube/tr
 import { createTransport } from '#kube/transport/transport.ts';
 import { allowedHosts } from '#operator/loop/allowed-host.ts';
 import { InspectionSlots } from '#operator/loop/inspection/inspection-slots.ts';
+import { type ExternalServicesOptions, openExternalServices } from '#operator/services/external-services.ts';
+import { createGitPusher, gitSettings } from '#operator/services/git-pusher.ts';
+import type { GitSettings } from '#operator/services/git-targets.ts';
 import { adminApp } from '#platform/runtime/http/admin-port.ts';
 import { listenHttp } from '#platform/runtime/http/http-listener.ts';
 import type { ProgramContext } from '#platform/runtime/program.ts';
 import { version } from '#platform/runtime/version.ts';
-import { type ExternalServicesOptions, openExternalServices } from '#services/external-services.ts';
-import { createGitPusher, gitSettings } from '#services/git-pusher.ts';
-import type { GitSettings } from '#services/git-targets.ts';
 import { watchSkew } from './controller/clock-skew.ts';
 import { createReports } from './controller/reports.ts';
 import { type ElectionTimes, runElection } from './election/election.ts';

@@ -117,7 +117,7 @@ export const groups = {
       ],
       ...[
         'src/operator/reconcile',
-        'src/services',
+        'src/operator/services',
         'src/operator/staticexport',
         'src/operator/targets',
         'charts/static-export-operator',

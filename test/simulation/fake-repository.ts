@@ -11,10 +11,10 @@ import type {
   GitPushResult,
   GitPushTask,
 } from '#git/push-task.ts';
+import type { GitPusher } from '#operator/services/git-targets.ts';
 import { type KeyName, keyNames } from '#operator/targets/target-plan.ts';
 import type { Clock } from '#platform/runtime/clock.ts';
 import { PublishableError } from '#platform/wire/publishable-error.ts';
-import type { GitPusher } from '#services/git-targets.ts';
 
 const taskMs = 500;
 const defaultKeyPath: readonly string[] = ['staticExport'];

@@ -4,11 +4,11 @@
 
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { readGitAccess } from '#operator/services/git-access.ts';
 import { defaultSecretKey } from '#operator/staticexport/names.ts';
 import { readBounded } from '#platform/runtime/bounded-file.ts';
 import { isThere } from '#platform/runtime/folder.ts';
 import { publishableCode } from '#platform/wire/publishable-error.ts';
-import { readGitAccess } from '#services/git-access.ts';
 import { CliError } from '../cli-error.ts';
 import type { FolderCluster } from './folder-cluster.ts';
 import type { Manifest } from './manifest.ts';

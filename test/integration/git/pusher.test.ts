@@ -3,11 +3,11 @@
 
 import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';
+import { createGitPusher, type GitPusherProcess, gitSettings } from '#operator/services/git-pusher.ts';
+import { createGitTargets } from '#operator/services/git-targets.ts';
 import type { WantedGitTarget } from '#operator/staticexport/wanted.ts';
 import { systemClock } from '#platform/runtime/clock.ts';
 import { systemRandom } from '#platform/runtime/random.ts';
-import { createGitPusher, type GitPusherProcess, gitSettings } from '#services/git-pusher.ts';
-import { createGitTargets } from '#services/git-targets.ts';
 import { eventually } from '../../support/eventually.ts';
 import { type GitServer, startGitServer } from '../../support/gitops/git-server.ts';
 import { workerFile } from '../../support/program-file.ts';

@@ -1,7 +1,7 @@
 // Git targets: when a push is repeated, what is contested, and what status says of it.
 
 import * as gitTarget from '#operator/loop/publish/git-target.ts';
-import * as findings from '#services/git-findings.ts';
+import * as findings from '#operator/services/git-findings.ts';
 import { exchange, type Mutations } from './exchange.ts';
 
 export const gitMutations: Mutations = {

@@ -2,9 +2,9 @@
 
 import * as records from '#operator/loop/publish/target-records.ts';
 import * as targets from '#operator/loop/publish/targets.ts';
+import * as findings from '#operator/services/git-findings.ts';
 import type { TargetStatus } from '#operator/staticexport/status-schema.ts';
 import * as keys from '#operator/targets/static-export-keys.ts';
-import * as findings from '#services/git-findings.ts';
 import { exchange, type Mutations } from './exchange.ts';
 
 export const refMutations: Mutations = {

@@ -3,12 +3,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { GitReading } from '#operator/loop/ports.ts';
+import { createGitTargets, type GitTargetsOptions } from '#operator/services/git-targets.ts';
 import type { WantedGitTarget } from '#operator/staticexport/wanted.ts';
 import type { ObjectKey, SecretObject } from '#platform/wire/cluster.ts';
 import { ClusterError } from '#platform/wire/cluster-error.ts';
-import { createGitTargets, type GitTargetsOptions } from '#services/git-targets.ts';
-import { FakeRepository } from '../../simulation/fake-repository.ts';
-import { virtualClock } from '../../support/virtual-clock.ts';
+import { FakeRepository } from '../../../simulation/fake-repository.ts';
+import { virtualClock } from '../../../support/virtual-clock.ts';
 
 const minuteMs = 60_000;
 

@@ -3,14 +3,14 @@
 
 import assert from 'node:assert/strict';
 import { afterEach, test } from 'node:test';
+import { createTargetPlanner, type TargetPlannerThread } from '#operator/services/target-planner.ts';
 import type { TargetTask } from '#operator/targets/target-plan.ts';
 import { planValuesEdit } from '#operator/targets/values.ts';
 import { systemClock } from '#platform/runtime/clock.ts';
 import { Link } from '#platform/wire/link.ts';
-import { createTargetPlanner, type TargetPlannerThread } from '#services/target-planner.ts';
-import { costlyDocuments } from '../../support/costly-documents.ts';
+import { costlyDocuments } from '../../../support/costly-documents.ts';
 
-const program = new URL('../../../src/bin/values-worker.ts', import.meta.url);
+const program = new URL('../../../../src/bin/values-worker.ts', import.meta.url);
 const task = (text: string, asked: TargetTask['wanted']): TargetTask => ({
   type: 'Values',
   text,

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { readGitAccess } from '#services/git-access.ts';
+import { readGitAccess } from '#operator/services/git-access.ts';
 
 const bytes = (data: Readonly<Record<string, string>>): Record<string, Uint8Array> =>
   Object.fromEntries(Object.entries(data).map(([key, text]) => [key, new TextEncoder().encode(text)]));

@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { MirrorPlace } from '#operator/loop/ports.ts';
+import { isPlaceTemplate, type MirrorHosts, reachOf } from '#operator/services/mirror-hosts.ts';
 import { PublishableError } from '#platform/wire/publishable-error.ts';
-import { isPlaceTemplate, type MirrorHosts, reachOf } from '#services/mirror-hosts.ts';
 
 type Place = Omit<MirrorPlace, 'secret'>;
 

@@ -9,13 +9,13 @@ import { BroadcastChannel } from 'node:worker_threads';
 import { defaultLimits } from '#bundle/limits.ts';
 import type { LookTask } from '#mirror/task/mirror-task.ts';
 import type { CopyOrder, MirrorPlace } from '#operator/loop/ports.ts';
+import type { MirrorHosts } from '#operator/services/mirror-hosts.ts';
+import { createMirrors, type MirrorThreads, type PlainInspection } from '#operator/services/mirrors.ts';
 import { systemClock } from '#platform/runtime/clock.ts';
 import { systemRandom } from '#platform/runtime/random.ts';
 import { PublishableError } from '#platform/wire/publishable-error.ts';
-import type { MirrorHosts } from '#services/mirror-hosts.ts';
-import { createMirrors, type MirrorThreads, type PlainInspection } from '#services/mirrors.ts';
-import { requireLink } from '../../support/storage-server.ts';
-import { failsWith } from '../mirror/bundle-parts.ts';
+import { requireLink } from '../../../support/storage-server.ts';
+import { failsWith } from '../../mirror/bundle-parts.ts';
 import { hangChannel } from './hang-channel.ts';
 
 const never = new AbortController().signal;

@@ -2,8 +2,8 @@
 // Of the environment it reads only the usual proxy variables.
 
 import process from 'node:process';
-import { readHeads, runPush } from '#git/push-run.ts';
-import type { GitHeads, GitPushResult, SentGitTask } from '#git/push-task.ts';
+import { readHeads, runPush } from '#operator/git/push-run.ts';
+import type { GitHeads, GitPushResult, SentGitTask } from '#operator/git/push-task.ts';
 import { readProxySettings } from '#platform/http/proxy-settings.ts';
 import { systemClock } from '#platform/runtime/clock.ts';
 import { systemRandom } from '#platform/runtime/random.ts';

@@ -109,7 +109,7 @@ export const groups = {
         'src/bin',
         'src/bundle',
         'src/export-api',
-        'src/git',
+        'src/operator/git',
         'src/kube',
         'src/operator/loop',
         'src/mirror',

@@ -10,7 +10,7 @@ import type {
   GitKeys,
   GitPushResult,
   GitPushTask,
-} from '#git/push-task.ts';
+} from '#operator/git/push-task.ts';
 import type { GitPusher } from '#operator/services/git-targets.ts';
 import { type KeyName, keyNames } from '#operator/targets/target-plan.ts';
 import type { Clock } from '#platform/runtime/clock.ts';

@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { isDeepStrictEqual } from 'node:util';
-import type { GitKeys } from '#git/push-task.ts';
+import type { GitKeys } from '#operator/git/push-task.ts';
 import type { GitTargets } from '#operator/loop/ports.ts';
 import { createGitTargets } from '#operator/services/git-targets.ts';
 import { parseStatus } from '#operator/staticexport/parse.ts';

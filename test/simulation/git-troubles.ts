@@ -1,7 +1,7 @@
 // Troubles of a git repository in a scenario run: its server, its other clients, its credentials. None may delay a link
 // or a status, so none stops links.
 
-import type { GitFailureCode } from '#git/push-task.ts';
+import type { GitFailureCode } from '#operator/git/push-task.ts';
 import { Dice } from './dice.ts';
 import type { GitPlace, GitShape, GitTarget } from './git-target.ts';
 import type { Simulation } from './simulation.ts';

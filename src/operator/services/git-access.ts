@@ -1,7 +1,7 @@
 // The credentials of a git repository, as its Secret holds them: which keys are read, and what is wrong with the others.
 // Pure. Invariant: no message repeats a value.
 
-import type { GitAccess } from '#git/push-task.ts';
+import type { GitAccess } from '#operator/git/push-task.ts';
 
 /** What is wrong with the Secret, as a code and a sentence with the remedy. */
 export interface AccessProblem {

@@ -1,7 +1,7 @@
 // What a push says of each target's file, as a finding of the loop; and which findings need no further push. Pure.
 // Invariant: a finding that needs no push stays when a later task fails.
 
-import type { GitEditResult } from '#git/push-task.ts';
+import type { GitEditResult } from '#operator/git/push-task.ts';
 import type { GitFinding, GitWish } from '#operator/loop/ports.ts';
 import type { WantedGitTarget } from '#operator/staticexport/wanted.ts';
 import { keyNames } from '#operator/targets/target-plan.ts';

@@ -2,7 +2,7 @@
 // Invariant: the failure that status shows keeps its words until another one lasts or the repository answers, so that a
 // repository that stays unreadable causes one write of status.
 
-import type { GitEdit, GitHeads } from '#git/push-task.ts';
+import type { GitEdit, GitHeads } from '#operator/git/push-task.ts';
 import type { GitFinding, GitWish } from '#operator/loop/ports.ts';
 import type { WantedGitTarget } from '#operator/staticexport/wanted.ts';
 import { givenKeys } from '#operator/targets/target-plan.ts';

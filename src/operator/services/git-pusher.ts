@@ -8,7 +8,7 @@ import {
   type GitHeads,
   type GitPushResult,
   type SentGitTask,
-} from '#git/push-task.ts';
+} from '#operator/git/push-task.ts';
 import type { Clock } from '#platform/runtime/clock.ts';
 import { taskErrorCode } from '#platform/runtime/task.ts';
 import { startTaskProcess } from '#platform/runtime/task-process.ts';

@@ -3,7 +3,7 @@
 // namespace, credentials, branches and author, so that no tenant's change is pushed with another's rights;
 // and a group has one task at a time.
 
-import type { GitHeads, GitPushResult, GitPushTask } from '#git/push-task.ts';
+import type { GitHeads, GitPushResult, GitPushTask } from '#operator/git/push-task.ts';
 import type { GitFinding, GitReading, GitTargets, GitWish } from '#operator/loop/ports.ts';
 import type { WantedGitTarget } from '#operator/staticexport/wanted.ts';
 import type { Clock } from '#platform/runtime/clock.ts';

@@ -3,12 +3,12 @@
 
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { runPush } from '#git/push-run.ts';
-import type { GitEdit, GitEditResult, GitPushResult, GitPushTask } from '#git/push-task.ts';
+import { runPush } from '#operator/git/push-run.ts';
+import type { GitEdit, GitEditResult, GitPushResult, GitPushTask } from '#operator/git/push-task.ts';
 import { systemClock } from '#platform/runtime/clock.ts';
 import { systemRandom } from '#platform/runtime/random.ts';
 import { PublishableError } from '#platform/wire/publishable-error.ts';
-import { maySkip } from '../../support/may-skip.ts';
+import { maySkip } from '../../../support/may-skip.ts';
 
 /** Why the tests with a git server are skipped here; `false` when they are not. */
 export const noGit = maySkip(

@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { writeCommitMessage } from '#git/commit-message.ts';
-import * as fc from '../../support/properties.ts';
+import { writeCommitMessage } from '#operator/git/commit-message.ts';
+import * as fc from '../../../support/properties.ts';
 
 test('one edit gives its own subject, and several are counted', () => {
   const one = { subject: 'Publish docs', body: 'docs/site: 2' };

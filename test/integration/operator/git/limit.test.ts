@@ -3,11 +3,11 @@
 
 import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';
-import type { GitEdit, GitPushTask } from '#git/push-task.ts';
-import { mustRun } from '../../support/command.ts';
-import type { GitRepository } from '../../support/gitops/git-repository.ts';
-import { type GitReply, type GitServer, startGitServer } from '../../support/gitops/git-server.ts';
-import { noise } from '../../support/noise.ts';
+import type { GitEdit, GitPushTask } from '#operator/git/push-task.ts';
+import { mustRun } from '../../../support/command.ts';
+import type { GitRepository } from '../../../support/gitops/git-repository.ts';
+import { type GitReply, type GitServer, startGitServer } from '../../../support/gitops/git-server.ts';
+import { noise } from '../../../support/noise.ts';
 import { editOf, login, mustFail, noGit, outcomesOf, push, taskOf } from './git-tasks.ts';
 
 const branch = 'static-export/docs';

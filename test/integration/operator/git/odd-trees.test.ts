@@ -8,9 +8,9 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, suite, test } from 'node:test';
 import { deflateSync } from 'node:zlib';
-import type { GitRepository } from '../../support/gitops/git-repository.ts';
-import { type GitServer, startGitServer } from '../../support/gitops/git-server.ts';
-import * as fc from '../../support/properties.ts';
+import type { GitRepository } from '../../../support/gitops/git-repository.ts';
+import { type GitServer, startGitServer } from '../../../support/gitops/git-server.ts';
+import * as fc from '../../../support/properties.ts';
 import { editOf, login, noGit, outcomesOf, push, taskOf } from './git-tasks.ts';
 
 type OddEntry = readonly [mode: string, name: Buffer, content: string | readonly OddEntry[]];

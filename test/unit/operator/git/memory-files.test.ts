@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createMemoryFiles } from '#git/memory-files.ts';
+import { createMemoryFiles } from '#operator/git/memory-files.ts';
 
 const open = (maxBytes = 100, seen: string[] = []) =>
   createMemoryFiles({

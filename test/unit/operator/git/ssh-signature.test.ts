@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict';
 import { createHash, generateKeyPairSync, verify } from 'node:crypto';
 import { test } from 'node:test';
-import { readSigningKey, SigningKeyRefused, signText } from '#git/ssh-signature.ts';
-import * as fc from '../../support/properties.ts';
+import { readSigningKey, SigningKeyRefused, signText } from '#operator/git/ssh-signature.ts';
+import * as fc from '../../../support/properties.ts';
 
 const string = (content: string | Buffer): Buffer => {
   const bytes = Buffer.from(content);

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { readPushOutcome, readPushReport, writePushRequest } from '#git/receive-pack.ts';
+import { readPushOutcome, readPushReport, writePushRequest } from '#operator/git/receive-pack.ts';
 
 const line = (text: string): string =>
   `${(Buffer.byteLength(text) + 4).toString(16).padStart(4, '0')}${text}`;

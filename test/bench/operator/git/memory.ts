@@ -2,7 +2,7 @@
 // in addition to two inspections of a large archive. The built program, on a real API server, with a real git server. Prints a line for
 // each kind of repository and judges nothing.
 //
-//   node test/bench/git/memory.ts [--shape NAME]
+//   node test/bench/operator/git/memory.ts [--shape NAME]
 
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -11,22 +11,22 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs, promisify } from 'node:util';
-import { type ChartedCluster, startChartedCluster } from '../../integration/operator/charted-cluster.ts';
-import { type OperatorProcess, startOperator } from '../../integration/operator/operator-process.ts';
-import { createReader } from '../../integration/operator/resource-reader.ts';
-import { goodKey, type ScriptedVendor, startVendor } from '../../integration/operator/scripted-vendor.ts';
-import { mustRun } from '../../support/command.ts';
-import { eventually } from '../../support/eventually.ts';
-import type { GitRepository } from '../../support/gitops/git-repository.ts';
-import { type GitReply, type GitServer, startGitServer } from '../../support/gitops/git-server.ts';
-import { createAuthority } from '../../support/pki.ts';
-import { packMadeSite } from '../bundle/made-site.ts';
+import { type ChartedCluster, startChartedCluster } from '../../../integration/operator/charted-cluster.ts';
+import { type OperatorProcess, startOperator } from '../../../integration/operator/operator-process.ts';
+import { createReader } from '../../../integration/operator/resource-reader.ts';
+import { goodKey, type ScriptedVendor, startVendor } from '../../../integration/operator/scripted-vendor.ts';
+import { mustRun } from '../../../support/command.ts';
+import { eventually } from '../../../support/eventually.ts';
+import type { GitRepository } from '../../../support/gitops/git-repository.ts';
+import { type GitReply, type GitServer, startGitServer } from '../../../support/gitops/git-server.ts';
+import { createAuthority } from '../../../support/pki.ts';
+import { packMadeSite } from '../../bundle/made-site.ts';
 
 const namespace = 'bench';
 const password = 'glpat-of-the-bench';
 const largeSites = ['large-0', 'large-1', 'large-2', 'large-3', 'large-4', 'large-5'];
 const values = 'staticExport:\n  version: none\n';
-const root = join(import.meta.dirname, '../../..');
+const root = join(import.meta.dirname, '../../../..');
 const mib = 1024 * 1024;
 
 /** By path. */

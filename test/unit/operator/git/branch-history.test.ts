@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { compareHistories } from '#git/branch-history.ts';
-import type { Commit, Person } from '#git/object-bytes.ts';
+import { compareHistories } from '#operator/git/branch-history.ts';
+import type { Commit, Person } from '#operator/git/object-bytes.ts';
 
 const operator: Person = { name: 'operator', email: 'o@example.com' };
 const other: Person = { name: 'reviewer', email: 'r@example.com' };

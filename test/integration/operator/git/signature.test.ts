@@ -6,8 +6,8 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { suite, test } from 'node:test';
-import { startGitServer } from '../../support/gitops/git-server.ts';
-import { maySkip } from '../../support/may-skip.ts';
+import { startGitServer } from '../../../support/gitops/git-server.ts';
+import { maySkip } from '../../../support/may-skip.ts';
 import { author, editOf, login, mustFail, noGit, push, taskOf } from './git-tasks.ts';
 
 const hasKeygen = spawnSync('ssh-keygen', ['-?']).error === undefined;

@@ -3,9 +3,9 @@
 import assert from 'node:assert/strict';
 import { posix } from 'node:path';
 import { test } from 'node:test';
-import { isBranchName, refuseEdit } from '#git/edit-path.ts';
-import type { GitEdit } from '#git/push-task.ts';
-import * as fc from '../../support/properties.ts';
+import { isBranchName, refuseEdit } from '#operator/git/edit-path.ts';
+import type { GitEdit } from '#operator/git/push-task.ts';
+import * as fc from '../../../support/properties.ts';
 
 const edit = (overrides: Partial<GitEdit>): GitEdit => ({
   id: 'a',

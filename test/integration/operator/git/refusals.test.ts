@@ -5,12 +5,12 @@ import assert from 'node:assert/strict';
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, suite, test } from 'node:test';
-import { readHeads } from '#git/push-run.ts';
-import type { GitFailureCode, GitPushTask } from '#git/push-task.ts';
-import { mustRun } from '../../support/command.ts';
-import type { GitRepository } from '../../support/gitops/git-repository.ts';
-import { type GitReply, type GitServer, startGitServer } from '../../support/gitops/git-server.ts';
-import { createAuthority } from '../../support/pki.ts';
+import { readHeads } from '#operator/git/push-run.ts';
+import type { GitFailureCode, GitPushTask } from '#operator/git/push-task.ts';
+import { mustRun } from '../../../support/command.ts';
+import type { GitRepository } from '../../../support/gitops/git-repository.ts';
+import { type GitReply, type GitServer, startGitServer } from '../../../support/gitops/git-server.ts';
+import { createAuthority } from '../../../support/pki.ts';
 import { context, editOf, login, mustFail, noGit, outcomesOf, push, secret, taskOf } from './git-tasks.ts';
 
 const values = 'staticExport:\n  version: "1"\n';

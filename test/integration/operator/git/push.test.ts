@@ -3,9 +3,9 @@
 
 import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';
-import { readHeads } from '#git/push-run.ts';
+import { readHeads } from '#operator/git/push-run.ts';
 import { publishableCode } from '#platform/wire/publishable-error.ts';
-import { type GitReply, type GitServer, startGitServer } from '../../support/gitops/git-server.ts';
+import { type GitReply, type GitServer, startGitServer } from '../../../support/gitops/git-server.ts';
 import { author, context, editOf, login, noGit, outcomesOf, push, secret, taskOf } from './git-tasks.ts';
 
 const values = '# values\nstaticExport:\n  version: "1" # pinned\nreplicas: 2\n';

@@ -4,9 +4,9 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { test } from 'node:test';
 import { deflateSync } from 'node:zlib';
-import { PackRefused } from '#git/pack-refused.ts';
-import { type PackLimits, PackStore } from '#git/pack-store.ts';
-import * as fc from '../../support/properties.ts';
+import { PackRefused } from '#operator/git/pack-refused.ts';
+import { type PackLimits, PackStore } from '#operator/git/pack-store.ts';
+import * as fc from '../../../support/properties.ts';
 
 const limits: PackLimits = {
   maxObjectBytes: 10_000,

@@ -2,9 +2,9 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { declined, quoteRemote, statusFault, unexpected } from '#git/git-fault.ts';
+import { declined, quoteRemote, statusFault, unexpected } from '#operator/git/git-fault.ts';
 import { longestExcerpt } from '#platform/wire/foreign-words.ts';
-import * as fc from '../../support/properties.ts';
+import * as fc from '../../../support/properties.ts';
 
 test('links, long words and hidden characters of a host are left out', () => {
   const lines = [

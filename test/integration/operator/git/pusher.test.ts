@@ -8,9 +8,9 @@ import { createGitTargets } from '#operator/services/git-targets.ts';
 import type { WantedGitTarget } from '#operator/staticexport/wanted.ts';
 import { systemClock } from '#platform/runtime/clock.ts';
 import { systemRandom } from '#platform/runtime/random.ts';
-import { eventually } from '../../support/eventually.ts';
-import { type GitServer, startGitServer } from '../../support/gitops/git-server.ts';
-import { workerFile } from '../../support/program-file.ts';
+import { eventually } from '../../../support/eventually.ts';
+import { type GitServer, startGitServer } from '../../../support/gitops/git-server.ts';
+import { workerFile } from '../../../support/program-file.ts';
 import { author, editOf, login, noGit, outcomesOf, taskOf } from './git-tasks.ts';
 
 const values = 'staticExport:\n  version: "1"\n';

@@ -23,8 +23,8 @@ const alias = {
   undici: './src/platform/runtime/undici-parts.cjs',
   // Its build of modules: a program loads the half of yaml that it calls.
   yaml: './node_modules/yaml/browser/index.js',
-  socks: './src/kube/transport/no-socks.cjs',
-  'socks-proxy-agent': './src/kube/transport/no-socks.cjs',
+  socks: './src/operator/kube/transport/no-socks.cjs',
+  'socks-proxy-agent': './src/operator/kube/transport/no-socks.cjs',
   '@aws-sdk/credential-provider-http': './node_modules/@aws-sdk/credential-provider-http/dist-es/index.js',
   '@aws-sdk/credential-provider-web-identity':
     './node_modules/@aws-sdk/credential-provider-web-identity/dist-es/index.js',

@@ -4,8 +4,8 @@
 // First, because they affect all that follows.
 import '#platform/runtime/supported-node.ts';
 import '#platform/runtime/v8/small-heap.ts';
-import { readConnectionEnvironment } from '#kube/transport/connection.ts';
 import { operatorProgram } from '#operator/flags.ts';
+import { readConnectionEnvironment } from '#operator/kube/transport/connection.ts';
 import { runOperator } from '#operator/operator.ts';
 import { requireProxySettings } from '#platform/http/proxy-settings.ts';
 import { runProgram } from '#platform/runtime/program.ts';

@@ -3,7 +3,7 @@
 
 import '#platform/runtime/supported-node.ts';
 import '#platform/runtime/v8/small-heap.ts';
-import { readConnectionEnvironment } from '#kube/transport/connection.ts';
+import { readConnectionEnvironment } from '#operator/kube/transport/connection.ts';
 import { runProgram } from '#platform/runtime/program.ts';
 import { keepWasmPlain } from '#platform/runtime/v8/plain-wasm.ts';
 import { runWebhookReceiver, webhookReceiverProgram } from '#webhook/program.ts';

@@ -2,11 +2,11 @@
 // period; when the lease is lost they are aborted at once.
 // Invariant: once this has ended, nothing that it started writes to the cluster, or requests jobs and links.
 
-import { createCluster } from '#kube/cluster.ts';
-import { createForeignObjects } from '#kube/foreign-objects.ts';
-import { createEventStore } from '#kube/objects/event-store.ts';
-import type { Transport } from '#kube/transport/transport.ts';
 import { createNotifier } from '#notify/notifier.ts';
+import { createCluster } from '#operator/kube/cluster.ts';
+import { createForeignObjects } from '#operator/kube/foreign-objects.ts';
+import { createEventStore } from '#operator/kube/objects/event-store.ts';
+import type { Transport } from '#operator/kube/transport/transport.ts';
 import type { ReconcileContext } from '#operator/loop/context.ts';
 import type { InspectionSlots } from '#operator/loop/inspection/inspection-slots.ts';
 import { createMemory } from '#operator/loop/memory.ts';

@@ -3,9 +3,13 @@
 // lease, then the process.
 
 import { hostname } from 'node:os';
-import { createLeaseStore } from '#kube/objects/lease-store.ts';
-import { ConnectionError, type ConnectionSource, openConnection } from '#kube/transport/connection.ts';
-import { createTransport } from '#kube/transport/transport.ts';
+import { createLeaseStore } from '#operator/kube/objects/lease-store.ts';
+import {
+  ConnectionError,
+  type ConnectionSource,
+  openConnection,
+} from '#operator/kube/transport/connection.ts';
+import { createTransport } from '#operator/kube/transport/transport.ts';
 import { allowedHosts } from '#operator/loop/allowed-host.ts';
 import { InspectionSlots } from '#operator/loop/inspection/inspection-slots.ts';
 import { type ExternalServicesOptions, openExternalServices } from '#operator/services/external-services.ts';

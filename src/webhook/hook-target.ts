@@ -1,9 +1,9 @@
 // The StaticExport that a hook names: its shared secret, and the one annotation that the receiver writes. Refuses: lists,
 // other writes, and telling an absent object from a forbidden one.
 
-import { createCluster } from '#kube/cluster.ts';
-import { staticExports } from '#kube/transport/resource-path.ts';
-import type { Transport } from '#kube/transport/transport.ts';
+import { createCluster } from '#operator/kube/cluster.ts';
+import { staticExports } from '#operator/kube/transport/resource-path.ts';
+import type { Transport } from '#operator/kube/transport/transport.ts';
 import { annotations, defaultHookSecretKey } from '#operator/staticexport/names.ts';
 import { parseStaticExport } from '#operator/staticexport/parse.ts';
 import type { ObjectKey } from '#platform/wire/cluster.ts';

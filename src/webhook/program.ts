@@ -3,8 +3,8 @@
 
 import { once } from 'node:events';
 import { Counter, Histogram, Registry } from 'prom-client';
-import { type ConnectionSource, openConnection } from '#kube/transport/connection.ts';
-import { createTransport } from '#kube/transport/transport.ts';
+import { type ConnectionSource, openConnection } from '#operator/kube/transport/connection.ts';
+import { createTransport } from '#operator/kube/transport/transport.ts';
 import * as kind from '#platform/runtime/flags/flag-kinds.ts';
 import type { FlagValues, ProgramDescription } from '#platform/runtime/flags/flags.ts';
 import { adminApp } from '#platform/runtime/http/admin-port.ts';

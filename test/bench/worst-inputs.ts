@@ -4,7 +4,7 @@
 import { longestBundleJson, parsePublishedBundle, parseServedBundle } from '#bundle/published-bundle.ts';
 import { membersOf, readIssuedLink, readJobId, readJobReport } from '#export-api/job-answers.ts';
 import { longestAnswerBytes } from '#export-api/refusals.ts';
-import { isCostly, splitList } from '#kube/transport/bounded-json.ts';
+import { isCostly, splitList } from '#operator/kube/transport/bounded-json.ts';
 import { readPublished } from '#operator/loop/publish/found-outputs.ts';
 import { readSchedule } from '#operator/reconcile/schedule.ts';
 import { parseStaticExport } from '#operator/staticexport/parse.ts';

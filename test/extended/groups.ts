@@ -110,7 +110,7 @@ export const groups = {
         'src/bundle',
         'src/export-api',
         'src/operator/git',
-        'src/kube',
+        'src/operator/kube',
         'src/operator/loop',
         'src/mirror',
         'src/operator',
@@ -127,7 +127,7 @@ export const groups = {
   },
   'large-objects': {
     shows: 'a watch of large objects stays within its memory',
-    dependsOn: ['src/bin', 'src/kube', 'src/operator', 'crds'],
+    dependsOn: ['src/bin', 'src/operator/kube', 'src/operator', 'crds'],
   },
   campaign: {
     shows: 'random lives of a resource over years of virtual time keep every rule',

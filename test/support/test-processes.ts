@@ -8,12 +8,12 @@ export const aloneFiles: Readonly<Record<string, string>> = {
   'test/unit/export-service/crawler/reading-bounds.test.ts':
     'its inputs fill 700 megabytes of memory; 11 s, because each limit is 200,000 references',
   'test/unit/fuzz/hostile-tenant.test.ts': 'its inputs fill two gigabytes of memory',
-  'test/unit/kube/transport/transport.test.ts': 'listens for unhandled rejections of its process',
+  'test/unit/operator/kube/transport/transport.test.ts': 'listens for unhandled rejections of its process',
   'test/simulation/rule-mutations.test.ts': 'loads the modules of the product 144 times',
   'test/unit/bundle/archive/memory.test.ts': 'measures the memory of its process',
   'test/unit/platform/wire/retry-after.test.ts': 'sets the time zone of its process',
-  'test/unit/kube/transport/connection.test.ts': 'changes HOME and KUBECONFIG of its process',
-  'test/unit/kube/transport/connection-pool.test.ts': 'replaces setTimeout of its process',
+  'test/unit/operator/kube/transport/connection.test.ts': 'changes HOME and KUBECONFIG of its process',
+  'test/unit/operator/kube/transport/connection-pool.test.ts': 'replaces setTimeout of its process',
 };
 
 /** Files that take longest by the clock. They start first, so that none of them runs on alone at the end. */

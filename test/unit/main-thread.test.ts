@@ -7,7 +7,7 @@ import { test } from 'node:test';
 import { longestBundleJson, parseServedBundle } from '#bundle/published-bundle.ts';
 import { membersOf, readJobReport } from '#export-api/job-answers.ts';
 import { longestAnswerBytes } from '#export-api/refusals.ts';
-import { maxPageBytes } from '#kube/objects/resource-list.ts';
+import { maxPageBytes } from '#operator/kube/objects/resource-list.ts';
 import { readSchedule } from '#operator/reconcile/schedule.ts';
 import { worstInputs } from '../bench/worst-inputs.ts';
 

@@ -2,16 +2,16 @@
 // connection, and the namespace that a command means. Refuses: the data of Secrets, which no command here reads, and text
 // that is not printable.
 
-import { createList } from '#kube/objects/resource-list.ts';
-import { readResource } from '#kube/objects/stored-object.ts';
+import { createList } from '#operator/kube/objects/resource-list.ts';
+import { readResource } from '#operator/kube/objects/stored-object.ts';
 import {
   type Connection,
   ConnectionError,
   openConnection,
   readConnectionEnvironment,
-} from '#kube/transport/connection.ts';
-import { staticExports } from '#kube/transport/resource-path.ts';
-import { createTransport, type Transport } from '#kube/transport/transport.ts';
+} from '#operator/kube/transport/connection.ts';
+import { staticExports } from '#operator/kube/transport/resource-path.ts';
+import { createTransport, type Transport } from '#operator/kube/transport/transport.ts';
 import { fieldManager, resourceKind } from '#operator/staticexport/names.ts';
 import type { StaticExportObject } from '#platform/wire/cluster.ts';
 import { ClusterError } from '#platform/wire/cluster-error.ts';

@@ -2,7 +2,7 @@
 // default). Refuses: events of an earlier object of that name, and text that is not printable.
 
 import * as z from 'zod';
-import { events } from '#kube/transport/resource-path.ts';
+import { events } from '#operator/kube/transport/resource-path.ts';
 import { printable } from '#platform/wire/printable-text.ts';
 import type { CliContext, CommandResult } from '../context.ts';
 import { marked } from '../output/paint.ts';

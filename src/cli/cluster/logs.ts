@@ -1,7 +1,7 @@
 // `logs`: what the operator logged about one StaticExport, from all replicas, in the order of time. Refuses: lines about
 // other objects, because an operator manages thousands.
 
-import { pods } from '#kube/transport/resource-path.ts';
+import { pods } from '#operator/kube/transport/resource-path.ts';
 import { parseStaticExport } from '#operator/staticexport/parse.ts';
 import type { StaticExportObject } from '#platform/wire/cluster.ts';
 import { CliError } from '../cli-error.ts';

@@ -2,9 +2,9 @@
 // Kubernetes API server is asked for metadata alone. Refuses: annotations of others, because `kubectl apply` leaves the
 // whole Secret in one of them.
 
-import { readMeta } from '#kube/objects/stored-object.ts';
-import type { Resource } from '#kube/transport/resource-path.ts';
-import { callUnlessAbsent } from '#kube/transport/transport.ts';
+import { readMeta } from '#operator/kube/objects/stored-object.ts';
+import type { Resource } from '#operator/kube/transport/resource-path.ts';
+import { callUnlessAbsent } from '#operator/kube/transport/transport.ts';
 import { group } from '#operator/staticexport/names.ts';
 import type { ObjectKey, ObjectMeta } from '#platform/wire/cluster.ts';
 import { type JsonRecord, recordAt } from '#platform/wire/json-fields.ts';

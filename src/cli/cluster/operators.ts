@@ -2,8 +2,8 @@
 // holds. Owns how one is recognised. Refuses: guessing what an operator outside of a Deployment does; its lease, which the
 // status of a StaticExport names, is all that is known of it.
 
-import { leases } from '#kube/transport/resource-path.ts';
-import { callUnlessAbsent } from '#kube/transport/transport.ts';
+import { leases } from '#operator/kube/transport/resource-path.ts';
+import { callUnlessAbsent } from '#operator/kube/transport/transport.ts';
 import type { ObjectKey } from '#platform/wire/cluster.ts';
 import { numberAt, recordAt, textAt } from '#platform/wire/json-fields.ts';
 import { isRecord } from '#platform/wire/json-text.ts';

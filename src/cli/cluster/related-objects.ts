@@ -1,8 +1,8 @@
 // What is around one StaticExport: the key's Secret, the outputs, the targets, and the pods that use them with what each
 // serves. Every part is read on its own, so that a missing permission costs that part alone. Refuses: the data of Secrets.
 
-import { foreignResources } from '#kube/foreign-objects.ts';
-import { configMaps, type Resource, secrets } from '#kube/transport/resource-path.ts';
+import { foreignResources } from '#operator/kube/foreign-objects.ts';
+import { configMaps, type Resource, secrets } from '#operator/kube/transport/resource-path.ts';
 import { parseStaticExport } from '#operator/staticexport/parse.ts';
 import type { Status, TargetStatus } from '#operator/staticexport/status-schema.ts';
 import {

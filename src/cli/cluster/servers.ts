@@ -3,7 +3,7 @@
 // not printable.
 
 import * as z from 'zod';
-import { pods } from '#kube/transport/resource-path.ts';
+import { pods } from '#operator/kube/transport/resource-path.ts';
 import { ClusterError } from '#platform/wire/cluster-error.ts';
 import { printable } from '#platform/wire/printable-text.ts';
 import type { ClusterClient } from './client.ts';

@@ -2,8 +2,8 @@
 // values of their environment, which may be secrets; only the objects that it names are kept.
 
 import * as z from 'zod';
-import { createList } from '#kube/objects/resource-list.ts';
-import { deployments, pods, type Resource } from '#kube/transport/resource-path.ts';
+import { createList } from '#operator/kube/objects/resource-list.ts';
+import { deployments, pods, type Resource } from '#operator/kube/transport/resource-path.ts';
 import type { ObjectMeta, StaticExportObject } from '#platform/wire/cluster.ts';
 import { printable } from '#platform/wire/printable-text.ts';
 import type { ClusterClient } from './client.ts';

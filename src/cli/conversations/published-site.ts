@@ -2,8 +2,8 @@
 // permissions. Refuses: any Secret but its output, and any key of that but `bundle.json`.
 
 import { parseServedBundle } from '#bundle/published-bundle.ts';
-import { readSecret } from '#kube/objects/stored-object.ts';
-import { secrets } from '#kube/transport/resource-path.ts';
+import { readSecret } from '#operator/kube/objects/stored-object.ts';
+import { secrets } from '#operator/kube/transport/resource-path.ts';
 import { outputKeys } from '#operator/staticexport/names.ts';
 import { parseStaticExport } from '#operator/staticexport/parse.ts';
 import { applyDefaults } from '#operator/staticexport/wanted.ts';

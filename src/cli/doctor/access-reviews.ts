@@ -9,7 +9,7 @@ import {
   type Resource,
   secrets,
   staticExports,
-} from '#kube/transport/resource-path.ts';
+} from '#operator/kube/transport/resource-path.ts';
 import type { ObjectKey } from '#platform/wire/cluster.ts';
 import { recordAt } from '#platform/wire/json-fields.ts';
 import { isRecord } from '#platform/wire/json-text.ts';

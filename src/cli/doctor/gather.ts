@@ -1,8 +1,13 @@
 // Reads the facts that the checks judge: the thin edge of `doctor`. Every read may fail alone. Refuses: judging, and reading
 // the data of a Secret.
 
-import { definitions, identityReviews, serverVersion, staticExports } from '#kube/transport/resource-path.ts';
-import { callUnlessAbsent } from '#kube/transport/transport.ts';
+import {
+  definitions,
+  identityReviews,
+  serverVersion,
+  staticExports,
+} from '#operator/kube/transport/resource-path.ts';
+import { callUnlessAbsent } from '#operator/kube/transport/transport.ts';
 import { apiVersionName } from '#operator/staticexport/names.ts';
 import { parseStaticExport } from '#operator/staticexport/parse.ts';
 import type { Clock } from '#platform/runtime/clock.ts';

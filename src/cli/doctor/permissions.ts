@@ -11,7 +11,7 @@ import {
   type Resource,
   secrets,
   staticExports,
-} from '#kube/transport/resource-path.ts';
+} from '#operator/kube/transport/resource-path.ts';
 import { verbs } from '../cluster/edits.ts';
 import { isReadable, knownValue, type Reading, type Unreadable } from '../cluster/reading.ts';
 

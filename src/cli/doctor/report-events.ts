@@ -1,7 +1,7 @@
 // The events of a report: those that regard a StaticExport, its pods, or an operator with its pods and lease. Each object's
 // are asked for on their own, because a namespace may have thousands of others. Refuses: events of other objects.
 
-import { leases } from '#kube/transport/resource-path.ts';
+import { leases } from '#operator/kube/transport/resource-path.ts';
 import { recordAt, textAt } from '#platform/wire/json-fields.ts';
 import { isRecord } from '#platform/wire/json-text.ts';
 import { printable } from '#platform/wire/printable-text.ts';

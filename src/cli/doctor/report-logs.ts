@@ -1,7 +1,7 @@
 // The logs of a report: the last lines of an operator's container, without secrets. Refuses: more than 1 MiB of each, and
 // lines that a cut made incomplete, because half a key is not recognised.
 
-import { pods } from '#kube/transport/resource-path.ts';
+import { pods } from '#operator/kube/transport/resource-path.ts';
 import type { ClusterClient } from '../cluster/client.ts';
 import { programLogLines } from '../cluster/log-line.ts';
 import type { Pod } from '../cluster/workloads.ts';

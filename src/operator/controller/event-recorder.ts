@@ -2,7 +2,7 @@
 // minutes. An object with too many events is cut off; an event that cannot be written is counted, logged and dropped.
 // Invariant: never throws, never waits, never grows without bound.
 
-import type { EventStore } from '#kube/objects/event-store.ts';
+import type { EventStore } from '#operator/kube/objects/event-store.ts';
 import type { Events } from '#operator/loop/ports.ts';
 import type { Clock } from '#platform/runtime/clock.ts';
 import type { Logger } from '#platform/runtime/logger.ts';

@@ -4,7 +4,7 @@
 // faster of the two local clocks. Refuses: comparing clocks with other replicas, working on after a lost lease,
 // releasing it during work.
 
-import type { LeaseRecord, LeaseStore, StoredLease } from '#kube/objects/lease-store.ts';
+import type { LeaseRecord, LeaseStore, StoredLease } from '#operator/kube/objects/lease-store.ts';
 import type { Clock } from '#platform/runtime/clock.ts';
 import type { Logger } from '#platform/runtime/logger.ts';
 import type { Random } from '#platform/runtime/random.ts';

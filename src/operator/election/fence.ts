@@ -2,7 +2,7 @@
 // process that was frozen in the middle of a reconcile wakes up there, maybe before a timer reports another leader.
 // Never refuses a call that only reads the cluster or polls a job.
 
-import type { Transport } from '#kube/transport/transport.ts';
+import type { Transport } from '#operator/kube/transport/transport.ts';
 import type { ExportApiSource } from '#operator/loop/ports.ts';
 import { ClusterError } from '#platform/wire/cluster-error.ts';
 

@@ -2,7 +2,7 @@
 // queue would hold names long gone, and old edits before new ones when it begins to lead.
 // Invariant: nothing is queued before `open`; from then on every known key has been queued once.
 
-import type { AuditFinding } from '#kube/watch/reflector.ts';
+import type { AuditFinding } from '#operator/kube/watch/reflector.ts';
 import type { Priority } from '../queue/host-queues.ts';
 import type { WorkQueue } from '../queue/work-queue.ts';
 

@@ -1,10 +1,10 @@
 // Combines the reflectors of all watched namespaces: what is queued, what is known, how fresh it is. Logs an outage of
 // a watch when it begins and when it ends. A namespace that the API server refuses keeps no other from being ready.
 
-import { staticExports } from '#kube/transport/resource-path.ts';
-import type { Transport } from '#kube/transport/transport.ts';
-import { cacheKey } from '#kube/watch/object-cache.ts';
-import { type AuditFinding, createReflector, type Reflector } from '#kube/watch/reflector.ts';
+import { staticExports } from '#operator/kube/transport/resource-path.ts';
+import type { Transport } from '#operator/kube/transport/transport.ts';
+import { cacheKey } from '#operator/kube/watch/object-cache.ts';
+import { type AuditFinding, createReflector, type Reflector } from '#operator/kube/watch/reflector.ts';
 import type { Clock } from '#platform/runtime/clock.ts';
 import type { Logger } from '#platform/runtime/logger.ts';
 import type { Random } from '#platform/runtime/random.ts';

@@ -3,10 +3,10 @@
 
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { openConnection } from '#kube/transport/connection.ts';
-import { secrets, staticExports } from '#kube/transport/resource-path.ts';
-import { createTransport, type Transport } from '#kube/transport/transport.ts';
-import { readWatchEvents } from '#kube/watch/watch-stream.ts';
+import { openConnection } from '#operator/kube/transport/connection.ts';
+import { secrets, staticExports } from '#operator/kube/transport/resource-path.ts';
+import { createTransport, type Transport } from '#operator/kube/transport/transport.ts';
+import { readWatchEvents } from '#operator/kube/watch/watch-stream.ts';
 import { systemClock } from '#platform/runtime/clock.ts';
 import { numberAt, recordAt, textAt } from '#platform/wire/json-fields.ts';
 import { isRecord } from '#platform/wire/json-text.ts';

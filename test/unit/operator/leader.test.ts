@@ -4,9 +4,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ExportApi } from '#export-api/answers.ts';
-import type { Call, Transport } from '#kube/transport/transport.ts';
 import { createReports } from '#operator/controller/reports.ts';
 import { operatorProgram, reconcileTimeoutOf } from '#operator/flags.ts';
+import type { Call, Transport } from '#operator/kube/transport/transport.ts';
 import { queueSlotsOf, runLeader } from '#operator/leader.ts';
 import { InspectionSlots } from '#operator/loop/inspection/inspection-slots.ts';
 import { noMirrors } from '#operator/loop/ports.ts';

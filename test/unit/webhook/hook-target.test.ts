@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Call, Transport } from '#kube/transport/transport.ts';
+import type { Call, Transport } from '#operator/kube/transport/transport.ts';
 import { ClusterError, type ClusterErrorCode } from '#platform/wire/cluster-error.ts';
 import { createHookTargets } from '#webhook/hook-target.ts';
 

@@ -7,8 +7,8 @@ import { findOperators, readLease } from '#cli/cluster/operators.ts';
 import { attempt, createReadLimit, isReadable } from '#cli/cluster/reading.ts';
 import { readServerStatus, type Server } from '#cli/cluster/servers.ts';
 import { readPod } from '#cli/cluster/workloads.ts';
-import { secrets } from '#kube/transport/resource-path.ts';
-import type { Call, Transport } from '#kube/transport/transport.ts';
+import { secrets } from '#operator/kube/transport/resource-path.ts';
+import type { Call, Transport } from '#operator/kube/transport/transport.ts';
 import { ClusterError } from '#platform/wire/cluster-error.ts';
 
 const { signal } = new AbortController();

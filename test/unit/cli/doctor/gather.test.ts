@@ -8,7 +8,7 @@ import type { ClusterFacts } from '#cli/doctor/cluster-state.ts';
 import { checksOf } from '#cli/doctor/doctor-command.ts';
 import { gatherFacts, type Scope } from '#cli/doctor/gather.ts';
 import { describePermission } from '#cli/doctor/permissions.ts';
-import type { Call } from '#kube/transport/transport.ts';
+import type { Call } from '#operator/kube/transport/transport.ts';
 import type { StaticExportObject } from '#platform/wire/cluster.ts';
 import { ClusterError } from '#platform/wire/cluster-error.ts';
 import { healthyStatus, metadata, now, surroundings } from './healthy-state.ts';

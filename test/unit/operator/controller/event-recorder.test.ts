@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { NewEvent } from '#kube/objects/event-store.ts';
 import { createEventRecorder } from '#operator/controller/event-recorder.ts';
+import type { NewEvent } from '#operator/kube/objects/event-store.ts';
 import { silentLogger } from '#platform/runtime/logger.ts';
 import type { EventNote, StaticExportObject } from '#platform/wire/cluster.ts';
 import { ClusterError } from '#platform/wire/cluster-error.ts';

@@ -1,8 +1,8 @@
 // Contenders for a lease in memory, each behind a network of its own that fails as the test says, with clocks that
 // disagree, sleep and are set.
 
-import type { LeaseRecord, LeaseStore, StoredLease } from '#kube/objects/lease-store.ts';
 import { type ElectionTimes, runElection } from '#operator/election/election.ts';
+import type { LeaseRecord, LeaseStore, StoredLease } from '#operator/kube/objects/lease-store.ts';
 import { silentLogger } from '#platform/runtime/logger.ts';
 import { ClusterError } from '#platform/wire/cluster-error.ts';
 import { type SteppedClock, steppedClock } from '../../../support/stepped-clock.ts';

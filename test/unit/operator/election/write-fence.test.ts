@@ -3,10 +3,10 @@
 import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import { after, test } from 'node:test';
-import type { Connection } from '#kube/transport/connection.ts';
-import { configMaps } from '#kube/transport/resource-path.ts';
-import { type Call, createTransport } from '#kube/transport/transport.ts';
 import { fenceWrites } from '#operator/election/fence.ts';
+import type { Connection } from '#operator/kube/transport/connection.ts';
+import { configMaps } from '#operator/kube/transport/resource-path.ts';
+import { type Call, createTransport } from '#operator/kube/transport/transport.ts';
 import { systemClock } from '#platform/runtime/clock.ts';
 
 let isHeld = true;

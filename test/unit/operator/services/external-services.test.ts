@@ -19,7 +19,7 @@ import { Link } from '#platform/wire/link.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { createAuthority } from '../../../support/pki.ts';
 import { steppedClock } from '../../../support/stepped-clock.ts';
-import { never, startLoopbackServer } from '../../kube/loopback-server.ts';
+import { never, startLoopbackServer } from '../kube/loopback-server.ts';
 
 const callsAtOnce = 30;
 const noProxy: ProxySettings = { httpProxy: undefined, httpsProxy: undefined, noProxy: undefined };

@@ -4,9 +4,9 @@
 import assert from 'node:assert/strict';
 import type { ServerResponse } from 'node:http';
 import { after, test } from 'node:test';
-import { createCluster } from '#kube/cluster.ts';
-import { createTransport } from '#kube/transport/transport.ts';
 import { type ReconcileResult, runController } from '#operator/controller/controller.ts';
+import { createCluster } from '#operator/kube/cluster.ts';
+import { createTransport } from '#operator/kube/transport/transport.ts';
 import { reconcile } from '#operator/loop/reconcile.ts';
 import { WorkQueue } from '#operator/queue/work-queue.ts';
 import { nextLookMs, trustWatchedDeletions } from '#operator/watch/absence.ts';
@@ -16,7 +16,7 @@ import { ClusterError, type ClusterErrorCode } from '#platform/wire/cluster-erro
 import { FakeCluster } from '../../../simulation/fake-cluster.ts';
 import { publishedSimulation } from '../../../simulation/published-simulation.ts';
 import { resource } from '../../../simulation/simulation.ts';
-import { json, never, startLoopbackServer } from '../../kube/loopback-server.ts';
+import { json, never, startLoopbackServer } from '../kube/loopback-server.ts';
 
 const server = await startLoopbackServer();
 after(() => server.close());

@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { ObjectCache } from '#kube/watch/object-cache.ts';
+import { ObjectCache } from '#operator/kube/watch/object-cache.ts';
 import {
   type KnownResource,
   knownOf,

@@ -3,8 +3,8 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Transport } from '#kube/transport/transport.ts';
 import { readinessOf } from '#operator/health.ts';
+import type { Transport } from '#operator/kube/transport/transport.ts';
 import { createWatches } from '#operator/watch/watches.ts';
 import type { Logger } from '#platform/runtime/logger.ts';
 import { ClusterError } from '#platform/wire/cluster-error.ts';

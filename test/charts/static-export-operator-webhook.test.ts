@@ -3,9 +3,9 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { webhookReceiverProgram } from '#operator/webhook/program.ts';
 import { readInvocation } from '#platform/runtime/flags/flags.ts';
 import { version } from '#platform/runtime/version.ts';
-import { webhookReceiverProgram } from '#webhook/program.ts';
 import { argsOf, chart, full, pick, render } from './operator-chart.ts';
 import { RenderedObject, renderChart, runHelm } from './rendered-chart.ts';
 

@@ -43,8 +43,8 @@ export const longFiles: readonly string[] = [
   'test/integration/charts/static-export-operator.test.ts',
   'test/integration/cli/faults.test.ts',
   'test/integration/operator/lease-connection.test.ts',
-  'test/integration/webhook/receiver.test.ts',
-  'test/integration/webhook/burst.test.ts',
+  'test/integration/operator/webhook/receiver.test.ts',
+  'test/integration/operator/webhook/burst.test.ts',
   'test/integration/operator/frozen-leader.test.ts',
 ];
 

@@ -6,8 +6,8 @@ import { request } from 'node:http';
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ChartedCluster } from '../../integration/operator/charted-cluster.ts';
-import { receiverKubeconfig, startReceiver } from '../../integration/webhook/receiver-process.ts';
-import { hmacHex } from '../../unit/webhook/signing.ts';
+import { receiverKubeconfig, startReceiver } from '../../integration/operator/webhook/receiver-process.ts';
+import { hmacHex } from '../../unit/operator/webhook/signing.ts';
 import { type Dice, diceOf } from '../mutation.ts';
 import { between, fill, makeOddText, pick, Tally } from './choice.ts';
 

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { exportServiceProgram } from '#export-service/program.ts';
 import { operatorProgram } from '#operator/flags.ts';
+import { webhookReceiverProgram } from '#operator/webhook/program.ts';
 import {
   type Flags,
   flagName,
@@ -10,7 +11,6 @@ import {
   variableName,
 } from '#platform/runtime/flags/flags.ts';
 import { bundleServer } from '#server/server-flags.ts';
-import { webhookReceiverProgram } from '#webhook/program.ts';
 
 testHelp(operatorProgram);
 testHelp(bundleServer);

@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { readClaims } from '#webhook/signature-headers.ts';
-import * as fc from '../../support/properties.ts';
+import { readClaims } from '#operator/webhook/signature-headers.ts';
+import * as fc from '../../../support/properties.ts';
 
 const names = [
   'x-hub-signature-256',

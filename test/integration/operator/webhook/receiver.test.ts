@@ -7,10 +7,10 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { request } from 'node:http';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { eventually } from '../../support/eventually.ts';
-import { declareSecret } from '../../support/secret-watch.ts';
-import { hmacHex, signStandard } from '../../unit/webhook/signing.ts';
-import { type ChartedCluster, startChartedCluster } from '../operator/charted-cluster.ts';
+import { eventually } from '../../../support/eventually.ts';
+import { declareSecret } from '../../../support/secret-watch.ts';
+import { hmacHex, signStandard } from '../../../unit/operator/webhook/signing.ts';
+import { type ChartedCluster, startChartedCluster } from '../charted-cluster.ts';
 import {
   type ReceiverProcess,
   receiverAccount,

@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { clientOf, createClientRate, networkOf } from '#webhook/client-rate.ts';
-import * as fc from '../../support/properties.ts';
+import { clientOf, createClientRate, networkOf } from '#operator/webhook/client-rate.ts';
+import * as fc from '../../../support/properties.ts';
 
 function startRate(perMinute: number) {
   let now = 0;

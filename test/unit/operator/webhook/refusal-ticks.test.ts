@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
-import { createRefusalTicks } from '#webhook/refusal-ticks.ts';
+import { createRefusalTicks } from '#operator/webhook/refusal-ticks.ts';
 
 function world() {
   const rings: (() => void)[] = [];

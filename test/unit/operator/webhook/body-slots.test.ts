@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createBodySlots } from '#webhook/body-slots.ts';
-import * as fc from '../../support/properties.ts';
+import { createBodySlots } from '#operator/webhook/body-slots.ts';
+import * as fc from '../../../support/properties.ts';
 
 function startSlots(atOnce: number, perClient: number) {
   const slots = createBodySlots({ atOnce, perClient });

@@ -3,9 +3,9 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { readClaims } from '#webhook/signature-headers.ts';
-import { readHookSecret, verify } from '#webhook/verification.ts';
-import * as fc from '../../support/properties.ts';
+import { readClaims } from '#operator/webhook/signature-headers.ts';
+import { readHookSecret, verify } from '#operator/webhook/verification.ts';
+import * as fc from '../../../support/properties.ts';
 import { hmacHex, signStandard } from './signing.ts';
 
 const now = Date.UTC(2026, 0, 5, 12);

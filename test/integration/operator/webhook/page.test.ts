@@ -6,12 +6,12 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { parse, parseAllDocuments } from 'yaml';
-import { findClusterTools } from '../../support/cluster-tools.ts';
-import { runCommand } from '../../support/command.ts';
-import { type ChartedCluster, startChartedCluster } from '../operator/charted-cluster.ts';
+import { findClusterTools } from '../../../support/cluster-tools.ts';
+import { runCommand } from '../../../support/command.ts';
+import { type ChartedCluster, startChartedCluster } from '../charted-cluster.ts';
 import { type ReceiverProcess, receiverKubeconfig, startReceiver } from './receiver-process.ts';
 
-const folder = join(import.meta.dirname, '../../../charts/static-export-operator');
+const folder = join(import.meta.dirname, '../../../../charts/static-export-operator');
 const page = await readFile(join(folder, 'docs/webhook.md'), 'utf8');
 const blocks = (language: string): readonly string[] =>
   [...page.matchAll(/^```(\w*)\n([\s\S]*?)^```$/gm)].flatMap(([, of, text = '']) =>
@@ -88,7 +88,7 @@ test("the page's commands read the secret, send a signed request, and show the h
 
 test('each header that the page names is one that the receiver reads', async () => {
   const source = await readFile(
-    join(import.meta.dirname, '../../../src/webhook/signature-headers.ts'),
+    join(import.meta.dirname, '../../../../src/operator/webhook/signature-headers.ts'),
     'utf8',
   );
   for (const header of [

@@ -2,12 +2,12 @@
 // its admin port.
 
 import assert from 'node:assert/strict';
-import { type ChildProgram, startProgram } from '../../support/child-program.ts';
-import { eventually } from '../../support/eventually.ts';
-import { findFreePort } from '../../support/free-port.ts';
-import { programFile } from '../../support/program-file.ts';
-import { seeText } from '../../support/secret-watch.ts';
-import type { ChartedCluster } from '../operator/charted-cluster.ts';
+import { type ChildProgram, startProgram } from '../../../support/child-program.ts';
+import { eventually } from '../../../support/eventually.ts';
+import { findFreePort } from '../../../support/free-port.ts';
+import { programFile } from '../../../support/program-file.ts';
+import { seeText } from '../../../support/secret-watch.ts';
+import type { ChartedCluster } from '../charted-cluster.ts';
 
 export interface Answer {
   readonly status: number;

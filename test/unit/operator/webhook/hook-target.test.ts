@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Call, Transport } from '#operator/kube/transport/transport.ts';
+import { createHookTargets } from '#operator/webhook/hook-target.ts';
 import { ClusterError, type ClusterErrorCode } from '#platform/wire/cluster-error.ts';
-import { createHookTargets } from '#webhook/hook-target.ts';
 
 const key = { namespace: 'docs', name: 'site' };
 const { signal } = new AbortController();

@@ -2,7 +2,6 @@
 // period; when the lease is lost they are aborted at once.
 // Invariant: once this has ended, nothing that it started writes to the cluster, or requests jobs and links.
 
-import { createNotifier } from '#notify/notifier.ts';
 import { createCluster } from '#operator/kube/cluster.ts';
 import { createForeignObjects } from '#operator/kube/foreign-objects.ts';
 import { createEventStore } from '#operator/kube/objects/event-store.ts';
@@ -11,6 +10,7 @@ import type { ReconcileContext } from '#operator/loop/context.ts';
 import type { InspectionSlots } from '#operator/loop/inspection/inspection-slots.ts';
 import { createMemory } from '#operator/loop/memory.ts';
 import { reconcile } from '#operator/loop/reconcile.ts';
+import { createNotifier } from '#operator/notify/notifier.ts';
 import type { ExternalServices } from '#operator/services/external-services.ts';
 import { createGitTargets, type GitTargetsOptions } from '#operator/services/git-targets.ts';
 import type { ProgramContext } from '#platform/runtime/program.ts';

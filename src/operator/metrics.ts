@@ -3,8 +3,8 @@
 // behind. Refuses labels with unbounded or secret values; only a resource's own namespace and name are shown.
 
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
-import { type NotificationOutcome, notificationOutcomes } from '#notify/notifier.ts';
 import type { ReconcileOutcome } from '#operator/loop/context.ts';
+import { type NotificationOutcome, notificationOutcomes } from '#operator/notify/notifier.ts';
 import { version } from '#platform/runtime/version.ts';
 import type { ReconcileResult } from './controller/controller.ts';
 import { type EventLoss, eventLosses } from './controller/event-recorder.ts';

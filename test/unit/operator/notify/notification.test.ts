@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type Notification, notificationBody } from '#notify/notification.ts';
+import { type Notification, notificationBody } from '#operator/notify/notification.ts';
 
 const notification: Notification = {
   kind: 'Held',

@@ -4,8 +4,8 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
-import { createNotifier } from '#notify/notifier.ts';
 import type { Notice } from '#operator/loop/notices.ts';
+import { createNotifier } from '#operator/notify/notifier.ts';
 import type { NotifyWebhook } from '#operator/staticexport/notify-schema.ts';
 import { readClaims } from '#operator/webhook/signature-headers.ts';
 import { readHookSecret, verify } from '#operator/webhook/verification.ts';
@@ -13,11 +13,11 @@ import { silentLogger } from '#platform/runtime/logger.ts';
 import { systemRandom } from '#platform/runtime/random.ts';
 import type { EventNote, StaticExportObject } from '#platform/wire/cluster.ts';
 import { ClusterError } from '#platform/wire/cluster-error.ts';
-import { leapingClock } from '../../support/conversation-model.ts';
-import { eventually } from '../../support/eventually.ts';
-import { startHookReceiver } from '../../support/hook-receiver.ts';
-import { openAgent } from '../../support/open-agent.ts';
-import { declareSecret } from '../../support/secret-watch.ts';
+import { leapingClock } from '../../../support/conversation-model.ts';
+import { eventually } from '../../../support/eventually.ts';
+import { startHookReceiver } from '../../../support/hook-receiver.ts';
+import { openAgent } from '../../../support/open-agent.ts';
+import { declareSecret } from '../../../support/secret-watch.ts';
 
 const sharedSecret = declareSecret('the shared secret', 'whsec_bm90aWZ5LXNlY3JldC1vZi0yNC1ieXRlcw==');
 const path = declareSecret('the path of the webhook', '/services/T0/B0/path-of-the-webhook');

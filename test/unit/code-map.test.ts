@@ -1,4 +1,4 @@
-// The two tables of src/README.md that name tests: a mechanism or a format whose test is gone has no proof.
+// The two tables of src/mechanisms.md that name tests: a mechanism or a format whose test is gone has no proof.
 
 import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 
 const root = join(import.meta.dirname, '../..');
-const document = readFileSync(join(root, 'src/README.md'), 'utf8');
+const document = readFileSync(join(root, 'src/mechanisms.md'), 'utf8');
 const files = globSync('test/**/*.ts', { cwd: root });
 const simulated = globSync('test/simulation/**/*.ts', { cwd: root }).map((file) =>
   readFileSync(join(root, file), 'utf8'),

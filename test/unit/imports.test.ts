@@ -1,5 +1,5 @@
-// DESIGN's import table as a test: who may import whom, npm packages and banned globals included.
-// The table in src/README.md is the same one; it is parsed from there, so the map cannot drift from the code.
+// Who may import whom, npm packages and banned globals included. The tables are those of src/README.md (products) and
+// src/rooms.md: they are parsed from there, so that the map cannot drift from the code.
 
 import assert from 'node:assert/strict';
 import { globSync, readdirSync, readFileSync } from 'node:fs';
@@ -28,9 +28,10 @@ function importsOf(file: string): readonly Import[] {
 }
 
 /** Rows of a table: | `folder` | owns | may import |, the last cell a comma-separated list of `names`. */
-function readTable(rowName: RegExp): ReadonlyMap<string, ReadonlySet<string>> {
-  const map = readFileSync(join(src, 'README.md'), 'utf8');
-  const rows = map.matchAll(new RegExp(`^\\| \`(${rowName.source})\` +\\|[^|]*\\| ([^|]*) *\\|$`, 'gm'));
+function readTable(document: string): ReadonlyMap<string, ReadonlySet<string>> {
+  const rows = readFileSync(join(src, document), 'utf8').matchAll(
+    /^\| `([a-z0-9/-]+)` +\|[^|]*\| ([^|]*) *\|$/gm,
+  );
   return new Map(
     [...rows].map(([, folder = '', cell = '']) => [
       folder,
@@ -39,11 +40,12 @@ function readTable(rowName: RegExp): ReadonlyMap<string, ReadonlySet<string>> {
   );
 }
 
-const table = readTable(/[a-z0-9-]+/);
-const rooms = readTable(/[a-z0-9-]+\/[a-z0-9/-]+/);
+const table = readTable('README.md');
+const rooms = readTable('rooms.md');
 const folderOf = (file: string): string => relative(src, dirname(file));
-const roomOf = (file: string): string => relative(src, file).split('/')[0] ?? '';
-/** Of this repository, and not a package's: relative, or by a room's subpath. */
+const productOf = (path: string): string => path.split('/')[0] ?? '';
+const roomOf = (file: string): string => productOf(relative(src, file));
+/** Of this repository, and not a package's: relative, or by its subpath. */
 const isOwn = (specifier: string): boolean => /^[.#]/.test(specifier);
 const packageOf = (specifier: string): string =>
   specifier
@@ -51,11 +53,11 @@ const packageOf = (specifier: string): string =>
     .slice(0, specifier.startsWith('@') ? 2 : 1)
     .join('/');
 
-test('every folder of src has its row in the map, and every row its folder', () => {
+test('every product of src has its row in the map, and every row its folder', () => {
   assert.deepEqual([...table.keys()].sort(), [...new Set(files.map(roomOf))].sort());
 });
 
-test('a folder imports only what its row of the map allows', () => {
+test('a product imports only what its row of the map allows', () => {
   const wrong = files.flatMap((file) => {
     const room = roomOf(file);
     const allowed = table.get(room) ?? new Set<string>();
@@ -76,7 +78,7 @@ test('a folder imports only what its row of the map allows', () => {
   assert.deepEqual(wrong, []);
 });
 
-test('a row of the map allows nothing that its folder does not import', () => {
+test('a row of the map allows nothing that its product does not import', () => {
   const unused = [...table].flatMap(([room, allowed]) => {
     const used = new Set(
       files
@@ -93,29 +95,50 @@ test('a row of the map allows nothing that its folder does not import', () => {
   assert.deepEqual(unused, []);
 });
 
-test('every folder within a folder has its row among the rooms, and every row its folder', () => {
+test('every folder within a product has its row among the rooms, and every row its folder', () => {
   const folders = new Set(files.map(folderOf).filter((folder) => folder.includes('/')));
   assert.deepEqual([...rooms.keys()].sort(), [...folders].sort());
 });
 
-/** What each room imports of its neighbours. What lies in a folder around a room is shared by its rooms. */
-function neighboursOf(room: string): ReadonlySet<string> {
-  const targets = files
-    .filter((file) => folderOf(file) === room)
-    .flatMap(importsOf)
-    .filter(({ target }) => isOwn(target))
-    .map(({ file, target }) => folderOf(importedPath(file, target)));
-  return new Set(
-    targets.filter(
-      (other) => other.split('/')[0] === room.split('/')[0] && !`${room}/`.startsWith(`${other}/`),
-    ),
-  );
+const isWithin = (path: string, folder: string): boolean => `${path}/`.startsWith(`${folder}/`);
+const imports = files
+  .flatMap(importsOf)
+  .filter(({ target }) => !target.startsWith('node:') && !target.endsWith('/package.json'))
+  .map(({ file, target }) => ({
+    from: folderOf(file),
+    to: isOwn(target) ? folderOf(importedPath(file, target)) : undefined,
+    target,
+  }));
+
+/** Each room of theirs is as large as a product, and its row names all its imports. */
+const large: ReadonlySet<string> = new Set(['platform', 'operator']);
+const roomOfLarge = (path: string): string => path.split('/').slice(0, 2).join('/');
+
+/** What a room and its own rooms import: rooms beside it, products and packages. */
+const allImportsOf = (room: string): readonly string[] =>
+  imports
+    .filter(({ from }) => isWithin(from, room))
+    .map(({ to, target }) => {
+      if (to === undefined) return packageOf(target);
+      return productOf(to) === productOf(room) ? roomOfLarge(to) : productOf(to);
+    })
+    // What lies in the product's folder is shared by its rooms.
+    .filter((name) => name !== room && name !== productOf(room));
+
+/** What a room imports of the rooms beside it. What lies in a folder around a room is shared by its rooms. */
+function neighboursOf(room: string): readonly string[] {
+  const scope = large.has(productOf(room)) ? roomOfLarge(room) : productOf(room);
+  return imports
+    .filter(({ from }) => from === room)
+    .flatMap(({ to }) => to ?? [])
+    .filter((to) => isWithin(to, scope) && !isWithin(room, to) && !isWithin(to, room));
 }
 
-test('a room imports of its neighbours what its row names, and nothing more', () => {
+test('a room imports what its row names, and nothing more', () => {
   for (const [room, allowed] of rooms) {
-    const within = [...neighboursOf(room)].filter((other) => !other.startsWith(`${room}/`));
-    assert.deepEqual(within.sort(), [...allowed].sort(), room);
+    const isLarge = large.has(productOf(room)) && room === roomOfLarge(room);
+    const found = new Set(isLarge ? allImportsOf(room) : neighboursOf(room));
+    assert.deepEqual([...found].sort(), [...allowed].sort(), room);
   }
 });
 
@@ -180,7 +203,7 @@ const banned: readonly (readonly [string, RegExp])[] = [
 
 test('time and randomness come in as parameters everywhere but in runtime', () => {
   const wrong = files
-    .filter((file) => roomOf(file) !== 'runtime')
+    .filter((file) => !isWithin(folderOf(file), 'platform/runtime'))
     .flatMap((file) => {
       const code = readFileSync(file, 'utf8').replace(/\/\*[\s\S]*?\*\/|\/\/[^\n]*/g, '');
       return banned

@@ -1,5 +1,5 @@
 // What a group of extended tests depends on: its own folder, what it names, how it runs, and what its tests and programs load:
-// folders of `src`, and files of `test`, which count together. Files of test/support do not count where a test loads them: every run of `npm test` uses them.
+// rooms of `src`, and files of `test`, which count together. Files of test/support do not count where a test loads them: every run of `npm test` uses them.
 
 import { existsSync, globSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
@@ -36,7 +36,7 @@ export function dependenciesOf(
   const loaded = [...filesLoadedBy(roots)].map((file) => relative(root, file)).sort();
   const folders = loaded
     .filter((file) => file.startsWith('src/'))
-    .map((file) => file.split('/', 2).join('/'));
+    .map((file) => file.split('/', 3).join('/'));
   const named = [...(existsSync(join(root, own)) ? [own] : []), 'package-lock.json', ...group.dependsOn];
   const isCovered = (path: string): boolean => named.some((one) => path.startsWith(`${one}/`));
   const paths = [...new Set([...named, ...folders])].filter((path) => !isCovered(path));

@@ -54,20 +54,12 @@ export const groups = {
         'src/operator/loop',
         'src/mirror',
       ],
-      ...['src/operator/reconcile', 'src/mirror/s3', 'src/server'],
+      ...['src/operator/reconcile', 'src/server'],
     ],
   },
   month: {
     shows: 'thirty days behind an air gap, with real servers, a real registry and two visitors',
-    dependsOn: [
-      'src/bin',
-      'src/bundle',
-      'src/cli',
-      'src/mirror',
-      'src/platform/runtime',
-      'src/mirror/s3',
-      'src/server',
-    ],
+    dependsOn: ['src/bin', 'src/bundle', 'src/cli', 'src/mirror', 'src/platform/runtime', 'src/server'],
   },
   browsers: {
     shows: 'sites of Next.js and VitePress stay alive in a browser while the server swaps',

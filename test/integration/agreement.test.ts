@@ -41,10 +41,10 @@ test('an archive of every fourth verdict is judged alike, and gets the same dige
 
 test('both have their archives read by the same module in the same worker, and by nothing else', async () => {
   const read = (path: string): Promise<string> => readFile(join(sources, path), 'utf8');
-  for (const path of ['services/external-services.ts', 'site/source/link-source.ts']) {
+  for (const path of ['operator/services/external-services.ts', 'server/source/link-source.ts']) {
     assert.match(
       await read(path),
-      /import \{ prepareInWorker \} from '(\.\.\/){1,2}bundle\/prepare\/preparation\.ts';/,
+      /import \{ prepareInWorker \} from '#bundle\/prepare\/preparation\.ts';/,
       path,
     );
   }

@@ -83,7 +83,7 @@ test("the machine's own zone changes no instant", () => {
   const module = (name: string): string => new URL(`../../../src/${name}.ts`, import.meta.url).href;
   const script = `
     import { readForeignInstant } from '${module('export-api/instants')}';
-    import { serverDateOf } from '${module('http/exchange')}';
+    import { serverDateOf } from '${module('platform/http/exchange')}';
     const texts = JSON.parse(await new Response(process.stdin).text());
     const answered = serverDateOf({ headers: { date: 'Sat, 21 Nov 2026 11:00:00' } });
     process.stdout.write(JSON.stringify([...texts.map((text) => readForeignInstant(text) ?? null), answered]));

@@ -15,11 +15,11 @@ const file = { name: 'export-api', isFile: true };
 
 test('each replaced text is still said by the operator', () => {
   const sources = [
-    'staticexport/reasons.ts',
-    'reconcile/status/reason-details.ts',
-    'reconcile/status/failure-words.ts',
+    'operator/staticexport/reasons.ts',
+    'operator/reconcile/status/reason-details.ts',
+    'operator/reconcile/status/failure-words.ts',
     'bundle/refusal.ts',
-    'git/git-fault.ts',
+    'operator/git/git-fault.ts',
   ].map((name) => readFileSync(resolve(import.meta.dirname, '../../../../src', name), 'utf8'));
   const sentences: readonly string[] = [
     ...Object.values(stalledReasons),

@@ -1,8 +1,9 @@
 // Runs the test files named by its patterns, as `node --test` does, with what that lacks: several short files in one
 // process (`--share-processes`), one control plane for all processes (`--share-control-plane`), the longest files first, and
 // modules that stay compiled between processes and runs. A file in a shared process is a suite of it: its hooks are its own,
-// and what fails names it. A process that hangs ends.
+// and what fails names it. A process that hangs ends. `--changed REVISION` runs only what a change since then reaches.
 
+import { execFileSync } from 'node:child_process';
 import { globSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -10,6 +11,7 @@ import { basename, join, resolve } from 'node:path';
 import { run } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
+import { readDependants, readTestFiles, testsReachedBy } from './changed-products.ts';
 import { reportWithCosts } from './failures-reporter.ts';
 import { filesLoadedBy } from './import-graph.ts';
 import { prepareFor } from './preparations.ts';
@@ -27,6 +29,7 @@ const { values, positionals } = parseArgs({
     'share-processes': { type: 'boolean', default: false },
     'share-control-plane': { type: 'boolean', default: false },
     programs: { type: 'string' },
+    changed: { type: 'string' },
     'timeout-seconds': { type: 'string', default: '300' },
   },
 });
@@ -40,16 +43,35 @@ process.env['GOGC'] ??= '400';
 process.env['NODE_COMPILE_CACHE'] ??= join(root, 'node_modules/.cache/compiled-tests');
 if (values.programs !== undefined) process.env['PROGRAMS_FOLDER'] = resolve(values.programs);
 
-const files = globSync(positionals);
+let files = globSync(positionals);
 if (files.length === 0) {
   process.stderr.write(`No test file matches ${positionals.join(' ')}. Correct the pattern.\n`);
   process.exit(2);
+}
+if (values.changed !== undefined) {
+  const changed = pathsChangedSince(values.changed);
+  const reached = new Set(testsReachedBy(changed, readTestFiles(root, files), readDependants(root)));
+  process.stdout.write(
+    `${changed.length} files differ from ${values.changed}; they reach ${reached.size} of ${files.length} test files.\n`,
+  );
+  files = files.filter((file) => reached.has(file));
+  if (files.length === 0) process.exit(0);
 }
 const processes = planProcesses(files, {
   alone: Object.keys(aloneFiles),
   first: longFiles,
   size: values['share-processes'] ? filesPerProcess : 1,
 });
+
+/** Committed or not. */
+function pathsChangedSince(revision: string): readonly string[] {
+  const git = (...args: readonly string[]): readonly string[] =>
+    execFileSync('git', args, { cwd: root, encoding: 'utf8' }).split('\n').filter(Boolean);
+  return [
+    ...git('diff', '--name-only', '--no-renames', revision, '--'),
+    ...git('ls-files', '--others', '--exclude-standard'),
+  ];
+}
 
 await prepareFor(files, (line) => void process.stdout.write(`${line}\n`));
 const sharing = join(import.meta.dirname, 'shared-control-plane.ts');

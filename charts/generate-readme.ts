@@ -1,5 +1,5 @@
-// Writes what follows from the charts' values.yaml: the tables of values in the READMEs, files/defaults.yaml, and `null` in
-// the schema. With `--check` it only reports what is outdated. Of a README it owns what is between the two marks.
+// Writes what follows from the charts' values.yaml: the tables of values in the READMEs, files/defaults.yaml, `null` in the
+// schema, and there the fields of a StaticExport. With `--check` it only reports what is outdated. Of a README it owns what is between the two marks.
 // A comment belongs to the key below it. A map whose keys have comments is a group, any other map is a value.
 // Refuses a value without a comment.
 
@@ -7,7 +7,9 @@ import { execFileSync } from 'node:child_process';
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { isMap, isNode, isScalar, type Pair, parseDocument, type YAMLMap } from 'yaml';
-import { admitNull, defaultsText, type ValuesEntry } from './value-defaults.ts';
+import { specSchema } from '#operator/staticexport/schema.ts';
+import { structuralSchema } from '../crds/generate.ts';
+import { admitNull, admitSpec, defaultsText, type ValuesEntry } from './value-defaults.ts';
 
 const marks = {
   begin: '<!-- values: generated from values.yaml by "npm run generate" -->',
@@ -128,7 +130,7 @@ async function renewChart(name: string, folder: URL, isCheck: boolean): Promise<
   try {
     const [values, readme] = [await read('values.yaml'), await read('README.md')];
     const [schema, entries] = [JSON.parse(await read('values.schema.json')), readEntries(values)];
-    const nullable = admitNull(schema);
+    const admitted = admitNull(admitSpec(schema, structuralSchema(specSchema)));
     const texts: readonly (readonly [file: string, found: string, wanted: string])[] = [
       ['README.md', readme, renewReadme(readme, valuesText(readSections(values)))],
       [
@@ -139,12 +141,14 @@ async function renewChart(name: string, folder: URL, isCheck: boolean): Promise<
       [
         'values.schema.json',
         '',
-        isDeepStrictEqual(schema, nullable) ? '' : JSON.stringify(nullable, null, 2),
+        isDeepStrictEqual(schema, admitted) ? '' : JSON.stringify(admitted, null, 2),
       ],
     ];
     const stale = texts.filter(([, found, wanted]) => found !== wanted);
     if (isCheck)
-      return stale.map(([file]) => `charts/${name}/${file} differs from values.yaml; run "npm run generate"`);
+      return stale.map(
+        ([file]) => `charts/${name}/${file} differs from values.yaml or the resource; run "npm run generate"`,
+      );
     for (const [file, , wanted] of stale) await writeFormatted(new URL(file, folder), wanted);
     return [];
   } catch (error) {

@@ -1,6 +1,7 @@
 // What the charts hold of their own values beside values.yaml: files/defaults.yaml, with which a template completes values
-// that are missing, and a schema that admits `null` for each value. Both follow from values.yaml and values.schema.json, so
-// that a new value needs no line of its own. A value whose comment explains `null` keeps it.
+// that are missing, and a schema that admits `null` for each value, and for `export` every field of a StaticExport. All
+// follow from values.yaml, values.schema.json and the resource's schema, so that a new value needs no line of its own. A
+// value whose comment explains `null` keeps it.
 
 import { stringify } from 'yaml';
 import { z } from 'zod';
@@ -58,6 +59,34 @@ export function admitNull(schema: unknown): unknown {
   ]);
   const isWithout = root['definitions'] === undefined;
   return { ...admitBelow(root), ...(isWithout ? {} : { definitions: Object.fromEntries(definitions) }) };
+}
+
+/** Values of `export` that are no fields of the resource's spec. */
+const besideSpec = ['create', 'name', 'labels', 'annotations'];
+
+/** The schema, whose `export` has every field of the resource and no other. What it says of a field stays. */
+export function admitSpec(schema: unknown, spec: unknown): unknown {
+  const root = objectOf(schema);
+  const sections = objectOf(root['properties']);
+  if (sections['export'] === undefined) return schema;
+  return { ...root, properties: { ...sections, export: withFieldsOf(sections['export'], spec, besideSpec) } };
+}
+
+function withFieldsOf(section: unknown, spec: unknown, others: readonly string[] = []): Schema {
+  const found = objectOf(section);
+  const fields = Object.entries(objectOf(objectOf(spec)['properties']));
+  if (fields.length === 0) return found;
+  const held = objectOf(found['properties']);
+  const properties = [
+    ...others.map((name) => [name, held[name]]),
+    ...fields.map(([name, field]) => [name, withFieldsOf(held[name], field)]),
+  ];
+  return {
+    type: 'object',
+    additionalProperties: false,
+    ...found,
+    properties: Object.fromEntries(properties),
+  };
 }
 
 function admitHere(schema: unknown): Schema {

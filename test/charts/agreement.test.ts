@@ -4,9 +4,7 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { z } from 'zod';
 import { operatorProgram } from '#operator/flags.ts';
-import { specSchema } from '#operator/staticexport/schema.ts';
 import { parseSizeBytes } from '#operator/staticexport/size.ts';
 import { readInvocation } from '#platform/runtime/flags/flags.ts';
 import { version } from '#platform/runtime/version.ts';
@@ -75,26 +73,6 @@ test('global.imageRegistry is the registry of a repository that names none', asy
   ] as const) {
     assert.deepEqual(await images(repository), [image, image]);
   }
-});
-
-/** Paths of all fields that a JSON schema names. */
-function fieldsOf(schema: unknown, above = ''): readonly string[] {
-  const shape = z.object({ properties: z.record(z.string(), z.unknown()) }).safeParse(schema);
-  if (!shape.success) return [];
-  return Object.entries(shape.data.properties).flatMap(([name, below]) => [
-    `${above}${name}`,
-    ...fieldsOf(below, `${above}${name}.`),
-  ]);
-}
-
-test('the values of the site’s chart know every field of a StaticExport, and no other', async () => {
-  const values = z
-    .object({ properties: z.object({ export: z.unknown() }) })
-    .parse(JSON.parse(await readFile(join(chart, 'values.schema.json'), 'utf8')));
-  const own = ['create', 'name', 'labels', 'annotations'];
-  const spec = fieldsOf(z.toJSONSchema(specSchema, { unrepresentable: 'any', io: 'input' }));
-  assert.ok(spec.includes('api.keySecretRef.name'));
-  assert.deepEqual([...fieldsOf(values.properties.export)].sort(), [...own, ...spec].sort());
 });
 
 test("the README's commands install both charts, with another image and a schedule", async () => {

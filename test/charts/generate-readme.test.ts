@@ -14,7 +14,7 @@ import {
   renewReadme,
   valuesText,
 } from '../../charts/generate-readme.ts';
-import { admitNull, defaultsText } from '../../charts/value-defaults.ts';
+import { admitNull, admitSpec, defaultsText } from '../../charts/value-defaults.ts';
 import { chartsFolder } from './rendered-chart.ts';
 
 const values = `# Where it comes from.
@@ -95,7 +95,7 @@ test('a check writes nothing and names each outdated chart; a run updates them',
     const url = pathToFileURL(`${folder}/`);
     const silent = 'charts/silent: values without a comment: a';
     const behind = ['README.md', 'files/defaults.yaml', 'values.schema.json'].map(
-      (file) => `charts/good/${file} differs from values.yaml; run "npm run generate"`,
+      (file) => `charts/good/${file} differs from values.yaml or the resource; run "npm run generate"`,
     );
     assert.deepEqual((await renewCharts(url, true)).toSorted(), [...behind, silent]);
     assert.equal(await readFile(join(folder, 'good/README.md'), 'utf8'), '# Chart\n');
@@ -149,6 +149,29 @@ test('the schema admits null for each value, and not for items of lists and fiel
   };
   assert.deepEqual(admitNull(given), wanted);
   assert.deepEqual(admitNull(wanted), wanted);
+});
+
+test('the values of an export have every field of the resource and no other, each as the schema has it', () => {
+  const held = { type: 'string', pattern: '^a$' };
+  const own = { create: {}, name: {}, labels: {}, annotations: {} };
+  const spec = {
+    type: 'object',
+    properties: { kept: {}, added: { properties: { below: {} } }, list: { items: { properties: {} } } },
+  };
+  const section = { description: 'd', properties: { ...own, kept: held, gone: {} } };
+  const other = { type: 'object' };
+  const isObject = { type: 'object', additionalProperties: false };
+  assert.deepEqual(admitSpec({ properties: { export: section, other } }, spec), {
+    properties: {
+      export: {
+        ...isObject,
+        description: 'd',
+        properties: { ...own, kept: held, added: { ...isObject, properties: { below: {} } }, list: {} },
+      },
+      other,
+    },
+  });
+  assert.deepEqual(admitSpec({ properties: { other } }, spec), { properties: { other } });
 });
 
 test('the site chart’s README has the tables of its values', async () => {

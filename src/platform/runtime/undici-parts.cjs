@@ -4,17 +4,17 @@
 // its WebAssembly is compiled, as v8/plain-wasm.ts explains: here, because a program that never loads undici starts sooner
 // with V8's flags unchanged.
 
-const Dispatcher = require('../../node_modules/undici/lib/dispatcher/dispatcher.js');
+const Dispatcher = require('../../../node_modules/undici/lib/dispatcher/dispatcher.js');
 
-Object.assign(Dispatcher.prototype, require('../../node_modules/undici/lib/api/index.js'));
+Object.assign(Dispatcher.prototype, require('../../../node_modules/undici/lib/api/index.js'));
 
 module.exports = {
   Dispatcher,
-  Agent: require('../../node_modules/undici/lib/dispatcher/agent.js'),
-  EnvHttpProxyAgent: require('../../node_modules/undici/lib/dispatcher/env-http-proxy-agent.js'),
-  Pool: require('../../node_modules/undici/lib/dispatcher/pool.js'),
-  ProxyAgent: require('../../node_modules/undici/lib/dispatcher/proxy-agent.js'),
-  getGlobalDispatcher: require('../../node_modules/undici/lib/global.js').getGlobalDispatcher,
+  Agent: require('../../../node_modules/undici/lib/dispatcher/agent.js'),
+  EnvHttpProxyAgent: require('../../../node_modules/undici/lib/dispatcher/env-http-proxy-agent.js'),
+  Pool: require('../../../node_modules/undici/lib/dispatcher/pool.js'),
+  ProxyAgent: require('../../../node_modules/undici/lib/dispatcher/proxy-agent.js'),
+  getGlobalDispatcher: require('../../../node_modules/undici/lib/global.js').getGlobalDispatcher,
 };
 
 // Last: what Node loads after a change of flags is compiled again. The parser is compiled with the first connection.

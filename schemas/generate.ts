@@ -2,16 +2,17 @@
 // fails on a difference, so that what users validate with is what the tests check.
 
 import { readFile, writeFile } from 'node:fs/promises';
-import { documentsAsJsonSchema } from '#cli/output/document-schemas.ts';
+import { commands } from '#cli/commands.ts';
+import { documentSchemasOf, documentsAsJsonSchema } from '#cli/output/document-schemas.ts';
 
-const files: readonly (readonly [name: string, schema: () => object])[] = [
-  ['cli-output.schema.json', documentsAsJsonSchema],
+const files: readonly (readonly [name: string, schema: () => Promise<object>])[] = [
+  ['cli-output.schema.json', async () => documentsAsJsonSchema(await documentSchemasOf(commands))],
 ];
 
 const isCheck = process.argv.includes('--check');
 for (const [name, schema] of files) {
   const file = new URL(`./${name}`, import.meta.url);
-  const wanted = `${JSON.stringify(schema(), undefined, 2)}\n`;
+  const wanted = `${JSON.stringify(await schema(), undefined, 2)}\n`;
   if (!isCheck) {
     await writeFile(file, wanted);
   } else if ((await readFile(file, 'utf8').catch(() => '')) !== wanted) {

@@ -12,7 +12,8 @@ import {
   type ProgramDescription,
   readInvocation,
 } from '#platform/runtime/flags/flags.ts';
-import type { CliContext, CommandResult } from './context.ts';
+import { version } from '#platform/runtime/version.ts';
+import type { CliContext, CommandResult, DocumentShapes, ResultOf } from './context.ts';
 import { pipelineChoices } from './output/pipeline.ts';
 import { documentFormats, type OutputFormat } from './output-format.ts';
 
@@ -38,7 +39,7 @@ const commonFlags = (formats: readonly OutputFormat[]) => ({
   quiet: { ...toggle('Print no progress on standard error'), short: 'q' },
 });
 
-export interface CommandDefinition<F extends Flags> {
+export interface CommandDefinition<F extends Flags, D extends DocumentShapes> {
   /** The words after the program's name: `bundle inspect`. */
   readonly words: string;
   readonly summary: string;
@@ -51,14 +52,16 @@ export interface CommandDefinition<F extends Flags> {
   /** Without the program's name. */
   readonly examples: readonly string[];
   /** Loads the work. */
-  readonly load: () => Promise<CommandWork<F>>;
+  readonly run: () => Promise<CommandWork<F, NoInfer<D>>>;
+  /** Loads the published documents. The program never does, because its start would pay for zod. */
+  readonly documents: () => Promise<D>;
 }
 
-export type CommandWork<F extends Flags> = (
+export type CommandWork<F extends Flags, D extends DocumentShapes> = (
   values: FlagValues<F>,
   args: readonly string[],
   context: CliContext,
-) => Promise<CommandResult>;
+) => Promise<ResultOf<D>>;
 
 type ReadLine = Invocation<ReturnType<typeof commonFlags>>;
 
@@ -73,6 +76,7 @@ export interface Command {
   readonly words: string;
   readonly summary: string;
   readonly description: ProgramDescription<Flags>;
+  readonly documents: () => Promise<DocumentShapes>;
   /**
    * @param args after the command's words
    * @param called how texts name the program
@@ -85,8 +89,10 @@ export interface Command {
   ): CommandLine;
 }
 
-export function defineCommand<F extends Flags>(definition: CommandDefinition<F>, version: string): Command {
-  const { words, summary, flags, examples, load, check } = definition;
+export function defineCommand<F extends Flags, D extends DocumentShapes>(
+  definition: CommandDefinition<F, D>,
+): Command {
+  const { words, summary, flags, examples, check, documents } = definition;
   const describe = (called: string): ProgramDescription<F & ReturnType<typeof commonFlags>> => ({
     name: `${called} ${words}`,
     variablePrefix: programName,
@@ -100,11 +106,12 @@ export function defineCommand<F extends Flags>(definition: CommandDefinition<F>,
     words,
     summary,
     description: describe(programName),
+    documents,
     read: (args, env, configured, called = programName) => {
       const invocation = readInvocation(describe(called), version, args, env, configured);
       if (invocation.outcome !== 'run') return invocation;
       const run = async (context: CliContext): Promise<CommandResult> =>
-        (await load())(invocation.values, invocation.args, context);
+        (await definition.run())(invocation.values, invocation.args, context);
       return { ...invocation, run };
     },
   };

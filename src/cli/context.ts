@@ -1,6 +1,7 @@
 // Everything that a command gets from outside besides its flags. Owns types only. `bin` fills it from the process, and
 // tests from plain values.
 
+import type * as z from 'zod';
 import type { Clock } from '#platform/runtime/clock.ts';
 import type { Logger } from '#platform/runtime/logger.ts';
 import type { Random } from '#platform/runtime/random.ts';
@@ -68,15 +69,25 @@ export interface Finding {
   readonly lines: readonly string[];
 }
 
+/** The fields of the documents that a command prints, by kind, in addition to `apiVersion` and `kind`. */
+export type DocumentShapes = Readonly<Record<string, z.ZodRawShape>>;
+
+type Frozen<T> = T extends object ? { readonly [K in keyof T]: Frozen<T[K]> } : T;
+
+/** A result whose fields are those of one of the documents. */
+export type ResultOf<D extends DocumentShapes, K extends keyof D & string = keyof D & string> = {
+  readonly [One in K]: CommandResult<One, Frozen<z.infer<z.ZodObject<D[One]>>>>;
+}[K];
+
 /** What a command prints on standard output, and how it ended. */
-export interface CommandResult {
+export interface CommandResult<K extends string = string, Fields = Readonly<Record<string, unknown>>> {
   readonly outcome: Outcome;
   /** Replaces the exit code of the outcome (`--unchanged-exit-code`). */
   readonly exitCode?: number;
   /** Of the document that `-o json` and `-o yaml` print, for example `ArchiveSummary`. */
-  readonly kind: string;
+  readonly kind: K;
   /** The fields of that document. Holds no key and no link. */
-  readonly fields: Readonly<Record<string, unknown>>;
+  readonly fields: Fields;
   /** The same for a person. */
   readonly lines: readonly Block[];
   /** On a terminal, in place of the lines and of the script. */

@@ -3,9 +3,9 @@
 
 import { nodeVersion, version } from '#platform/runtime/version.ts';
 import { programName } from './command.ts';
-import type { CommandResult } from './context.ts';
+import type { ProgramAnswer } from './program-documents.ts';
 
-export async function showVersion(): Promise<CommandResult> {
+export async function showVersion(): Promise<ProgramAnswer<'ProgramVersion'>> {
   return {
     outcome: 'done',
     kind: 'ProgramVersion',

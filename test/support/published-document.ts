@@ -8,10 +8,11 @@ const beginning = /^(?:\{\s*"apiVersion": "|apiVersion: )cli\.staticexport\.dev\
 /** @throws Error that names the fields */
 export async function requirePublishedDocument(stdout: string): Promise<void> {
   if (!beginning.test(stdout)) return;
-  const { documentSchemas } = await import('#cli/output/document-schemas.ts');
+  const { commands } = await import('#cli/commands.ts');
+  const { documentSchemasOf } = await import('#cli/output/document-schemas.ts');
   const document: { kind: string } = stdout.startsWith('{') ? JSON.parse(stdout) : parse(stdout);
-  const schema = documentSchemas.get(document.kind);
-  if (schema === undefined) throw new Error(`${document.kind} has no entry in document-schemas.ts`);
+  const schema = (await documentSchemasOf(commands)).get(document.kind);
+  if (schema === undefined) throw new Error(`${document.kind} is a document of no command`);
   const { error } = schema.safeParse(document);
   if (error !== undefined) throw new Error(`${document.kind}: ${error.message}`, { cause: stdout });
 }

@@ -7,10 +7,11 @@ import { printable } from '#platform/wire/printable-text.ts';
 import { PublishableError } from '#platform/wire/publishable-error.ts';
 import { composedForm } from '#platform/wire/unicode-form.ts';
 import { CliError } from '../cli-error.ts';
-import type { CliContext, CommandResult } from '../context.ts';
+import type { CliContext } from '../context.ts';
 import { counted } from '../output/amounts.ts';
 import { marked } from '../output/paint.ts';
 import { markedLine } from '../output/screen.ts';
+import type { ArchiveAnswer } from './documents.ts';
 import { type FoundIndex, readFolderOrArchive } from './folder-index.ts';
 import { summaryFields } from './inspect.ts';
 import type { SizeLimits } from './reading.ts';
@@ -19,7 +20,7 @@ export async function diffBundles(
   values: SizeLimits,
   [oldPath = '', newPath = '']: readonly string[],
   context: CliContext,
-): Promise<CommandResult> {
+): Promise<ArchiveAnswer<'ArchiveDiff'>> {
   const read = (argument: string, path: string): Promise<FoundIndex> =>
     readFolderOrArchive(path, values, context, `Reading ${argument}`).catch(naming(argument));
   const [old, now] = [await read('OLD', oldPath), await read('NEW', newPath)];

@@ -4,10 +4,11 @@
 import type { BundleIndex, BundleNote } from '#bundle/bundle-index.ts';
 import { isHiddenFile } from '#bundle/store/hidden-files.ts';
 import { printable } from '#platform/wire/printable-text.ts';
-import type { CliContext, CommandResult, Finding } from '../context.ts';
+import type { CliContext, Finding } from '../context.ts';
 import { counted, sizeWords } from '../output/amounts.ts';
 import { marked } from '../output/paint.ts';
 import { type Block, prose } from '../output/screen.ts';
+import type { ArchiveAnswer } from './documents.ts';
 import { readIndex, type SizeLimits } from './reading.ts';
 
 interface InspectValues extends SizeLimits {
@@ -19,7 +20,7 @@ export async function inspectBundle(
   values: InspectValues,
   [path = '']: readonly string[],
   context: CliContext,
-): Promise<CommandResult> {
+): Promise<ArchiveAnswer<'ArchiveSummary'>> {
   const index = await readIndex(path, values, context);
   const listed = index.files.map(({ path: name, size, sha256 }) => ({ path: printable(name), size, sha256 }));
   return {

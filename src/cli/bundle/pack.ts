@@ -8,11 +8,12 @@ import { packedFiles } from '#bundle/archive/packed-files.ts';
 import type { BundleIndex } from '#bundle/bundle-index.ts';
 import { printable } from '#platform/wire/printable-text.ts';
 import { CliError } from '../cli-error.ts';
-import type { CliContext, CommandResult } from '../context.ts';
+import type { CliContext } from '../context.ts';
 import { sizeWords } from '../output/amounts.ts';
 import { isUnfinished, namedPath } from '../output/destination.ts';
 import { writeArchive } from './archive-file.ts';
 import { archiveEndings, isArchiveName } from './archive-names.ts';
+import type { ArchiveAnswer } from './documents.ts';
 import { filesOf, sourceUnreadable } from './folder-files.ts';
 import { contentFields, contentLines, contentWarnings, warningLines } from './inspect.ts';
 import { readIndex, type SizeLimits, withArchive } from './reading.ts';
@@ -25,7 +26,7 @@ export async function packBundle(
   values: PackValues,
   [source = '', destination = '']: readonly string[],
   context: CliContext,
-): Promise<CommandResult> {
+): Promise<ArchiveAnswer<'PackedArchive'>> {
   const { progress, signal } = context;
   if (!isArchiveName(destination)) {
     throw new CliError('usage', 'UnknownArchiveName', `ARCHIVE must end in ${archiveEndings}`);

@@ -8,8 +8,9 @@ import { removeQuietly } from '#bundle/store/store-disk.ts';
 import type { HostPort } from '#platform/runtime/http/http-listener.ts';
 import type { Logger } from '#platform/runtime/logger.ts';
 import { publishableMessage } from '#platform/wire/publishable-error.ts';
-import type { CliContext, CommandResult } from '../context.ts';
+import type { CliContext } from '../context.ts';
 import { counted } from '../output/amounts.ts';
+import type { ArchiveAnswer } from './documents.ts';
 import { summaryFields } from './inspect.ts';
 import { readIndex, type SizeLimits } from './reading.ts';
 
@@ -22,7 +23,7 @@ export async function serveBundle(
   values: ServeValues,
   [path = '']: readonly string[],
   context: CliContext,
-): Promise<CommandResult> {
+): Promise<ArchiveAnswer<'ServedArchive'>> {
   const { progress, signal, random } = context;
   const index = await readIndex(path, values, context);
   const { host, port } = values.listen;

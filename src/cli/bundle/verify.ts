@@ -2,9 +2,10 @@
 // the answer no, not a failure of the command. What visitors will miss of a whole archive is a warning.
 
 import { PublishableError } from '#platform/wire/publishable-error.ts';
-import type { CliContext, CommandResult } from '../context.ts';
+import type { CliContext } from '../context.ts';
 import { marked } from '../output/paint.ts';
 import { type Block, markedLine, plainScreen, prose, renderBlocks } from '../output/screen.ts';
+import type { ArchiveAnswer } from './documents.ts';
 import { contentLines, contentWarnings, summaryFields, warningLines } from './inspect.ts';
 import { readIndex, type SizeLimits } from './reading.ts';
 
@@ -16,7 +17,7 @@ export async function verifyBundle(
   values: VerifyValues,
   [path = '']: readonly string[],
   context: CliContext,
-): Promise<CommandResult> {
+): Promise<ArchiveAnswer<'ArchiveVerdict'>> {
   try {
     const index = await readIndex(path, values, context);
     const { digest: wanted = index.digest } = values;
@@ -59,7 +60,7 @@ function refused(
   message: string,
   fields: Readonly<Record<string, unknown>>,
   lines: readonly Block[],
-): CommandResult {
+): ArchiveAnswer<'ArchiveVerdict'> {
   const [, ...rest] = renderBlocks(lines, plainScreen);
   return {
     outcome: 'no',

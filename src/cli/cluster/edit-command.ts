@@ -7,8 +7,9 @@ import { parseStaticExport } from '#operator/staticexport/parse.ts';
 import type { Failure } from '#operator/staticexport/status-schema.ts';
 import type { StaticExportObject } from '#platform/wire/cluster.ts';
 import { CliError } from '../cli-error.ts';
-import type { CliContext, CommandResult } from '../context.ts';
+import type { CliContext } from '../context.ts';
 import { type ClusterClient, type ClusterFlags, withCluster } from './client.ts';
+import type { StaticExportAnswer } from './documents.ts';
 import { type Edit, type EditVerb, gitChangeOf, managerOf, planEdit, questionOf } from './edits.ts';
 import { nextSteps, stepOf } from './next-steps.ts';
 import { exportSummaryOf, nameOf } from './summary.ts';
@@ -21,6 +22,8 @@ import {
   publishedWords,
   waitFor,
 } from './wait.ts';
+
+type ChangeFields = Partial<StaticExportAnswer<'StaticExportChange'>['fields']>;
 
 export interface EditValues extends ClusterFlags {
   readonly yes: boolean;
@@ -36,7 +39,7 @@ export function editWith(verb: EditVerb) {
     values: EditValues,
     [name, version]: readonly string[],
     context: CliContext,
-  ): Promise<CommandResult> =>
+  ): Promise<StaticExportAnswer<'StaticExportChange'>> =>
     withCluster(values, context, async (client) => {
       const object = name === undefined ? await readOnly(verb, client, context) : await client.read(name);
       return edit(verb, object, version, values, client, context);
@@ -91,7 +94,7 @@ async function edit(
   values: EditValues,
   client: ClusterClient,
   context: CliContext,
-): Promise<CommandResult> {
+): Promise<StaticExportAnswer<'StaticExportChange'>> {
   const { name } = object.metadata;
   const token = new Date(context.clock.now()).toISOString();
   const planned = planEdit(verb, object, version, token);
@@ -105,7 +108,7 @@ async function edit(
     ...(requested !== undefined && { requestedVersion: requested }),
     ...(planned?.rejectedVersion !== undefined && { rejectedVersion: planned.rejectedVersion }),
   };
-  const awaitResult = async (until: Awaited): Promise<CommandResult> => {
+  const awaitResult = async (until: Awaited): Promise<StaticExportAnswer<'StaticExportChange'>> => {
     const ended = await waitFor(until, { name, timeoutMs: values.timeout ?? 0 }, client, context);
     const [before, now] = [object, ended.object].map((one) => exportSummaryOf(one).version);
     const changed = verb === 'request' ? before !== now : planned !== undefined;
@@ -152,8 +155,8 @@ function requestedResult(
   verb: EditVerb,
   stored: StaticExportObject,
   { message, requestedVersion }: Edit,
-  fields: Readonly<Record<string, unknown>>,
-): CommandResult {
+  fields: ChangeFields,
+): StaticExportAnswer<'StaticExportChange'> {
   const delayed = verb === 'request' ? heldBack(parseStaticExport(stored).spec, 'The export') : undefined;
   const next = [
     ...(delayed === undefined ? [] : nextSteps(exportSummaryOf(stored))),
@@ -168,8 +171,8 @@ async function printForGit(
   { patch }: Edit,
   manager: string,
   { progress, output }: CliContext,
-): Promise<CommandResult> {
-  const { manifest, removals } = gitChangeOf(object, 'spec' in patch ? { spec: patch.spec } : {});
+): Promise<StaticExportAnswer<'StaticExportChange'>> {
+  const { manifest, removals } = gitChangeOf(object, 'spec' in patch ? { spec: patch['spec'] } : {});
   const what = output === 'text' ? 'Make this change in its repository instead:' : 'Nothing was changed.';
   const reason = `${manager} manages this object and would revert the change.`;
   progress.note(`${reason} ${what}`);
@@ -200,9 +203,9 @@ async function confirm(question: string, context: CliContext): Promise<void> {
 
 function resultOf(
   object: StaticExportObject,
-  fields: Readonly<Record<string, unknown>>,
+  fields: ChangeFields & { readonly changed: boolean },
   lines: readonly string[],
-): CommandResult {
+): StaticExportAnswer<'StaticExportChange'> {
   const { namespace, name, version, reason } = exportSummaryOf(object);
   return {
     outcome: 'done',

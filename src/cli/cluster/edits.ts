@@ -26,7 +26,7 @@ export type EditVerb = (typeof verbs)[number];
 
 export interface Edit {
   /** JSON merge patch (RFC 7386). */
-  readonly patch: object;
+  readonly patch: Readonly<Record<string, unknown>>;
   /** What is stored then, as a sentence: a request of what the operator does next. */
   readonly message: string;
   /** The version that readers get then. */

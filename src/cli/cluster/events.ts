@@ -4,10 +4,11 @@
 import * as z from 'zod';
 import { events } from '#operator/kube/transport/resource-path.ts';
 import { printable } from '#platform/wire/printable-text.ts';
-import type { CliContext, CommandResult } from '../context.ts';
+import type { CliContext } from '../context.ts';
 import { marked } from '../output/paint.ts';
 import { type Block, markedLine, prose } from '../output/screen.ts';
 import { type ClusterClient, type ClusterFlags, withCluster } from './client.ts';
+import type { StaticExportAnswer } from './documents.ts';
 
 const shown = (most: number) => z.string().transform((text) => printable(text, most));
 const time = z.string().nullish().catch(undefined);
@@ -102,8 +103,8 @@ export function showEvents(
   values: ClusterFlags,
   [name = '']: readonly string[],
   context: CliContext,
-): Promise<CommandResult> {
-  return withCluster(values, context, async (client): Promise<CommandResult> => {
+): Promise<StaticExportAnswer<'EventList'>> {
+  return withCluster(values, context, async (client): Promise<StaticExportAnswer<'EventList'>> => {
     const found = await listEvents(client, (await client.read(name)).metadata);
     return {
       outcome: 'done',

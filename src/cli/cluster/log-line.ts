@@ -3,23 +3,16 @@
 
 import * as z from 'zod';
 import { printable, printableValue } from '#platform/wire/printable-text.ts';
+import type { StaticExportAnswer } from './documents.ts';
 
 const lineShape = z.looseObject({
   time: z.string(),
   level: z.string(),
   msg: z.string(),
-  object: z.string().optional(),
+  object: z.string(),
 });
 
-export interface ProgramLogLine {
-  /** As the program wrote it: ISO 8601, so that lines can be compared as text. */
-  readonly time: string;
-  readonly level: string;
-  readonly message: string;
-  /** `<namespace>/<name>` of the StaticExport that the line is about. */
-  readonly object: string | undefined;
-  readonly fields: Readonly<Record<string, unknown>>;
-}
+export type ProgramLogLine = StaticExportAnswer<'LogLines'>['fields']['lines'][number];
 
 /** @returns `undefined` for a line of another form */
 export function readLogLine(text: string): ProgramLogLine | undefined {

@@ -5,8 +5,9 @@ import { pods } from '#operator/kube/transport/resource-path.ts';
 import { parseStaticExport } from '#operator/staticexport/parse.ts';
 import type { StaticExportObject } from '#platform/wire/cluster.ts';
 import { CliError } from '../cli-error.ts';
-import type { CliContext, CommandResult } from '../context.ts';
+import type { CliContext } from '../context.ts';
 import { type ClusterClient, type ClusterFlags, withCluster } from './client.ts';
+import type { StaticExportAnswer } from './documents.ts';
 import { formatLogLine, type ProgramLogLine, programLogLines, readLogLine } from './log-line.ts';
 import { findOperators, type Operator, readLeaseKey } from './operators.ts';
 import { attempt, isReadable, type Reading } from './reading.ts';
@@ -28,11 +29,11 @@ export function showLogs(
   values: LogValues,
   [name = '']: readonly string[],
   context: CliContext,
-): Promise<CommandResult> {
+): Promise<StaticExportAnswer<'LogLines'>> {
   if (values.follow && context.output !== 'text') {
     throw new CliError('usage', 'FollowsAsText', '--follow prints text only; leave out --output');
   }
-  return withCluster(values, context, async (client): Promise<CommandResult> => {
+  return withCluster(values, context, async (client): Promise<StaticExportAnswer<'LogLines'>> => {
     const object = await client.read(name);
     const sources = await findSources(client, object);
     const id = `${object.metadata.namespace}/${object.metadata.name}`;
@@ -85,7 +86,7 @@ async function follow(
   isAbout: (line: ProgramLogLine | undefined) => line is ProgramLogLine,
   client: ClusterClient,
   context: CliContext,
-): Promise<CommandResult> {
+): Promise<StaticExportAnswer<'LogLines'>> {
   const read = await Promise.all(
     sources.map(async (source) => {
       const ended = await attempt(printLines(source, values, isAbout, client, context));

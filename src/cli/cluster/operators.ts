@@ -9,9 +9,8 @@ import { numberAt, recordAt, textAt } from '#platform/wire/json-fields.ts';
 import { isRecord } from '#platform/wire/json-text.ts';
 import { printable } from '#platform/wire/printable-text.ts';
 import type { ClusterClient } from './client.ts';
-import { flagOf, tagOf } from './program-args.ts';
 import { attempt, isReadable, type Unreadable } from './reading.ts';
-import { type Deployment, listDeployments } from './workloads.ts';
+import { type Deployment, flagOf, listDeployments, tagOf } from './workloads.ts';
 
 export interface Operator {
   readonly deployment: Deployment;

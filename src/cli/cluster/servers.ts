@@ -7,8 +7,7 @@ import { pods } from '#operator/kube/transport/resource-path.ts';
 import { ClusterError } from '#platform/wire/cluster-error.ts';
 import { printable } from '#platform/wire/printable-text.ts';
 import type { ClusterClient } from './client.ts';
-import { flagOf, tagOf } from './program-args.ts';
-import type { Container, Pod } from './workloads.ts';
+import { type Container, flagOf, type Pod, tagOf } from './workloads.ts';
 
 /** A pod with a bundle server, in its main container or as a sidecar. */
 export interface Server {

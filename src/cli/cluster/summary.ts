@@ -7,32 +7,9 @@ import { exportedReasons, stalledReasons } from '#operator/staticexport/reasons.
 import type { Condition, Status } from '#operator/staticexport/status-schema.ts';
 import type { StaticExportObject } from '#platform/wire/cluster.ts';
 import type { Paint } from '../output/paint.ts';
+import type { StaticExportAnswer } from './documents.ts';
 
-export interface ExportSummary {
-  readonly namespace: string;
-  readonly name: string;
-  readonly domain: string | undefined;
-  /** `True`, `False` or `Unknown`. */
-  readonly ready: string;
-  readonly reason: string;
-  /** Reason of the condition Exported: a held or failing export. */
-  readonly exported: string | undefined;
-  readonly message: string;
-  readonly suspended: boolean;
-  readonly pinned: string | undefined;
-  readonly version: string | undefined;
-  readonly digest: string | undefined;
-  readonly pages: number | undefined;
-  /** Of the copy in the mirror. */
-  readonly ref: string | undefined;
-  readonly linkExpirationTime: string | undefined;
-  readonly job:
-    | { readonly id: string; readonly state: string | undefined; readonly progress: number | undefined }
-    | undefined;
-  readonly candidate: string | undefined;
-  readonly nextExportTime: string | undefined;
-  readonly nextRefreshTime: string | undefined;
-}
+export type ExportSummary = StaticExportAnswer<'StaticExportList'>['fields']['items'][number];
 
 export function exportSummaryOf(object: StaticExportObject): ExportSummary {
   const { spec, status } = parseStaticExport(object);
@@ -81,7 +58,9 @@ export function conditionsOf(object: StaticExportObject): readonly Condition[] {
   return parseStaticExport(object).status.conditions ?? [];
 }
 
-export function historyOf(object: StaticExportObject): readonly Readonly<Record<string, unknown>>[] {
+export function historyOf(
+  object: StaticExportObject,
+): StaticExportAnswer<'VersionHistory'>['fields']['versions'] {
   const { active, history = [] } = parseStaticExport(object).status;
   return history.map((one) => ({
     ...one,

@@ -5,11 +5,12 @@ import type { Condition } from '#operator/staticexport/status-schema.ts';
 import { targetKindOf } from '#operator/staticexport/wanted.ts';
 import type { ObjectKey } from '#platform/wire/cluster.ts';
 import { printable } from '#platform/wire/printable-text.ts';
-import type { CliContext, CommandResult } from '../context.ts';
+import type { CliContext } from '../context.ts';
 import type { TreeNode } from '../output/layout.ts';
 import { marked, type Paint, type TextSpan, textOfSpan } from '../output/paint.ts';
 import type { Block } from '../output/screen.ts';
 import { type ClusterFlags, withCluster } from './client.ts';
+import type { StaticExportAnswer } from './documents.ts';
 import { isReadable } from './reading.ts';
 import {
   createPodReads,
@@ -24,47 +25,16 @@ import {
 } from './related-objects.ts';
 import { conditionsOf, exportSummaryOf, paintOf } from './summary.ts';
 
-export interface TreePod {
-  readonly namespace: string;
-  readonly name: string;
-  readonly ready: boolean;
-  readonly state: 'InStep' | 'Behind' | 'Ended' | 'Unknown';
-  readonly version?: string;
-  readonly digest?: string;
-  readonly serverVersion?: string;
-  readonly message?: string;
-}
-
-export interface TreeObject {
-  readonly role: 'Key' | 'Output' | 'Target';
-  readonly kind: ObjectKind | 'Git';
-  readonly namespace: string;
-  /** Of `Git`: its repository, branch and file. */
-  readonly name: string;
-  /** `Remote`: in a git repository, which the operator alone reads. */
-  readonly state: 'Present' | 'Missing' | 'NotReadable' | 'Remote';
-  /** Of a target: its name in the spec, and what the operator last reported. */
-  readonly target?: string;
-  readonly synced?: boolean;
-  readonly reason?: string;
-  readonly version?: string;
-  readonly message?: string;
-  /** Those that use it; one that uses several objects is under the first. */
-  readonly pods: readonly TreePod[];
-}
-
-export interface Tree {
-  readonly objects: readonly TreeObject[];
-  /** Whose pods are not readable, and why. */
-  readonly notReadable: readonly { readonly namespace: string; readonly message: string }[];
-}
+type Tree = Pick<StaticExportAnswer<'StaticExportTree'>['fields'], 'objects' | 'notReadable'>;
+export type TreeObject = Tree['objects'][number];
+export type TreePod = TreeObject['pods'][number];
 
 export function showTree(
   values: ClusterFlags,
   [name = '']: readonly string[],
   context: CliContext,
-): Promise<CommandResult> {
-  return withCluster(values, context, async (client): Promise<CommandResult> => {
+): Promise<StaticExportAnswer<'StaticExportTree'>> {
+  return withCluster(values, context, async (client): Promise<StaticExportAnswer<'StaticExportTree'>> => {
     const object = await client.read(name);
     const tree = treeOf(await readSurroundings(client, object, createPodReads(client)));
     const { namespace, ready, reason, message, version, digest, ref, linkExpirationTime } =

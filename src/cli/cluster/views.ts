@@ -4,11 +4,12 @@
 import type { Condition } from '#operator/staticexport/status-schema.ts';
 import { CliError } from '../cli-error.ts';
 import { programName } from '../command.ts';
-import type { CliContext, CommandResult } from '../context.ts';
+import type { CliContext } from '../context.ts';
 import type { TableBlock, TableCell, TableColumn } from '../output/layout.ts';
 import { marked, type Paint, type TextSpan } from '../output/paint.ts';
 import { type Block, markedLine, prose, stepBlocks } from '../output/screen.ts';
 import { type ClusterFlags, withCluster } from './client.ts';
+import type { StaticExportAnswer } from './documents.ts';
 import { nextSteps, withoutAnnotationAdvice } from './next-steps.ts';
 import {
   conditionsOf,
@@ -31,7 +32,7 @@ export async function getExports(
   values: GetValues,
   [name]: readonly string[],
   context: CliContext,
-): Promise<CommandResult> {
+): Promise<StaticExportAnswer<'StaticExportList'>> {
   const { allNamespaces, selector, watch } = values;
   if (watch && context.output !== 'text' && context.output !== 'wide')
     throw new CliError(
@@ -43,7 +44,7 @@ export async function getExports(
     const message = 'NAME and --all-namespaces exclude each other; leave one out';
     throw new CliError('usage', 'NameInAllNamespaces', message);
   }
-  return withCluster(values, context, async (client): Promise<CommandResult> => {
+  return withCluster(values, context, async (client): Promise<StaticExportAnswer<'StaticExportList'>> => {
     const read = async (): Promise<readonly ExportSummary[]> => {
       const objects =
         name === undefined ? await client.list({ allNamespaces, selector }) : [await client.read(name)];
@@ -119,8 +120,8 @@ export function showStatus(
   values: ClusterFlags,
   [name = '']: readonly string[],
   context: CliContext,
-): Promise<CommandResult> {
-  return withCluster(values, context, async ({ read }): Promise<CommandResult> => {
+): Promise<StaticExportAnswer<'StaticExportStatus'>> {
+  return withCluster(values, context, async ({ read }): Promise<StaticExportAnswer<'StaticExportStatus'>> => {
     const object = await read(name);
     const summary = exportSummaryOf(object);
     const conditions = conditionsOf(object);
@@ -181,8 +182,8 @@ export function showHistory(
   values: ClusterFlags,
   [name = '']: readonly string[],
   context: CliContext,
-): Promise<CommandResult> {
-  return withCluster(values, context, async ({ read }): Promise<CommandResult> => {
+): Promise<StaticExportAnswer<'VersionHistory'>> {
+  return withCluster(values, context, async ({ read }): Promise<StaticExportAnswer<'VersionHistory'>> => {
     const versions = historyOf(await read(name));
     const table: TableBlock = {
       kind: 'table',
@@ -194,11 +195,11 @@ export function showHistory(
         { title: 'EXPORTED', rank: 3 },
       ],
       rows: versions.map((one) => [
-        String(one['version']),
-        marked(one['active'] === true ? '*' : '', 'good'),
-        String(one['pages'] ?? ''),
-        String(one['digest'] ?? '').slice(0, 12),
-        { instant: String(one['exportTime'] ?? '') },
+        one.version,
+        marked(one.active ? '*' : '', 'good'),
+        String(one.pages ?? ''),
+        (one.digest ?? '').slice(0, 12),
+        { instant: one.exportTime ?? '' },
       ]),
     };
     return {

@@ -2,9 +2,10 @@
 // permission than `get` has. Refuses: ending because the Kubernetes API server is away for a moment.
 
 import { failureOf } from '../cli-error.ts';
-import type { CliContext, CommandResult } from '../context.ts';
+import type { CliContext } from '../context.ts';
 import type { TableBlock } from '../output/layout.ts';
 import type { Block } from '../output/screen.ts';
+import type { StaticExportAnswer } from './documents.ts';
 import type { ExportSummary } from './summary.ts';
 
 const pollMs = 2_000;
@@ -22,7 +23,7 @@ export async function watchExports(
   { read, tableOf, none }: Watched,
   { clock, progress, print }: Pick<CliContext, 'clock' | 'progress' | 'print'>,
   signal: AbortSignal,
-): Promise<CommandResult> {
+): Promise<StaticExportAnswer<'StaticExportList'>> {
   const rowsOf = (items: readonly ExportSummary[]): ReadonlyMap<string, string> => {
     const { rows } = tableOf(items);
     return new Map(items.map((one, at) => [idOf(one), JSON.stringify(rows[at])]));

@@ -12,7 +12,6 @@ import {
   toggle,
 } from '#platform/runtime/flags/flag-kinds.ts';
 import type { Argument } from '#platform/runtime/flags/flags.ts';
-import { version } from '#platform/runtime/version.ts';
 import type { EditVerb } from '../cluster/edits.ts';
 import { type Command, defineCommand } from '../command.ts';
 import type { OutputFormat } from '../output-format.ts';
@@ -103,144 +102,125 @@ const editCommands = editRows.map(([verb, summary, ofVersion, example]) => {
     arguments: ofVersion === undefined ? [staticExport] : [staticExport, ofVersion],
     formats: editFormats,
     examples: [example],
-    load: async () => (await import('../cluster/edit-command.ts')).editWith(verb),
+    run: async () => (await import('../cluster/edit-command.ts')).editWith(verb),
+    documents: async () => (await import('../cluster/documents.ts')).clusterDocuments,
   };
   return publishingVerbs.has(verb)
-    ? defineCommand({ ...common, flags: publishingFlags }, version)
-    : defineCommand({ ...common, flags: editFlags }, version);
+    ? defineCommand({ ...common, flags: publishingFlags })
+    : defineCommand({ ...common, flags: editFlags });
 });
 
 export const clusterCommands: readonly Command[] = [
-  defineCommand(
-    {
-      words: 'get',
-      summary: 'lists StaticExports, or shows one, with version and link',
-      arguments: [{ ...named, describe: 'One StaticExport; default: all', isRequired: false }],
-      flags: {
-        ...clusterFlags,
-        allNamespaces: { ...toggle('List those of all namespaces'), short: 'A' },
-        selector: { ...text.optional('Only those whose labels match'), short: 'l' },
-        watch: { ...toggle('Go on with a row for each change until it is stopped'), short: 'w' },
-      },
-      formats: ['text', 'wide', 'name', 'json', 'yaml'],
-      examples: ['get --all-namespaces', 'get --watch', 'get docs -n team -o json'],
-      load: async () => (await import('../cluster/views.ts')).getExports,
+  defineCommand({
+    words: 'get',
+    summary: 'lists StaticExports, or shows one, with version and link',
+    arguments: [{ ...named, describe: 'One StaticExport; default: all', isRequired: false }],
+    flags: {
+      ...clusterFlags,
+      allNamespaces: { ...toggle('List those of all namespaces'), short: 'A' },
+      selector: { ...text.optional('Only those whose labels match'), short: 'l' },
+      watch: { ...toggle('Go on with a row for each change until it is stopped'), short: 'w' },
     },
-    version,
-  ),
-  defineCommand(
-    {
-      words: 'status',
-      summary: 'shows one StaticExport: version, link, job and conditions',
-      arguments: [staticExport],
-      flags: clusterFlags,
-      examples: ['status docs'],
-      load: async () => (await import('../cluster/views.ts')).showStatus,
+    formats: ['text', 'wide', 'name', 'json', 'yaml'],
+    examples: ['get --all-namespaces', 'get --watch', 'get docs -n team -o json'],
+    run: async () => (await import('../cluster/views.ts')).getExports,
+    documents: async () => (await import('../cluster/documents.ts')).clusterDocuments,
+  }),
+  defineCommand({
+    words: 'status',
+    summary: 'shows one StaticExport: version, link, job and conditions',
+    arguments: [staticExport],
+    flags: clusterFlags,
+    examples: ['status docs'],
+    run: async () => (await import('../cluster/views.ts')).showStatus,
+    documents: async () => (await import('../cluster/documents.ts')).clusterDocuments,
+  }),
+  defineCommand({
+    words: 'history',
+    summary: 'lists the versions that can be pinned',
+    arguments: [staticExport],
+    flags: clusterFlags,
+    examples: ['history docs'],
+    run: async () => (await import('../cluster/views.ts')).showHistory,
+    documents: async () => (await import('../cluster/documents.ts')).clusterDocuments,
+  }),
+  defineCommand({
+    words: 'tree',
+    summary: 'shows its Secrets, targets, and pods with what each serves',
+    arguments: [staticExport],
+    flags: clusterFlags,
+    examples: ['tree docs'],
+    run: async () => (await import('../cluster/tree.ts')).showTree,
+    documents: async () => (await import('../cluster/documents.ts')).clusterDocuments,
+  }),
+  defineCommand({
+    words: 'events',
+    summary: 'lists the events of one StaticExport, the newest last',
+    arguments: [staticExport],
+    flags: clusterFlags,
+    examples: ['events docs'],
+    run: async () => (await import('../cluster/events.ts')).showEvents,
+    documents: async () => (await import('../cluster/documents.ts')).clusterDocuments,
+  }),
+  defineCommand({
+    words: 'logs',
+    summary: "shows the operator's log lines about one StaticExport",
+    arguments: [staticExport],
+    flags: {
+      ...clusterFlags,
+      since: positiveDuration.withDefault('1h', 'Lines of this time'),
+      tail: positiveCount.withDefault('200', 'At most this many lines, the newest'),
+      follow: { ...toggle('Go on with new lines until it is stopped'), short: 'f' },
     },
-    version,
-  ),
-  defineCommand(
-    {
-      words: 'history',
-      summary: 'lists the versions that can be pinned',
-      arguments: [staticExport],
-      flags: clusterFlags,
-      examples: ['history docs'],
-      load: async () => (await import('../cluster/views.ts')).showHistory,
+    examples: ['logs docs --since 6h', 'logs docs --follow'],
+    run: async () => (await import('../cluster/logs.ts')).showLogs,
+    documents: async () => (await import('../cluster/documents.ts')).clusterDocuments,
+  }),
+  defineCommand({
+    words: 'doctor',
+    summary: 'checks the cluster, the operator and StaticExports',
+    arguments: [{ ...named, describe: 'One StaticExport; default: all', isRequired: false }],
+    flags: {
+      ...clusterFlags,
+      allNamespaces: { ...toggle('Check the StaticExports of all namespaces'), short: 'A' },
+      pre: toggle('Check only what an installation of the operator needs'),
+      report: path.optional('Write a redacted archive for a support case: FILE.zip'),
     },
-    version,
-  ),
-  defineCommand(
-    {
-      words: 'tree',
-      summary: 'shows its Secrets, targets, and pods with what each serves',
-      arguments: [staticExport],
-      flags: clusterFlags,
-      examples: ['tree docs'],
-      load: async () => (await import('../cluster/tree.ts')).showTree,
+    check: ({ report, pre, allNamespaces }) => {
+      if (report !== undefined && !report.endsWith('.zip')) return '--report must end with .zip';
+      return pre && allNamespaces ? '--pre checks no StaticExports; omit --all-namespaces' : undefined;
     },
-    version,
-  ),
-  defineCommand(
-    {
-      words: 'events',
-      summary: 'lists the events of one StaticExport, the newest last',
-      arguments: [staticExport],
-      flags: clusterFlags,
-      examples: ['events docs'],
-      load: async () => (await import('../cluster/events.ts')).showEvents,
+    examples: ['doctor docs', 'doctor --pre -n static-export', 'doctor -A --report report.zip'],
+    run: async () => (await import('../doctor/doctor-command.ts')).runDoctor,
+    documents: async () => (await import('../doctor/documents.ts')).doctorDocuments,
+  }),
+  defineCommand({
+    words: 'request',
+    summary: 'requests an export now',
+    arguments: [{ ...named, describe: 'Default: the only StaticExport of the namespace', isRequired: false }],
+    flags: {
+      ...editFlags,
+      wait: toggle('Wait until the export is published, held or failed'),
+      timeout: positiveDuration.withDefault('60m', 'Deadline of --wait'),
     },
-    version,
-  ),
-  defineCommand(
-    {
-      words: 'logs',
-      summary: "shows the operator's log lines about one StaticExport",
-      arguments: [staticExport],
-      flags: {
-        ...clusterFlags,
-        since: positiveDuration.withDefault('1h', 'Lines of this time'),
-        tail: positiveCount.withDefault('200', 'At most this many lines, the newest'),
-        follow: { ...toggle('Go on with new lines until it is stopped'), short: 'f' },
-      },
-      examples: ['logs docs --since 6h', 'logs docs --follow'],
-      load: async () => (await import('../cluster/logs.ts')).showLogs,
-    },
-    version,
-  ),
-  defineCommand(
-    {
-      words: 'doctor',
-      summary: 'checks the cluster, the operator and StaticExports',
-      arguments: [{ ...named, describe: 'One StaticExport; default: all', isRequired: false }],
-      flags: {
-        ...clusterFlags,
-        allNamespaces: { ...toggle('Check the StaticExports of all namespaces'), short: 'A' },
-        pre: toggle('Check only what an installation of the operator needs'),
-        report: path.optional('Write a redacted archive for a support case: FILE.zip'),
-      },
-      check: ({ report, pre, allNamespaces }) => {
-        if (report !== undefined && !report.endsWith('.zip')) return '--report must end with .zip';
-        return pre && allNamespaces ? '--pre checks no StaticExports; omit --all-namespaces' : undefined;
-      },
-      examples: ['doctor docs', 'doctor --pre -n static-export', 'doctor -A --report report.zip'],
-      load: async () => (await import('../doctor/doctor-command.ts')).runDoctor,
-    },
-    version,
-  ),
-  defineCommand(
-    {
-      words: 'request',
-      summary: 'requests an export now',
-      arguments: [
-        { ...named, describe: 'Default: the only StaticExport of the namespace', isRequired: false },
-      ],
-      flags: {
-        ...editFlags,
-        wait: toggle('Wait until the export is published, held or failed'),
-        timeout: positiveDuration.withDefault('60m', 'Deadline of --wait'),
-      },
-      formats: editFormats,
-      examples: ['request docs --wait'],
-      load: async () => (await import('../cluster/edit-command.ts')).editWith('request'),
-    },
-    version,
-  ),
+    formats: editFormats,
+    examples: ['request docs --wait'],
+    run: async () => (await import('../cluster/edit-command.ts')).editWith('request'),
+    documents: async () => (await import('../cluster/documents.ts')).clusterDocuments,
+  }),
   ...editCommands,
-  defineCommand(
-    {
-      words: 'refresh-link',
-      summary: 'replaces the published link now; the version stays',
-      arguments: [staticExport],
-      flags: {
-        ...editFlags,
-        wait: toggle('Wait until the new link is published'),
-        timeout: positiveDuration.withDefault('5m', 'Deadline of --wait'),
-      },
-      formats: editFormats,
-      examples: ['refresh-link docs --wait'],
-      load: async () => (await import('../cluster/edit-command.ts')).editWith('refresh-link'),
+  defineCommand({
+    words: 'refresh-link',
+    summary: 'replaces the published link now; the version stays',
+    arguments: [staticExport],
+    flags: {
+      ...editFlags,
+      wait: toggle('Wait until the new link is published'),
+      timeout: positiveDuration.withDefault('5m', 'Deadline of --wait'),
     },
-    version,
-  ),
+    formats: editFormats,
+    examples: ['refresh-link docs --wait'],
+    run: async () => (await import('../cluster/edit-command.ts')).editWith('refresh-link'),
+    documents: async () => (await import('../cluster/documents.ts')).clusterDocuments,
+  }),
 ];

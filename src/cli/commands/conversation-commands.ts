@@ -14,7 +14,6 @@ import {
   text,
   toggle,
 } from '#platform/runtime/flags/flag-kinds.ts';
-import { version } from '#platform/runtime/version.ts';
 import { readInstant } from '#platform/wire/instant.ts';
 import { type Command, defineCommand } from '../command.ts';
 import type { TimeBound } from '../conversations/time-bound.ts';
@@ -81,93 +80,81 @@ const keyFlags = {
 };
 
 export const conversationCommands: readonly Command[] = [
-  defineCommand(
-    {
-      words: 'conversations export',
-      summary: 'exports new and changed turns of conversations',
-      flags: {
-        apiBaseUrl: httpUrl.required('Export API; may include a path prefix'),
-        ...keyFlags,
-        project: text.required('Project whose conversations to export'),
-        to: place.required('Folder, file, - for standard output, s3://BUCKET/PREFIX, or https://HOST/PATH'),
-        format: formats.withDefault('ndjson', 'Format of the turns'),
-        since: timeBound.withDefault('60d', 'First time to export'),
-        until: timeBound.optional('End of the time to export, exclusive (default: now)'),
-        lag: duration.withDefault('15m', 'Turns younger than this are left to the next run'),
-        lookBack: duration.withDefault(
-          '7d',
-          'How long a turn is read again, because its category may come late',
-        ),
-        limit: countUpTo(1000).withDefault('1000', 'Turns in one request'),
-        budget: rate.withDefault(
-          '100/h',
-          'Requests of this key, all projects and runs of this user together',
-        ),
-        reserve: wholeNumber.withDefault('0', 'Requests of the budget to leave to other programs'),
-        maxWait: duration.withDefault(
-          '15m',
-          'Longest wait for the budget; longer: exit code 5, and the time',
-        ),
-        requestTimeout: positiveDuration.withDefault('30s', 'Deadline of one request to the export API'),
-        redact: listOf(
-          'email,ip,token',
-          ',',
-          readRedactionKind,
-          'Replace these with a keyed hash, in each text of a turn',
-        ),
-        redactKeyFile: path.optional(
-          'File with the key of --redact (default: one that is made below $XDG_STATE_HOME or ~/.local/state)',
-        ),
-        dropResponse: toggle('Leave out the answers of the assistant'),
-        state: path.optional(
-          'Folder of what was exported, for the next run (default: below $XDG_STATE_HOME or ~/.local/state). With --format singer: file with the STATE of the last run',
-        ),
-        catalog: path.optional('With --format singer: catalog with the fields that are selected'),
-        s3Credentials: path.optional(
-          'Folder with the files accessKeyId and secretAccessKey of a bucket (default: AWS_* variables)',
-        ),
-        s3Endpoint: text.optional(
-          'Address of the S3 service, if it is not AWS, for example https://s3.example.com',
-        ),
-        s3Region: text.withDefault('us-east-1', 'Region of the bucket'),
-        s3PathStyle: toggle('Write the bucket into the path of S3 addresses instead of the host name'),
-        webhookSecretFile: path.optional('File with the secret that signs each request to https://'),
-        extraCaFile: path.optional('PEM file of CA certificates to trust in addition to the system’s'),
-      },
-      check: ({ keyFile, keyStdin, budget, reserve, redact, redactKeyFile, catalog, format }) => {
-        if (catalog !== undefined && format !== 'singer') return '--catalog needs --format singer';
-        if (keyFile !== undefined && keyStdin) return '--key-file and --key-stdin exclude each other';
-        if (redactKeyFile !== undefined && redact.length === 0) return '--redact-key-file needs --redact';
-        return reserve >= budget.requests
-          ? '--reserve must be less than the requests of --budget'
-          : undefined;
-      },
-      examples: [
-        'conversations export --project docs --to turns --key-file key \\\n    --api-base-url https://export.example.com',
-        'conversations export --project docs --to s3://talks/docs \\\n    --format parquet --s3-credentials creds --key-file key \\\n    --api-base-url https://export.example.com',
-      ],
-      load: async () => (await import('../conversations/export-command.ts')).exportConversations,
+  defineCommand({
+    words: 'conversations export',
+    summary: 'exports new and changed turns of conversations',
+    flags: {
+      apiBaseUrl: httpUrl.required('Export API; may include a path prefix'),
+      ...keyFlags,
+      project: text.required('Project whose conversations to export'),
+      to: place.required('Folder, file, - for standard output, s3://BUCKET/PREFIX, or https://HOST/PATH'),
+      format: formats.withDefault('ndjson', 'Format of the turns'),
+      since: timeBound.withDefault('60d', 'First time to export'),
+      until: timeBound.optional('End of the time to export, exclusive (default: now)'),
+      lag: duration.withDefault('15m', 'Turns younger than this are left to the next run'),
+      lookBack: duration.withDefault(
+        '7d',
+        'How long a turn is read again, because its category may come late',
+      ),
+      limit: countUpTo(1000).withDefault('1000', 'Turns in one request'),
+      budget: rate.withDefault('100/h', 'Requests of this key, all projects and runs of this user together'),
+      reserve: wholeNumber.withDefault('0', 'Requests of the budget to leave to other programs'),
+      maxWait: duration.withDefault('15m', 'Longest wait for the budget; longer: exit code 5, and the time'),
+      requestTimeout: positiveDuration.withDefault('30s', 'Deadline of one request to the export API'),
+      redact: listOf(
+        'email,ip,token',
+        ',',
+        readRedactionKind,
+        'Replace these with a keyed hash, in each text of a turn',
+      ),
+      redactKeyFile: path.optional(
+        'File with the key of --redact (default: one that is made below $XDG_STATE_HOME or ~/.local/state)',
+      ),
+      dropResponse: toggle('Leave out the answers of the assistant'),
+      state: path.optional(
+        'Folder of what was exported, for the next run (default: below $XDG_STATE_HOME or ~/.local/state). With --format singer: file with the STATE of the last run',
+      ),
+      catalog: path.optional('With --format singer: catalog with the fields that are selected'),
+      s3Credentials: path.optional(
+        'Folder with the files accessKeyId and secretAccessKey of a bucket (default: AWS_* variables)',
+      ),
+      s3Endpoint: text.optional(
+        'Address of the S3 service, if it is not AWS, for example https://s3.example.com',
+      ),
+      s3Region: text.withDefault('us-east-1', 'Region of the bucket'),
+      s3PathStyle: toggle('Write the bucket into the path of S3 addresses instead of the host name'),
+      webhookSecretFile: path.optional('File with the secret that signs each request to https://'),
+      extraCaFile: path.optional('PEM file of CA certificates to trust in addition to the system’s'),
     },
-    version,
-  ),
-  defineCommand(
-    {
-      words: 'conversations prune',
-      summary: 'removes old turns from a destination and its state',
-      flags: {
-        apiBaseUrl: httpUrl.required('Export API that the turns came from'),
-        project: text.required('Project whose turns to remove'),
-        to: path.required('Folder or SQLite file of the export'),
-        format: formats.withDefault('ndjson', 'Format of the export'),
-        olderThan: timeBound.required('Age or date before which turns are removed, by whole days in UTC'),
-        state: path.optional('State folder of the export, if it has one of its own'),
-        yes: toggle('Remove without a question'),
-      },
-      examples: [
-        'conversations prune --project docs --to turns \\\n    --older-than 400d --api-base-url https://export.example.com',
-      ],
-      load: async () => (await import('../conversations/prune-command.ts')).pruneConversations,
+    check: ({ keyFile, keyStdin, budget, reserve, redact, redactKeyFile, catalog, format }) => {
+      if (catalog !== undefined && format !== 'singer') return '--catalog needs --format singer';
+      if (keyFile !== undefined && keyStdin) return '--key-file and --key-stdin exclude each other';
+      if (redactKeyFile !== undefined && redact.length === 0) return '--redact-key-file needs --redact';
+      return reserve >= budget.requests ? '--reserve must be less than the requests of --budget' : undefined;
     },
-    version,
-  ),
+    examples: [
+      'conversations export --project docs --to turns --key-file key \\\n    --api-base-url https://export.example.com',
+      'conversations export --project docs --to s3://talks/docs \\\n    --format parquet --s3-credentials creds --key-file key \\\n    --api-base-url https://export.example.com',
+    ],
+    run: async () => (await import('../conversations/export-command.ts')).exportConversations,
+    documents: async () => (await import('../conversations/documents.ts')).conversationDocuments,
+  }),
+  defineCommand({
+    words: 'conversations prune',
+    summary: 'removes old turns from a destination and its state',
+    flags: {
+      apiBaseUrl: httpUrl.required('Export API that the turns came from'),
+      project: text.required('Project whose turns to remove'),
+      to: path.required('Folder or SQLite file of the export'),
+      format: formats.withDefault('ndjson', 'Format of the export'),
+      olderThan: timeBound.required('Age or date before which turns are removed, by whole days in UTC'),
+      state: path.optional('State folder of the export, if it has one of its own'),
+      yes: toggle('Remove without a question'),
+    },
+    examples: [
+      'conversations prune --project docs --to turns \\\n    --older-than 400d --api-base-url https://export.example.com',
+    ],
+    run: async () => (await import('../conversations/prune-command.ts')).pruneConversations,
+    documents: async () => (await import('../conversations/documents.ts')).conversationDocuments,
+  }),
 ];

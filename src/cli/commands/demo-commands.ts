@@ -2,21 +2,18 @@
 // command would load it.
 
 import { hostPort, toggle } from '#platform/runtime/flags/flag-kinds.ts';
-import { version } from '#platform/runtime/version.ts';
 import { type Command, defineCommand } from '../command.ts';
 
 export const demoCommands: readonly Command[] = [
-  defineCommand(
-    {
-      words: 'demo',
-      summary: 'shows the whole loop on this machine and checks each claim',
-      flags: {
-        once: toggle('End when all claims are checked; without a terminal it always does'),
-        listen: hostPort.withDefault('127.0.0.1:0', 'Address of the site; port 0 takes a free one'),
-      },
-      examples: ['demo', 'demo --once -o json'],
-      load: async () => (await import('../demo/demo-command.ts')).runDemo,
+  defineCommand({
+    words: 'demo',
+    summary: 'shows the whole loop on this machine and checks each claim',
+    flags: {
+      once: toggle('End when all claims are checked; without a terminal it always does'),
+      listen: hostPort.withDefault('127.0.0.1:0', 'Address of the site; port 0 takes a free one'),
     },
-    version,
-  ),
+    examples: ['demo', 'demo --once -o json'],
+    run: async () => (await import('../demo/demo-command.ts')).runDemo,
+    documents: async () => (await import('../demo/documents.ts')).demoDocuments,
+  }),
 ];

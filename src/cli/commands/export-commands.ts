@@ -12,7 +12,6 @@ import {
   positiveDuration,
   toggle,
 } from '#platform/runtime/flags/flag-kinds.ts';
-import { version } from '#platform/runtime/version.ts';
 import { readOriginEntry } from '#platform/wire/http-origin.ts';
 import { archiveEndings, isArchiveName } from '../bundle/archive-names.ts';
 import { type Command, defineCommand } from '../command.ts';
@@ -55,109 +54,103 @@ const keyFlags = {
 const exitCode = countUpTo(255, 'CODE');
 
 export const exportCommands: readonly Command[] = [
-  defineCommand(
-    {
-      words: 'export',
-      summary: 'exports a site, checks the archive and writes it where you say',
-      arguments: [{ placeholder: 'DOMAIN', describe: 'The domain to export', isRequired: true }],
-      flags: {
-        apiBaseUrl: httpUrl.required('Export API; may include a path prefix'),
-        ...keyFlags,
-        to: path.optional(`Folder to write the site to, or archive: ${archiveEndings}`),
-        replace: toggle('Replace what --to names, whatever it holds'),
-        values: path.optional('YAML file whose staticExport.version to set; never gets the link'),
-        linkFile: path.optional('File to write bundle.json to, with the link; only its owner can read it'),
-        minPages: wholeNumber.withDefault('1', 'Hold an export with fewer pages'),
-        allowMissingHomePage: toggle('Write an export whose home page does not answer'),
-        maxShrink: percent.withDefault('50', 'Hold an export with more than this percentage fewer pages'),
-        baseline: path.optional('Archive to compare with, instead of the last export by this state'),
-        timeout: positiveDuration.withDefault('60m', 'Deadline of the whole command'),
-        requestTimeout: positiveDuration.withDefault('30s', 'Deadline of one request to the export API'),
-        state: path.optional(
-          'Folder of the unfinished export, for the next run (default: below $XDG_STATE_HOME or ~/.local/state)',
-        ),
-        new: toggle('Start a new export, also where an unfinished one could be continued'),
-        unchangedExitCode: exitCode.optional('Exit code if the content is the same as before (default 0)'),
-        ...linkFlags,
-        ...sizeFlags,
-      },
-      check: ({ keyFile, keyStdin, values, linkFile }) => {
-        if (keyFile !== undefined && keyStdin) return '--key-file and --key-stdin exclude each other';
-        const isOne = values !== undefined && values === linkFile;
-        return isOne ? '--values and --link-file name the same file' : undefined;
-      },
-      examples: [
-        'export docs.example.com --key-file key --to public \\\n    --api-base-url https://export.example.com',
-      ],
-      load: async () => (await import('../export/export-command.ts')).runExport,
+  defineCommand({
+    words: 'export',
+    summary: 'exports a site, checks the archive and writes it where you say',
+    arguments: [{ placeholder: 'DOMAIN', describe: 'The domain to export', isRequired: true }],
+    flags: {
+      apiBaseUrl: httpUrl.required('Export API; may include a path prefix'),
+      ...keyFlags,
+      to: path.optional(`Folder to write the site to, or archive: ${archiveEndings}`),
+      replace: toggle('Replace what --to names, whatever it holds'),
+      values: path.optional('YAML file whose staticExport.version to set; never gets the link'),
+      linkFile: path.optional('File to write bundle.json to, with the link; only its owner can read it'),
+      minPages: wholeNumber.withDefault('1', 'Hold an export with fewer pages'),
+      allowMissingHomePage: toggle('Write an export whose home page does not answer'),
+      maxShrink: percent.withDefault('50', 'Hold an export with more than this percentage fewer pages'),
+      baseline: path.optional('Archive to compare with, instead of the last export by this state'),
+      timeout: positiveDuration.withDefault('60m', 'Deadline of the whole command'),
+      requestTimeout: positiveDuration.withDefault('30s', 'Deadline of one request to the export API'),
+      state: path.optional(
+        'Folder of the unfinished export, for the next run (default: below $XDG_STATE_HOME or ~/.local/state)',
+      ),
+      new: toggle('Start a new export, also where an unfinished one could be continued'),
+      unchangedExitCode: exitCode.optional('Exit code if the content is the same as before (default 0)'),
+      ...linkFlags,
+      ...sizeFlags,
     },
-    version,
-  ),
-  defineCommand(
-    {
-      words: 'run',
-      summary: 'reconciles a StaticExport over a folder instead of a cluster',
-      flags: {
-        file: { ...path.required('Manifest: one StaticExport, and its key Secret if you like'), short: 'f' },
-        state: path.required('Folder of the resource’s status and outputs; one run at a time'),
-        once: toggle('End when nothing is left to do now'),
-        request: toggle('Request a new export'),
-        publish: {
-          ...listOf(
-            'dir=PATH|archive=PATH',
-            '\n',
-            readPublishPath,
-            `Folder or archive (${archiveEndings}) to write each published version to`,
-          ),
-          candidates: ['dir=', 'archive='],
-        },
-        values: path.optional('YAML file whose staticExport.version to set; never gets the link'),
-        linkFile: path.optional(
-          'File to write bundle.json to, with each new link, for a bundle server; only its owner can read it',
-        ),
-        secret: listOf(
-          'NAME=PATH',
+    check: ({ keyFile, keyStdin, values, linkFile }) => {
+      if (keyFile !== undefined && keyStdin) return '--key-file and --key-stdin exclude each other';
+      const isOne = values !== undefined && values === linkFile;
+      return isOne ? '--values and --link-file name the same file' : undefined;
+    },
+    examples: [
+      'export docs.example.com --key-file key --to public \\\n    --api-base-url https://export.example.com',
+    ],
+    run: async () => (await import('../export/export-command.ts')).runExport,
+    documents: async () => (await import('../export/documents.ts')).exportDocuments,
+  }),
+  defineCommand({
+    words: 'run',
+    summary: 'reconciles a StaticExport over a folder instead of a cluster',
+    flags: {
+      file: { ...path.required('Manifest: one StaticExport, and its key Secret if you like'), short: 'f' },
+      state: path.required('Folder of the resource’s status and outputs; one run at a time'),
+      once: toggle('End when nothing is left to do now'),
+      request: toggle('Request a new export'),
+      publish: {
+        ...listOf(
+          'dir=PATH|archive=PATH',
           '\n',
-          readSecretFile,
-          'Secret of the manifest: a file with the API key or the token of a git target, or a folder with a file for each key, such as username and password',
+          readPublishPath,
+          `Folder or archive (${archiveEndings}) to write each published version to`,
         ),
-        apiBaseUrl: httpUrl.optional('Export API for a manifest without spec.api.baseUrl'),
-        allowedApiHosts: list(
-          'HOST,...',
-          'Export APIs that may receive the key, in addition to --api-base-url: HOST or HOST:PORT for https, http://HOST:PORT for clear text',
-        ),
-        allowedGitHosts: list(
-          'HOST,...',
-          'Hosts of git targets, which get their credentials: HOST or HOST:PORT, always https (default: none)',
-        ),
-        allowedMirrorHosts: list(
-          'HOST,...',
-          'Registries and S3 services of spec.mirror, which get its credentials: HOST or HOST:PORT for https, http://HOST:PORT for clear text (default: none)',
-        ),
-        allowPrivateMirrorHosts: toggle(
-          'Allow hosts of --allowed-mirror-hosts at loopback, private and cluster addresses',
-        ),
-        timeout: positiveDuration.withDefault('60m', 'Deadline of the whole command with --once'),
-        requestTimeout: positiveDuration.withDefault('30s', 'Deadline of one request to the export API'),
-        inspectTimeout: positiveDuration.withDefault('15m', 'Deadline to download and inspect one archive'),
-        ...linkFlags,
-        allowPrivateLinks: toggle('Allow links and git hosts at loopback, private and cluster addresses'),
-        ...sizeFlags,
+        candidates: ['dir=', 'archive='],
       },
-      check: ({ allowedGitHosts, allowedMirrorHosts }) => {
-        const wrong = allowedMirrorHosts.findIndex((entry) => readOriginEntry(entry) === undefined);
-        if (wrong >= 0) {
-          return `--allowed-mirror-hosts: entry ${wrong + 1} must be HOST, HOST:PORT or http://HOST:PORT, without path and wildcard; put an IPv6 address in brackets`;
-        }
-        const at = allowedGitHosts.findIndex((entry) => !(readOriginEntry(entry) ?? '').startsWith('https:'));
-        if (at < 0) return undefined;
-        return `--allowed-git-hosts: entry ${at + 1} must be HOST or HOST:PORT, without scheme, path and wildcard`;
-      },
-      examples: [
-        'run -f docs.yaml --once --state state --publish dir=public \\\n    --secret export-api=key',
-      ],
-      load: async () => (await import('../folder/run-command.ts')).runManifest,
+      values: path.optional('YAML file whose staticExport.version to set; never gets the link'),
+      linkFile: path.optional(
+        'File to write bundle.json to, with each new link, for a bundle server; only its owner can read it',
+      ),
+      secret: listOf(
+        'NAME=PATH',
+        '\n',
+        readSecretFile,
+        'Secret of the manifest: a file with the API key or the token of a git target, or a folder with a file for each key, such as username and password',
+      ),
+      apiBaseUrl: httpUrl.optional('Export API for a manifest without spec.api.baseUrl'),
+      allowedApiHosts: list(
+        'HOST,...',
+        'Export APIs that may receive the key, in addition to --api-base-url: HOST or HOST:PORT for https, http://HOST:PORT for clear text',
+      ),
+      allowedGitHosts: list(
+        'HOST,...',
+        'Hosts of git targets, which get their credentials: HOST or HOST:PORT, always https (default: none)',
+      ),
+      allowedMirrorHosts: list(
+        'HOST,...',
+        'Registries and S3 services of spec.mirror, which get its credentials: HOST or HOST:PORT for https, http://HOST:PORT for clear text (default: none)',
+      ),
+      allowPrivateMirrorHosts: toggle(
+        'Allow hosts of --allowed-mirror-hosts at loopback, private and cluster addresses',
+      ),
+      timeout: positiveDuration.withDefault('60m', 'Deadline of the whole command with --once'),
+      requestTimeout: positiveDuration.withDefault('30s', 'Deadline of one request to the export API'),
+      inspectTimeout: positiveDuration.withDefault('15m', 'Deadline to download and inspect one archive'),
+      ...linkFlags,
+      allowPrivateLinks: toggle('Allow links and git hosts at loopback, private and cluster addresses'),
+      ...sizeFlags,
     },
-    version,
-  ),
+    check: ({ allowedGitHosts, allowedMirrorHosts }) => {
+      const wrong = allowedMirrorHosts.findIndex((entry) => readOriginEntry(entry) === undefined);
+      if (wrong >= 0) {
+        return `--allowed-mirror-hosts: entry ${wrong + 1} must be HOST, HOST:PORT or http://HOST:PORT, without path and wildcard; put an IPv6 address in brackets`;
+      }
+      const at = allowedGitHosts.findIndex((entry) => !(readOriginEntry(entry) ?? '').startsWith('https:'));
+      if (at < 0) return undefined;
+      return `--allowed-git-hosts: entry ${at + 1} must be HOST or HOST:PORT, without scheme, path and wildcard`;
+    },
+    examples: ['run -f docs.yaml --once --state state --publish dir=public \\\n    --secret export-api=key'],
+    run: async () => (await import('../folder/run-command.ts')).runManifest,
+    documents: async () => (await import('../folder/documents.ts')).runDocuments,
+  }),
 ];

@@ -10,7 +10,6 @@ import {
   text,
   toggle,
 } from '#platform/runtime/flags/flag-kinds.ts';
-import { version } from '#platform/runtime/version.ts';
 import { readInstant } from '#platform/wire/instant.ts';
 import { type Command, defineCommand } from '../command.ts';
 import { credentialFlags } from './mirror-flags.ts';
@@ -73,119 +72,109 @@ function checkKey({
 }
 
 export const kitCommands: readonly Command[] = [
-  defineCommand(
-    {
-      words: 'kit create',
-      summary: 'packs bundles into one signed file for an air gap',
-      flags: {
-        to: path.required('Kit to write: NAME.sxkit'),
-        signKey: path.required('Secret key file of minisign: minisign -G -W, or with --sign-password-file'),
-        signPasswordFile: path.optional('File with the password of an encrypted secret key'),
-        bundle: paths('ARCHIVE', 'Archive of a site; a store serves the first one'),
-        bundleVersion: listOf('VERSION', '\n', bundleVersion, 'Version of each --bundle, in their order'),
-        base: paths(
-          'ARCHIVE|KIT',
-          'What the receiver has already: each --bundle becomes a delta against the most similar base',
-        ),
-        image: path.optional('Image as an OCI archive (tar)'),
-        chart: paths('FILE.tgz', 'Packed Helm chart'),
-        sbom: path.optional('SBOM: SPDX or CycloneDX'),
-        name: series.withDefault('site', 'Series of kits; within it, an older kit is not imported'),
-        sequence: sequence.optional(
-          'Number of this kit in its series (default: the creation time in seconds)',
-        ),
-        createdTime: instant.optional(
-          'Creation time (default: now); the same inputs and time give the same bytes',
-        ),
-        partSize: positiveBytes.optional('Write parts of at most this size: NAME.sxkit.001, ...'),
-        replace: toggle('Replace the kit if it exists'),
-        ...sizeFlags,
-      },
-      check: ({ bundle, bundleVersion: versions, base, image, chart, sbom, partSize }) => {
-        const hasPart = image !== undefined || chart.length > 0 || sbom !== undefined;
-        if (bundle.length === 0 && !hasPart) return 'nothing to pack: name an archive with --bundle';
-        if (base.length > 0 && bundle.length === 0) return '--base needs --bundle';
-        if (versions.length > bundle.length) return '--bundle-version is given more often than --bundle';
-        return partSize !== undefined && partSize < 4096 ? '--part-size must be at least 4KiB' : undefined;
-      },
-      examples: [
-        'kit create --to docs.sxkit --sign-key kit.key \\\n    --bundle site.tar.gz',
-        'kit create --to docs-2.sxkit --sign-key kit.key \\\n    --bundle new.tar.gz --base site.tar.gz',
-      ],
-      load: async () => (await import('../kit/create.ts')).createKit,
+  defineCommand({
+    words: 'kit create',
+    summary: 'packs bundles into one signed file for an air gap',
+    flags: {
+      to: path.required('Kit to write: NAME.sxkit'),
+      signKey: path.required('Secret key file of minisign: minisign -G -W, or with --sign-password-file'),
+      signPasswordFile: path.optional('File with the password of an encrypted secret key'),
+      bundle: paths('ARCHIVE', 'Archive of a site; a store serves the first one'),
+      bundleVersion: listOf('VERSION', '\n', bundleVersion, 'Version of each --bundle, in their order'),
+      base: paths(
+        'ARCHIVE|KIT',
+        'What the receiver has already: each --bundle becomes a delta against the most similar base',
+      ),
+      image: path.optional('Image as an OCI archive (tar)'),
+      chart: paths('FILE.tgz', 'Packed Helm chart'),
+      sbom: path.optional('SBOM: SPDX or CycloneDX'),
+      name: series.withDefault('site', 'Series of kits; within it, an older kit is not imported'),
+      sequence: sequence.optional('Number of this kit in its series (default: the creation time in seconds)'),
+      createdTime: instant.optional(
+        'Creation time (default: now); the same inputs and time give the same bytes',
+      ),
+      partSize: positiveBytes.optional('Write parts of at most this size: NAME.sxkit.001, ...'),
+      replace: toggle('Replace the kit if it exists'),
+      ...sizeFlags,
     },
-    version,
-  ),
-  defineCommand(
-    {
-      words: 'kit inspect',
-      summary: 'shows what a kit holds, without checking its signature',
-      arguments: [kit],
-      flags: {},
-      examples: ['kit inspect docs.sxkit'],
-      load: async () => (await import('../kit/inspect.ts')).inspectKit,
+    check: ({ bundle, bundleVersion: versions, base, image, chart, sbom, partSize }) => {
+      const hasPart = image !== undefined || chart.length > 0 || sbom !== undefined;
+      if (bundle.length === 0 && !hasPart) return 'nothing to pack: name an archive with --bundle';
+      if (base.length > 0 && bundle.length === 0) return '--base needs --bundle';
+      if (versions.length > bundle.length) return '--bundle-version is given more often than --bundle';
+      return partSize !== undefined && partSize < 4096 ? '--part-size must be at least 4KiB' : undefined;
     },
-    version,
-  ),
-  defineCommand(
-    {
-      words: 'kit verify',
-      summary: 'checks the signature and every byte of a kit',
-      arguments: [kit],
-      flags: keyFlags,
-      check: checkKey,
-      examples: ['kit verify docs.sxkit --key kit.pub', 'kit verify docs.sxkit.001 --key-text "$KEY"'],
-      load: async () => (await import('../kit/verify.ts')).verifyKit,
+    examples: [
+      'kit create --to docs.sxkit --sign-key kit.key \\\n    --bundle site.tar.gz',
+      'kit create --to docs-2.sxkit --sign-key kit.key \\\n    --bundle new.tar.gz --base site.tar.gz',
+    ],
+    run: async () => (await import('../kit/create.ts')).createKit,
+    documents: async () => (await import('../kit/documents.ts')).kitDocuments,
+  }),
+  defineCommand({
+    words: 'kit inspect',
+    summary: 'shows what a kit holds, without checking its signature',
+    arguments: [kit],
+    flags: {},
+    examples: ['kit inspect docs.sxkit'],
+    run: async () => (await import('../kit/inspect.ts')).inspectKit,
+    documents: async () => (await import('../kit/documents.ts')).kitDocuments,
+  }),
+  defineCommand({
+    words: 'kit verify',
+    summary: 'checks the signature and every byte of a kit',
+    arguments: [kit],
+    flags: keyFlags,
+    check: checkKey,
+    examples: ['kit verify docs.sxkit --key kit.pub', 'kit verify docs.sxkit.001 --key-text "$KEY"'],
+    run: async () => (await import('../kit/verify.ts')).verifyKit,
+    documents: async () => (await import('../kit/documents.ts')).kitDocuments,
+  }),
+  defineCommand({
+    words: 'kit import',
+    summary: 'checks a kit and puts its bundles where you say',
+    arguments: [kit],
+    flags: {
+      ...keyFlags,
+      toFolder: path.optional('Folder to write the site to'),
+      toStore: path.optional('Store of a bundle server that does not run now; it serves the first bundle'),
+      to: mirror.optional(
+        'Registry or bucket to copy the bundles to: oci://HOST/REPOSITORY or s3://BUCKET/PREFIX; needs --state',
+      ),
+      partsTo: path.optional('Folder for image, charts and SBOM'),
+      digest: contentDigest.optional('Import this bundle alone'),
+      base: paths(
+        'ARCHIVE|KIT|STORE',
+        'Where the base of a delta is, in addition to the target of the import',
+      ),
+      allowOlder: toggle('Import a kit that is older than the last one of its series'),
+      allowOtherSeries: toggle('Import a kit of another series (--name) than the target holds'),
+      state: path.optional('File that remembers imports (default: in the store, or beside the folder)'),
+      replace: toggle('Replace the folder, or files of --parts-to'),
+      ...credentialFlags('--to'),
+      ...sizeFlags,
     },
-    version,
-  ),
-  defineCommand(
-    {
-      words: 'kit import',
-      summary: 'checks a kit and puts its bundles where you say',
-      arguments: [kit],
-      flags: {
-        ...keyFlags,
-        toFolder: path.optional('Folder to write the site to'),
-        toStore: path.optional('Store of a bundle server that does not run now; it serves the first bundle'),
-        to: mirror.optional(
-          'Registry or bucket to copy the bundles to: oci://HOST/REPOSITORY or s3://BUCKET/PREFIX; needs --state',
-        ),
-        partsTo: path.optional('Folder for image, charts and SBOM'),
-        digest: contentDigest.optional('Import this bundle alone'),
-        base: paths(
-          'ARCHIVE|KIT|STORE',
-          'Where the base of a delta is, in addition to the target of the import',
-        ),
-        allowOlder: toggle('Import a kit that is older than the last one of its series'),
-        allowOtherSeries: toggle('Import a kit of another series (--name) than the target holds'),
-        state: path.optional('File that remembers imports (default: in the store, or beside the folder)'),
-        replace: toggle('Replace the folder, or files of --parts-to'),
-        ...credentialFlags('--to'),
-        ...sizeFlags,
-      },
-      check: ({ key, keyText, toFolder, toStore, to, partsTo, state, allowOlder }) => {
-        const wrong = checkKey({ key, keyText });
-        if (wrong !== undefined) return wrong;
-        const targets = [toFolder, toStore, to].filter((target) => target !== undefined).length;
-        if (targets > 1) return '--to-folder, --to-store and --to exclude each other';
-        if (targets === 0 && partsTo === undefined)
-          return 'no target: name one with --to-folder, --to-store or --to';
-        return to !== undefined && state === undefined && !allowOlder
-          ? '--to needs --state: a file that remembers imports, so that an older kit is refused'
-          : undefined;
-      },
-      examples: [
-        'kit import docs.sxkit --key kit.pub --to-folder public',
-        'kit import docs.sxkit --key kit.pub --state imports.json \\\n    --to oci://registry.example.com/docs --mirror-credentials creds',
-        'kit import docs-2.sxkit --key kit.pub --to-store store \\\n    --base site.tar.gz',
-      ],
-      load: async () => {
-        const { importKitWith } = await import('../kit/import.ts');
-        const { openMirror } = await import('../kit/open-mirror.ts');
-        return importKitWith(openMirror);
-      },
+    check: ({ key, keyText, toFolder, toStore, to, partsTo, state, allowOlder }) => {
+      const wrong = checkKey({ key, keyText });
+      if (wrong !== undefined) return wrong;
+      const targets = [toFolder, toStore, to].filter((target) => target !== undefined).length;
+      if (targets > 1) return '--to-folder, --to-store and --to exclude each other';
+      if (targets === 0 && partsTo === undefined)
+        return 'no target: name one with --to-folder, --to-store or --to';
+      return to !== undefined && state === undefined && !allowOlder
+        ? '--to needs --state: a file that remembers imports, so that an older kit is refused'
+        : undefined;
     },
-    version,
-  ),
+    examples: [
+      'kit import docs.sxkit --key kit.pub --to-folder public',
+      'kit import docs.sxkit --key kit.pub --state imports.json \\\n    --to oci://registry.example.com/docs --mirror-credentials creds',
+      'kit import docs-2.sxkit --key kit.pub --to-store store \\\n    --base site.tar.gz',
+    ],
+    run: async () => {
+      const { importKitWith } = await import('../kit/import.ts');
+      const { openMirror } = await import('../kit/open-mirror.ts');
+      return importKitWith(openMirror);
+    },
+    documents: async () => (await import('../kit/documents.ts')).kitDocuments,
+  }),
 ];

@@ -4,11 +4,14 @@
 import completion from '@bomb.sh/tab';
 import { CliError } from '../cli-error.ts';
 import { programName } from '../command.ts';
-import type { CommandResult } from '../context.ts';
+import type { ProgramAnswer } from '../program-documents.ts';
 import { bashScript } from './bash-script.ts';
 import { type Shell, shells } from './shells.ts';
 
-export async function printScript(_values: unknown, [name]: readonly string[]): Promise<CommandResult> {
+export async function printScript(
+  _values: unknown,
+  [name]: readonly string[],
+): Promise<ProgramAnswer<'CompletionScript'>> {
   const shell = shells.find((one) => one === name);
   if (shell === undefined) {
     throw new CliError('usage', 'UnknownShell', `SHELL must be one of ${shells.join(', ')}`);

@@ -26,10 +26,11 @@ import { formatInstant } from '#platform/wire/instant.ts';
 import { printable } from '#platform/wire/printable-text.ts';
 import { describeKeyPrefix, type KeyFlags, readKey } from '../api-key.ts';
 import { CliError } from '../cli-error.ts';
-import type { CliContext, CommandResult } from '../context.ts';
+import type { CliContext } from '../context.ts';
 import { counted } from '../output/amounts.ts';
 import { namedPath } from '../output/destination.ts';
 import { type DestinationValues, destinationPorts } from './destination-ports.ts';
+import type { ConversationAnswer } from './documents.ts';
 import { failedExport, partialExport, reportingFaults, sinkFault, stoppedExport } from './export-failure.ts';
 import { readRedactionKey } from './redaction-key.ts';
 import { readCatalogFields } from './singer-catalog-file.ts';
@@ -58,7 +59,7 @@ export async function exportConversations(
   values: ConversationValues,
   _args: readonly string[],
   context: CliContext,
-): Promise<CommandResult> {
+): Promise<ConversationAnswer<'ConversationExport'>> {
   requirePlainOutput(values, context);
   // A page leaves megabytes behind, and a long run would keep them.
   keepHeapSmall();
@@ -263,7 +264,7 @@ function resultOf(
   counts: RunCounts,
   readUntilMs: number,
   { progress }: CliContext,
-): CommandResult {
+): ConversationAnswer<'ConversationExport'> {
   const readUntilTime = formatInstant(readUntilMs);
   const { partialWindows: _none, ...whole } = counts;
   const { inserted, updated, unchanged, undated, requests } = counts;
@@ -272,7 +273,7 @@ function resultOf(
     `Read until ${readUntilTime} with ${counted(requests, 'request')}; ${counted(unchanged, 'turn')} unchanged`,
     ...(undated === 0 ? [] : [`${counted(undated, 'turn')} with a timestamp that is not an instant`]),
   ];
-  const result: CommandResult = {
+  const result: ConversationAnswer<'ConversationExport'> = {
     outcome: 'done',
     kind: 'ConversationExport',
     fields: { project, path: to, ...whole, readUntilTime },

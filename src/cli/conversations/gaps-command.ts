@@ -18,6 +18,7 @@ import { CliError } from '../cli-error.ts';
 import type { CliContext, CommandResult } from '../context.ts';
 import { counted } from '../output/amounts.ts';
 import { formatResult } from '../output/format.ts';
+import type { ConversationAnswer } from './documents.ts';
 import { previousIn, writeGapsFolder } from './gaps-folder.ts';
 import { reportBlocks } from './gaps-screen.ts';
 import { readSiteBundle, type SiteBundleFlags } from './site-bundle.ts';
@@ -37,7 +38,7 @@ export async function findGaps(
   values: GapsValues,
   _args: readonly string[],
   context: CliContext,
-): Promise<CommandResult> {
+): Promise<ConversationAnswer<'GapReport' | 'GapsWritten'>> {
   // A million turns are garbage a moment later; by default V8 would keep a hundred megabytes for it.
   keepHeapSmall();
   const now = context.clock.now();
@@ -139,8 +140,8 @@ async function resultOf(
   report: GapReport,
   { format, to, failOnNew }: GapsValues,
   { progress }: CliContext,
-): Promise<CommandResult> {
-  const result: CommandResult = {
+): Promise<ConversationAnswer<'GapReport' | 'GapsWritten'>> {
+  const result: ConversationAnswer<'GapReport'> = {
     outcome: 'done',
     kind: 'GapReport',
     fields: report,

@@ -6,9 +6,9 @@ import { join } from 'node:path';
 import { htmlReport } from '#conversations/gaps/html.ts';
 import type { GapReport } from '#conversations/gaps/report-schema.ts';
 import { isThere, makeFolder } from '#platform/runtime/folder.ts';
-import type { CommandResult } from '../context.ts';
 import { counted } from '../output/amounts.ts';
 import { namedPath, notWritten, writeWhole } from '../output/destination.ts';
+import type { ConversationAnswer } from './documents.ts';
 
 const previousName = 'gaps.json';
 const pageName = 'gaps.html';
@@ -27,7 +27,7 @@ export async function writeGapsFolder(
   folder: string,
   report: GapReport,
   json: string,
-): Promise<CommandResult> {
+): Promise<ConversationAnswer<'GapsWritten'>> {
   try {
     await makeFolder(folder, 0o700);
     await writeWhole(join(folder, pageName), htmlReport(report), 0o600);

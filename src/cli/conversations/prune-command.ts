@@ -9,9 +9,10 @@ import { formatInstant } from '#platform/wire/instant.ts';
 import { printable } from '#platform/wire/printable-text.ts';
 import { PublishableError } from '#platform/wire/publishable-error.ts';
 import { CliError } from '../cli-error.ts';
-import type { CliContext, CommandResult } from '../context.ts';
+import type { CliContext } from '../context.ts';
 import { counted } from '../output/amounts.ts';
 import { namedPath, notWritten } from '../output/destination.ts';
+import type { ConversationAnswer } from './documents.ts';
 import { failedExport } from './export-failure.ts';
 import { defaultListingStatePath, type ExportPlace, stateHome, stateIdentityOf } from './state-identity.ts';
 import { instantOf, type TimeBound } from './time-bound.ts';
@@ -26,7 +27,7 @@ export async function pruneConversations(
   values: PruneValues,
   _args: readonly string[],
   context: CliContext,
-): Promise<CommandResult> {
+): Promise<ConversationAnswer<'PrunedConversations'>> {
   const { format, to, project } = values;
   const wrong = checkPrunable(format, to);
   if (wrong !== undefined) throw new CliError('usage', 'PruneNotPossible', wrong);

@@ -9,9 +9,10 @@ import { removeQuietly } from '#bundle/store/store-disk.ts';
 import type { HostPort } from '#platform/runtime/http/http-listener.ts';
 import { publishableCode } from '#platform/wire/publishable-error.ts';
 import { CliError } from '../cli-error.ts';
-import type { CliContext, CommandResult } from '../context.ts';
+import type { CliContext } from '../context.ts';
 import { plainScreen, renderBlocks } from '../output/screen.ts';
 import { ClaimFailed, createClaims } from './claims.ts';
+import type { DemoAnswer } from './documents.ts';
 import { type DemoEnvironment, openEnvironment, startFolderLoop } from './environment.ts';
 import { startDemoSite } from './origin.ts';
 import { demoResult } from './result.ts';
@@ -27,7 +28,7 @@ export async function runDemo(
   { once, listen }: DemoValues,
   _args: readonly string[],
   context: CliContext,
-): Promise<CommandResult> {
+): Promise<DemoAnswer> {
   const { clock, progress, signal } = context;
   const startedAt = clock.monotonic();
   progress.note('The whole loop on this machine, without a cluster and without a network.');
@@ -64,10 +65,10 @@ async function makeTemporaryFolder(): Promise<string> {
 
 /** The lines are shown now, because the user reads them while the site is up. */
 async function stayUp(
-  result: CommandResult,
+  result: DemoAnswer,
   url: string,
   { progress, signal }: CliContext,
-): Promise<CommandResult> {
+): Promise<DemoAnswer> {
   progress.end();
   for (const line of renderBlocks(result.lines, plainScreen)) progress.note(line);
   progress.note(`Open ${url}`);

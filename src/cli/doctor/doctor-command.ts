@@ -5,10 +5,11 @@ import { nodeVersion, version } from '#platform/runtime/version.ts';
 import { CliError } from '../cli-error.ts';
 import { type ClusterClient, type ClusterFlags, withCluster } from '../cluster/client.ts';
 import { isReadable } from '../cluster/reading.ts';
-import type { CliContext, CommandResult } from '../context.ts';
+import type { CliContext } from '../context.ts';
 import { type Check, checkBlocks, countStates, failedCheck, findingsOfChecks, skipped } from './check.ts';
 import { checkDefinition, checkPermissions, checkServer, isInstalled } from './cluster-checks.ts';
 import type { ClusterFacts, ProgramFacts } from './cluster-state.ts';
+import type { DoctorAnswer } from './documents.ts';
 import { checkExport } from './export-checks.ts';
 import { gatherFacts, type Scope } from './gather.ts';
 import { checkInstallation } from './install-checks.ts';
@@ -28,12 +29,12 @@ export async function runDoctor(
   values: DoctorValues,
   [name]: readonly string[],
   context: CliContext,
-): Promise<CommandResult> {
+): Promise<DoctorAnswer> {
   const scope: Scope = { name, allNamespaces: values.allNamespaces, isPre: values.pre };
   if (values.report !== undefined) {
     await (await import('./report.ts')).requireNewReport(values.report);
   }
-  const examine = async (client: ClusterClient): Promise<CommandResult> => {
+  const examine = async (client: ClusterClient): Promise<DoctorAnswer> => {
     context.progress.phase('Reading the cluster');
     const facts = await gatherFacts(client, program, scope, context.clock);
     const result = resultOf(checksOf(facts, values.pre));
@@ -89,7 +90,7 @@ function checkObjects(facts: ClusterFacts): readonly Check[] {
     : [];
 }
 
-function resultOf(checks: readonly Check[]): CommandResult {
+function resultOf(checks: readonly Check[]): DoctorAnswer {
   const counts = countStates(checks);
   return {
     outcome: counts.error > 0 ? 'no' : 'done',

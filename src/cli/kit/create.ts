@@ -16,11 +16,12 @@ import { formatInstant } from '#platform/wire/instant.ts';
 import { PublishableError } from '#platform/wire/publishable-error.ts';
 import { commandLimitsOf, openArchive, type SizeLimits } from '../bundle/reading.ts';
 import { CliError } from '../cli-error.ts';
-import type { CliContext, CommandResult } from '../context.ts';
+import type { CliContext } from '../context.ts';
 import { sizeWords } from '../output/amounts.ts';
 import { namedPath, newPartialName } from '../output/destination.ts';
 import { openBase } from './bases.ts';
 import { checkKit } from './check-kit.ts';
+import type { KitAnswer } from './documents.ts';
 import { readSignKey } from './keys.ts';
 import { type OpenKit, openKit } from './kit-file.ts';
 import { requirePlace, writeKit } from './kit-output.ts';
@@ -49,7 +50,7 @@ export async function createKit(
   values: CreateValues,
   _args: readonly string[],
   context: CliContext,
-): Promise<CommandResult> {
+): Promise<KitAnswer<'CreatedKit'>> {
   const { progress, signal, clock } = context;
   const path = values.to;
   const place = { path, partSize: values.partSize, replace: values.replace };

@@ -12,9 +12,10 @@ import { PublishableError } from '#platform/wire/publishable-error.ts';
 import type { MirrorValues } from '../bundle/mirrored.ts';
 import { commandLimitsOf, type SizeLimits } from '../bundle/reading.ts';
 import { CliError } from '../cli-error.ts';
-import type { CliContext, CommandResult } from '../context.ts';
+import type { CliContext } from '../context.ts';
 import { findBase } from './bases.ts';
 import { checkKit } from './check-kit.ts';
+import type { KitAnswer } from './documents.ts';
 import { folderTarget } from './folder-target.ts';
 import {
   onlyTarget,
@@ -48,7 +49,11 @@ export interface ImportValues extends SizeLimits, VerifyKeyValues, MirrorValues 
 /** @param openMirror of what `--to` names */
 export const importKitWith =
   (openMirror: OpenMirror) =>
-  async (values: ImportValues, paths: readonly string[], context: CliContext): Promise<CommandResult> => {
+  async (
+    values: ImportValues,
+    paths: readonly string[],
+    context: CliContext,
+  ): Promise<KitAnswer<'ImportedKit'>> => {
     const key = await readVerifyKey(values);
     const kit = await openKit(paths);
     try {
@@ -70,7 +75,7 @@ async function importChecked(
   head: KitHead,
   openMirror: OpenMirror,
   context: CliContext,
-): Promise<CommandResult> {
+): Promise<KitAnswer<'ImportedKit'>> {
   const blobs = () => kitBlobs(kit.source, head, 'the kit');
   const target = await openTarget(values, { context, limits: commandLimitsOf(values), blobs }, openMirror);
   const chosen = target === undefined ? [] : chooseBundles(values, head);
@@ -203,7 +208,7 @@ function resultOf(
   { document }: KitHead,
   bundles: readonly ImportedBundle[],
   parts: readonly ImportedPart[],
-): CommandResult {
+): KitAnswer<'ImportedKit'> {
   const { name, sequence } = document;
   return {
     outcome: 'done',

@@ -2,12 +2,15 @@
 // Refuses: reading any blob.
 
 import { readKitHead } from '#mirror/kit/kit-reader.ts';
-import type { CommandResult } from '../context.ts';
 import { stepBlocks } from '../output/screen.ts';
+import type { KitAnswer } from './documents.ts';
 import { openKit } from './kit-file.ts';
 import { kitFields, kitLines } from './summary.ts';
 
-export async function inspectKit(_values: object, paths: readonly string[]): Promise<CommandResult> {
+export async function inspectKit(
+  _values: object,
+  paths: readonly string[],
+): Promise<KitAnswer<'KitSummary'>> {
   const kit = await openKit(paths);
   try {
     const head = await readKitHead(kit.source, undefined);

@@ -12,6 +12,13 @@ export const pages = countSchema.describe('Number of pages.');
 export const pathSchema = z.string().describe('As it was given.');
 export const instantSchema = z.string().meta({ format: 'date-time' });
 
+/** Of an export. */
+export const exportVersion = z
+  .string()
+  .max(63)
+  .describe('<yyyymmdd>-<hhmmss>-<8 hex>: names the export, and its content.');
+export const codeSchema = z.string().min(1).describe('In CamelCase. Scripts can match it.');
+
 export const archive = {
   digest,
   pages,

@@ -8,8 +8,9 @@ import { join, resolve } from 'node:path';
 import { test } from 'node:test';
 import { commands } from '#cli/commands.ts';
 import { exitCodes } from '#cli/exit-code.ts';
-import { documentSchemas } from '#cli/output/document-schemas.ts';
+import { documentSchemasOf } from '#cli/output/document-schemas.ts';
 
+const documentSchemas = await documentSchemasOf(commands);
 const folder = resolve(import.meta.dirname, '../../../src/cli');
 const readme = readFileSync(join(folder, 'README.md'), 'utf8');
 const rowsOf = (heading: string): readonly string[] =>

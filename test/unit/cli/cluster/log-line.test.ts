@@ -24,7 +24,9 @@ test('a line of another form is not shown', () => {
 });
 
 test('hidden characters are escaped', () => {
-  const read = readLogLine(line({ msg: 'a\u001b[2Jb', domain: 'x\u202ey', 'f\u0007': '\u0000' }));
+  const read = readLogLine(
+    line({ object: 'docs/docs', msg: 'a\u001b[2Jb', domain: 'x\u202ey', 'f\u0007': '\u0000' }),
+  );
   assert.ok(read);
   // biome-ignore lint/suspicious/noControlCharactersInRegex: these are the characters that must not be there.
   assert.doesNotMatch(formatLogLine(read), /[\u0000-\u001f\u202e]/);

@@ -4,9 +4,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { managedDataKeys } from '#cli/cluster/object-metadata.ts';
 import { readLeaseKey, readOperator } from '#cli/cluster/operators.ts';
-import { flagOf, tagOf } from '#cli/cluster/program-args.ts';
 import { serverOf } from '#cli/cluster/servers.ts';
-import { readDeployment, readPod } from '#cli/cluster/workloads.ts';
+import { flagOf, readDeployment, readPod, tagOf } from '#cli/cluster/workloads.ts';
 import type { StaticExportObject } from '#platform/wire/cluster.ts';
 
 function object(spec: unknown, status: unknown = undefined): StaticExportObject {

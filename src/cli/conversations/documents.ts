@@ -2,9 +2,11 @@
 // `kind`. Refuses use at run time, because a command's start would pay for zod.
 
 import * as z from 'zod';
-import { countSchema, instantSchema, pathSchema } from './common-schemas.ts';
+import { reportFields } from '#conversations/gaps/report-schema.ts';
+import type { ResultOf } from '../context.ts';
+import { countSchema, instantSchema, pathSchema } from '../output/common-schemas.ts';
 
-export const conversationFields = {
+export const conversationDocuments = {
   ConversationExport: {
     project: z.string(),
     path: pathSchema.describe('What --to names.'),
@@ -31,4 +33,10 @@ export const conversationFields = {
     turns: countSchema.describe('Number of turns that the state has forgotten.'),
     parts: countSchema.describe('Number of files that were removed.'),
   },
+  GapReport: reportFields,
 };
+
+export type ConversationAnswer<K extends keyof typeof conversationDocuments> = ResultOf<
+  typeof conversationDocuments,
+  K
+>;

@@ -2,7 +2,8 @@
 // run time, because a command's start would pay for zod.
 
 import * as z from 'zod';
-import { archive, countSchema, digest, instantSchema, pages, pathSchema } from './common-schemas.ts';
+import type { ResultOf } from '../context.ts';
+import { archive, countSchema, digest, instantSchema, pages, pathSchema } from '../output/common-schemas.ts';
 
 const kitBundle = {
   kind: z.enum(['whole', 'delta']),
@@ -32,7 +33,7 @@ const kit = {
 /** Of a kit with one bundle. */
 const onlyBundle = { digest: digest.optional(), version: kitBundle.version, pages: pages.optional() };
 
-export const kitFieldSchemas = {
+export const kitDocuments = {
   CreatedKit: {
     ...kit,
     ...onlyBundle,
@@ -53,3 +54,5 @@ export const kitFieldSchemas = {
     parts: z.array(z.strictObject({ ...kitPart, path: z.string() })),
   },
 };
+
+export type KitAnswer<K extends keyof typeof kitDocuments> = ResultOf<typeof kitDocuments, K>;

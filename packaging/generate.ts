@@ -2,7 +2,7 @@
 // Man pages are built with the package, because nothing in the repository reads them.
 
 import { readFile, writeFile } from 'node:fs/promises';
-import { commands } from '#cli/commands.ts';
+import { commands } from '#bin/static-export-commands.ts';
 import { referenceOf } from './command-reference.ts';
 import { markdownReference } from './markdown-reference.ts';
 

@@ -2,7 +2,7 @@
 // fails on a difference, so that what users validate with is what the tests check.
 
 import { readFile, writeFile } from 'node:fs/promises';
-import { commands } from '#cli/commands.ts';
+import { commands } from '#bin/static-export-commands.ts';
 import { documentSchemasOf, documentsAsJsonSchema } from '#cli/output/document-schemas.ts';
 
 const files: readonly (readonly [name: string, schema: () => Promise<object>])[] = [

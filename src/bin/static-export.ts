@@ -11,7 +11,8 @@ try {
   // First, because other modules may not load on an old Node.
   await import('#platform/runtime/supported-node.ts');
   const { runCli } = await import('#cli/run-cli.ts');
-  await runCli(process, {
+  const { commandSections } = await import('./static-export-commands.ts');
+  await runCli(process, commandSections, {
     bundleWorker,
     pagesWorker: workerOf('pages'),
     listingWorker: workerOf('listing'),

@@ -5,7 +5,7 @@ try {
   // First, because other modules may not load on an old Node.
   await import('#platform/runtime/supported-node.ts');
   const { readTapInvocation, tapAbout, tapHelp, tapVersion } = await import(
-    '#cli/conversations/tap-arguments.ts'
+    '#conversations/commands/tap-arguments.ts'
   );
   const { singerCatalog } = await import('#conversations/sinks/singer-catalog.ts');
   const json = (value: object): string => `${JSON.stringify(value, undefined, 2)}\n`;
@@ -24,11 +24,12 @@ try {
   } else {
     const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'mjs';
     const { runCli } = await import('#cli/run-cli.ts');
+    const { commandSections } = await import('./static-export-commands.ts');
     // The command reads them as if it had been started directly.
     process.argv = [...process.argv.slice(0, 2), ...invocation.args];
     Object.assign(process.env, invocation.env);
     const none = new URL('./', import.meta.url);
-    await runCli(process, {
+    await runCli(process, commandSections, {
       ...{
         listingWorker: new URL(`./listing-worker.${extension}`, import.meta.url),
         bundleWorker: none,

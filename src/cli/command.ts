@@ -89,6 +89,12 @@ export interface Command {
   ): CommandLine;
 }
 
+/** Commands that `--help` shows under one title. */
+export interface CommandSection {
+  readonly title: string;
+  readonly commands: readonly Command[];
+}
+
 export function defineCommand<F extends Flags, D extends DocumentShapes>(
   definition: CommandDefinition<F, D>,
 ): Command {

@@ -2,8 +2,7 @@
 // refused with the nearest command. Refuses: repeating a word that may be a key or a link.
 
 import { nearest } from '#platform/runtime/flags/nearest.ts';
-import { type Command, programName } from './command.ts';
-import type { CommandSection } from './commands.ts';
+import { type Command, type CommandSection, programName } from './command.ts';
 
 export type FoundCommand =
   | { readonly kind: 'command'; readonly command: Command; readonly args: readonly string[] }

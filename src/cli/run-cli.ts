@@ -9,8 +9,7 @@ import { variableName } from '#platform/runtime/flags/flags.ts';
 import { version } from '#platform/runtime/version.ts';
 import { publishableCode } from '#platform/wire/publishable-error.ts';
 import { CliError, failureOf } from './cli-error.ts';
-import { calledName, programName } from './command.ts';
-import { commandSections, commands } from './commands.ts';
+import { type CommandSection, calledName, programName } from './command.ts';
 import { readConfiguration } from './config/configuration.ts';
 import type { CliContext } from './context.ts';
 import { exitCodes, type Outcome } from './exit-code.ts';
@@ -57,6 +56,7 @@ const startOfCommand = new RegExp(`^${programName}(?= )`);
 /** Runs the command that the arguments name, and sets the exit code. Never throws. */
 export async function runCli(
   process: CliProcess,
+  sections: readonly CommandSection[],
   parts: CliParts,
   clock: Clock = systemClock,
 ): Promise<void> {
@@ -66,6 +66,7 @@ export async function runCli(
     process.exit(error.code === 'EPIPE' ? answer : exitCodes.notWritten),
   );
   process.stderr.on('error', () => {});
+  const commands = sections.flatMap((section) => section.commands);
   const called = calledName(process.argv[1] ?? '');
   const argv = process.argv.slice(2);
   const print = (text: string): void => {
@@ -106,7 +107,7 @@ export async function runCli(
     process.stdout.write(offer, () => process.exit(exitCodes.done));
     return;
   }
-  const found = findCommand(argv, commandSections, version, called);
+  const found = findCommand(argv, sections, version, called);
   if (found.kind === 'print') return print(found.text);
   if (found.kind === 'refuse') return refuse(found.command, found.text, found.reason, undefined, true);
   const { command, args } = found;

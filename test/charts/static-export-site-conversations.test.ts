@@ -3,8 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { conversationCommands } from '#cli/commands/conversation-commands.ts';
-import { gapsCommands } from '#cli/commands/gaps-commands.ts';
+import { conversationSection } from '#conversations/commands/conversation-commands.ts';
 import { RenderedObject, refusalOf } from './rendered-chart.ts';
 import { chart, full, one, render } from './site-chart.ts';
 
@@ -19,8 +18,9 @@ const enabled = {
 const podOf = (objects: readonly RenderedObject[]): RenderedObject =>
   new RenderedObject(one(objects, 'CronJob').at('spec.jobTemplate.spec.template'));
 
-const command = conversationCommands.find(({ words }) => words === 'conversations export');
-const report = gapsCommands.find(({ words }) => words === 'conversations gaps');
+const [command, report] = ['export', 'gaps'].map((verb) =>
+  conversationSection.commands.find(({ words }) => words === `conversations ${verb}`),
+);
 
 for (const name of ['conversations', 'everything']) {
   test(`the command accepts every argument of ${name}`, async () => {

@@ -7,6 +7,7 @@ import { EventEmitter } from 'node:events';
 import { join } from 'node:path';
 import { Readable, Writable } from 'node:stream';
 import { getGlobalDispatcher } from 'undici';
+import { commandSections } from '#bin/static-export-commands.ts';
 import { type CliParts, type CliProcess, runCli } from '#cli/run-cli.ts';
 import { type Clock, systemClock } from '#platform/runtime/clock.ts';
 import type { CommandResult } from './command.ts';
@@ -144,7 +145,7 @@ export function startInProcess(words: readonly string[], options: CliOptions = {
   const { stdout, stderr } = played;
   const before = sharedState();
   const run = async (): Promise<CommandResult> => {
-    await runCli(played, parts, clockOf(options));
+    await runCli(played, commandSections, parts, clockOf(options));
     // Help sets the code, and ends as a program does that has nothing more to do.
     if (played.exitCode === undefined) await played.exited;
     assert.deepEqual(sharedState(), before, 'the command changed the process of its test');

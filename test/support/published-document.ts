@@ -8,7 +8,7 @@ const beginning = /^(?:\{\s*"apiVersion": "|apiVersion: )cli\.staticexport\.dev\
 /** @throws Error that names the fields */
 export async function requirePublishedDocument(stdout: string): Promise<void> {
   if (!beginning.test(stdout)) return;
-  const { commands } = await import('#cli/commands.ts');
+  const { commands } = await import('#bin/static-export-commands.ts');
   const { documentSchemasOf } = await import('#cli/output/document-schemas.ts');
   const document: { kind: string } = stdout.startsWith('{') ? JSON.parse(stdout) : parse(stdout);
   const schema = (await documentSchemasOf(commands)).get(document.kind);

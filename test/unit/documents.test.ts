@@ -35,7 +35,7 @@ test('every relative link in a document leads to a file or folder', () => {
 
 test('every program has its row in the README, and every row its program', () => {
   const programs = tracked
-    .filter((file) => /^src\/bin\/.*\.ts$/.test(file) && !/(-worker|entrypoint)\.ts$/.test(file))
+    .filter((file) => /^src\/bin\/.*\.ts$/.test(file) && !/(-worker|-commands|entrypoint)\.ts$/.test(file))
     .map((file) => file.slice('src/bin/'.length, -3));
   const rows = [...read('README.md').matchAll(/^\| `([a-z-]+)` \|/gm)].map(([, name]) => name);
   assert.deepEqual(rows.sort(), programs.sort());

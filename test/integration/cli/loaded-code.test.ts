@@ -2,19 +2,21 @@
 // reach it, whatever it does; and `--help` loads no command's work. Shown by the graph of a build, and by what Node loads.
 
 import assert from 'node:assert/strict';
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative, resolve } from 'node:path';
 import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { build, type Metafile, stop } from 'esbuild';
-import { commandSections } from '#cli/commands.ts';
+import { commandSections } from '#bin/static-export-commands.ts';
 import { mustRun } from '../../support/command.ts';
+import { importedPath } from '../../support/import-graph.ts';
 
 const root = resolve(import.meta.dirname, '../../..');
 const program = 'src/bin/static-export.ts';
 /** What the program always loads. */
 const frame = 'src/cli/run-cli.ts';
+const definitions = 'src/bin/static-export-commands.ts';
 const clusterClient = /node_modules\/@kubernetes\/client-node\//;
 
 let outputs: Metafile['outputs'];
@@ -52,15 +54,16 @@ function pieceOf(source: string): string {
   return name ?? assert.fail(`no piece of the build begins with ${source}`);
 }
 
+const definition = /words: '([^']+)',(?:(?!words: ')[\s\S])*?import\('([^']+)'\)/g;
+
 /** The file with the work of each command, as its definition loads it. */
 function worksOf(): ReadonlyMap<string, string> {
-  const folder = join(root, 'src/cli/commands');
-  const files = readdirSync(folder).filter((name) => name.endsWith('-commands.ts'));
-  const texts = files.map((name) => readFileSync(join(folder, name), 'utf8'));
-  const found = texts
-    .join('\n')
-    .matchAll(/words: '([^']+)',(?:(?!words: ')[\s\S])*?import\('\.\.\/([^']+)'\)/g);
-  return new Map([...found].map(([, words = '', file = '']) => [words, `src/cli/${file}`]));
+  const works = globSync(join(root, 'src/{cli,conversations}/**/*commands.ts')).flatMap((file) =>
+    [...readFileSync(file, 'utf8').matchAll(definition)].map(
+      ([, words = '', work = '']) => [words, relative(root, importedPath(file, work))] as const,
+    ),
+  );
+  return new Map(works);
 }
 
 const isolated = commandSections.filter(({ title }) => title !== 'With a cluster');
@@ -95,8 +98,10 @@ test('the search finds the client where it is', () => {
 test('help loads neither the client nor the work of any command', async () => {
   const works = new Set(worksOf().values());
   const isWork = (path: string): boolean => clusterClient.test(path) || works.has(path);
-  const beginning = sourcesOf([program, frame].map(pieceOf).flatMap((name) => [...reach(name, false)]));
-  assert.ok(beginning.includes('src/cli/commands.ts'));
+  const beginning = sourcesOf(
+    [program, frame, definitions].map(pieceOf).flatMap((name) => [...reach(name, false)]),
+  );
+  assert.ok(beginning.includes('src/conversations/commands/conversation-commands.ts'));
   assert.deepEqual(beginning.filter(isWork), []);
   const folder = mkdtempSync(join(tmpdir(), 'loaded-code-'));
   try {

@@ -16,7 +16,7 @@ import { tmpdir } from 'node:os';
 import { basename, delimiter, dirname, join, resolve } from 'node:path';
 import { after, before, test } from 'node:test';
 import { parse } from 'yaml';
-import { commands } from '#cli/commands.ts';
+import { commands } from '#bin/static-export-commands.ts';
 import { version } from '#platform/runtime/version.ts';
 import { findClusterTools } from '../../support/cluster-tools.ts';
 import { type CommandResult, mustRun, runCommand } from '../../support/command.ts';

@@ -6,7 +6,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import { commands } from '#cli/commands.ts';
+import { commands } from '#bin/static-export-commands.ts';
 import { runCommand } from '../../support/command.ts';
 import { minisignKeys } from '../../support/minisign-keys.ts';
 import { programFile } from '../../support/program-file.ts';

@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { commandSections, commands } from '#bin/static-export-commands.ts';
 import { calledName } from '#cli/command.ts';
-import { commandSections, commands } from '#cli/commands.ts';
 import { findCommand } from '#cli/find-command.ts';
 import { readBasePath } from '#server/http/request-path.ts';
 

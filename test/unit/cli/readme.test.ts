@@ -2,11 +2,11 @@
 
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { test } from 'node:test';
-import { commands } from '#cli/commands.ts';
+import { commands } from '#bin/static-export-commands.ts';
 import { exitCodes } from '#cli/exit-code.ts';
 import { documentSchemasOf } from '#cli/output/document-schemas.ts';
 
@@ -27,9 +27,8 @@ test('every exit code has its row', () => {
 });
 
 test('every kind of document has its row and its schema', () => {
-  const kinds = readdirSync(folder, { recursive: true, encoding: 'utf8' })
-    .filter((name) => name.endsWith('.ts'))
-    .flatMap((name) => [...readFileSync(join(folder, name), 'utf8').matchAll(/\bkind: '([A-Z][A-Za-z]+)'/g)])
+  const kinds = globSync(join(folder, '../{cli,conversations}/**/*.ts'))
+    .flatMap((file) => [...readFileSync(file, 'utf8').matchAll(/\bkind: '([A-Z][A-Za-z]+)'/g)])
     .map(([, kind]) => kind ?? '');
   assert.deepEqual(cells('Output').toSorted(), [...new Set(kinds)].sort());
   assert.deepEqual([...documentSchemas.keys()].sort(), [...new Set(kinds)].sort());

@@ -3,9 +3,9 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { commands } from '#cli/commands.ts';
-import { tapHelp } from '#cli/conversations/tap-arguments.ts';
+import { commands } from '#bin/static-export-commands.ts';
 import { exitCodes } from '#cli/exit-code.ts';
+import { tapHelp } from '#conversations/commands/tap-arguments.ts';
 import { type CommandReference, referenceOf } from '../../../packaging/command-reference.ts';
 import { manPageOfHelp, manPages, readExitCodes } from '../../../packaging/man-pages.ts';
 import { markdownReference } from '../../../packaging/markdown-reference.ts';

@@ -6,7 +6,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { delimiter, join, resolve } from 'node:path';
 import { after, before, test } from 'node:test';
-import { commands } from '#cli/commands.ts';
+import { commands } from '#bin/static-export-commands.ts';
 import { answerShell } from '#cli/completion/answer.ts';
 import { type Clock, systemClock } from '#platform/runtime/clock.ts';
 import { importedPath } from '../../../support/import-graph.ts';

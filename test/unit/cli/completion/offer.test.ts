@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { commands } from '#cli/commands.ts';
+import { commands } from '#bin/static-export-commands.ts';
 import { sourceNames } from '#cli/completion/answer.ts';
 import { offerFor } from '#cli/completion/offer.ts';
 

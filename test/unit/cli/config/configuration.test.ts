@@ -6,9 +6,9 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync }
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { commandSections, commands } from '#bin/static-export-commands.ts';
 import { CliError } from '#cli/cli-error.ts';
 import type { CommandLine } from '#cli/command.ts';
-import { commandSections, commands } from '#cli/commands.ts';
 import { readConfiguration } from '#cli/config/configuration.ts';
 import { repositoryFlags } from '#cli/config/configuration-file.ts';
 import { findCommand } from '#cli/find-command.ts';

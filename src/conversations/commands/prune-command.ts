@@ -3,15 +3,15 @@
 
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { checkPrunable, dayStart, pruneTurns } from '#conversations/prune.ts';
-import { openState } from '#conversations/state.ts';
+import { CliError } from '#cli/cli-error.ts';
+import type { CliContext } from '#cli/context.ts';
+import { counted } from '#cli/output/amounts.ts';
+import { namedPath, notWritten } from '#cli/output/destination.ts';
 import { formatInstant } from '#platform/wire/instant.ts';
 import { printable } from '#platform/wire/printable-text.ts';
 import { PublishableError } from '#platform/wire/publishable-error.ts';
-import { CliError } from '../cli-error.ts';
-import type { CliContext } from '../context.ts';
-import { counted } from '../output/amounts.ts';
-import { namedPath, notWritten } from '../output/destination.ts';
+import { checkPrunable, dayStart, pruneTurns } from '../prune.ts';
+import { openState } from '../state.ts';
 import type { ConversationAnswer } from './documents.ts';
 import { failedExport } from './export-failure.ts';
 import { defaultListingStatePath, type ExportPlace, stateHome, stateIdentityOf } from './state-identity.ts';

@@ -3,12 +3,12 @@
 // addresses of visitors through, and a key on the command line of another process.
 
 import { parseArgs } from 'node:util';
+import { keyVariable } from '#cli/api-key.ts';
 import { readBounded } from '#platform/runtime/bounded-file.ts';
 import { version } from '#platform/runtime/version.ts';
 import { isRecord, readJson } from '#platform/wire/json-text.ts';
 import { printable } from '#platform/wire/printable-text.ts';
 import { publishableCode } from '#platform/wire/publishable-error.ts';
-import { keyVariable } from '../api-key.ts';
 
 export type TapInvocation =
   | { readonly kind: 'run'; readonly args: readonly string[]; readonly env: Readonly<Record<string, string>> }

@@ -2,9 +2,9 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { reportBlocks } from '#cli/conversations/gaps-screen.ts';
 import { columnsOf } from '#cli/output/paint.ts';
 import { renderBlocks, screenOf } from '#cli/output/screen.ts';
+import { reportBlocks } from '#conversations/commands/gaps-screen.ts';
 import { reportOf, times, turn } from '../../conversations/gaps/sample-report.ts';
 
 for (const columns of [80, 120]) {

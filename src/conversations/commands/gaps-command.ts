@@ -1,23 +1,23 @@
 // `conversations gaps`: reads a store of turns once, compares it with the site that is served and with the report before, and
 // prints the new report. Composes only; what a gap is, is decided in conversations/gaps.
 
-import { csvReport } from '#conversations/gaps/csv-report.ts';
-import { htmlReport } from '#conversations/gaps/html.ts';
-import { markdownReport } from '#conversations/gaps/markdown.ts';
-import { createPageMap } from '#conversations/gaps/page-map.ts';
-import { createGapsReport, missingPages, versionsOf } from '#conversations/gaps/report.ts';
-import { type GapReport, parseReport, unpackWords } from '#conversations/gaps/report-schema.ts';
-import { createSurvey, type Survey } from '#conversations/gaps/survey.ts';
-import { addVersion, type SeenBundle } from '#conversations/gaps/versions.ts';
-import { readStoredTurns } from '#conversations/stored-turns.ts';
+import { CliError } from '#cli/cli-error.ts';
+import type { CliContext, CommandResult } from '#cli/context.ts';
+import { counted } from '#cli/output/amounts.ts';
+import { formatResult } from '#cli/output/format.ts';
 import { readBounded } from '#platform/runtime/bounded-file.ts';
 import { keepHeapSmall } from '#platform/runtime/v8/heap-growth.ts';
 import { printable } from '#platform/wire/printable-text.ts';
 import { publishableCode } from '#platform/wire/publishable-error.ts';
-import { CliError } from '../cli-error.ts';
-import type { CliContext, CommandResult } from '../context.ts';
-import { counted } from '../output/amounts.ts';
-import { formatResult } from '../output/format.ts';
+import { csvReport } from '../gaps/csv-report.ts';
+import { htmlReport } from '../gaps/html.ts';
+import { markdownReport } from '../gaps/markdown.ts';
+import { createPageMap } from '../gaps/page-map.ts';
+import { createGapsReport, missingPages, versionsOf } from '../gaps/report.ts';
+import { type GapReport, parseReport, unpackWords } from '../gaps/report-schema.ts';
+import { createSurvey, type Survey } from '../gaps/survey.ts';
+import { addVersion, type SeenBundle } from '../gaps/versions.ts';
+import { readStoredTurns } from '../stored-turns.ts';
 import type { ConversationAnswer } from './documents.ts';
 import { previousIn, writeGapsFolder } from './gaps-folder.ts';
 import { reportBlocks } from './gaps-screen.ts';

@@ -1,11 +1,11 @@
 // The catalog of Singer: a file that says which fields of a turn the user selects. Refuses one that selects no turns, because a
 // run without any output looks like a project without turns.
 
-import { type Fields, readSelectedFields } from '#conversations/sinks/singer-catalog.ts';
+import { CliError } from '#cli/cli-error.ts';
 import { readBounded } from '#platform/runtime/bounded-file.ts';
 import { readJson } from '#platform/wire/json-text.ts';
 import { publishableCode } from '#platform/wire/publishable-error.ts';
-import { CliError } from '../cli-error.ts';
+import { type Fields, readSelectedFields } from '../sinks/singer-catalog.ts';
 
 const longestCatalog = 1024 * 1024;
 

@@ -1,11 +1,11 @@
 // The report of gaps on a terminal: the parts of the Markdown form, without its signs. Pure. Refuses: breaking an id; a
 // narrow terminal loses columns, and questions are cut.
 
-import { type ReportPart, reportParts, type Words } from '#conversations/gaps/report-parts.ts';
-import type { GapReport } from '#conversations/gaps/report-schema.ts';
-import { shownInLine } from '#conversations/gaps/words.ts';
-import { marked, type TextSpan } from '../output/paint.ts';
-import { type Block, markedLine, prose } from '../output/screen.ts';
+import { marked, type TextSpan } from '#cli/output/paint.ts';
+import { type Block, markedLine, prose } from '#cli/output/screen.ts';
+import { type ReportPart, reportParts, type Words } from '../gaps/report-parts.ts';
+import type { GapReport } from '../gaps/report-schema.ts';
+import { shownInLine } from '../gaps/words.ts';
 
 export function reportBlocks(report: GapReport): readonly Block[] {
   return reportParts(report).flatMap((part, at) => {

@@ -2,9 +2,9 @@
 // `kind`. Refuses use at run time, because a command's start would pay for zod.
 
 import * as z from 'zod';
-import { reportFields } from '#conversations/gaps/report-schema.ts';
-import type { ResultOf } from '../context.ts';
-import { countSchema, instantSchema, pathSchema } from '../output/common-schemas.ts';
+import type { ResultOf } from '#cli/context.ts';
+import { countSchema, instantSchema, pathSchema } from '#cli/output/common-schemas.ts';
+import { reportFields } from '../gaps/report-schema.ts';
 
 export const conversationDocuments = {
   ConversationExport: {

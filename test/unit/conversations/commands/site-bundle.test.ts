@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { publicationTime } from '#cli/conversations/site-bundle.ts';
+import { publicationTime } from '#conversations/commands/site-bundle.ts';
 import { nameVersion } from '#operator/reconcile/settle/version.ts';
 
 const rows: readonly (readonly [name: string, at: string | undefined])[] = [

@@ -7,17 +7,17 @@ import { join } from 'node:path';
 import type { BundleIndex } from '#bundle/bundle-index.ts';
 import { removeQuietly } from '#bundle/store/store-disk.ts';
 import { bundleFolder, packName } from '#bundle/store/store-layout.ts';
-import { type PageHashes, readPageHashes } from '#conversations/page-hashes.ts';
+import type { MirrorValues } from '#cli/bundle/mirrored.ts';
+import { type ContentOptions, readIndex, readLinkContent, type SizeLimits } from '#cli/bundle/reading.ts';
+import { CliError } from '#cli/cli-error.ts';
+import type { ClusterFlags } from '#cli/cluster/client.ts';
+import type { CliContext } from '#cli/context.ts';
+import { counted } from '#cli/output/amounts.ts';
 import { openCaFile } from '#platform/http/ca-certificates.ts';
 import { Link } from '#platform/wire/link.ts';
 import { printable } from '#platform/wire/printable-text.ts';
 import { PublishableError } from '#platform/wire/publishable-error.ts';
-import type { MirrorValues } from '../bundle/mirrored.ts';
-import { type ContentOptions, readIndex, readLinkContent, type SizeLimits } from '../bundle/reading.ts';
-import { CliError } from '../cli-error.ts';
-import type { ClusterFlags } from '../cluster/client.ts';
-import type { CliContext } from '../context.ts';
-import { counted } from '../output/amounts.ts';
+import { type PageHashes, readPageHashes } from '../page-hashes.ts';
 
 export interface SiteBundleFlags extends ClusterFlags, MirrorValues, SizeLimits {
   readonly bundle: string | undefined;
@@ -130,7 +130,7 @@ async function readPublished(
     }
   }
   if (copy === undefined) throw new Error('a published site has a link or a copy');
-  const { readMirrored } = await import('../bundle/mirrored.ts');
+  const { readMirrored } = await import('#cli/bundle/mirrored.ts');
   const remedy = 'Or name an archive of the site: --bundle FILE.';
   return { version, index: await readMirrored({ ...copy, storeDir }, flags, remedy, context) };
 }

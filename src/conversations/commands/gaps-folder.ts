@@ -3,11 +3,11 @@
 // so that a run which ends early is repeated from the same report before.
 
 import { join } from 'node:path';
-import { htmlReport } from '#conversations/gaps/html.ts';
-import type { GapReport } from '#conversations/gaps/report-schema.ts';
+import { counted } from '#cli/output/amounts.ts';
+import { namedPath, notWritten, writeWhole } from '#cli/output/destination.ts';
 import { isThere, makeFolder } from '#platform/runtime/folder.ts';
-import { counted } from '../output/amounts.ts';
-import { namedPath, notWritten, writeWhole } from '../output/destination.ts';
+import { htmlReport } from '../gaps/html.ts';
+import type { GapReport } from '../gaps/report-schema.ts';
 import type { ConversationAnswer } from './documents.ts';
 
 const previousName = 'gaps.json';

@@ -5,7 +5,7 @@ import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { readRedactionKey } from '#cli/conversations/redaction-key.ts';
+import { readRedactionKey } from '#conversations/commands/redaction-key.ts';
 import { systemRandom } from '#platform/runtime/random.ts';
 
 function newFolder(t: TestContext): string {

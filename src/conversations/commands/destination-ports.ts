@@ -1,7 +1,8 @@
 // What sinks of conversations need from outside: a bucket with its credentials, and the connection and secret of a webhook.
 // Refuses: opening anything that the destination does not need.
 
-import type { SinkDependencies } from '#conversations/sinks/open-sink.ts';
+import { CliError } from '#cli/cli-error.ts';
+import type { CliContext } from '#cli/context.ts';
 import { readAccessKey, readMirrorSecret } from '#mirror/mirror-secret.ts';
 import { readAmbientIdentity } from '#mirror/s3/ambient-identity.ts';
 import type { S3Credentials } from '#mirror/s3/bucket.ts';
@@ -12,8 +13,7 @@ import { readBounded } from '#platform/runtime/bounded-file.ts';
 import { userAgent } from '#platform/runtime/version.ts';
 import { publishableCode } from '#platform/wire/publishable-error.ts';
 import { readWebhookSecret } from '#platform/wire/webhook-signature.ts';
-import { CliError } from '../cli-error.ts';
-import type { CliContext } from '../context.ts';
+import type { SinkDependencies } from '../sinks/open-sink.ts';
 
 export interface DestinationValues {
   readonly s3Credentials: string | undefined;

@@ -6,7 +6,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, type TestContext, test } from 'node:test';
-import { openSingerState } from '#cli/conversations/singer-state.ts';
+import { openSingerState } from '#conversations/commands/singer-state.ts';
 import { exportTurns } from '#conversations/run.ts';
 import { singerSink } from '#conversations/sinks/singer-sink.ts';
 import { longestStepMs, shortestStepMs } from '#conversations/windows.ts';

@@ -1,18 +1,18 @@
 // Why an export of conversations ended early, as the command line reports it: exit code, message and steps. Pure, except for
 // the sink that it wraps. Refuses: reading a message; classes, codes and the HTTP status decide.
 
-import type { PartialRead, RunCounts } from '#conversations/run.ts';
-import type { Sink } from '#conversations/sink.ts';
+import { CliError, failureOf } from '#cli/cli-error.ts';
+import { addressSteps, wrongAddress } from '#cli/export/wrong-address.ts';
+import { counted } from '#cli/output/amounts.ts';
+import { notWritten } from '#cli/output/destination.ts';
 import { readAddressFault } from '#export-api/address-fault.ts';
 import { ExportApiError } from '#export-api/answers.ts';
 import type { BucketFaultCode } from '#mirror/s3/bucket-fault.ts';
 import { formatInstant } from '#platform/wire/instant.ts';
 import { printable } from '#platform/wire/printable-text.ts';
 import { PublishableError } from '#platform/wire/publishable-error.ts';
-import { CliError, failureOf } from '../cli-error.ts';
-import { addressSteps, wrongAddress } from '../export/wrong-address.ts';
-import { counted } from '../output/amounts.ts';
-import { notWritten } from '../output/destination.ts';
+import type { PartialRead, RunCounts } from '../run.ts';
+import type { Sink } from '../sink.ts';
 
 const address = ['Check --s3-endpoint, --s3-region and --s3-path-style.'];
 const credentials = ['Check --s3-credentials, or the AWS_* variables.'];

@@ -3,12 +3,12 @@
 
 import { link, open, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { CliError } from '#cli/cli-error.ts';
+import { namedPath } from '#cli/output/destination.ts';
 import { readBounded } from '#platform/runtime/bounded-file.ts';
 import { isThere, makeFolder, syncFolder } from '#platform/runtime/folder.ts';
 import type { Random } from '#platform/runtime/random.ts';
 import { publishableCode } from '#platform/wire/publishable-error.ts';
-import { CliError } from '../cli-error.ts';
-import { namedPath } from '../output/destination.ts';
 
 const shortestKey = 16;
 

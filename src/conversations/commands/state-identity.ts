@@ -3,9 +3,9 @@
 
 import { createHash } from 'node:crypto';
 import { join, resolve } from 'node:path';
-import { placeKind, type SinkFormat } from '#conversations/sinks/open-sink.ts';
-import type { StateIdentity } from '#conversations/state.ts';
-import type { CliContext } from '../context.ts';
+import type { CliContext } from '#cli/context.ts';
+import { placeKind, type SinkFormat } from '../sinks/open-sink.ts';
+import type { StateIdentity } from '../state.ts';
 
 export interface ExportPlace {
   readonly apiBaseUrl: string;

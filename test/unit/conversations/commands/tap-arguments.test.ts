@@ -5,7 +5,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import { readTapInvocation, tapAbout, tapHelp } from '#cli/conversations/tap-arguments.ts';
+import { readTapInvocation, tapAbout, tapHelp } from '#conversations/commands/tap-arguments.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'tap-arguments-'));
 after(() => rmSync(folder, { recursive: true }));

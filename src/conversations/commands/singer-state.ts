@@ -1,13 +1,13 @@
 // The state of Singer: a file with the STATE that the target printed last. Refuses a file of another project or program, because
 // its windows would hide turns.
 
-import type { Bookmark } from '#conversations/sink.ts';
-import { type ConversationState, openState } from '#conversations/state.ts';
-import { firstStepMs, longestStepMs, shortestStepMs } from '#conversations/windows.ts';
+import { CliError } from '#cli/cli-error.ts';
 import { readBounded } from '#platform/runtime/bounded-file.ts';
 import { isRecord, readJson } from '#platform/wire/json-text.ts';
 import { publishableCode } from '#platform/wire/publishable-error.ts';
-import { CliError } from '../cli-error.ts';
+import type { Bookmark } from '../sink.ts';
+import { type ConversationState, openState } from '../state.ts';
+import { firstStepMs, longestStepMs, shortestStepMs } from '../windows.ts';
 
 const longestState = 1024 * 1024;
 
@@ -30,7 +30,7 @@ export async function openSingerState({
 }
 
 async function readBookmark(path: string, project: string): Promise<Bookmark | undefined> {
-  const { readSingerState } = await import('#conversations/sinks/singer-sink.ts');
+  const { readSingerState } = await import('../sinks/singer-sink.ts');
   const text = await readBounded(path, longestState).catch((cause: unknown) => {
     throw unreadable(cause);
   });

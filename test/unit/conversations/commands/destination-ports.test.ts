@@ -9,7 +9,7 @@ import {
   type DestinationPorts,
   type DestinationValues,
   destinationPorts,
-} from '#cli/conversations/destination-ports.ts';
+} from '#conversations/commands/destination-ports.ts';
 import { systemClock } from '#platform/runtime/clock.ts';
 import { type Storage, startStorage } from '../../../support/storage-server.ts';
 

@@ -2,20 +2,11 @@
 // and sink. Invariant: the result on standard output never mixes with turns there.
 
 import { dirname, join } from 'node:path';
-import { type Budget, budgetPath, type OnWait, openBudget } from '#conversations/budget.ts';
-import type { Estimate } from '#conversations/estimate.ts';
-import { createPacedListing, type PacedListing } from '#conversations/paced-listing.ts';
-import {
-  createRedaction,
-  fingerprintOf,
-  type Redaction,
-  type RedactionKind,
-} from '#conversations/redaction.ts';
-import { exportTurns, type RunCounts, type RunProgress } from '#conversations/run.ts';
-import type { Sink } from '#conversations/sink.ts';
-import { checkPlace, openSink, placeKind } from '#conversations/sinks/open-sink.ts';
-import { type ConversationState, openState, type StateIdentity } from '#conversations/state.ts';
-import { readUntil } from '#conversations/windows.ts';
+import { describeKeyPrefix, type KeyFlags, readKey } from '#cli/api-key.ts';
+import { CliError } from '#cli/cli-error.ts';
+import type { CliContext } from '#cli/context.ts';
+import { counted } from '#cli/output/amounts.ts';
+import { namedPath } from '#cli/output/destination.ts';
 import { createListingClient, type ListingClient } from '#export-api/listing-client.ts';
 import { openCaFile } from '#platform/http/ca-certificates.ts';
 import { requireProxySettings } from '#platform/http/proxy-settings.ts';
@@ -24,11 +15,15 @@ import { keepHeapSmall } from '#platform/runtime/v8/heap-growth.ts';
 import { userAgent } from '#platform/runtime/version.ts';
 import { formatInstant } from '#platform/wire/instant.ts';
 import { printable } from '#platform/wire/printable-text.ts';
-import { describeKeyPrefix, type KeyFlags, readKey } from '../api-key.ts';
-import { CliError } from '../cli-error.ts';
-import type { CliContext } from '../context.ts';
-import { counted } from '../output/amounts.ts';
-import { namedPath } from '../output/destination.ts';
+import { type Budget, budgetPath, type OnWait, openBudget } from '../budget.ts';
+import type { Estimate } from '../estimate.ts';
+import { createPacedListing, type PacedListing } from '../paced-listing.ts';
+import { createRedaction, fingerprintOf, type Redaction, type RedactionKind } from '../redaction.ts';
+import { exportTurns, type RunCounts, type RunProgress } from '../run.ts';
+import type { Sink } from '../sink.ts';
+import { checkPlace, openSink, placeKind } from '../sinks/open-sink.ts';
+import { type ConversationState, openState, type StateIdentity } from '../state.ts';
+import { readUntil } from '../windows.ts';
 import { type DestinationValues, destinationPorts } from './destination-ports.ts';
 import type { ConversationAnswer } from './documents.ts';
 import { failedExport, partialExport, reportingFaults, sinkFault, stoppedExport } from './export-failure.ts';

@@ -18,8 +18,7 @@ import type { ObjectKey, StaticExportObject } from '#platform/wire/cluster.ts';
 import type { ClusterClient } from './client.ts';
 import { type FoundMetadata, readMetadata } from './object-metadata.ts';
 import { attempt, createReadLimit, isReadable, type Reading, type ReadLimit } from './reading.ts';
-import { readServerStatus, type Server, serverOf } from './servers.ts';
-import { judgeServing, type Serving } from './serving.ts';
+import { judgeServing, readServerStatus, type Server, type Serving, serverOf } from './servers.ts';
 import { listPods, type Pod } from './workloads.ts';
 
 export type ObjectKind = ReturnType<typeof targetKindOf>;

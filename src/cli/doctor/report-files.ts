@@ -12,7 +12,12 @@ import type { ClusterFacts } from './cluster-state.ts';
 import { redactArgs, redactValue } from './redaction.ts';
 import { collectEvents } from './report-events.ts';
 import { readLogEnd } from './report-logs.ts';
-import type { ReportFile } from './zip-file.ts';
+
+export interface ReportFile {
+  /** Path within the archive. */
+  readonly path: string;
+  readonly text: string;
+}
 
 const ownAnnotation = /^(?:staticexport\.dev|meta\.helm\.sh|argocd\.argoproj\.io)\//;
 

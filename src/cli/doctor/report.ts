@@ -1,6 +1,8 @@
 // Writes the report of `doctor` for a support case: an archive that only its owner can read. Owns where it is written.
-// Refuses: replacing a file.
+// Refuses: replacing a file, and files of the disk. Only a report loads the library of its archive.
 
+import { buffer } from 'node:stream/consumers';
+import { ZipFile } from 'yazl';
 import { isThere } from '#platform/runtime/folder.ts';
 import { CliError } from '../cli-error.ts';
 import type { ClusterClient } from '../cluster/client.ts';
@@ -8,8 +10,7 @@ import type { CliContext, CommandResult } from '../context.ts';
 import { namedPath, notWritten, writeWhole } from '../output/destination.ts';
 import { outputApiVersion } from '../output/format.ts';
 import type { ClusterFacts } from './cluster-state.ts';
-import { collectReport } from './report-files.ts';
-import { zipOf } from './zip-file.ts';
+import { collectReport, type ReportFile } from './report-files.ts';
 
 /** Before the cluster is read. @throws {CliError} `DestinationExists` */
 export async function requireNewReport(path: string): Promise<void> {
@@ -33,4 +34,13 @@ export async function writeReport(
   } catch (error) {
     throw notWritten(namedPath('--report', path), error);
   }
+}
+
+/** @param now epoch ms, of every file */
+export function zipOf(files: readonly ReportFile[], now: number): Promise<Buffer> {
+  const zip = new ZipFile();
+  for (const { path, text } of files)
+    zip.addBuffer(Buffer.from(text), path, { mtime: new Date(now), mode: 0o600 });
+  zip.end();
+  return buffer(zip.outputStream);
 }

@@ -15,9 +15,9 @@ import { printable } from '#platform/wire/printable-text.ts';
 import { commandLimitsOf, openArchive, type SizeLimits } from '../bundle/reading.ts';
 import { CliError } from '../cli-error.ts';
 import type { CliContext } from '../context.ts';
-import { checkKit } from './check-kit.ts';
 import { isKitName, openKit } from './kit-file.ts';
 import { stageBundle } from './stage.ts';
+import { checkKit } from './verify.ts';
 
 const phase = 'Reading the base';
 

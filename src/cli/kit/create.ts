@@ -20,13 +20,13 @@ import type { CliContext } from '../context.ts';
 import { sizeWords } from '../output/amounts.ts';
 import { namedPath, newPartialName } from '../output/destination.ts';
 import { openBase } from './bases.ts';
-import { checkKit } from './check-kit.ts';
 import type { KitAnswer } from './documents.ts';
 import { readSignKey } from './keys.ts';
 import { type OpenKit, openKit } from './kit-file.ts';
 import { requirePlace, writeKit } from './kit-output.ts';
 import { addChart, addImage, addSbom, type PartContext } from './new-parts.ts';
 import { kitFields, kitLines, outputFields } from './summary.ts';
+import { checkKit } from './verify.ts';
 
 export interface CreateValues extends SizeLimits {
   readonly to: string;

@@ -14,7 +14,6 @@ import { commandLimitsOf, type SizeLimits } from '../bundle/reading.ts';
 import { CliError } from '../cli-error.ts';
 import type { CliContext } from '../context.ts';
 import { findBase } from './bases.ts';
-import { checkKit } from './check-kit.ts';
 import type { KitAnswer } from './documents.ts';
 import { folderTarget } from './folder-target.ts';
 import {
@@ -32,6 +31,7 @@ import { mirrorTarget } from './mirror-target.ts';
 import type { OpenMirror } from './open-mirror.ts';
 import { storeTarget } from './store-target.ts';
 import { bundleFields, bundleLines, outputFields, partWords } from './summary.ts';
+import { checkKit } from './verify.ts';
 
 export interface ImportValues extends SizeLimits, VerifyKeyValues, MirrorValues {
   readonly toFolder: string | undefined;

@@ -1,10 +1,9 @@
 // The commands about assistant conversations: words, flags and texts. Refuses: importing their work, because `--help` of any
 // command would load it.
 
+import { clusterFlags } from '#cli/cluster/commands.ts';
 import { type CommandSection, defineCommand } from '#cli/command.ts';
-import { clusterFlags } from '#cli/commands/cluster-commands.ts';
-import { credentialFlags } from '#cli/commands/mirror-flags.ts';
-import { basePath, sizeFlags } from '#cli/commands/size-flags.ts';
+import { basePath, credentialFlags, keyFlags, sizeFlags } from '#cli/common-flags.ts';
 import {
   countUpTo,
   duration,
@@ -77,11 +76,6 @@ function readRedactionKind(item: string): (typeof redactionKinds)[number] {
   if (found === undefined) throw new FlagValueError(`must be one of ${redactionKinds.join(', ')}`);
   return found;
 }
-
-const keyFlags = {
-  keyFile: path.optional('File that holds the admin API key. Without it: $STATIC_EXPORT_API_KEY'),
-  keyStdin: toggle('Read the admin API key from standard input'),
-};
 
 export const conversationSection: CommandSection = {
   title: 'Conversations',

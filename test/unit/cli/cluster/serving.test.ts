@@ -3,8 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Reading } from '#cli/cluster/reading.ts';
-import type { ServerStatus } from '#cli/cluster/servers.ts';
-import { judgeServing, type Serving } from '#cli/cluster/serving.ts';
+import { judgeServing, type ServerStatus, type Serving } from '#cli/cluster/servers.ts';
 
 const running = { phase: 'Running', state: 'Running' };
 const digest = 'a'.repeat(64);

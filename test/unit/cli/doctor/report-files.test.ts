@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { zipOf } from '#cli/doctor/report.ts';
 import { collectReport } from '#cli/doctor/report-files.ts';
-import { zipOf } from '#cli/doctor/zip-file.ts';
 import type { Call, Transport } from '#operator/kube/transport/transport.ts';
 import { ClusterError } from '#platform/wire/cluster-error.ts';
 import { readBytes } from '../../../support/read-archive.ts';

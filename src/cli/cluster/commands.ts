@@ -12,11 +12,11 @@ import {
   toggle,
 } from '#platform/runtime/flags/flag-kinds.ts';
 import type { Argument } from '#platform/runtime/flags/flags.ts';
-import type { EditVerb } from '../cluster/edits.ts';
 import { type Command, defineCommand } from '../command.ts';
 import type { OutputFormat } from '../output-format.ts';
+import type { EditVerb } from './edits.ts';
 
-const named = { placeholder: 'NAME', candidates: { source: 'names' } } as const;
+export const named = { placeholder: 'NAME', candidates: { source: 'names' } } as const;
 const staticExport = { ...named, describe: 'The StaticExport', isRequired: true };
 
 /** Of a header, which holds no control characters. */
@@ -95,22 +95,22 @@ const editRows: readonly (readonly [
   ['suspend', 'pauses exports and promotions; refreshes the link', undefined, 'suspend docs'],
   ['resume', 'ends the pause', undefined, 'resume docs'],
 ];
-const editCommands = editRows.map(([verb, summary, ofVersion, example]) => {
+const verbs = editRows.map(([verb, summary, ofVersion, example]) => {
   const common = {
     words: verb,
     summary,
     arguments: ofVersion === undefined ? [staticExport] : [staticExport, ofVersion],
     formats: editFormats,
     examples: [example],
-    run: async () => (await import('../cluster/edit-command.ts')).editWith(verb),
-    documents: async () => (await import('../cluster/documents.ts')).clusterDocuments,
+    run: async () => (await import('./edit-command.ts')).editWith(verb),
+    documents: async () => (await import('./documents.ts')).clusterDocuments,
   };
   return publishingVerbs.has(verb)
     ? defineCommand({ ...common, flags: publishingFlags })
     : defineCommand({ ...common, flags: editFlags });
 });
 
-export const clusterCommands: readonly Command[] = [
+export const viewCommands: readonly Command[] = [
   defineCommand({
     words: 'get',
     summary: 'lists StaticExports, or shows one, with version and link',
@@ -123,8 +123,8 @@ export const clusterCommands: readonly Command[] = [
     },
     formats: ['text', 'wide', 'name', 'json', 'yaml'],
     examples: ['get --all-namespaces', 'get --watch', 'get docs -n team -o json'],
-    run: async () => (await import('../cluster/views.ts')).getExports,
-    documents: async () => (await import('../cluster/documents.ts')).clusterDocuments,
+    run: async () => (await import('./views.ts')).getExports,
+    documents: async () => (await import('./documents.ts')).clusterDocuments,
   }),
   defineCommand({
     words: 'status',
@@ -132,8 +132,8 @@ export const clusterCommands: readonly Command[] = [
     arguments: [staticExport],
     flags: clusterFlags,
     examples: ['status docs'],
-    run: async () => (await import('../cluster/views.ts')).showStatus,
-    documents: async () => (await import('../cluster/documents.ts')).clusterDocuments,
+    run: async () => (await import('./views.ts')).showStatus,
+    documents: async () => (await import('./documents.ts')).clusterDocuments,
   }),
   defineCommand({
     words: 'history',
@@ -141,8 +141,8 @@ export const clusterCommands: readonly Command[] = [
     arguments: [staticExport],
     flags: clusterFlags,
     examples: ['history docs'],
-    run: async () => (await import('../cluster/views.ts')).showHistory,
-    documents: async () => (await import('../cluster/documents.ts')).clusterDocuments,
+    run: async () => (await import('./views.ts')).showHistory,
+    documents: async () => (await import('./documents.ts')).clusterDocuments,
   }),
   defineCommand({
     words: 'tree',
@@ -150,8 +150,8 @@ export const clusterCommands: readonly Command[] = [
     arguments: [staticExport],
     flags: clusterFlags,
     examples: ['tree docs'],
-    run: async () => (await import('../cluster/tree.ts')).showTree,
-    documents: async () => (await import('../cluster/documents.ts')).clusterDocuments,
+    run: async () => (await import('./tree.ts')).showTree,
+    documents: async () => (await import('./documents.ts')).clusterDocuments,
   }),
   defineCommand({
     words: 'events',
@@ -159,8 +159,8 @@ export const clusterCommands: readonly Command[] = [
     arguments: [staticExport],
     flags: clusterFlags,
     examples: ['events docs'],
-    run: async () => (await import('../cluster/events.ts')).showEvents,
-    documents: async () => (await import('../cluster/documents.ts')).clusterDocuments,
+    run: async () => (await import('./events.ts')).showEvents,
+    documents: async () => (await import('./documents.ts')).clusterDocuments,
   }),
   defineCommand({
     words: 'logs',
@@ -173,27 +173,12 @@ export const clusterCommands: readonly Command[] = [
       follow: { ...toggle('Go on with new lines until it is stopped'), short: 'f' },
     },
     examples: ['logs docs --since 6h', 'logs docs --follow'],
-    run: async () => (await import('../cluster/logs.ts')).showLogs,
-    documents: async () => (await import('../cluster/documents.ts')).clusterDocuments,
+    run: async () => (await import('./logs.ts')).showLogs,
+    documents: async () => (await import('./documents.ts')).clusterDocuments,
   }),
-  defineCommand({
-    words: 'doctor',
-    summary: 'checks the cluster, the operator and StaticExports',
-    arguments: [{ ...named, describe: 'One StaticExport; default: all', isRequired: false }],
-    flags: {
-      ...clusterFlags,
-      allNamespaces: { ...toggle('Check the StaticExports of all namespaces'), short: 'A' },
-      pre: toggle('Check only what an installation of the operator needs'),
-      report: path.optional('Write a redacted archive for a support case: FILE.zip'),
-    },
-    check: ({ report, pre, allNamespaces }) => {
-      if (report !== undefined && !report.endsWith('.zip')) return '--report must end with .zip';
-      return pre && allNamespaces ? '--pre checks no StaticExports; omit --all-namespaces' : undefined;
-    },
-    examples: ['doctor docs', 'doctor --pre -n static-export', 'doctor -A --report report.zip'],
-    run: async () => (await import('../doctor/doctor-command.ts')).runDoctor,
-    documents: async () => (await import('../doctor/documents.ts')).doctorDocuments,
-  }),
+];
+
+export const changeCommands: readonly Command[] = [
   defineCommand({
     words: 'request',
     summary: 'requests an export now',
@@ -205,10 +190,10 @@ export const clusterCommands: readonly Command[] = [
     },
     formats: editFormats,
     examples: ['request docs --wait'],
-    run: async () => (await import('../cluster/edit-command.ts')).editWith('request'),
-    documents: async () => (await import('../cluster/documents.ts')).clusterDocuments,
+    run: async () => (await import('./edit-command.ts')).editWith('request'),
+    documents: async () => (await import('./documents.ts')).clusterDocuments,
   }),
-  ...editCommands,
+  ...verbs,
   defineCommand({
     words: 'refresh-link',
     summary: 'replaces the published link now; the version stays',
@@ -220,7 +205,7 @@ export const clusterCommands: readonly Command[] = [
     },
     formats: editFormats,
     examples: ['refresh-link docs --wait'],
-    run: async () => (await import('../cluster/edit-command.ts')).editWith('refresh-link'),
-    documents: async () => (await import('../cluster/documents.ts')).clusterDocuments,
+    run: async () => (await import('./edit-command.ts')).editWith('refresh-link'),
+    documents: async () => (await import('./documents.ts')).clusterDocuments,
   }),
 ];

@@ -13,7 +13,7 @@ export const demoCommands: readonly Command[] = [
       listen: hostPort.withDefault('127.0.0.1:0', 'Address of the site; port 0 takes a free one'),
     },
     examples: ['demo', 'demo --once -o json'],
-    run: async () => (await import('../demo/demo-command.ts')).runDemo,
-    documents: async () => (await import('../demo/documents.ts')).demoDocuments,
+    run: async () => (await import('./demo-command.ts')).runDemo,
+    documents: async () => (await import('./documents.ts')).demoDocuments,
   }),
 ];

@@ -1,11 +1,9 @@
-// The commands that export without a cluster: words, flags and texts. Refuses: importing their work, because `--help` of
-// any command would load it.
+// The command that reconciles over a folder: words, flags and texts. Refuses: importing its work, because `--help` of any
+// command would load it.
 
 import {
-  countUpTo,
   FlagValueError,
   httpUrl,
-  kind,
   list,
   listOf,
   path,
@@ -15,20 +13,7 @@ import {
 import { readOriginEntry } from '#platform/wire/http-origin.ts';
 import { archiveEndings, isArchiveName } from '../bundle/archive-names.ts';
 import { type Command, defineCommand } from '../command.ts';
-import { sizeFlags } from './size-flags.ts';
-
-const wholeNumber = kind('N', (text) => {
-  if (!/^\d{1,9}$/.test(text)) throw new FlagValueError('must be a whole number');
-  return Number(text);
-});
-const percent = kind('PERCENT', (text) => {
-  if (!/^\d{1,3}$/.test(text) || Number(text) > 100) throw new FlagValueError('must be from 0 to 100');
-  return Number(text);
-});
-const linkFlags = {
-  allowPrivateLinks: toggle('Allow links to loopback, private and cluster addresses'),
-  extraCaFile: path.optional('PEM file of CA certificates to trust in addition to the system’s'),
-};
+import { linkFlags, sizeFlags } from '../common-flags.ts';
 
 function readPublishPath(item: string): string {
   const [, type, target = ''] = /^(dir|archive)=(.+)$/.exec(item) ?? [];
@@ -45,51 +30,7 @@ function readSecretFile(item: string): { readonly name: string; readonly path: s
   return { name, path: file };
 }
 
-const keyFlags = {
-  keyFile: path.optional('File that holds the admin API key. Without it: $STATIC_EXPORT_API_KEY'),
-  keyStdin: toggle('Read the admin API key from standard input'),
-};
-
-/** What a comparison, a pipeline or `diff` expects: 0 is the usual answer, errors begin at 2. */
-const exitCode = countUpTo(255, 'CODE');
-
-export const exportCommands: readonly Command[] = [
-  defineCommand({
-    words: 'export',
-    summary: 'exports a site, checks the archive and writes it where you say',
-    arguments: [{ placeholder: 'DOMAIN', describe: 'The domain to export', isRequired: true }],
-    flags: {
-      apiBaseUrl: httpUrl.required('Export API; may include a path prefix'),
-      ...keyFlags,
-      to: path.optional(`Folder to write the site to, or archive: ${archiveEndings}`),
-      replace: toggle('Replace what --to names, whatever it holds'),
-      values: path.optional('YAML file whose staticExport.version to set; never gets the link'),
-      linkFile: path.optional('File to write bundle.json to, with the link; only its owner can read it'),
-      minPages: wholeNumber.withDefault('1', 'Hold an export with fewer pages'),
-      allowMissingHomePage: toggle('Write an export whose home page does not answer'),
-      maxShrink: percent.withDefault('50', 'Hold an export with more than this percentage fewer pages'),
-      baseline: path.optional('Archive to compare with, instead of the last export by this state'),
-      timeout: positiveDuration.withDefault('60m', 'Deadline of the whole command'),
-      requestTimeout: positiveDuration.withDefault('30s', 'Deadline of one request to the export API'),
-      state: path.optional(
-        'Folder of the unfinished export, for the next run (default: below $XDG_STATE_HOME or ~/.local/state)',
-      ),
-      new: toggle('Start a new export, also where an unfinished one could be continued'),
-      unchangedExitCode: exitCode.optional('Exit code if the content is the same as before (default 0)'),
-      ...linkFlags,
-      ...sizeFlags,
-    },
-    check: ({ keyFile, keyStdin, values, linkFile }) => {
-      if (keyFile !== undefined && keyStdin) return '--key-file and --key-stdin exclude each other';
-      const isOne = values !== undefined && values === linkFile;
-      return isOne ? '--values and --link-file name the same file' : undefined;
-    },
-    examples: [
-      'export docs.example.com --key-file key --to public \\\n    --api-base-url https://export.example.com',
-    ],
-    run: async () => (await import('../export/export-command.ts')).runExport,
-    documents: async () => (await import('../export/documents.ts')).exportDocuments,
-  }),
+export const runCommands: readonly Command[] = [
   defineCommand({
     words: 'run',
     summary: 'reconciles a StaticExport over a folder instead of a cluster',
@@ -150,7 +91,7 @@ export const exportCommands: readonly Command[] = [
       return `--allowed-git-hosts: entry ${at + 1} must be HOST or HOST:PORT, without scheme, path and wildcard`;
     },
     examples: ['run -f docs.yaml --once --state state --publish dir=public \\\n    --secret export-api=key'],
-    run: async () => (await import('../folder/run-command.ts')).runManifest,
-    documents: async () => (await import('../folder/documents.ts')).runDocuments,
+    run: async () => (await import('./run-command.ts')).runManifest,
+    documents: async () => (await import('./documents.ts')).runDocuments,
   }),
 ];

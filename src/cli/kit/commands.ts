@@ -12,8 +12,7 @@ import {
 } from '#platform/runtime/flags/flag-kinds.ts';
 import { readInstant } from '#platform/wire/instant.ts';
 import { type Command, defineCommand } from '../command.ts';
-import { credentialFlags } from './mirror-flags.ts';
-import { contentDigest, sizeFlags } from './size-flags.ts';
+import { contentDigest, credentialFlags, sizeFlags } from '../common-flags.ts';
 
 const kit = {
   placeholder: 'KIT',
@@ -108,8 +107,8 @@ export const kitCommands: readonly Command[] = [
       'kit create --to docs.sxkit --sign-key kit.key \\\n    --bundle site.tar.gz',
       'kit create --to docs-2.sxkit --sign-key kit.key \\\n    --bundle new.tar.gz --base site.tar.gz',
     ],
-    run: async () => (await import('../kit/create.ts')).createKit,
-    documents: async () => (await import('../kit/documents.ts')).kitDocuments,
+    run: async () => (await import('./create.ts')).createKit,
+    documents: async () => (await import('./documents.ts')).kitDocuments,
   }),
   defineCommand({
     words: 'kit inspect',
@@ -117,8 +116,8 @@ export const kitCommands: readonly Command[] = [
     arguments: [kit],
     flags: {},
     examples: ['kit inspect docs.sxkit'],
-    run: async () => (await import('../kit/inspect.ts')).inspectKit,
-    documents: async () => (await import('../kit/documents.ts')).kitDocuments,
+    run: async () => (await import('./inspect.ts')).inspectKit,
+    documents: async () => (await import('./documents.ts')).kitDocuments,
   }),
   defineCommand({
     words: 'kit verify',
@@ -127,8 +126,8 @@ export const kitCommands: readonly Command[] = [
     flags: keyFlags,
     check: checkKey,
     examples: ['kit verify docs.sxkit --key kit.pub', 'kit verify docs.sxkit.001 --key-text "$KEY"'],
-    run: async () => (await import('../kit/verify.ts')).verifyKit,
-    documents: async () => (await import('../kit/documents.ts')).kitDocuments,
+    run: async () => (await import('./verify.ts')).verifyKit,
+    documents: async () => (await import('./documents.ts')).kitDocuments,
   }),
   defineCommand({
     words: 'kit import',
@@ -171,10 +170,10 @@ export const kitCommands: readonly Command[] = [
       'kit import docs-2.sxkit --key kit.pub --to-store store \\\n    --base site.tar.gz',
     ],
     run: async () => {
-      const { importKitWith } = await import('../kit/import.ts');
-      const { openMirror } = await import('../kit/open-mirror.ts');
+      const { importKitWith } = await import('./import.ts');
+      const { openMirror } = await import('./open-mirror.ts');
       return importKitWith(openMirror);
     },
-    documents: async () => (await import('../kit/documents.ts')).kitDocuments,
+    documents: async () => (await import('./documents.ts')).kitDocuments,
   }),
 ];

@@ -2,9 +2,9 @@
 // would load it.
 
 import { hostPort, toggle } from '#platform/runtime/flags/flag-kinds.ts';
-import { archiveEndings } from '../bundle/archive-names.ts';
 import { type Command, defineCommand } from '../command.ts';
-import { basePath, contentDigest, sizeFlags } from './size-flags.ts';
+import { basePath, contentDigest, sizeFlags } from '../common-flags.ts';
+import { archiveEndings } from './archive-names.ts';
 
 const archive = {
   placeholder: 'ARCHIVE',
@@ -20,8 +20,8 @@ export const bundleCommands: readonly Command[] = [
     arguments: [archive],
     flags: { files: toggle('List the files, with their sizes and hashes'), ...sizeFlags },
     examples: ['bundle inspect site.tar.gz', 'bundle inspect site.zip --files -o json'],
-    run: async () => (await import('../bundle/inspect.ts')).inspectBundle,
-    documents: async () => (await import('../bundle/documents.ts')).archiveDocuments,
+    run: async () => (await import('./inspect.ts')).inspectBundle,
+    documents: async () => (await import('./documents.ts')).archiveDocuments,
   }),
   defineCommand({
     words: 'bundle verify',
@@ -29,8 +29,8 @@ export const bundleCommands: readonly Command[] = [
     arguments: [archive],
     flags: { digest: contentDigest.optional('Digest that the content must have'), ...sizeFlags },
     examples: ['bundle verify site.tar.gz --digest "$DIGEST"'],
-    run: async () => (await import('../bundle/verify.ts')).verifyBundle,
-    documents: async () => (await import('../bundle/documents.ts')).archiveDocuments,
+    run: async () => (await import('./verify.ts')).verifyBundle,
+    documents: async () => (await import('./documents.ts')).archiveDocuments,
   }),
   defineCommand({
     words: 'bundle diff',
@@ -41,8 +41,8 @@ export const bundleCommands: readonly Command[] = [
     ],
     flags: sizeFlags,
     examples: ['bundle diff yesterday.tar.gz today.tar.gz', 'bundle diff site.tar.gz public'],
-    run: async () => (await import('../bundle/diff.ts')).diffBundles,
-    documents: async () => (await import('../bundle/documents.ts')).archiveDocuments,
+    run: async () => (await import('./diff.ts')).diffBundles,
+    documents: async () => (await import('./documents.ts')).archiveDocuments,
   }),
   defineCommand({
     words: 'bundle serve',
@@ -54,8 +54,8 @@ export const bundleCommands: readonly Command[] = [
       ...sizeFlags,
     },
     examples: ['bundle serve site.tar.gz --listen 127.0.0.1:8000'],
-    run: async () => (await import('../bundle/serve.ts')).serveBundle,
-    documents: async () => (await import('../bundle/documents.ts')).archiveDocuments,
+    run: async () => (await import('./serve.ts')).serveBundle,
+    documents: async () => (await import('./documents.ts')).archiveDocuments,
   }),
   defineCommand({
     words: 'bundle pack',
@@ -76,7 +76,7 @@ export const bundleCommands: readonly Command[] = [
     ],
     flags: { replace: toggle('Replace the archive if it exists'), ...sizeFlags },
     examples: ['bundle pack public site.tar.gz'],
-    run: async () => (await import('../bundle/pack.ts')).packBundle,
-    documents: async () => (await import('../bundle/documents.ts')).archiveDocuments,
+    run: async () => (await import('./pack.ts')).packBundle,
+    documents: async () => (await import('./documents.ts')).archiveDocuments,
   }),
 ];

@@ -1,6 +1,7 @@
 // The commands that help a StaticExport in its present state, as a person would type them. Pure. Refuses: advice that the
 // message of a condition gives already, such as what to do about a key.
 
+import { annotations } from '#operator/staticexport/names.ts';
 import type { ExportSummary } from './summary.ts';
 
 type Subject = Pick<ExportSummary, 'namespace' | 'name' | 'reason' | 'candidate' | 'pinned' | 'suspended'>;
@@ -14,22 +15,8 @@ export function stepOf(
   return `static-export ${verb} ${name} -n ${namespace}  # ${effect}`;
 }
 
-/** The advice in messages of conditions, which also kubectl shows, and the verb that does the same. */
-const annotationAdvice: readonly (readonly [verb: string, advice: RegExp, instead: string])[] = [
-  ['promote', / ?To publish it, set the annotation \S+\/promote=\S+\.(?= |$)/, ''],
-  ['request', / ?To start it now, set the annotation \S+\/requestedAt=<new token>\.(?= |$)/, ''],
-  ['request', /, then set the annotation \S+\/requestedAt to a new token\./, ', then request an export.'],
-];
-
-/** @returns the message for a person, without the advice to write an annotation where `next` has the command */
-export function withoutAnnotationAdvice(message: string, next: readonly string[]): string {
-  return annotationAdvice
-    .filter(([verb]) => next.some((step) => step.startsWith(`static-export ${verb} `)))
-    .reduce((text, [, advice, instead]) => text.replace(advice, instead), message);
-}
-
-const advises = (verb: string, messages: readonly string[]): boolean =>
-  annotationAdvice.some(([one, advice]) => one === verb && messages.some((text) => advice.test(text)));
+const advises = (annotation: string, messages: readonly string[]): boolean =>
+  messages.some((text) => text.includes(annotation));
 
 /**
  * @param messages of the conditions: a command stands for each annotation that they advise
@@ -42,14 +29,16 @@ export function nextSteps(
   const step = (verb: string, effect: string): string => stepOf({ namespace, name }, verb, effect);
   return [
     ...(candidate === undefined
-      ? advises('promote', messages)
+      ? advises(annotations.promote, messages)
         ? [step('promote', 'publishes the candidate')]
         : []
       : [
           step('promote', `publishes ${candidate}`),
           step('reject', 'drops it; its content is not held again'),
         ]),
-    ...(reason === 'Rejected' || advises('request', messages) ? [step('request', 'exports again')] : []),
+    ...(reason === 'Rejected' || advises(annotations.requestedAt, messages)
+      ? [step('request', 'exports again')]
+      : []),
     ...(pinned === undefined ? [] : [step('unpin', 'ends the pin; exports go on')]),
     ...(suspended ? [step('resume', 'ends the pause')] : []),
     ...(reason === 'NotObserved' || reason === '' ? [step('doctor', 'says why no operator manages it')] : []),

@@ -10,7 +10,7 @@ import { marked, type Paint, type TextSpan } from '../output/paint.ts';
 import { type Block, markedLine, prose, stepBlocks } from '../output/screen.ts';
 import { type ClusterFlags, withCluster } from './client.ts';
 import type { StaticExportAnswer } from './documents.ts';
-import { nextSteps, withoutAnnotationAdvice } from './next-steps.ts';
+import { nextSteps } from './next-steps.ts';
 import {
   conditionsOf,
   type ExportSummary,
@@ -156,7 +156,7 @@ export function showStatus(
           text === undefined ? [] : [markedLine(`  ${`${title}:`.padEnd(14)}`, ...verdictOf(text, paint))],
         ),
         ...(conditions.length === 0 ? [] : ['Conditions:']),
-        ...conditions.map((one, at) => conditionBlock(one, conditions.slice(0, at), next)),
+        ...conditions.map((one, at) => conditionBlock(one, conditions.slice(0, at))),
         ...(called.length === 0 ? [] : ['Next:', ...stepBlocks(called)]),
       ],
     };
@@ -170,10 +170,10 @@ function verdictOf(text: string, paint: Paint | undefined): readonly TextSpan[] 
 }
 
 /** A message that an earlier condition has is not repeated: Stalled and Exported often explain Ready. */
-function conditionBlock(condition: Condition, earlier: readonly Condition[], next: readonly string[]): Block {
+function conditionBlock(condition: Condition, earlier: readonly Condition[]): Block {
   const { type, status, reason, message } = condition;
   const isNew = !earlier.some((one) => one.message === message);
-  const text = isNew ? `: ${withoutAnnotationAdvice(message, next)}` : '';
+  const text = isNew ? `: ${message}` : '';
   const paint = paintOf(condition);
   return prose([`${type}=`, marked(status, paint), ' (', marked(reason, paint), `)${text}`], '  ', '    ');
 }

@@ -10,7 +10,7 @@ import { CliError, failureOf } from '../cli-error.ts';
 import type { CliContext } from '../context.ts';
 import { keyReasons, needsPerson, outcomeOf, type RunOutcome, runOutcome } from '../run-outcome.ts';
 import type { ClusterClient } from './client.ts';
-import { nextSteps, withoutAnnotationAdvice } from './next-steps.ts';
+import { nextSteps } from './next-steps.ts';
 import { exportSummaryOf } from './summary.ts';
 
 const pollMs = 2_000;
@@ -105,7 +105,7 @@ export async function waitFor(
   awaited: Awaited,
   { name, timeoutMs }: Wait,
   client: Pick<ClusterClient, 'read'>,
-  { clock, signal, progress, output }: Pick<CliContext, 'clock' | 'signal' | 'progress' | 'output'>,
+  { clock, signal, progress }: Pick<CliContext, 'clock' | 'signal' | 'progress'>,
 ): Promise<{ readonly object: StaticExportObject; readonly message: string }> {
   const { phase, goesOn } = awaited;
   const deadline = clock.deadline(timeoutMs, signal);
@@ -123,8 +123,7 @@ export async function waitFor(
       if (ended?.outcome === 'done') return { object, message: ended.message };
       if (ended !== undefined) {
         const next = nextSteps(exportSummaryOf(object));
-        const message = output === 'text' ? withoutAnnotationAdvice(ended.message, next) : ended.message;
-        throw new CliError(ended.outcome, ended.code, message, { next });
+        throw new CliError(ended.outcome, ended.code, ended.message, { next });
       }
       const seen =
         obstacle && `${obstacle.type}=${obstacle.status} (${obstacle.reason}): ${obstacle.message}`;

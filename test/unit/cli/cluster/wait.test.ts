@@ -71,7 +71,7 @@ async function wait(
   const shown: string[] = [];
   const advance = (_percent: number | undefined, detail: string): void => void shown.push(detail);
   const progress = { ...silentProgress, note, advance };
-  const context = { clock, signal: caller.signal, progress, output: 'text' } as const;
+  const context = { clock, signal: caller.signal, progress };
   const waiting = waitFor(awaited, { name: 'docs', timeoutMs }, { read }, context);
   const ended = await clock.finish(
     waiting.then(

@@ -1,7 +1,10 @@
 // Whatever a tenant, an export API, a site or a reader sends: nothing that people are shown holds a character that they
-// would not see, that moves the text around it, or that starts a line. One property for each place where text is shown.
+// would not see, that moves the text around it, or that starts a line. One property for each place where text is shown. And a message says what
+// failed and what to do, never what its caller does next.
 
 import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import { test } from 'node:test';
 import { Registry } from 'prom-client';
 import { formatPublishedBundle, parseServedBundle } from '#bundle/published-bundle.ts';
@@ -201,5 +204,16 @@ test('a document of the admin port, and what keeps a program from being ready', 
     }
   } finally {
     await listener.close({ lingerMs: 0, graceMs: 1_000 });
+  }
+});
+
+test('no error and no reason says what its caller does next', () => {
+  const sources = resolve(import.meta.dirname, '../../src');
+  for (const name of readdirSync(sources, { recursive: true, encoding: 'utf8' })) {
+    if (!name.endsWith('.ts')) continue;
+    const text = readFileSync(join(sources, name), 'utf8');
+    const thrown = [...text.matchAll(/(?:Error|Fault|Refused)\(([^;]*?)\);/g)].map(([all]) => all);
+    const isOfReasons = name.endsWith('reasons.ts') || name.endsWith('refusal.ts');
+    for (const said of isOfReasons ? [text] : thrown) assert.doesNotMatch(said, /Retrying|; retrying/, name);
   }
 });

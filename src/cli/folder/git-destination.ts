@@ -23,8 +23,7 @@ interface Found {
   readonly finding: GitFinding;
 }
 
-/** @param inWords the operator's messages in the words of `run` */
-export function watchGitTargets(git: GitTargets, inWords: (text: string) => string): GitDestination {
+export function watchGitTargets(git: GitTargets): GitDestination {
   const found = new Map<string, Found>();
   return {
     port: {
@@ -57,7 +56,7 @@ export function watchGitTargets(git: GitTargets, inWords: (text: string) => stri
       return {
         isWorking: () => isWorking,
         isDone: () => !isWorking && problems.length === 0,
-        failure: () => failureOf(problems, inWords),
+        failure: () => failureOf(problems),
         written: () =>
           all.flatMap(({ name, finding: { kind } }) =>
             kind === 'held' || kind === 'awaiting-merge' ? [`git target ${name}`] : [],
@@ -85,13 +84,18 @@ function problemOf(name: string, finding: GitFinding): readonly Problem[] {
   }
 }
 
-function failureOf(problems: readonly Problem[], inWords: (text: string) => string): CliError | undefined {
+function failureOf(problems: readonly Problem[]): CliError | undefined {
   const [first] = problems;
   if (first === undefined) return undefined;
   const messages = problems.map(
-    ({ name, message }) => `git target ${name} was not written: ${inWords(message).replace(/\.$/, '')}`,
+    ({ name, message }) => `git target ${name} was not written: ${message.replace(/\.$/, '')}`,
   );
   return new CliError('notWritten', first.code, messages.join('. '), {
-    next: ['Run the same command again to write what is missing.'],
+    next: [
+      ...(first.code === 'AddressNotAllowed'
+        ? ['If a private address is intended, add --allow-private-links.']
+        : []),
+      'Run the same command again to write what is missing.',
+    ],
   });
 }

@@ -10,8 +10,7 @@ import { publishableCode, publishableMessage } from '#platform/wire/publishable-
 export function createPlainLog(note: (line: string) => void): Logger {
   const show = (fields: object, message: string): void => {
     if (isEvent(fields)) return;
-    const call = calls.get(message);
-    note(call === undefined ? [message, ...errorOf(fields)].join(': ') : failedCall(call, fields));
+    note('retryTime' in fields ? failedCall(message, fields) : [message, ...errorOf(fields)].join(': '));
   };
   const log: Logger = { debug: () => {}, info: () => {}, warn: show, error: show, child: () => log };
   return log;
@@ -22,21 +21,14 @@ function isEvent(fields: object): boolean {
   return 'to' in fields || ('jobId' in fields && !('retryTime' in fields));
 }
 
-/** What the log says of a call that failed, and what was called. */
-const calls: ReadonlyMap<string, string> = new Map([
-  ['start failed', 'Starting the export'],
-  ['poll failed', 'Polling the export job'],
-  ['issuing the link failed', 'Issuing a link'],
-  ['checking the issued link failed', 'Checking the issued link'],
-  ['inspection failed', 'Inspecting the archive'],
-]);
-
-function failedCall(call: string, fields: object): string {
+/** @param what failed, and that it failed */
+function failedCall(what: string, fields: object): string {
   const [reason = '', message, retryTime] = ['reason', 'message', 'retryTime'].map((name) =>
     textOf(fields, name),
   );
-  const said =
-    message === undefined ? `${call} failed` : `${call} failed. ${sentence(message).replace(/\.$/, '')}`;
+  const said = [what, ...(message === undefined ? [] : [message])]
+    .map((text) => sentence(text).replace(/\.$/, ''))
+    .join('. ');
   return `${said} (${reason})${retryTime === undefined ? '' : `. Retrying at ${retryTime}`}`;
 }
 

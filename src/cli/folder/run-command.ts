@@ -5,7 +5,6 @@
 import { join } from 'node:path';
 import { createMemory } from '#operator/loop/memory.ts';
 import { noNotices } from '#operator/loop/ports.ts';
-import { withoutRetry } from '#operator/reconcile/status/failure-words.ts';
 import { openExternalServices } from '#operator/services/external-services.ts';
 import { createGitPusher, gitSettings } from '#operator/services/git-pusher.ts';
 import { createGitTargets } from '#operator/services/git-targets.ts';
@@ -26,10 +25,10 @@ import { createPlainLog } from './plain-log.ts';
 import { admitAll, namesOf, type PublishOptions, publish, publishLink } from './publish.ts';
 import type { Publishing } from './publisher.ts';
 import { requestToken } from './request-token.ts';
+import { stepsAfter } from './run-end.ts';
 import { createRunEvents } from './run-events.ts';
 import { createWaker, type RunEnd, runLoop } from './run-loop.ts';
-import { holdSecrets, keySourceOf, type SecretFile } from './run-secrets.ts';
-import { inRunWords } from './run-words.ts';
+import { holdSecrets, type KeySource, keySourceOf, type SecretFile } from './run-secrets.ts';
 
 export interface RunValues extends PublishOptions {
   readonly file: string;
@@ -100,10 +99,8 @@ async function runOver(
   const { clock, random, progress } = context;
   const { key, spec } = manifest;
   const keySource = keySourceOf(manifest, values.secret);
-  const inWords = (text: string): string => inRunWords(text, keySource);
-  const note = (line: string, level?: 'warning'): void => progress.note(inWords(line), level);
-  const events = createRunEvents((line, level) => progress.note(line, level), inWords);
-  const logger = createPlainLog((line) => note(line, 'warning'));
+  const events = createRunEvents((line, level) => progress.note(line, level));
+  const logger = createPlainLog((line) => progress.note(line, 'warning'));
   const signal = values.once ? clock.deadline(values.timeout, context.signal) : context.signal;
   const services = await openExternalServices(
     {
@@ -138,7 +135,6 @@ async function runOver(
       wake: () => waker.wake(),
       observe: () => {},
     }),
-    inWords,
   );
   const reconcileContext = {
     ...services,
@@ -157,17 +153,18 @@ async function runOver(
       allowedApiHosts: values.allowedApiHosts,
       requestTimeoutMs: values.requestTimeout,
       inspectTimeoutMs: values.inspectTimeout,
+      saysNext: false,
     },
     memory: createMemory(signal),
   };
   const publishings = publishingsOf(values, state, context);
   const loop = {
     ...values,
-    ...{ key, spec, cluster, reconcileContext, waker, publishings, git, inWords },
+    ...{ key, spec, cluster, reconcileContext, waker, publishings, git },
     showEvents: () => events.show(),
   };
   try {
-    const result = resultOf(await runLoop(loop, context, signal), values, inWords);
+    const result = resultOf(await runLoop(loop, context, signal), values, keySource);
     events.show();
     return result;
   } catch (error) {
@@ -200,13 +197,13 @@ function publishingsOf(values: RunValues, state: StateFolder, context: CliContex
 }
 
 function resultOf(
-  { ended: { outcome, code, message: said }, status: { targets }, published }: RunEnd,
+  { ended: { outcome, code, message }, status: { targets }, published }: RunEnd,
   { publish: paths }: RunValues,
-  inWords: (text: string) => string,
+  keySource: KeySource,
 ): CommandResult {
   const { version, digest, pages } = published ?? {};
-  const message = inWords(withoutRetry(said));
-  if (outcome !== 'done') throw new CliError(outcome, code, message, { version });
+  if (outcome !== 'done')
+    throw new CliError(outcome, code, message, { version, next: stepsAfter(code, keySource) });
   return {
     outcome,
     kind: 'RunResult',

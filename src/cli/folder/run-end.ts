@@ -14,6 +14,7 @@ import { privateLinkMessage } from '../export/published.ts';
 import { addressSteps } from '../export/wrong-address.ts';
 import { needsPerson, type RunOutcome } from '../run-outcome.ts';
 import type { RunDestination } from './publisher.ts';
+import type { KeySource } from './run-secrets.ts';
 
 export interface RunRules {
   readonly once: boolean;
@@ -23,8 +24,6 @@ export interface RunRules {
   readonly apiBaseUrl: string | undefined;
   /** Of the manifest. */
   readonly spec: unknown;
-  /** The operator's messages in the words of `run`. */
-  inWords(text: string): string;
 }
 
 /** As the loop saw it last. */
@@ -67,6 +66,23 @@ export function refusedUntil(
   return new CliError('temporary', code, said, {
     next: ['Run the same command again then, or with a longer --timeout.'],
   });
+}
+
+/** What a user of `run` does after an end of this code, in addition to what its message says. */
+export function stepsAfter(code: string, { name, isFile }: KeySource): readonly string[] {
+  const source = isFile ? `the file of --secret ${name}` : 'the Secret of the manifest';
+  switch (code) {
+    case 'KeyMissing':
+      return [`Add --secret ${name}=FILE, or put the Secret into the manifest.`];
+    case 'KeyEmpty':
+    case 'KeyInvalid':
+    case 'KeyRefused':
+      return [`Write a valid key into ${source}, and run the command again.`];
+    case 'AwaitingPromotion':
+      return ['Set the annotation in the manifest, and run the command again.'];
+    default:
+      return [];
+  }
 }
 
 /** The published version, and the destinations that hold it. */
@@ -124,7 +140,7 @@ function lastFailureOf(latest: Failure, rules: RunRules): LastFailure {
   const wanted = { domain, baseUrl: api?.baseUrl ?? rules.apiBaseUrl };
   return {
     code: latest.reason,
-    message: rules.inWords(failureMessage(latest, { wanted }) ?? 'the call failed'),
+    message: failureMessage(latest, { wanted }) ?? 'the call failed',
     next: addressSteps(latest.reason, addressSetting(rules)),
   };
 }

@@ -1,7 +1,6 @@
 // Events of the reconcile as lines of `run`. The event of a condition that ends the run is held until it is known whether
 // the error says the same; then the error alone is shown. Refuses: dropping any other event.
 
-import { withoutRetry } from '#operator/reconcile/status/failure-words.ts';
 import type { EventNote } from '#platform/wire/cluster.ts';
 
 export interface RunEvents {
@@ -12,25 +11,19 @@ export interface RunEvents {
   end(error: string): void;
 }
 
-/**
- * @param note shows a line
- * @param inWords the operator's text in the words of `run`
- */
-export function createRunEvents(
-  note: (line: string, level?: 'warning') => void,
-  inWords: (text: string) => string,
-): RunEvents {
+/** @param note shows a line */
+export function createRunEvents(note: (line: string, level?: 'warning') => void): RunEvents {
   let held: readonly EventNote[] = [];
   const show = (events: readonly EventNote[]): void => {
     held = [];
     for (const { type, reason, message } of events)
-      note(inWords(`${type} ${reason}: ${message}`), type === 'Warning' ? 'warning' : undefined);
+      note(`${type} ${reason}: ${message}`, type === 'Warning' ? 'warning' : undefined);
   };
   return {
     record: (event) => {
       held = [...held, event];
     },
     show: () => show(held),
-    end: (error) => show(held.filter(({ message }) => inWords(withoutRetry(message)) !== error)),
+    end: (error) => show(held.filter(({ message }) => message !== error)),
   };
 }

@@ -12,7 +12,14 @@ import { publishableCode } from '#platform/wire/publishable-error.ts';
 import { CliError } from '../cli-error.ts';
 import type { FolderCluster } from './folder-cluster.ts';
 import type { Manifest } from './manifest.ts';
-import type { KeySource } from './run-words.ts';
+
+/** Where the user gave the API key. */
+export interface KeySource {
+  /** Name of the Secret. */
+  readonly name: string;
+  /** By `--secret NAME=FILE`. */
+  readonly isFile: boolean;
+}
 
 /** `--secret NAME=PATH`. */
 export interface SecretFile {

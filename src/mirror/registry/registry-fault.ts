@@ -7,7 +7,7 @@ import type { MirrorError, MirrorErrorCode } from '../mirror-error.ts';
 
 const remedies: Readonly<Partial<Record<MirrorErrorCode, string>>> = {
   InvalidReference: 'Write a repository as oci://HOST/REPOSITORY in lower case, and a digest as sha256:HEX.',
-  AddressNotAllowed: 'Use a public host, or let the operator allow private addresses.',
+  AddressNotAllowed: 'Use a public host, or allow private addresses.',
   Unreachable: 'Check the registry and the network.',
   Refused: "The registry's log or documentation explains it.",
   RepositoryMissing: 'Create the repository first, as Amazon ECR requires.',

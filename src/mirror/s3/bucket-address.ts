@@ -73,6 +73,6 @@ export const awsDomain = (region: string): string =>
 export const bucketAddressNotAllowed = (host: string, cause?: unknown): BucketFault =>
   new PublishableError(
     'AddressNotAllowed',
-    `Host ${host} of the bucket leads to a loopback, link-local, private or cluster address, which is not allowed here. Use a public host, or let the operator allow private addresses. Link-local addresses are never allowed.`,
+    `Host ${host} of the bucket leads to a loopback, link-local, private or cluster address, which is not allowed here. Use a public host, or allow private addresses. Link-local addresses are never allowed.`,
     { cause },
   );

@@ -49,7 +49,7 @@ export function gitNetworkFault(host: string, error: unknown): GitFault {
 export const gitAddressNotAllowed = (host: string, cause?: unknown): GitFault =>
   new PublishableError(
     'AddressNotAllowed',
-    `Git host ${host} leads to a loopback, link-local, private or cluster address, which is not allowed here. Use a public host, or let the operator allow private addresses. Link-local addresses are never allowed.`,
+    `Git host ${host} leads to a loopback, link-local, private or cluster address, which is not allowed here. Use a public host, or allow private addresses. Link-local addresses are never allowed.`,
     { cause },
   );
 

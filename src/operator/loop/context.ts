@@ -33,6 +33,8 @@ export interface OperatorSettings {
   readonly inspectTimeoutMs: number;
   /** The mirror for resources that name none. */
   readonly defaultMirror?: DefaultMirror | undefined;
+  /** False where the program reads no Secret again, and may end after a failure. Default: true. */
+  readonly saysNext?: boolean;
 }
 
 /** Objects read and written by name, and the process's memory of the resource. */

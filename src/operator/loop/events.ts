@@ -2,13 +2,12 @@
 // or a reconcile without change is not an event, because an event per refresh would mean thousands a day. A reason
 // must be clear in a list of all events of a cluster, so LinkFresh, Mirrored and TargetsSynced prefix theirs.
 
-import { withoutRetry } from '#operator/reconcile/status/failure-words.ts';
 import type { StatusChange } from '#operator/reconcile/status/status-changes.ts';
 import type { MirrorReason } from '#operator/staticexport/reasons.ts';
 import type { Condition, Status } from '#operator/staticexport/status-schema.ts';
 import type { EventNote } from '#platform/wire/cluster.ts';
 
-/** @param after the status as stored */
+/** @param changes in messages without what the operator does next. @param after the status as stored */
 export function eventsOf(changes: readonly StatusChange[], after: Status): readonly EventNote[] {
   const events: EventNote[] = [];
   for (const change of changes) {
@@ -85,8 +84,7 @@ function eventOfCondition(
   const wasBad = before?.status === 'False' || before?.reason === withOldCopies;
   if (!isBad && (!wasBad || now.reason === 'Promoted')) return undefined;
   const reason = `${subjects[type] ?? ''}${now.reason}`;
-  // An event lasts an hour, and the next retry is often seconds away. Status has the time of the retry.
-  return { type: isBad ? 'Warning' : 'Normal', reason, message: withoutRetry(now.message) };
+  return { type: isBad ? 'Warning' : 'Normal', reason, message: now.message };
 }
 
 /** The copy can be used, so `Mirrored` is True. */

@@ -112,6 +112,7 @@ export async function gather(
     rateLimit,
     process: readProcess(metadata, context, status.job?.id),
     requestTimeoutMs: context.settings.requestTimeoutMs,
+    saysNext: context.settings.saysNext ?? true,
   };
   const { secret, configMap, published } = outputs;
   return { observation, handles: { key: found.key, secret, configMap, published, rateLimitId: id } };

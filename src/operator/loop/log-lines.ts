@@ -58,6 +58,10 @@ function linesOfAction({ before, after, action, result, wanted }: LoggedReconcil
   const asked = { wanted: { ...wanted, baseUrl } };
   const jobId = shorten(jobOf(action) ?? after.job?.id);
   const { failures, active } = after;
+  const attempts = (name: keyof NonNullable<Status['failures']>): Attempts => [
+    before?.failures?.[name],
+    failures?.[name],
+  ];
   switch (result.kind) {
     case 'none':
     case 'inspecting':
@@ -68,7 +72,7 @@ function linesOfAction({ before, after, action, result, wanted }: LoggedReconcil
     case 'started':
       return info('export started', { jobId: shorten(result.jobId), cause: result.record.cause, host });
     case 'start-failed':
-      return failedCall('start', result.failure, asked, [before?.failures?.export, failures?.export], {
+      return failedCall('starting the export', result.failure, asked, attempts('export'), {
         cause: result.record.cause,
         host,
       });
@@ -77,7 +81,7 @@ function linesOfAction({ before, after, action, result, wanted }: LoggedReconcil
         ? info('export completed', { jobId, pages: result.pageCount, host })
         : [];
     case 'poll-failed':
-      return failedCall('poll', result.failure, asked, [before?.failures?.poll, failures?.poll], {
+      return failedCall('polling the export job', result.failure, asked, attempts('poll'), {
         jobId,
         host,
       });
@@ -95,47 +99,26 @@ function linesOfAction({ before, after, action, result, wanted }: LoggedReconcil
       const linkExpirationTime = published?.linkExpirationTime;
       const fields = { jobId, version: published?.version, linkExpirationTime, host };
       const operation = isRefresh ? 'link' : 'poll';
-      return failedCall(
-        what,
-        result.failure,
-        asked,
-        [before?.failures?.[operation], failures?.[operation]],
-        fields,
-      );
+      return failedCall(what, result.failure, asked, attempts(operation), fields);
     }
     case 'inspect-failed': {
       const { code, message } = result.failure;
-      return failed('inspection', { code, why: message }, [before?.failures?.poll, failures?.poll], {
+      return failed('inspecting the archive', { code, why: message }, attempts('poll'), {
         jobId,
       });
     }
     case 'copy-failed':
-      return failed(
-        'copying to the mirror',
-        whyOf(result.failure),
-        [before?.failures?.poll, failures?.poll],
-        { jobId },
-      );
+      return failed('copying to the mirror', whyOf(result.failure), attempts('poll'), { jobId });
     case 'mirror-failed':
-      return failed(
-        'checking the mirror',
-        whyOf(result.failure),
-        [before?.failures?.mirror, failures?.mirror],
-        { ref: active?.ref },
-      );
+      return failed('checking the mirror', whyOf(result.failure), attempts('mirror'), { ref: active?.ref });
     case 'mirror-looked':
       return [
         ...(result.isThere ? [] : warn('copy is no longer in the mirror', { ref: active?.ref })),
         ...(result.retentionFailure === undefined
           ? []
-          : failed(
-              'removing old copies',
-              whyOf(result.retentionFailure),
-              [before?.failures?.retention, failures?.retention],
-              {
-                ref: active?.ref,
-              },
-            )),
+          : failed('removing old copies', whyOf(result.retentionFailure), attempts('retention'), {
+              ref: active?.ref,
+            })),
       ];
     case 'mirror-copied':
       return info('copied to the mirror again', { version: active?.version, ref: result.ref });

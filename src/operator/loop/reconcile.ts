@@ -249,9 +249,14 @@ async function storeStatus(
   warnOfPrefix(last, handles.rateLimitId, object, context);
   warnOfLostOutput(before, last.output, resource.status, saved, context);
   const changes = findChanges(resource.status, status);
+  // An event lasts an hour, and the next retry is often seconds away. Status has the time of the retry.
+  const lasting =
+    changes.length === 0
+      ? changes
+      : findChanges(resource.status, statusOf({ ...after, saysNext: false }, state, targets));
   const reasons = reportChanges(
     saved,
-    { changes, before: resource.status, after: status, action, result, wanted: before.wanted },
+    { changes, lasting, before: resource.status, after: status, action, result, wanted: before.wanted },
     context,
   );
   if (refusal !== undefined) {
@@ -281,7 +286,7 @@ async function reportUnreadable(
   reportChanges(
     saved,
     {
-      changes,
+      ...{ changes, lasting: changes },
       before: status,
       after: next,
       action: nothing,

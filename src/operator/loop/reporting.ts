@@ -2,6 +2,7 @@
 // or wording lines and events (log-lines.ts, events.ts).
 
 import type { Observation, OutputState } from '#operator/reconcile/observation.ts';
+import type { StatusChange } from '#operator/reconcile/status/status-changes.ts';
 import type { Status } from '#operator/staticexport/status-schema.ts';
 import type { StaticExportObject } from '#platform/wire/cluster.ts';
 import type { ReportContext } from './context.ts';
@@ -13,19 +14,20 @@ import { noticesOf } from './notices.ts';
 /**
  * Writes the log lines and events of a reconcile, and sends its notifications.
  *
- * @param reconcile `before`: the status as read at its start
+ * @param reconcile `before`: the status as read at its start; `lasting`: its changes in messages that outlast the next retry
  * @returns the reasons of the events */
 export function reportChanges(
   object: StaticExportObject,
-  reconcile: LoggedReconcile & { readonly before: Status },
+  reconcile: LoggedReconcile & { readonly before: Status; readonly lasting: readonly StatusChange[] },
   { logger, events, notices }: ReportContext,
 ): readonly string[] {
   for (const { level, fields, message } of logLinesOf(reconcile)) {
     logger[level]({ object: resourceId(object.metadata), ...fields }, message);
   }
-  const notes = eventsOf(reconcile.changes, reconcile.after);
+  const { lasting, before, after } = reconcile;
+  const notes = eventsOf(lasting, after);
   for (const note of notes) events.record(object, note);
-  notices.send(object, noticesOf(reconcile.changes, reconcile.before, reconcile.after));
+  notices.send(object, noticesOf(lasting, before, after));
   return notes.map(({ reason }) => reason);
 }
 
@@ -69,6 +71,6 @@ export function warnOfPrefix(
   const secret = `${metadata.namespace}/${wanted.keySecret.name}`;
   logger.warn(
     { object: resourceId(metadata), secret },
-    `API key in Secret ${secret} does not begin with svc_. Check that it is an admin key.`,
+    'API key does not begin with svc_. Check that it is an admin key.',
   );
 }

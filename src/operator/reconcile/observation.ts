@@ -92,6 +92,8 @@ export interface Observation {
     readonly mirror?: { readonly isRunning: boolean; readonly link: LinkTimes | undefined } | undefined;
   };
   readonly requestTimeoutMs: number;
+  /** False: messages leave out what the program does next, because they or their reader outlast it. Default: true. */
+  readonly saysNext?: boolean;
   /**
    * The refusal of an output write in this reconcile, although nothing new was to be published. Safe to publish.
    * Every reconcile retries the write.

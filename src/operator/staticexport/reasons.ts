@@ -1,5 +1,6 @@
 // Every reason that a condition may have, with its sentence. Reasons are API: alerts match them.
-// Each is listed in crds/README.md, and a test keeps the two in step.
+// Each is listed in crds/README.md, and a test keeps the two in step. A sentence says what is so and what to do, in the words
+// of every program that reconciles; what the operator does next is added where it is known (failure-words.ts).
 
 /** Condition `Ready`. */
 export const readyReasons = {
@@ -16,7 +17,8 @@ export const readyReasons = {
 /** Conditions `Reconciling` (and `Ready` while the spec is not satisfied): in progress, or retried until it succeeds. */
 export const reconcilingReasons = {
   StartPending: 'An export starts next.',
-  StartUnconfirmed: 'The export API has not confirmed the start. Retrying with the same Idempotency-Key.',
+  StartUnconfirmed:
+    'The export API has not confirmed the start. The next attempt has the same Idempotency-Key.',
   Exporting: 'The export job is running.',
   Inspecting: 'The export is complete. Its archive is being inspected, or waits for a free slot.',
   BackingOff: 'Waiting before the next retry.',
@@ -30,23 +32,20 @@ export const reconcilingReasons = {
 export const stalledReasons = {
   InvalidSpec: 'The stored spec is not valid. Correct the fields named here.',
   InvalidSchedule: 'spec.schedule or spec.timeZone is not valid, or the schedule never fires. Correct it.',
-  BaseUrlMissing: 'No export API is configured. Set spec.api.baseUrl, or --api-base-url on the operator.',
-  HostNotAllowed: "The operator's --allowed-api-hosts does not allow spec.api.baseUrl. The key was not sent.",
+  BaseUrlMissing: 'No export API is configured. Set spec.api.baseUrl or --api-base-url.',
+  HostNotAllowed: '--allowed-api-hosts does not allow spec.api.baseUrl. The key was not sent.',
   KeyUnreadable:
     'The operator cannot read the Secret named in spec.api.keySecretRef. Grant the operator get on it.',
-  KeyEmpty: 'The API key is empty. Write the key into its Secret.',
-  KeyInvalid:
-    'The API key holds characters that a bearer token cannot hold. Write only the key into its Secret.',
-  KeyRefused:
-    'The export API returned 401 for this key. Write a valid key into its Secret. Calls resume when the Secret changes. A new requestedAt token causes one attempt.',
+  KeyEmpty: 'The API key is empty. Set it.',
+  KeyInvalid: 'The API key holds characters that a bearer token cannot hold. Set only the key.',
+  KeyRefused: 'The export API returned 401 for this key. Set a valid key.',
   KeyForbidden:
-    "The export API returned 403 for this key. Check the key's permissions, your plan, spec.domain and the vendor's IP allow-list. Retrying every 15m.",
+    "The export API returned 403 for this key. Check the key's permissions, your plan, spec.domain and the vendor's IP allow-list.",
   OutputNotOwned:
     'The output Secret or ConfigMap exists and has another owner. The operator does not change it.',
   OutputUnreadable:
-    'The operator cannot read the output Secret or ConfigMap, so publishing is paused. Restore its get permission. Rechecked every minute.',
-  StartRefused:
-    'The export API refuses to start an export. Check spec.domain and spec.api.baseUrl. Retrying.',
+    'The operator cannot read the output Secret or ConfigMap, so publishing is paused. Restore its get permission.',
+  StartRefused: 'The export API refuses to start an export. Check spec.domain and spec.api.baseUrl.',
   PinnedVersionUnknown:
     'The pinned version is not in status.history. Pin a version from there, or remove spec.pin.',
   PinnedJobGone: 'The export API no longer has the pinned job. Pin another version, or remove spec.pin.',
@@ -169,10 +168,10 @@ export const targetReasons = {
   NotGranted:
     'The object does not exist, lacks the consent annotation, or the operator has no permission to read it.',
   Refused: 'The document cannot be edited safely and was not changed. Correct it.',
-  WriteFailed: 'The Kubernetes API server did not accept the write. Retrying.',
-  PushFailed: 'The commit could not be pushed. Follow the message. Retrying.',
+  WriteFailed: 'The Kubernetes API server did not accept the write.',
+  PushFailed: 'The commit could not be pushed. Follow the message.',
   Contested:
-    'Another client keeps other values in these fields, so the operator stopped writing them. Find out which client writes them. Writing resumes with a new version or spec.',
+    'Another client keeps other values in these fields, so they are no longer written. Find out which client writes them. Writing resumes with a new version or spec.',
 } as const;
 
 export type ReadyReason = keyof typeof readyReasons | ReconcilingReason | StalledReason;

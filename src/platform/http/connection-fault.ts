@@ -120,7 +120,7 @@ function causesOf(error: unknown): readonly Error[] {
 const internalAddress: ConnectionFault = {
   kind: 'internal-address',
   what: 'leads to a loopback, link-local, private or cluster address, which is not allowed here',
-  remedy: 'Use a public host, or let the operator allow private addresses',
+  remedy: 'Use a public host, or allow private addresses',
 };
 
 /**

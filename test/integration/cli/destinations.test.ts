@@ -104,10 +104,15 @@ describe('destinations', { concurrency: 4 }, () => {
         () => runWithout('--secret', '--once'),
         3,
         'KeyMissing',
-        /^There is no API key\. Add --secret NAME=FILE/,
+        /^The Secret or key named in spec\.api\.keySecretRef does not exist\..*\nAdd --secret export-api=FILE, or /,
       ],
       [() => run('-f', '/dev/zero'), 2, 'ManifestInvalid', /longer than 1 MiB/],
-      [() => runWithout('--api-base-url', '--once'), 2, 'BaseUrlMissing', /or add --api-base-url\.$/],
+      [
+        () => runWithout('--api-base-url', '--once'),
+        2,
+        'BaseUrlMissing',
+        /Set spec\.api\.baseUrl or --api-base-url\.$/,
+      ],
       [() => run('--secret', `exportapi=${join(folder, 'key')}`), 2, 'SecretUnknown', /^--secret exportapi/],
       [() => run('--values', bad), 2, 'ValuesRefused', /^--values \S+ cannot be edited/],
       [() => run('--publish', `dir=${join(to, 'inside')}`), 2, 'DestinationRefused', /^--publish dir=/],
@@ -121,8 +126,9 @@ describe('destinations', { concurrency: 4 }, () => {
     ] as const;
     for (const [start, exitCode, code, words] of cases) {
       const result = await start();
-      assert.deepEqual([result.code, JSON.parse(result.stdout).code], [exitCode, code], result.stderr);
-      assert.match(JSON.parse(result.stdout).message, words);
+      const { message, next, ...error } = JSON.parse(result.stdout);
+      assert.deepEqual([result.code, error.code], [exitCode, code], result.stderr);
+      assert.match([message, ...next].join('\n'), words);
     }
     assert.equal(vendor.jobs.size, 0);
   });

@@ -48,6 +48,8 @@ interface Ending {
   readonly spec?: string;
   /** The message. */
   readonly says?: RegExp;
+  /** The steps. */
+  readonly next?: RegExp;
   /** What failed last, where the deadline ended it. */
   readonly last?: readonly [code: string, message: RegExp];
 }
@@ -84,7 +86,8 @@ const faults: readonly Fault[] = [
     run: {
       exitCode: 3,
       code: 'KeyRefused',
-      says: /Write a valid key into the file of --secret export-api/,
+      says: /^The export API returned 401 for this key\. Set a valid key\. Secret export-api, key apiKey\./,
+      next: /Write a valid key into the file of --secret export-api/,
     },
   },
   {
@@ -191,7 +194,8 @@ const faults: readonly Fault[] = [
         exitCode: 7,
         code: 'AwaitingPromotion',
         spec: '  promotion: { mode: Manual }\n',
-        says: /set the annotation in the manifest/,
+        says: /To publish it, set the annotation staticexport\.dev\/promote=/,
+        next: /in the manifest, and run the command again/,
       },
     },
     {
@@ -271,7 +275,7 @@ describe('export and run', { concurrency: 4 }, () => {
   describe('faults', { concurrency: 6 }, () => {
     for (const { name, answers = {}, ...endings } of faults) {
       for (const verb of verbs) {
-        const { exitCode, code, flags = [], spec, says = /./, last } = endings[verb] ?? {};
+        const { exitCode, code, flags = [], spec, says = /./, next = /^/, last } = endings[verb] ?? {};
         if (exitCode === undefined) continue;
         test(`${verb}, ${name}: exit ${exitCode}, ${code}; nothing is written`, async (t) => {
           const { run, vendor, assertNothingWritten } = await workplaceOf(verb, t, spec);
@@ -281,6 +285,7 @@ describe('export and run', { concurrency: 4 }, () => {
           const error = JSON.parse(result.stdout);
           assert.deepEqual([error.kind, error.code], ['Error', code]);
           assert.match(error.message, says);
+          assert.match(error.next.join('\n'), next);
           if (code === 'RateLimited') assert.equal(error.retryable, true);
           if (last !== undefined) {
             assert.equal(error.lastFailure.code, last[0], result.stderr);

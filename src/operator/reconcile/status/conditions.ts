@@ -34,6 +34,8 @@ import {
   describeLinkFailure,
   describeRetry,
   describeTry,
+  joined,
+  nextSentence,
   sentence,
 } from './failure-words.ts';
 import { claimMirrored, isMirrorLost } from './mirror-condition.ts';
@@ -160,13 +162,17 @@ function claimExported(observation: Observation, state: State): UndatedCondition
       'Exported',
       value,
       reason,
-      [exportedReasons[reason], describeDetails(reason, observation) ?? detail].filter(isText).join(' '),
+      joined(exportedReasons[reason], describeDetails(reason, observation) ?? detail),
     );
   const obstacle = exportObstacle(observation, state);
   if (obstacle !== undefined) return exported('False', obstacle);
   const { unwritten } = observation;
   if (unwritten !== undefined)
-    return exported('False', 'OutputWriteFailed', `${sentence(unwritten)} Retrying.`);
+    return exported(
+      'False',
+      'OutputWriteFailed',
+      joined(sentence(unwritten), nextSentence('Retrying.', observation)),
+    );
   const starting = failures?.export;
   const isIdle = state.export.kind !== 'running' && state.export.kind !== 'complete';
   if (isIdle && starting !== undefined && starting.count > 0 && !startVerdicts.includes(starting.reason)) {
@@ -183,7 +189,11 @@ function claimExported(observation: Observation, state: State): UndatedCondition
     const isUnwritten = failures.poll.reason === 'OutputWriteFailed';
     const { jobId, baseUrl } = state.export.subject;
     const about = describeJob({ id: jobId, baseUrl }, observation);
-    const why = `${describeFailure(failures.poll, observation)} ${about} ${describeRetry(failures.poll)}`;
+    const why = joined(
+      describeFailure(failures.poll, observation),
+      about,
+      describeRetry(failures.poll, observation),
+    );
     const reason = isMirrorFailure(failures.poll.reason) ? 'MirrorFailed' : 'InspectionFailed';
     return exported('False', isUnwritten ? 'OutputWriteFailed' : reason, why);
   }
@@ -210,10 +220,6 @@ function claimExported(observation: Observation, state: State): UndatedCondition
     default:
       return verdict satisfies never;
   }
-}
-
-function isText(text: string | undefined): text is string {
-  return text !== undefined && text !== '';
 }
 
 /** True if what is published satisfies the spec, and the output write succeeded after a failure. */
@@ -245,12 +251,13 @@ function claimLinkFresh(observation: Observation, state: State): UndatedConditio
   const fresh = (value: Condition['status'], reason: LinkReason, failure?: Failure): UndatedCondition => {
     const failed = failure && describeLinkFailure(failure, observation, state);
     // The details of a valid link are its whole message.
-    const words = [
-      reason === 'Fresh' ? undefined : linkReasons[reason],
-      describeDetails(reason, observation),
-      failed,
-    ];
-    return undatedCondition('LinkFresh', value, reason, words.filter(isText).join(' '));
+    const own = reason === 'Fresh' ? undefined : linkReasons[reason];
+    return undatedCondition(
+      'LinkFresh',
+      value,
+      reason,
+      joined(own, describeDetails(reason, observation), failed),
+    );
   };
   const published = publishedTimes(observation);
   if (state.link.kind === 'none') return fresh('Unknown', 'NotPublished');

@@ -12,7 +12,10 @@ export interface FailedCallTarget {
   readonly wanted: Pick<Observation['wanted'], 'baseUrl' | 'domain'>;
 }
 
-const baseUrlFields = 'the base URL (spec.api.baseUrl, or --api-base-url of the operator)';
+/** Of a message about a failure that is retried. */
+interface RetryTold extends FailedCallTarget, Pick<Observation, 'saysNext'> {}
+
+const baseUrlFields = 'the base URL (spec.api.baseUrl or --api-base-url)';
 
 /** By the code of the failure. Other codes have a message of their own, or none. */
 const failureWords: Readonly<Record<string, (api: string, domain: string, why?: string) => string>> = {
@@ -34,7 +37,7 @@ const failureWords: Readonly<Record<string, (api: string, domain: string, why?: 
     `Links of ${api} expire before an archive can be read; configure longer links there.`,
   NotFresher: (api) => `${api} issued a link that is not valid longer than the published one.`,
   HostNotAllowed: (_api, _domain, entry) =>
-    `The operator no longer allows the export API of this job. Add ${entry ?? 'it'} to --allowed-api-hosts, or request a new export.`,
+    `--allowed-api-hosts no longer allows the export API of this job. Add ${entry ?? 'it'} there, or request a new export.`,
   JobFailed: () => 'The last job failed.',
   TimedOut: () => 'The last job did not finish within spec.jobTimeout.',
   JobLost: () => 'The export API no longer has the last job or its replacement.',
@@ -79,27 +82,34 @@ function unreachable(api: string, why: string | undefined): string {
 }
 
 /** The same, with the time of the retry. The time stays until the call fails again. */
-export function describeTry(failure: Failure, asked: FailedCallTarget): string {
-  return `${describeFailure(failure, asked)} ${describeRetry(failure)}`;
+export function describeTry(failure: Failure, asked: RetryTold): string {
+  return joined(describeFailure(failure, asked), describeRetry(failure, asked));
 }
 
 /** Why the link is not refreshed yet, and when that is retried, unless the export API must not be called. */
-export function describeLinkFailure(
-  failure: Failure,
-  asked: FailedCallTarget,
-  { access, link }: State,
-): string {
+export function describeLinkFailure(failure: Failure, asked: RetryTold, { access, link }: State): string {
   const isTried = access.kind === 'open' && link.kind !== 'unreadable';
   return isTried ? describeTry(failure, asked) : describeFailure(failure, asked);
 }
 
-export function describeRetry({ retryTime }: Failure): string {
-  return `Retrying at ${retryTime}.`;
+export function describeRetry(
+  { retryTime }: Failure,
+  about: Pick<Observation, 'saysNext'>,
+): string | undefined {
+  return nextSentence(`Retrying at ${retryTime}.`, about);
 }
 
-/** For messages that outlast the next retry. */
-export function withoutRetry(text: string): string {
-  return text.replaceAll(/ ?Retrying at [^ ]+\./g, '');
+/** What the reconciling program does next: the one place that decides whether a message says it. */
+export function nextSentence(
+  text: string,
+  { saysNext = true }: Pick<Observation, 'saysNext'>,
+): string | undefined {
+  return saysNext ? text : undefined;
+}
+
+/** Sentences as one text; those that are not said are left out. */
+export function joined(...sentences: readonly (string | undefined)[]): string {
+  return sentences.filter((one) => one !== undefined && one !== '').join(' ');
 }
 
 /** The id by which the export API's support finds its answer. */

@@ -6,7 +6,7 @@ import type { Condition, Failure } from '#operator/staticexport/status-schema.ts
 import { hasCopy, isMirrorFailure, mirrorCodeOf, mirrorFailure, retentionFailure } from '../mirror.ts';
 import type { Observation } from '../observation.ts';
 import type { State } from '../state.ts';
-import { describeRetry } from './failure-words.ts';
+import { describeRetry, joined } from './failure-words.ts';
 import { type UndatedCondition, undatedCondition } from './undated-condition.ts';
 
 /** Nothing, where the resource has no mirror. */
@@ -18,17 +18,12 @@ export function claimMirrored(observation: Observation, state: State): readonly 
     reason: MirrorReason,
     detail?: string,
   ): readonly UndatedCondition[] => [
-    undatedCondition(
-      'Mirrored',
-      value,
-      reason,
-      [mirrorReasons[reason], detail].filter((part) => part !== undefined).join(' '),
-    ),
+    undatedCondition('Mirrored', value, reason, joined(mirrorReasons[reason], detail)),
   ];
   const { active } = status;
   const failure = mirrorFailure(observation) ?? subjectFailure(observation, state);
   const isCopied = hasCopy(observation);
-  const detail = failure && describe(failure);
+  const detail = failure && describe(failure, observation);
   if (failure !== undefined && (!isCopied || failure === mirrorFailure(observation))) {
     const reason = reasonOf(failure);
     // The loss stays the reason until another copy is there.
@@ -39,7 +34,7 @@ export function claimMirrored(observation: Observation, state: State): readonly 
   if (active?.copyLossTime !== undefined) return mirrored('False', 'Lost');
   const kept = retentionFailure(observation);
   // The copy can be used, so the status stays True.
-  if (isCopied && kept !== undefined) return mirrored('True', 'RetentionFailed', describe(kept));
+  if (isCopied && kept !== undefined) return mirrored('True', 'RetentionFailed', describe(kept, observation));
   if (isCopied) return mirrored('True', 'Copied', `${active?.version ?? ''}: ${active?.ref ?? ''}.`);
   const isCopying = active !== undefined || state.export.kind === 'complete';
   return mirrored('Unknown', isCopying ? 'Copying' : 'NotPublished');
@@ -57,9 +52,8 @@ function subjectFailure({ status }: Observation, { export: operation }: State): 
   return isOwn && isMirrorFailure(failure.reason) ? failure : undefined;
 }
 
-function describe(failure: Failure): string {
-  const { message } = failure;
-  return [message, describeRetry(failure)].filter((part) => part !== undefined).join(' ');
+function describe(failure: Failure, observation: Observation): string {
+  return joined(failure.message, describeRetry(failure, observation));
 }
 
 function reasonOf({ reason }: Failure): MirrorReason {

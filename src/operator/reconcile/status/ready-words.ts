@@ -12,7 +12,7 @@ import type { Failure } from '#operator/staticexport/status-schema.ts';
 import { pendingHook } from '../hooks.ts';
 import { type Observation, pendingRequest } from '../observation.ts';
 import type { State } from '../state.ts';
-import { describeFailure, describeLinkFailure, describeRetry, describeTry } from './failure-words.ts';
+import { describeFailure, describeLinkFailure, describeRetry, describeTry, joined } from './failure-words.ts';
 import { describeDetails } from './reason-details.ts';
 
 const sentences = { ...readyReasons, ...reconcilingReasons, ...stalledReasons };
@@ -28,14 +28,12 @@ const withoutLink: Readonly<Partial<Record<ReadyReason, string>>> = {
 /** The whole message of a reason, unbounded. */
 export function describeReady(observation: Observation, state: State, reason: ReadyReason): string {
   const own = (state.link.kind === 'unused' ? withoutLink[reason] : undefined) ?? sentences[reason];
-  return [
+  return joined(
     own,
     describeDetails(reason, observation),
     detailOf(observation, state, reason),
     waitingRequest(observation),
-  ]
-    .filter((part) => part !== undefined)
-    .join(' ');
+  );
 }
 
 function detailOf(observation: Observation, state: State, reason: ReadyReason): string | undefined {
@@ -108,7 +106,7 @@ function nextTry(failure: Failure | undefined, observation: Observation): string
   const about = job?.verdict === failure.reason ? describeDetails(failure.reason, observation) : undefined;
   return about === undefined
     ? describeTry(failure, observation)
-    : `${describeFailure(failure, observation)} ${about} ${describeRetry(failure)}`;
+    : joined(describeFailure(failure, observation), about, describeRetry(failure, observation));
 }
 
 /** A requested export that cannot start now. */

@@ -8,23 +8,33 @@ import { formatInstant, readInstant } from '#platform/wire/instant.ts';
 import { refreshTime } from '../link-timing.ts';
 import { type Observation, publishedTimes, unreadOutput } from '../observation.ts';
 import { scheduleProblem } from '../schedule.ts';
-import { describeJob, describeRequest, describeWords, hostOf, sentence } from './failure-words.ts';
+import {
+  describeJob,
+  describeRequest,
+  describeWords,
+  hostOf,
+  joined,
+  nextSentence,
+  sentence,
+} from './failure-words.ts';
 
 /** @returns sentences, or `undefined` where the reason's own sentence is enough */
 export function describeDetails(reason: string, observation: Observation): string | undefined {
   const { wanted } = observation;
   const secret = `Secret ${wanted.keySecret.name}, key ${wanted.keySecret.key}.`;
+  const rechecked = nextSentence('Rechecked every minute.', observation);
   switch (reason) {
     case 'KeyMissing':
-      return `${missingKey(observation)} Rechecked every minute.`;
+      return joined(missingKey(observation), rechecked);
     case 'KeyUnreadable':
-      return `${unreadKey(observation)}${secret} Rechecked every minute.`;
+      return joined(unreadKey(observation), secret, rechecked);
     case 'KeyEmpty':
     case 'KeyInvalid':
-      return `${secret} Rechecked every minute.`;
+      return joined(secret, rechecked);
     case 'KeyRefused':
+      return describeRefusedKey(observation, secret, 'A new requestedAt token causes one attempt.');
     case 'KeyForbidden':
-      return describeRefusedKey(observation, secret);
+      return describeRefusedKey(observation, secret, 'Retrying every 15m.');
     case 'HostNotAllowed':
       return describeAllowedHosts(observation);
     case 'InvalidSchedule':
@@ -32,7 +42,7 @@ export function describeDetails(reason: string, observation: Observation): strin
     case 'OutputNotOwned':
       return describeForeignOutput(observation);
     case 'OutputUnreadable':
-      return describeUnreadOutput(observation);
+      return joined(describeUnreadOutput(observation), rechecked);
     case 'PinnedVersionUnknown':
       return describePin(observation);
     case 'PinnedJobGone':
@@ -77,37 +87,38 @@ function missingKey({ wanted, key }: Observation): string {
 
 /** The missing permission, or the error of the read. */
 function unreadKey({ key }: Observation): string {
-  return key.kind === 'unreadable' ? `${sentence(key.why)} ` : '';
+  return key.kind === 'unreadable' ? sentence(key.why) : '';
 }
 
 /** Which export API refused the key, and how soon a new key is used. */
-function describeRefusedKey({ wanted, status }: Observation, secret: string): string {
+function describeRefusedKey(observation: Observation, secret: string, attempt: string): string {
+  const { wanted, status } = observation;
   const { requestId, said } = status.refusedKey ?? {};
   const host = hostOf(wanted.baseUrl);
-  return [
+  return joined(
     secret,
     host && `Export API: ${host}.`,
     said && describeWords(said),
-    'A new key is used within a minute.',
+    nextSentence(`A new key is used within a minute. ${attempt}`, observation),
     requestId && describeRequest(requestId),
-  ]
-    .filter((part) => part !== undefined && part !== '')
-    .join(' ');
+  );
 }
 
-function describeAllowedHosts({ wanted, allowedHosts = [] }: Observation): string | undefined {
+function describeAllowedHosts(observation: Observation): string | undefined {
+  const { wanted, allowedHosts = [] } = observation;
   if (wanted.baseUrl === undefined) return undefined;
   const origin = readHttpOrigin(wanted.baseUrl);
   if (origin === undefined) return undefined;
   const shown = allowedHosts.slice(0, 10).join(', ');
   const more = allowedHosts.length > 10 ? `, and ${allowedHosts.length - 10} more` : '';
   const allowed = shown === '' ? 'none' : `${shown}${more}`;
-  return `${allowance(origin)} Allowed: ${allowed}.`;
+  const chart = nextSentence('The chart sets it with allowedApiHosts.', observation);
+  return joined(allowance(origin), `Allowed: ${allowed}.`, chart);
 }
 
 /** The entry to add, and its consequence. */
 function allowance(origin: string): string {
-  const entry = `${shortOriginEntry(origin)} to --allowed-api-hosts (allowedApiHosts of the chart)`;
+  const entry = `${shortOriginEntry(origin)} to --allowed-api-hosts`;
   return origin.startsWith('http:')
     ? `Use https in spec.api.baseUrl, or add ${entry}. The key is then sent in clear text.`
     : `Add ${entry}.`;
@@ -162,7 +173,7 @@ function describeDueLink(observation: Observation): string | undefined {
   const published = publishedTimes(observation);
   const refreshAt = published && refreshTime(uid, published, wanted);
   const due = refreshAt === undefined ? undefined : `Refresh was due at ${formatInstant(refreshAt)}.`;
-  return [due, linkEnd(observation)].filter((part) => part !== undefined).join(' ');
+  return joined(due, linkEnd(observation));
 }
 
 function linkEnd(observation: Observation): string | undefined {
@@ -176,9 +187,7 @@ function describeGoneJob(observation: Observation): string | undefined {
   const { active } = observation.status;
   if (active === undefined) return undefined;
   const job = describeJob({ id: active.jobId, baseUrl: active.baseUrl }, observation);
-  return [job, describeReplacement(observation), linkEnd(observation)]
-    .filter((part) => part !== undefined)
-    .join(' ');
+  return joined(job, describeReplacement(observation), linkEnd(observation));
 }
 
 /** Whether a new export replaces the job, and when: as `startCause` decides. */
@@ -215,7 +224,7 @@ function describeUnreadOutput(observation: Observation): string {
   // Where the ConfigMap alone cannot be read, the link in the Secret is still refreshed.
   if (output.kind !== 'unreadable' || observation.status.active === undefined) return why;
   const isExpired = (publishedTimes(observation)?.expiresAt ?? 0) <= now;
-  return [why, isExpired ? describeExpiredLink(observation) : linkEnd(observation)].join(' ');
+  return joined(why, isExpired ? describeExpiredLink(observation) : linkEnd(observation));
 }
 
 function describeForeignOutput({ output, wanted }: Observation): string {

@@ -26,10 +26,10 @@ function wishOf(name: string): GitWish {
 
 function testEnvironment() {
   const findings = new Map<string, GitFinding>();
-  const git = watchGitTargets(
-    { find: (_owner, id) => findings.get(id) ?? { kind: 'pending' }, keep: () => {} },
-    (text) => text.replace('theirs', 'ours'),
-  );
+  const git = watchGitTargets({
+    find: (_owner, id) => findings.get(id) ?? { kind: 'pending' },
+    keep: () => {},
+  });
   const find = (name: string, finding: GitFinding) => {
     findings.set(name, finding);
     git.port.find(owner, name, wishOf(name), false);
@@ -48,14 +48,14 @@ test('a target that was not read in this run is not done', () => {
 
 test('each target that failed is in the message, and a merge is not waited for', () => {
   const { git, find } = testEnvironment();
-  find('one', { kind: 'failed', code: 'Unauthorized', message: 'theirs.' });
+  find('one', { kind: 'failed', code: 'Unauthorized', message: 'gone.' });
   find('two', { kind: 'refused', code: 'FileNotFound', message: 'absent.' });
   find('three', { kind: 'awaiting-merge', commit: 'c' });
   const read = git.read({});
   assert.deepEqual([read.failure()?.outcome, read.failure()?.code], ['notWritten', 'Unauthorized']);
   assert.equal(
     read.failure()?.message,
-    'git target one was not written: ours. git target two was not written: absent',
+    'git target one was not written: gone. git target two was not written: absent',
   );
   assert.deepEqual([read.written(), read.isDone()], [['git target three'], false]);
 });

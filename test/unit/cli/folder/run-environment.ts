@@ -91,14 +91,13 @@ export async function startRun(t: TestContext, options: RunEnvironmentOptions = 
   const stop = new AbortController();
   const signal = once ? clock.deadline(timeoutMs, stop.signal) : stop.signal;
   const waker = createWaker();
-  const git = watchGitTargets(options.git?.(() => waker.wake()) ?? noGitTargets, (text) => text);
+  const git = watchGitTargets(options.git?.(() => waker.wake()) ?? noGitTargets);
   const apiBaseUrl = 'https://api.example.com';
   const context = { clock, progress: createProgress({ write }, clock), signal: stop.signal };
   const loop = {
     ...{ key: resource, spec, cluster, waker, once, apiBaseUrl },
     timeout: timeoutMs,
     allowPrivateLinks: true,
-    inWords: (text: string) => text,
     showEvents: () => {},
     git,
     publishings: publishings.map((one) => ({

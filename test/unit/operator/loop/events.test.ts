@@ -176,16 +176,6 @@ for (const [name, [before, after, expected]] of Object.entries(rows)) {
   });
 }
 
-test('an event does not say when the next retry is, because it outlasts the retry', () => {
-  const failing = {
-    ...condition('LinkFresh', 'False', 'Due'),
-    message: 'Due. It failed. Retrying at 2026-01-05T12:01:00Z. Request id of the API: 7.',
-  };
-  const failed = { ...steady, conditions: [ready, failing] };
-  const [note] = eventsOf(findChanges(steady, failed), failed);
-  assert.equal(note?.message, 'Due. It failed. Request id of the API: 7.');
-});
-
 test('an event names the job, the version and the previous version', () => {
   const words = (after: Status): string =>
     eventsOf(findChanges(steady, after), after)

@@ -6,6 +6,7 @@ import { test } from 'node:test';
 import { rateLimitId, resourceId, useRateLimit } from '#operator/loop/memory.ts';
 import { reconcile } from '#operator/loop/reconcile.ts';
 import { ReconcileRefused } from '#operator/loop/refused-reconcile.ts';
+import { parseStatus } from '#operator/staticexport/parse.ts';
 import { ClusterError, type ClusterErrorCode } from '#platform/wire/cluster-error.ts';
 import { outputName, resource, type SimulationOptions } from '../../../simulation/simulation.ts';
 import { ownDocument } from '../../../simulation/target-document.ts';
@@ -55,6 +56,18 @@ test('a start comes before the outputs, the outputs before targets, and status b
   const start = ['writeStatus site', 'startJob', 'writeStatus site'];
   const outputs = [applyConfigMap, 'editDocument docs-values'];
   assert.deepEqual(actsOf(recorded), [...start, ...outputs, 'writeStatus site', 'event ExportStarted']);
+});
+
+test('an event does not say when the next retry is, because it outlasts the retry; status does', async () => {
+  const { simulation } = await openPublished();
+  simulation.vendor.failing = 'ServerError';
+  simulation.annotate({ 'staticexport.dev/requestedAt': 'now' });
+  await simulation.until(() => simulation.condition('Exported')?.startsWith('False/'));
+  const { conditions = [] } = parseStatus(simulation.object()?.status);
+  assert.match(conditions.find(({ type }) => type === 'Exported')?.message ?? '', /\. Retrying at \S+Z\.$/);
+  const event = simulation.events.find(({ type }) => type === 'Warning');
+  assert.match(event?.message ?? '', /returned a server error/);
+  assert.doesNotMatch(event?.message ?? '', /Retrying/);
 });
 
 /** What this process may hold of a resource. */

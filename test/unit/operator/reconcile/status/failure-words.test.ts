@@ -16,13 +16,10 @@ const failures: readonly (readonly [string, RegExp])[] = [
   ['RequestTimeout', /did not answer in time/],
   ['BadRequest', /returned 400 or 422; check that it exports docs\.example\.com \(BadRequest\)\.$/],
   ['Forbidden', /returned 403 for this key; check the key's permissions, .*spec\.domain/],
-  [
-    'UnexpectedAnswer',
-    /check the base URL \(spec\.api\.baseUrl, or --api-base-url of the operator\) \(UnexpectedAnswer\)\.$/,
-  ],
+  ['UnexpectedAnswer', /check the base URL \(spec\.api\.baseUrl or --api-base-url\) \(UnexpectedAnswer\)\.$/],
   [
     'NotFound',
-    /check the base URL \(spec\.api\.baseUrl, or --api-base-url of the operator\), and that it exports docs\.example\.com/,
+    /check the base URL \(spec\.api\.baseUrl or --api-base-url\), and that it exports docs\.example\.com/,
   ],
   [
     'ExpiredOnArrival',
@@ -44,10 +41,7 @@ test('a job at an export API that is no longer allowed names the entry to add', 
     { ...failure, reason: 'HostNotAllowed', message: 'http://a.example:8080' },
     { wanted },
   );
-  assert.match(
-    text,
-    /^The operator no longer allows .* Add http:\/\/a\.example:8080 to --allowed-api-hosts, or /,
-  );
+  assert.match(text, /^--allowed-api-hosts no longer allows .* Add http:\/\/a\.example:8080 there, or /);
 });
 
 test('a failure with a message of its own shows that message as a sentence', () => {

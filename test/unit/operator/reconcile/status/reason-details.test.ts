@@ -52,13 +52,13 @@ const rows: readonly (readonly [string, string, Observation, RegExp])[] = [
     'a host that is not allowed is named as the entry to add, and nothing else of the URL',
     'HostNotAllowed',
     { ...held, wanted: { ...wanted, baseUrl: 'https://api.example.com:8443/prefix?sig=s3cret' } },
-    /^Add api\.example\.com:8443 to --allowed-api-hosts \(allowedApiHosts of the chart\)\. Allowed: docs-api\.example\.com, other\.example\.com\.$/,
+    /^Add api\.example\.com:8443 to --allowed-api-hosts\. Allowed: docs-api\.example\.com, other\.example\.com\. The chart sets it with allowedApiHosts\.$/,
   ],
   [
     'a host in clear text is named with the risk and the alternative',
     'HostNotAllowed',
     { ...held, wanted: { ...wanted, baseUrl: 'http://API.example.com' } },
-    /^Use https in spec\.api\.baseUrl, or add http:\/\/api\.example\.com to --allowed-api-hosts \(allowedApiHosts of the chart\)\. The key is then sent in clear text\. Allowed: /,
+    /^Use https in spec\.api\.baseUrl, or add http:\/\/api\.example\.com to --allowed-api-hosts\. The key is then sent in clear text\. Allowed: /,
   ],
   [
     'a bad schedule is quoted with its time zone',
@@ -237,7 +237,7 @@ const jobRows: typeof rows = [
     after({
       refusedKey: { secretVersion: 'u/1', reason: 'Unauthorized', refusalTime: at(-1), requestId: 'req-7' },
     }),
-    /key apiKey\. Export API: api\.example\.com:8443\. A new key is used within a minute\. Request id: req-7\.$/,
+    /key apiKey\. Export API: api\.example\.com:8443\. A new key is used within a minute\. A new requestedAt token causes one attempt\. Request id: req-7\.$/,
   ],
 ];
 for (const [name, reason, observation, wantedText] of [...rows, ...rejectedRows, ...jobRows]) {

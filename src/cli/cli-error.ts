@@ -2,9 +2,10 @@
 // failure to an outcome. Refuses: reading a message; its kind decides, and its code where a person must act. Anything unknown
 // is a bug of this program.
 
-import type { ExportApiErrorCode } from '#export-api/answers.ts';
+import { ExportApiError, type ExportApiErrorCode } from '#export-api/answers.ts';
 import type { MirrorErrorCode } from '#mirror/mirror-error.ts';
 import type { BucketFaultCode } from '#mirror/s3/bucket-fault.ts';
+import type { StalledReason } from '#operator/staticexport/reasons.ts';
 import { ClusterError } from '#platform/wire/cluster-error.ts';
 import { PublishableError, publishableCode, publishableMessage } from '#platform/wire/publishable-error.ts';
 import type { Outcome } from './exit-code.ts';
@@ -133,13 +134,23 @@ export function failureOf(error: unknown): CommandFailure {
   const outcome = outcomeOf(error);
   return {
     outcome,
-    code: publishableCode(error),
+    code: codeOf(error),
     message: publishableMessage(error),
     retryable: retryableOutcomes.has(outcome),
     next: nextOf(error),
     known: error instanceof CliError ? error.known : {},
     ...(error instanceof CliError && error.reached),
   };
+}
+
+/** A refused key has one code in every command, also where a condition reports it. */
+const keyCodes: Readonly<Partial<Record<ExportApiErrorCode, StalledReason>>> = {
+  Unauthorized: 'KeyRefused',
+  Forbidden: 'KeyForbidden',
+};
+
+function codeOf(error: unknown): string {
+  return (error instanceof ExportApiError ? keyCodes[error.code] : undefined) ?? publishableCode(error);
 }
 
 function nextOf(error: unknown): readonly string[] {

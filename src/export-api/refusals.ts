@@ -20,9 +20,9 @@ const codeByStatus: Readonly<Record<number, ExportApiErrorCode>> = {
 const advice: Readonly<Record<ExportApiErrorCode, string>> = {
   BadRequest: 'refused the request; check the domain and the base URL',
   Unauthorized:
-    'does not accept the key; check that it is complete, not expired, and belongs to this service',
+    'returned 401 for this key; check that it is complete, not expired, and belongs to this service',
   Forbidden:
-    "refused this key; check the key's permissions, your plan, the domain and the vendor's IP allow-list",
+    "returned 403 for this key; check the key's permissions, your plan, the domain and the vendor's IP allow-list",
   NotFound: 'found nothing at this address; the job was removed, or the base URL is wrong',
   Gone: 'no longer has this job',
   Conflict: 'refused the request in the present state of the job',
@@ -54,7 +54,8 @@ export function apiErrorOf(answer: WholeAnswer, now: number, key: string): Expor
     status >= 300 && status < 400
       ? 'redirects, which is not followed with a key; set the base URL to the final address'
       : advice[code];
-  return new ExportApiError(code, `the export API ${words} (status ${status})`, {
+  const said = words.startsWith('returned') ? words : `${words} (status ${status})`;
+  return new ExportApiError(code, `the export API ${said}`, {
     status,
     retryAfterMs: retryAfterOf(answer, now),
     requestId: requestIdOf(answer, key),

@@ -38,7 +38,8 @@ export const stalledReasons = {
     'The operator cannot read the Secret named in spec.api.keySecretRef. Grant the operator get on it.',
   KeyEmpty: 'The API key is empty. Set it.',
   KeyInvalid: 'The API key holds characters that a bearer token cannot hold. Set only the key.',
-  KeyRefused: 'The export API returned 401 for this key. Set a valid key.',
+  KeyRefused:
+    'The export API returned 401 for this key. Check that it is complete, not expired, and belongs to this service.',
   KeyForbidden:
     "The export API returned 403 for this key. Check the key's permissions, your plan, spec.domain and the vendor's IP allow-list.",
   OutputNotOwned:

@@ -105,8 +105,8 @@ const refused = (status: number, headers: Readonly<Record<string, string>> = {})
 
 for (const [name, answer, code, errorCode, message] of [
   ['a query that is refused', refused(400), 4, 'BadRequest', /refused the query/],
-  ['a key that is unknown', refused(401), 3, 'Unauthorized', /does not accept the key/],
-  ['a key with another scope', refused(403), 3, 'Forbidden', /refused this key for the project docs/],
+  ['a key that is unknown', refused(401), 3, 'KeyRefused', /returned 401 for this key/],
+  ['a key with another scope', refused(403), 3, 'KeyForbidden', /refused this key for the project docs/],
   ['a project that is unknown', refused(404), 4, 'NotFound', /no project docs/],
   [
     'a long pause',

@@ -78,23 +78,27 @@ const withoutHome = (response: ServerResponse): boolean => {
   return true;
 };
 
+/** In both verbs. */
+const refusedKey =
+  /^the export API returned 401 for this key[.;] check that it is complete, not expired, and belongs to this service/i;
+
 const faults: readonly Fault[] = [
   {
     name: '401 at the start',
     answers: { start: status(401) },
-    export: { exitCode: 3, code: 'Unauthorized' },
+    export: { exitCode: 3, code: 'KeyRefused', says: refusedKey },
     run: {
       exitCode: 3,
       code: 'KeyRefused',
-      says: /^The export API returned 401 for this key\. Set a valid key\. Secret export-api, key apiKey\./,
+      says: refusedKey,
       next: /Write a valid key into the file of --secret export-api/,
     },
   },
   {
     name: '403 at the start',
     answers: { start: status(403) },
-    export: { exitCode: 3, code: 'Forbidden' },
-    run: { exitCode: 3, code: 'KeyForbidden', says: /403/ },
+    export: { exitCode: 3, code: 'KeyForbidden', says: /returned 403 for this key/ },
+    run: { exitCode: 3, code: 'KeyForbidden', says: /returned 403 for this key/ },
   },
   {
     name: '400 at the start',

@@ -75,3 +75,11 @@ test('an error says which version was reached, and what holds it', async () => {
   const plain = await formatFailure('x', failureOf(new CliError('usage', 'InvalidDomain', 'said')), 'json');
   assert.deepEqual(Object.keys(JSON.parse(plain.stdout)).slice(2), ['code', 'message', 'retryable', 'next']);
 });
+
+test('a refused key has the code that a condition has', () => {
+  const codes = [api('Unauthorized'), api('Forbidden'), new PublishableError('Unauthorized', 'of git')];
+  assert.deepEqual(
+    codes.map((error) => failureOf(error).code),
+    ['KeyRefused', 'KeyForbidden', 'Unauthorized'],
+  );
+});

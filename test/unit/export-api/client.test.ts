@@ -165,8 +165,8 @@ test('answers that break the contract are typed errors, each with advice', async
     [302, '', 'UnexpectedAnswer', /redirects/],
     [304, '', 'UnexpectedAnswer', /redirects/],
     [400, '{"error":"no such domain"}', 'BadRequest', /check the domain/],
-    [401, '{"error":"unknown key"}', 'Unauthorized', /does not accept the key/],
-    [403, '{"error":"read only"}', 'Forbidden', /refused this key.*"read only"/],
+    [401, '{"error":"unknown key"}', 'Unauthorized', /returned 401 for this key; /],
+    [403, '{"error":"read only"}', 'Forbidden', /returned 403 for this key; .*"read only"/],
     [
       403,
       '<?xml version="1.0"?><Error><Code>AccessDenied</Code></Error>',

@@ -2,13 +2,13 @@
 // silent on the near misses. An alert without series fails here, and so do series without an alert.
 
 import assert from 'node:assert/strict';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { after, suite, test } from 'node:test';
+import { suite, test } from 'node:test';
 import { runCommand } from '../support/command.ts';
 import { maySkip } from '../support/may-skip.ts';
 import { findPromtool } from '../support/promtool.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 import type { AlertCases } from './alert-series.ts';
 import { operatorAlerts } from './operator-alert-series.ts';
 import { countTest, failuresOf, operatorChart, readGroups, siteChart } from './promtool-rules.ts';
@@ -30,8 +30,7 @@ suite('alerts, as Prometheus evaluates them', {
   skip: maySkip('promtool', 'missing' in found && found.missing),
 }, async () => {
   const promtool = 'path' in found ? found.path : '';
-  const folder = await mkdtemp(join(tmpdir(), 'alert-rules-'));
-  after(() => rm(folder, { recursive: true, force: true }));
+  const folder = temporaryFolder();
 
   for (const one of charts) {
     test(`${one.chart}: each alert fires when it must and not before`, async () => {

@@ -3,12 +3,10 @@
 // that of OpenShift for its users: there the resource's namespace is `exported_namespace`.
 
 import assert from 'node:assert/strict';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { after, suite, test } from 'node:test';
+import { suite, test } from 'node:test';
 import { maySkip } from '../support/may-skip.ts';
 import { findPromtool } from '../support/promtool.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 import { always, line, type SeriesCase, scrapeSeconds, seen } from './alert-series.ts';
 import { operatorAlerts } from './operator-alert-series.ts';
 import { handedOver, job, ofOperator } from './operator-series.ts';
@@ -62,8 +60,7 @@ suite('alerts of the operator under other Prometheus settings', {
   skip: maySkip('promtool', 'missing' in found && found.missing),
 }, async () => {
   const promtool = 'path' in found ? found.path : '';
-  const folder = await mkdtemp(join(tmpdir(), 'alert-namespaces-'));
-  after(() => rm(folder, { recursive: true, force: true }));
+  const folder = temporaryFolder();
   const groups = await readGroups(operatorChart);
 
   async function assertEach(

@@ -2,19 +2,18 @@
 // archive and the manifest hold is in test/integration/cli/package.test.ts.
 
 import assert from 'node:assert/strict';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { delimiter, dirname, join, resolve } from 'node:path';
 import { test } from 'node:test';
 import { version } from '#platform/runtime/version.ts';
 import { findClusterTools } from '../../support/cluster-tools.ts';
 import { mustRun, runCommand } from '../../support/command.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { findKrew } from './krew.ts';
 
 test('krew installs the archive from its manifest, and kubectl runs it', async (t) => {
   const krew = await findKrew();
-  const folder = mkdtempSync(join(tmpdir(), 'krew-'));
-  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  const folder = temporaryFolder(t);
   const built = join(folder, 'built');
   // Node's own folder comes first, because the installed program starts "node".
   const pathOf = (...folders: readonly string[]): string =>

@@ -3,20 +3,19 @@
 
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { runInProcess } from '../../support/cli-in-process.ts';
 import { mustRun } from '../../support/command.ts';
 import { tarOf } from '../../support/tar-builder.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { requireHere } from '../requirement.ts';
 
 requireHere(spawnSync('minisign', ['-v']).error !== undefined && 'minisign is not installed');
 
 test('an encrypted key of minisign signs with the file of its password', async (t) => {
-  const folder = mkdtempSync(join(tmpdir(), 'encrypted-key-'));
-  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  const folder = temporaryFolder(t);
   const file = (name: string): string => join(folder, name);
   const made = ['minisign', '-G', '-p', file('b.pub'), '-s', file('b.key')];
   await mustRun(made, { input: 'hunter2\nhunter2\n' });

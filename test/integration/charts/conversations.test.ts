@@ -2,27 +2,17 @@
 // service, and the next run exports what was added. Files are only their owner's.
 
 import assert from 'node:assert/strict';
-import {
-  appendFileSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { appendFileSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import { RenderedObject } from '../../charts/rendered-chart.ts';
 import { one, render } from '../../charts/site-chart.ts';
 import { runCommand } from '../../support/command.ts';
 import { programFile } from '../../support/program-file.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { key, startService } from '../export-service/running-service.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'conversations-cronjob-'));
-after(() => rmSync(folder, { recursive: true, force: true }));
+const folder = temporaryFolder();
 
 const day = 86_400_000;
 const line = (id: string, daysAgo: number): string =>

@@ -2,18 +2,9 @@
 // about, and nothing that an archive holds reaches the terminal unescaped.
 
 import assert from 'node:assert/strict';
-import {
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { type TestContext, test } from 'node:test';
+import { test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { startProgram } from '../../support/child-program.ts';
 import { runInProcess } from '../../support/cli-in-process.ts';
@@ -21,15 +12,10 @@ import { type CommandResult, runCommand } from '../../support/command.ts';
 import { eventually } from '../../support/eventually.ts';
 import { programFile } from '../../support/program-file.ts';
 import { entry, type TarFiles, tar, tarOf } from '../../support/tar-builder.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const program = programFile('static-export');
 const run = (...args: readonly string[]): Promise<CommandResult> => runInProcess(['bundle', ...args]);
-
-function folderFor(t: TestContext): string {
-  const folder = mkdtempSync(join(tmpdir(), 'cli-bundle-'));
-  t.after(() => rmSync(folder, { recursive: true, force: true }));
-  return folder;
-}
 
 function siteIn(folder: string, files: TarFiles): string {
   const site = join(folder, 'site');
@@ -51,7 +37,7 @@ async function failure(exitCode: number, ...args: readonly string[]) {
 const pages: TarFiles = { 'index.html': '<h1>home</h1>', 'a/index.html': '<h1>a</h1>' };
 
 test('a folder is packed with its hidden files, and the result says how many', async (t) => {
-  const folder = folderFor(t);
+  const folder = temporaryFolder(t);
   const site = siteIn(folder, { ...pages, '.env': 'x', '.git/HEAD': 'y', '.well-known/z': 'z' });
   const archive = join(folder, 'site.tar.gz');
   const { code, stdout, stderr } = await run('pack', site, archive);
@@ -64,7 +50,7 @@ test('a folder is packed with its hidden files, and the result says how many', a
 });
 
 test('a link out of the folder is refused, and no archive is written', async (t) => {
-  const folder = folderFor(t);
+  const folder = temporaryFolder(t);
   const site = siteIn(folder, pages);
   symlinkSync('/etc/passwd', join(site, 'users.txt'));
   const { code, message } = await failure(2, 'pack', site, join(folder, 'site.tar.gz'));
@@ -74,7 +60,7 @@ test('a link out of the folder is refused, and no archive is written', async (t)
 });
 
 test('an archive that servers would reject replaces nothing', async (t) => {
-  const folder = folderFor(t);
+  const folder = temporaryFolder(t);
   const site = siteIn(folder, pages);
   const archive = join(folder, 'site.tar.gz');
   assert.equal((await run('pack', site, archive)).code, 0);
@@ -87,7 +73,7 @@ test('an archive that servers would reject replaces nothing', async (t) => {
 });
 
 test('an archive within the folder that is packed is refused, and an empty folder too', async (t) => {
-  const folder = folderFor(t);
+  const folder = temporaryFolder(t);
   const site = siteIn(folder, pages);
   symlinkSync(site, join(folder, 'link'));
   for (const archive of [join(site, 'site.tar'), join(site, 'a/site.tar'), join(folder, 'link/site.tar')]) {
@@ -100,7 +86,7 @@ test('an archive within the folder that is packed is refused, and an empty folde
 });
 
 test('what a killed run left in a folder is not packed', async (t) => {
-  const folder = folderFor(t);
+  const folder = temporaryFolder(t);
   const left = '.site.tar.static-export-9999999999-01234567.01234567.partial';
   const site = siteIn(folder, { ...pages, [left]: 'half' });
   const { stdout } = await run('pack', site, join(folder, 'site.tar'), '-o', 'json');
@@ -108,7 +94,7 @@ test('what a killed run left in a folder is not packed', async (t) => {
 });
 
 test('progress of a comparison names the archive that is read', async (t) => {
-  const folder = folderFor(t);
+  const folder = temporaryFolder(t);
   const archive = join(folder, 'site.tar');
   writeFileSync(archive, tarOf(pages));
   const { stdout } = await runCommand([
@@ -126,13 +112,13 @@ test('progress of a comparison names the archive that is read', async (t) => {
 });
 
 test('a source that does not exist is named as the source', async (t) => {
-  const folder = folderFor(t);
+  const folder = temporaryFolder(t);
   const { code, message } = await failure(2, 'pack', join(folder, 'none'), join(folder, 'site.tar'));
   assert.deepEqual([code, message.startsWith('SOURCE cannot be read (ENOENT)')], ['SourceUnreadable', true]);
 });
 
 test('a folder in place of an archive is told, with the command that packs it', async (t) => {
-  const folder = folderFor(t);
+  const folder = temporaryFolder(t);
   for (const command of [['inspect'], ['verify'], ['serve']]) {
     const { code, next } = await failure(2, ...command, folder);
     assert.equal(code, 'ArchiveIsFolder');
@@ -141,7 +127,7 @@ test('a folder in place of an archive is told, with the command that packs it', 
 });
 
 test('an error of a comparison names which of the two archives it is about', async (t) => {
-  const folder = folderFor(t);
+  const folder = temporaryFolder(t);
   const [good, bad] = [join(folder, 'good.tar'), join(folder, 'bad.tar')];
   writeFileSync(good, tarOf(pages));
   writeFileSync(bad, tar(entry('../x.html', 'x')));
@@ -154,7 +140,7 @@ test('an error of a comparison names which of the two archives it is about', asy
 });
 
 test('a digest may be given with its algorithm, and a wrong one is shown beside the right one', async (t) => {
-  const folder = folderFor(t);
+  const folder = temporaryFolder(t);
   const archive = join(folder, 'site.tar');
   writeFileSync(archive, tarOf(pages));
   const { digest } = JSON.parse((await run('inspect', archive, '-o', 'json')).stdout);
@@ -171,7 +157,7 @@ for (const [content, code] of [
   ['text', 'UnknownArchiveType'],
 ] as const) {
   test(`a file with ${code} is rejected, and no retry is promised`, async (t) => {
-    const archive = join(folderFor(t), 'site.tar.gz');
+    const archive = join(temporaryFolder(t), 'site.tar.gz');
     writeFileSync(archive, content);
     const { code: found, message, retryable } = await failure(6, 'inspect', archive);
     assert.deepEqual([found, retryable], [code, false]);
@@ -181,7 +167,7 @@ for (const [content, code] of [
 }
 
 test('an archive is served below its base path as soon as its address is printed', async (t) => {
-  const archive = join(folderFor(t), 'site.tar.gz');
+  const archive = join(temporaryFolder(t), 'site.tar.gz');
   writeFileSync(archive, gzipSync(tarOf({ 'index.html': '<h1>home</h1>' })));
   const args = [program, 'bundle', 'serve', archive, '--listen', '127.0.0.1:0', '--base-path', 'docs'];
   const child = startProgram(process.execPath, { args });
@@ -213,7 +199,7 @@ test('a base path that is none is refused before the archive is read; so is a gr
 });
 
 test('a warning of the server is a line for a person', async (t) => {
-  const archive = join(folderFor(t), 'site.tar');
+  const archive = join(temporaryFolder(t), 'site.tar');
   writeFileSync(archive, tarOf({ 'index.html': '<script src="/app.js"></script>', 'app.js': '1' }));
   const args = [program, 'bundle', 'serve', archive, '--listen', '127.0.0.1:0', '--base-path', '/docs/'];
   const child = startProgram(process.execPath, { args });
@@ -228,7 +214,7 @@ test('a warning of the server is a line for a person', async (t) => {
 });
 
 test('what visitors would miss is a warning of verify, inspect and pack, and the answer stays yes', async (t) => {
-  const folder = folderFor(t);
+  const folder = temporaryFolder(t);
   const files = {
     'site/index.html': '<a href=.x.pdf>',
     'site/.x.pdf': 'x',
@@ -260,7 +246,7 @@ test('what visitors would miss is a warning of verify, inspect and pack, and the
 });
 
 test('a difference in the Unicode form of names alone is named, because both look the same', async (t) => {
-  const folder = folderFor(t);
+  const folder = temporaryFolder(t);
   const [old, next] = ['NFC', 'NFD'].map((form) => {
     const archive = join(folder, `${form}.tar`);
     writeFileSync(archive, tarOf({ 'index.html': 'home', ['gr\u00fc\u00dfe.html'.normalize(form)]: 'x' }));
@@ -272,7 +258,7 @@ test('a difference in the Unicode form of names alone is named, because both loo
 });
 
 test('folders are compared as if they were packed, and lack nothing that a server does not show', async (t) => {
-  const folder = folderFor(t);
+  const folder = temporaryFolder(t);
   const site = siteIn(folder, pages);
   const archive = join(folder, 'site.tar');
   const files = Object.entries(pages).map(([path, content]) => [path, String(content)]);
@@ -290,7 +276,7 @@ test('folders are compared as if they were packed, and lack nothing that a serve
 });
 
 test('names of files write no control characters and no commands of a pipeline', async (t) => {
-  const folder = folderFor(t);
+  const folder = temporaryFolder(t);
   const [old, hostile, refused] = ['old.tar', 'hostile.tar', 'refused.tar'].map((name) => join(folder, name));
   const names = ['a\u202eb.html', '::error::x.html', '##[group]y.html', 'z\u0085\u2028.html', '.\u200benv'];
   writeFileSync(old ?? '', tarOf(pages));

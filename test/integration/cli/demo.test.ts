@@ -2,14 +2,14 @@
 // nothing may stay.
 
 import assert from 'node:assert/strict';
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { type ChildProgram, startProgram } from '../../support/child-program.ts';
 import { eventually } from '../../support/eventually.ts';
 import { programFile } from '../../support/program-file.ts';
 import { requirePublishedDocument } from '../../support/published-document.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 interface RunningDemo {
   readonly child: ChildProgram;
@@ -19,8 +19,7 @@ interface RunningDemo {
 }
 
 function startDemo(t: TestContext, ...flags: readonly string[]): RunningDemo {
-  const folder = mkdtempSync(join(tmpdir(), 'cli-demo-'));
-  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  const folder = temporaryFolder(t);
   const lines: string[] = [];
   const child = startProgram(process.execPath, {
     args: [programFile('static-export'), 'demo', ...flags],

@@ -2,13 +2,13 @@
 // shared with the next run is checked after each run, by test/support/cli-in-process.ts itself.
 
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { runInProcess } from '../../support/cli-in-process.ts';
 import { eventually } from '../../support/eventually.ts';
 import { tarOf } from '../../support/tar-builder.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { workplace } from './environment/conversation-workplace.ts';
 import { status } from './environment/scripted-vendor.ts';
 import { verbs, workplaceOf } from './environment/verbs.ts';
@@ -43,8 +43,7 @@ test('conversations export leaves nothing', async (t) => {
 });
 
 function archiveFor(t: TestContext): string {
-  const folder = mkdtempSync(join(tmpdir(), 'in-process-'));
-  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  const folder = temporaryFolder(t);
   writeFileSync(join(folder, 'site.tar'), tarOf({ 'index.html': '<h1>home</h1>' }));
   return join(folder, 'site.tar');
 }

@@ -4,16 +4,7 @@
 import assert from 'node:assert/strict';
 import { execFile, spawnSync } from 'node:child_process';
 import { hash } from 'node:crypto';
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { promisify } from 'node:util';
@@ -31,6 +22,7 @@ import { noNamespaces } from '../../support/namespaces.ts';
 import { noise } from '../../support/noise.ts';
 import { programFile } from '../../support/program-file.ts';
 import { type TarFiles, tarOf } from '../../support/tar-builder.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { withDisk } from './environment/small-disk.ts';
 
 const program = programFile('static-export');
@@ -56,8 +48,7 @@ interface Workplace {
 }
 
 async function workplace(t: TestContext): Promise<Workplace> {
-  const folder = mkdtempSync(join(tmpdir(), 'cli-kit-'));
-  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  const folder = temporaryFolder(t);
   const file = (name: string): string => join(folder, name);
   const keys = await minisignKeys();
   writeFileSync(file('kit.key'), keys.secretText);

@@ -2,16 +2,7 @@
 // them: its documented variables, the built program, a scripted export API. The cron recipe serves with a real nginx.
 
 import assert from 'node:assert/strict';
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
@@ -24,6 +15,7 @@ import { findFreePort } from '../../support/free-port.ts';
 import { maySkip } from '../../support/may-skip.ts';
 import { programFile } from '../../support/program-file.ts';
 import { tarOf } from '../../support/tar-builder.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { key, type ScriptedVendor, startVendor } from './environment/scripted-vendor.ts';
 
 const recipes = resolve(import.meta.dirname, '../../../examples/pipelines');
@@ -44,8 +36,7 @@ interface Workplace {
 async function workplaceFor(t: TestContext): Promise<Workplace> {
   const vendor = await startVendor(gzipSync(tarOf(pages)));
   t.after(() => vendor.close());
-  const folder = mkdtempSync(join(tmpdir(), 'cli-recipe-'));
-  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  const folder = temporaryFolder(t);
   const setContent = (index: string): void => {
     vendor.archive = gzipSync(tarOf({ ...pages, 'index.html': index }));
   };
@@ -74,8 +65,7 @@ for (const [name, schema] of [
       runCommand([...found.command, '--builtin-schema', schema, ...transform, file]);
     const { code, stdout } = await judge(join(recipes, name));
     assert.equal(code, 0, stdout);
-    const folder = mkdtempSync(join(tmpdir(), 'cli-recipe-'));
-    t.after(() => rmSync(folder, { recursive: true, force: true }));
+    const folder = temporaryFolder(t);
     const broken = join(folder, name);
     writeFileSync(broken, recipe(name).replace(/^( +)(timeout(?:-minutes)?): .*$/m, '$1$2: [1]'));
     assert.equal((await judge(broken)).code, 1);

@@ -2,19 +2,18 @@
 // Everything else about commands is tested in the process of the test, from the sources.
 
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import { commands } from '#bin/static-export-commands.ts';
 import { runCommand } from '../../support/command.ts';
 import { minisignKeys } from '../../support/minisign-keys.ts';
 import { programFile } from '../../support/program-file.ts';
 import { sampleTurn } from '../../support/sample-turn.ts';
 import { tarOf } from '../../support/tar-builder.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'cli-smoke-'));
-after(() => rmSync(folder, { recursive: true, force: true }));
+const folder = temporaryFolder();
 const at = (name: string): string => join(folder, name);
 const none = at('none');
 const keys = await minisignKeys();

@@ -1,18 +1,17 @@
 // Reasons to refuse a start: each has a stable code and a message, and leaves no port and no lock.
 
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import type { ExportServiceOptions } from '#export-service/service.ts';
 import { openJobDatabase } from '#export-service/store/database.ts';
 import { createJobStore } from '#export-service/store/jobs.ts';
 import { PublishableError } from '#platform/wire/publishable-error.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { domain, startService } from './running-service.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'refused-'));
-after(() => rmSync(folder, { recursive: true }));
+const folder = temporaryFolder();
 
 function file(name: string, content: string): string {
   writeFileSync(join(folder, name), content);

@@ -1,18 +1,17 @@
 // Where the admin API key comes from. Nothing ever repeats it.
 
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { readKey } from '#cli/api-key.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const none = { keyFile: undefined, keyStdin: false };
 const context = (env: Record<string, string>, stdin = '') => ({ env, readStdin: async () => stdin });
 
 test('a key comes from a file, from standard input, or from its variable', async (t) => {
-  const folder = mkdtempSync(join(tmpdir(), 'api-key-'));
-  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  const folder = temporaryFolder(t);
   const keyFile = join(folder, 'key');
   writeFileSync(keyFile, 'svc_file\n');
   const env = { STATIC_EXPORT_API_KEY: 'svc_variable' };

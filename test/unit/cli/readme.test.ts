@@ -2,13 +2,13 @@
 
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { globSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { test } from 'node:test';
 import { commands } from '#bin/static-export-commands.ts';
 import { exitCodes } from '#cli/exit-code.ts';
 import { documentSchemasOf } from '#cli/output/document-schemas.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const documentSchemas = await documentSchemasOf(commands);
 const folder = resolve(import.meta.dirname, '../../../src/cli');
@@ -49,8 +49,7 @@ test('the row of a kind names every field of its schema', () => {
 });
 
 test('the lines that install completion work in an account without its folders', (t) => {
-  const home = mkdtempSync(join(tmpdir(), 'cli-completion-'));
-  t.after(() => rmSync(home, { recursive: true, force: true }));
+  const home = temporaryFolder(t);
   const lines = (readme.split('## Completion\n')[1] ?? '').split('```sh\n')[1]?.split('```')[0] ?? '';
   const script = `set -e\nstatic-export() { echo "script of $2"; }\n${lines}`;
   const { status, stderr } = spawnSync('bash', ['-c', script], { env: { ...process.env, HOME: home } });

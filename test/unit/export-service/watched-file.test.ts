@@ -1,16 +1,15 @@
 // A watched file: an error at the first reading, tolerated later, and read again only when it has changed.
 
 import assert from 'node:assert/strict';
-import { mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import { watchFile } from '#export-service/watched-file.ts';
 import { silentLogger } from '#platform/runtime/logger.ts';
 import { PublishableError } from '#platform/wire/publishable-error.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'watched-'));
-after(() => rmSync(folder, { recursive: true }));
+const folder = temporaryFolder();
 
 test('content is parsed once, and again after an edit', () => {
   const path = join(folder, 'edited');

@@ -2,10 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { hash } from 'node:crypto';
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { after, test } from 'node:test';
+import { readdirSync } from 'node:fs';
+import { test } from 'node:test';
 import { z } from 'zod';
 import type { ArchivedFile } from '#bundle/archive/archive-writer.ts';
 import { defaultLimits } from '#bundle/limits.ts';
@@ -15,9 +13,9 @@ import { type CopyOptions, copyBundle } from '#mirror/copy.ts';
 import { type BundleImage, formatImage, parseImage } from '#mirror/image.ts';
 import { createMemoryCarrier, type MemoryCarrier } from '../../support/memory-carrier.ts';
 import * as fc from '../../support/properties.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
-const workDir = mkdtempSync(join(tmpdir(), 'mirror-copy-'));
-after(() => rmSync(workDir, { recursive: true, force: true }));
+const workDir = temporaryFolder();
 
 const options: CopyOptions = { compression: 'Zstd', workDir, limits: defaultLimits };
 const never = new AbortController().signal;

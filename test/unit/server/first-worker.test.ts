@@ -2,21 +2,20 @@
 
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, test } from 'node:test';
+import { beforeEach, test } from 'node:test';
 import { flagName, variableName } from '#platform/runtime/flags/flags.ts';
 import { firstWorker } from '#server/first-worker.ts';
 import { bundleServerFlags } from '#server/server-flags.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const workers = { check: 'check', bundle: 'bundle', mirror: 'mirror' };
 const ref = 'oci://registry.example.com/docs@sha256:0a';
 let folder: string;
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'first-worker-'));
+beforeEach((t) => {
+  folder = temporaryFolder(t);
 });
-afterEach(() => rm(folder, { recursive: true, force: true }));
 
 type FlagKey = 'peers' | 'bundleRef' | 'bundleFile';
 type Row = readonly [

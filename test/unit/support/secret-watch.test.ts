@@ -1,12 +1,12 @@
 // The check that ends a test file: what it finds, and what it does not take for a secret.
 
 import assert from 'node:assert/strict';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { runCommand } from '../../support/command.ts';
 import { SecretWatch } from '../../support/secret-watch.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const secret = 'svc_good-Kx81h/T2mQ9?~>';
 const base64 = (text: string): string => Buffer.from(text).toString('base64');
@@ -62,8 +62,7 @@ const ways: Readonly<Record<string, string>> = {
 };
 for (const [name, code] of Object.entries(ways)) {
   test(`a test file ends as failed where ${name} shows a secret`, async (t) => {
-    const folder = await mkdtemp(join(tmpdir(), 'secret-watch-'));
-    t.after(() => rm(folder, { recursive: true, force: true }));
+    const folder = temporaryFolder(t);
     const text = (watched: string): string => `#!${process.execPath}
       const secret = 'svc_shown-7f3b';
       if (process.argv[2] === 'say') console.error(secret);

@@ -1,20 +1,19 @@
 // What is in the cache of tools is made once, however many processes ask for it, and a killed maker stops nobody.
 
 import assert from 'node:assert/strict';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { type ChildProgram, startProgram } from '../../support/child-program.ts';
 import { eventually } from '../../support/eventually.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const cache = pathToFileURL(join(import.meta.dirname, '../../support/tool-cache.ts')).href;
 
 /** A process that asks for a tool. It makes it once the file `go` is there, and prints what it got. */
 function tools(t: TestContext) {
-  const folder = mkdtempSync(join(tmpdir(), 'tool-cache-'));
-  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  const folder = temporaryFolder(t);
   const go = join(folder, 'go');
   const program = `
 import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';

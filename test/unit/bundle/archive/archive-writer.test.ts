@@ -4,14 +4,14 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { gunzipSync, zstdDecompressSync } from 'node:zlib';
 import { type ArchivedFile, type ArchiveFormat, archiveBytes } from '#bundle/archive/archive-writer.ts';
 import * as fc from '../../../support/properties.ts';
 import { readBytes } from '../../../support/read-archive.ts';
+import { temporaryFolder } from '../../../support/temporary-folder.ts';
 
 const never = new AbortController().signal;
 const formats: readonly ArchiveFormat[] = ['tar', 'tar.gz', 'tar.zst'];
@@ -67,8 +67,7 @@ for (const format of formats) {
 }
 
 test('a tar program lists and verifies every name', async (t) => {
-  const dir = mkdtempSync(join(tmpdir(), 'archive-writer-'));
-  t.after(() => rmSync(dir, { recursive: true, force: true }));
+  const dir = temporaryFolder(t);
   const path = join(dir, 'site.tar');
   writeFileSync(path, await archiveOf(names.map((name) => fileOf(name))));
   const options = ['--utc', '--numeric-owner', '--quoting-style=literal'];

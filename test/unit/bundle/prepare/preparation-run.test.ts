@@ -1,10 +1,9 @@
 // The thread's side of a preparation without its thread: a full disk, a slow disk, and what comes back.
 
 import assert from 'node:assert/strict';
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, test } from 'node:test';
+import { beforeEach, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import type { BundleProgress, OnWritten } from '#bundle/bundle-task.ts';
 import { defaultLimits } from '#bundle/limits.ts';
@@ -17,13 +16,13 @@ import { openPack } from '#bundle/store/stored-bundle.ts';
 import { systemClock } from '#platform/runtime/clock.ts';
 import { readText } from '../../../support/store-builder.ts';
 import { tarOf } from '../../../support/tar-builder.ts';
+import { temporaryFolder } from '../../../support/temporary-folder.ts';
 import { zip } from '../../../support/zip-builder.ts';
 
 let dir = '';
-beforeEach(async () => {
-  dir = await mkdtemp(join(tmpdir(), 'preparation-run-'));
+beforeEach((t) => {
+  dir = temporaryFolder(t);
 });
-afterEach(() => rm(dir, { recursive: true, force: true }));
 
 const noSpace = Object.assign(new Error('no space left on device, write'), { code: 'ENOSPC' });
 

@@ -2,24 +2,23 @@
 // thread that is lost means.
 
 import assert from 'node:assert/strict';
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, test } from 'node:test';
+import { beforeEach, test } from 'node:test';
 import { sliceRows } from '#bundle/bundle-task.ts';
 import { beginCheckInWorker, checkInWorker, rememberWritten } from '#bundle/store/checking.ts';
 import { openBundleStore } from '#bundle/store/store.ts';
 import { bundleFolder } from '#bundle/store/store-layout.ts';
 import { PublishableError } from '#platform/wire/publishable-error.ts';
 import { putBundle } from '../../../support/store-builder.ts';
+import { temporaryFolder } from '../../../support/temporary-folder.ts';
 
 const worker = new URL('../../../../src/bin/check-worker.ts', import.meta.url);
 
 let dir = '';
-beforeEach(async () => {
-  dir = await mkdtemp(join(tmpdir(), 'checking-'));
+beforeEach((t) => {
+  dir = temporaryFolder(t);
 });
-afterEach(() => rm(dir, { recursive: true, force: true }));
 
 const manyFiles = (count: number): Record<string, string> =>
   Object.fromEntries(Array.from({ length: count }, (_, at) => [`page-${at}.html`, `page ${at}`]));

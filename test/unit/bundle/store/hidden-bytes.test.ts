@@ -1,10 +1,9 @@
 // The pack of a stored bundle holds no byte of a hidden file, and the digest still names the whole archive.
 
 import assert from 'node:assert/strict';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, test } from 'node:test';
+import { beforeEach, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import type { BundleIndex } from '#bundle/bundle-index.ts';
 import { defaultLimits } from '#bundle/limits.ts';
@@ -15,13 +14,13 @@ import { bundleFolder } from '#bundle/store/store-layout.ts';
 import { systemClock } from '#platform/runtime/clock.ts';
 import { readText } from '../../../support/store-builder.ts';
 import { entry, tar } from '../../../support/tar-builder.ts';
+import { temporaryFolder } from '../../../support/temporary-folder.ts';
 
 const secret = 'KEY=5ecretOfTheBuild';
 let storeDir: string;
-beforeEach(async () => {
-  storeDir = await mkdtemp(join(tmpdir(), 'hidden-bytes-'));
+beforeEach((t) => {
+  storeDir = temporaryFolder(t);
 });
-afterEach(() => rm(storeDir, { recursive: true, force: true }));
 
 /** @param storeDir none: an inspection, which writes no pack */
 async function read(

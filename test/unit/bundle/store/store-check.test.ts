@@ -3,22 +3,21 @@
 
 import assert from 'node:assert/strict';
 import { hash } from 'node:crypto';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, test } from 'node:test';
+import { beforeEach, test } from 'node:test';
 import type { BundleFile } from '#bundle/bundle-index.ts';
 import { countPages, digestOf, sizeOf } from '#bundle/store/digest.ts';
 import type { DamagedBytes } from '#bundle/store/pending-check.ts';
 import { holdsPack } from '#bundle/store/store-check.ts';
 import { type StoreDisk, systemDisk } from '#bundle/store/store-disk.ts';
 import * as fc from '../../../support/properties.ts';
+import { temporaryFolder } from '../../../support/temporary-folder.ts';
 
 let folder: string;
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'store-check-'));
+beforeEach((t) => {
+  folder = temporaryFolder(t);
 });
-afterEach(() => rm(folder, { recursive: true, force: true }));
 
 /** Gives at most so many bytes for one read, and knows whether a read was under way when the file was closed. */
 function shortReads(most: number): StoreDisk & { readonly closedEarly: () => boolean } {

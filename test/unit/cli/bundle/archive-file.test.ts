@@ -1,22 +1,16 @@
 // Archives that this program writes: the same files give the same bytes, and every reader here accepts them.
 
 import assert from 'node:assert/strict';
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type TestContext, test } from 'node:test';
+import { test } from 'node:test';
 import type { ArchivedFile } from '#bundle/archive/archive-writer.ts';
 import { writeArchive } from '#cli/bundle/archive-file.ts';
 import { isArchiveName } from '#cli/bundle/archive-names.ts';
+import { temporaryFolder } from '../../../support/temporary-folder.ts';
 
 const signal = new AbortController().signal;
 const placement = { name: 'ARCHIVE', owner: 'test', mayReplace: async () => true };
-
-function folderFor(t: TestContext): string {
-  const folder = mkdtempSync(join(tmpdir(), 'archive-file-'));
-  t.after(() => rmSync(folder, { recursive: true, force: true }));
-  return folder;
-}
 
 const fileOf = (path: string, content = path): ArchivedFile => ({
   path,
@@ -33,7 +27,7 @@ const files = [
 
 for (const suffix of ['tar', 'tar.gz', 'tgz', 'tar.zst']) {
   test(`a .${suffix} is the same bytes for the same files in any order`, async (t) => {
-    const folder = folderFor(t);
+    const folder = temporaryFolder(t);
     const [one, other] = [join(folder, `one.${suffix}`), join(folder, `other.${suffix}`)];
     await writeArchive(files, one, placement, signal);
     await writeArchive(files.toReversed(), other, placement, signal);
@@ -43,7 +37,7 @@ for (const suffix of ['tar', 'tar.gz', 'tgz', 'tar.zst']) {
 }
 
 test('a file that cannot be read leaves no archive, and the earlier one stays', async (t) => {
-  const folder = folderFor(t);
+  const folder = temporaryFolder(t);
   const path = join(folder, 'site.tar.gz');
   await writeArchive(files, path, placement, signal);
   const before = readFileSync(path);

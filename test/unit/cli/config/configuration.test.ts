@@ -2,8 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { commandSections, commands } from '#bin/static-export-commands.ts';
@@ -13,6 +12,7 @@ import { readConfiguration } from '#cli/config/configuration.ts';
 import { repositoryFlags } from '#cli/config/configuration-file.ts';
 import { findCommand } from '#cli/find-command.ts';
 import { flagName } from '#platform/runtime/flags/flags.ts';
+import { temporaryFolder } from '../../../support/temporary-folder.ts';
 
 interface Case {
   /** `static-export.yaml`. */
@@ -28,8 +28,7 @@ interface Case {
 
 /** @returns the command line as the program would run it */
 async function read(t: TestContext, { repository, user, cwd = '.', env = {}, prepare }: Case, line: string) {
-  const folder = mkdtempSync(join(tmpdir(), 'cli-config-'));
-  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  const folder = temporaryFolder(t);
   const write = (path: string, text: string | undefined): void => {
     if (text === undefined) return;
     mkdirSync(dirname(join(folder, path)), { recursive: true });
@@ -336,8 +335,7 @@ test('a file of the user that others can write is refused', async (t) => {
     ['static-export/config.yaml', 0o602],
     ['static-export', 0o777],
   ] as const) {
-    const folder = mkdtempSync(join(tmpdir(), 'cli-config-'));
-    t.after(() => rmSync(folder, { recursive: true, force: true }));
+    const folder = temporaryFolder(t);
     mkdirSync(join(folder, 'static-export'));
     writeFileSync(join(folder, 'static-export/config.yaml'), user, { mode: 0o600 });
     chmodSync(join(folder, path), mode);

@@ -16,7 +16,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, type TestContext, test } from 'node:test';
+import { type TestContext, test } from 'node:test';
 import { defaultLimits } from '#bundle/limits.ts';
 import { openBundleStore } from '#bundle/store/store.ts';
 import type { CommandResult } from '#cli/context.ts';
@@ -29,10 +29,10 @@ import { type BuiltBundle, buildKit, readTarFiles } from '../../../support/kit-b
 import { memoryBundle } from '../../../support/memory-bundle.ts';
 import { createMemoryCarrier } from '../../../support/memory-carrier.ts';
 import { minisignKeys } from '../../../support/minisign-keys.ts';
+import { temporaryFolder } from '../../../support/temporary-folder.ts';
 
 const keys = await minisignKeys();
-const root = mkdtempSync(join(tmpdir(), 'kit-import-'));
-after(() => rmSync(root, { recursive: true, force: true }));
+const root = temporaryFolder();
 
 const site = { 'index.html': '<h1>home</h1>', 'a/b.html': 'b', '.env': 'hidden', _redirects: 'hidden' };
 const next = { ...site, 'index.html': '<h1>home</h1><p>edited</p>' };

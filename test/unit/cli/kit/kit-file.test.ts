@@ -1,23 +1,17 @@
 // Parts of a kit: found, ordered, read as one run of bytes, written and replaced.
 
 import assert from 'node:assert/strict';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type TestContext, test } from 'node:test';
+import { test } from 'node:test';
 import { openKit, partName } from '#cli/kit/kit-file.ts';
 import { writeKit } from '#cli/kit/kit-output.ts';
 import { frameKit } from '#mirror/kit/kit-frame.ts';
 import type { NewKit } from '#mirror/kit/kit-writer.ts';
 import * as fc from '../../../support/properties.ts';
+import { temporaryFolder } from '../../../support/temporary-folder.ts';
 
 const never = new AbortController().signal;
-
-function folderFor(t: TestContext): string {
-  const folder = mkdtempSync(join(tmpdir(), 'kit-file-'));
-  t.after(() => rmSync(folder, { recursive: true, force: true }));
-  return folder;
-}
 
 const bytes = Buffer.from(Array.from({ length: 5000 }, (_, at) => (at * 7) % 251));
 const kit: NewKit = {
@@ -30,7 +24,7 @@ const write = (path: string, partSize: number | undefined, replace = false, chec
   writeKit(kit, { path, partSize, replace }, () => {}, check, never);
 
 test('parts of any size give the bytes of the whole', async (t) => {
-  const path = join(folderFor(t), 'a.sxkit');
+  const path = join(temporaryFolder(t), 'a.sxkit');
   await fc.assertAsync(
     fc.asyncProperty(
       fc.integer({ min: 100, max: 6000 }),
@@ -51,7 +45,7 @@ test('parts of any size give the bytes of the whole', async (t) => {
 });
 
 test('the first part finds the others; all of them are taken in any order', async (t) => {
-  const path = join(folderFor(t), 'a.sxkit');
+  const path = join(temporaryFolder(t), 'a.sxkit');
   const paths = await write(path, 2000);
   assert.deepEqual(
     paths,
@@ -67,7 +61,7 @@ test('the first part finds the others; all of them are taken in any order', asyn
 const incomplete: readonly (readonly number[])[] = [[2], [1, 3], [2, 3], [1, 1], [1, 2, 2]];
 for (const numbers of incomplete) {
   test(`parts ${numbers.join(' and ')} alone are refused`, async (t) => {
-    const path = join(folderFor(t), 'a.sxkit');
+    const path = join(temporaryFolder(t), 'a.sxkit');
     await write(path, 2000);
     const given = numbers.map((number) => partName(path, number));
     await assert.rejects(openKit(given), { code: 'KitPartsIncomplete' });
@@ -75,14 +69,14 @@ for (const numbers of incomplete) {
 }
 
 test('parts of two kits are refused', async (t) => {
-  const folder = folderFor(t);
+  const folder = temporaryFolder(t);
   const given = ['a.sxkit.001', 'b.sxkit.002'].map((name) => join(folder, name));
   for (const path of given) writeFileSync(path, 'x');
   await assert.rejects(openKit(given), { code: 'KitPartsIncomplete' });
 });
 
 test('a folder and a path that leads nowhere are named', async (t) => {
-  const folder = folderFor(t);
+  const folder = temporaryFolder(t);
   await assert.rejects(openKit([folder]), { code: 'KitUnreadable', message: /not a file/ });
   await assert.rejects(openKit([join(folder, 'a.sxkit')]), {
     code: 'KitUnreadable',
@@ -91,7 +85,7 @@ test('a folder and a path that leads nowhere are named', async (t) => {
 });
 
 test('a kit that exists stays, unless it is to be replaced; then none of its parts stays', async (t) => {
-  const folder = folderFor(t);
+  const folder = temporaryFolder(t);
   const path = join(folder, 'a.sxkit');
   await write(path, 1000);
   await assert.rejects(write(path, 2000), { code: 'DestinationExists' });
@@ -104,7 +98,7 @@ test('a kit that exists stays, unless it is to be replaced; then none of its par
 });
 
 test('a kit that fails its check replaces nothing and leaves nothing', async (t) => {
-  const folder = folderFor(t);
+  const folder = temporaryFolder(t);
   const path = join(folder, 'a.sxkit');
   writeFileSync(path, 'before');
   const failing = async (): Promise<void> => {
@@ -116,13 +110,13 @@ test('a kit that fails its check replaces nothing and leaves nothing', async (t)
 });
 
 test('more parts than a kit can have are refused before they are written', async (t) => {
-  const folder = folderFor(t);
+  const folder = temporaryFolder(t);
   await assert.rejects(write(join(folder, 'a.sxkit'), 5), { code: 'TooManyParts' });
   assert.deepEqual(readdirSync(folder), []);
 });
 
 test('a name without the ending of a kit is refused', async (t) => {
-  const folder = folderFor(t);
+  const folder = temporaryFolder(t);
   for (const name of ['a.tar', '.sxkit', 'sxkit']) {
     await assert.rejects(write(join(folder, name), undefined), { code: 'UnknownKitName' }, name);
   }

@@ -2,20 +2,14 @@
 
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { type TestContext, test } from 'node:test';
+import { test } from 'node:test';
 import { isUnfinished, newPartialName, notWritten, oldName, writeWhole } from '#cli/output/destination.ts';
-
-function folderFor(t: TestContext): string {
-  const folder = mkdtempSync(join(tmpdir(), 'destination-'));
-  t.after(() => rmSync(folder, { recursive: true, force: true }));
-  return folder;
-}
+import { temporaryFolder } from '../../../support/temporary-folder.ts';
 
 test('two writers of one file do not break each other', async (t) => {
-  const folder = folderFor(t);
+  const folder = temporaryFolder(t);
   const path = join(folder, 'values.yaml');
   const texts = Array.from({ length: 8 }, (_, at) => String(at).repeat(100_000));
   await Promise.all(texts.map((text) => writeWhole(path, text, undefined)));
@@ -24,7 +18,7 @@ test('two writers of one file do not break each other', async (t) => {
 });
 
 test("a file of the user's beside the one that is written stays", async (t) => {
-  const folder = folderFor(t);
+  const folder = temporaryFolder(t);
   const path = join(folder, 'values.yaml');
   const theirs = ['.values.yaml.partial', '.values.yaml.static-export-notes'];
   for (const name of theirs) writeFileSync(join(folder, name), 'mine');
@@ -58,14 +52,14 @@ for (const [code, message, next] of [
 }
 
 test('a write that fails leaves nothing', async (t) => {
-  const folder = folderFor(t);
+  const folder = temporaryFolder(t);
   mkdirSync(join(folder, 'values.yaml'));
   await assert.rejects(writeWhole(join(folder, 'values.yaml'), 'a: b', 0o600));
   assert.deepEqual(readdirSync(folder), ['values.yaml']);
 });
 
 test('what a killed writer left is removed by the next; what another writes now stays', async (t) => {
-  const folder = folderFor(t);
+  const folder = temporaryFolder(t);
   const path = join(folder, 'site.tar');
   const ended = spawnSync(process.execPath, ['--eval', '']).pid;
   const nameOf = (run: string) => `.site.tar.static-export-${run}.00000000.partial`;
@@ -83,7 +77,7 @@ test('what a killed writer left is removed by the next; what another writes now 
 });
 
 test('unfinished files are known by their names', async (t) => {
-  const path = join(folderFor(t), 'site');
+  const path = join(temporaryFolder(t), 'site');
   for (const one of [await newPartialName(path), oldName(path, '/state')]) {
     assert.ok(isUnfinished(basename(one)), one);
   }
@@ -93,7 +87,7 @@ test('unfinished files are known by their names', async (t) => {
 });
 
 test('a file that appeared meanwhile is not replaced, and nothing else is left', async (t) => {
-  const folder = folderFor(t);
+  const folder = temporaryFolder(t);
   const path = join(folder, 'report.zip');
   writeFileSync(path, 'of another');
   const placement = { name: '--report', owner: 'doctor', mayReplace: async () => false };

@@ -1,8 +1,7 @@
 // What a pipeline shows of a command that ended with another answer than "done".
 
 import assert from 'node:assert/strict';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import type { CommandResult } from '#cli/context.ts';
@@ -11,6 +10,7 @@ import { findingsOf, findingsText } from '#cli/output/findings.ts';
 import { createReport } from '#cli/output/report.ts';
 import { systemClock } from '#platform/runtime/clock.ts';
 import { systemRandom } from '#platform/runtime/random.ts';
+import { temporaryFolder } from '../../../support/temporary-folder.ts';
 
 const checks = [
   passed('NodeVersion', 'Node is new enough.'),
@@ -64,8 +64,7 @@ test('a command without findings of its own has its last line as one, unless it 
 });
 
 test('the summary of GitHub names the error of a result that is not done', async (t) => {
-  const folder = mkdtempSync(join(tmpdir(), 'cli-findings-'));
-  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  const folder = temporaryFolder(t);
   const summary = join(folder, 'summary');
   const report = createReport({
     command: 'static-export doctor',

@@ -1,16 +1,15 @@
 // The NDJSON file: which lines it accepts, and errors that name the line and never its content.
 
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { open } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import { readConversations } from '#export-service/conversations/file-lines.ts';
 import { PublishableError } from '#platform/wire/publishable-error.ts';
+import { temporaryFolder } from '../../../support/temporary-folder.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'conversation-file-'));
-after(() => rmSync(folder, { recursive: true }));
+const folder = temporaryFolder();
 
 async function readAll(path: string, mayGrow = false) {
   const file = await open(path, 'r');

@@ -3,8 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import { createReadStream, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { createReadStream } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { readArchive } from '#bundle/archive/archive-reader.ts';
@@ -16,6 +15,7 @@ import { packSite } from '#export-service/crawler/pack.ts';
 import { createScope, documentPath, filePath, locate } from '#export-service/crawler/site-scope.ts';
 import * as traps from '../../../fixtures/sites/trap-site.ts';
 import * as fc from '../../../support/properties.ts';
+import { temporaryFolder } from '../../../support/temporary-folder.ts';
 import { crawl, serveSite } from './site-server.ts';
 
 test('the bundle reader accepts every path of an address unchanged', () => {
@@ -49,8 +49,7 @@ test('the bundle reader reads every file of the trap site by its path and hash',
   const { origin } = await serveSite(t, (path) => site[path]);
   site = traps.trapSite(origin.origin);
   const result = await crawl(t, origin);
-  const folder = mkdtempSync(join(tmpdir(), 'interop-'));
-  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  const folder = temporaryFolder(t);
   const archive = join(folder, 'site.tar.gz');
   await packSite(result, archive, new AbortController().signal);
   const assembly = createAssembly(defaultLimits, createCountingSink());

@@ -3,31 +3,17 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
-import { type TestContext, test } from 'node:test';
+import { test } from 'node:test';
 import { gunzipSync } from 'node:zlib';
 import type { CrawledFile } from '#export-service/crawler/contract.ts';
 import { packSite } from '#export-service/crawler/pack.ts';
 import * as fc from '../../../support/properties.ts';
+import { temporaryFolder } from '../../../support/temporary-folder.ts';
 
 const never = new AbortController().signal;
-
-function folderFor(t: TestContext): string {
-  const folder = mkdtempSync(join(tmpdir(), 'pack-'));
-  t.after(() => rmSync(folder, { recursive: true, force: true }));
-  return folder;
-}
 
 function fileOf(path: string, bytes: Uint8Array | string): CrawledFile {
   const body = Buffer.from(bytes);
@@ -50,7 +36,7 @@ const site: readonly CrawledFile[] = [
 ];
 
 test('tar lists and extracts every file unchanged, also with long and accented names', async (t) => {
-  const folder = folderFor(t);
+  const folder = temporaryFolder(t);
   const archive = join(folder, 'site.tar.gz');
   await packSite({ files: site }, archive, never);
   const listed = execFileSync('tar', ['tzf', archive, '--quoting-style=literal'])
@@ -69,7 +55,7 @@ test('tar lists and extracts every file unchanged, also with long and accented n
 });
 
 test('neither the order of the files nor the day changes a byte, and size and hash are correct', async (t) => {
-  const folder = folderFor(t);
+  const folder = temporaryFolder(t);
   const one = await packSite({ files: site }, join(folder, 'one'), never);
   const other = await packSite({ files: site.toReversed() }, join(folder, 'other'), never);
   assert.deepEqual(other, one);
@@ -80,7 +66,7 @@ test('neither the order of the files nor the day changes a byte, and size and ha
 });
 
 test('the archive contains no time, system or owner', async (t) => {
-  const archive = join(folderFor(t), 'site.tar.gz');
+  const archive = join(temporaryFolder(t), 'site.tar.gz');
   await packSite({ files: site }, archive, never);
   assert.deepEqual([...readFileSync(archive).subarray(0, 10)], [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255]);
   const lines = execFileSync('tar', ['tvzf', archive, '--numeric-owner', '--utc'])
@@ -91,7 +77,7 @@ test('the archive contains no time, system or owner', async (t) => {
 });
 
 test('an archive replaces an older archive of its name, and leaves no partial archive', async (t) => {
-  const folder = folderFor(t);
+  const folder = temporaryFolder(t);
   const archive = join(folder, 'site.tar.gz');
   writeFileSync(archive, 'old');
   writeFileSync(`${archive}.partial`, 'left by a crash');
@@ -101,7 +87,7 @@ test('an archive replaces an older archive of its name, and leaves no partial ar
 });
 
 test('a file that cannot be read fails the pack with its error, and leaves no file', async (t) => {
-  const folder = folderFor(t);
+  const folder = temporaryFolder(t);
   const gone = { ...fileOf('b.html', 'x'), read: () => broken() };
   const packing = packSite({ files: [...site, gone] }, join(folder, 'site.tar.gz'), never);
   await assert.rejects(packing, /gone/);
@@ -109,12 +95,12 @@ test('a file that cannot be read fails the pack with its error, and leaves no fi
 });
 
 test('a missing folder fails the pack', async (t) => {
-  const missing = join(folderFor(t), 'missing', 'site.tar.gz');
+  const missing = join(temporaryFolder(t), 'missing', 'site.tar.gz');
   await assert.rejects(packSite({ files: site }, missing, never), { code: 'ENOENT' });
 });
 
 test('an abort ends the pack with the signal’s reason, and leaves no file', async (t) => {
-  const folder = folderFor(t);
+  const folder = temporaryFolder(t);
   const caller = new AbortController();
   const stopping: CrawledFile = {
     ...fileOf('m.html', 'x'),
@@ -130,7 +116,7 @@ test('an abort ends the pack with the signal’s reason, and leaves no file', as
 });
 
 test('for any files the archive unpacks to its end mark and names each file', async (t) => {
-  const folder = folderFor(t);
+  const folder = temporaryFolder(t);
   const path = fc.stringMatching(/^[a-zé]{1,120}(\/[a-z.]{1,90}){0,3}$/);
   const files = fc.uniqueArray(fc.tuple(path, fc.uint8Array({ maxLength: 1500 })), {
     selector: ([name]) => name,

@@ -1,10 +1,7 @@
 // A web server on loopback for one test, which answers from a table, and a crawl of it with small limits. It records the
 // requests.
 
-import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import {
   type CrawlLimits,
@@ -17,6 +14,7 @@ import { crawlSite } from '#export-service/crawler/crawl.ts';
 import type { Clock } from '#platform/runtime/clock.ts';
 import { silentLogger } from '#platform/runtime/logger.ts';
 import { domain, type Served } from '../../../fixtures/sites/trap-site.ts';
+import { temporaryFolder } from '../../../support/temporary-folder.ts';
 import { steppingClock } from './stepping-clock.ts';
 
 export interface SiteServer {
@@ -72,8 +70,7 @@ export interface CrawlOptions {
 }
 
 export async function crawl(t: TestContext, origin: URL, options: CrawlOptions = {}): Promise<CrawlResult> {
-  const spoolDirectory = await mkdtemp(join(tmpdir(), 'crawl-'));
-  t.after(() => rm(spoolDirectory, { recursive: true, force: true }));
+  const spoolDirectory = temporaryFolder(t);
   const limits = { ...defaultCrawlLimits, maxPages: 200, ...options.limits };
   return crawlSite(
     { domain, origin, isOriginConsented: true, spoolDirectory, limits, ...options.request },

@@ -1,17 +1,11 @@
 // Bodies on disk: the stored bytes are read back, or an error.
 
 import assert from 'node:assert/strict';
-import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type TestContext, test } from 'node:test';
+import { test } from 'node:test';
 import { createSpool } from '#export-service/crawler/spool.ts';
-
-function folderFor(t: TestContext): string {
-  const folder = mkdtempSync(join(tmpdir(), 'spool-'));
-  t.after(() => rmSync(folder, { recursive: true, force: true }));
-  return folder;
-}
+import { temporaryFolder } from '../../../support/temporary-folder.ts';
 
 const textOf = async (chunks: AsyncIterable<Uint8Array>): Promise<string> =>
   Buffer.concat(await Array.fromAsync(chunks)).toString();
@@ -26,7 +20,7 @@ async function* mebibytes(count: number, seen: (at: number) => void = () => {}):
 }
 
 test('a body is written to disk as it arrives, and is not kept in memory', async (t) => {
-  const folder = folderFor(t);
+  const folder = temporaryFolder(t);
   const spool = createSpool(folder);
   const onDisk: number[] = [];
   const body = await spool.take(
@@ -48,13 +42,13 @@ test('a body is written to disk as it arrives, and is not kept in memory', async
 });
 
 test('the head of a small body is all of it', async (t) => {
-  const spool = createSpool(folderFor(t));
+  const spool = createSpool(temporaryFolder(t));
   const body = await spool.take(mebibytes(1));
   assert.equal(spool.head(body, 2 * mib).byteLength, mib);
 });
 
 test('the limit on all bodies ends a body in its middle, and a body that failed does not count', async (t) => {
-  const folder = folderFor(t);
+  const folder = temporaryFolder(t);
   const spool = createSpool(folder, 10 * mib);
   let asked = 0;
   const taking = spool.take(mebibytes(1000, () => (asked += 1)));
@@ -71,7 +65,7 @@ test('the limit on all bodies ends a body in its middle, and a body that failed 
 });
 
 test('the same bytes stored twice at once are one file, and can be read', async (t) => {
-  const folder = join(folderFor(t), 'created', 'when-needed');
+  const folder = join(temporaryFolder(t), 'created', 'when-needed');
   const spool = createSpool(folder);
   const bodies = await Promise.all([spool.put(Buffer.from('x')), spool.put(Buffer.from('x'))]);
   assert.deepEqual(bodies[0], bodies[1]);
@@ -80,7 +74,7 @@ test('the same bytes stored twice at once are one file, and can be read', async 
 });
 
 test('a body that changed or is missing on the disk is an error with the reason', async (t) => {
-  const folder = folderFor(t);
+  const folder = temporaryFolder(t);
   const spool = createSpool(folder);
   const body = await spool.put(Buffer.from('x'));
   writeFileSync(join(folder, body.sha256), 'y');
@@ -91,7 +85,7 @@ test('a body that changed or is missing on the disk is an error with the reason'
 });
 
 test('a folder that cannot be made is an error with the system’s code', async (t) => {
-  const file = join(folderFor(t), 'file');
+  const file = join(temporaryFolder(t), 'file');
   writeFileSync(file, '');
   await assert.rejects(createSpool(join(file, 'below')).put(Buffer.from('x')), {
     code: 'SpoolFailed',

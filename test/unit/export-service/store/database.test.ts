@@ -1,16 +1,15 @@
 // The data folder's database: its link secret, and folders of older versions.
 
 import assert from 'node:assert/strict';
-import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import { loadLinkSecret, openJobDatabase } from '#export-service/store/database.ts';
 import { createJobStore } from '#export-service/store/jobs.ts';
 import { systemRandom } from '#platform/runtime/random.ts';
+import { temporaryFolder } from '../../../support/temporary-folder.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'database-'));
-after(() => rmSync(folder, { recursive: true }));
+const folder = temporaryFolder();
 
 test('the link secret is made at the first start, stays the same, and only its owner can read it', async () => {
   const first = await openJobDatabase(folder);

@@ -2,17 +2,16 @@
 
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import { parseVerifyKey, signBytes, verifyBytes } from '#mirror/kit/minisign.ts';
 import { parseSignKey } from '#mirror/kit/minisign-secret-key.ts';
 import { maySkip } from '../../../support/may-skip.ts';
 import { encryptedKey, minisignKeys } from '../../../support/minisign-keys.ts';
+import { temporaryFolder } from '../../../support/temporary-folder.ts';
 
-const work = mkdtempSync(join(tmpdir(), 'minisign-'));
-after(() => rmSync(work, { recursive: true, force: true }));
+const work = temporaryFolder();
 const isMissing = spawnSync('minisign', ['-v']).error !== undefined;
 const skip = maySkip('minisign', isMissing && 'minisign is not installed');
 const file = (name: string): string => join(work, name);

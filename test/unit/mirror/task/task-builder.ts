@@ -1,9 +1,7 @@
 // A small site as an archive on disk, and the tasks that a thread gets for it.
 
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { after } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { defaultLimits } from '#bundle/limits.ts';
 import type { PrepareTask } from '#bundle/prepare/preparation.ts';
@@ -11,6 +9,7 @@ import type { CopyContext } from '#mirror/task/copy-run.ts';
 import type { CopyReport, MirrorCopyTask, SentPlace } from '#mirror/task/mirror-task.ts';
 import { systemClock } from '#platform/runtime/clock.ts';
 import { type TarFiles, tarOf } from '../../../support/tar-builder.ts';
+import { temporaryFolder } from '../../../support/temporary-folder.ts';
 
 export const site: TarFiles = {
   'index.html': '<h1>Home</h1>',
@@ -45,8 +44,7 @@ export interface TaskBuilder {
 
 /** One for each test file, because files that share a process have hooks of their own. */
 export function taskBuilder(): TaskBuilder {
-  const folder = mkdtempSync(join(tmpdir(), 'mirror-task-'));
-  after(() => rmSync(folder, { recursive: true, force: true }));
+  const folder = temporaryFolder();
   let tasks = 0;
   return {
     folder,

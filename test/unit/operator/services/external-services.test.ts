@@ -3,10 +3,9 @@
 
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import type { ServerResponse } from 'node:http';
 import { createServer } from 'node:https';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { defaultLimits } from '#bundle/limits.ts';
@@ -19,6 +18,7 @@ import { Link } from '#platform/wire/link.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { createAuthority } from '../../../support/pki.ts';
 import { steppedClock } from '../../../support/stepped-clock.ts';
+import { temporaryFolder } from '../../../support/temporary-folder.ts';
 import { never, startLoopbackServer } from '../kube/loopback-server.ts';
 
 const callsAtOnce = 30;
@@ -96,8 +96,7 @@ for (const [name, call, answered] of calls) {
 }
 
 test('an export API with a new CA is called within a minute after --extra-ca-file has it', async (t) => {
-  const folder = await mkdtemp(join(tmpdir(), 'services-'));
-  t.after(() => rm(folder, { recursive: true }));
+  const folder = temporaryFolder(t);
   const [authority, other] = await Promise.all([createAuthority(), createAuthority()]);
   const { certificatePem, keyPem } = await authority.issueServer({ dns: ['localhost'], ips: ['127.0.0.1'] });
   const server = createServer({ cert: certificatePem, key: keyPem }, (_request, response) => {

@@ -2,21 +2,15 @@
 
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type TestContext, test } from 'node:test';
+import { test } from 'node:test';
 import { readBounded } from '#platform/runtime/bounded-file.ts';
-
-function folderFor(t: TestContext): string {
-  const folder = mkdtempSync(join(tmpdir(), 'bounded-'));
-  t.after(() => rmSync(folder, { recursive: true, force: true }));
-  return folder;
-}
+import { temporaryFolder } from '../../../support/temporary-folder.ts';
 
 test('a file of the limit is read whole, and one byte more is refused', async (t) => {
-  const path = join(folderFor(t), 'file');
+  const path = join(temporaryFolder(t), 'file');
   for (const [text, read] of [
     ['', ''],
     ['äbc', 'äbc'],
@@ -34,12 +28,12 @@ test('a device without an end is refused, and a file of unknown size is read', a
 });
 
 test('a pipe is read', async (t) => {
-  const pipe = join(folderFor(t), 'pipe');
+  const pipe = join(temporaryFolder(t), 'pipe');
   execFileSync('mkfifo', [pipe]);
   const [read] = await Promise.all([readBounded(pipe, 100), writeFile(pipe, 'from a program')]);
   assert.equal(read, 'from a program');
 });
 
 test('the error of the system is kept', async (t) => {
-  await assert.rejects(readBounded(join(folderFor(t), 'nothing'), 1), { code: 'ENOENT' });
+  await assert.rejects(readBounded(join(temporaryFolder(t), 'nothing'), 1), { code: 'ENOENT' });
 });

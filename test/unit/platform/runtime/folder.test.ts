@@ -1,14 +1,13 @@
 // Folders that a user named are made or refused, without hanging.
 
 import assert from 'node:assert/strict';
-import { mkdtemp, rm, stat, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import { makeFolder } from '#platform/runtime/folder.ts';
+import { temporaryFolder } from '../../../support/temporary-folder.ts';
 
-const root = await mkdtemp(join(tmpdir(), 'folder-'));
-after(() => rm(root, { recursive: true }));
+const root = temporaryFolder();
 
 test('a folder is made with its parents, and may exist already, also behind a symbolic link', async () => {
   const deep = join(root, 'a', 'b', 'c');

@@ -2,8 +2,7 @@
 // offers before it is stored is taken only where it is wanted; all else is trusted once it is stored.
 
 import assert from 'node:assert/strict';
-import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { pathToFileURL } from 'node:url';
@@ -14,6 +13,7 @@ import { PublishableError } from '#platform/wire/publishable-error.ts';
 import { bundleServer } from '#server/server-flags.ts';
 import { nameFlag, openPreparation } from '#server/source/link-source.ts';
 import { makeArchive, makeSite } from '../../../integration/server/archive.ts';
+import { temporaryFolder } from '../../../support/temporary-folder.ts';
 
 const nothingPublished = {
   version: undefined,
@@ -48,8 +48,7 @@ test('what no flag could change stays as it is', () => {
 
 for (const isWanted of [true, false]) {
   test(`content is ${isWanted ? '' : 'not '}served before it is stored, and hashed once`, async (t) => {
-    const folder = await mkdtemp(join(tmpdir(), 'link-source-'));
-    t.after(() => rm(folder, { recursive: true, force: true }));
+    const folder = temporaryFolder(t);
     const archive = join(folder, 'site.tar.gz');
     await writeFile(archive, await makeArchive(makeSite('v1')));
     const link = pathToFileURL(archive).href;

@@ -1,19 +1,18 @@
 // Reading the mounted document: as kubelet mounts it, as a person puts it there, and as it is while it is not.
 
 import assert from 'node:assert/strict';
-import { mkdir, mkdtemp, rename, rm, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, test } from 'node:test';
+import { beforeEach, test } from 'node:test';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { Link } from '#platform/wire/link.ts';
 import { readFromFile, readFromFlags } from '#server/source/published-content.ts';
+import { temporaryFolder } from '../../../support/temporary-folder.ts';
 
 let folder = '';
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'published-content-'));
+beforeEach((t) => {
+  folder = temporaryFolder(t);
 });
-afterEach(() => rm(folder, { recursive: true, force: true }));
 
 const secret = 'https://storage.example.com/a.tar.gz?X-Amz-Signature=feedc0de';
 const document = (version: string): string =>

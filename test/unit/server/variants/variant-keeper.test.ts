@@ -2,10 +2,9 @@
 // on with its files as they are.
 
 import assert from 'node:assert/strict';
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, test } from 'node:test';
+import { beforeEach, test } from 'node:test';
 import { bundleFolder } from '#bundle/store/store-layout.ts';
 import { systemClock } from '#platform/runtime/clock.ts';
 import { silentLogger } from '#platform/runtime/logger.ts';
@@ -19,13 +18,13 @@ import {
 } from '#server/variants/variant-keeper.ts';
 import type { PreparedVariants, VariantTask } from '#server/variants/variant-task.ts';
 import { readText } from '../../../support/store-builder.ts';
+import { temporaryFolder } from '../../../support/temporary-folder.ts';
 import { storedBundle } from '../fixtures.ts';
 
 let storeDir: string;
-beforeEach(async () => {
-  storeDir = await mkdtemp(join(tmpdir(), 'keeper-'));
+beforeEach((t) => {
+  storeDir = temporaryFolder(t);
 });
-afterEach(() => rm(storeDir, { recursive: true, force: true }));
 
 async function bundle(text: string, committed?: Promise<unknown>): Promise<LiveBundle> {
   const stored = storedBundle({ 'index.html': text.repeat(600) });

@@ -3,10 +3,9 @@
 
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import { appendFile, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { appendFile, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, test } from 'node:test';
+import { beforeEach, test } from 'node:test';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import type { BundleIndex } from '#bundle/bundle-index.ts';
 import { digestOf } from '#bundle/store/digest.ts';
@@ -17,13 +16,13 @@ import { readVariantTable, type VariantTable } from '#server/content/variant-tab
 import { prepareVariants } from '#server/variants/variant-making.ts';
 import { type PreparedVariants, type VariantTask, variantPackName } from '#server/variants/variant-task.ts';
 import { putBundle } from '../../../support/store-builder.ts';
+import { temporaryFolder } from '../../../support/temporary-folder.ts';
 import { bundleOf } from '../fixtures.ts';
 
 let folder: string;
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'variants-'));
+beforeEach((t) => {
+  folder = temporaryFolder(t);
 });
-afterEach(() => rm(folder, { recursive: true, force: true }));
 
 const page = (name: string): string => `<p>${name}</p>`.repeat(400);
 /** Seven random bits a byte: gzip saves less than a tenth of it. */

@@ -1,19 +1,18 @@
 // From a kubeconfig to a connection: what is read, and the message for each misconfiguration.
 
 import assert from 'node:assert/strict';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import { rootCertificates } from 'node:tls';
 import {
   ConnectionError,
   openConnection,
   readConnectionEnvironment,
 } from '#operator/kube/transport/connection.ts';
+import { temporaryFolder } from '../../../../support/temporary-folder.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'kubeconfig-'));
-after(() => rmSync(folder, { recursive: true }));
+const folder = temporaryFolder();
 
 function write(name: string, cluster: object, user: object = {}): string {
   const file = join(folder, name);

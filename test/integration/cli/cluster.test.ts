@@ -2,74 +2,34 @@
 // what they change is what the operator then does. Also as a plugin of the real kubectl.
 
 import assert from 'node:assert/strict';
-import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { runInProcess } from '../../support/cli-in-process.ts';
 import { findClusterTools } from '../../support/cluster-tools.ts';
 import { type CommandResult, runCommand } from '../../support/command.ts';
 import { eventually } from '../../support/eventually.ts';
 import { programFile } from '../../support/program-file.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { openTerminal } from '../../support/terminal.ts';
-import { type ChartedCluster, startChartedCluster } from '../operator/charted-cluster.ts';
-import { type OperatorProcess, startOperator } from '../operator/operator-process.ts';
-import { createReader } from '../operator/resource-reader.ts';
-import { goodKey, type ScriptedVendor, startVendor } from '../operator/scripted-vendor.ts';
+import { startEnvironment } from '../operator/operator-environment.ts';
+import { goodKey } from '../operator/scripted-vendor.ts';
 
 const namespace = 'team-a';
 const program = programFile('static-export');
-let world: ChartedCluster;
-let vendor: ScriptedVendor;
-let operator: OperatorProcess;
-let reader: ReturnType<typeof createReader>;
-let folder: string;
-let kubeconfig: string;
 
-const staticExport = (name: string, spec: object = {}) => ({
-  apiVersion: 'staticexport.dev/v1alpha1',
-  kind: 'StaticExport',
-  metadata: { name, namespace },
-  spec: { domain: `${name}.example.com`, api: { keySecretRef: { name: 'export-api' } }, ...spec },
+const folder = temporaryFolder();
+const { world, vendor, reader, staticExport, start } = await startEnvironment({
+  namespaces: [namespace],
+  ownControlPlane: true,
 });
-
-before(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'cli-cluster-'));
-  vendor = await startVendor();
-  world = await startChartedCluster({
-    ownControlPlane: true,
-    namespaces: [namespace],
-    watchNamespaces: [namespace],
-  });
-  kubeconfig = world.controlPlane.kubeconfig;
-  // The library of Kubernetes reads it from this process itself.
-  process.env['KUBECONFIG'] = kubeconfig;
-  await world.apply(
-    {
-      apiVersion: 'v1',
-      kind: 'Secret',
-      metadata: { name: 'export-api', namespace },
-      stringData: { apiKey: goodKey },
-    },
-    staticExport('docs'),
-    staticExport('held', { promotion: { mode: 'Manual' } }),
-  );
-  reader = createReader(world, namespace);
-  operator = await startOperator(world, [
-    `--api-base-url=${vendor.url}`,
-    '--allow-private-links',
-    `--watch-namespaces=${namespace}`,
-  ]);
-  await reader.awaitCondition('docs', 'Ready', 'True', 'Published');
-  await reader.awaitCondition('held', 'Exported', 'False', 'AwaitingPromotion');
-});
-after(async () => {
-  await operator?.child.stop();
-  await vendor?.close();
-  await world?.stop();
-  rmSync(folder, { recursive: true, force: true });
-});
-
+const { kubeconfig } = world.controlPlane;
+// The library of Kubernetes reads it from this process itself.
+process.env['KUBECONFIG'] = kubeconfig;
+await world.apply(staticExport('docs'), staticExport('held', { promotion: { mode: 'Manual' } }));
+await start();
+await reader.awaitCondition('docs', 'Ready', 'True', 'Published');
+await reader.awaitCondition('held', 'Exported', 'False', 'AwaitingPromotion');
 /** After the operator has written what follows from the edit before: a write in between ends a command as a conflict. */
 async function run(...args: readonly string[]): Promise<CommandResult> {
   await eventually('the last edit reconciled', async () => {

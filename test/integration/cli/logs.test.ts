@@ -6,22 +6,16 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:https';
 import type { AddressInfo } from 'node:net';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import { runInProcess } from '../../support/cli-in-process.ts';
 import type { CommandResult } from '../../support/command.ts';
 import { eventually } from '../../support/eventually.ts';
 import { createAuthority } from '../../support/pki.ts';
 import { programFile } from '../../support/program-file.ts';
-import { type ChartedCluster, startChartedCluster } from '../operator/charted-cluster.ts';
-import { type OperatorProcess, startOperator } from '../operator/operator-process.ts';
-import { createReader } from '../operator/resource-reader.ts';
-import { goodKey, type ScriptedVendor, startVendor } from '../operator/scripted-vendor.ts';
-import { staticExport, writeStatus } from './environment/served-cluster.ts';
+import { startEnvironment } from '../operator/operator-environment.ts';
+import { writeStatus } from './environment/served-cluster.ts';
 
 const namespace = 'cli-logs';
-let cluster: ChartedCluster;
-let vendor: ScriptedVendor;
-let operator: OperatorProcess;
 let kubelet: Server;
 const asked: URL[] = [];
 /** What the kubelet sent last: the operator may log more since. */
@@ -29,36 +23,15 @@ let sent: readonly string[] = [];
 /** As the log of a container that runs. */
 let staysOpen = false;
 
-before(async () => {
-  vendor = await startVendor();
-  cluster = await startChartedCluster({ namespaces: [namespace], watchNamespaces: [namespace] });
-  // The library of Kubernetes reads it from this process itself.
-  process.env['KUBECONFIG'] = cluster.controlPlane.kubeconfig;
-  await cluster.apply(
-    {
-      apiVersion: 'v1',
-      kind: 'Secret',
-      metadata: { name: 'export-api', namespace },
-      stringData: { apiKey: goodKey },
-    },
-    ...['docs', 'other'].map((name) => staticExport(name, {}, namespace)),
-  );
-  operator = await startOperator(cluster, [
-    `--api-base-url=${vendor.url}`,
-    '--allow-private-links',
-    `--watch-namespaces=${namespace}`,
-  ]);
-  const reader = createReader(cluster, namespace);
-  await reader.awaitCondition('docs', 'Ready', 'True', 'Published');
-  await reader.awaitCondition('other', 'Ready', 'True', 'Published');
-  await startKubelet();
-});
-after(async () => {
-  kubelet?.close();
-  await operator?.child.stop();
-  await vendor?.close();
-  await cluster?.stop();
-});
+const { world: cluster, reader, staticExport, start } = await startEnvironment({ namespaces: [namespace] });
+// The library of Kubernetes reads it from this process itself.
+process.env['KUBECONFIG'] = cluster.controlPlane.kubeconfig;
+await cluster.apply(staticExport('docs'), staticExport('other'));
+const operator = await start();
+await reader.awaitCondition('docs', 'Ready', 'True', 'Published');
+await reader.awaitCondition('other', 'Ready', 'True', 'Published');
+await startKubelet();
+after(() => kubelet.close());
 
 /** A node, and a pod of the operator's Deployment on it. */
 async function startKubelet(): Promise<void> {
@@ -113,7 +86,7 @@ test('events shows those of one StaticExport, the newest last', async () => {
     (await run('events', 'docs')).stdout,
     /^Normal {3}ExportStarted {2}\d{4}-\S+Z \((?:now|\d+ \S+ ago)\)\n {2}Export job/,
   );
-  await cluster.apply(staticExport('quiet', { suspend: true }, namespace));
+  await cluster.apply(staticExport('quiet', { suspend: true }));
   assert.match((await run('events', 'quiet')).stdout, /^There are no events\./);
 });
 
@@ -173,10 +146,7 @@ test('text that somebody wrote into a status is escaped', async () => {
   const message = 'Their\u001b[2J \u202e\u009b';
   // No operator manages an object of another instance.
   const foreign = { 'staticexport.dev/instance': 'another' };
-  await cluster.apply({
-    ...staticExport('hostile', {}, namespace),
-    metadata: { name: 'hostile', namespace, labels: foreign },
-  });
+  await cluster.apply(staticExport('hostile', {}, { labels: foreign }));
   await writeStatus(cluster, 'sx', namespace, 'hostile', {
     observedGeneration: 1,
     conditions: conditions.map((one: object) => ({ ...one, message })),

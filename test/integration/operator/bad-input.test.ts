@@ -3,35 +3,17 @@
 // for keys and links.
 
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { eventually } from '../../support/eventually.ts';
-import { fastClock } from '../../support/fast-clock.ts';
 import { SecretWatch, seeText } from '../../support/secret-watch.ts';
-import { type ChartedCluster, startChartedCluster } from './charted-cluster.ts';
-import { type OperatorProcess, startOperator } from './operator-process.ts';
-import { createReader } from './resource-reader.ts';
+import { startEnvironment } from './operator-environment.ts';
+import { staticExportOf } from './resources.ts';
 import { withoutRight } from './role-rights.ts';
-import { goodKey, type ScriptedVendor, startVendor } from './scripted-vendor.ts';
+import { goodKey } from './scripted-vendor.ts';
 
 const namespace = 'team-a';
 const doomed = 'team-doomed';
-let world: ChartedCluster;
-let vendor: ScriptedVendor;
-let operator: OperatorProcess;
-let reader: ReturnType<typeof createReader>;
 
-const secret = (name: string, apiKey: string, where = namespace) => ({
-  apiVersion: 'v1',
-  kind: 'Secret',
-  metadata: { name, namespace: where },
-  stringData: { apiKey },
-});
-const staticExport = (name: string, spec: object = {}, metadata: object = {}, where = namespace) => ({
-  apiVersion: 'staticexport.dev/v1alpha1',
-  kind: 'StaticExport',
-  metadata: { name, namespace: where, ...metadata },
-  spec: { domain: `${name}.example.com`, api: { keySecretRef: { name: 'export-api' } }, ...spec },
-});
 const logged = (words: RegExp) =>
   eventually(`a line that says ${words}`, () => operator.log.find((line) => words.test(line)), {
     timeoutMs: 120_000,
@@ -41,32 +23,12 @@ const patchCrd = (...operations: readonly object[]): Promise<unknown> =>
 const rules = '/spec/versions/0/schema/openAPIV3Schema/x-kubernetes-validations';
 const schema = '/spec/versions/0/schema/openAPIV3Schema/properties';
 
-before(async () => {
-  vendor = await startVendor(0, '127.0.0.1', fastClock);
-  world = await startChartedCluster({
-    ownControlPlane: true,
-    namespaces: [namespace, doomed],
-    watchNamespaces: [namespace, doomed],
-  });
-  await world.apply(secret('export-api', goodKey), secret('export-api', goodKey, doomed));
-  reader = createReader(world, namespace);
-  operator = await startOperator(
-    world,
-    [
-      `--api-base-url=${vendor.url}`,
-      '--allow-private-links',
-      `--watch-namespaces=${namespace},${doomed}`,
-      '--request-timeout=5s',
-    ],
-    { isFast: true },
-  );
+const { world, vendor, reader, staticExport, start } = await startEnvironment({
+  namespaces: [namespace, doomed],
+  ownControlPlane: true,
+  isFast: true,
 });
-
-after(async () => {
-  await operator?.child.stop();
-  await vendor?.close();
-  await world?.stop();
-});
+const operator = await start(['--request-timeout=5s']);
 
 test('a missing permission is reported with its verb and resource', async () => {
   await withoutRight(world, { namespace, resource: 'secrets', verb: 'patch' }, async () => {
@@ -96,7 +58,7 @@ test('a missing permission is reported with its verb and resource', async () => 
 
 test('a deletion of the namespace during an export is not reported as a missing permission', async () => {
   vendor.script('going.example.com', { status: () => 'running' });
-  await world.apply(staticExport('going', {}, {}, doomed));
+  await world.apply(staticExportOf('going', {}, doomed));
   await eventually('a poll', () => (vendor.polls('going.example.com') > 0 ? true : undefined));
   await world.api.remove('namespace', doomed);
   vendor.script('going.example.com', { status: () => 'completed' });

@@ -2,26 +2,11 @@
 // and without one the operator logs why it exits. A token bound to a Secret is invalid when that Secret is deleted.
 
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { eventually } from '../../support/eventually.ts';
-import { type ChartedCluster, startChartedCluster } from './charted-cluster.ts';
-import { type OperatorProcess, startOperator } from './operator-process.ts';
-import { createReader } from './resource-reader.ts';
-import { goodKey, type ScriptedVendor, startVendor } from './scripted-vendor.ts';
+import { startEnvironment } from './operator-environment.ts';
 
-const namespace = 'expired-token';
-let world: ChartedCluster;
-let vendor: ScriptedVendor;
-let operator: OperatorProcess;
-let reader: ReturnType<typeof createReader>;
-
-const apply = (name: string) =>
-  world.apply({
-    apiVersion: 'staticexport.dev/v1alpha1',
-    kind: 'StaticExport',
-    metadata: { name, namespace },
-    spec: { domain: `${name}.example.com`, api: { keySecretRef: { name: 'export-api' } } },
-  });
+const apply = (name: string) => world.apply(staticExport(name));
 /** Valid until the Secret is deleted, which stands for its expiry. */
 const writeToken = async (secret: string): Promise<string> => {
   const where = world.operatorNamespace;
@@ -35,30 +20,9 @@ const refusals = async (): Promise<number> => {
   return [...lines].reduce((sum, [, count]) => sum + Number(count), 0);
 };
 
-before(async () => {
-  vendor = await startVendor();
-  world = await startChartedCluster({ namespaces: [namespace], watchNamespaces: [namespace] });
-  reader = createReader(world, namespace);
-  await world.apply({
-    apiVersion: 'v1',
-    kind: 'Secret',
-    metadata: { name: 'export-api', namespace },
-    stringData: { apiKey: goodKey },
-  });
-  const kubeconfig = await writeToken('first');
-  operator = await startOperator({ ...world, kubeconfig }, [
-    `--api-base-url=${vendor.url}`,
-    '--allow-private-links',
-    `--watch-namespaces=${namespace}`,
-    '--lease-duration=15s',
-  ]);
-});
-
-after(async () => {
-  await operator?.child.stop();
-  await vendor?.close();
-  await world?.stop();
-});
+const { world, reader, staticExport, start } = await startEnvironment({ namespaces: ['expired-token'] });
+const kubeconfig = await writeToken('first');
+const operator = await start(['--lease-duration=15s'], {}, { kubeconfig });
 
 test('a rotated token in the same file is read after the old one is refused, without a restart', async () => {
   await apply('before');

@@ -5,31 +5,20 @@
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import { eventually } from '../../support/eventually.ts';
-import { type ChartedCluster, startChartedCluster } from './charted-cluster.ts';
-import { leads, type OperatorProcess, startOperator } from './operator-process.ts';
+import { startEnvironment } from './operator-environment.ts';
+import { leads } from './operator-process.ts';
 import { type Relay, startRelay } from './relay.ts';
-import { createReader } from './resource-reader.ts';
-import { goodKey, type ScriptedVendor, startVendor } from './scripted-vendor.ts';
 
-const namespace = 'frozen-leader';
 const names = ['marked', 'started', 'issued'];
 const domainOf = (name: string): string => `${name}.example.com`;
-let world: ChartedCluster;
-let vendor: ScriptedVendor;
-let toVendor: Relay;
-/** Of the frozen leader only. */
-let toCluster: Relay;
-let frozen: OperatorProcess;
-let other: OperatorProcess;
-let reader: ReturnType<typeof createReader>;
 
 /** The operator's own permissions, through a relay. */
-async function relayCluster(): Promise<string> {
+async function relayCluster(): Promise<{ readonly toCluster: Relay; readonly kubeconfig: string }> {
   const { clusters, users } = JSON.parse(readFileSync(world.kubeconfig, 'utf8'));
   const { server, 'certificate-authority-data': ca } = clusters[0].cluster;
-  toCluster = await startRelay(server, Buffer.from(ca, 'base64').toString());
+  const toCluster = await startRelay(server, Buffer.from(ca, 'base64').toString());
   const kubeconfig = join(world.folder, 'relayed.kubeconfig');
   const config = {
     apiVersion: 'v1',
@@ -40,60 +29,41 @@ async function relayCluster(): Promise<string> {
     contexts: [{ name: 'relayed', context: { cluster: 'relayed', user: 'operator' } }],
   };
   writeFileSync(kubeconfig, JSON.stringify(config), { mode: 0o600 });
-  return kubeconfig;
+  return { toCluster, kubeconfig };
 }
 
 const start = (kubeconfig: string) =>
-  startOperator({ ...world, kubeconfig }, [
-    `--api-base-url=${toVendor.url}/api`,
-    '--allow-private-links',
-    `--watch-namespaces=${namespace}`,
+  startOne(
     // The awaited requests have not timed out when it wakes, and no other replica sends an unconfirmed start again.
-    '--cluster-timeout=10m',
-    '--request-timeout=5m',
-  ]);
-
-before(async () => {
-  vendor = await startVendor();
-  toVendor = await startRelay(new URL(vendor.url).origin);
-  world = await startChartedCluster({ namespaces: [namespace], watchNamespaces: [namespace] });
-  reader = createReader(world, namespace);
-  frozen = await start(await relayCluster());
-  await eventually('a leader', async () => ((await leads(frozen)) ? true : undefined));
-  other = await start(world.kubeconfig);
-});
-
-after(async () => {
-  await frozen?.child.stop('SIGKILL');
-  await other?.child.stop();
-  await toCluster?.close();
-  await toVendor?.close();
-  await vendor?.close();
-  await world?.stop();
-});
-
-const apply = () =>
-  world.apply(
-    {
-      apiVersion: 'v1',
-      kind: 'Secret',
-      metadata: { name: 'export-api', namespace },
-      stringData: { apiKey: goodKey },
-    },
-    ...names.map((name) => ({
-      apiVersion: 'staticexport.dev/v1alpha1',
-      kind: 'StaticExport',
-      metadata: { name, namespace },
-      spec: { domain: domainOf(name), api: { keySecretRef: { name: 'export-api' } } },
-    })),
+    [`--api-base-url=${toVendor.url}/api`, '--cluster-timeout=10m', '--request-timeout=5m'],
+    {},
+    { kubeconfig },
   );
+
+const {
+  world,
+  vendor,
+  reader,
+  staticExport,
+  start: startOne,
+} = await startEnvironment({
+  namespaces: ['frozen-leader'],
+  stopSignal: 'SIGKILL',
+});
+const toVendor = await startRelay(new URL(vendor.url).origin);
+const { toCluster, kubeconfig } = await relayCluster();
+const frozen = await start(kubeconfig);
+await eventually('a leader', async () => ((await leads(frozen)) ? true : undefined));
+const other = await start(world.kubeconfig);
+
+after(() => Promise.all([toCluster.close(), toVendor.close()]));
 
 test('a leader that was frozen during a reconcile exits without another write', async () => {
   toCluster.hold = ({ method, path, body }) =>
     method === 'PATCH' && path.includes('/staticexports/marked/status') && body.includes('"attempts":1');
   toVendor.hold = ({ method, path, body }) =>
     method === 'POST' && (path.endsWith('/bundle') || body.includes(domainOf('started')));
-  await apply();
+  await world.apply(...names.map((name) => staticExport(name)));
   await eventually('a pass that waits in each of three places', () => {
     const waiting = toCluster.held.length + toVendor.held.length;
     return waiting === names.length ? true : undefined;

@@ -3,18 +3,14 @@
 
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import { parse } from 'yaml';
 import { eventually } from '../../support/eventually.ts';
 import type { GitRepository } from '../../support/gitops/git-repository.ts';
-import { type GitServer, startGitServer } from '../../support/gitops/git-server.ts';
+import { startGitServer } from '../../support/gitops/git-server.ts';
 import { createAuthority } from '../../support/pki.ts';
 import { declareSecret } from '../../support/secret-watch.ts';
-import { type ChartedCluster, startChartedCluster } from './charted-cluster.ts';
-import { type OperatorProcess, startOperator } from './operator-process.ts';
-import { createReader } from './resource-reader.ts';
-import { keySecret } from './resources.ts';
-import { goodKey, type ScriptedVendor, startVendor } from './scripted-vendor.ts';
+import { startEnvironment } from './operator-environment.ts';
 import { startSecondPusher } from './second-pusher.ts';
 
 const namespace = 'git-targets';
@@ -26,37 +22,11 @@ const manyResources = Number(process.env['GIT_RESOURCES'] ?? 20);
 /** Versions follow each other, beside a client that pushes every second, at least for this time. */
 const pusherSeconds = Number(process.env['GIT_SECONDS'] ?? 5);
 
-let cluster: ChartedCluster;
-let vendor: ScriptedVendor;
-let operator: OperatorProcess;
-let reader: ReturnType<typeof createReader>;
-let server: GitServer;
-let caPem: string;
 const repositories = new Map<string, GitRepository>();
 
-const secretOf = (name: string, data: object) => ({
-  apiVersion: 'v1',
-  kind: 'Secret',
-  metadata: { name, namespace },
-  stringData: data,
-});
-
 function toGit(name: string, repository: GitRepository, git: object = {}, target: object = {}) {
-  return {
-    apiVersion: 'staticexport.dev/v1alpha1',
-    kind: 'StaticExport',
-    metadata: { name, namespace },
-    spec: {
-      domain: `${name}.example.com`,
-      api: { keySecretRef: { name: 'export-api' } },
-      targets: [
-        {
-          ...{ name: 'fleet', type: 'Git', ...target },
-          git: { url: repository.url, path: `${name}.yaml`, secretRef: { name: 'fleet' }, ...git },
-        },
-      ],
-    },
-  };
+  const own = { url: repository.url, path: `${name}.yaml`, secretRef: { name: 'fleet' }, ...git };
+  return staticExport(name, { targets: [{ ...{ name: 'fleet', type: 'Git', ...target }, git: own }] });
 }
 
 const refusals: readonly (readonly [
@@ -72,55 +42,50 @@ const refusals: readonly (readonly [
   ['untrusted', { secretRef: { name: 'without-ca' } }, 'PushFailed', /CertificateNotTrusted: /],
   ['elsewhere', { url: 'https://git.other.example/x.git' }, 'PushFailed', /HostNotAllowed: .*allowedHosts/],
 ];
-before(async () => {
-  const authority = await createAuthority();
-  caPem = authority.certificatePem;
-  server = await startGitServer({
-    login: [
-      { username: 'git', password },
-      { username: 'tenant', password: otherPassword },
-    ],
-    tls: await authority.issueServer({ dns: ['localhost'], ips: ['127.0.0.1'] }),
-  });
-  vendor = await startVendor();
-  cluster = await startChartedCluster({ namespaces: [namespace], watchNamespaces: [namespace] });
-  await cluster.apply(
-    keySecret('export-api', goodKey, namespace),
-    secretOf('fleet', { token: password, 'ca.crt': caPem }),
-    secretOf('tenant', { username: 'tenant', password: otherPassword, 'ca.crt': caPem }),
-    secretOf('expired', { token: 'glpat-expired', 'ca.crt': caPem }),
-    secretOf('without-ca', { token: password }),
-  );
-  reader = createReader(cluster, namespace);
-  const port = new URL(server.origin).port;
-  operator = await startOperator(cluster, [
-    `--api-base-url=${vendor.url}`,
-    '--allow-private-links',
-    `--allowed-git-hosts=127.0.0.1:${port}`,
-    '--allow-private-git-hosts',
-    `--watch-namespaces=${namespace}`,
-    '--request-timeout=5s',
-    '--workers=16',
-  ]);
-  // At once, because each waits ten seconds for others of its repository.
-  const shared = await server.createRepository('shared', { 'one.yaml': values, 'two.yaml': values });
-  repositories.set('shared', shared);
-  const objects: object[] = ['one', 'two'].map((name) => {
-    const object = toGit(name, shared);
-    return { ...object, spec: { ...object.spec, targets: [] } };
-  });
-  for (const [name, git] of [
-    ['again', {}],
-    ['reviewed', { pullRequestBranch: 'static-export/docs' }],
-    ...refusals,
-  ] as const) {
-    const repository = await server.createRepository(name, { [`${name}.yaml`]: values });
-    repositories.set(name, repository);
-    objects.push(toGit(name, repository, git));
-  }
-  await repositoryOf('reviewed').protect('main');
-  await cluster.apply(...objects);
+const authority = await createAuthority();
+const caPem = authority.certificatePem;
+const server = await startGitServer({
+  login: [
+    { username: 'git', password },
+    { username: 'tenant', password: otherPassword },
+  ],
+  tls: await authority.issueServer({ dns: ['localhost'], ips: ['127.0.0.1'] }),
 });
+const {
+  world: cluster,
+  vendor,
+  reader,
+  secret,
+  staticExport,
+  start,
+} = await startEnvironment({ namespaces: [namespace] });
+await cluster.apply(
+  secret('fleet', { token: password, 'ca.crt': caPem }),
+  secret('tenant', { username: 'tenant', password: otherPassword, 'ca.crt': caPem }),
+  secret('expired', { token: 'glpat-expired', 'ca.crt': caPem }),
+  secret('without-ca', { token: password }),
+);
+const operator = await start([
+  `--allowed-git-hosts=127.0.0.1:${new URL(server.origin).port}`,
+  '--allow-private-git-hosts',
+  '--request-timeout=5s',
+  '--workers=16',
+]);
+// At once, because each waits ten seconds for others of its repository.
+const shared = await server.createRepository('shared', { 'one.yaml': values, 'two.yaml': values });
+repositories.set('shared', shared);
+const objects: object[] = ['one', 'two'].map((name) => staticExport(name));
+for (const [name, git] of [
+  ['again', {}],
+  ['reviewed', { pullRequestBranch: 'static-export/docs' }],
+  ...refusals,
+] as const) {
+  const repository = await server.createRepository(name, { [`${name}.yaml`]: values });
+  repositories.set(name, repository);
+  objects.push(toGit(name, repository, git));
+}
+await repositoryOf('reviewed').protect('main');
+await cluster.apply(...objects);
 
 function repositoryOf(name: string): GitRepository {
   const found = repositories.get(name);
@@ -128,12 +93,7 @@ function repositoryOf(name: string): GitRepository {
   return found;
 }
 
-after(async () => {
-  await operator?.child.stop();
-  await vendor?.close();
-  await server?.close();
-  await cluster?.stop();
-});
+after(() => server.close());
 
 async function statusOf(name: string) {
   return (await reader.read('sx', name)).status;
@@ -211,7 +171,7 @@ test('a specification with a link, a wrong URL or a wrong path is refused by the
     toGit('strict', fleet, { author: { name: 'A <b>', email: 'a@example.com' } }),
   ];
   for (const object of wrong) {
-    await assert.rejects(cluster.apply(object), /invalid|must/i, JSON.stringify(object.spec.targets));
+    await assert.rejects(cluster.apply(object), /invalid|must/i, JSON.stringify(object.spec));
   }
 });
 

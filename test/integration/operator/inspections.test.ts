@@ -2,21 +2,17 @@
 // each namespace with two slots, and all of them in the end.
 
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { eventually } from '../../support/eventually.ts';
-import { type ChartedCluster, startChartedCluster } from './charted-cluster.ts';
-import { type OperatorProcess, startOperator } from './operator-process.ts';
+import { startEnvironment } from './operator-environment.ts';
 import { createReader } from './resource-reader.ts';
-import { goodKey, type ScriptedVendor, startVendor } from './scripted-vendor.ts';
+import { staticExportOf } from './resources.ts';
 
 const namespaces = ['inspections-a', 'inspections-b'];
 const names = ['a', 'b', 'c', 'd', 'e', 'f'];
 const namespaceOf = (name: string): string => namespaces[names.indexOf(name) % 2] ?? '';
 const concurrency = 2;
 
-let world: ChartedCluster;
-let vendor: ScriptedVendor;
-let operator: OperatorProcess;
 /** Downloads that wait for their archive. */
 const held: { readonly name: string; readonly send: () => void }[] = [];
 const left = new Set(names);
@@ -30,37 +26,10 @@ const hold = (name: string): Promise<void> =>
     if (isOpen) held.shift()?.send();
   });
 
-before(async () => {
-  vendor = await startVendor();
-  world = await startChartedCluster({ namespaces, watchNamespaces: namespaces });
-  for (const name of names) vendor.script(`${name}.example.com`, { beforeArchive: () => hold(name) });
-  await world.apply(
-    ...namespaces.map((namespace) => ({
-      apiVersion: 'v1',
-      kind: 'Secret',
-      metadata: { name: 'export-api', namespace },
-      stringData: { apiKey: goodKey },
-    })),
-    ...names.map((name) => ({
-      apiVersion: 'staticexport.dev/v1alpha1',
-      kind: 'StaticExport',
-      metadata: { name, namespace: namespaceOf(name) },
-      spec: { domain: `${name}.example.com`, api: { keySecretRef: { name: 'export-api' } } },
-    })),
-  );
-  operator = await startOperator(world, [
-    `--api-base-url=${vendor.url}`,
-    '--allow-private-links',
-    `--watch-namespaces=${namespaces.join(',')}`,
-    `--inspect-concurrency=${concurrency}`,
-  ]);
-});
-
-after(async () => {
-  await operator?.child.stop();
-  await vendor?.close();
-  await world?.stop();
-});
+const { world, vendor, start } = await startEnvironment({ namespaces });
+for (const name of names) vendor.script(`${name}.example.com`, { beforeArchive: () => hold(name) });
+await world.apply(...names.map((name) => staticExportOf(name, {}, namespaceOf(name))));
+const operator = await start([`--inspect-concurrency=${concurrency}`]);
 
 /** Resolves when the operator's metrics have these values. */
 async function figures(active: number, waiting: number): Promise<void> {

@@ -3,78 +3,44 @@
 // LEADER_KILLS=50 for the full run.
 
 import assert from 'node:assert/strict';
-import { after, before, type TestContext, test } from 'node:test';
+import { after, type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parsePublishedBundle } from '#bundle/published-bundle.ts';
 import { createCluster } from '#operator/kube/cluster.ts';
 import { openConnection } from '#operator/kube/transport/connection.ts';
-import { createTransport, type Transport } from '#operator/kube/transport/transport.ts';
+import { createTransport } from '#operator/kube/transport/transport.ts';
 import { systemClock } from '#platform/runtime/clock.ts';
 import { eventually } from '../../support/eventually.ts';
-import { type ChartedCluster, startChartedCluster } from './charted-cluster.ts';
-import { leads, type OperatorProcess, startOperator } from './operator-process.ts';
-import { createReader, requirePublishedLink } from './resource-reader.ts';
-import { goodKey, type ScriptedVendor, startVendor } from './scripted-vendor.ts';
+import { startEnvironment } from './operator-environment.ts';
+import { leads, type OperatorProcess } from './operator-process.ts';
+import { requirePublishedLink } from './resource-reader.ts';
 
 const kills = Number(process.env['LEADER_KILLS'] ?? 2);
-const namespace = 'kills';
 const names = ['one', 'two', 'three'];
 const domainOf = (name: string): string => `${name}.example.com`;
-let world: ChartedCluster;
-let vendor: ScriptedVendor;
-let transport: Transport;
-let reader: ReturnType<typeof createReader>;
-let replicas: OperatorProcess[] = [];
 const never = new AbortController().signal;
 
-const start = () =>
-  startOperator(world, [
-    `--api-base-url=${vendor.url}`,
-    '--allow-private-links',
-    `--watch-namespaces=${namespace}`,
-    '--lease-duration=9s',
-    '--request-timeout=5s',
-  ]);
+const start = () => startOne(['--lease-duration=9s', '--request-timeout=5s']);
 
-before(async () => {
-  vendor = await startVendor();
-  world = await startChartedCluster({ namespaces: [namespace], watchNamespaces: [namespace] });
-  reader = createReader(world, namespace);
-  const connection = openConnection({
-    kubeconfig: world.kubeconfig,
-    context: undefined,
-    isInCluster: false,
-  });
-  transport = createTransport(connection, { clock: systemClock, timeoutMs: 60_000 });
-  for (const name of names) vendor.script(domainOf(name), { lifetimeMs: 72_000 });
-  await world.apply(
-    {
-      apiVersion: 'v1',
-      kind: 'Secret',
-      metadata: { name: 'export-api', namespace },
-      stringData: { apiKey: goodKey },
-    },
-    ...names.map((name) => ({
-      apiVersion: 'staticexport.dev/v1alpha1',
-      kind: 'StaticExport',
-      metadata: { name, namespace },
-      spec: {
-        domain: domainOf(name),
-        api: { keySecretRef: { name: 'export-api' } },
-        linkRefresh: { atPercent: 40, minInterval: '1s' },
-      },
-    })),
-  );
-  replicas = await Promise.all([start(), start(), start()]);
-  for (const name of names) await reader.awaitCondition(name, 'Ready', 'True', 'Published');
+const {
+  world,
+  vendor,
+  reader,
+  staticExport,
+  start: startOne,
+} = await startEnvironment({
+  namespaces: ['kills'],
+  stopSignal: 'SIGKILL',
 });
+const connection = openConnection({ kubeconfig: world.kubeconfig, context: undefined, isInCluster: false });
+const transport = createTransport(connection, { clock: systemClock, timeoutMs: 60_000 });
+for (const name of names) vendor.script(domainOf(name), { lifetimeMs: 72_000 });
+const linkRefresh = { atPercent: 40, minInterval: '1s' };
+await world.apply(...names.map((name) => staticExport(name, { linkRefresh })));
+let replicas: OperatorProcess[] = await Promise.all([start(), start(), start()]);
+for (const name of names) await reader.awaitCondition(name, 'Ready', 'True', 'Published');
 
-after(async () => {
-  await Promise.all(replicas.map(({ child }) => child.stop('SIGKILL')));
-  await transport?.close();
-  await vendor?.close();
-  await world?.stop();
-});
+after(() => transport.close());
 
 const isLeader = async (replica: OperatorProcess): Promise<boolean> =>
   !replica.child.hasExited() && leads(replica);
@@ -99,7 +65,7 @@ function watchLinks(stop: AbortSignal): Promise<readonly string[]> {
   const cluster = createCluster(transport);
   const dead = new Set<string>();
   const look = async (name: string): Promise<void> => {
-    const secret = await cluster.readSecret({ namespace, name: `${name}-bundle` }, never);
+    const secret = await cluster.readSecret({ namespace: 'kills', name: `${name}-bundle` }, never);
     const bundle = parsePublishedBundle(Buffer.from(secret?.data['bundle.json'] ?? '').toString());
     if (requirePublishedLink(bundle).expiresAt <= Date.now())
       dead.add(`${name} at ${new Date().toISOString()}`);

@@ -3,21 +3,17 @@
 // wait, so each has its own namespace and Role, and they run at the same time.
 
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
+import { describe, test } from 'node:test';
 import { eventually } from '../../support/eventually.ts';
 import { fastClock } from '../../support/fast-clock.ts';
-import { type ChartedCluster, startChartedCluster } from './charted-cluster.ts';
-import { type OperatorProcess, startOperator } from './operator-process.ts';
+import { startEnvironment } from './operator-environment.ts';
 import { createReader, requirePublishedLink } from './resource-reader.ts';
+import { staticExportOf } from './resources.ts';
 import { withoutRight } from './role-rights.ts';
-import { goodKey, type ScriptedVendor, startVendor } from './scripted-vendor.ts';
 
 const namespaces = ['lost-rights-a', 'lost-rights-b'] as const;
 /** Of the fast clock. */
 const lifetimeMs = 90_000;
-let world: ChartedCluster;
-let vendor: ScriptedVendor;
-let operator: OperatorProcess;
 
 type Reader = ReturnType<typeof createReader>;
 
@@ -27,34 +23,8 @@ interface Team {
   readonly reader: Reader;
 }
 
-before(async () => {
-  vendor = await startVendor(0, '127.0.0.1', fastClock);
-  world = await startChartedCluster({ namespaces, watchNamespaces: namespaces });
-  await world.apply(
-    ...namespaces.map((namespace) => ({
-      apiVersion: 'v1',
-      kind: 'Secret',
-      metadata: { name: 'export-api', namespace },
-      stringData: { apiKey: goodKey },
-    })),
-  );
-  operator = await startOperator(
-    world,
-    [
-      `--api-base-url=${vendor.url}`,
-      '--allow-private-links',
-      `--watch-namespaces=${namespaces.join(',')}`,
-      '--request-timeout=5s',
-    ],
-    { isFast: true },
-  );
-});
-
-after(async () => {
-  await operator?.child.stop();
-  await vendor?.close();
-  await world?.stop();
-});
+const { world, vendor, start } = await startEnvironment({ namespaces, isFast: true });
+const operator = await start(['--request-timeout=5s']);
 
 const teamOf = (namespace: (typeof namespaces)[number]): Team => ({
   namespace,
@@ -63,16 +33,7 @@ const teamOf = (namespace: (typeof namespaces)[number]): Team => ({
 
 async function publish({ namespace, reader }: Team, name: string): Promise<void> {
   vendor.script(`${name}.example.com`, { lifetimeMs });
-  await world.apply({
-    apiVersion: 'staticexport.dev/v1alpha1',
-    kind: 'StaticExport',
-    metadata: { name, namespace },
-    spec: {
-      domain: `${name}.example.com`,
-      api: { keySecretRef: { name: 'export-api' } },
-      linkRefresh: { minInterval: '1s' },
-    },
-  });
+  await world.apply(staticExportOf(name, { linkRefresh: { minInterval: '1s' } }, namespace));
   await reader.awaitCondition(name, 'Ready', 'True', 'Published');
 }
 

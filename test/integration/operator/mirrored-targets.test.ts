@@ -4,19 +4,15 @@
 import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { after, before, suite, test } from 'node:test';
+import { after, suite, test } from 'node:test';
 import { parse, parseAllDocuments } from 'yaml';
-import { type DockerRegistry, noRegistry, startDockerRegistry } from '../../support/docker-registry.ts';
+import { noRegistry, startDockerRegistry } from '../../support/docker-registry.ts';
 import { eventually } from '../../support/eventually.ts';
-import type { GitRepository } from '../../support/gitops/git-repository.ts';
-import { type GitServer, startGitServer } from '../../support/gitops/git-server.ts';
+import { startGitServer } from '../../support/gitops/git-server.ts';
 import { createAuthority } from '../../support/pki.ts';
 import { declareSecret, seeText } from '../../support/secret-watch.ts';
-import { type ChartedCluster, startChartedCluster } from './charted-cluster.ts';
-import { type OperatorProcess, startOperator } from './operator-process.ts';
-import { createReader } from './resource-reader.ts';
-import { keySecret } from './resources.ts';
-import { goodKey, type ScriptedVendor, startVendor } from './scripted-vendor.ts';
+import { startEnvironment } from './operator-environment.ts';
+import { openDefinition } from './resources.ts';
 
 const namespace = 'mirrored-targets';
 const token = declareSecret('the token', 'glpat-Yt61mR4wQc87');
@@ -25,118 +21,62 @@ const siteChart = join(import.meta.dirname, '../../../charts/static-export-site'
 const values = '# ours\nstaticExport:\n  version: none # for now\nserver: { replicas: 3 }\n';
 const consent = { 'staticexport.dev/allow-from': `${namespace}/docs` };
 
-const secret = (name: string, stringData: Readonly<Record<string, string>>) => ({
-  ...{ apiVersion: 'v1', kind: 'Secret', metadata: { name, namespace }, stringData },
-});
-
-/** As much of Flux's definition as this test needs. */
-const helmReleases = {
-  apiVersion: 'apiextensions.k8s.io/v1',
-  kind: 'CustomResourceDefinition',
-  metadata: { name: 'helmreleases.helm.toolkit.fluxcd.io' },
-  spec: {
-    group: 'helm.toolkit.fluxcd.io',
-    scope: 'Namespaced',
-    names: {
-      ...{ kind: 'HelmRelease', plural: 'helmreleases' },
-      ...{ singular: 'helmrelease', listKind: 'HelmReleaseList' },
-    },
-    versions: [
-      {
-        ...{ name: 'v2', served: true, storage: true, subresources: { status: {} } },
-        schema: {
-          openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true },
-        },
-      },
-    ],
-  },
-};
-
-suite('targets with the reference of a copy', { skip: noRegistry }, () => {
-  let cluster: ChartedCluster;
-  let vendor: ScriptedVendor;
-  let operator: OperatorProcess;
-  let reader: ReturnType<typeof createReader>;
-  let registry: DockerRegistry;
-  let server: GitServer;
-  let fleet: GitRepository;
-
+suite('targets with the reference of a copy', { skip: noRegistry }, async () => {
   const mirrorAt = (path: string) => ({
     oci: { repository: `${registry.host}/${path}`, secretRef: { name: 'mirror' } },
-  });
-  const staticExport = (name: string, spec: object) => ({
-    apiVersion: 'staticexport.dev/v1alpha1',
-    kind: 'StaticExport',
-    metadata: { name, namespace },
-    spec: { domain: `${name}.example.com`, api: { keySecretRef: { name: 'export-api' } }, ...spec },
   });
   const write = ['version', 'ref'];
   const inMap = { name: 'map', type: 'Values', write, values: { kind: 'ConfigMap', name: 'docs-values' } };
 
-  before(async () => {
-    const authority = await createAuthority();
-    [vendor, registry, server] = await Promise.all([
-      startVendor(),
-      startDockerRegistry({ users: { docs: password } }),
-      startGitServer({
-        login: [{ username: 'git', password: token }],
-        tls: await authority.issueServer({ dns: ['localhost'], ips: ['127.0.0.1'] }),
-      }),
-    ]);
-    cluster = await startChartedCluster({
-      namespaces: [namespace],
-      watchNamespaces: [namespace],
-      targets: { helmReleases: [{ namespace, names: ['docs'] }] },
-    });
-    reader = createReader(cluster, namespace);
-    fleet = await server.createRepository('fleet', { 'docs.yaml': values });
-    await cluster.apply(helmReleases);
-    await cluster.controlPlane.awaitDefinitions();
-    await cluster.apply(
-      keySecret('export-api', goodKey, namespace),
-      secret('mirror', { username: 'docs', password }),
-      secret('fleet', { token, 'ca.crt': authority.certificatePem }),
-      {
-        ...{ apiVersion: 'v1', kind: 'ConfigMap', data: { 'values.yaml': values } },
-        metadata: { name: 'docs-values', namespace, annotations: consent },
-      },
-      {
-        ...{ apiVersion: 'helm.toolkit.fluxcd.io/v2', kind: 'HelmRelease' },
-        metadata: { name: 'docs', namespace, annotations: consent },
-        spec: { interval: '5m', values: { server: { replicas: 3 } } },
-      },
-    );
-    operator = await startOperator(cluster, [
-      `--api-base-url=${vendor.url}`,
-      '--allow-private-links',
-      `--allowed-mirror-hosts=http://${registry.host}`,
-      '--allow-private-mirror-hosts',
-      `--allowed-git-hosts=127.0.0.1:${new URL(server.origin).port}`,
-      '--allow-private-git-hosts',
-      `--watch-namespaces=${namespace}`,
-      '--request-timeout=5s',
-    ]);
-    const git = { url: fleet.url, path: 'docs.yaml', secretRef: { name: 'fleet' } };
-    await cluster.apply(
-      staticExport('docs', {
-        mirror: mirrorAt('docs/site'),
-        targets: [
-          inMap,
-          { name: 'flux', type: 'HelmRelease', write, helmRelease: { name: 'docs' } },
-          { name: 'fleet', type: 'Git', write, git },
-        ],
-      }),
-      staticExport('unmirrored', { targets: [inMap] }),
-    );
+  const authority = await createAuthority();
+  const [registry, server] = await Promise.all([
+    startDockerRegistry({ users: { docs: password } }),
+    startGitServer({
+      login: [{ username: 'git', password: token }],
+      tls: await authority.issueServer({ dns: ['localhost'], ips: ['127.0.0.1'] }),
+    }),
+  ]);
+  const { world, vendor, reader, secret, staticExport, start } = await startEnvironment({
+    namespaces: [namespace],
+    targets: { helmReleases: [{ namespace, names: ['docs'] }] },
   });
+  const fleet = await server.createRepository('fleet', { 'docs.yaml': values });
+  await world.apply(openDefinition('helm.toolkit.fluxcd.io', 'v2', 'HelmRelease'));
+  await world.controlPlane.awaitDefinitions();
+  await world.apply(
+    secret('mirror', { username: 'docs', password }),
+    secret('fleet', { token, 'ca.crt': authority.certificatePem }),
+    {
+      ...{ apiVersion: 'v1', kind: 'ConfigMap', data: { 'values.yaml': values } },
+      metadata: { name: 'docs-values', namespace, annotations: consent },
+    },
+    {
+      ...{ apiVersion: 'helm.toolkit.fluxcd.io/v2', kind: 'HelmRelease' },
+      metadata: { name: 'docs', namespace, annotations: consent },
+      spec: { interval: '5m', values: { server: { replicas: 3 } } },
+    },
+  );
+  await start([
+    `--allowed-mirror-hosts=http://${registry.host}`,
+    '--allow-private-mirror-hosts',
+    `--allowed-git-hosts=127.0.0.1:${new URL(server.origin).port}`,
+    '--allow-private-git-hosts',
+    '--request-timeout=5s',
+  ]);
+  const git = { url: fleet.url, path: 'docs.yaml', secretRef: { name: 'fleet' } };
+  await world.apply(
+    staticExport('docs', {
+      mirror: mirrorAt('docs/site'),
+      targets: [
+        inMap,
+        { name: 'flux', type: 'HelmRelease', write, helmRelease: { name: 'docs' } },
+        { name: 'fleet', type: 'Git', write, git },
+      ],
+    }),
+    staticExport('unmirrored', { targets: [inMap] }),
+  );
 
-  after(async () => {
-    await operator?.child.stop();
-    await vendor?.close();
-    await cluster?.stop();
-    await registry?.close();
-    await server?.close();
-  });
+  after(() => Promise.all([registry.close(), server.close()]));
 
   const groupIn = (text: string | undefined): unknown => parse(text ?? '').staticExport;
   const targetsOf = async (): Promise<readonly { readonly name: string; readonly ref?: string }[]> =>
@@ -168,9 +108,9 @@ suite('targets with the reference of a copy', { skip: noRegistry }, () => {
     const { version, digest, ref } = await awaitReference('docs/site');
     const text = (await fleet.read('docs.yaml')) ?? '';
     assert.match(text, /^# ours\nstaticExport:\n {2}version: ".*" # for now\n/);
-    const file = join(cluster.folder, 'values.yaml');
+    const file = join(world.folder, 'values.yaml');
     await writeFile(file, text);
-    const rendered = await cluster.controlPlane.helm(['template', 'docs', siteChart, '-f', file]);
+    const rendered = await world.controlPlane.helm(['template', 'docs', siteChart, '-f', file]);
     assert.equal(rendered.code, 0, rendered.stderr);
     const objects = parseAllDocuments(rendered.stdout).map((one) => one.toJS());
     const { data } = objects.find((one) => one?.kind === 'Secret') ?? assert.fail(rendered.stdout);
@@ -181,7 +121,7 @@ suite('targets with the reference of a copy', { skip: noRegistry }, () => {
 
   test('a copy that moves to another repository is written, with the same version, and accuses no client', async () => {
     const before = await awaitReference('docs/site');
-    await cluster.api.patch('sx', 'docs', { spec: { mirror: mirrorAt('docs/moved') } }, { namespace });
+    await world.api.patch('sx', 'docs', { spec: { mirror: mirrorAt('docs/moved') } }, { namespace });
     const moved = await awaitReference('docs/moved');
     assert.equal(moved.version, before.version);
     assert.equal((await fleet.log()).length, 3, 'one commit for each reference');

@@ -4,101 +4,58 @@
 import assert from 'node:assert/strict';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { after, before, suite, test } from 'node:test';
+import { after, suite, test } from 'node:test';
 import { parse } from 'yaml';
-import { type DockerRegistry, noRegistry, startDockerRegistry } from '../../support/docker-registry.ts';
+import { noRegistry, startDockerRegistry } from '../../support/docker-registry.ts';
 import { eventually } from '../../support/eventually.ts';
-import { fastClock } from '../../support/fast-clock.ts';
 import { declareSecret } from '../../support/secret-watch.ts';
-import { noS3, startVersitygw, type Versitygw } from '../../support/versitygw.ts';
+import { noS3, startVersitygw } from '../../support/versitygw.ts';
 import { prepareSite } from '../server/served-site.ts';
-import { type ChartedCluster, startChartedCluster } from './charted-cluster.ts';
-import { type OperatorProcess, startOperator } from './operator-process.ts';
-import { createReader } from './resource-reader.ts';
-import { keySecret } from './resources.ts';
-import { goodKey, type ScriptedVendor, startVendor } from './scripted-vendor.ts';
+import { startEnvironment } from './operator-environment.ts';
 
 const namespace = 'mirrors';
 const password = declareSecret('the password', 'pass-word-of-the-mirror');
 const wrongPassword = declareSecret('the wrong password', 'not-the-pass-word');
 
-const secret = (name: string, stringData: Readonly<Record<string, string>>) => ({
-  ...{ apiVersion: 'v1', kind: 'Secret', metadata: { name, namespace }, stringData },
-});
-
-const staticExport = (name: string, spec: object) => ({
-  apiVersion: 'staticexport.dev/v1alpha1',
-  kind: 'StaticExport',
-  metadata: { name, namespace },
-  spec: { domain: `${name}.example.com`, api: { keySecretRef: { name: 'export-api' } }, ...spec },
-});
-
-suite('an operator and mirrors', { skip: noRegistry || noS3 }, () => {
-  let world: ChartedCluster;
-  let vendor: ScriptedVendor;
-  let operator: OperatorProcess;
-  let reader: ReturnType<typeof createReader>;
-  let registry: DockerRegistry;
-  let s3: Versitygw;
-
+suite('an operator and mirrors', { skip: noRegistry || noS3 }, async () => {
   const oci = (path: string, secretName = 'mirror') => ({
     oci: { repository: `${registry.host}/${path}`, secretRef: { name: secretName } },
   });
 
-  before(async () => {
-    [vendor, registry, s3] = await Promise.all([
-      startVendor(0, '127.0.0.1', fastClock),
-      startDockerRegistry({ users: { docs: password } }),
-      startVersitygw(),
-    ]);
-    await s3.createBucket('docs');
-    world = await startChartedCluster({ namespaces: [namespace], watchNamespaces: [namespace] });
-    const { accessKeyId, secretAccessKey } = s3.rootKey;
-    await world.apply(
-      keySecret('export-api', goodKey, namespace),
-      secret('mirror', { username: 'docs', password }),
-      secret('wrong-mirror', { username: 'docs', password: wrongPassword }),
-      secret('bucket', { accessKeyId, secretAccessKey }),
-    );
-    reader = createReader(world, namespace);
-    operator = await startOperator(
-      world,
-      [
-        `--api-base-url=${vendor.url}`,
-        '--allow-private-links',
-        `--allowed-mirror-hosts=http://${registry.host},http://${new URL(s3.origin).host}`,
-        '--allow-private-mirror-hosts',
-        `--watch-namespaces=${namespace}`,
-        '--request-timeout=5s',
-      ],
-      { isFast: true },
-    );
-    await world.apply(
-      staticExport('docs', { mirror: oci('docs/site') }),
-      staticExport('linkless', { mirror: oci('docs/linkless'), output: { link: 'Never' } }),
-      staticExport('denied', { mirror: oci('docs/denied', 'wrong-mirror') }),
-      staticExport('elsewhere', {
-        mirror: { oci: { repository: 'registry.example.com/docs', secretRef: { name: 'mirror' } } },
-      }),
-      staticExport('bucket', {
-        mirror: {
-          s3: {
-            ...{ endpoint: s3.origin, bucket: 'docs', prefix: 'sites/bucket', pathStyle: true },
-            secretRef: { name: 'bucket' },
-          },
-          compression: 'Gzip',
-        },
-      }),
-    );
+  const [registry, s3] = await Promise.all([
+    startDockerRegistry({ users: { docs: password } }),
+    startVersitygw(),
+  ]);
+  await s3.createBucket('docs');
+  const { accessKeyId, secretAccessKey } = s3.rootKey;
+  const { world, vendor, reader, secret, staticExport, start } = await startEnvironment({
+    namespaces: [namespace],
+    isFast: true,
   });
+  await world.apply(
+    secret('mirror', { username: 'docs', password }),
+    secret('wrong-mirror', { username: 'docs', password: wrongPassword }),
+    secret('bucket', { accessKeyId, secretAccessKey }),
+  );
+  await start([
+    `--allowed-mirror-hosts=http://${registry.host},http://${new URL(s3.origin).host}`,
+    '--allow-private-mirror-hosts',
+    '--request-timeout=5s',
+  ]);
+  const s3Mirror = { endpoint: s3.origin, bucket: 'docs', prefix: 'sites/bucket', pathStyle: true };
+  await world.apply(
+    staticExport('docs', { mirror: oci('docs/site') }),
+    staticExport('linkless', { mirror: oci('docs/linkless'), output: { link: 'Never' } }),
+    staticExport('denied', { mirror: oci('docs/denied', 'wrong-mirror') }),
+    staticExport('elsewhere', {
+      mirror: { oci: { repository: 'registry.example.com/docs', secretRef: { name: 'mirror' } } },
+    }),
+    staticExport('bucket', {
+      mirror: { s3: { ...s3Mirror, secretRef: { name: 'bucket' } }, compression: 'Gzip' },
+    }),
+  );
 
-  after(async () => {
-    await operator?.child.stop();
-    await vendor?.close();
-    await world?.stop();
-    await registry?.close();
-    await s3?.close();
-  });
+  after(() => Promise.all([registry.close(), s3.close()]));
 
   test('a version is published with the reference of its copy, in every output', async () => {
     await reader.awaitCondition('docs', 'Mirrored', 'True', 'Copied');

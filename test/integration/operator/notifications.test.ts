@@ -6,15 +6,11 @@ import { createHmac } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import { eventually } from '../../support/eventually.ts';
 import { declareSecret } from '../../support/secret-watch.ts';
-import { type ChartedCluster, startChartedCluster } from './charted-cluster.ts';
-import { type OperatorProcess, startOperator } from './operator-process.ts';
-import { createReader } from './resource-reader.ts';
-import { goodKey, type ScriptedVendor, startVendor } from './scripted-vendor.ts';
+import { startEnvironment } from './operator-environment.ts';
 
-const namespace = 'notified';
 const path = declareSecret('the path of the webhook', '/hooks/path-of-the-webhook-7Qm2');
 const key = Buffer.from('shared-secret-of-24-bytes');
 const shared = declareSecret('the shared secret', `whsec_${key.toString('base64')}`);
@@ -34,52 +30,27 @@ const receiver = createServer((request, response) => {
     response.writeHead(isSigned ? 204 : 401).end();
   });
 });
-let world: ChartedCluster;
-let vendor: ScriptedVendor;
-let operator: OperatorProcess;
-let reader: ReturnType<typeof createReader>;
 
-const secretObject = (name: string, stringData: object) => ({
-  ...{ apiVersion: 'v1', kind: 'Secret', metadata: { name, namespace } },
-  stringData,
-});
-const staticExport = (name: string, spec: object) => ({
-  ...{ apiVersion: 'staticexport.dev/v1alpha1', kind: 'StaticExport', metadata: { name, namespace } },
-  spec: { domain: `${name}.example.com`, api: { keySecretRef: { name: 'export-api' } }, ...spec },
-});
 const typesOf = (name: string): readonly string[] =>
   received.filter((one) => one.name === name).map(({ type, reason }) => `${type} ${reason}`);
 
-before(async () => {
-  receiver.listen(0, '127.0.0.1');
-  await once(receiver, 'listening');
-  const host = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}`;
-  vendor = await startVendor();
-  world = await startChartedCluster({ namespaces: [namespace], watchNamespaces: [namespace] });
-  const notify = [{ name: 'chat', secretRef: { name: 'hook' } }];
-  await world.apply(
-    secretObject('export-api', { apiKey: goodKey }),
-    secretObject('hook', { url: `${host}${path}`, secret: shared }),
-    secretObject('elsewhere', { url: `https://elsewhere.example.com${path}`, secret: shared }),
-    staticExport('docs', { notify }),
-    staticExport('held', { notify, promotion: { mode: 'Manual' } }),
-    staticExport('refused', { notify: [{ name: 'chat', secretRef: { name: 'elsewhere' } }] }),
-  );
-  reader = createReader(world, namespace);
-  operator = await startOperator(world, [
-    `--api-base-url=${vendor.url}`,
-    `--allowed-notify-hosts=${host}`,
-    '--allow-private-links',
-    `--watch-namespaces=${namespace}`,
-  ]);
+receiver.listen(0, '127.0.0.1');
+await once(receiver, 'listening');
+const host = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}`;
+const { world, vendor, reader, secret, staticExport, start } = await startEnvironment({
+  namespaces: ['notified'],
 });
+const notify = [{ name: 'chat', secretRef: { name: 'hook' } }];
+await world.apply(
+  secret('hook', { url: `${host}${path}`, secret: shared }),
+  secret('elsewhere', { url: `https://elsewhere.example.com${path}`, secret: shared }),
+  staticExport('docs', { notify }),
+  staticExport('held', { notify, promotion: { mode: 'Manual' } }),
+  staticExport('refused', { notify: [{ name: 'chat', secretRef: { name: 'elsewhere' } }] }),
+);
+const operator = await start([`--allowed-notify-hosts=${host}`]);
 
-after(async () => {
-  await operator?.child.stop();
-  await vendor?.close();
-  await world?.stop();
-  receiver.close();
-});
+after(() => receiver.close());
 
 test('a version, a failed job, and the version that ends the failure are one notification each', async () => {
   await eventually('the first version', () => typesOf('docs').length === 1 || undefined);

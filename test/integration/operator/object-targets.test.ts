@@ -2,48 +2,15 @@
 // their managers, refusals, and what status says. Their controllers are played: statuses are written by the test.
 
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
-import { fastClock } from '../../support/fast-clock.ts';
+import { test } from 'node:test';
 import { seeText } from '../../support/secret-watch.ts';
-import { type ChartedCluster, startChartedCluster } from './charted-cluster.ts';
-import { type OperatorProcess, startOperator } from './operator-process.ts';
-import { createReader } from './resource-reader.ts';
-import { keySecret } from './resources.ts';
-import { goodKey, type ScriptedVendor, startVendor } from './scripted-vendor.ts';
+import { startEnvironment } from './operator-environment.ts';
+import { openDefinition } from './resources.ts';
 
 const namespace = 'object-targets';
-let cluster: ChartedCluster;
-let vendor: ScriptedVendor;
-let operator: OperatorProcess;
-let reader: ReturnType<typeof createReader>;
 
 const apps = 'object-targets-apps';
 const consent = (name: string) => ({ 'staticexport.dev/allow-from': `${namespace}/${name}` });
-
-/** As much of a definition as these tests need; Flux's and Argo CD's own are in the tests with their controllers. */
-function definition(group: string, version: string, kind: string, hasStatus: boolean): object {
-  const plural = `${kind.toLowerCase()}s`;
-  const open = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true };
-  return {
-    apiVersion: 'apiextensions.k8s.io/v1',
-    kind: 'CustomResourceDefinition',
-    metadata: { name: `${plural}.${group}` },
-    spec: {
-      group,
-      scope: 'Namespaced',
-      names: { kind, plural, singular: kind.toLowerCase(), listKind: `${kind}List` },
-      versions: [
-        {
-          name: version,
-          served: true,
-          storage: true,
-          ...(hasStatus && { subresources: { status: {} } }),
-          schema: { openAPIV3Schema: open },
-        },
-      ],
-    },
-  };
-}
 
 const helmRelease = (name: string, values: object) => ({
   apiVersion: 'helm.toolkit.fluxcd.io/v2',
@@ -70,16 +37,8 @@ const deployment = (name: string, spec: object = {}) => ({
 });
 const repoURL = 'https://git.example.com/site.git';
 
-const staticExport = (name: string, target: object) => ({
-  apiVersion: 'staticexport.dev/v1alpha1',
-  kind: 'StaticExport',
-  metadata: { name, namespace },
-  spec: {
-    domain: `${name}.example.com`,
-    api: { keySecretRef: { name: 'export-api' } },
-    targets: [{ name: 'target', ...target }],
-  },
-});
+const staticExport = (name: string, target: object) =>
+  exportOf(name, { targets: [{ name: 'target', ...target }] });
 const toRelease = (name: string, more: object = {}) =>
   staticExport(name, { type: 'HelmRelease', helmRelease: { namespace: apps, name }, ...more });
 const toApplication = (name: string) =>
@@ -87,69 +46,53 @@ const toApplication = (name: string) =>
 const toDeployment = (name: string) =>
   staticExport(name, { type: 'Workload', workload: { kind: 'Deployment', namespace: apps, name } });
 
-const releases = ['released', 'declared', 'tried', 'listed'];
-
-before(async () => {
-  vendor = await startVendor(0, '127.0.0.1', fastClock);
-  cluster = await startChartedCluster({
-    namespaces: [namespace, apps],
-    watchNamespaces: [namespace],
-    targets: {
-      helmReleases: [{ namespace: apps, names: releases }],
-      applications: [{ namespace: apps, names: ['single', 'several'] }],
-      workloads: [{ namespace: apps, deployments: ['pods'] }],
-    },
-  });
-  await cluster.apply(
-    definition('helm.toolkit.fluxcd.io', 'v2', 'HelmRelease', true),
-    definition('argoproj.io', 'v1alpha1', 'Application', false),
-  );
-  await cluster.controlPlane.awaitDefinitions();
-  await cluster.apply(
-    keySecret('export-api', goodKey, namespace),
-    helmRelease('released', { replicas: 2 }),
-    helmRelease('tried', { replicas: 2 }),
-    helmRelease('hidden', { replicas: 2 }),
-    helmRelease('listed', { staticExport: ['a', 'b'] }),
-    application('single', { source: { repoURL, path: 'chart', helm: { values: '# ours\nreplicas: 2\n' } } }),
-    application('several', {
-      sources: [
-        { repoURL, ref: 'values' },
-        { repoURL, chart: 'docs', helm: {} },
-      ],
-    }),
-    deployment('pods', { replicas: 1 }),
-  );
-  const declared = helmRelease('declared', { staticExport: { version: 'from-git' } });
-  await cluster.api.apply([declared], 'kustomize-controller');
-  await cluster.apply(
-    toRelease('released'),
-    toRelease('declared'),
-    toRelease('tried', { mode: 'DryRun', write: ['version', 'digest'] }),
-    toRelease('hidden'),
-    toRelease('listed'),
-    toApplication('single'),
-    toApplication('several'),
-    toDeployment('pods'),
-  );
-  reader = createReader(cluster, namespace);
-  operator = await startOperator(
-    cluster,
-    [
-      `--api-base-url=${vendor.url}`,
-      '--allow-private-links',
-      `--watch-namespaces=${namespace}`,
-      '--request-timeout=5s',
+const {
+  world: cluster,
+  reader,
+  staticExport: exportOf,
+  start,
+} = await startEnvironment({
+  namespaces: [namespace, apps],
+  watchNamespaces: [namespace],
+  isFast: true,
+  targets: {
+    helmReleases: [{ namespace: apps, names: ['released', 'declared', 'tried', 'listed'] }],
+    applications: [{ namespace: apps, names: ['single', 'several'] }],
+    workloads: [{ namespace: apps, deployments: ['pods'] }],
+  },
+});
+await cluster.apply(
+  openDefinition('helm.toolkit.fluxcd.io', 'v2', 'HelmRelease'),
+  openDefinition('argoproj.io', 'v1alpha1', 'Application', false),
+);
+await cluster.controlPlane.awaitDefinitions();
+await cluster.apply(
+  helmRelease('released', { replicas: 2 }),
+  helmRelease('tried', { replicas: 2 }),
+  helmRelease('hidden', { replicas: 2 }),
+  helmRelease('listed', { staticExport: ['a', 'b'] }),
+  application('single', { source: { repoURL, path: 'chart', helm: { values: '# ours\nreplicas: 2\n' } } }),
+  application('several', {
+    sources: [
+      { repoURL, ref: 'values' },
+      { repoURL, chart: 'docs', helm: {} },
     ],
-    { isFast: true },
-  );
-});
-
-after(async () => {
-  await operator?.child.stop();
-  await vendor?.close();
-  await cluster?.stop();
-});
+  }),
+  deployment('pods', { replicas: 1 }),
+);
+const declared = helmRelease('declared', { staticExport: { version: 'from-git' } });
+await cluster.api.apply([declared], 'kustomize-controller');
+await cluster.apply(
+  toRelease('released'),
+  toRelease('declared'),
+  toRelease('tried', { mode: 'DryRun', write: ['version', 'digest'] }),
+  toRelease('hidden'),
+  toRelease('listed'),
+  toApplication('single'),
+  toApplication('several'),
+  toDeployment('pods'),
+);
+await start(['--request-timeout=5s']);
 
 async function get(kind: string, name: string) {
   return cluster.api.read(kind, name, apps);

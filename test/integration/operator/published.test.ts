@@ -3,30 +3,18 @@
 
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { parse } from 'yaml';
 import { eventually } from '../../support/eventually.ts';
-import { type ChartedCluster, startChartedCluster } from './charted-cluster.ts';
 import { missingMetrics } from './metric-names.ts';
-import { type OperatorProcess, startOperator } from './operator-process.ts';
-import { createReader, requirePublishedLink } from './resource-reader.ts';
-import { keySecret } from './resources.ts';
-import { goodKey, type ScriptedVendor, signature, startVendor } from './scripted-vendor.ts';
+import { startEnvironment } from './operator-environment.ts';
+import { requirePublishedLink } from './resource-reader.ts';
+import { signature } from './scripted-vendor.ts';
 
 const namespace = 'published';
 const widestTerminal = 120;
 const valuesText = '# the site\nreplicas: 2\nstaticExport:\n  enabled: false # for now\n  version: none\n';
-let world: ChartedCluster;
-let vendor: ScriptedVendor;
-let operator: OperatorProcess;
-let reader: ReturnType<typeof createReader>;
 
-const staticExport = (name: string, spec: object = {}) => ({
-  apiVersion: 'staticexport.dev/v1alpha1',
-  kind: 'StaticExport',
-  metadata: { name, namespace },
-  spec: { domain: `${name}.example.com`, api: { keySecretRef: { name: 'export-api' } }, ...spec },
-});
 const valuesMap = (name: string, owner: string) => ({
   apiVersion: 'v1',
   kind: 'ConfigMap',
@@ -35,44 +23,28 @@ const valuesMap = (name: string, owner: string) => ({
 });
 const valuesTarget = (name: string) => ({ name, type: 'Values', values: { kind: 'ConfigMap', name } });
 
-before(async () => {
-  vendor = await startVendor();
-  vendor.script('running.example.com', { status: () => 'running' });
-  vendor.script('failing.example.com', { status: () => 'failed' });
-  vendor.script('refused.example.com', {
-    start: {
-      ...{ status: 422, type: 'application/json', requestId: 'req-4711' },
-      body: JSON.stringify({ error: 'svc_echo-Kx81hT2mQ9: no such domain' }),
-    },
-  });
-  world = await startChartedCluster({ namespaces: [namespace], watchNamespaces: [namespace] });
-  await world.apply(
-    keySecret('export-api', goodKey, namespace),
-    valuesMap('granted', 'docs'),
-    valuesMap('ungranted', 'another'),
-    staticExport('docs', {
-      targets: [valuesTarget('granted'), valuesTarget('ungranted')],
-      schedule: '0 3 * * *',
-    }),
-    staticExport('running'),
-    staticExport('held', { promotion: { mode: 'Manual' } }),
-    staticExport('failing'),
-    staticExport('refused'),
-  );
-  reader = createReader(world, namespace);
-  operator = await startOperator(world, [
-    `--api-base-url=${vendor.url}`,
-    '--allow-private-links',
-    `--watch-namespaces=${namespace}`,
-    '--request-timeout=5s',
-  ]);
+const { world, vendor, reader, staticExport, start } = await startEnvironment({ namespaces: [namespace] });
+vendor.script('running.example.com', { status: () => 'running' });
+vendor.script('failing.example.com', { status: () => 'failed' });
+vendor.script('refused.example.com', {
+  start: {
+    ...{ status: 422, type: 'application/json', requestId: 'req-4711' },
+    body: JSON.stringify({ error: 'svc_echo-Kx81hT2mQ9: no such domain' }),
+  },
 });
-
-after(async () => {
-  await operator?.child.stop();
-  await vendor?.close();
-  await world?.stop();
-});
+await world.apply(
+  valuesMap('granted', 'docs'),
+  valuesMap('ungranted', 'another'),
+  staticExport('docs', {
+    targets: [valuesTarget('granted'), valuesTarget('ungranted')],
+    schedule: '0 3 * * *',
+  }),
+  staticExport('running'),
+  staticExport('held', { promotion: { mode: 'Manual' } }),
+  staticExport('failing'),
+  staticExport('refused'),
+);
+const operator = await start(['--request-timeout=5s']);
 
 /** These cells of one row, found by where kubectl's columns begin. */
 async function cellsOf(name: string, ...titles: readonly string[]): Promise<readonly (string | undefined)[]> {

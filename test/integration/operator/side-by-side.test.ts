@@ -3,84 +3,42 @@
 // overlaps is reported, and its changes to status are repaired.
 
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { eventually } from '../../support/eventually.ts';
-import { type ChartedCluster, startChartedCluster } from './charted-cluster.ts';
-import { type OperatorProcess, startOperator } from './operator-process.ts';
-import { createReader } from './resource-reader.ts';
-import { goodKey, type ScriptedVendor, startVendor } from './scripted-vendor.ts';
+import { startEnvironment } from './operator-environment.ts';
+import type { OperatorProcess } from './operator-process.ts';
 
 const namespace = 'side-by-side';
-let world: ChartedCluster;
-let vendor: ScriptedVendor;
-let plain: OperatorProcess;
-let blue: OperatorProcess;
-let reader: ReturnType<typeof createReader>;
 
-const staticExport = (name: string, labels: Readonly<Record<string, string>>) => ({
-  apiVersion: 'staticexport.dev/v1alpha1',
-  kind: 'StaticExport',
-  metadata: { name, namespace, labels },
-  spec: { domain: `${name}.example.com`, api: { keySecretRef: { name: 'export-api' } } },
-});
-const instance = (name: string) => ({ 'staticexport.dev/instance': name });
+const instance = (name: string) => ({ labels: { 'staticexport.dev/instance': name } });
 const shows = async (operator: OperatorProcess, name: string): Promise<boolean> =>
   (await operator.get('/metrics')).text.includes(
     `staticexport_ready{namespace="${namespace}",name="${name}"}`,
   );
 
-before(async () => {
-  vendor = await startVendor();
-  world = await startChartedCluster({
-    namespaces: [namespace, 'side-by-side-b'],
-    watchNamespaces: [namespace],
-  });
-  reader = createReader(world, namespace);
-  await world.apply(
-    {
-      apiVersion: 'v1',
-      kind: 'Secret',
-      metadata: { name: 'export-api', namespace },
-      stringData: { apiKey: goodKey },
-    },
-    // The objects that other releases of the chart have for their leases.
-    {
-      apiVersion: 'rbac.authorization.k8s.io/v1',
-      kind: 'Role',
-      metadata: { name: 'other-leases', namespace: world.operatorNamespace },
-      rules: [
-        {
-          apiGroups: ['coordination.k8s.io'],
-          resources: ['leases'],
-          resourceNames: ['blue', 'stray'],
-          verbs: ['get', 'update'],
-        },
-      ],
-    },
-    {
-      apiVersion: 'rbac.authorization.k8s.io/v1',
-      kind: 'RoleBinding',
-      metadata: { name: 'other-leases', namespace: world.operatorNamespace },
-      roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name: 'other-leases' },
-      subjects: [{ kind: 'ServiceAccount', name: world.leaseName, namespace: world.operatorNamespace }],
-    },
-    staticExport('unnamed', {}),
-    staticExport('named', instance('blue')),
-    staticExport('orphan', instance('nobody')),
-  );
-  const flags = [`--api-base-url=${vendor.url}`, '--allow-private-links', `--watch-namespaces=${namespace}`];
-  [plain, blue] = await Promise.all([
-    startOperator(world, flags),
-    startOperator({ ...world, leaseName: 'blue' }, [...flags, '--instance=blue']),
-  ]);
+const { world, vendor, reader, staticExport, start } = await startEnvironment({
+  namespaces: [namespace, 'side-by-side-b'],
+  watchNamespaces: [namespace],
 });
-
-after(async () => {
-  await plain?.child.stop();
-  await blue?.child.stop();
-  await vendor?.close();
-  await world?.stop();
-});
+const rbac = { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name: 'other-leases' };
+const apiVersion = `${rbac.apiGroup}/v1`;
+const metadata = { name: rbac.name, namespace: world.operatorNamespace };
+const ofLeases = { apiGroups: ['coordination.k8s.io'], resources: ['leases'] };
+await world.apply(
+  // The objects that other releases of the chart have for their leases.
+  {
+    ...{ apiVersion, kind: 'Role', metadata },
+    rules: [{ ...ofLeases, resourceNames: ['blue', 'stray'], verbs: ['get', 'update'] }],
+  },
+  {
+    ...{ apiVersion, kind: 'RoleBinding', metadata, roleRef: rbac },
+    subjects: [{ kind: 'ServiceAccount', name: world.leaseName, namespace: world.operatorNamespace }],
+  },
+  staticExport('unnamed'),
+  staticExport('named', {}, instance('blue')),
+  staticExport('orphan', {}, instance('nobody')),
+);
+const [plain, blue] = await Promise.all([start(), start(['--instance=blue'], {}, { leaseName: 'blue' })]);
 
 test('the permissions end at the watched namespace', async () => {
   const account = `--as=system:serviceaccount:${world.operatorNamespace}:${world.leaseName}`;
@@ -129,17 +87,14 @@ test('the status of each resource names the lease of the operator that wrote it'
 
 test('an overlapping operator is reported at each resource, and its changes to status are repaired after it stopped', async () => {
   const names = ['first', 'second', 'third'];
-  await world.apply(...names.map((name) => staticExport(name, {})));
+  await world.apply(...names.map((name) => staticExport(name)));
   for (const name of names) await reader.awaitCondition(name, 'Ready', 'True', 'Published');
   const before = await Promise.all(names.map((name) => reader.readOutput(name)));
   const jobs = names.map((name) => vendor.jobs(`${name}.example.com`).length);
   const [own, strays] = [world.leaseName, 'stray'].map((lease) => `${world.operatorNamespace}/${lease}`);
 
   // The same scope as the first operator, and an export API that does not answer.
-  const stray = await startOperator({ ...world, leaseName: 'stray' }, [
-    '--api-base-url=http://127.0.0.1:9',
-    `--watch-namespaces=${namespace}`,
-  ]);
+  const stray = await start(['--api-base-url=http://127.0.0.1:9'], {}, { leaseName: 'stray' });
   try {
     for (const name of names) await awaitOverlap(name, `(lease ${strays}) also writes this status`);
     await eventually('the metric', async () => {

@@ -6,14 +6,11 @@ import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { join } from 'node:path';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import { createServer as createTlsServer } from 'node:tls';
 import { eventually } from '../../support/eventually.ts';
-import { type Authority, type CertifiedKey, createAuthority } from '../../support/pki.ts';
-import { type ChartedCluster, startChartedCluster } from './charted-cluster.ts';
-import { type OperatorProcess, startOperator } from './operator-process.ts';
-import { createReader } from './resource-reader.ts';
-import { goodKey, type ScriptedVendor, startVendor } from './scripted-vendor.ts';
+import { type CertifiedKey, createAuthority } from '../../support/pki.ts';
+import { startEnvironment } from './operator-environment.ts';
 
 const namespace = 'unreachable-apis';
 const names = { dns: ['localhost'], ips: ['127.0.0.1'] };
@@ -39,11 +36,6 @@ const troubles = {
   ],
 } as const;
 const cases = Object.entries(troubles);
-let world: ChartedCluster;
-let vendor: ScriptedVendor;
-let operator: OperatorProcess;
-let reader: ReturnType<typeof createReader>;
-let authority: Authority;
 const relays = new Map<string, Relay>();
 /** Accepts connections and answers nothing. */
 const silent = createServer((socket) => {
@@ -102,67 +94,48 @@ function portOf(server: Server): number {
   return address.port;
 }
 
-const staticExport = (name: string, api: object) => ({
-  apiVersion: 'staticexport.dev/v1alpha1',
-  kind: 'StaticExport',
-  metadata: { name, namespace },
-  spec: { domain: `${name}.example.com`, api: { keySecretRef: { name: 'export-api' }, ...api } },
-});
 const presentTo = async (name: string, certificate: Promise<CertifiedKey>): Promise<void> =>
   relays.get(name)?.present(await certificate);
 
-before(async () => {
-  vendor = await startVendor();
-  authority = await createAuthority();
-  silent.listen(0, silentHost);
-  await once(silent, 'listening');
-  for (const [name] of cases) {
-    relays.set(name, await startRelay(await authority.issueServer(names)));
-    vendor.script(`${name}.example.com`, { status: () => 'running' });
-  }
-  world = await startChartedCluster({ namespaces: [namespace], watchNamespaces: [namespace] });
-  reader = createReader(world, namespace);
-  const caFile = join(world.folder, 'authority.pem');
-  writeFileSync(caFile, authority.certificatePem);
-  await world.apply(
-    {
-      apiVersion: 'v1',
-      kind: 'Secret',
-      metadata: { name: 'export-api', namespace },
-      stringData: { apiKey: goodKey },
-    },
-    ...Array.from({ length: 20 }, (_, index) =>
-      staticExport(`hanging-${index}`, { baseUrl: `http://${silentHost}:${portOf(silent)}` }),
-    ),
-    ...cases.map(([name]) =>
-      staticExport(name, { baseUrl: `https://127.0.0.1:${relays.get(name)?.port}/api` }),
-    ),
-  );
-  operator = await startOperator(world, [
-    `--api-base-url=${vendor.url}`,
-    '--allow-private-links',
-    `--allowed-api-hosts=${[...relays.values()].map(({ port }) => `127.0.0.1:${port}`).join(',')}`,
-    `--allowed-api-hosts=http://${silentHost}:${portOf(silent)}`,
-    `--watch-namespaces=${namespace}`,
-    `--extra-ca-file=${caFile}`,
-    // The slots of the silent API are counted: no request to it may time out during the tests.
-    '--request-timeout=5m',
-    '--reconcile-timeout=1h',
-  ]);
+const { world, vendor, reader, staticExport, start } = await startEnvironment({
+  namespaces: [namespace],
+  stopSignal: 'SIGKILL',
 });
+const toApi = (name: string, baseUrl: string) =>
+  staticExport(name, { api: { keySecretRef: { name: 'export-api' }, baseUrl } });
+const authority = await createAuthority();
+silent.listen(0, silentHost);
+await once(silent, 'listening');
+for (const [name] of cases) {
+  relays.set(name, await startRelay(await authority.issueServer(names)));
+  vendor.script(`${name}.example.com`, { status: () => 'running' });
+}
+const caFile = join(world.folder, 'authority.pem');
+writeFileSync(caFile, authority.certificatePem);
+await world.apply(
+  ...Array.from({ length: 20 }, (_, index) =>
+    toApi(`hanging-${index}`, `http://${silentHost}:${portOf(silent)}`),
+  ),
+  ...cases.map(([name]) => toApi(name, `https://127.0.0.1:${relays.get(name)?.port}/api`)),
+);
+await start([
+  `--allowed-api-hosts=${[...relays.values()].map(({ port }) => `127.0.0.1:${port}`).join(',')}`,
+  `--allowed-api-hosts=http://${silentHost}:${portOf(silent)}`,
+  `--extra-ca-file=${caFile}`,
+  // The slots of the silent API are counted: no request to it may time out during the tests.
+  '--request-timeout=5m',
+  '--reconcile-timeout=1h',
+]);
 
-after(async () => {
-  await operator?.child.stop('SIGKILL');
+after(() => {
   for (const socket of silentConnections) socket.destroy();
   silent.close();
   for (const relay of relays.values()) relay.close();
-  await vendor?.close();
-  await world?.stop();
 });
 
 test('a hanging API uses only its four slots, and resources of other APIs are published', async () => {
   await eventually('four passes at the silent API', () => (silentConnections.size >= 4 ? true : undefined));
-  await world.apply(staticExport('quick', {}));
+  await world.apply(staticExport('quick'));
   await reader.awaitCondition('quick', 'Ready', 'True', 'Published');
   assert.equal(silentConnections.size, 4, 'none of them was given up to make room');
   for (const [name] of cases) {
@@ -178,16 +151,7 @@ test('while every slot of an API is used, an edit of a listed resource is reconc
     .map(({ metadata }) => metadata.name);
   assert.equal(waiting.length, 16, 'four hold a slot, and no more');
   const [name = ''] = waiting;
-  await world.kubectl([
-    'patch',
-    'sx',
-    name,
-    '-n',
-    namespace,
-    '--type=merge',
-    '-p',
-    '{"spec":{"suspend":true}}',
-  ]);
+  await world.api.patch('sx', name, { spec: { suspend: true } }, { namespace });
   await reader.awaitCondition(name, 'Ready', 'False', 'Suspended');
   assert.equal(silentConnections.size, 4);
 });

@@ -36,6 +36,10 @@ export function over(...spans: readonly Span[]): string {
     .join(' ');
 }
 
+/** Stretches that come again and again. */
+export const times = (count: number, ...spans: readonly Span[]): readonly Span[] =>
+  Array.from({ length: count }, () => spans).flat();
+
 /** Longer than any alert waits. */
 const longMinutes = 600;
 export const always = (value: number): string => over([value, longMinutes]);

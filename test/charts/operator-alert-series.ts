@@ -1,7 +1,7 @@
 // The situations of the operator's alerts: in which each must fire, and the near misses. As two replicas show them:
 // resources have series of the leader's pod alone, which change to the other one's at every take-over.
 
-import { type AlertCases, always, fires, line, over, type Span, seen } from './alert-series.ts';
+import { type AlertCases, always, fires, line, over, type Span, seen, times } from './alert-series.ts';
 import { mirrorAlerts } from './mirror-alert-series.ts';
 import {
   blocked,
@@ -23,45 +23,40 @@ import {
   target,
 } from './operator-series.ts';
 
+const up = (pod: string, ...spans: readonly Span[]) => operator('up', pod, ...spans);
+const leads = (pod: string, ...spans: readonly Span[]) =>
+  operator('leader_election_master_status', pod, ...spans);
+const suspended = docs('staticexport_suspended', {});
+const byHand = (...spans: readonly Span[]) =>
+  docs('staticexport_operators_overlap', { installation: 'me/by-hand' }, ...spans);
+const refusedWatch = (pod: string, namespace: string, ...spans: readonly Span[]) => ({
+  [line('staticexport_watch_refused', { job, pod, namespace })]:
+    spans.length === 0 ? always(1) : over(...spans),
+});
+
 /** With the chart's own thresholds. */
 export const operatorAlerts: Readonly<Record<string, AlertCases>> = {
   ...mirrorAlerts,
   StaticExportOperatorAbsent: fires(
     seen(10, { 'up{namespace="other",job="other"}': always(1) }),
-    seen(10, operator('up', 'a', [0, 60]), operator('up', 'b', [0, 60])),
+    seen(10, up('a', [0, 60]), up('b', [0, 60])),
     // It was there, and its pods are gone.
-    seen(20, operator('up', 'a', [1, 10], [undefined, 60])),
+    seen(20, up('a', [1, 10], [undefined, 60])),
   ).stays(
-    seen(10, operator('up', 'a', [0, 60]), operator('up', 'b', [1, 60])),
+    seen(10, up('a', [0, 60]), up('b', [1, 60])),
     // Both are replaced, which takes four minutes.
-    seen(20, operator('up', 'a', [1, 10], [undefined, 60]), {
+    seen(20, up('a', [1, 10], [undefined, 60]), {
       [line('up', ofOperator('c'))]: `_x28 ${always(1)}`,
     }),
   ),
   StaticExportOperatorWithoutLeader: fires(
-    seen(
-      10,
-      operator('leader_election_master_status', 'a', [0, 60]),
-      operator('leader_election_master_status', 'b', [0, 60]),
-    ),
+    seen(10, leads('a', [0, 60]), leads('b', [0, 60])),
     // The leader is gone, and the other one may not have the lease.
-    seen(
-      20,
-      operator('leader_election_master_status', 'a', [1, 10], [undefined, 60]),
-      operator('leader_election_master_status', 'b', [0, 60]),
-    ),
+    seen(20, leads('a', [1, 10], [undefined, 60]), leads('b', [0, 60])),
   ).stays(
-    seen(
-      10,
-      operator('leader_election_master_status', 'a', [0, 60]),
-      operator('leader_election_master_status', 'b', [1, 60]),
-    ),
+    seen(10, leads('a', [0, 60]), leads('b', [1, 60])),
     // A take-over.
-    seen(
-      10,
-      operator('leader_election_master_status', 'a', [1, 5], [undefined, 60]),
-      operator('leader_election_master_status', 'b', [0, 6], [1, 60]),
-    ),
+    seen(10, leads('a', [1, 5], [undefined, 60]), leads('b', [0, 6], [1, 60])),
   ),
   StaticExportReconcilesFailing: fires(
     // At the pace of the back-off.
@@ -77,17 +72,7 @@ export const operatorAlerts: Readonly<Record<string, AlertCases>> = {
     // Mended.
     seen(40, docs('staticexport_failed_reconciles', {}, [4, 5], [undefined, 60])),
     // One fails now and then, and the next succeeds.
-    seen(
-      40,
-      docs(
-        'staticexport_failed_reconciles',
-        {},
-        ...Array.from({ length: 20 }, (): Span[] => [
-          [1, 1],
-          [undefined, 1],
-        ]).flat(),
-      ),
-    ),
+    seen(40, docs('staticexport_failed_reconciles', {}, ...times(20, [1, 1], [undefined, 1]))),
   ),
   StaticExportLinkExpired: fires(
     seen(13, link(0, undefined, 600)),
@@ -113,9 +98,7 @@ export const operatorAlerts: Readonly<Record<string, AlertCases>> = {
     seen(
       56,
       handedOver('staticexport_link_expiry_timestamp_seconds', {}, 3600, 54.5),
-      {
-        ...handedOver('staticexport_link_issued_timestamp_seconds', {}, 0, 54.5),
-      },
+      handedOver('staticexport_link_issued_timestamp_seconds', {}, 0, 54.5),
       due,
     ),
   ).stays(
@@ -131,23 +114,8 @@ export const operatorAlerts: Readonly<Record<string, AlertCases>> = {
     // An outage: what the last try met changes all the time, and is nothing while the first three are under way.
     seen(
       400,
-      failures(
-        'export',
-        'NetworkError',
-        ...Array.from({ length: 60 }, (): Span[] => [
-          [undefined, 3],
-          [1, 4],
-        ]).flat(),
-      ),
-      failures(
-        'export',
-        'StartUnconfirmed',
-        [undefined, 3],
-        ...Array.from({ length: 60 }, (): Span[] => [
-          [2, 3],
-          [undefined, 4],
-        ]).flat(),
-      ),
+      failures('export', 'NetworkError', ...times(60, [undefined, 3], [1, 4])),
+      failures('export', 'StartUnconfirmed', [undefined, 3], ...times(60, [2, 3], [undefined, 4])),
     ),
     // Over a take-over, with an old success.
     seen(
@@ -171,7 +139,7 @@ export const operatorAlerts: Readonly<Record<string, AlertCases>> = {
     ),
     seen(365, failures('link', 'NetworkError')),
     // Nobody wants an export.
-    seen(365, failures('export', 'JobFailed'), docs('staticexport_suspended', {})),
+    seen(365, failures('export', 'JobFailed'), suspended),
     seen(365, failures('export', 'JobFailed'), condition('Ready', 'True', 'Pinned')),
   ),
   StaticExportStalled: fires(
@@ -249,39 +217,19 @@ export const operatorAlerts: Readonly<Record<string, AlertCases>> = {
     seen(35, condition('TargetsSynced', 'False', 'OwnedElsewhere')),
     seen(35, condition('TargetsSynced', 'Unknown', 'NotPublished')),
     seen(35, condition('TargetsSynced', 'Unknown', 'AwaitingMerge')),
-    seen(35, condition('TargetsSynced', 'False', 'WriteFailed'), docs('staticexport_suspended', {})),
+    seen(35, condition('TargetsSynced', 'False', 'WriteFailed'), suspended),
   ),
   StaticExportOperatorsOverlap: fires(
     // Somebody started one by hand for a moment.
-    seen(8, docs('staticexport_operators_overlap', { installation: 'me/by-hand' }, [undefined, 5], [1, 10])),
+    seen(8, byHand([undefined, 5], [1, 10])),
     seen(8, handedOver('staticexport_operators_overlap', { installation: 'ops-two/operator' }, 1, 5)),
-  ).stays(
-    seen(
-      30,
-      docs('staticexport_operators_overlap', { installation: 'me/by-hand' }, [1, 10], [undefined, 30]),
-    ),
-    seen(8, condition('Ready', 'True', 'Published')),
-  ),
+  ).stays(seen(30, byHand([1, 10], [undefined, 30])), seen(8, condition('Ready', 'True', 'Published'))),
   StaticExportNamespaceRefused: fires(
     // Both replicas try, and one is restarted.
-    seen(
-      12,
-      {
-        [line('staticexport_watch_refused', { job, pod: 'a', namespace: 'gone' })]: over(
-          [1, 6],
-          [undefined, 30],
-        ),
-      },
-      { [line('staticexport_watch_refused', { job, pod: 'b', namespace: 'gone' })]: always(1) },
-    ),
+    seen(12, refusedWatch('a', 'gone', [1, 6], [undefined, 30]), refusedWatch('b', 'gone')),
   ).stays(
-    seen(12, {
-      [line('staticexport_watch_refused', { job, pod: 'a', namespace: 'gone' })]: over(
-        [1, 6],
-        [undefined, 30],
-      ),
-    }),
-    seen(12, { [line('staticexport_watch_refused', { job, pod: 'a', namespace: 'docs' })]: always(0) }),
+    seen(12, refusedWatch('a', 'gone', [1, 6], [undefined, 30])),
+    seen(12, refusedWatch('a', 'docs', [0, 600])),
   ),
   StaticExportClockSkew: fires(
     seen(7, skew(90)),

@@ -1,7 +1,17 @@
 // The situations of the site's alerts: in which each must fire, and the near misses. Series as two servers of one site
 // show them.
 
-import { type AlertCases, always, fires, line, over, type Series, type Span, seen } from './alert-series.ts';
+import {
+  type AlertCases,
+  always,
+  fires,
+  line,
+  over,
+  type Series,
+  type Span,
+  seen,
+  times,
+} from './alert-series.ts';
 
 /** For release `docs` in namespace `docs`. */
 const job = 'docs-static-export-site-admin';
@@ -30,11 +40,7 @@ const succeeded = (...spans: readonly Span[]): Series => ({
   [line('kube_cronjob_status_last_successful_time', cronJob)]: over(...spans),
 });
 /** Ends a minute after each start, and is started again two minutes later. */
-const crashing = (value: number): readonly Span[] =>
-  Array.from({ length: 40 }, (): Span[] => [
-    [value, 1],
-    [undefined, 2],
-  ]).flat();
+const crashing = (value: number): readonly Span[] => times(40, [value, 1], [undefined, 2]);
 
 /** With the chart's own thresholds. */
 export const siteAlerts: Readonly<Record<string, AlertCases>> = {
@@ -61,17 +67,7 @@ export const siteAlerts: Readonly<Record<string, AlertCases>> = {
     seen(25, current('a', [0, 60]), served('a', 'one')),
     seen(37, current('a'), served('a', 'one')),
     // A new version every twenty minutes, each had after ten.
-    seen(
-      90,
-      current(
-        'a',
-        ...Array.from({ length: 9 }, (): Span[] => [
-          [0, 10],
-          [1, 10],
-        ]).flat(),
-      ),
-      served('a', 'one'),
-    ),
+    seen(90, current('a', ...times(9, [0, 10], [1, 10])), served('a', 'one')),
     // Before it has anything at all, another alert tells.
     seen(37, current('a', [0, 60])),
   ),

@@ -9,86 +9,73 @@ import { parse } from 'yaml';
 import { parseStaticExport } from '#operator/staticexport/parse.ts';
 import { chart } from './operator-chart.ts';
 import { notesOf, refusalOf, renderChart } from './rendered-chart.ts';
+import { type ValueRow, valueRows } from './value-rows.ts';
 
 const defaultMirror = { address: 'oci://a.example/docs/{namespace}/{name}' };
 
-const refused: readonly (readonly [string, object, RegExp])[] = [
-  ['a mistyped value', { watchNamespace: ['docs'] }, /additional properties 'watchNamespace' not allowed/],
-  ['a mistyped value below', { crds: { kepp: true } }, /'\/crds': additional properties 'kepp'/],
-  ['an API of another kind', { apiBaseUrl: 'ftp://a.example' }, /'\/apiBaseUrl'/],
-  ['an API with a query', { apiBaseUrl: 'https://a.example/?key=1' }, /'\/apiBaseUrl'/],
-  ['a host with a path', { allowedApiHosts: ['https://a.example/x'] }, /'\/allowedApiHosts\/0'/],
-  ['a host of another scheme', { allowedApiHosts: ['ftp://a.example'] }, /'\/allowedApiHosts\/0'/],
-  ['a wildcard for hosts', { allowedApiHosts: ['*.example'] }, /'\/allowedApiHosts\/0'/],
-  ['a namespace that is none', { watchNamespaces: ['Docs'] }, /'\/watchNamespaces\/0'/],
-  ['too short a grace period', { terminationGracePeriodSeconds: 5 }, /minimum: got 5, want 30/],
-  ['a duration without unit', { requestTimeout: '30' }, /'\/requestTimeout'/],
-  ['a flag that is none', { extraArgs: ['reconcile-timeout=2m'] }, /'\/extraArgs\/0'/],
-  [
-    'an export service without keys',
-    { exportService: { enabled: true } },
-    /exportService\.keys\.existingSecret .*kubectl create secret generic/,
-  ],
-  [
-    'an export service with two kinds of keys',
-    { exportService: { enabled: true, keys: { existingSecret: 'k', inline: ['svc_5ec2e7'] } } },
-    /existingSecret and exportService\.keys\.inline exclude each other/,
-  ],
-  [
-    'two places of authorities',
-    { extraCa: { configMap: 'a', secret: 'b' } },
-    /extraCa\.configMap and extraCa\.secret exclude each other/,
-  ],
-  [
-    'rights for a target where they are there already',
-    { watchNamespaces: ['docs'], targets: { values: [{ namespace: 'docs', configMaps: ['v'] }] } },
-    /namespace docs, which the operator watches/,
-  ],
-  [
-    'rights for targets with the whole cluster watched',
-    { targets: { values: [{ namespace: 'apps', configMaps: ['v'] }] } },
-    /namespace apps, which the operator watches/,
-  ],
-  [
-    'rights for targets on nothing',
-    { watchNamespaces: ['docs'], targets: { values: [{ namespace: 'apps' }] } },
-    /names no object: list configMaps or secrets/,
-  ],
-  [
-    'a label of the pods that selectors go by',
-    { podLabels: { 'app.kubernetes.io/instance': 'a' } },
-    /podLabels must not set app\.kubernetes\.io\/instance/,
-  ],
-  [
-    'a label of all objects that selectors go by',
-    { commonLabels: { 'app.kubernetes.io/component': 'a' } },
-    /commonLabels must not set app\.kubernetes\.io\/component/,
-  ],
-  [
-    'a label of the export service’s pod that selectors go by',
-    { exportService: { podLabels: { 'app.kubernetes.io/name': 'a' } } },
-    /exportService\.podLabels must not set app\.kubernetes\.io\/name/,
-  ],
-  [
-    'a scratch folder that no large archive fits into',
-    { scratchSizeLimit: '1023Mi' },
-    /scratchSizeLimit=1023Mi has no room for one archive of inspection\.maxArchiveSize, which is 1Gi\. Raise the first to 1Gi/,
-  ],
-  [
-    'a scratch folder that copies for mirrors do not fit into',
-    { allowedMirrorHosts: ['a.example'], scratchSizeLimit: '6143Mi' },
-    /scratchSizeLimit=6143Mi has no room for what inspections with mirrors may write, .*, which is 6Gi\. Raise the first to 6Gi/,
-  ],
-  [
-    'a limit of the disk that copies for mirrors do not fit into',
-    { defaultMirror, resources: { limits: { 'ephemeral-storage': '6G' } } },
-    /resources\.limits\.ephemeral-storage=6G has no room .*, which is 6Gi/,
-  ],
-  [
-    'a limit of the disk, in bytes, that no large archive fits into',
-    { resources: { limits: { 'ephemeral-storage': 1_000_000_000 } } },
-    /resources\.limits\.ephemeral-storage=1000000000 has no room for one archive .*, which is 1Gi/,
-  ],
+const refused: readonly ValueRow[] = [
+  ...valueRows(
+    String.raw`
+    a mistyped value | watchNamespace: [docs] | additional properties 'watchNamespace' not allowed
+    a mistyped value below | crds: {kepp: true} | '\/crds': additional properties 'kepp'
+    an API of another kind | apiBaseUrl: ftp://a.example | '\/apiBaseUrl'
+    an API with a query | apiBaseUrl: https://a.example/?key=1 | '\/apiBaseUrl'
+    a host with a path | allowedApiHosts: [https://a.example/x] | '\/allowedApiHosts\/0'
+    a host of another scheme | allowedApiHosts: [ftp://a.example] | '\/allowedApiHosts\/0'
+    a wildcard for hosts | allowedApiHosts: ['*.example'] | '\/allowedApiHosts\/0'
+    a namespace that is none | watchNamespaces: [Docs] | '\/watchNamespaces\/0'
+    too short a grace period | terminationGracePeriodSeconds: 5 | minimum: got 5, want 30
+    a duration without unit | requestTimeout: '30' | '\/requestTimeout'
+    a flag that is none | extraArgs: [reconcile-timeout=2m] | '\/extraArgs\/0'
+    an export service without keys | exportService: {enabled: true} | exportService\.keys\.existingSecret .*kubectl create secret generic
+    an export service with two kinds of keys | exportService: {enabled: true, keys: {existingSecret: k, inline: [svc_5ec2e7]}}
+      | existingSecret and exportService\.keys\.inline exclude each other
+    two places of authorities | extraCa: {configMap: a, secret: b} | extraCa\.configMap and extraCa\.secret exclude each other
+    rights for a target where they are there already | watchNamespaces: [docs], targets: {values: [{namespace: docs, configMaps: [v]}]}
+      | namespace docs, which the operator watches
+    rights for targets with the whole cluster watched | targets: {values: [{namespace: apps, configMaps: [v]}]}
+      | namespace apps, which the operator watches
+    rights for targets on nothing | watchNamespaces: [docs], targets: {values: [{namespace: apps}]} | names no object: list configMaps or secrets
+    a label of the pods that selectors go by | podLabels: {app.kubernetes.io/instance: a} | podLabels must not set app\.kubernetes\.io\/instance
+    a label of all objects that selectors go by | commonLabels: {app.kubernetes.io/component: a}
+      | commonLabels must not set app\.kubernetes\.io\/component
+    a label of the export service’s pod that selectors go by | exportService: {podLabels: {app.kubernetes.io/name: a}}
+      | exportService\.podLabels must not set app\.kubernetes\.io\/name
+    a scratch folder that no large archive fits into | scratchSizeLimit: 1023Mi
+      | scratchSizeLimit=1023Mi has no room for one archive of inspection\.maxArchiveSize, which is 1Gi\. Raise the first to 1Gi
+    a scratch folder that copies for mirrors do not fit into | allowedMirrorHosts: [a.example], scratchSizeLimit: 6143Mi
+      | scratchSizeLimit=6143Mi has no room for what inspections with mirrors may write, .*, which is 6Gi\. Raise the first to 6Gi
+    a limit of the disk that copies for mirrors do not fit into | defaultMirror: $defaultMirror, resources: {limits: {ephemeral-storage: 6G}}
+      | resources\.limits\.ephemeral-storage=6G has no room .*, which is 6Gi
+    a limit of the disk, in bytes, that no large archive fits into | resources: {limits: {ephemeral-storage: 1000000000}}
+      | resources\.limits\.ephemeral-storage=1000000000 has no room for one archive .*, which is 1Gi
+    a mirror with a path | allowedMirrorHosts: [a.example/docs] | '\/allowedMirrorHosts\/0'
+    a mirror of another scheme | allowedMirrorHosts: [oci://a.example] | '\/allowedMirrorHosts\/0'
+    a default mirror with credentials in its address | defaultMirror: {address: 'oci://user:svc_5ec2e7@a.example/{namespace}/{name}'}
+      | defaultMirror\.address must be oci:\/\/HOST\/PATH\/\{namespace\}\/\{name\} or s3:
+    a default mirror of another kind | defaultMirror: {address: 'https://a.example/{namespace}/{name}'}
+      | defaultMirror\.address must be oci:\/\/HOST\/PATH\/\{namespace\}\/\{name\} or s3:
+    a default mirror whose placeholders are no whole parts of the path | defaultMirror: {address: 'oci://a.example/{namespace}-{name}'}
+      | defaultMirror\.address must be oci:\/\/HOST\/PATH\/\{namespace\}\/\{name\} or s3:
+    a default mirror with a placeholder too many | defaultMirror: {address: 'oci://a.example/{name}/{namespace}/{name}'}
+      | needs \{namespace\} and \{name\} once each
+    a default mirror that all StaticExports of a namespace share | defaultMirror: {address: 's3://docs-bundles/{namespace}'}
+      | defaultMirror\.address=s3:\/\/docs-bundles\/\{namespace\} needs \{namespace\} and \{name\}
+    credentials of no default mirror | defaultMirror: {credentialsSecret: writer}
+      | defaultMirror\.credentialsSecret has no effect without defaultMirror\.address
+    a region of a registry | defaultMirror: {<<: $defaultMirror, region: eu-west-1} | defaultMirror\.region is for s3:\/\/ only
+    a bucket without TLS that the values do not allow | defaultMirror: {address: 's3://docs/{namespace}/{name}', endpoint: http://minio.storage:9000}
+      | defaultMirror\.endpoint begins with http:\/\/.*defaultMirror\.allowHttp=true
+    a lease that cannot be renewed in time | leaderElection: {leaseDuration: 2999ms} | leaderElection\.leaseDuration=2999ms is too short .*at least 3s
+    no time for a request | requestTimeout: 0s | requestTimeout=0s is too short\. Set a duration such as 30s
+    no time for an archive | inspection: {timeout: 0.00m} | inspection\.timeout=0\.00m is too short\. Set a duration such as 30s
+    no time once it is rounded | requestTimeout: 0.499ms | requestTimeout=0\.499ms is too short
+    an alert that is none | monitoring: {prometheusRule: {disabledAlerts: [StaticExportDown]}}
+      | \/disabledAlerts\/0': value must be one of 'StaticExportOperatorAbsent'
+    no account | serviceAccount: {create: false} | serviceAccount\.name is required
+  `,
+    { defaultMirror },
+  ),
   ...[
     ['--inspect-concurrency=64', 'inspection.concurrency'],
     ['--max-archive-size=9GiB', 'inspection.maxArchiveSize'],
@@ -103,70 +90,6 @@ const refused: readonly (readonly [string, object, RegExp])[] = [
         new RegExp(`extraArgs sets ${flag.split('=')[0]}, .* set ${value} instead`),
       ] as const,
   ),
-  ['a mirror with a path', { allowedMirrorHosts: ['a.example/docs'] }, /'\/allowedMirrorHosts\/0'/],
-  ['a mirror of another scheme', { allowedMirrorHosts: ['oci://a.example'] }, /'\/allowedMirrorHosts\/0'/],
-  [
-    'a default mirror with credentials in its address',
-    { defaultMirror: { address: 'oci://user:svc_5ec2e7@a.example/{namespace}/{name}' } },
-    /defaultMirror\.address must be oci:\/\/HOST\/PATH\/\{namespace\}\/\{name\} or s3:/,
-  ],
-  [
-    'a default mirror of another kind',
-    { defaultMirror: { address: 'https://a.example/{namespace}/{name}' } },
-    /defaultMirror\.address must be oci:\/\/HOST\/PATH\/\{namespace\}\/\{name\} or s3:/,
-  ],
-  [
-    'a default mirror whose placeholders are no whole parts of the path',
-    { defaultMirror: { address: 'oci://a.example/{namespace}-{name}' } },
-    /defaultMirror\.address must be oci:\/\/HOST\/PATH\/\{namespace\}\/\{name\} or s3:/,
-  ],
-  [
-    'a default mirror with a placeholder too many',
-    { defaultMirror: { address: 'oci://a.example/{name}/{namespace}/{name}' } },
-    /needs \{namespace\} and \{name\} once each/,
-  ],
-  [
-    'a default mirror that all StaticExports of a namespace share',
-    { defaultMirror: { address: 's3://docs-bundles/{namespace}' } },
-    /defaultMirror\.address=s3:\/\/docs-bundles\/\{namespace\} needs \{namespace\} and \{name\}/,
-  ],
-  [
-    'credentials of no default mirror',
-    { defaultMirror: { credentialsSecret: 'writer' } },
-    /defaultMirror\.credentialsSecret has no effect without defaultMirror\.address/,
-  ],
-  [
-    'a region of a registry',
-    { defaultMirror: { ...defaultMirror, region: 'eu-west-1' } },
-    /defaultMirror\.region is for s3:\/\/ only/,
-  ],
-  [
-    'a bucket without TLS that the values do not allow',
-    { defaultMirror: { address: 's3://docs/{namespace}/{name}', endpoint: 'http://minio.storage:9000' } },
-    /defaultMirror\.endpoint begins with http:\/\/.*defaultMirror\.allowHttp=true/,
-  ],
-  [
-    'a lease that cannot be renewed in time',
-    { leaderElection: { leaseDuration: '2999ms' } },
-    /leaderElection\.leaseDuration=2999ms is too short .*at least 3s/,
-  ],
-  [
-    'no time for a request',
-    { requestTimeout: '0s' },
-    /requestTimeout=0s is too short\. Set a duration such as 30s/,
-  ],
-  [
-    'no time for an archive',
-    { inspection: { timeout: '0.00m' } },
-    /inspection\.timeout=0\.00m is too short\. Set a duration such as 30s/,
-  ],
-  ['no time once it is rounded', { requestTimeout: '0.499ms' }, /requestTimeout=0\.499ms is too short/],
-  [
-    'an alert that is none',
-    { monitoring: { prometheusRule: { disabledAlerts: ['StaticExportDown'] } } },
-    /\/disabledAlerts\/0': value must be one of 'StaticExportOperatorAbsent'/,
-  ],
-  ['no account', { serviceAccount: { create: false } }, /serviceAccount\.name is required/],
 ];
 
 for (const [words, values, message] of refused) {
@@ -185,54 +108,28 @@ test('an error about a key with a space does not repeat the key', async () => {
 const service = { exportService: { enabled: true, keys: { existingSecret: 'k' } } };
 const api = { apiBaseUrl: 'https://a.example' };
 
-for (const [words, values, expected] of [
-  ['no API at all', {}, /WARNING: neither apiBaseUrl nor allowedApiHosts is set/],
-  ['the whole cluster', api, /StaticExports in all namespaces/],
-  ['some namespaces', { ...api, watchNamespaces: ['a', 'b'] }, /StaticExports in a, b/],
-  ['an instance', { ...api, instance: 'blue' }, /staticexport\.dev\/instance=blue/],
-  ['one replica', { ...api, replicas: 1 }, /NOTE: replicas is 1/],
-  [
-    'archives that servers may refuse',
-    { ...api, inspection: { maxBundleSize: '1025MiB' } },
-    /servers with the default server\.maxBundleSize=1Gi reject them[\s\S]*spec\.promotion\.maxBundleSize/,
-  ],
-  [
-    'a CRD that helm uninstall deletes',
-    { ...api, crds: { keep: false } },
-    /deletes the CRD and every StaticExport/,
-  ],
-  [
-    'an additional operator',
-    { ...api, crds: { install: false } },
-    /A StaticExport must have one operator only/,
-  ],
-  ['the export service', service, /server\.allowPrivateLinks=true[\s\S]*allow port 8480/],
-  [
-    'an export service that forgets',
-    { exportService: { ...service.exportService, persistence: { enabled: false } } },
-    /WARNING: jobs, archives and the secret that signs links are in an emptyDir/,
-  ],
-  [
-    'the default mirror',
-    { ...api, defaultMirror: { ...defaultMirror, credentialsSecret: 'writer' } },
-    /copied to oci:\/\/a\.example\/docs\/\{namespace\}\/\{name\}\nwith the credentials in Secret writer of namespace docs/,
-  ],
-  [
-    'a registry that must accept copies without credentials',
-    { ...api, defaultMirror },
-    /NOTE: defaultMirror\.credentialsSecret is empty/,
-  ],
-  [
-    'a default mirror without TLS',
-    { ...api, defaultMirror: { ...defaultMirror, allowHttp: true } },
-    /WARNING: defaultMirror\.allowHttp/,
-  ],
-  [
-    'keys in values',
-    { exportService: { enabled: true, keys: { inline: ['svc_5ec2e7'] } } },
-    /WARNING: exportService\.keys\.inline stays in the release's values/,
-  ],
-] as const) {
+for (const [words, values, expected] of valueRows(
+  String.raw`
+    no API at all |  | WARNING: neither apiBaseUrl nor allowedApiHosts is set
+    the whole cluster | <<: $api | StaticExports in all namespaces
+    some namespaces | <<: $api, watchNamespaces: [a, b] | StaticExports in a, b
+    an instance | <<: $api, instance: blue | staticexport\.dev\/instance=blue
+    one replica | <<: $api, replicas: 1 | NOTE: replicas is 1
+    archives that servers may refuse | <<: $api, inspection: {maxBundleSize: 1025MiB}
+      | servers with the default server\.maxBundleSize=1Gi reject them[\s\S]*spec\.promotion\.maxBundleSize
+    a CRD that helm uninstall deletes | <<: $api, crds: {keep: false} | deletes the CRD and every StaticExport
+    an additional operator | <<: $api, crds: {install: false} | A StaticExport must have one operator only
+    the export service | <<: $service | server\.allowPrivateLinks=true[\s\S]*allow port 8480
+    an export service that forgets | exportService: {<<: $keys, persistence: {enabled: false}}
+      | WARNING: jobs, archives and the secret that signs links are in an emptyDir
+    the default mirror | <<: $api, defaultMirror: {<<: $defaultMirror, credentialsSecret: writer}
+      | copied to oci:\/\/a\.example\/docs\/\{namespace\}\/\{name\}\nwith the credentials in Secret writer of namespace docs
+    a registry that must accept copies without credentials | <<: $api, defaultMirror: $defaultMirror | NOTE: defaultMirror\.credentialsSecret is empty
+    a default mirror without TLS | <<: $api, defaultMirror: {<<: $defaultMirror, allowHttp: true} | WARNING: defaultMirror\.allowHttp
+    keys in values | exportService: {enabled: true, keys: {inline: [svc_5ec2e7]}} | WARNING: exportService\.keys\.inline stays in the release's values
+  `,
+  { api, service, keys: service.exportService, defaultMirror },
+)) {
   test(`the notes mention ${words}`, async () => {
     const notes = await notesOf(chart, { values });
     assert.match(notes, expected);

@@ -5,6 +5,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { parse } from 'yaml';
+import { words } from '../support/words.ts';
 import { chart, fixture, fixtureNames, full, pick, render } from './operator-chart.ts';
 import { RenderedObject, runHelm } from './rendered-chart.ts';
 
@@ -320,16 +321,10 @@ test('the operator may reach the Kubernetes API server, DNS, the export API and 
 test("a sub-chart's values may hold keys of a parent, and template names have the chart's prefix", async () => {
   const values = { global: { x: 1 }, enabled: true, tags: { docs: true }, 'x-anchors': {} };
   assert.ok((await render('vendor', { values })).length > 10);
-  for (const file of [
-    '_names.tpl',
-    '_api.tpl',
-    '_mirror.tpl',
-    '_pod.tpl',
-    '_alerts.tpl',
-    'admission-policy.yaml',
-    'rbac.yaml',
-    'networkpolicy.yaml',
-  ]) {
+  for (const file of words(`
+    _names.tpl _api.tpl _mirror.tpl _pod.tpl _alerts.tpl admission-policy.yaml rbac.yaml
+    networkpolicy.yaml
+  `)) {
     const text = await readFile(join(chart, 'templates', file), 'utf8');
     for (const [, name = ''] of text.matchAll(/define "([^"]+)"/g)) {
       assert.match(name, /^static-export-operator\./);

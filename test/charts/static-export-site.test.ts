@@ -6,6 +6,7 @@ import { test } from 'node:test';
 import { parse } from 'yaml';
 import { z } from 'zod';
 import { specSchema } from '#operator/staticexport/schema.ts';
+import { words } from '../support/words.ts';
 import { renderChart, runHelm } from './rendered-chart.ts';
 import { chart, fixture, fixtureNames, full, one, render, workload } from './site-chart.ts';
 
@@ -34,25 +35,12 @@ const rendered: Readonly<Record<string, readonly string[]>> = {
     `NetworkPolicy/${full}-conversations`,
     `PersistentVolumeClaim/${full}-conversations`,
   ],
-  everything: [
-    'ConfigMap/docs-extra',
-    'ConfigMap/site-extra',
-    'CronJob/site-conversations',
-    'Deployment/site',
-    'HTTPRoute/site',
-    'Ingress/site',
-    'NetworkPolicy/site',
-    'NetworkPolicy/site-conversations',
-    'PersistentVolumeClaim/site-conversations',
-    'Pod/site-test',
-    'PodDisruptionBudget/site',
-    'PrometheusRule/site',
-    'Service/site',
-    'Service/site-admin',
-    'Service/site-peers',
-    'ServiceAccount/docs-site',
-    'ServiceMonitor/site',
-  ],
+  everything: words(`
+    ConfigMap/docs-extra ConfigMap/site-extra CronJob/site-conversations Deployment/site HTTPRoute/site
+    Ingress/site NetworkPolicy/site NetworkPolicy/site-conversations
+    PersistentVolumeClaim/site-conversations Pod/site-test PodDisruptionBudget/site PrometheusRule/site
+    Service/site Service/site-admin Service/site-peers ServiceAccount/docs-site ServiceMonitor/site
+  `),
 };
 
 test('every values file has its row in the table', () => {

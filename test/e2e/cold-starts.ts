@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { type ColdStart, measureColdStart } from '../support/node/cold-start.ts';
 import type { TestNodes } from '../support/node/node.ts';
 import { kubectl } from '../support/node/pods.ts';
+import { words } from '../support/words.ts';
 import { packSite } from './small-site.ts';
 
 const rounds = Number(process.env['COLD_STARTS'] ?? 3);
@@ -15,15 +16,10 @@ const definition = new URL('../../crds/staticexports.staticexport.dev.yaml', imp
 /** The arguments of each program, and where it reports that it is ready. */
 const programs: readonly Pick<ColdStart, 'args' | 'url'>[] = [
   {
-    args: [
-      'bundle-server',
-      '--bundle-url=file:///data/site.tar.gz',
-      '--version=v1',
-      '--store=/data/store',
-      '--listen=127.0.0.1:18181',
-      '--admin-listen=127.0.0.1:18182',
-      '--allow-private-links',
-    ],
+    args: words(`
+      bundle-server --bundle-url=file:///data/site.tar.gz --version=v1 --store=/data/store
+      --listen=127.0.0.1:18181 --admin-listen=127.0.0.1:18182 --allow-private-links
+    `),
     url: 'http://127.0.0.1:18181/',
   },
   {

@@ -3,6 +3,7 @@
 
 import { createGzip } from 'node:zlib';
 import { pack } from 'tar-stream';
+import { words } from '../support/words.ts';
 
 export const namespace = 'smoke';
 export const labels = { app: 'site' };
@@ -58,15 +59,10 @@ const restricted = {
 };
 
 export function servers(image: string, replicas: number): object {
-  const args = [
-    'bundle-server',
-    '--bundle-file=/published/bundle.json',
-    '--store=/store',
-    '--listen=0.0.0.0:8080',
-    '--admin-listen=0.0.0.0:9090',
-    '--allow-file-links',
-    '--poll-interval=1s',
-  ];
+  const args = words(`
+    bundle-server --bundle-file=/published/bundle.json --store=/store --listen=0.0.0.0:8080
+    --admin-listen=0.0.0.0:9090 --allow-file-links --poll-interval=1s
+  `);
   const container = {
     name: 'bundle-server',
     image,

@@ -3,14 +3,9 @@
 
 import { mustRun } from '../../support/command.ts';
 import { cachedFolder } from '../../support/tool-cache.ts';
+import { words } from '../../support/words.ts';
 
-const packages = [
-  'duckdb==2.0.1',
-  'meltano==4.4.1',
-  'pandas==3.1.1',
-  'pyarrow==26.0.1',
-  'target-duckdb==0.8.0',
-];
+const packages = words('duckdb==2.0.1 meltano==4.4.1 pandas==3.1.1 pyarrow==26.0.1 target-duckdb==0.8.0');
 
 /** @returns the beginning of a command line that runs Python with them, or why there is none */
 export async function findTableReaders(): Promise<
@@ -19,15 +14,7 @@ export async function findTableReaders(): Promise<
   try {
     const folder = await cachedFolder(`table-readers-${packages.join('-')}`, async (draft) => {
       process.stderr.write(`Installing ${packages.join(', ')} for the tests, once; about two minutes\n`);
-      const pip = [
-        'python3',
-        '-m',
-        'pip',
-        'install',
-        '--quiet',
-        '--no-compile',
-        '--disable-pip-version-check',
-      ];
+      const pip = words('python3 -m pip install --quiet --no-compile --disable-pip-version-check');
       await mustRun([...pip, '--target', draft, ...packages]);
     });
     return { python: ['env', `PYTHONPATH=${folder}`, 'python3'] };

@@ -14,6 +14,7 @@ import { runCommand } from '../../support/command.ts';
 import { eventually } from '../../support/eventually.ts';
 import { findFreePort } from '../../support/free-port.ts';
 import { programFile } from '../../support/program-file.ts';
+import { words } from '../../support/words.ts';
 import { driftOf, podOf, readForeignKinds, releaseShape, templateShape } from './admission.ts';
 
 const root = join(import.meta.dirname, '../../..');
@@ -150,14 +151,7 @@ test('view permits reads, edit permits writes too, and neither permits writes of
     [await may('list', 'view'), await may('create', 'view'), await may('delete', 'edit')],
     ['yes', 'no', 'yes'],
   );
-  const asked = [
-    'auth',
-    'can-i',
-    'patch',
-    'staticexports.staticexport.dev',
-    '--subresource=status',
-    '--as=edit',
-  ];
+  const asked = words('auth can-i patch staticexports.staticexport.dev --subresource=status --as=edit');
   assert.equal((await kubectl(asked)).stdout.trim(), 'no');
   await must(kubectl(['delete', 'rolebindings', 'view', 'edit']));
   await uninstall();

@@ -6,6 +6,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
+import { words } from '../../support/words.ts';
 import {
   type Answer,
   type ConformanceSite,
@@ -47,30 +48,11 @@ interface Request {
   /** `TAG` in a line stands for the server's own tag of that target. */
 }
 
-const targets = [
-  '/',
-  '/page',
-  '/page.html',
-  '/folder/',
-  '/folder/index.html',
-  '/both',
-  '/both.html',
-  '/digits.bin',
-  '/empty.txt',
-  '/logo.png',
-  '/search-index.json',
-  '/a%20b/%C3%A9',
-  '/a%20b/%C3%A9.html',
-  '/%70age',
-  '/v1.4/',
-  '/no',
-  '/no/no',
-  '/PAGE',
-  '/page.html?x=1',
-  '/assets/app.BxYz12_Q.js',
-  '/%2570age',
-  '/page?../..',
-];
+const targets = words(`
+  / /page /page.html /folder/ /folder/index.html /both /both.html /digits.bin /empty.txt /logo.png
+  /search-index.json /a%20b/%C3%A9 /a%20b/%C3%A9.html /%70age /v1.4/ /no /no/no /PAGE /page.html?x=1
+  /assets/app.BxYz12_Q.js /%2570age /page?../..
+`);
 const conditions: readonly (readonly string[])[] = [
   ['If-None-Match: TAG'],
   ['If-None-Match: W/TAG'],

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { originOf, readOrigins } from '#export-service/origins.ts';
 import { PublishableError } from '#platform/wire/publishable-error.ts';
+import { words } from '../../support/words.ts';
 
 test('a mapped domain is crawled at its origin, and no other domain is exported', () => {
   const origins = readOrigins([
@@ -23,17 +24,12 @@ test('without any mapping a domain is crawled at its public address, and never a
 });
 
 test('an invalid mapping is refused without repeating it', () => {
-  for (const mapping of [
-    'docs.example.com',
-    '=http://127.0.0.1',
-    'docs.example.com=',
-    'docs.example.com=127.0.0.1:80',
-    'docs.example.com=ftp://x.example.com',
-    'docs.example.com=http://user:hush@x.example.com',
-    'docs.example.com=http://x.example.com/?a=1',
-    'https://docs.example.com=http://x.example.com',
-    'docs_example=http://x.example.com',
-  ]) {
+  for (const mapping of words(`
+    docs.example.com =http://127.0.0.1 docs.example.com= docs.example.com=127.0.0.1:80
+    docs.example.com=ftp://x.example.com docs.example.com=http://user:hush@x.example.com
+    docs.example.com=http://x.example.com/?a=1 https://docs.example.com=http://x.example.com
+    docs_example=http://x.example.com
+  `)) {
     assert.throws(
       () => readOrigins([mapping]),
       (error) =>

@@ -8,6 +8,7 @@ import { test } from 'node:test';
 import { z } from 'zod';
 import { parseStatus } from '#operator/staticexport/parse.ts';
 import { statusSchema } from '#operator/staticexport/status-schema.ts';
+import { words } from '../../support/words.ts';
 
 const folder = join(import.meta.dirname, '../../fixtures/status');
 const files = readdirSync(folder);
@@ -53,57 +54,19 @@ function* fieldsOfSchema({ properties = {}, items }: Shape, path = ''): Generato
 }
 
 /** Fields that need a rejected candidate, a requested link, a contested target, a target of 0.2.0, a git target, an outage of minutes, a forbidden call, or a second refusal of the same key. */
-const seldom: readonly string[] = [
-  'active.copyLossTime',
-  'active.mirrorCheckTime',
-  'active.ref',
-  'candidate.ref',
-  'failures.*.refreshRequest',
-  'failures.*.request',
-  'failures.*.said',
-  'failures.*.secretVersion',
-  'failures.mirror',
-  'failures.retention',
-  'history[].ref',
-  'hook',
-  'hook.firstTime',
-  'hook.lastTime',
-  'hook.token',
-  'lastHandledHook',
-  'lastHandledRefresh',
-  'refusedKey.request',
-  'refusedKey.requestId',
-  'refusedKey.said',
-  'rejected',
-  'rejected.generation',
-  'rejected.inputHash',
-  'rejected.request',
-  'rejected.versions',
-  'rejected.versions[].digest',
-  'rejected.versions[].rejectionTime',
-  'rejected.versions[].version',
-  'start.hook',
-  'targets[].changes',
-  'targets[].changes[].key',
-  'targets[].changes[].value',
-  'targets[].contestedGeneration',
-  'targets[].failures',
-  'targets[].heldVersion',
-  'targets[].lastTransitionTime',
-  'targets[].linkIssueTime',
-  'targets[].ref',
-  'targets[].retryTime',
-  'targets[].revertTimes',
-  'targets[].type',
-  'targets[].writeTime',
-  'targets[].written',
-  'targets[].written.branch',
-  'targets[].written.keyPath',
-  'targets[].written.keys',
-  'unlistedCopies',
-  'unlistedCopies[].digest',
-  'unlistedCopies[].firstSeenTime',
-];
+const seldom: readonly string[] = words(`
+  active.copyLossTime active.mirrorCheckTime active.ref candidate.ref failures.*.refreshRequest
+  failures.*.request failures.*.said failures.*.secretVersion failures.mirror failures.retention
+  history[].ref hook hook.firstTime hook.lastTime hook.token lastHandledHook lastHandledRefresh
+  refusedKey.request refusedKey.requestId refusedKey.said rejected rejected.generation rejected.inputHash
+  rejected.request rejected.versions rejected.versions[].digest rejected.versions[].rejectionTime
+  rejected.versions[].version start.hook targets[].changes targets[].changes[].key
+  targets[].changes[].value targets[].contestedGeneration targets[].failures targets[].heldVersion
+  targets[].lastTransitionTime targets[].linkIssueTime targets[].ref targets[].retryTime
+  targets[].revertTimes targets[].type targets[].writeTime targets[].written targets[].written.branch
+  targets[].written.keyPath targets[].written.keys unlistedCopies unlistedCopies[].digest
+  unlistedCopies[].firstSeenTime
+`);
 /** All operations have one shape. */
 const withoutOperation = (field: string): string => field.replace(/^failures\.\w+\./, 'failures.*.');
 

@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
+import { words } from '../../../support/words.ts';
 import { readAnswer, sendRaw } from '../raw-client.ts';
 import { type ConformanceSite, exchange, hold } from './conformance-site.ts';
 import { defaultSite } from './default-site.ts';
@@ -18,17 +19,7 @@ test('§9.3.2 HEAD has the status and the fields of GET, and no content', async 
     return [status, [...headers].filter(([name]) => name !== 'date')];
   };
   for (const more of [[], ['Accept-Encoding: br'], ['Accept-Encoding: gzip'], ['If-None-Match: *']]) {
-    for (const target of [
-      '/',
-      '/page',
-      '/folder',
-      '/folder/',
-      '/no',
-      '/digits.bin',
-      '/empty.txt',
-      '/%',
-      '/%00',
-    ]) {
+    for (const target of words('/ /page /folder /folder/ /no /digits.bin /empty.txt /% /%00')) {
       const [get, head] = [await fieldsOf('GET', target, more), await fieldsOf('HEAD', target, more)];
       assert.deepEqual(head, get, `${target} ${more.join()}`);
     }
@@ -37,18 +28,7 @@ test('§9.3.2 HEAD has the status and the fields of GET, and no content', async 
 
 test('§15.5.6, §10.2.1: what is not GET or HEAD is 405 with Allow, whatever the target', async () => {
   const fields = { allow: 'GET, HEAD', connection: 'close' };
-  for (const method of [
-    'POST',
-    'PUT',
-    'DELETE',
-    'PATCH',
-    'OPTIONS',
-    'TRACE',
-    'PROPFIND',
-    'MKCOL',
-    'PURGE',
-    'QUERY',
-  ]) {
+  for (const method of words('POST PUT DELETE PATCH OPTIONS TRACE PROPFIND MKCOL PURGE QUERY')) {
     await hold(site, [
       { rule: `${method} of a page`, method, status: 405, fields },
       { rule: `${method} of nothing`, method, target: '/no', status: 405, fields },

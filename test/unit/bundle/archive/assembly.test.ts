@@ -6,6 +6,7 @@ import { test } from 'node:test';
 import { digestOf, sortFiles } from '#bundle/store/digest.ts';
 import { readBytes } from '../../../support/read-archive.ts';
 import { tarOf } from '../../../support/tar-builder.ts';
+import { words } from '../../../support/words.ts';
 
 test('two Unicode forms of a name are named both, and look different', async () => {
   const [composed, decomposed] = ['guides/\u00fcber.html', 'guides/u\u0308ber.html'];
@@ -22,15 +23,9 @@ test('two Unicode forms of a name are named both, and look different', async () 
 test('what file managers put beside the wrapping folder changes neither paths nor digest', async () => {
   const site = { 'site/index.html': 'home', 'site/guides/a.html': 'a' };
   const { digest } = (await readBytes(tarOf(site))).index;
-  for (const name of [
-    '.DS_Store',
-    '__MACOSX/._site',
-    '__MACOSX/x.html',
-    'DESKTOP.INI',
-    'Thumbs.db',
-    '@eaDir/a',
-    '.git/HEAD',
-  ]) {
+  for (const name of words(`
+    .DS_Store __MACOSX/._site __MACOSX/x.html DESKTOP.INI Thumbs.db @eaDir/a .git/HEAD
+  `)) {
     const { index } = await readBytes(tarOf({ [name]: 'x', ...site }));
     assert.deepEqual([index.digest, index.pages], [digest, 2], name);
   }

@@ -22,6 +22,7 @@ import {
   signature,
   startStorage,
 } from '../../../support/storage-server.ts';
+import { words } from '../../../support/words.ts';
 
 const archive = noise(300_000);
 const strongEtag = '"v1"';
@@ -352,14 +353,7 @@ describe('a redirect', () => {
 });
 
 describe('an internal address', () => {
-  for (const host of [
-    '127.0.0.1',
-    '[::1]',
-    'localhost',
-    '2130706433',
-    '169.254.169.254',
-    '[::ffff:10.0.0.1]',
-  ]) {
+  for (const host of words('127.0.0.1 [::1] localhost 2130706433 169.254.169.254 [::ffff:10.0.0.1]')) {
     test(`${host} is refused before anything is sent`, async () => {
       const { requests, origin } = await storage((_request, response) => response.end(archive));
       const port = new URL(origin).port;

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { isHiddenFile } from '#bundle/store/hidden-files.ts';
+import { words } from '../../../support/words.ts';
 
 const hidden = [
   '.env',
@@ -27,18 +28,10 @@ const hidden = [
   '@eaDir/a.png',
   'pax_global_header',
 ];
-const visible = [
-  'index.html',
-  '.well-known/security.txt',
-  '.well-known/a/b',
-  'guides/_headers',
-  'guides/serve.js',
-  'guides/start.bat',
-  'install.sh',
-  'install.ps1',
-  '_next/static/a.js',
-  'docs/1.4/x.html',
-];
+const visible = words(`
+  index.html .well-known/security.txt .well-known/a/b guides/_headers guides/serve.js guides/start.bat
+  install.sh install.ps1 _next/static/a.js docs/1.4/x.html
+`);
 
 test('dotfiles, host control files and launchers are hidden, content is not', () => {
   for (const path of hidden) assert.equal(isHiddenFile(path), true, path);

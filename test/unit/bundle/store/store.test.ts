@@ -15,6 +15,7 @@ import { type StoreDisk, systemDisk } from '#bundle/store/store-disk.ts';
 import { PublishableError } from '#platform/wire/publishable-error.ts';
 import * as fc from '../../../support/properties.ts';
 import { putBundle, readText } from '../../../support/store-builder.ts';
+import { words } from '../../../support/words.ts';
 
 /** A disk that really syncs takes minutes for the property's hundreds of steps when others sync too. */
 const base = existsSync('/dev/shm') ? '/dev/shm' : tmpdir();
@@ -288,13 +289,7 @@ test('opening a store removes its own leftovers and nothing else', async () => {
   await writeFile(join(dir, 'notes.txt'), 'mine');
 
   const store = await openBundleStore(dir, { keep: 2 });
-  assert.deepEqual((await readdir(dir)).sort(), [
-    'bundles',
-    'current',
-    'current.copy',
-    'lost+found',
-    'notes.txt',
-  ]);
+  assert.deepEqual((await readdir(dir)).sort(), words('bundles current current.copy lost+found notes.txt'));
   const current = await store.lastGood();
   assert.equal(current?.index.digest, digest);
   await current?.close();

@@ -27,6 +27,7 @@ import {
 } from './healthy-state.ts';
 
 type Row = readonly [name: string, change: Partial<ClusterFacts>, expected: RegExp];
+type Condition = [type: string, status: 'True' | 'False', reason: string, message?: string];
 const one = (around: Surroundings): Partial<ClusterFacts> => ({ exports: [around] });
 const crashing = {
   state: 'CrashLoopBackOff',
@@ -69,22 +70,30 @@ for (const [node, found] of nodeRows) {
   });
 }
 
+const status = (change: object): Partial<ClusterFacts> =>
+  one(surroundings({ storedStatus: { ...healthyStatus, ...change } }));
+const condition = (...more: readonly Condition[]): Partial<ClusterFacts> =>
+  one(surroundings({ storedStatus: withConditions(['Ready', 'True', 'Published'], ...more) }));
+const served = (...args: Parameters<typeof pod>): Partial<ClusterFacts> =>
+  one(surroundings({ pods: new Map([['docs', { value: [pod(...args)] }]]) }));
+const leased = (found: ClusterFacts['leases'][number]['lease']): Partial<ClusterFacts> => ({
+  leases: [{ id: 'ops/sx', readAt: now, lease: found }],
+});
+const operators = (...value: readonly ReturnType<typeof operator>[]): Partial<ClusterFacts> => ({
+  operators: { isComplete: true, value },
+});
+const crd = (change: Parameters<typeof definition>[0]): Partial<ClusterFacts> => ({
+  definition: { value: definition(change) },
+});
+
 const clusterRows: readonly Row[] = [
   ['an old API server', { server: { value: 'v1.28.3-eks' } }, /^ApiServerVersion error: .*1\.29 or newer/],
   ['no CRD', { definition: { value: undefined } }, /^CrdInstalled error: .* is not installed\.$/],
-  [
-    'a CRD that is not established',
-    { definition: { value: definition({ isEstablished: false }) } },
-    /^CrdInstalled error: .*not established/,
-  ],
-  [
-    'a CRD of another version',
-    { definition: { value: definition({ served: ['v2'] }) } },
-    /^CrdInstalled error: .*does not serve v1alpha1/,
-  ],
+  ['a CRD that is not established', crd({ isEstablished: false }), /^CrdInstalled error: .*not established/],
+  ['a CRD of another version', crd({ served: ['v2'] }), /^CrdInstalled error: .*does not serve v1alpha1/],
   [
     'a CRD that is older than its operator',
-    { definition: { value: definition({ fields: without('spec.suspend') }) } },
+    crd({ fields: without('spec.suspend') }),
     /^CrdSchema error: The CRD is older than this program: it lacks the field spec\.suspend\./,
   ],
   [
@@ -97,7 +106,7 @@ const clusterRows: readonly Row[] = [
   ],
   [
     'a newer CRD',
-    { definition: { value: definition({ fields: ownFields().union(new Set(['spec.laterField'])) }) } },
+    crd({ fields: ownFields().union(new Set(['spec.laterField'])) }),
     /^CrdSchema warning: The CRD is newer than this program: it also has the field spec\.laterField\.$/,
   ],
   [
@@ -107,75 +116,49 @@ const clusterRows: readonly Row[] = [
   ],
   [
     'an operator outside of a Deployment',
-    { operators: { isComplete: true, value: [] } },
+    operators(),
     /^Operator skipped: No Deployment .* but one renews its lease\.$/,
   ],
   [
     'an operator at zero',
-    { operators: { isComplete: true, value: [operator({ wanted: 0, ready: 0 })] } },
+    operators(operator({ wanted: 0, ready: 0 })),
     /^Operator error: ops\/sx is scaled to zero/,
   ],
-  [
-    'an operator without ready replicas',
-    { operators: { isComplete: true, value: [operator({ ready: 0 })] } },
-    /^Operator error: 0 of 2/,
-  ],
-  [
-    'an operator with one of two replicas',
-    { operators: { isComplete: true, value: [operator({ ready: 1 })] } },
-    /^Operator warning: 1 of 2/,
-  ],
+  ['an operator without ready replicas', operators(operator({ ready: 0 })), /^Operator error: 0 of 2/],
+  ['an operator with one of two replicas', operators(operator({ ready: 1 })), /^Operator warning: 1 of 2/],
   [
     'a stale lease',
-    { leases: [{ id: 'ops/sx', readAt: now, lease: { value: lease({ renewedAt: now - 60_000 }) } }] },
+    leased({ value: lease({ renewedAt: now - 60_000 }) }),
     /^OperatorLease error: The lease ops\/sx of sx-0 is stale: not renewed for 60 s\.$/,
   ],
   [
     'a lease that nobody holds',
-    { leases: [{ id: 'ops/sx', readAt: now, lease: { value: lease({ holder: '' }) } }] },
+    leased({ value: lease({ holder: '' }) }),
     /^OperatorLease error: The lease ops\/sx has no holder/,
   ],
-  [
-    'no lease',
-    { leases: [{ id: 'ops/sx', readAt: now, lease: { value: undefined } }] },
-    /^OperatorLease error: .*does not exist/,
-  ],
-  [
-    'a lease that is not readable',
-    { leases: [{ id: 'ops/sx', readAt: now, lease: forbidden }] },
-    /^OperatorLease skipped/,
-  ],
+  ['no lease', leased({ value: undefined }), /^OperatorLease error: .*does not exist/],
+  ['a lease that is not readable', leased(forbidden), /^OperatorLease skipped/],
   [
     'two operators of all namespaces',
-    {
-      operators: {
-        isComplete: true,
-        value: [operator(), operator({ lease: { namespace: 'ops', name: 'b' } })],
-      },
-    },
+    operators(operator(), operator({ lease: { namespace: 'ops', name: 'b' } })),
     /^OperatorOverlap error: ops\/sx and ops\/b manage the same StaticExports\.$/,
   ],
   [
     'two operators that share a namespace',
-    {
-      operators: {
-        isComplete: true,
-        value: [
-          operator({ watchNamespaces: ['docs', 'a'] }),
-          operator({ watchNamespaces: ['a'], lease: { namespace: 'ops', name: 'b' } }),
-        ],
-      },
-    },
+    operators(
+      operator({ watchNamespaces: ['docs', 'a'] }),
+      operator({ watchNamespaces: ['a'], lease: { namespace: 'ops', name: 'b' } }),
+    ),
     /^OperatorOverlap error/,
   ],
   [
     'an operator of another version',
-    { operators: { isComplete: true, value: [operator({ version: '0.2.0', chart: undefined })] } },
+    operators(operator({ version: '0.2.0', chart: undefined })),
     /^VersionSkew warning: This program is 0\.1\.0, but operator ops\/sx is 0\.2\.0\.$/,
   ],
   [
     'a chart of another version',
-    { operators: { isComplete: true, value: [operator({ chart: 'static-export-operator-1.0.0-rc.1' })] } },
+    operators(operator({ chart: 'static-export-operator-1.0.0-rc.1' })),
     /^VersionSkew warning: .*chart of ops\/sx is 1\.0\.0-rc\.1/,
   ],
 ];
@@ -263,14 +246,10 @@ test('a lease is judged by the time when it was read, however long other facts t
 const exportRows: readonly Row[] = [
   [
     'a namespace that no operator watches',
-    { operators: { isComplete: true, value: [operator({ watchNamespaces: ['other'] })] } },
+    operators(operator({ watchNamespaces: ['other'] })),
     /^Managed error: No operator manages it/,
   ],
-  [
-    'a spec that is not observed yet',
-    one(surroundings({ storedStatus: { ...healthyStatus, observedGeneration: 0 } })),
-    /^Managed warning/,
-  ],
+  ['a spec that is not observed yet', status({ observedGeneration: 0 }), /^Managed warning/],
   [
     'a resource that waits',
     one(surroundings({ storedStatus: withConditions(['Ready', 'False', 'Exporting']) })),
@@ -293,14 +272,7 @@ const exportRows: readonly Row[] = [
   ],
   [
     'a refused key',
-    one(
-      surroundings({
-        storedStatus: withConditions(
-          ['Ready', 'True', 'Published'],
-          ['Exported', 'False', 'KeyRefused', 'The export API returned 401.'],
-        ),
-      }),
-    ),
+    condition(['Exported', 'False', 'KeyRefused', 'The export API returned 401.']),
     /^KeySecret error: KeyRefused: The export API returned 401\.$/,
   ],
   [
@@ -315,103 +287,56 @@ const exportRows: readonly Row[] = [
   ],
   [
     'an expired link',
-    one(
-      surroundings({
-        storedStatus: {
-          ...healthyStatus,
-          active: { ...healthyStatus.active, linkExpirationTime: '2026-11-23T11:59:59Z' },
-        },
-      }),
-    ),
+    status({ active: { ...healthyStatus.active, linkExpirationTime: '2026-11-23T11:59:59Z' } }),
     /^LinkAge error: The link expired at 2026-11-23T11:59:59Z\./,
   ],
   [
     'a link that was not refreshed in time',
-    one(surroundings({ storedStatus: { ...healthyStatus, nextRefreshTime: '2026-11-23T11:50:00Z' } })),
+    status({ nextRefreshTime: '2026-11-23T11:50:00Z' }),
     /^LinkAge warning: .*its refresh is overdue/,
   ],
   [
     'a link whose refresh fails',
-    one(
-      surroundings({
-        storedStatus: {
-          ...healthyStatus,
-          failures: {
-            link: {
-              count: 2,
-              lastFailureTime: '2026-11-23T11:59:00Z',
-              retryTime: '2026-11-23T12:01:00Z',
-              reason: 'ServerError',
-            },
-          },
+    status({
+      failures: {
+        link: {
+          count: 2,
+          lastFailureTime: '2026-11-23T11:59:00Z',
+          retryTime: '2026-11-23T12:01:00Z',
+          reason: 'ServerError',
         },
-      }),
-    ),
+      },
+    }),
     /^LinkAge warning: .*its refresh fails: ServerError\.$/,
   ],
   [
     'an export that a promotion gate holds while a version is published',
-    one(
-      surroundings({
-        storedStatus: withConditions(
-          ['Ready', 'True', 'Published'],
-          ['Exported', 'False', 'PageCountDropped', 'Candidate v2 has 7 pages.'],
-        ),
-      }),
-    ),
+    condition(['Exported', 'False', 'PageCountDropped', 'Candidate v2 has 7 pages.']),
     /^Ready warning: .*PageCountDropped: Candidate v2 has 7 pages\.$/,
   ],
   [
     'a copy that is lost',
-    one(
-      surroundings({
-        storedStatus: withConditions(
-          ['Ready', 'True', 'Published'],
-          ['Mirrored', 'False', 'Lost', 'The copy is gone.'],
-        ),
-      }),
-    ),
+    condition(['Mirrored', 'False', 'Lost', 'The copy is gone.']),
     /^Mirror error: Lost: The copy is gone\.$/,
   ],
   [
     'a link that the operator calls due',
-    one(
-      surroundings({
-        storedStatus: withConditions(
-          ['Ready', 'True', 'Published'],
-          ['LinkFresh', 'False', 'Due', 'The API is down.'],
-        ),
-      }),
-    ),
+    condition(['LinkFresh', 'False', 'Due', 'The API is down.']),
     /^LinkAge warning: .*Due: The API is down\.$/,
   ],
   [
     'a server that is behind',
-    one(
-      surroundings({
-        pods: new Map([
-          ['docs', { value: [pod('site-0', { state: 'Behind', version: 'v1', message: 'Older.' })] }],
-        ]),
-      }),
-    ),
+    served('site-0', { state: 'Behind', version: 'v1', message: 'Older.' }),
     /^Server warning: Pod site-0 serves v1\. Older\.$/,
   ],
   [
     'a server without a bundle',
-    one(
-      surroundings({
-        pods: new Map([['docs', { value: [pod('site-0', { state: 'Behind', message: 'Nothing.' })] }]]),
-      }),
-    ),
+    served('site-0', { state: 'Behind', message: 'Nothing.' }),
     /^Server error: Pod site-0: Nothing\.$/,
   ],
   [
     'a server that crashes',
-    one(
-      surroundings({
-        pods: new Map([['docs', { value: [pod('site-0', { state: 'Unknown', message: 'No.' }, crashing)] }]]),
-      }),
-    ),
+    served('site-0', { state: 'Unknown', message: 'No.' }, crashing),
     /^Server error/,
   ],
   [
@@ -436,18 +361,10 @@ const exportRows: readonly Row[] = [
     ),
     /^Server error/,
   ],
-  [
-    'pods that have all ended',
-    one(surroundings({ pods: new Map([['docs', { value: [pod('old', { state: 'Ended' }, ended)] }]]) })),
-    /^Server skipped: No bundle server/,
-  ],
+  ['pods that have all ended', served('old', { state: 'Ended' }, ended), /^Server skipped: No bundle server/],
   [
     'a server whose status is not readable',
-    one(
-      surroundings({
-        pods: new Map([['docs', { value: [pod('site-0', { state: 'Unknown', message: 'No.' })] }]]),
-      }),
-    ),
+    served('site-0', { state: 'Unknown', message: 'No.' }),
     /^Server skipped/,
   ],
   [

@@ -7,6 +7,7 @@ import { collectReport } from '#cli/doctor/report-files.ts';
 import type { Call, Transport } from '#operator/kube/transport/transport.ts';
 import { ClusterError } from '#platform/wire/cluster-error.ts';
 import { readBytes } from '../../../support/read-archive.ts';
+import { words } from '../../../support/words.ts';
 import { facts, metadata, now, operator, surroundings } from './healthy-state.ts';
 
 const key = 'svc_Kx81hT2mQ9';
@@ -91,19 +92,10 @@ test('a report holds the checks, the resources, the operators, events and logs',
   const files = await report(answers);
   assert.deepEqual(
     files.map(({ path }) => path),
-    [
-      'doctor.json',
-      'versions.json',
-      'staticexports.json',
-      'trees.json',
-      'servers.json',
-      'operators.json',
-      'leases.json',
-      'permissions.json',
-      'events.json',
-      'operator-pods/ops.sx.json',
-      'logs/ops.sx-0.log',
-    ],
+    words(`
+      doctor.json versions.json staticexports.json trees.json servers.json operators.json leases.json
+      permissions.json events.json operator-pods/ops.sx.json logs/ops.sx-0.log
+    `),
   );
   const textOf = (path: string): string => files.find((one) => one.path === path)?.text ?? '';
   assert.match(textOf('logs/ops.sx-0.log'), /"message":"started"/);

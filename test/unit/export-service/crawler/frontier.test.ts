@@ -8,6 +8,7 @@ import type { BodyLink, BodyLinks } from '#export-service/crawler/references/bod
 import type { ReferenceUse } from '#export-service/crawler/references/reference.ts';
 import type { Robots } from '#export-service/crawler/robots.ts';
 import * as fc from '../../../support/properties.ts';
+import { words } from '../../../support/words.ts';
 
 const openRobots: Robots = { isAllowed: ({ path }) => !path.startsWith('/no'), sitemaps: [] };
 
@@ -88,13 +89,7 @@ test('a document found first as an asset becomes a page, with its links, when a 
     '/w': stored('w', true, link('/x', 'page')),
     '/z': stored('z', true),
   });
-  assert.deepEqual(Object.keys(contents(frontier)).sort(), [
-    'index.html',
-    'w.html',
-    'x.html',
-    'y.html',
-    'z.html',
-  ]);
+  assert.deepEqual(Object.keys(contents(frontier)).sort(), words('index.html w.html x.html y.html z.html'));
 });
 
 test('redirects in a circle end, as assets and as pages', () => {

@@ -11,33 +11,19 @@ import {
   readConnectionFault,
 } from '#platform/http/connection-fault.ts';
 import { portOf } from '../../../support/storage-server.ts';
+import { words } from '../../../support/words.ts';
 
 const kinds: Readonly<Record<Exclude<ConnectionFault['kind'], 'internal-address'>, readonly string[]>> = {
-  'unknown-ca': [
-    'UNABLE_TO_GET_ISSUER_CERT',
-    'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
-    'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
-    'DEPTH_ZERO_SELF_SIGNED_CERT',
-    'SELF_SIGNED_CERT_IN_CHAIN',
-    'CERT_SIGNATURE_FAILURE',
-    'CERT_UNTRUSTED',
-  ],
-  'wrong-certificate': [
-    'CERT_HAS_EXPIRED',
-    'CERT_NOT_YET_VALID',
-    'CERT_REVOKED',
-    'CERT_REJECTED',
-    'CERT_CHAIN_TOO_LONG',
-    'ERR_TLS_CERT_ALTNAME_INVALID',
-    'ERR_TLS_CERT_ALTNAME_FORMAT',
-    'ERROR_IN_CERT_NOT_AFTER_FIELD',
-    'HOSTNAME_MISMATCH',
-    'INVALID_CA',
-    'INVALID_PURPOSE',
-    'PATH_LENGTH_EXCEEDED',
-    'UNABLE_TO_DECODE_ISSUER_PUBLIC_KEY',
-    'UNABLE_TO_DECRYPT_CERT_SIGNATURE',
-  ],
+  'unknown-ca': words(`
+    UNABLE_TO_GET_ISSUER_CERT UNABLE_TO_GET_ISSUER_CERT_LOCALLY UNABLE_TO_VERIFY_LEAF_SIGNATURE
+    DEPTH_ZERO_SELF_SIGNED_CERT SELF_SIGNED_CERT_IN_CHAIN CERT_SIGNATURE_FAILURE CERT_UNTRUSTED
+  `),
+  'wrong-certificate': words(`
+    CERT_HAS_EXPIRED CERT_NOT_YET_VALID CERT_REVOKED CERT_REJECTED CERT_CHAIN_TOO_LONG
+    ERR_TLS_CERT_ALTNAME_INVALID ERR_TLS_CERT_ALTNAME_FORMAT ERROR_IN_CERT_NOT_AFTER_FIELD
+    HOSTNAME_MISMATCH INVALID_CA INVALID_PURPOSE PATH_LENGTH_EXCEEDED UNABLE_TO_DECODE_ISSUER_PUBLIC_KEY
+    UNABLE_TO_DECRYPT_CERT_SIGNATURE
+  `),
   'wrong-protocol': [
     'HPE_INVALID_CONSTANT',
     'HPE_INVALID_VERSION',
@@ -52,18 +38,11 @@ const kinds: Readonly<Record<Exclude<ConnectionFault['kind'], 'internal-address'
     'ERR_SSL_TLSV1_ALERT_UNKNOWN_CA',
     'ERR_SSL_DH_KEY_TOO_SMALL',
   ],
-  unreachable: [
-    'ENOTFOUND',
-    'EAI_AGAIN',
-    'ECONNREFUSED',
-    'ECONNRESET',
-    'UND_ERR_SOCKET',
-    'PROXY_ANSWERED_407',
-    'HPE_INVALID_EOF_STATE',
-    'ERR_SSL_TLSV1_ALERT_INTERNAL_ERROR',
-    'ERR_SSL_SSL/TLS_ALERT_BAD_RECORD_MAC',
-    'ERR_SSL_UNEXPECTED_EOF_WHILE_READING',
-  ],
+  unreachable: words(`
+    ENOTFOUND EAI_AGAIN ECONNREFUSED ECONNRESET UND_ERR_SOCKET PROXY_ANSWERED_407 HPE_INVALID_EOF_STATE
+    ERR_SSL_TLSV1_ALERT_INTERNAL_ERROR ERR_SSL_SSL/TLS_ALERT_BAD_RECORD_MAC
+    ERR_SSL_UNEXPECTED_EOF_WHILE_READING
+  `),
 };
 for (const [kind, codes] of Object.entries(kinds)) {
   for (const code of codes) {

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { guardedLookup, isInternalHost, isRefusedHost } from '#platform/http/guarded-lookup.ts';
+import { words } from '../../../support/words.ts';
 
 const lookUp = (host: string, allowsPrivate: boolean): Promise<unknown> =>
   new Promise((resolve) =>
@@ -29,15 +30,7 @@ test('an address of a metadata service is refused even then', async () => {
 });
 
 test('a literal internal host is known without a lookup', () => {
-  for (const host of [
-    '127.0.0.1',
-    '[::1]',
-    'localhost',
-    'localhost.',
-    'a.localhost',
-    'A.LOCALHOST.',
-    '169.254.169.254',
-  ])
+  for (const host of words('127.0.0.1 [::1] localhost localhost. a.localhost A.LOCALHOST. 169.254.169.254'))
     assert.equal(isInternalHost(host), true, host);
   for (const host of ['example.com', '8.8.8.8', '[2606:2800:220:1::1]'])
     assert.equal(isInternalHost(host), false, host);

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { isInternalAddress, isMetadataAddress } from '#platform/wire/address.ts';
 import * as fc from '../../../support/properties.ts';
+import { words } from '../../../support/words.ts';
 
 const internal = [
   ['loopback', '127.0.0.1'],
@@ -124,23 +125,11 @@ test('property: addresses outside of 2000::/3 are refused in any spelling, excep
   );
 });
 
-const metadata = [
-  '169.254.0.1',
-  '169.254.169.254',
-  '168.63.129.16',
-  '100.100.100.200',
-  '::ffff:169.254.169.254',
-  '::ffff:a9fe:a9fe',
-  '64:ff9b::169.254.169.254',
-  '::a9fe:a9fe',
-  '::ffff:0:a9fe:a9fe',
-  '2002:a9fe:a9fe::1',
-  'fe80::1',
-  'fe80::1%eth0',
-  'febf:ffff::1',
-  'fd00:ec2::254',
-  'fd20:ce::254',
-];
+const metadata = words(`
+  169.254.0.1 169.254.169.254 168.63.129.16 100.100.100.200 ::ffff:169.254.169.254 ::ffff:a9fe:a9fe
+  64:ff9b::169.254.169.254 ::a9fe:a9fe ::ffff:0:a9fe:a9fe 2002:a9fe:a9fe::1 fe80::1 fe80::1%eth0
+  febf:ffff::1 fd00:ec2::254 fd20:ce::254
+`);
 for (const address of metadata) {
   test(`never allowed: ${address}`, () => {
     assert.ok(isMetadataAddress(address) && isInternalAddress(address));
@@ -148,15 +137,6 @@ for (const address of metadata) {
 }
 
 test('other private addresses may be allowed', () => {
-  for (const address of [
-    '127.0.0.1',
-    '10.96.0.1',
-    '100.64.0.1',
-    '192.168.1.1',
-    '::1',
-    'fd00::1',
-    '8.8.8.8',
-    'a',
-  ])
+  for (const address of words('127.0.0.1 10.96.0.1 100.64.0.1 192.168.1.1 ::1 fd00::1 8.8.8.8 a'))
     assert.equal(isMetadataAddress(address), false, address);
 });

@@ -9,6 +9,7 @@ import type { ContentEncoding } from '#server/http/content-encoding.ts';
 import { variantTagOf } from '#server/http/entity-tag.ts';
 import { readRequestPath } from '#server/http/request-path.ts';
 import * as fc from '../../../support/properties.ts';
+import { words } from '../../../support/words.ts';
 import { bundleOf } from '../fixtures.ts';
 
 /** Forms exist for those pages whose path is listed. */
@@ -27,16 +28,12 @@ const withForms = (table: RouteTable, ...variant: readonly string[]) => ({
 });
 const tableOf = (paths: readonly string[]) => withForms(buildRouteTable(bundleOf(paths)));
 
-const site = tableOf([
-  'index.html',
-  'guides/index.html',
-  'guides/start.html',
-  'guides/start.txt',
-  'assets/app.BxYz12_Q.js',
-  'de/404.html',
-  '404.html',
-  'é/ü.html',
-]);
+const site = tableOf(
+  words(`
+  index.html guides/index.html guides/start.html guides/start.txt assets/app.BxYz12_Q.js de/404.html
+  404.html é/ü.html
+`),
+);
 const bare = tableOf(['index.html']);
 
 interface Asked extends Partial<RequestFields> {

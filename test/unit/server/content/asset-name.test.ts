@@ -4,6 +4,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { assetNaming, createAssetNames } from '#server/content/asset-name.ts';
+import { words } from '../../../support/words.ts';
 
 const hashed = [
   'assets/app.BxYz12_Q.js',
@@ -23,42 +24,19 @@ const hashed = [
   '_nuxt/B8xTq-9f.js',
   `css/main.min.${'0a1b2c3d'.repeat(16)}.css`,
 ];
-const plain = [
-  'index.html',
-  'assets/page.BxYz12_Q.html',
-  'assets/logo.png',
-  'assets/style.css',
-  'assets/Overview.js',
-  'assets/getting-started.png',
-  'assets/chapter-Overview.png',
-  'assets/screenshot-20240131.png',
-  'report-20240131.pdf',
-  'reports/12345678.pdf',
-  'img/decade.png',
-  'img/deadbeef.png',
-  'js/main.20240131.js',
-  'assets/invoice.20240131.pdf',
-  'app.BxYz12_Q.js',
-  'hashmap.json',
-  'guides/start.txt',
-  'docs/1.4/changes',
-  '_static/documentation_options.js',
-  '_static/searchtools.js',
-  '_nuxt/builds/latest.json',
-  'notes-BxYz12_Q.pdf',
-];
+const plain = words(`
+  index.html assets/page.BxYz12_Q.html assets/logo.png assets/style.css assets/Overview.js
+  assets/getting-started.png assets/chapter-Overview.png assets/screenshot-20240131.png
+  report-20240131.pdf reports/12345678.pdf img/decade.png img/deadbeef.png js/main.20240131.js
+  assets/invoice.20240131.pdf app.BxYz12_Q.js hashmap.json guides/start.txt docs/1.4/changes
+  _static/documentation_options.js _static/searchtools.js _nuxt/builds/latest.json notes-BxYz12_Q.pdf
+`);
 
-const likely = [
-  'assets/index-DiwrgTda.css',
-  'assets/x.MyModule.js',
-  'assets/js/main.30945721.js',
-  'assets/js/935f2afb.10293847.js',
-  'assets/css/styles.deadbeef.css',
-  'static/js/runtime~main.41827365.js.map',
-  'chunk-DFRSE2QW.js',
-  'page-BxYz12_Q.js',
-  'assets/DlAUqK2U.js',
-];
+const likely = words(`
+  assets/index-DiwrgTda.css assets/x.MyModule.js assets/js/main.30945721.js assets/js/935f2afb.10293847.js
+  assets/css/styles.deadbeef.css static/js/runtime~main.41827365.js.map chunk-DFRSE2QW.js page-BxYz12_Q.js
+  assets/DlAUqK2U.js
+`);
 
 test('names of build tools are taken for hashed', () => {
   for (const path of hashed) assert.equal(assetNaming(path), 'hashed', path);
@@ -101,16 +79,7 @@ test('an ambiguous name counts as hashed among files that a build tool has named
 });
 
 test('many ambiguous programs of one folder are named by a tool, whatever the folder', () => {
-  const ofAngular = [
-    '2QFRSEDW',
-    'B7QWERTY',
-    'ABC3DEF4',
-    'XYZ2QRS5',
-    'A2B3C4D5',
-    'QQ2WW3EE',
-    'Z7Y6X5W4',
-    'M2N3O4P5',
-  ];
+  const ofAngular = words('2QFRSEDW B7QWERTY ABC3DEF4 XYZ2QRS5 A2B3C4D5 QQ2WW3EE Z7Y6X5W4 M2N3O4P5');
   const chunks = ofAngular.map((hash) => `docs/chunk-${hash}.js`);
   assert.equal(beside('docs/main-DFRSE2QW.js', ...chunks), 'hashed');
   assert.equal(beside('docs/main-DFRSE2QW.js', ...chunks.slice(1)), 'hashed');

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { goLive } from '#server/content/live-bundle.ts';
 import { createLiveSite, mayBeLast, type ServedVersion } from '#server/content/live-site.ts';
+import { words } from '../../../support/words.ts';
 import { type MemoryBundle, storedBundle } from '../fixtures.ts';
 
 const asset = (version: string): string => `assets/app.BxYz12_${version}.js`;
@@ -47,15 +48,9 @@ const servedWith = (content: Readonly<Record<string, string>>): ServedVersion =>
 
 test('whatever its name, a file of a kept version is found, unless it is a page', () => {
   const site = createLiveSite(2);
-  const former = [
-    '_nuxt/DlAUqK2U.js',
-    'app.js',
-    'data/x.json',
-    'fonts/a',
-    'gone.html',
-    'guide/index.html',
-    '404.html',
-  ];
+  const former = words(`
+    _nuxt/DlAUqK2U.js app.js data/x.json fonts/a gone.html guide/index.html 404.html
+  `);
   site.swap(servedWith(Object.fromEntries(former.map((path) => [path, 'v1']))));
   site.swap(servedWith({ 'index.html': 'v2' }));
   const found = former.filter((path) => site.view()?.find(`/${path}`) !== undefined);

@@ -10,6 +10,7 @@ import {
   type Route,
 } from '#server/content/route-table.ts';
 import * as fc from '../../../support/properties.ts';
+import { words } from '../../../support/words.ts';
 import { bundleOf } from '../fixtures.ts';
 
 const table = buildRouteTable(
@@ -89,14 +90,7 @@ test('each form of an address has one answer', () => {
 });
 
 test('either Unicode form of an address finds the one file, whichever form its name has', () => {
-  const names = [
-    'guides/über.html',
-    'img/über.png',
-    'ガイド/index.html',
-    'kö/404.html',
-    'kö/index.html',
-    'kö.js',
-  ];
+  const names = words('guides/über.html img/über.png ガイド/index.html kö/404.html kö/index.html kö.js');
   for (const inBundle of ['NFC', 'NFD'] as const) {
     const routes = buildRouteTable(
       bundleOf(['index.html', ...names.map((name) => name.normalize(inBundle))]),
@@ -157,18 +151,7 @@ test('the nearest 404.html stands for what is absent', () => {
 });
 
 test('in any bundle every visible file has its own path, and no redirect leads to a redirect', () => {
-  const name = fc.constantFrom(
-    'a',
-    'b',
-    'index',
-    'index.html',
-    'a.html',
-    'b.html',
-    '404.html',
-    'x.js',
-    'a:b',
-    '.x',
-  );
+  const name = fc.constantFrom(...words('a b index index.html a.html b.html 404.html x.js a:b .x'));
   const path = fc.array(name, { minLength: 1, maxLength: 4 }).map((all) => all.join('/'));
   fc.assert(
     fc.property(fc.uniqueArray(path, { maxLength: 30 }), (paths) => {

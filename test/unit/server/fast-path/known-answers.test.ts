@@ -15,6 +15,7 @@ import { plainAnswerer } from '#server/fast-path/plain-answer.ts';
 import type { AnswerPlainly } from '#server/fast-path/plain-connections.ts';
 import { readPlainRequest } from '#server/fast-path/plain-request.ts';
 import * as fc from '../../../support/properties.ts';
+import { words } from '../../../support/words.ts';
 import { storedBundle } from '../fixtures.ts';
 
 const page = 'a page that is worth compressing. '.repeat(30);
@@ -62,16 +63,7 @@ function askOf(answer: AnswerPlainly, text: string): string {
   return `${answered} ${sent}`;
 }
 
-const targets = [
-  '/page',
-  '/page.html',
-  '/old.0123abcd.js',
-  '/new.0123abcd.js',
-  '/a%20b',
-  '/folder',
-  '/no',
-  '/page?x',
-];
+const targets = words('/page /page.html /old.0123abcd.js /new.0123abcd.js /a%20b /folder /no /page?x');
 const fieldLines = [
   '',
   'Accept-Encoding: br\r\n',

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { acceptedForms, isWorthCompressing } from '#server/http/content-encoding.ts';
 import * as fc from '../../../support/properties.ts';
+import { words } from '../../../support/words.ts';
 
 const rows: readonly (readonly [string | undefined, string])[] = [
   [undefined, 'identity'],
@@ -81,13 +82,7 @@ test('text and what is text inside is worth encoding; what is packed already, ti
     assert.ok(!isWorthCompressing(type, 100), type);
     assert.ok(!isWorthCompressing(type, 17 * 1024 * 1024), type);
   }
-  for (const type of [
-    'image/png',
-    'font/woff2',
-    'application/zip',
-    'application/pdf',
-    'application/octet-stream',
-  ]) {
+  for (const type of words('image/png font/woff2 application/zip application/pdf application/octet-stream')) {
     assert.ok(!isWorthCompressing(type, 5000), type);
   }
 });

@@ -5,6 +5,7 @@ import { test } from 'node:test';
 import { readScriptReferences } from '#export-service/crawler/references/script-references.ts';
 import { readWebpackChunks } from '#export-service/crawler/references/webpack-chunks.ts';
 import * as fc from '../../../../support/properties.ts';
+import { words } from '../../../../support/words.ts';
 
 const rows: readonly (readonly [string, string, readonly string[]])[] = [
   [
@@ -37,20 +38,7 @@ test('chunks are in the folder of the runtime, with its base', () => {
 });
 
 test('no script makes the reader throw or exceed linear time', () => {
-  const piece = fc.constantFrom(
-    '"js/"+',
-    '({',
-    '}',
-    '[e]',
-    '||e)',
-    '+"."+',
-    '{1:"h"}',
-    '+".js"',
-    '"',
-    ',',
-    '1:"a"',
-    '(((((',
-  );
+  const piece = fc.constantFrom(...words('"js/"+ ({ } [e] ||e) +"."+ {1:"h"} +".js" " , 1:"a" ((((('));
   fc.assert(
     fc.property(fc.array(piece, { maxLength: 60 }), (parts) => {
       for (const path of readWebpackChunks(parts.join(''))) assert.match(path, /^js\//);

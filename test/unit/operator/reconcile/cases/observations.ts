@@ -10,6 +10,7 @@ import type { WantedMirror } from '#operator/staticexport/wanted-mirror.ts';
 import { formatInstant } from '#platform/wire/instant.ts';
 import type { LinkTimes, Publication } from '#platform/wire/publication.ts';
 import * as fc from '../../../../support/properties.ts';
+import { words } from '../../../../support/words.ts';
 
 export const t0 = Date.UTC(2026, 0, 5, 12);
 export const at = (seconds: number): string => formatInstant(t0 + seconds * 1000);
@@ -89,15 +90,10 @@ const failure = fc.record({
   lastFailureTime: past,
   retryTime: instant,
   reason: fc.constantFrom(
-    'ServerError',
-    'Forbidden',
-    'JobGone',
-    'NotFresher',
-    'StartUnconfirmed',
-    'JobFailed',
-    'PinnedJobGone',
-    'MirrorUnreachable',
-    'ContentChanged',
+    ...words(`
+    ServerError Forbidden JobGone NotFresher StartUnconfirmed JobFailed PinnedJobGone MirrorUnreachable
+    ContentChanged
+  `),
   ),
   subject: orNothing(fc.constantFrom('se_1', 'se_2', inputHash, mirrorPlaceName(mirror))),
   request: orNothing(fc.constantFrom('one', 'two')),

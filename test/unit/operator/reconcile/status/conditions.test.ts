@@ -9,6 +9,7 @@ import type { Observation } from '#operator/reconcile/observation.ts';
 import { statusOf, statusOfUnreadable } from '#operator/reconcile/status/status.ts';
 import * as reasons from '#operator/staticexport/reasons.ts';
 import type { TargetStatus } from '#operator/staticexport/status-schema.ts';
+import { words } from '../../../../support/words.ts';
 import {
   complete,
   conditionsOf,
@@ -194,17 +195,9 @@ test('a refused key unsets no condition while the published link is valid', () =
   assert.equal(conditionsOf(withStatus(calm, { refusedKey })).get('Ready'), 'True/Published');
 });
 
-const restingTargets = [
-  'NotPublished',
-  'Suspended',
-  'Pending',
-  'RollingOut',
-  'AwaitingSync',
-  'AwaitingLink',
-  'AwaitingCopy',
-  'AwaitingMerge',
-  'Paused',
-];
+const restingTargets = words(`
+  NotPublished Suspended Pending RollingOut AwaitingSync AwaitingLink AwaitingCopy AwaitingMerge Paused
+`);
 
 for (const reason of Object.keys(reasons.targetReasons)) {
   test(`TargetsSynced has the reason ${reason} of the first target that is not synced`, () => {

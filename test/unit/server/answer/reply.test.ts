@@ -9,6 +9,7 @@ import type { ContentEncoding } from '#server/http/content-encoding.ts';
 import { variantTagOf } from '#server/http/entity-tag.ts';
 import { readRequestPath } from '#server/http/request-path.ts';
 import * as fc from '../../../support/properties.ts';
+import { fieldsIn, textRows } from '../../../support/text-rows.ts';
 import { words } from '../../../support/words.ts';
 import { bundleOf } from '../fixtures.ts';
 
@@ -104,89 +105,59 @@ test('a payload of a docs generator is text/plain, and its query is no part of t
   assert.equal(header(reply, 'content-type'), 'text/plain; charset=utf-8');
 });
 
-const rows: readonly (readonly [string, Asked, number, Readonly<Record<string, string | undefined>>])[] = [
-  ['HEAD is GET without its body', { method: 'HEAD' }, 200, { 'content-length': '17', etag: tag }],
-  [
-    'a known tag is not sent again',
-    { ifNoneMatch: tag },
-    304,
-    { etag: tag, 'content-length': undefined, 'content-type': undefined },
-  ],
-  [
-    'a 304 keeps the rule of caching',
-    { ifNoneMatch: '*' },
-    304,
-    { 'cache-control': 'public, max-age=0, must-revalidate' },
-  ],
+type AnswerRow = readonly [string, Asked, number, Readonly<Record<string, string | undefined>>];
+/** Rows of `name | request | status | headers`, where `null` is a header that is absent. */
+const answerRows = (text: string, known: Readonly<Record<string, string>>): readonly AnswerRow[] =>
+  textRows(text).map(([name = '', asked = '', status, headers = '']) => {
+    const wanted: object = fieldsIn(headers, known);
+    const texts = Object.entries(wanted).map(([key, value]) => [
+      key,
+      value === null ? undefined : `${value}`,
+    ]);
+    return [name, fieldsIn(asked, known), Number(status), Object.fromEntries(texts)];
+  });
+const rows: readonly AnswerRow[] = [
+  ...answerRows(
+    `
+    HEAD is GET without its body | method: HEAD | 200 | content-length: '17', etag: $tag
+    a known tag is not sent again | ifNoneMatch: $tag | 304 | etag: $tag, content-length: null, content-type: null
+    a 304 keeps the rule of caching | ifNoneMatch: '*' | 304 | cache-control: 'public, max-age=0, must-revalidate'
+    another tag does not | ifNoneMatch: '"x"' | 200
+    a known tag wins over a range | ifNoneMatch: $tag, range: bytes=0-1 | 304
+    If-Match of other content fails | ifMatch: '"x"' | 412 | cache-control: no-store
+    If-Match of this content holds | ifMatch: $tag | 200
+    a range is a part | range: bytes=2-5 | 206 | content-range: bytes 2-5/17, content-length: '4', etag: $tag
+    a suffix is a part | range: bytes=-5 | 206 | content-range: bytes 12-16/17
+    several ranges are the whole | range: 'bytes=0-1,3-4' | 200 | content-length: '17', content-range: null
+    a range behind the end has none | range: bytes=17- | 416 | content-range: bytes */17, cache-control: no-store
+    HEAD has no ranges | method: HEAD, range: bytes=2-5 | 200 | content-length: '17'
+    If-Range of this content allows the part | range: bytes=2-5, ifRange: $tag | 206
+    If-Range of other content sends the whole | range: bytes=2-5, ifRange: '"x"' | 200
+    If-Range with a date sends the whole | range: bytes=17-, ifRange: 'Sat, 21 Nov 2026 10:00:00 GMT' | 200
+    a folder leads to its slash | target: /guides | 301 | location: ./guides/, cache-control: 'public, max-age=0, must-revalidate'
+    and keeps the query | target: /guides?a=1&b=2 | 301 | location: ./guides/?a=1&b=2
+    raw bytes of a query are escaped | target: /guides?é" | 301 | location: ./guides/?%E9"%7F
+    nothing there, the site has a page for it | target: /no | 404
+      | content-type: text/html; charset=utf-8, cache-control: no-store, etag: null, content-length: '8'
+    the nearest one | target: /de/no | 404 | content-length: '11'
+    an absence is not conditional | target: /no, ifNoneMatch: '*', range: bytes=0-1 | 404
+    a malformed address | target: /%2e%2e/x | 400 | cache-control: no-store
+    two slashes lead nowhere | target: //evil.example/guides | 404 | location: null
+    writing is not for this place | method: POST | 405 | allow: 'GET, HEAD', connection: close
+    nor are other methods | method: OPTIONS | 405 | allow: 'GET, HEAD'
+    below a base path | basePath: /docs, target: /docs/guides/start | 200
+    the base path itself | basePath: /docs, target: /docs?x | 301 | location: ./docs/?x
+    outside of the base path | basePath: /docs, target: /guides/start | 404
+  `,
+    { tag },
+  ),
   ['a weak tag in a list matches', { ifNoneMatch: `"x", W/${tag}` }, 304, {}],
-  ['another tag does not', { ifNoneMatch: '"x"' }, 200, {}],
-  ['a known tag wins over a range', { ifNoneMatch: tag, range: 'bytes=0-1' }, 304, {}],
-  ['If-Match of other content fails', { ifMatch: '"x"' }, 412, { 'cache-control': 'no-store' }],
-  ['If-Match of this content holds', { ifMatch: tag }, 200, {}],
-  [
-    'a range is a part',
-    { range: 'bytes=2-5' },
-    206,
-    { 'content-range': 'bytes 2-5/17', 'content-length': '4', etag: tag },
-  ],
-  ['a suffix is a part', { range: 'bytes=-5' }, 206, { 'content-range': 'bytes 12-16/17' }],
-  [
-    'several ranges are the whole',
-    { range: 'bytes=0-1,3-4' },
-    200,
-    { 'content-length': '17', 'content-range': undefined },
-  ],
-  [
-    'a range behind the end has none',
-    { range: 'bytes=17-' },
-    416,
-    { 'content-range': 'bytes */17', 'cache-control': 'no-store' },
-  ],
-  ['HEAD has no ranges', { method: 'HEAD', range: 'bytes=2-5' }, 200, { 'content-length': '17' }],
-  ['If-Range of this content allows the part', { range: 'bytes=2-5', ifRange: tag }, 206, {}],
-  ['If-Range of other content sends the whole', { range: 'bytes=2-5', ifRange: '"x"' }, 200, {}],
-  [
-    'If-Range with a date sends the whole',
-    { range: 'bytes=17-', ifRange: 'Sat, 21 Nov 2026 10:00:00 GMT' },
-    200,
-    {},
-  ],
-  [
-    'a folder leads to its slash',
-    { target: '/guides' },
-    301,
-    { location: './guides/', 'cache-control': 'public, max-age=0, must-revalidate' },
-  ],
-  ['and keeps the query', { target: '/guides?a=1&b=2' }, 301, { location: './guides/?a=1&b=2' }],
-  [
-    'raw bytes of a query are escaped',
-    { target: '/guides?\u00e9"\u007f' },
-    301,
-    { location: './guides/?%E9"%7F' },
-  ],
-  [
-    'nothing there, the site has a page for it',
-    { target: '/no' },
-    404,
-    {
-      'content-type': 'text/html; charset=utf-8',
-      'cache-control': 'no-store',
-      etag: undefined,
-      'content-length': '8',
-    },
-  ],
-  ['the nearest one', { target: '/de/no' }, 404, { 'content-length': '11' }],
   [
     'nothing there, no page either',
     { target: '/no', site: bare },
     404,
     { 'content-type': 'text/plain; charset=utf-8', 'cache-control': 'no-store' },
   ],
-  ['an absence is not conditional', { target: '/no', ifNoneMatch: '*', range: 'bytes=0-1' }, 404, {}],
-  ['a malformed address', { target: '/%2e%2e/x' }, 400, { 'cache-control': 'no-store' }],
-  ['two slashes lead nowhere', { target: '//evil.example/guides' }, 404, { location: undefined }],
-  ['writing is not for this place', { method: 'POST' }, 405, { allow: 'GET, HEAD', connection: 'close' }],
-  ['nor are other methods', { method: 'OPTIONS' }, 405, { allow: 'GET, HEAD' }],
   [
     'nothing to serve yet',
     { site: undefined },
@@ -194,9 +165,6 @@ const rows: readonly (readonly [string, Asked, number, Readonly<Record<string, s
     { 'retry-after': '5', refresh: '5', 'cache-control': 'no-store' },
   ],
   ['nothing to serve yet, for any path', { site: undefined, target: '/no' }, 503, {}],
-  ['below a base path', { basePath: '/docs', target: '/docs/guides/start' }, 200, {}],
-  ['the base path itself', { basePath: '/docs', target: '/docs?x' }, 301, { location: './docs/?x' }],
-  ['outside of the base path', { basePath: '/docs', target: '/guides/start' }, 404, {}],
 ];
 
 test('requests and their answers', () => {
@@ -295,170 +263,52 @@ const brTag = variantTagOf(plainTag, 'br', 11);
 const gzipTag = variantTagOf(plainTag, 'gzip', 13);
 const browser = 'gzip, deflate, br, zstd';
 
-const negotiated: readonly (readonly [
-  string,
-  Asked,
-  number,
-  Readonly<Record<string, string | undefined>>,
-])[] = [
-  [
-    'a browser gets brotli, with a tag of its own',
-    { acceptEncoding: browser },
-    200,
-    {
-      'content-encoding': 'br',
-      'content-length': '11',
-      etag: brTag,
-      vary: 'Accept-Encoding',
-      'accept-ranges': undefined,
-    },
-  ],
-  [
-    'an older one gzip',
-    { acceptEncoding: 'gzip' },
-    200,
-    { 'content-encoding': 'gzip', 'content-length': '13', etag: gzipTag },
-  ],
-  [
-    'nothing said, nothing variant, and still it varies',
-    {},
-    200,
-    {
-      'content-encoding': undefined,
-      'content-length': '2000',
-      etag: plainTag,
-      vary: 'Accept-Encoding',
-      'accept-ranges': 'bytes',
-    },
-  ],
-  ['what is refused is not sent', { acceptEncoding: 'br;q=0, gzip' }, 200, { 'content-encoding': 'gzip' }],
-  [
-    'a refused identity is sent where nothing else is',
-    { target: '/fresh', acceptEncoding: 'identity;q=0' },
-    200,
-    { 'content-encoding': undefined },
-  ],
-  [
-    'before the forms exist the answer varies all the same',
-    { target: '/fresh', acceptEncoding: browser },
-    200,
-    { 'content-encoding': undefined, vary: 'Accept-Encoding', 'content-length': '2000' },
-  ],
-  [
-    'an image is as it is',
-    { target: '/logo.png', acceptEncoding: browser },
-    200,
-    { vary: undefined, 'content-encoding': undefined },
-  ],
-  [
-    'so is what is short',
-    { target: '/short', acceptEncoding: browser },
-    200,
-    { vary: undefined, 'content-encoding': undefined },
-  ],
-  [
-    'a range is of the file itself',
-    { acceptEncoding: browser, range: 'bytes=0-9' },
-    206,
-    {
-      'content-encoding': undefined,
-      'content-range': 'bytes 0-9/2000',
-      etag: plainTag,
-      vary: 'Accept-Encoding',
-    },
-  ],
-  [
-    'one of an unknown unit is ignored, and the form is the one of a request without it',
-    { acceptEncoding: browser, range: 'pages=1' },
-    200,
-    { 'content-encoding': 'br', etag: brTag, 'content-length': '11', 'content-range': undefined },
-  ],
-  [
-    'so are several',
-    { acceptEncoding: browser, range: 'bytes=0-1,4-5' },
-    200,
-    { 'content-encoding': 'br', etag: brTag },
-  ],
-  [
-    'so is one of a HEAD request, which shows what GET without it would',
-    { method: 'HEAD', acceptEncoding: browser, range: 'bytes=0-9' },
-    200,
-    { 'content-encoding': 'br', etag: brTag, 'content-length': '11' },
-  ],
-  [
-    'a range of a precompressed body is the whole of it',
-    { acceptEncoding: browser, range: 'bytes=0-9', ifRange: brTag },
-    200,
-    { 'content-encoding': 'br', 'content-length': '11', etag: brTag },
-  ],
-  [
-    'a range behind the end is judged by the file itself',
-    { acceptEncoding: browser, range: 'bytes=1999-' },
-    206,
-    { 'content-range': 'bytes 1999-1999/2000' },
-  ],
-  [
-    'a known form is not sent again',
-    { acceptEncoding: browser, ifNoneMatch: brTag },
-    304,
-    { etag: brTag, vary: 'Accept-Encoding', 'content-encoding': undefined, 'content-length': undefined },
-  ],
+const negotiated: readonly AnswerRow[] = [
+  ...answerRows(
+    `
+    a browser gets brotli, with a tag of its own | acceptEncoding: $browser | 200
+      | content-encoding: br, content-length: '11', etag: $brTag, vary: Accept-Encoding, accept-ranges: null
+    an older one gzip | acceptEncoding: gzip | 200 | content-encoding: gzip, content-length: '13', etag: $gzipTag
+    nothing said, nothing variant, and still it varies |  | 200
+      | content-encoding: null, content-length: '2000', etag: $plainTag, vary: Accept-Encoding, accept-ranges: bytes
+    what is refused is not sent | acceptEncoding: 'br;q=0, gzip' | 200 | content-encoding: gzip
+    a refused identity is sent where nothing else is | target: /fresh, acceptEncoding: identity;q=0 | 200 | content-encoding: null
+    before the forms exist the answer varies all the same | target: /fresh, acceptEncoding: $browser | 200
+      | content-encoding: null, vary: Accept-Encoding, content-length: '2000'
+    an image is as it is | target: /logo.png, acceptEncoding: $browser | 200 | vary: null, content-encoding: null
+    so is what is short | target: /short, acceptEncoding: $browser | 200 | vary: null, content-encoding: null
+    a range is of the file itself | acceptEncoding: $browser, range: bytes=0-9 | 206
+      | content-encoding: null, content-range: bytes 0-9/2000, etag: $plainTag, vary: Accept-Encoding
+    one of an unknown unit is ignored, and the form is the one of a request without it | acceptEncoding: $browser, range: pages=1 | 200
+      | content-encoding: br, etag: $brTag, content-length: '11', content-range: null
+    so are several | acceptEncoding: $browser, range: 'bytes=0-1,4-5' | 200 | content-encoding: br, etag: $brTag
+    so is one of a HEAD request, which shows what GET without it would | method: HEAD, acceptEncoding: $browser, range: bytes=0-9 | 200
+      | content-encoding: br, etag: $brTag, content-length: '11'
+    a range of a precompressed body is the whole of it | acceptEncoding: $browser, range: bytes=0-9, ifRange: $brTag | 200
+      | content-encoding: br, content-length: '11', etag: $brTag
+    a range behind the end is judged by the file itself | acceptEncoding: $browser, range: bytes=1999- | 206 | content-range: bytes 1999-1999/2000
+    a known form is not sent again | acceptEncoding: $browser, ifNoneMatch: $brTag | 304
+      | etag: $brTag, vary: Accept-Encoding, content-encoding: null, content-length: null
+    the file itself too | acceptEncoding: $browser, ifNoneMatch: $plainTag | 304 | etag: $plainTag
+    a form that this client does not take is no answer for it | acceptEncoding: gzip, ifNoneMatch: $brTag | 200 | etag: $gzipTag
+    a form of the same content that another build made is known too, and before the forms exist | target: /page, acceptEncoding: $browser, ifNoneMatch: $otherTag | 304
+      | etag: $otherTag
+    but it is not the one that is here | acceptEncoding: $browser, ifMatch: $otherTag | 412
+    nor for one that takes none | ifNoneMatch: $brTag | 200 | etag: $plainTag
+    a tag of a form that is gone still names the content | target: /fresh, acceptEncoding: $browser, ifNoneMatch: '*' | 304 | vary: Accept-Encoding
+    a condition on any form holds | acceptEncoding: $browser, ifMatch: $gzipTag | 200 | etag: $brTag
+    HEAD is variant as GET is | method: HEAD, acceptEncoding: $browser | 200 | content-encoding: br, content-length: '11'
+    the page for an absence is variant too | target: /no, acceptEncoding: $browser | 404
+      | content-encoding: gzip, content-length: '13', vary: Accept-Encoding, etag: null, cache-control: no-store
+    and as it is for those who take nothing | target: /no | 404 | content-encoding: null, content-length: '2000', vary: Accept-Encoding
+  `,
+    { browser, brTag, gzipTag, plainTag, otherTag: variantTagOf(plainTag, 'br', 99) },
+  ),
   [
     'any form that the client takes will do',
     { acceptEncoding: browser, ifNoneMatch: `"x", W/${gzipTag}` },
     304,
     { etag: gzipTag },
-  ],
-  ['the file itself too', { acceptEncoding: browser, ifNoneMatch: plainTag }, 304, { etag: plainTag }],
-  [
-    'a form that this client does not take is no answer for it',
-    { acceptEncoding: 'gzip', ifNoneMatch: brTag },
-    200,
-    { etag: gzipTag },
-  ],
-  [
-    'a form of the same content that another build made is known too, and before the forms exist',
-    { target: '/page', acceptEncoding: browser, ifNoneMatch: variantTagOf(plainTag, 'br', 99) },
-    304,
-    { etag: variantTagOf(plainTag, 'br', 99) },
-  ],
-  [
-    'but it is not the one that is here',
-    { acceptEncoding: browser, ifMatch: variantTagOf(plainTag, 'br', 99) },
-    412,
-    {},
-  ],
-  ['nor for one that takes none', { ifNoneMatch: brTag }, 200, { etag: plainTag }],
-  [
-    'a tag of a form that is gone still names the content',
-    { target: '/fresh', acceptEncoding: browser, ifNoneMatch: '*' },
-    304,
-    { vary: 'Accept-Encoding' },
-  ],
-  ['a condition on any form holds', { acceptEncoding: browser, ifMatch: gzipTag }, 200, { etag: brTag }],
-  [
-    'HEAD is variant as GET is',
-    { method: 'HEAD', acceptEncoding: browser },
-    200,
-    { 'content-encoding': 'br', 'content-length': '11' },
-  ],
-  [
-    'the page for an absence is variant too',
-    { target: '/no', acceptEncoding: browser },
-    404,
-    {
-      'content-encoding': 'gzip',
-      'content-length': '13',
-      vary: 'Accept-Encoding',
-      etag: undefined,
-      'cache-control': 'no-store',
-    },
-  ],
-  [
-    'and as it is for those who take nothing',
-    { target: '/no' },
-    404,
-    { 'content-encoding': undefined, 'content-length': '2000', vary: 'Accept-Encoding' },
   ],
 ];
 

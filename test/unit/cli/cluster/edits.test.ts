@@ -5,6 +5,8 @@ import { test } from 'node:test';
 import { type EditVerb, gitChangeOf, managerOf, planEdit, questionOf } from '#cli/cluster/edits.ts';
 import type { Outcome } from '#cli/exit-code.ts';
 import type { StaticExportObject } from '#platform/wire/cluster.ts';
+import { fieldsIn, textRows } from '../../../support/text-rows.ts';
+import { words } from '../../../support/words.ts';
 
 const [newest, middle, oldest] = [
   '20260107-030000-cccccccc',
@@ -40,111 +42,35 @@ function objectWith(spec: object = {}, status: object = {}): StaticExportObject 
 }
 
 const candidate = { ...versionOf('20260108-030000-dddddddd'), reason: 'TooFewPages' };
-const rows: readonly (readonly [
-  string,
-  EditVerb,
-  string | undefined,
-  object,
-  object,
-  object | undefined,
-  boolean,
-])[] = [
-  [
-    'a request names its token',
-    'request',
-    undefined,
-    {},
-    {},
-    { metadata: { annotations: { 'staticexport.dev/requestedAt': 'token' } } },
-    false,
-  ],
-  [
-    'a promotion names the candidate',
-    'promote',
-    undefined,
-    {},
-    { candidate },
-    { metadata: { annotations: { 'staticexport.dev/promote': candidate.version } } },
-    true,
-  ],
-  [
-    'a rejection names the candidate',
-    'reject',
-    candidate.version,
-    {},
-    { candidate },
-    { metadata: { annotations: { 'staticexport.dev/reject': candidate.version } } },
-    false,
-  ],
-  [
-    'a request for a link names its token',
-    'refresh-link',
-    undefined,
-    {},
-    {},
-    { metadata: { annotations: { 'staticexport.dev/refreshRequestedAt': 'token' } } },
-    false,
-  ],
-  [
-    'a pin replaces a pinned job',
-    'pin',
-    oldest,
-    { pin: { jobId: 'x' } },
-    {},
-    { spec: { pin: { version: oldest, jobId: null } } },
-    true,
-  ],
-  ['a pin that is there changes nothing', 'pin', oldest, { pin: { version: oldest } }, {}, undefined, false],
-  [
-    'a rollback pins the version before',
-    'rollback',
-    undefined,
-    {},
-    {},
-    { spec: { pin: { version: middle, jobId: null } } },
-    true,
-  ],
-  [
-    'a rollback pins the version that is named',
-    'rollback',
-    oldest,
-    {},
-    {},
-    { spec: { pin: { version: oldest, jobId: null } } },
-    true,
-  ],
-  [
-    'unpin removes the pin',
-    'unpin',
-    undefined,
-    { pin: { version: oldest } },
-    {},
-    { spec: { pin: null } },
-    false,
-  ],
-  ['unpin without a pin changes nothing', 'unpin', undefined, {}, {}, undefined, false],
-  ['suspend sets the field', 'suspend', undefined, {}, {}, { spec: { suspend: true } }, false],
-  [
-    'suspend of a suspended one changes nothing',
-    'suspend',
-    undefined,
-    { suspend: true },
-    {},
-    undefined,
-    false,
-  ],
-  [
-    'resume clears the field',
-    'resume',
-    undefined,
-    { suspend: true },
-    {},
-    { spec: { suspend: false } },
-    false,
-  ],
-  ['resume of a running one changes nothing', 'resume', undefined, {}, {}, undefined, false],
-];
-for (const [name, verb, version, spec, status, patch, isRisky] of rows) {
+/** Rows of `name | verb | version | spec | status | patch | is risky`; `-` where a cell is not there. */
+const rows = textRows(`
+  a request names its token | request | - | - | - | metadata: {annotations: {staticexport.dev/requestedAt: token}} | no
+  a promotion names the candidate | promote | - | - | candidate: $candidate
+    | metadata: {annotations: {staticexport.dev/promote: $proposed}} | yes
+  a rejection names the candidate | reject | $proposed | - | candidate: $candidate
+    | metadata: {annotations: {staticexport.dev/reject: $proposed}} | no
+  a request for a link names its token | refresh-link | - | - | -
+    | metadata: {annotations: {staticexport.dev/refreshRequestedAt: token}} | no
+  a pin replaces a pinned job | pin | $oldest | pin: {jobId: x} | - | spec: {pin: {version: $oldest, jobId: null}} | yes
+  a pin that is there changes nothing | pin | $oldest | pin: {version: $oldest} | - | - | no
+  a rollback pins the version before | rollback | - | - | - | spec: {pin: {version: $middle, jobId: null}} | yes
+  a rollback pins the version that is named | rollback | $oldest | - | - | spec: {pin: {version: $oldest, jobId: null}} | yes
+  unpin removes the pin | unpin | - | pin: {version: $oldest} | - | spec: {pin: null} | no
+  unpin without a pin changes nothing | unpin | - | - | - | - | no
+  suspend sets the field | suspend | - | - | - | spec: {suspend: true} | no
+  suspend of a suspended one changes nothing | suspend | - | suspend: true | - | - | no
+  resume clears the field | resume | - | suspend: true | - | spec: {suspend: false} | no
+  resume of a running one changes nothing | resume | - | - | - | - | no
+`);
+const known = { candidate, proposed: candidate.version, middle, oldest };
+const fields = (cell = '-'): object | undefined => (cell === '-' ? undefined : fieldsIn(cell, known));
+const verbs = words('request promote reject refresh-link pin rollback unpin suspend resume');
+const isVerb = (word: string): word is EditVerb => verbs.includes(word);
+for (const [name, verb = '', named = '-', ...cells] of rows) {
+  assert.ok(isVerb(verb), verb);
+  const [spec, status, patch] = cells.map(fields);
+  const isRisky = cells[3] === 'yes';
+  const version: string | undefined = named === '-' ? undefined : fieldsIn(`name: ${named}`, known).name;
   test(name, () => {
     const edit = planEdit(verb, objectWith(spec, status), version, 'token');
     assert.deepEqual(edit?.patch, patch);

@@ -6,76 +6,37 @@ import { test } from 'node:test';
 import { parse, stringify } from 'yaml';
 import { planValuesEdit } from '#operator/targets/values.ts';
 import * as fc from '../../../support/properties.ts';
+import { textRows } from '../../../support/text-rows.ts';
 
 const path = ['spec', 'values', 'staticExport'];
 const wanted = { version: '2' };
 
-const edits: readonly (readonly [name: string, before: string, after: string])[] = [
-  [
-    'a version is replaced where it is',
-    'spec:\n  values: # of the chart\n    staticExport:\n      version: 1 # pinned\n',
-    'spec:\n  values: # of the chart\n    staticExport:\n      version: "2" # pinned\n',
-  ],
-  [
-    'the group is added at the end of its map, before the comments of the next one',
-    'spec:\n  values:\n    # image\n    image:\n      tag: a\n  # chart\n  chart: c\n',
-    'spec:\n  values:\n    # image\n    image:\n      tag: a\n    staticExport:\n      version: "2"\n  # chart\n  chart: c\n',
-  ],
-  [
-    'two missing maps are added to the map that is there',
-    'kind: HelmRelease\nspec:\n  interval: 1m # often\n',
-    'kind: HelmRelease\nspec:\n  interval: 1m # often\n  values:\n    staticExport:\n      version: "2"\n',
-  ],
-  [
-    'a path that begins nowhere is added at the end',
-    'a: 1\n',
-    'a: 1\nspec:\n  values:\n    staticExport:\n      version: "2"\n',
-  ],
+/** Rows of `name | before | after`, with `\\n` for the end of a line. */
+const edits = [
+  ...textRows(String.raw`
+    a version is replaced where it is | spec:\n  values: # of the chart\n    staticExport:\n      version: 1 # pinned\n
+      | spec:\n  values: # of the chart\n    staticExport:\n      version: "2" # pinned\n
+    the group is added at the end of its map, before the comments of the next one | spec:\n  values:\n    # image\n    image:\n      tag: a\n  # chart\n  chart: c\n
+      | spec:\n  values:\n    # image\n    image:\n      tag: a\n    staticExport:\n      version: "2"\n  # chart\n  chart: c\n
+    two missing maps are added to the map that is there | kind: HelmRelease\nspec:\n  interval: 1m # often\n
+      | kind: HelmRelease\nspec:\n  interval: 1m # often\n  values:\n    staticExport:\n      version: "2"\n
+    a path that begins nowhere is added at the end | a: 1\n | a: 1\nspec:\n  values:\n    staticExport:\n      version: "2"\n
+    a document that says null | ~\n | {spec: {values: {staticExport: {version: "2"}}}}\n
+    a map without a value | spec:\n  values:\n | spec:\n  values:\n    staticExport:\n      version: "2"\n
+    an empty flow map on the way | spec:\n  values: {}\n | spec:\n  values: {staticExport: {version: "2"}}\n
+    an empty group | spec: {values: {staticExport: {}}}\n | spec: {values: {staticExport: {version: "2"}}}\n
+    a flow map on the way | spec: {values: {a: 1}}\n | spec: {values: {staticExport: {version: "2"}, a: 1}}\n
+    a map that ends in a block of text | spec:\n  values:\n    text: |\n      a\n\n  chart: c\n
+      | spec:\n  values:\n    text: |\n      a\n    staticExport:\n      version: "2"\n\n  chart: c\n
+    no final line end | spec:\n  values:\n    a: 1 | spec:\n  values:\n    a: 1\n    staticExport:\n      version: "2"
+    CRLF | spec:\r\n  values:\r\n    a: 1\r\n | spec:\r\n  values:\r\n    a: 1\r\n    staticExport:\r\n      version: "2"\r\n
+    an anchor of another value | x: &x {a: 1}\nspec:\n  values:\n    y: *x\n
+      | x: &x {a: 1}\nspec:\n  values:\n    y: *x\n    staticExport:\n      version: "2"\n
+  `).map((cells) => cells.map((cell) => cell.replaceAll('\\n', '\n').replaceAll('\\r', '\r'))),
   ['an empty document', '', 'spec:\n  values:\n    staticExport:\n      version: "2"\n'],
-  ['a document that says null', '~\n', '{spec: {values: {staticExport: {version: "2"}}}}\n'],
-  [
-    'a map without a value',
-    'spec:\n  values:\n',
-    'spec:\n  values:\n    staticExport:\n      version: "2"\n',
-  ],
-  [
-    'an empty flow map on the way',
-    'spec:\n  values: {}\n',
-    'spec:\n  values: {staticExport: {version: "2"}}\n',
-  ],
-  [
-    'an empty group',
-    'spec: {values: {staticExport: {}}}\n',
-    'spec: {values: {staticExport: {version: "2"}}}\n',
-  ],
-  [
-    'a flow map on the way',
-    'spec: {values: {a: 1}}\n',
-    'spec: {values: {staticExport: {version: "2"}, a: 1}}\n',
-  ],
-  [
-    'a map that ends in a block of text',
-    'spec:\n  values:\n    text: |\n      a\n\n  chart: c\n',
-    'spec:\n  values:\n    text: |\n      a\n    staticExport:\n      version: "2"\n\n  chart: c\n',
-  ],
-  [
-    'no final line end',
-    'spec:\n  values:\n    a: 1',
-    'spec:\n  values:\n    a: 1\n    staticExport:\n      version: "2"',
-  ],
-  [
-    'CRLF',
-    'spec:\r\n  values:\r\n    a: 1\r\n',
-    'spec:\r\n  values:\r\n    a: 1\r\n    staticExport:\r\n      version: "2"\r\n',
-  ],
-  [
-    'an anchor of another value',
-    'x: &x {a: 1}\nspec:\n  values:\n    y: *x\n',
-    'x: &x {a: 1}\nspec:\n  values:\n    y: *x\n    staticExport:\n      version: "2"\n',
-  ],
 ];
 
-for (const [name, before, after] of edits) {
+for (const [name, before = '', after = ''] of edits) {
   test(`with a path, ${name}`, () => {
     const plan = planValuesEdit(before, wanted, path);
     assert.equal(plan.outcome === 'edit' ? plan.text : JSON.stringify(plan), after);

@@ -7,6 +7,7 @@ import { parse } from 'yaml';
 import { planValuesEdit, type WantedValues } from '#operator/targets/values.ts';
 import { Link } from '#platform/wire/link.ts';
 import * as fc from '../../../support/properties.ts';
+import { textRows } from '../../../support/text-rows.ts';
 
 const wanted: WantedValues = { enabled: true, version: '20261121-030000-0a1b2c3d' };
 const linkText = 'https://storage.example.com/a.tgz?X-Sig=a%3Ab&n=1#f';
@@ -18,82 +19,42 @@ function edited(text: string, wish: WantedValues = wanted): string {
 }
 
 const v = '"20261121-030000-0a1b2c3d"';
-const edits: readonly (readonly [name: string, before: string, after: string])[] = [
-  [
-    'a stale version keeps its comment and its neighbours',
-    '# values\na: &x [1, 2]\nstaticExport:\n  enabled: true # on\n  version: old   # pinned\n\nb: *x\n',
-    `# values\na: &x [1, 2]\nstaticExport:\n  enabled: true # on\n  version: ${v}   # pinned\n\nb: *x\n`,
-  ],
-  [
-    'single quotes stay single',
-    "staticExport:\n    enabled: true\n    version: 'old'\n",
-    "staticExport:\n    enabled: true\n    version: '20261121-030000-0a1b2c3d'\n",
-  ],
-  [
-    'a missing leaf follows the one before it, whatever comment comes next',
-    'staticExport:\n  enabled: true\n  # of the server\n  replicas: 2\n',
-    `staticExport:\n  enabled: true\n  version: ${v}\n  # of the server\n  replicas: 2\n`,
-  ],
-  [
-    'leaves missing altogether come first in the group',
-    'staticExport: # ours\n    # replicas\n    replicas: 2\nz: 1\n',
-    `staticExport: # ours\n    enabled: true\n    version: ${v}\n    # replicas\n    replicas: 2\nz: 1\n`,
-  ],
-  [
-    'an absent group is appended in the indentation of the document',
-    'a:\n    b: 1\n# end\n',
-    `a:\n    b: 1\n# end\nstaticExport:\n    enabled: true\n    version: ${v}\n`,
-  ],
-  ['a missing final newline stays missing', 'a: 1', `a: 1\nstaticExport:\n  enabled: true\n  version: ${v}`],
-  ['CRLF stays CRLF', 'a: 1\r\n', `a: 1\r\nstaticExport:\r\n  enabled: true\r\n  version: ${v}\r\n`],
+/** Rows of `name | before | after`, with `\\n` for the end of a line. */
+const edits = [
+  ...textRows(String.raw`
+    a stale version keeps its comment and its neighbours | # values\na: &x [1, 2]\nstaticExport:\n  enabled: true # on\n  version: old   # pinned\n\nb: *x\n
+      | # values\na: &x [1, 2]\nstaticExport:\n  enabled: true # on\n  version: $v   # pinned\n\nb: *x\n
+    single quotes stay single | staticExport:\n    enabled: true\n    version: 'old'\n
+      | staticExport:\n    enabled: true\n    version: '20261121-030000-0a1b2c3d'\n
+    a missing leaf follows the one before it, whatever comment comes next | staticExport:\n  enabled: true\n  # of the server\n  replicas: 2\n
+      | staticExport:\n  enabled: true\n  version: $v\n  # of the server\n  replicas: 2\n
+    leaves missing altogether come first in the group | staticExport: # ours\n    # replicas\n    replicas: 2\nz: 1\n
+      | staticExport: # ours\n    enabled: true\n    version: $v\n    # replicas\n    replicas: 2\nz: 1\n
+    an absent group is appended in the indentation of the document | a:\n    b: 1\n# end\n
+      | a:\n    b: 1\n# end\nstaticExport:\n    enabled: true\n    version: $v\n
+    a missing final newline stays missing | a: 1 | a: 1\nstaticExport:\n  enabled: true\n  version: $v
+    CRLF stays CRLF | a: 1\r\n | a: 1\r\nstaticExport:\r\n  enabled: true\r\n  version: $v\r\n
+    only comments | # nothing yet\n | # nothing yet\nstaticExport:\n  enabled: true\n  version: $v\n
+    an empty flow map | {}\n | {staticExport: {enabled: true, version: $v}}\n
+    a null group | staticExport:\nb: 1\n | staticExport:\n  enabled: true\n  version: $v\nb: 1\n
+    a group that says null | staticExport: ~ # later\n | staticExport: {enabled: true, version: $v} # later\n
+    an empty group | staticExport: {}\nb: 1\n | staticExport: {enabled: true, version: $v}\nb: 1\n
+    a flow group | staticExport: { enabled: false }\nb: 1\n | staticExport: { enabled: true, version: $v }\nb: 1\n
+    a flow group of strangers | staticExport: {replicas: 2}\n | staticExport: {enabled: true, version: $v, replicas: 2}\n
+    JSON is YAML | {"a": 1, "staticExport": {"enabled": true, "version": "old"}} | {"a": 1, "staticExport": {"enabled": true, "version": $v}}
+    an empty leaf keeps the comment after it | staticExport:\n  enabled: true\n  version: # none yet\n
+      | staticExport:\n  enabled: true\n  version: $v # none yet\n
+    enabled in the words of YAML 1.1 becomes true for everybody | staticExport:\n  enabled: yes\n  version: $v\n
+      | staticExport:\n  enabled: true\n  version: $v\n
+    a kept block of text at the end is not lengthened | a: |\n  text | staticExport:\n  enabled: true\n  version: $v\na: |\n  text
+    an end marker stays the end | ---\na: 1\n...\n | ---\na: 1\nstaticExport:\n  enabled: true\n  version: $v\n...\n
+  `).map((cells) =>
+    cells.map((cell) => cell.replaceAll('\\n', '\n').replaceAll('\\r', '\r').replaceAll('$v', v)),
+  ),
   ['an empty document', '', `staticExport:\n  enabled: true\n  version: ${v}\n`],
-  ['only comments', '# nothing yet\n', `# nothing yet\nstaticExport:\n  enabled: true\n  version: ${v}\n`],
-  ['an empty flow map', '{}\n', `{staticExport: {enabled: true, version: ${v}}}\n`],
-  ['a null group', 'staticExport:\nb: 1\n', `staticExport:\n  enabled: true\n  version: ${v}\nb: 1\n`],
-  [
-    'a group that says null',
-    'staticExport: ~ # later\n',
-    `staticExport: {enabled: true, version: ${v}} # later\n`,
-  ],
-  ['an empty group', 'staticExport: {}\nb: 1\n', `staticExport: {enabled: true, version: ${v}}\nb: 1\n`],
-  [
-    'a flow group',
-    'staticExport: { enabled: false }\nb: 1\n',
-    `staticExport: { enabled: true, version: ${v} }\nb: 1\n`,
-  ],
-  [
-    'a flow group of strangers',
-    'staticExport: {replicas: 2}\n',
-    `staticExport: {enabled: true, version: ${v}, replicas: 2}\n`,
-  ],
-  [
-    'JSON is YAML',
-    '{"a": 1, "staticExport": {"enabled": true, "version": "old"}}',
-    `{"a": 1, "staticExport": {"enabled": true, "version": ${v}}}`,
-  ],
-  [
-    'an empty leaf keeps the comment after it',
-    'staticExport:\n  enabled: true\n  version: # none yet\n',
-    `staticExport:\n  enabled: true\n  version: ${v} # none yet\n`,
-  ],
-  [
-    'enabled in the words of YAML 1.1 becomes true for everybody',
-    `staticExport:\n  enabled: yes\n  version: ${v}\n`,
-    `staticExport:\n  enabled: true\n  version: ${v}\n`,
-  ],
-  [
-    'a kept block of text at the end is not lengthened',
-    'a: |\n  text',
-    `staticExport:\n  enabled: true\n  version: ${v}\na: |\n  text`,
-  ],
-  [
-    'an end marker stays the end',
-    '---\na: 1\n...\n',
-    `---\na: 1\nstaticExport:\n  enabled: true\n  version: ${v}\n...\n`,
-  ],
 ];
 
-for (const [name, before, after] of edits) {
+for (const [name, before = '', after = ''] of edits) {
   test(`edit: ${name}`, () => {
     assert.equal(edited(before), after);
     assert.deepEqual(planValuesEdit(after, wanted), { outcome: 'in-sync' });

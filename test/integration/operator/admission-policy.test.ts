@@ -6,6 +6,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { eventually } from '../../support/eventually.ts';
 import { type ChartedCluster, startChartedCluster } from './charted-cluster.ts';
+import { staticExportOf } from './resources.ts';
 
 const namespace = 'policy';
 let world: ChartedCluster;
@@ -15,14 +16,7 @@ before(async () => {
     ...{ namespaces: [namespace], watchNamespaces: [], controllerManager: true },
     targets: { workloads: [{ namespace, deployments: ['site'] }] },
   });
-  await world.apply({
-    ...{
-      apiVersion: 'staticexport.dev/v1alpha1',
-      kind: 'StaticExport',
-      metadata: { name: 'docs', namespace },
-    },
-    spec: { domain: 'docs.example.com', api: { keySecretRef: { name: 'export-api' } } },
-  });
+  await world.apply(staticExportOf('docs', {}, namespace));
   uid = (await world.api.read('staticexport', 'docs', namespace)).metadata.uid;
   await world.apply(configMap('stranger', {}));
   strangerUid = (await world.api.read('configmap', 'stranger', namespace)).metadata.uid;

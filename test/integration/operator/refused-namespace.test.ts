@@ -7,6 +7,7 @@ import { z } from 'zod';
 import { eventually } from '../../support/eventually.ts';
 import { type ChartedCluster, startChartedCluster } from './charted-cluster.ts';
 import { launchOperator, type OperatorProcess } from './operator-process.ts';
+import { staticExportOf } from './resources.ts';
 
 const namespaces = ['refused-a', 'refused-b'] as const;
 const bindingShape = z.object({
@@ -22,14 +23,7 @@ let operator: OperatorProcess;
 
 before(async () => {
   world = await startChartedCluster({ namespaces, watchNamespaces: namespaces });
-  await world.apply(
-    ...namespaces.map((namespace) => ({
-      apiVersion: 'staticexport.dev/v1alpha1',
-      kind: 'StaticExport',
-      metadata: { name: 'docs', namespace },
-      spec: { domain: 'docs.example.com', suspend: true, api: { keySecretRef: { name: 'export-api' } } },
-    })),
-  );
+  await world.apply(...namespaces.map((one) => staticExportOf('docs', { suspend: true }, one)));
   bindings = await Promise.all(namespaces.map(takeBinding));
   operator = await launchOperator(
     world,

@@ -13,9 +13,10 @@ import { programFile } from '../../../support/program-file.ts';
 import { type ChartedCluster, startChartedCluster } from '../../operator/charted-cluster.ts';
 import { type OperatorProcess, startOperator } from '../../operator/operator-process.ts';
 import { createReader } from '../../operator/resource-reader.ts';
+import { keySecret, namespace, staticExportOf } from '../../operator/resources.ts';
 import { goodKey, type ScriptedVendor, startVendor } from '../../operator/scripted-vendor.ts';
 
-export const namespace = 'team-a';
+export { namespace };
 export const targetNamespace = 'apps';
 
 /** The API server forwards requests to no loopback address, so that pods need one of this machine's own. */
@@ -37,12 +38,8 @@ export interface ServedCluster {
   stop(): Promise<void>;
 }
 
-export const staticExport = (name: string, spec: object = {}, where = namespace): object => ({
-  apiVersion: 'staticexport.dev/v1alpha1',
-  kind: 'StaticExport',
-  metadata: { name, namespace: where },
-  spec: { domain: `${name}.example.com`, api: { keySecretRef: { name: 'export-api' } }, ...spec },
-});
+export const staticExport = (name: string, spec: object = {}, where = namespace): object =>
+  staticExportOf(name, spec, where);
 
 export const valuesTarget = {
   name: 'argo',
@@ -68,12 +65,7 @@ export async function startServedCluster(): Promise<ServedCluster> {
   };
   try {
     await apply(
-      {
-        apiVersion: 'v1',
-        kind: 'Secret',
-        metadata: { name: 'export-api', namespace },
-        stringData: { apiKey: goodKey },
-      },
+      keySecret('export-api', goodKey, namespace),
       {
         apiVersion: 'v1',
         kind: 'ConfigMap',

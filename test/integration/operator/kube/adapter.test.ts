@@ -17,8 +17,8 @@ import { ClusterError } from '#platform/wire/cluster-error.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { findFreePort } from '../../../support/free-port.ts';
 import { type ChartedCluster, startChartedCluster } from '../charted-cluster.ts';
+import { namespace, staticExportOf } from '../resources.ts';
 
-const namespace = 'team-a';
 const { signal } = new AbortController();
 let world: ChartedCluster;
 let connection: Connection;
@@ -49,14 +49,8 @@ const refused = (code: string, message: RegExp) => (error: unknown) => {
   return true;
 };
 
-async function applyStaticExport(name: string, spec: object = {}): Promise<void> {
-  await world.apply({
-    apiVersion: 'staticexport.dev/v1alpha1',
-    kind: 'StaticExport',
-    metadata: { name, namespace },
-    spec: { domain: 'docs.example.com', api: { keySecretRef: { name: 'export-api' } }, ...spec },
-  });
-}
+const applyStaticExport = (name: string, spec: object = {}): Promise<void> =>
+  world.apply(staticExportOf(name, { domain: 'docs.example.com', ...spec }));
 
 const owned = (name: string, data: Record<string, string>, readVersion?: string, uid?: string) => ({
   metadata: {

@@ -16,6 +16,7 @@ import { systemRandom } from '#platform/runtime/random.ts';
 import { ClusterError } from '#platform/wire/cluster-error.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { type ChartedCluster, startChartedCluster } from '../charted-cluster.ts';
+import { staticExportOf } from '../resources.ts';
 
 const namespace = 'permissions';
 const never = new AbortController().signal;
@@ -44,12 +45,7 @@ before(async () => {
     isInCluster: false,
   });
   transport = createTransport(connection, { clock: systemClock, timeoutMs: 10_000 });
-  await world.apply({
-    apiVersion: 'staticexport.dev/v1alpha1',
-    kind: 'StaticExport',
-    metadata: { name: 'docs', namespace },
-    spec: { domain: 'docs.example.com', api: { keySecretRef: { name: 'export-api' } } },
-  });
+  await world.apply(staticExportOf('docs', {}, namespace));
   roles = [
     await readRole(world.leaseName, namespace),
     await readRole(`${world.leaseName}-lease`, world.operatorNamespace),

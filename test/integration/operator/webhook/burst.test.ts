@@ -2,20 +2,16 @@
 // hooks is one job, and hooks while the resource is suspended wait.
 
 import assert from 'node:assert/strict';
-import { mkdirSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
-import { join } from 'node:path';
-import { after, before, test } from 'node:test';
-import { type ChildProgram, startProgram } from '../../../support/child-program.ts';
+import { after, test } from 'node:test';
 import { eventually } from '../../../support/eventually.ts';
-import { findFreePort } from '../../../support/free-port.ts';
-import { programFile } from '../../../support/program-file.ts';
 import { declareSecret } from '../../../support/secret-watch.ts';
 import { hmacHex } from '../../../unit/operator/webhook/signing.ts';
-import { type ChartedCluster, startChartedCluster } from '../charted-cluster.ts';
-import { type OperatorProcess, startOperator } from '../operator-process.ts';
+import { startChartedCluster } from '../charted-cluster.ts';
+import { startOperator } from '../operator-process.ts';
+import { startRealExportService } from '../real-export-service.ts';
 import { createReader } from '../resource-reader.ts';
-import { type ReceiverProcess, receiverKubeconfig, startReceiver } from './receiver-process.ts';
+import { keySecret, secretOf, staticExportOf } from '../resources.ts';
+import { receiverKubeconfig, startReceiver } from './receiver-process.ts';
 
 const namespace = 'burst';
 const apiKey = 'svc_burst-Kq81';
@@ -25,85 +21,36 @@ declareSecret('the body of a hook', 'text-of-a-commit');
 /** Longer than any pause within a burst on a busy machine: such a pause would start an export. */
 const quietMs = 6_000;
 let title = 'first';
-const origin = createServer((request, response) => {
-  const isHome = request.url === '/';
-  response.writeHead(isHome ? 200 : 404, { 'content-type': 'text/html' });
-  response.end(`<!doctype html><html><body><h1>${title}</h1></body></html>`);
+const world = await startChartedCluster({
+  namespaces: [namespace],
+  watchNamespaces: [namespace],
+  webhook: { enabled: true, secretNames: ['docs-hook'] },
 });
-let world: ChartedCluster;
-let service: ChildProgram;
-let operator: OperatorProcess;
-let receiver: ReceiverProcess;
-let reader: ReturnType<typeof createReader>;
-let adminPort: number;
-
-before(async () => {
-  await new Promise<void>((resolve) => origin.listen(0, '127.0.0.1', resolve));
-  const address = origin.address();
-  assert.ok(typeof address === 'object' && address !== null);
-  world = await startChartedCluster({
-    namespaces: [namespace],
-    watchNamespaces: [namespace],
-    webhook: { enabled: true, secretNames: ['docs-hook'] },
-  });
-  mkdirSync(join(world.folder, 'export-service'));
-  writeFileSync(join(world.folder, 'keys'), `${apiKey}\n`, { mode: 0o600 });
-  const port = await findFreePort();
-  adminPort = await findFreePort();
-  const url = `http://127.0.0.1:${port}`;
-  service = startProgram(process.execPath, {
-    args: [
-      programFile('export-service'),
-      `--origin=docs.example.com=http://127.0.0.1:${address.port}`,
-      `--keys-file=${join(world.folder, 'keys')}`,
-      `--data=${join(world.folder, 'export-service')}`,
-      `--listen=127.0.0.1:${port}`,
-      `--public-url=${url}`,
-      `--admin-listen=127.0.0.1:${adminPort}`,
-    ],
-  });
-  await eventually('a ready export service', async () => {
-    assert.equal(service.hasExited(), false, service.tail());
-    return (await fetch(`http://127.0.0.1:${adminPort}/readyz`)).ok || undefined;
-  });
-  const secretObject = (name: string, stringData: object) => ({
-    apiVersion: 'v1',
-    kind: 'Secret',
-    metadata: { name, namespace },
-    stringData,
-  });
-  await world.apply(secretObject('export-api', { apiKey }), secretObject('docs-hook', { secret }), {
-    apiVersion: 'staticexport.dev/v1alpha1',
-    kind: 'StaticExport',
-    metadata: { name: 'docs', namespace },
-    spec: {
-      domain: 'docs.example.com',
-      api: { keySecretRef: { name: 'export-api' } },
-      trigger: { webhook: { secretRef: { name: 'docs-hook' } }, quietPeriod: `${quietMs}ms` },
-    },
-  });
-  reader = createReader(world, namespace);
-  [operator, receiver] = await Promise.all([
-    startOperator(world, [
-      ...[`--api-base-url=${url}`, '--allow-private-links', `--watch-namespaces=${namespace}`],
-    ]),
-    startReceiver(await receiverKubeconfig(world)),
-  ]);
-  await reader.awaitCondition('docs', 'Ready', 'True', 'Published');
-});
-
+const { url, admin } = await startRealExportService(world.folder, apiKey, (path) =>
+  path === '/' ? `<h1>${title}</h1>` : undefined,
+);
+const trigger = { webhook: { secretRef: { name: 'docs-hook' } }, quietPeriod: `${quietMs}ms` };
+await world.apply(
+  keySecret('export-api', apiKey, namespace),
+  secretOf('docs-hook', { secret }, namespace),
+  staticExportOf('docs', { trigger }, namespace),
+);
+const reader = createReader(world, namespace);
+const flags = [`--api-base-url=${url}`, '--allow-private-links', `--watch-namespaces=${namespace}`];
+const [operator, receiver] = await Promise.all([
+  startOperator(world, flags),
+  startReceiver(await receiverKubeconfig(world)),
+]);
 after(async () => {
-  await receiver?.child.stop();
-  await operator?.child.stop();
-  await service?.stop();
-  await world?.stop();
-  origin.closeAllConnections();
-  origin.close();
+  await receiver.child.stop();
+  await operator.child.stop();
+  await world.stop();
 });
+await reader.awaitCondition('docs', 'Ready', 'True', 'Published');
 
 /** Answers to starts, each of which is one job. */
 async function jobs(): Promise<number> {
-  const text = await (await fetch(`http://127.0.0.1:${adminPort}/metrics`)).text();
+  const text = await (await fetch(`${admin}/metrics`)).text();
   return Number(/export_service_answers_total\{endpoint="jobs",status="202"\} (\d+)/.exec(text)?.[1] ?? 0);
 }
 

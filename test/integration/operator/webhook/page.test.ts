@@ -8,6 +8,7 @@ import { after, before, test } from 'node:test';
 import { parse, parseAllDocuments } from 'yaml';
 import { findClusterTools } from '../../../support/cluster-tools.ts';
 import { runCommand } from '../../../support/command.ts';
+import { words } from '../../../support/words.ts';
 import { type ChartedCluster, startChartedCluster } from '../charted-cluster.ts';
 import { type ReceiverProcess, receiverKubeconfig, startReceiver } from './receiver-process.ts';
 
@@ -91,14 +92,9 @@ test('each header that the page names is one that the receiver reads', async () 
     join(import.meta.dirname, '../../../../src/operator/webhook/signature-headers.ts'),
     'utf8',
   );
-  for (const header of [
-    'X-Hub-Signature-256',
-    'X-Gitlab-Token',
-    'X-Signature',
-    'webhook-id',
-    'webhook-timestamp',
-    'webhook-signature',
-  ]) {
+  for (const header of words(`
+    X-Hub-Signature-256 X-Gitlab-Token X-Signature webhook-id webhook-timestamp webhook-signature
+  `)) {
     assert.ok(page.includes(`\`${header}\``), header);
     assert.ok(source.includes(`'${header.toLowerCase()}'`), header);
   }

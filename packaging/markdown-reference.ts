@@ -28,7 +28,7 @@ export function markdownReference(commands: readonly CommandReference[]): string
   );
   const common = shared.filter(isCommon).map(longName);
   return [
-    '<!-- Generated from src/cli/commands by "npm run generate"; change them there. -->',
+    '<!-- Generated from the commands.ts of each room by "npm run generate"; change them there. -->',
     `# Commands of \`${programName}\``,
     'The [README](README.md) explains how they work together, their output and their exit codes. As a plugin of kubectl they begin with\n`kubectl static-export`.',
     table(['command', 'what it does'], rows),

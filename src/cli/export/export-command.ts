@@ -21,7 +21,7 @@ import { marked } from '../output/paint.ts';
 import { markedLine } from '../output/screen.ts';
 import { admitDestination } from './admit.ts';
 import { type DestinationWrite, isPlaced, placeOf, writeAll, writePlace } from './destinations.ts';
-import type { ExportAnswer as CommandResult } from './documents.ts';
+import type { ExportAnswer } from './documents.ts';
 import { heldExport, lastAttempt, resuming, stopped, withSteps } from './export-failure.ts';
 import { type CompleteExport, type ExportDependencies, exportSite } from './export-job.ts';
 import { defaultStatePath, openStateFolder, type StateFolder, workFolderName } from './export-state.ts';
@@ -61,7 +61,7 @@ export async function runExport(
   values: ExportValues,
   [domain = '']: readonly string[],
   context: CliContext,
-): Promise<CommandResult> {
+): Promise<ExportAnswer> {
   const request = { domain: readDomain(domain), baseUrl: values.apiBaseUrl };
   const key = await readKey(values, context);
   const keyHint = describeKeyPrefix(key);
@@ -190,7 +190,7 @@ async function publish(
   { workDir, state }: { readonly workDir: string; readonly state: StateFolder },
   { progress }: CliContext,
   signal: AbortSignal,
-): Promise<CommandResult> {
+): Promise<ExportAnswer> {
   const { jobId, index } = complete;
   const { digest, pages, sizeBytes, files, notes } = index;
   const rules = {

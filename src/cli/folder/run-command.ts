@@ -17,7 +17,7 @@ import { publishableCode } from '#platform/wire/publishable-error.ts';
 import { CliError, failureOf } from '../cli-error.ts';
 import type { CliContext } from '../context.ts';
 import { openStateFolder, type StateFolder } from '../export/export-state.ts';
-import type { RunAnswer as CommandResult } from './documents.ts';
+import type { RunAnswer } from './documents.ts';
 import { type FolderCluster, noObjects, openFolderCluster } from './folder-cluster.ts';
 import { watchGitTargets } from './git-destination.ts';
 import { longestManifest, type Manifest, readManifest } from './manifest.ts';
@@ -50,7 +50,7 @@ export async function runManifest(
   values: RunValues,
   _args: readonly string[],
   context: CliContext,
-): Promise<CommandResult> {
+): Promise<RunAnswer> {
   const manifest = await readManifestFile(values.file);
   requireGitHosts(manifest, values);
   const state = await openStateFolder(values.state);
@@ -95,7 +95,7 @@ async function runOver(
   cluster: FolderCluster,
   state: StateFolder,
   context: CliContext,
-): Promise<CommandResult> {
+): Promise<RunAnswer> {
   const { clock, random, progress } = context;
   const { key, spec } = manifest;
   const keySource = keySourceOf(manifest, values.secret);
@@ -200,7 +200,7 @@ function resultOf(
   { ended: { outcome, code, message }, status: { targets }, published }: RunEnd,
   { publish: paths }: RunValues,
   keySource: KeySource,
-): CommandResult {
+): RunAnswer {
   const { version, digest, pages } = published ?? {};
   if (outcome !== 'done')
     throw new CliError(outcome, code, message, { version, next: stepsAfter(code, keySource) });

@@ -9,7 +9,7 @@ import { test } from 'node:test';
 import manifest from '../../../package.json' with { type: 'json' };
 
 const bin = join(import.meta.dirname, '../../../src/bin');
-const programs = readdirSync(bin).filter((name) => !name.endsWith('-worker.ts'));
+const programs = readdirSync(bin).filter((name) => !/-(?:worker|commands)\.ts$/.test(name));
 
 function startOn(node: string, program: string): { status: number | null; stdout: string; stderr: string } {
   const preload = `Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '${node}' } })`;

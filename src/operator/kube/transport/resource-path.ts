@@ -12,63 +12,44 @@ export interface Resource {
   readonly kind: string;
 }
 
-export const secrets: Resource = { group: '', version: 'v1', plural: 'secrets', kind: 'Secret' };
-export const configMaps: Resource = { group: '', version: 'v1', plural: 'configmaps', kind: 'ConfigMap' };
-export const leases: Resource = {
-  group: 'coordination.k8s.io',
-  version: 'v1',
-  plural: 'leases',
-  kind: 'Lease',
-};
-export const events: Resource = { group: 'events.k8s.io', version: 'v1', plural: 'events', kind: 'Event' };
+function resource(apiVersion: string, plural: string, kind: string): Resource {
+  const [version = '', group = ''] = apiVersion.split('/').reverse();
+  return { group, version, plural, kind };
+}
 
-export const pods: Resource = { group: '', version: 'v1', plural: 'pods', kind: 'Pod' };
-export const deployments: Resource = {
-  group: 'apps',
-  version: 'v1',
-  plural: 'deployments',
-  kind: 'Deployment',
-};
-export const statefulSets: Resource = {
-  group: 'apps',
-  version: 'v1',
-  plural: 'statefulsets',
-  kind: 'StatefulSet',
-};
-export const daemonSets: Resource = { group: 'apps', version: 'v1', plural: 'daemonsets', kind: 'DaemonSet' };
-export const helmReleases: Resource = {
-  group: 'helm.toolkit.fluxcd.io',
-  version: 'v2',
-  plural: 'helmreleases',
-  kind: 'HelmRelease',
-};
-const argoCd = { group: 'argoproj.io', version: 'v1alpha1' } as const;
-export const applications: Resource = { ...argoCd, plural: 'applications', kind: 'Application' };
-export const applicationSets: Resource = { ...argoCd, plural: 'applicationsets', kind: 'ApplicationSet' };
-export const definitions: Resource = {
-  group: 'apiextensions.k8s.io',
-  version: 'v1',
-  plural: 'customresourcedefinitions',
-  kind: 'CustomResourceDefinition',
-};
+export const secrets = resource('v1', 'secrets', 'Secret');
+export const configMaps = resource('v1', 'configmaps', 'ConfigMap');
+export const leases = resource('coordination.k8s.io/v1', 'leases', 'Lease');
+export const events = resource('events.k8s.io/v1', 'events', 'Event');
+
+export const pods = resource('v1', 'pods', 'Pod');
+export const deployments = resource('apps/v1', 'deployments', 'Deployment');
+export const statefulSets = resource('apps/v1', 'statefulsets', 'StatefulSet');
+export const daemonSets = resource('apps/v1', 'daemonsets', 'DaemonSet');
+export const helmReleases = resource('helm.toolkit.fluxcd.io/v2', 'helmreleases', 'HelmRelease');
+export const applications = resource('argoproj.io/v1alpha1', 'applications', 'Application');
+export const applicationSets = resource('argoproj.io/v1alpha1', 'applicationsets', 'ApplicationSet');
+export const definitions = resource(
+  'apiextensions.k8s.io/v1',
+  'customresourcedefinitions',
+  'CustomResourceDefinition',
+);
 /** Created, and answered with whether the caller may do something. Stored nowhere. */
-export const accessReviews: Resource = {
-  group: 'authorization.k8s.io',
-  version: 'v1',
-  plural: 'selfsubjectaccessreviews',
-  kind: 'SelfSubjectAccessReview',
-};
+export const accessReviews = resource(
+  'authorization.k8s.io/v1',
+  'selfsubjectaccessreviews',
+  'SelfSubjectAccessReview',
+);
 /** Created, and answered with who the caller is. Stored nowhere. */
-export const identityReviews: Resource = {
-  group: 'authentication.k8s.io',
-  version: 'v1',
-  plural: 'selfsubjectreviews',
-  kind: 'SelfSubjectReview',
-};
+export const identityReviews = resource(
+  'authentication.k8s.io/v1',
+  'selfsubjectreviews',
+  'SelfSubjectReview',
+);
 /** Of no group and no version: the path `/version`. */
-export const serverVersion: Resource = { group: '', version: '', plural: 'version', kind: 'Version' };
+export const serverVersion = resource('', 'version', 'Version');
 
-export const staticExports: Resource = { group, version: apiVersionName, plural, kind: resourceKind };
+export const staticExports = resource(`${group}/${apiVersionName}`, plural, resourceKind);
 
 /** The verb as RBAC names it. */
 export type Verb = 'get' | 'list' | 'watch' | 'create' | 'update' | 'patch';

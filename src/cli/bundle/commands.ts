@@ -6,6 +6,8 @@ import { type Command, defineCommand } from '../command.ts';
 import { basePath, contentDigest, sizeFlags } from '../common-flags.ts';
 import { archiveEndings } from './archive-names.ts';
 
+const documents = async () => (await import('./documents.ts')).archiveDocuments;
+
 const archive = {
   placeholder: 'ARCHIVE',
   describe: 'An archive of a site: tar, tar.gz, tar.zst or zip',
@@ -21,7 +23,7 @@ export const bundleCommands: readonly Command[] = [
     flags: { files: toggle('List the files, with their sizes and hashes'), ...sizeFlags },
     examples: ['bundle inspect site.tar.gz', 'bundle inspect site.zip --files -o json'],
     run: async () => (await import('./inspect.ts')).inspectBundle,
-    documents: async () => (await import('./documents.ts')).archiveDocuments,
+    documents,
   }),
   defineCommand({
     words: 'bundle verify',
@@ -30,7 +32,7 @@ export const bundleCommands: readonly Command[] = [
     flags: { digest: contentDigest.optional('Digest that the content must have'), ...sizeFlags },
     examples: ['bundle verify site.tar.gz --digest "$DIGEST"'],
     run: async () => (await import('./verify.ts')).verifyBundle,
-    documents: async () => (await import('./documents.ts')).archiveDocuments,
+    documents,
   }),
   defineCommand({
     words: 'bundle diff',
@@ -42,7 +44,7 @@ export const bundleCommands: readonly Command[] = [
     flags: sizeFlags,
     examples: ['bundle diff yesterday.tar.gz today.tar.gz', 'bundle diff site.tar.gz public'],
     run: async () => (await import('./diff.ts')).diffBundles,
-    documents: async () => (await import('./documents.ts')).archiveDocuments,
+    documents,
   }),
   defineCommand({
     words: 'bundle serve',
@@ -55,7 +57,7 @@ export const bundleCommands: readonly Command[] = [
     },
     examples: ['bundle serve site.tar.gz --listen 127.0.0.1:8000'],
     run: async () => (await import('./serve.ts')).serveBundle,
-    documents: async () => (await import('./documents.ts')).archiveDocuments,
+    documents,
   }),
   defineCommand({
     words: 'bundle pack',
@@ -77,6 +79,6 @@ export const bundleCommands: readonly Command[] = [
     flags: { replace: toggle('Replace the archive if it exists'), ...sizeFlags },
     examples: ['bundle pack public site.tar.gz'],
     run: async () => (await import('./pack.ts')).packBundle,
-    documents: async () => (await import('./documents.ts')).archiveDocuments,
+    documents,
   }),
 ];

@@ -16,6 +16,8 @@ import { type Command, defineCommand } from '../command.ts';
 import type { OutputFormat } from '../output-format.ts';
 import type { EditVerb } from './edits.ts';
 
+const documents = async () => (await import('./documents.ts')).clusterDocuments;
+
 export const named = { placeholder: 'NAME', candidates: { source: 'names' } } as const;
 const staticExport = { ...named, describe: 'The StaticExport', isRequired: true };
 
@@ -103,7 +105,7 @@ const verbs = editRows.map(([verb, summary, ofVersion, example]) => {
     formats: editFormats,
     examples: [example],
     run: async () => (await import('./edit-command.ts')).editWith(verb),
-    documents: async () => (await import('./documents.ts')).clusterDocuments,
+    documents,
   };
   return publishingVerbs.has(verb)
     ? defineCommand({ ...common, flags: publishingFlags })
@@ -124,7 +126,7 @@ export const viewCommands: readonly Command[] = [
     formats: ['text', 'wide', 'name', 'json', 'yaml'],
     examples: ['get --all-namespaces', 'get --watch', 'get docs -n team -o json'],
     run: async () => (await import('./views.ts')).getExports,
-    documents: async () => (await import('./documents.ts')).clusterDocuments,
+    documents,
   }),
   defineCommand({
     words: 'status',
@@ -133,7 +135,7 @@ export const viewCommands: readonly Command[] = [
     flags: clusterFlags,
     examples: ['status docs'],
     run: async () => (await import('./views.ts')).showStatus,
-    documents: async () => (await import('./documents.ts')).clusterDocuments,
+    documents,
   }),
   defineCommand({
     words: 'history',
@@ -142,7 +144,7 @@ export const viewCommands: readonly Command[] = [
     flags: clusterFlags,
     examples: ['history docs'],
     run: async () => (await import('./views.ts')).showHistory,
-    documents: async () => (await import('./documents.ts')).clusterDocuments,
+    documents,
   }),
   defineCommand({
     words: 'tree',
@@ -151,7 +153,7 @@ export const viewCommands: readonly Command[] = [
     flags: clusterFlags,
     examples: ['tree docs'],
     run: async () => (await import('./tree.ts')).showTree,
-    documents: async () => (await import('./documents.ts')).clusterDocuments,
+    documents,
   }),
   defineCommand({
     words: 'events',
@@ -160,7 +162,7 @@ export const viewCommands: readonly Command[] = [
     flags: clusterFlags,
     examples: ['events docs'],
     run: async () => (await import('./events.ts')).showEvents,
-    documents: async () => (await import('./documents.ts')).clusterDocuments,
+    documents,
   }),
   defineCommand({
     words: 'logs',
@@ -174,7 +176,7 @@ export const viewCommands: readonly Command[] = [
     },
     examples: ['logs docs --since 6h', 'logs docs --follow'],
     run: async () => (await import('./logs.ts')).showLogs,
-    documents: async () => (await import('./documents.ts')).clusterDocuments,
+    documents,
   }),
 ];
 
@@ -191,7 +193,7 @@ export const changeCommands: readonly Command[] = [
     formats: editFormats,
     examples: ['request docs --wait'],
     run: async () => (await import('./edit-command.ts')).editWith('request'),
-    documents: async () => (await import('./documents.ts')).clusterDocuments,
+    documents,
   }),
   ...verbs,
   defineCommand({
@@ -206,6 +208,6 @@ export const changeCommands: readonly Command[] = [
     formats: editFormats,
     examples: ['refresh-link docs --wait'],
     run: async () => (await import('./edit-command.ts')).editWith('refresh-link'),
-    documents: async () => (await import('./documents.ts')).clusterDocuments,
+    documents,
   }),
 ];

@@ -14,6 +14,8 @@ import { readInstant } from '#platform/wire/instant.ts';
 import { type Command, defineCommand } from '../command.ts';
 import { contentDigest, credentialFlags, sizeFlags } from '../common-flags.ts';
 
+const documents = async () => (await import('./documents.ts')).kitDocuments;
+
 const kit = {
   placeholder: 'KIT',
   describe: 'A kit, its first part (.sxkit.001), or all of its parts',
@@ -108,7 +110,7 @@ export const kitCommands: readonly Command[] = [
       'kit create --to docs-2.sxkit --sign-key kit.key \\\n    --bundle new.tar.gz --base site.tar.gz',
     ],
     run: async () => (await import('./create.ts')).createKit,
-    documents: async () => (await import('./documents.ts')).kitDocuments,
+    documents,
   }),
   defineCommand({
     words: 'kit inspect',
@@ -117,7 +119,7 @@ export const kitCommands: readonly Command[] = [
     flags: {},
     examples: ['kit inspect docs.sxkit'],
     run: async () => (await import('./inspect.ts')).inspectKit,
-    documents: async () => (await import('./documents.ts')).kitDocuments,
+    documents,
   }),
   defineCommand({
     words: 'kit verify',
@@ -127,7 +129,7 @@ export const kitCommands: readonly Command[] = [
     check: checkKey,
     examples: ['kit verify docs.sxkit --key kit.pub', 'kit verify docs.sxkit.001 --key-text "$KEY"'],
     run: async () => (await import('./verify.ts')).verifyKit,
-    documents: async () => (await import('./documents.ts')).kitDocuments,
+    documents,
   }),
   defineCommand({
     words: 'kit import',
@@ -174,6 +176,6 @@ export const kitCommands: readonly Command[] = [
       const { openMirror } = await import('./open-mirror.ts');
       return importKitWith(openMirror);
     },
-    documents: async () => (await import('./documents.ts')).kitDocuments,
+    documents,
   }),
 ];

@@ -22,6 +22,8 @@ import { readInstant } from '#platform/wire/instant.ts';
 import type { TimeBound } from './time-bound.ts';
 
 /** JavaScript reads 2026-02-30 as the second of March. */
+const documents = async () => (await import('./documents.ts')).conversationDocuments;
+
 const isOnCalendar = (date: string): boolean => {
   const at = Date.parse(`${date}T00:00:00Z`);
   return !Number.isNaN(at) && new Date(at).toISOString().startsWith(date);
@@ -145,7 +147,7 @@ export const conversationSection: CommandSection = {
         'conversations export --project docs --to s3://talks/docs \\\n    --format parquet --s3-credentials creds --key-file key \\\n    --api-base-url https://export.example.com',
       ],
       run: async () => (await import('./export-command.ts')).exportConversations,
-      documents: async () => (await import('./documents.ts')).conversationDocuments,
+      documents,
     }),
     defineCommand({
       words: 'conversations prune',
@@ -163,7 +165,7 @@ export const conversationSection: CommandSection = {
         'conversations prune --project docs --to turns \\\n    --older-than 400d --api-base-url https://export.example.com',
       ],
       run: async () => (await import('./prune-command.ts')).pruneConversations,
-      documents: async () => (await import('./documents.ts')).conversationDocuments,
+      documents,
     }),
     defineCommand({
       words: 'conversations gaps',
@@ -213,7 +215,7 @@ export const conversationSection: CommandSection = {
         'conversations gaps --from turns --to reports',
       ],
       run: async () => (await import('./gaps-command.ts')).findGaps,
-      documents: async () => (await import('./documents.ts')).conversationDocuments,
+      documents,
     }),
   ],
 };

@@ -3,6 +3,7 @@
 
 import * as z from 'zod';
 import { conditionSchema, versionSchema } from '#operator/staticexport/status-schema.ts';
+import { targetKinds } from '#platform/wire/cluster.ts';
 import type { ResultOf } from '../context.ts';
 import { countSchema, digest, exportVersion, instantSchema, pages } from '../output/common-schemas.ts';
 
@@ -48,16 +49,7 @@ const treePod = {
 
 const treeObject = {
   role: z.enum(['Key', 'Output', 'Target']),
-  kind: z.enum([
-    'Secret',
-    'ConfigMap',
-    'HelmRelease',
-    'Application',
-    'Deployment',
-    'StatefulSet',
-    'DaemonSet',
-    'Git',
-  ]),
+  kind: z.enum(['Secret', 'ConfigMap', ...targetKinds, 'Git']),
   namespace: z.string(),
   name: z.string().describe('Of the object; of Git its repository, branch and file.'),
   state: z

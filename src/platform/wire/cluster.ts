@@ -74,14 +74,10 @@ export interface DocumentEdit {
   readonly resourceVersion: string;
 }
 
-/** Kinds of other owners' objects that a target writes, or that say who owns one. */
-export type ForeignKind =
-  | 'HelmRelease'
-  | 'Application'
-  | 'ApplicationSet'
-  | 'Deployment'
-  | 'StatefulSet'
-  | 'DaemonSet';
+/** Kinds of other owners' objects that a target writes. */
+export const targetKinds = ['HelmRelease', 'Application', 'Deployment', 'StatefulSet', 'DaemonSet'] as const;
+/** Those, and what says who owns one. */
+export type ForeignKind = (typeof targetKinds)[number] | 'ApplicationSet';
 
 export interface ForeignObject {
   readonly metadata: ObjectMeta;

@@ -9,8 +9,10 @@ import { startTaskThread, taskErrorCode } from '#platform/runtime/task.ts';
 import { TaskQueue } from '#platform/runtime/task-queue.ts';
 import { Link } from '#platform/wire/link.ts';
 
-/** The costliest document within the bounds of `planValuesEdit` takes about a second of an idle core. */
-const timeoutMs = 10_000;
+/** The costliest document within the bounds of `planValuesEdit` takes about a second. */
+const maxCpuMs = 10_000;
+/** A thread that got no CPU for so long says nothing about its document. */
+const timeoutMs = 120_000;
 const maxHeapMb = 96;
 /** The runtime's own choice grows to 48 MB, which an idle thread keeps. */
 const limits = { maxOldGenerationSizeMb: maxHeapMb, maxYoungGenerationSizeMb: 12 };
@@ -36,7 +38,7 @@ export interface TargetPlannerThread extends TargetPlanner {
 /** @param program of the thread (`src/bin/values-worker.ts`, or where the build put it) */
 export function createTargetPlanner(program: URL, clock: Clock): TargetPlannerThread {
   const start = () => startTaskThread(program, limits);
-  const options = { start, timeoutMs, idleMs, maxWaitingPerOwner, clock };
+  const options = { start, timeoutMs, maxCpuMs, idleMs, maxWaitingPerOwner, clock };
   const queue = new TaskQueue<SentTask, TargetPlan>(options);
   return {
     plan: async (namespace, { type, text, wanted }, signal) => {
@@ -71,8 +73,8 @@ export function planSentTask({ type, text, enabled, bundleUrl, ...keys }: SentTa
 function planOfFailure(error: unknown): TargetPlan | undefined {
   const code = taskErrorCode(error);
   if (code === 'TaskStopped') throw error;
-  if (code !== 'TaskTimeout' && code !== 'TaskOutOfMemory') return undefined;
-  const limit = code === 'TaskTimeout' ? `${timeoutMs / 1000} s` : `${maxHeapMb} MB of memory`;
+  if (code !== 'TaskTooCostly' && code !== 'TaskOutOfMemory') return undefined;
+  const limit = code === 'TaskTooCostly' ? `${maxCpuMs / 1000} s of CPU time` : `${maxHeapMb} MB of memory`;
   const message = `reading the document took more than ${limit}; make it smaller or simpler`;
   return { outcome: 'refused', code: 'TooSlow', message };
 }

@@ -12,6 +12,8 @@ export interface TaskQueueOptions {
   readonly start: () => TaskHost;
   /** From the moment a task is sent until its answer; starting the host included. */
   readonly timeoutMs: number;
+  /** CPU time of one task, for a verdict on its input that a loaded machine must not change. Default: no limit. */
+  readonly maxCpuMs?: number;
   /** Tasks of one owner that may wait; more are refused, because their inputs take memory. */
   readonly maxWaitingPerOwner: number;
   /** A host without a task for so long ends and gives its memory back. 0: each task has a host of its own. */
@@ -53,6 +55,7 @@ export class TaskQueue<Input, Output> {
     );
     try {
       this.#host ??= this.#start();
+      this.#endAtCost(this.#host, late, settled.signal).catch(() => {});
       return await askHost(this.#host, input, { signal: AbortSignal.any([ended, late.signal]) });
     } catch (error) {
       void this.#end();
@@ -70,6 +73,16 @@ export class TaskQueue<Input, Output> {
   async close(): Promise<void> {
     this.#closing.abort(taskError('TaskStopped', 'the program is stopping'));
     await this.#end();
+  }
+
+  async #endAtCost(host: TaskHost, late: AbortController, settled: AbortSignal): Promise<void> {
+    const { maxCpuMs, clock } = this.#options;
+    if (maxCpuMs === undefined || host.cpuMs === undefined) return;
+    const before = await host.cpuMs();
+    for (let usedMs = 0; usedMs < maxCpuMs; usedMs = (await host.cpuMs()) - before) {
+      await clock.after(Math.max(1, maxCpuMs - usedMs), settled);
+    }
+    late.abort(taskError('TaskTooCostly', `the task needed more than ${maxCpuMs / 1000} s of CPU time`));
   }
 
   async #takeTurn(owner: string, signal: AbortSignal): Promise<void> {

@@ -18,7 +18,8 @@ import { type Clock, hasWaited } from './clock.ts';
 const taskErrorCodes = [
   'TaskFailed', // the thread ended unexpectedly, or could not be started
   'TaskOutOfMemory',
-  'TaskTimeout', // this and the following: of a `TaskQueue`
+  'TaskTooCostly', // this and the following: of a `TaskQueue`
+  'TaskTimeout',
   'TaskQueueFull',
   'TaskStopped',
 ] as const;
@@ -54,6 +55,8 @@ type Question<Input> = { readonly input: Input } | 'taken';
 export interface TaskHost extends EventEmitter {
   /** Of its memory. Absent: the runtime's own. */
   readonly limitMb?: number | undefined;
+  /** The CPU time that it has used so far, which load on the machine does not lengthen. A thread says it. */
+  cpuMs?(): Promise<number>;
   postMessage(message: object | string): void;
   terminate(): Promise<unknown>;
 }
@@ -157,10 +160,19 @@ function startThread(program: URL, resourceLimits: ResourceLimits = {}): Worker 
     const thread = new Worker(program, { resourceLimits });
     // Without a listener, an error between two tasks of a queue's thread would end the program.
     thread.on('error', () => {});
-    return Object.assign(thread, { limitMb: resourceLimits.maxOldGenerationSizeMb });
+    return Object.assign(thread, {
+      limitMb: resourceLimits.maxOldGenerationSizeMb,
+      cpuMs: () => cpuMsOf(thread),
+    });
   } catch (cause) {
     throw broken(cause);
   }
+}
+
+/** @returns 0 where the thread does not run yet, or no longer */
+async function cpuMsOf(thread: Worker): Promise<number> {
+  const { user, system } = await thread.cpuUsage().catch(() => ({ user: 0, system: 0 }));
+  return (user + system) / 1000;
 }
 
 /** Sends one task to a host, and waits for its answer. @throws as {@link runTask} */

@@ -1,6 +1,7 @@
 // The thread of task.test.ts. Its input decides: it answers, reports, throws, loops forever, fills its heap or ends.
 
 import process from 'node:process';
+import { setTimeout } from 'node:timers/promises';
 import { threadId } from 'node:worker_threads';
 import { serveTasks } from '#platform/runtime/task.ts';
 import { PublishableError } from '#platform/wire/publishable-error.ts';
@@ -12,6 +13,11 @@ serveTasks<unknown, unknown, number>(async (input, report) => {
     throw new PublishableError('TooDeep', 'too deep', { kind: 'refused', cause });
   }
   if (input === 'turn') for (;;);
+  if (input === 'wait') {
+    // Longer than the limit of CPU time that its test sets.
+    await setTimeout(800);
+    return 'waited';
+  }
   if (input === 'exit') process.exit(3);
   if (input === 'thread') return threadId;
   if (input === 'report') {

@@ -206,6 +206,13 @@ test('a task above its time limit ends with its thread, and another thread does 
   assert.notEqual(await next, before);
 });
 
+test('a limit of CPU time ends a task that works, and not one that waits longer', async () => {
+  const tasks = queue({ maxCpuMs: 400 });
+  await tasks.run('thread', 'a');
+  const codes = [await codeOf(tasks.run('wait', 'a')), await codeOf(tasks.run('turn', 'a'))];
+  assert.deepEqual(codes, ['answered "waited"', 'TaskTooCostly']);
+});
+
 test('a task above its memory limit ends only its thread', async () => {
   const tasks = queue();
   const codes = [codeOf(tasks.run('fill', 'a')), codeOf(tasks.run(1, 'a'))];

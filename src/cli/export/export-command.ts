@@ -16,18 +16,30 @@ import { contentWarnings, warningLines } from '../bundle/inspect.ts';
 import { readIndex, type SizeLimits } from '../bundle/reading.ts';
 import { CliError, failureOf } from '../cli-error.ts';
 import type { CliContext } from '../context.ts';
+import { stopped } from '../folder/run-end.ts';
 import { namedPath } from '../output/destination.ts';
 import { marked } from '../output/paint.ts';
 import { markedLine } from '../output/screen.ts';
-import { admitDestination } from './admit.ts';
-import { type DestinationWrite, isPlaced, placeOf, writeAll, writePlace } from './destinations.ts';
+import { admitDestination } from '../publish/admit.ts';
+import { type DestinationWrite, isPlaced, placeOf, writeAll, writePlace } from '../publish/destinations.ts';
+import { downloadInto, placeIndex } from '../publish/published.ts';
+import { placedFiles } from '../publish/site-writer.ts';
+import {
+  defaultStatePath,
+  openStateFolder,
+  type StateFolder,
+  workFolderName,
+} from '../publish/state-folder.ts';
+import {
+  admitLinkFile,
+  admitValues,
+  holdsVersion,
+  writeLinkFile,
+  writeValues,
+} from '../publish/values-file.ts';
 import type { ExportAnswer } from './documents.ts';
-import { heldExport, lastAttempt, resuming, stopped, withSteps } from './export-failure.ts';
+import { heldExport, lastAttempt, resuming, withSteps } from './export-failure.ts';
 import { type CompleteExport, type ExportDependencies, exportSite } from './export-job.ts';
-import { defaultStatePath, openStateFolder, type StateFolder, workFolderName } from './export-state.ts';
-import { downloadInto, placeIndex } from './published.ts';
-import { placedFiles } from './site-writer.ts';
-import { admitLinkFile, admitValues, holdsVersion, writeLinkFile, writeValues } from './values-file.ts';
 
 export interface ExportValues extends KeyFlags, SizeLimits {
   readonly apiBaseUrl: string;

@@ -5,10 +5,11 @@ import { ExportApiError } from '#export-api/answers.ts';
 import type { HoldReason } from '#operator/staticexport/reasons.ts';
 import { printable } from '#platform/wire/printable-text.ts';
 import { PublishableError } from '#platform/wire/publishable-error.ts';
-import { CliError, failureOf, type Reached } from '../cli-error.ts';
+import { CliError, failureOf } from '../cli-error.ts';
+import type { LastFailure } from '../folder/run-end.ts';
+import { faultSteps } from '../folder/wrong-address.ts';
 import { counted } from '../output/amounts.ts';
 import type { CompleteExport } from './export-job.ts';
-import { faultSteps } from './wrong-address.ts';
 
 /** With `--new` the same command would not continue. */
 export const resuming = ({ new: isNew }: { readonly new: boolean }, jobId: string | undefined): string => {
@@ -39,50 +40,6 @@ export function heldExport(
   ];
   const reached = { version, written: [] };
   return new CliError('held', reason, `${details[reason]}; nothing was written`, { next, ...reached });
-}
-
-/** What failed last before a deadline. */
-export interface LastFailure {
-  readonly code: string;
-  /** A clause without the code. */
-  readonly message: string;
-  /** What helps. */
-  readonly next: readonly string[];
-}
-
-export interface Stop {
-  /** Why the command was stopped; `undefined` at the deadline. */
-  readonly reason: CliError | undefined;
-  readonly timeoutMs: number;
-  readonly lastFailure: LastFailure | undefined;
-  /** How to continue. */
-  readonly resume: readonly string[];
-  readonly reached?: Pick<Reached, 'version' | 'written'>;
-}
-
-/** After a signal or the deadline: what was reached, what failed last, and how to continue. @param cause what was thrown */
-export function stopped(
-  cause: unknown,
-  { reason, timeoutMs, lastFailure: last, resume, reached }: Stop,
-): CliError {
-  if (reason !== undefined) {
-    const { outcome, code, message } = reason;
-    return new CliError(outcome, code, message, { cause, next: resume, ...reached });
-  }
-  const passed = `--timeout has passed (${Math.round(timeoutMs / 1000)} s)`;
-  if (last === undefined) {
-    return new CliError('deadline', 'DeadlineExceeded', passed, { cause, next: resume, ...reached });
-  }
-  const { code, message } = last;
-  // The code of the command's own failure follows the message, so this one comes before.
-  const text = `${passed}. The last attempt failed with ${code}: ${message}`;
-  const next = [...new Set([...last.next, ...resume])];
-  return new CliError('deadline', 'DeadlineExceeded', text, {
-    cause,
-    next,
-    lastFailure: { code, message },
-    ...reached,
-  });
 }
 
 /** @param error what ended the export: where an attempt failed before, that failure */

@@ -15,9 +15,9 @@ import { printable } from '#platform/wire/printable-text.ts';
 import { PublishableError } from '#platform/wire/publishable-error.ts';
 import { CliError } from '../cli-error.ts';
 import type { CliContext } from '../context.ts';
+import { createFirstAnswer, type FirstAnswer } from '../folder/first-answer.ts';
 import { counted } from '../output/amounts.ts';
-import type { CurrentExport, StateFolder } from './export-state.ts';
-import { createFirstAnswer, type FirstAnswer } from './first-answer.ts';
+import type { CurrentExport, StateFolder } from '../publish/state-folder.ts';
 
 export interface ExportRequest {
   readonly domain: string;

@@ -6,7 +6,7 @@ import type { GitFinding, GitTargets } from '#operator/loop/ports.ts';
 import type { TargetReason } from '#operator/staticexport/reasons.ts';
 import type { Status } from '#operator/staticexport/status-schema.ts';
 import { CliError } from '../cli-error.ts';
-import type { RunDestination } from './publisher.ts';
+import type { RunDestination } from '../publish/publisher.ts';
 
 export interface GitDestination {
   /** For the reconcile. */

@@ -9,12 +9,11 @@ import type { Spec } from '#operator/staticexport/schema.ts';
 import type { Failure, Status } from '#operator/staticexport/status-schema.ts';
 import { readInstant } from '#platform/wire/instant.ts';
 import { CliError, failureOf, type Reached } from '../cli-error.ts';
-import { type LastFailure, stopped } from '../export/export-failure.ts';
-import { privateLinkMessage } from '../export/published.ts';
-import { addressSteps } from '../export/wrong-address.ts';
+import { privateLinkMessage } from '../publish/published.ts';
+import type { RunDestination } from '../publish/publisher.ts';
 import { needsPerson, type RunOutcome } from '../run-outcome.ts';
-import type { RunDestination } from './publisher.ts';
 import type { KeySource } from './run-secrets.ts';
+import { addressSteps } from './wrong-address.ts';
 
 export interface RunRules {
   readonly once: boolean;
@@ -92,6 +91,50 @@ export function reachedBy(
 ): Pick<Reached, 'version' | 'written'> {
   if (published === undefined) return {};
   return { version: published.version, written: destinations.flatMap((one) => one.written()) };
+}
+
+/** What failed last before a deadline. */
+export interface LastFailure {
+  readonly code: string;
+  /** A clause without the code. */
+  readonly message: string;
+  /** What helps. */
+  readonly next: readonly string[];
+}
+
+export interface Stop {
+  /** Why the command was stopped; `undefined` at the deadline. */
+  readonly reason: CliError | undefined;
+  readonly timeoutMs: number;
+  readonly lastFailure: LastFailure | undefined;
+  /** How to continue. */
+  readonly resume: readonly string[];
+  readonly reached?: Pick<Reached, 'version' | 'written'>;
+}
+
+/** After a signal or the deadline: what was reached, what failed last, and how to continue. @param cause what was thrown */
+export function stopped(
+  cause: unknown,
+  { reason, timeoutMs, lastFailure: last, resume, reached }: Stop,
+): CliError {
+  if (reason !== undefined) {
+    const { outcome, code, message } = reason;
+    return new CliError(outcome, code, message, { cause, next: resume, ...reached });
+  }
+  const passed = `--timeout has passed (${Math.round(timeoutMs / 1000)} s)`;
+  if (last === undefined) {
+    return new CliError('deadline', 'DeadlineExceeded', passed, { cause, next: resume, ...reached });
+  }
+  const { code, message } = last;
+  // The code of the command's own failure follows the message, so this one comes before.
+  const text = `${passed}. The last attempt failed with ${code}: ${message}`;
+  const next = [...new Set([...last.next, ...resume])];
+  return new CliError('deadline', 'DeadlineExceeded', text, {
+    cause,
+    next,
+    lastFailure: { code, message },
+    ...reached,
+  });
 }
 
 /** @param stop of the user. @returns what to throw once the run's signal has ended */

@@ -12,11 +12,11 @@ import type { Status } from '#operator/staticexport/status-schema.ts';
 import type { ObjectKey } from '#platform/wire/cluster.ts';
 import { ClusterError } from '#platform/wire/cluster-error.ts';
 import type { CliContext } from '../context.ts';
-import { createFirstAnswer } from '../export/first-answer.ts';
+import { createPublisher, type Publishing, type RunDestination } from '../publish/publisher.ts';
 import { type RunOutcome, runOutcome } from '../run-outcome.ts';
+import { createFirstAnswer } from './first-answer.ts';
 import type { FolderCluster } from './folder-cluster.ts';
 import type { GitDestination } from './git-destination.ts';
-import { createPublisher, type Publishing, type RunDestination } from './publisher.ts';
 import {
   addressSetting,
   isFinal,

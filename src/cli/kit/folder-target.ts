@@ -9,8 +9,8 @@ import { packName } from '#bundle/store/store-layout.ts';
 import { openPack } from '#bundle/store/stored-bundle.ts';
 import { isThere } from '#platform/runtime/folder.ts';
 import { CliError } from '../cli-error.ts';
-import { placeBundle } from '../export/site-writer.ts';
 import { namedPath } from '../output/destination.ts';
+import { placeBundle } from '../publish/site-writer.ts';
 import type { ImportContext, ImportTarget } from './import-target.ts';
 import { stageBundle } from './stage.ts';
 

@@ -2,7 +2,7 @@
 // the sink that it wraps. Refuses: reading a message; classes, codes and the HTTP status decide.
 
 import { CliError, failureOf } from '#cli/cli-error.ts';
-import { addressSteps, wrongAddress } from '#cli/export/wrong-address.ts';
+import { addressSteps, wrongAddress } from '#cli/folder/wrong-address.ts';
 import { counted } from '#cli/output/amounts.ts';
 import { notWritten } from '#cli/output/destination.ts';
 import { readAddressFault } from '#export-api/address-fault.ts';

@@ -20,7 +20,7 @@ import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { openPack, type StoredBundle } from '#bundle/store/stored-bundle.ts';
-import { placeBundle } from '#cli/export/site-writer.ts';
+import { placeBundle } from '#cli/publish/site-writer.ts';
 
 const signal = new AbortController().signal;
 const placement = { name: '--to', owner: '/state', mayReplace: async () => true };

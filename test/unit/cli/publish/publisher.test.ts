@@ -4,8 +4,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { PublishedBundle } from '#bundle/published-bundle.ts';
 import { CliError } from '#cli/cli-error.ts';
-import { createPublisher } from '#cli/folder/publisher.ts';
 import { silentProgress } from '#cli/output/progress.ts';
+import { createPublisher } from '#cli/publish/publisher.ts';
 import { Link } from '#platform/wire/link.ts';
 import { virtualClock } from '../../../support/virtual-clock.ts';
 

@@ -13,8 +13,8 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { admitDestination, admitFile } from '#cli/export/admit.ts';
 import { newPartialName, oldName } from '#cli/output/destination.ts';
+import { admitDestination, admitFile } from '#cli/publish/admit.ts';
 
 const placement = { name: '--to', owner: '/state', mayReplace: async () => true };
 

@@ -16,7 +16,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import type { PublishedBundle } from '#bundle/published-bundle.ts';
-import { admitLinkFile, admitValues, writeLinkFile, writeValues } from '#cli/export/values-file.ts';
+import { admitLinkFile, admitValues, writeLinkFile, writeValues } from '#cli/publish/values-file.ts';
 import { Link } from '#platform/wire/link.ts';
 
 const fields = {

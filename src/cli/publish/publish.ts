@@ -9,7 +9,7 @@ import type { Link } from '#platform/wire/link.ts';
 import { printable } from '#platform/wire/printable-text.ts';
 import { isArchiveName } from '../bundle/archive-names.ts';
 import type { CliContext } from '../context.ts';
-import { admitDestination } from '../export/admit.ts';
+import { admitDestination } from './admit.ts';
 import {
   type DestinationWrite,
   isPlaced,
@@ -17,11 +17,11 @@ import {
   placeOf,
   writeAll,
   writePlace,
-} from '../export/destinations.ts';
-import { type StateFolder, workFolderName } from '../export/export-state.ts';
-import { downloadInto, type KeptDownloadOptions, placeIndex } from '../export/published.ts';
-import { placedFiles } from '../export/site-writer.ts';
-import { admitLinkFile, admitValues, writeLinkFile, writeValues } from '../export/values-file.ts';
+} from './destinations.ts';
+import { downloadInto, type KeptDownloadOptions, placeIndex } from './published.ts';
+import { placedFiles } from './site-writer.ts';
+import { type StateFolder, workFolderName } from './state-folder.ts';
+import { admitLinkFile, admitValues, writeLinkFile, writeValues } from './values-file.ts';
 
 export interface PublishOptions extends Omit<KeptDownloadOptions, 'workDir'> {
   /** Paths of folders and archives, as the user wrote them. */

@@ -13,7 +13,7 @@ import {
   isDefaultState,
   type StateFolder,
   type WrittenDestination,
-} from './export-state.ts';
+} from './state-folder.ts';
 
 /** A folder or an archive, with what may be done to it. */
 export interface Place extends Placement {

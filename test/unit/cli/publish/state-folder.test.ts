@@ -5,7 +5,7 @@ import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { defaultStatePath, openStateFolder } from '#cli/export/export-state.ts';
+import { defaultStatePath, openStateFolder } from '#cli/publish/state-folder.ts';
 
 function pathFor(t: TestContext): string {
   const folder = mkdtempSync(join(tmpdir(), 'export-state-'));

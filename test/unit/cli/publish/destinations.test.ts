@@ -6,9 +6,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { CliError } from '#cli/cli-error.ts';
-import { holdsOnly, nameMarks } from '#cli/export/content-marks.ts';
-import { isPlaced, placeOf, writeAll, writePlace } from '#cli/export/destinations.ts';
-import { defaultStatePath, openStateFolder, type StateFolder } from '#cli/export/export-state.ts';
+import { holdsOnly, nameMarks } from '#cli/publish/content-marks.ts';
+import { isPlaced, placeOf, writeAll, writePlace } from '#cli/publish/destinations.ts';
+import { defaultStatePath, openStateFolder, type StateFolder } from '#cli/publish/state-folder.ts';
 
 const { signal } = new AbortController();
 

@@ -1,6 +1,7 @@
 // Everything that a reconcile gets from outside, as one narrow context for each of its parts; and what it returns.
 // Owns types only, so that the operator, the CLI and the simulation compose the same reconcile.
 
+import type { Baseline } from '#operator/reconcile/observation.ts';
 import type { DefaultMirror } from '#operator/staticexport/wanted-mirror.ts';
 import type { Clock } from '#platform/runtime/clock.ts';
 import type { Logger } from '#platform/runtime/logger.ts';
@@ -35,6 +36,8 @@ export interface OperatorSettings {
   readonly defaultMirror?: DefaultMirror | undefined;
   /** False where the program reads no Secret again, and may end after a failure. Default: true. */
   readonly saysNext?: boolean;
+  /** What the first version is compared with, where nothing is published here. Default: nothing. */
+  readonly baseline?: Baseline | undefined;
 }
 
 /** Objects read and written by name, and the process's memory of the resource. */

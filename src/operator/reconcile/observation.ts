@@ -54,6 +54,14 @@ export interface AttemptedRefresh {
   readonly isPublished: boolean;
 }
 
+/** An export that another place holds. */
+export interface Baseline {
+  /** What the next one is compared with. */
+  readonly content: { readonly digest: string; readonly pages: number } | undefined;
+  /** The same content keeps its version. */
+  readonly last: { readonly digest: string; readonly version: string } | undefined;
+}
+
 export interface Observation {
   /** Epoch ms, whole seconds. */
   readonly now: number;
@@ -94,6 +102,8 @@ export interface Observation {
   readonly requestTimeoutMs: number;
   /** False: messages leave out what the program does next, because they or their reader outlast it. Default: true. */
   readonly saysNext?: boolean;
+  /** Takes the place of what is published until something is. */
+  readonly baseline?: Baseline | undefined;
   /**
    * The refusal of an output write in this reconcile, although nothing new was to be published. Safe to publish.
    * Every reconcile retries the write.

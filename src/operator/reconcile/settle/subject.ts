@@ -47,32 +47,30 @@ function settleJob(
   const { status, wanted, now, inputHash, promote } = observation;
   const { job, active } = status;
   if (job === undefined) return { status, publish: undefined };
-  // The same content, held again, keeps its version, because a person may be about to promote that version.
-  const isHeldAgain = content.digest !== undefined && content.digest === status.candidate?.digest;
+  // The same content keeps its version. Held again, because a person may be about to promote that version.
+  const named = [status.candidate, observation.baseline?.last].find(
+    (one) => content.digest !== undefined && one?.digest === content.digest,
+  );
   const version =
-    (isHeldAgain ? status.candidate?.version : undefined) ??
-    nameVersion(readInstant(job.completionTime) ?? now, content.digest, job.id);
+    named?.version ?? nameVersion(readInstant(job.completionTime) ?? now, content.digest, job.id);
   const rejected = rejectedNow(observation)?.versions;
-  const verdict = judge(content, active, wanted.promotion, promote === version, rejected);
+  const known = active ?? observation.baseline?.content;
+  const verdict = judge(content, known, wanted.promotion, promote === version, rejected);
   const calm = { ...status, failures: { ...status.failures, export: undefined, poll: undefined } };
   const { notes: _, ...kept } = content;
   switch (verdict.kind) {
     case 'promote':
-      return {
-        status: {
-          ...published(calm),
-          job: { ...job, verdict: 'Promoted', message: undefined },
-          candidate: undefined,
-        },
-        publish: publication(observation, subject.jobId, version, content, times),
-      };
-    case 'unchanged':
-      return confirmActive(
-        observation,
-        { ...calm, job: { ...job, verdict: 'Unchanged', message: undefined } },
-        content,
-        times,
-      );
+    case 'unchanged': {
+      const ended = verdict.kind === 'promote' ? 'Promoted' : 'Unchanged';
+      const judged: Status = { ...calm, job: { ...job, verdict: ended, message: undefined } };
+      // The content of a baseline is published elsewhere, and here for the first time.
+      return verdict.kind === 'unchanged' && active !== undefined
+        ? confirmActive(observation, judged, content, times)
+        : {
+            status: { ...published(judged), candidate: undefined },
+            publish: publication(observation, subject.jobId, version, content, times),
+          };
+    }
     case 'reject':
       return {
         status: { ...calm, job: { ...job, verdict: 'Rejected', message: verdict.version } },

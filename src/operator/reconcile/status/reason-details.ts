@@ -141,7 +141,10 @@ function describeJobOutcome(reason: string, observation: Observation): string | 
       return job.state === undefined ? named : `${named} Its last status was "${job.state}".`;
     case 'JobLost':
       return job.cause === 'JobLost'
-        ? `${named} This job replaced a lost job and is not replaced at once. Ask the owner of the export API, then set the annotation ${annotations.requestedAt} to a new token.`
+        ? joined(
+            `${named} This job replaced a lost job and is not replaced at once. Ask the owner of the export API.`,
+            nextSentence(`Then set the annotation ${annotations.requestedAt} to a new token.`, observation),
+          )
         : `${named} One new job replaces it.`;
     case 'BundleRejected':
       return job.message === undefined ? named : `${job.message}. ${named}`;

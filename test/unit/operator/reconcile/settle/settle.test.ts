@@ -298,6 +298,39 @@ test('unchanged content changes only the time of the check', () => {
   assert.deepEqual([status.job?.verdict, status.active?.lastCheckTime], ['Unchanged', at(0)]);
 });
 
+/** Of a program that publishes elsewhere, and whose status holds no version. */
+const compared = (content: { readonly digest: string; readonly pages: number }): Observation => ({
+  ...inspecting,
+  output: { kind: 'absent' },
+  status: { ...inspecting.status, active: undefined },
+  baseline: { content, last: { digest: found.digest, version: 'v-last' } },
+});
+
+test('the content of a baseline is published, as unchanged and with the version that it had', () => {
+  const { publish, status } = settled(compared(found), { kind: 'inspected', content: found, link: clock });
+  assert.deepEqual([publish?.version, publish?.link, status.job?.verdict], ['v-last', clock, 'Unchanged']);
+});
+
+test('another content than the baseline is published as new, with the version of the same content', () => {
+  const { publish, status } = settled(compared({ digest: 'c', pages: 18 }), {
+    kind: 'inspected',
+    content: found,
+    link: clock,
+  });
+  assert.deepEqual([publish?.version, status.job?.verdict], ['v-last', 'Promoted']);
+});
+
+test('an archive with far fewer pages than a baseline is held', () => {
+  const content = { ...found, digest: 'd'.repeat(64) };
+  const { publish, status } = settled(compared({ digest: 'c', pages: 180 }), {
+    kind: 'inspected',
+    content,
+    link: clock,
+  });
+  assert.deepEqual([publish, status.candidate?.reason], [undefined, 'PageCountDropped']);
+  assert.match(status.candidate?.version ?? '', /-d{8}$/);
+});
+
 test('a held archive becomes the candidate, and the published version stays', () => {
   const { publish, status } = settled(inspecting, {
     kind: 'inspected',

@@ -151,7 +151,7 @@ const jobRows: typeof rows = [
     'a replacement job is not replaced',
     'JobLost',
     after({ job: { ...job, cause: 'JobLost' } }),
-    /This job replaced a lost job and is not replaced at once\. .* staticexport\.dev\/requestedAt to a new token\.$/,
+    /This job replaced a lost job and is not replaced at once\. Ask the owner of the export API\. Then .* staticexport\.dev\/requestedAt to a new token\.$/,
   ],
   [
     'a rejected archive shows the cause before its job',

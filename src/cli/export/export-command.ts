@@ -1,45 +1,42 @@
-// `export DOMAIN`: the whole loop once, without a cluster. Composes key, state, clients, gates and destinations.
-// Invariant: what is written was checked, and passed the promotion gates; the old version stays otherwise.
+// `export DOMAIN`: a run over a folder, once, of the StaticExport that the flags describe. Composes key, state, gates and
+// destinations. Invariant: what is written was checked, and passed the promotion gates; the old version stays otherwise.
+// The link stays in memory, except for --link-file.
 
-import { join, resolve } from 'node:path';
+import { basename, join, resolve } from 'node:path';
+import type { BundleIndex } from '#bundle/bundle-index.ts';
+import type { PublishedBundle } from '#bundle/published-bundle.ts';
 import { removeQuietly } from '#bundle/store/store-disk.ts';
-import { createExportApiClient } from '#export-api/client.ts';
-import { measureTimes } from '#operator/reconcile/link-timing.ts';
+import type { Baseline } from '#operator/reconcile/observation.ts';
 import { judge } from '#operator/reconcile/settle/promotion.ts';
-import { openCaFile } from '#platform/http/ca-certificates.ts';
-import { requireProxySettings } from '#platform/http/proxy-settings.ts';
-import { RenewedAgent } from '#platform/http/renewed-agent.ts';
-import { userAgent } from '#platform/runtime/version.ts';
+import { defaultSecretKey, resourceKind } from '#operator/staticexport/names.ts';
+import { parseStatus } from '#operator/staticexport/parse.ts';
+import { readHoldReason } from '#operator/staticexport/reasons.ts';
+import type { Spec } from '#operator/staticexport/schema.ts';
 import { printable } from '#platform/wire/printable-text.ts';
-import { describeKeyPrefix, type KeyFlags, readKey } from '../api-key.ts';
+import { type KeyFlags, keyVariable, readKey } from '../api-key.ts';
 import { contentWarnings, warningLines } from '../bundle/inspect.ts';
 import { readIndex, type SizeLimits } from '../bundle/reading.ts';
 import { CliError, failureOf } from '../cli-error.ts';
 import type { CliContext } from '../context.ts';
-import { stopped } from '../folder/run-end.ts';
-import { namedPath } from '../output/destination.ts';
+import { openFolderCluster } from '../folder/folder-cluster.ts';
+import { type FolderRun, runOverFolder } from '../folder/folder-run.ts';
+import { stepsAfter } from '../folder/run-end.ts';
+import type { RunEnd } from '../folder/run-loop.ts';
+import { namedPath, writeWhole } from '../output/destination.ts';
 import { marked } from '../output/paint.ts';
 import { markedLine } from '../output/screen.ts';
-import { admitDestination } from '../publish/admit.ts';
-import { type DestinationWrite, isPlaced, placeOf, writeAll, writePlace } from '../publish/destinations.ts';
-import { downloadInto, placeIndex } from '../publish/published.ts';
-import { placedFiles } from '../publish/site-writer.ts';
+import { admitAll, type ContentSource, type Destinations, publishingsOf } from '../publish/publish.ts';
+import { type KeptDownloads, keepDownloads } from '../publish/published.ts';
 import {
   defaultStatePath,
+  type ExportedSite,
   openStateFolder,
   type StateFolder,
   workFolderName,
 } from '../publish/state-folder.ts';
-import {
-  admitLinkFile,
-  admitValues,
-  holdsVersion,
-  writeLinkFile,
-  writeValues,
-} from '../publish/values-file.ts';
+import { continueExport } from './continuation.ts';
 import type { ExportAnswer } from './documents.ts';
-import { heldExport, lastAttempt, resuming, withSteps } from './export-failure.ts';
-import { type CompleteExport, type ExportDependencies, exportSite } from './export-job.ts';
+import { heldExport, resuming } from './held-export.ts';
 
 export interface ExportValues extends KeyFlags, SizeLimits {
   readonly apiBaseUrl: string;
@@ -62,11 +59,19 @@ export interface ExportValues extends KeyFlags, SizeLimits {
 
 /** A run that ended at its deadline is continued; the next night's export is a new one. */
 const shortestContinueMs = 6 * 3_600_000;
+const hourMs = 3_600_000;
+const namespace = 'default';
+const keySecret = 'export-api';
 
-/** What an export is compared with. */
-interface Baseline {
-  readonly digest: string;
-  readonly pages: number;
+/** What one export is made of, for its parts. */
+interface Parts {
+  readonly values: ExportValues;
+  readonly site: ExportedSite;
+  readonly state: StateFolder;
+  readonly baseline: Baseline;
+  readonly kept: KeptDownloads;
+  /** Names of the destinations that this command writes. */
+  readonly written: Set<string>;
 }
 
 export async function runExport(
@@ -74,46 +79,76 @@ export async function runExport(
   [domain = '']: readonly string[],
   context: CliContext,
 ): Promise<ExportAnswer> {
-  const request = { domain: readDomain(domain), baseUrl: values.apiBaseUrl };
+  const site = { domain: readDomain(domain), baseUrl: values.apiBaseUrl };
   const key = await readKey(values, context);
-  const keyHint = describeKeyPrefix(key);
-  const state = await openStateFolder(values.state ?? defaultStatePath(request, context.env));
-  const endsAt = context.clock.monotonic() + values.timeout;
-  const signal = context.clock.deadline(values.timeout, context.signal);
+  const state = await openStateFolder(values.state ?? defaultStatePath(site, context.env));
   const workDir = join(state.path, workFolderName);
+  const kept = keepDownloads({ ...values, workDir }, context);
   try {
     await removeQuietly(workDir);
-    await admitAll(values, state);
-    const baseline = await readBaseline(values, request.domain, state, context);
-    const { dependencies, close } = await connect(values, key, workDir, state, context);
-    const continueWithinMs = Math.max(values.timeout, shortestContinueMs);
-    const complete = await exportSite(
-      { ...request, continueWithinMs, endsAt, isNew: values.new },
-      dependencies,
-      signal,
-    ).finally(close);
-    return await publish(complete, request, baseline, values, { workDir, state }, context, signal).catch(
-      (error: unknown) => {
-        // Whether a gate held it or a destination failed, a pipeline learns what was exported.
-        const { digest, pages } = complete.index;
-        throw error instanceof CliError ? error.knowing({ digest, pages }) : error;
-      },
-    );
+    const destinations = destinationsOf(values);
+    const { keyFile, baseline: other, extraCaFile } = values;
+    const files = { '--key-file': keyFile, '--baseline': other, '--extra-ca-file': extraCaFile };
+    await admitAll(destinations, files, state);
+    const baseline = await readBaseline(values, site, state, context);
+    await state.write({ ...state.state, site });
+    const parts = { values, site, state, baseline, kept, written: new Set<string>() };
+    return await exportOnce(parts, destinations, key, context);
   } catch (error) {
-    if (!signal.aborted) throw withSteps(error, keyHint);
-    const { reason } = context.signal;
-    const { current } = state.state;
-    throw stopped(error, {
-      reason: context.signal.aborted && reason instanceof CliError ? reason : undefined,
-      timeoutMs: values.timeout,
-      lastFailure: lastAttempt(error, keyHint),
-      resume: current === undefined ? [] : [resuming(values, current.jobId)],
-    });
+    // Whether a gate held it or a destination failed, a pipeline learns what was exported.
+    const { digest, pages } = kept.index() ?? {};
+    throw error instanceof CliError && digest !== undefined ? error.knowing({ digest, pages }) : error;
   } finally {
+    await kept.ended();
     await removeQuietly(workDir);
     state.close();
   }
 }
+
+async function exportOnce(
+  parts: Parts,
+  destinations: Destinations,
+  key: string,
+  context: CliContext,
+): Promise<ExportAnswer> {
+  const { values, site, state, baseline, kept } = parts;
+  const objects = join(state.path, 'objects');
+  const cluster = await openFolderCluster(objects, context.random, writeExportOnly);
+  const resource = { namespace, name: site.domain };
+  cluster.holdSecret({ namespace, name: keySecret }, { [defaultSecretKey]: Buffer.from(key) });
+  const withinMs = Math.max(values.timeout, shortestContinueMs);
+  const spec = specOf(values, site, withinMs);
+  const stored = await cluster.applyManifest({ key: resource, spec, annotations: {}, labels: {} });
+  const { last } = state.state;
+  const rules = { site, last, isNew: values.new, withinMs, now: context.clock.now() };
+  const { status, note } = continueExport(parseStatus(stored.status), rules);
+  if (note !== undefined) context.progress.note(note);
+  await cluster.writeStatus(stored, status, context.signal);
+  const source: ContentSource = {
+    workDir: join(state.path, workFolderName),
+    obtain: async () => keptIndex(kept),
+    release: async () => {},
+    admit: (bundle, names) => {
+      requireGates(bundle, parts);
+      for (const name of names) parts.written.add(name);
+    },
+  };
+  const run: FolderRun = {
+    ...values,
+    ...{ key: resource, spec, baseline, once: true },
+    inspectTimeout: values.timeout,
+    ...{ allowedApiHosts: [], allowedGitHosts: [], allowedMirrorHosts: [], allowPrivateMirrorHosts: false },
+    publishings: publishingsOf(destinations, source, values.timeout, state, context),
+    keeping: kept,
+    showsOnlyWarnings: true,
+    resume: ({ job }) => [resuming(values, job?.id)],
+  };
+  return runOverFolder(run, cluster, (end) => conclude(end, parts), context);
+}
+
+/** The link is for this process alone, and so is the Secret that holds it. */
+const writeExportOnly: typeof writeWhole = (path, ...rest) =>
+  basename(path).startsWith(`${resourceKind}.`) ? writeWhole(path, ...rest) : Promise.resolve();
 
 /** RFC 1123 host name. */
 function readDomain(text: string): string {
@@ -127,32 +162,35 @@ function readDomain(text: string): string {
   );
 }
 
-/** Each destination, before a job is started. */
-async function admitAll(given: ExportValues, state: StateFolder): Promise<void> {
-  const { to, values, linkFile, replace } = given;
-  if (values !== undefined) await admitValues(values);
-  if (linkFile !== undefined)
-    await admitLinkFile(linkFile, {
-      '--values': values,
-      '--key-file': given.keyFile,
-      '--baseline': given.baseline,
-      '--extra-ca-file': given.extraCaFile,
-    });
-  if (to === undefined) return;
-  const place = placeOf(state, resolve(to), namedPath('--to', to), replace);
-  await admitDestination(to, place, [state.path, '.', values, linkFile]);
+function destinationsOf({ to, replace, values, linkFile }: ExportValues): Destinations {
+  const places =
+    to === undefined ? [] : [{ to, flag: '--to', name: namedPath('--to', to), isReplaced: replace }];
+  return { places, values, linkFile };
+}
+
+function specOf(values: ExportValues, { domain }: ExportedSite, withinMs: number): Spec {
+  return {
+    domain,
+    api: { keySecretRef: { name: keySecret } },
+    // The command's own deadline ends the wait.
+    jobTimeout: `${Math.ceil((withinMs + values.timeout) / hourMs)}h`,
+    promotion: {
+      minPages: values.minPages,
+      requireHomePage: !values.allowMissingHomePage,
+      maxShrinkPercent: values.maxShrink,
+    },
+  };
 }
 
 async function readBaseline(
   values: ExportValues,
-  domain: string,
-  { state }: StateFolder,
+  { domain, baseUrl }: ExportedSite,
+  { state: { last } }: StateFolder,
   context: CliContext,
-): Promise<Baseline | undefined> {
-  const { last } = state;
-  const own = last?.domain === domain && last.baseUrl === values.apiBaseUrl ? last : undefined;
-  if (values.baseline === undefined) return own;
-  return readIndex(values.baseline, values, context).catch((error: unknown) => {
+): Promise<Baseline> {
+  const own = last?.domain === domain && last.baseUrl === baseUrl ? last : undefined;
+  if (values.baseline === undefined) return { content: own, last };
+  const content = await readIndex(values.baseline, values, context).catch((error: unknown) => {
     const { outcome, code, message, next } = failureOf(error);
     // A rejected baseline is no verdict about the export.
     if (outcome !== 'usage' && outcome !== 'archiveRejected') throw error;
@@ -161,149 +199,77 @@ async function readBaseline(
       next,
     });
   });
+  return { content, last };
 }
 
-async function connect(
-  values: ExportValues,
-  key: string,
-  workDir: string,
-  state: StateFolder,
-  context: CliContext,
-): Promise<{ readonly dependencies: ExportDependencies; readonly close: () => Promise<void> }> {
-  const { clock, random, progress, env } = context;
-  const { extraCaFile, requestTimeout: timeoutMs } = values;
-  const authorities = await openCaFile(extraCaFile, () => {});
-  const extraCaPem = await authorities.current();
-  const proxy = requireProxySettings(env);
-  // The user chooses the export API's address, which may be on a private network.
-  const agent = new RenewedAgent(
-    { proxy, idleTimeoutMs: timeoutMs, connections: 1, allowPrivateAddresses: true },
-    extraCaPem,
-  );
-  const api = createExportApiClient({
-    clock,
-    timeoutMs,
-    userAgent,
-    baseUrl: values.apiBaseUrl,
-    key,
-    agent,
-  });
-  const prepare: ExportDependencies['prepare'] = (link, signal) =>
-    downloadInto(link, undefined, { ...values, workDir }, context, signal);
-  return { dependencies: { api, state, clock, random, progress, prepare }, close: () => agent.destroy() };
+function keptIndex(kept: KeptDownloads): BundleIndex {
+  const index = kept.index();
+  if (index === undefined) throw new TypeError('a version is published after its inspection');
+  return index;
 }
 
-/** What passes the gates is written, and then remembered as the last export. */
-async function publish(
-  complete: CompleteExport,
-  request: { readonly domain: string; readonly baseUrl: string },
-  baseline: Baseline | undefined,
-  values: ExportValues,
-  { workDir, state }: { readonly workDir: string; readonly state: StateFolder },
-  { progress }: CliContext,
-  signal: AbortSignal,
-): Promise<ExportAnswer> {
-  const { jobId, index } = complete;
-  const { digest, pages, sizeBytes, files, notes } = index;
+/** The same content was published under other limits, and these are about what is written now. */
+function requireGates({ version, jobId }: PublishedBundle, { values, kept, baseline }: Parts): void {
+  const { pages, notes } = keptIndex(kept);
   const rules = {
-    isInspected: true,
-    minPages: values.minPages,
-    needsHomePage: !values.allowMissingHomePage,
-    maxShrinkPercent: values.maxShrink,
-    maxBundleBytes: undefined,
-    isManual: false,
+    ...{ isInspected: true, minPages: values.minPages, needsHomePage: !values.allowMissingHomePage },
+    ...{ maxShrinkPercent: 100, maxBundleBytes: undefined, isManual: false },
   };
-  const judgement = judge({ digest, pages, notes }, baseline, rules, false);
-  if (judgement.kind === 'hold') throw heldExport(judgement.reason, complete, baseline?.pages, values);
-  const isChanged = judgement.kind === 'promote';
-  const { last } = state.state;
-  // The same content keeps its version, as the operator does.
-  const version = last?.digest === digest ? last.version : complete.version;
-  const { to } = values;
-  const path = to === undefined ? undefined : resolve(to);
-  const isPlacedNow = path !== undefined && (await isPlaced(state, path, digest, signal));
-  const hasVersion = values.values !== undefined && (await holdsVersion(values.values, version));
-  const isDue =
-    (path !== undefined && !isPlacedNow) ||
-    (values.values !== undefined && !hasVersion) ||
-    values.linkFile !== undefined;
-  // The same content was published under other limits, and these are about what is written now.
-  const now = isDue ? judge({ pages, notes }, undefined, rules, false) : judgement;
-  if (now.kind === 'hold') throw heldExport(now.reason, complete, baseline?.pages, values);
-  const writes: readonly (DestinationWrite | undefined)[] = [
-    path === undefined
-      ? undefined
-      : {
-          name: '--to',
-          write: async () => {
-            if (isPlacedNow) return;
-            const place = placeOf(state, path, namedPath('--to', to ?? ''), values.replace);
-            const write = () => placeIndex(index, place, workDir, { progress }, signal);
-            await writePlace(state, place, { digest, files: placedFiles(index, path) }, write, signal);
-          },
-        },
-    values.values === undefined
-      ? undefined
-      : { name: '--values', write: () => writeValues(values.values ?? '', version) },
-    values.linkFile === undefined
-      ? undefined
-      : { name: '--link-file', write: () => writeLink(values.linkFile ?? '', complete, version) },
-  ];
-  progress.phase('Writing');
-  const next = [resuming(values, jobId)];
-  await writeAll(
-    writes.filter((one) => one !== undefined),
-    { version, next },
-    signal,
-  );
-  await state.write({
-    ...state.state,
-    current: undefined,
-    last: { ...request, jobId, version, digest, pages },
-  });
+  const judgement = judge({ pages, notes }, undefined, rules, false);
+  if (judgement.kind === 'hold')
+    throw heldExport(judgement.reason, { jobId, version, pages }, baseline.content?.pages, values);
+}
+
+/** What passed the gates and was written is remembered as the last export. */
+async function conclude({ ended, status, published }: RunEnd, parts: Parts): Promise<ExportAnswer> {
+  const { values, site, state, baseline, kept, written } = parts;
+  const { candidate, job } = status;
+  const reason = ended.outcome === 'held' ? readHoldReason(ended.code) : undefined;
+  if (reason !== undefined && candidate !== undefined) {
+    const { jobId, version, pages = 0 } = candidate;
+    throw heldExport(reason, { jobId, version, pages }, baseline.content?.pages, values);
+  }
+  if (ended.outcome !== 'done' || published === undefined)
+    throw new CliError(ended.outcome, ended.code, ended.message, {
+      next: stepsAfter(ended.code, status, { keySource: keySourceOf(values), spec: undefined }),
+    });
+  const { version, jobId } = published;
+  const index = keptIndex(kept);
+  const { digest, pages, sizeBytes, files } = index;
+  await state.write({ ...state.state, last: { ...site, jobId, version, digest, pages } });
+  const isChanged = job?.verdict !== 'Unchanged';
+  const writtenLine = (name: string, path: string | undefined): readonly string[] =>
+    path === undefined ? [] : [`${written.has(name) ? 'Written' : 'Unchanged'}: ${printable(path)}`];
   return {
     outcome: 'done',
     ...(!isChanged && values.unchangedExitCode !== undefined && { exitCode: values.unchangedExitCode }),
     kind: 'ExportResult',
     fields: {
-      domain: request.domain,
+      domain: site.domain,
       jobId,
       changed: isChanged,
       ...{ version, digest, pages, files: files.length, sizeBytes },
-      ...(path !== undefined && { path }),
-      written: [
-        ...(path !== undefined && !isPlacedNow ? ['--to'] : []),
-        ...(values.values !== undefined && !hasVersion ? ['--values'] : []),
-        ...(values.linkFile !== undefined ? ['--link-file'] : []),
-      ],
+      ...(values.to !== undefined && { path: resolve(values.to) }),
+      written: ['--to', '--values', '--link-file'].filter((name) => written.has(name)),
     },
     lines: [
       markedLine(
         isChanged ? marked('Exported', 'good') : marked('Unchanged:', 'quiet'),
-        ` ${request.domain}${isChanged ? '' : ' has the same content as before'}`,
+        ` ${site.domain}${isChanged ? '' : ' has the same content as before'}`,
       ),
       `Version: ${version}`,
       `Digest:  ${digest}`,
       `Pages:   ${pages}`,
-      ...(to === undefined ? [] : [`${isPlacedNow ? 'Unchanged' : 'Written'}: ${printable(to)}`]),
-      ...(values.values === undefined
-        ? []
-        : [`${hasVersion ? 'Unchanged' : 'Written'}: ${printable(values.values)}`]),
-      ...(values.linkFile === undefined ? [] : [`Written: ${printable(values.linkFile)}`]),
+      ...writtenLine('--to', values.to),
+      ...writtenLine('--values', values.values),
+      ...writtenLine('--link-file', values.linkFile),
       ...warningLines(index),
     ],
     findings: contentWarnings(index),
   };
 }
 
-async function writeLink(
-  path: string,
-  { jobId, index: { digest, pages, sizeBytes }, issued, issuedAt }: CompleteExport,
-  version: string,
-): Promise<void> {
-  const { link, serverDate, expiresAt } = issued;
-  const signed = link.signedLifetime();
-  const times = measureTimes({ sentAt: issuedAt, serverDate, claimedExpiresAt: expiresAt, signed });
-  const content = { version, digest, jobId, pages, sizeBytes, ref: undefined };
-  await writeLinkFile(path, { ...content, link: { ...times, url: link } });
+function keySourceOf({ keyFile, keyStdin }: KeyFlags): string {
+  if (keyStdin) return 'standard input';
+  return keyFile === undefined ? keyVariable : '--key-file';
 }

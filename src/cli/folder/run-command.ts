@@ -1,46 +1,42 @@
-// `run -f FILE`: the operator's own reconcile over a folder instead of a cluster, until it is stopped, or once. Opens the
-// state folder and the services that the loop (run-loop.ts) needs, and closes them. Owns the lock on the state folder.
-// Refuses: a destination that cannot be written, before anything starts.
+// `run -f FILE`: the operator's own reconcile over a folder instead of a cluster, until it is stopped, or once. Composes
+// manifest, Secrets and destinations. Owns the lock on the state folder. Refuses: a destination that cannot be written,
+// before anything starts.
 
 import { join } from 'node:path';
-import { createMemory } from '#operator/loop/memory.ts';
-import { noNotices } from '#operator/loop/ports.ts';
-import { openExternalServices } from '#operator/services/external-services.ts';
-import { createGitPusher, gitSettings } from '#operator/services/git-pusher.ts';
-import { createGitTargets } from '#operator/services/git-targets.ts';
+import type { PublishedBundle } from '#bundle/published-bundle.ts';
+import { removeQuietly } from '#bundle/store/store-disk.ts';
 import { annotations } from '#operator/staticexport/names.ts';
-import { requireProxySettings } from '#platform/http/proxy-settings.ts';
 import { readBounded } from '#platform/runtime/bounded-file.ts';
-import type { EventNote } from '#platform/wire/cluster.ts';
 import { readHttpOrigin, readOriginEntry } from '#platform/wire/http-origin.ts';
+import type { Link } from '#platform/wire/link.ts';
+import { printable } from '#platform/wire/printable-text.ts';
 import { publishableCode } from '#platform/wire/publishable-error.ts';
-import { CliError, failureOf } from '../cli-error.ts';
+import { isArchiveName } from '../bundle/archive-names.ts';
+import { CliError } from '../cli-error.ts';
 import type { CliContext } from '../context.ts';
-import { admitAll, namesOf, type PublishOptions, publish, publishLink } from '../publish/publish.ts';
-import type { Publishing } from '../publish/publisher.ts';
-import { openStateFolder, type StateFolder } from '../publish/state-folder.ts';
+import { admitAll, type ContentSource, type Destinations, publishingsOf } from '../publish/publish.ts';
+import { downloadInto, type KeptDownloadOptions } from '../publish/published.ts';
+import { openStateFolder, type StateFolder, workFolderName } from '../publish/state-folder.ts';
 import type { RunAnswer } from './documents.ts';
-import { type FolderCluster, noObjects, openFolderCluster } from './folder-cluster.ts';
-import { watchGitTargets } from './git-destination.ts';
+import { openFolderCluster } from './folder-cluster.ts';
+import { type RunHosts, runOverFolder } from './folder-run.ts';
 import { longestManifest, type Manifest, readManifest } from './manifest.ts';
-import { createPlainLog } from './plain-log.ts';
 import { requestToken } from './request-token.ts';
 import { stepsAfter } from './run-end.ts';
-import { createRunEvents } from './run-events.ts';
-import { createWaker, type RunEnd, runLoop } from './run-loop.ts';
-import { holdSecrets, type KeySource, keySourceOf, type SecretFile } from './run-secrets.ts';
+import type { RunEnd } from './run-loop.ts';
+import { holdSecrets, keySourceOf, type SecretFile } from './run-secrets.ts';
 
-export interface RunValues extends PublishOptions {
+export interface RunValues extends Omit<KeptDownloadOptions, 'workDir'>, RunHosts {
+  /** Paths of folders and archives. */
+  readonly publish: readonly string[];
+  readonly values: string | undefined;
+  readonly linkFile: string | undefined;
   readonly file: string;
   readonly once: boolean;
   readonly request: boolean;
   readonly state: string;
   readonly secret: readonly SecretFile[];
   readonly apiBaseUrl: string | undefined;
-  readonly allowedApiHosts: readonly string[];
-  readonly allowedGitHosts: readonly string[];
-  readonly allowedMirrorHosts: readonly string[];
-  readonly allowPrivateMirrorHosts: boolean;
   readonly timeout: number;
   readonly requestTimeout: number;
   readonly inspectTimeout: number;
@@ -55,7 +51,8 @@ export async function runManifest(
   requireGitHosts(manifest, values);
   const state = await openStateFolder(values.state);
   try {
-    await admitAll(values, state);
+    const destinations = destinationsOf(values);
+    await admitAll(destinations, { '--extra-ca-file': values.extraCaFile }, state);
     const cluster = await openFolderCluster(join(state.path, 'objects'), context.random);
     await holdSecrets(manifest, values.secret, cluster);
     const stored = await cluster.readStaticExport(manifest.key, context.signal);
@@ -63,7 +60,16 @@ export async function runManifest(
       ? { [annotations.requestedAt]: requestToken(stored, context.clock.now()) }
       : {};
     await cluster.applyManifest({ ...manifest, annotations: { ...manifest.annotations, ...token } });
-    return await runOver(manifest, values, cluster, state, context);
+    const { key, spec } = manifest;
+    const source = downloading(values, state, context);
+    const publishings = publishingsOf(destinations, source, values.inspectTimeout, state, context);
+    const run = { ...values, key, spec, publishings: publishings };
+    return await runOverFolder(
+      { ...run, resume: () => ['Run the same command again to continue.'] },
+      cluster,
+      (end) => resultOf(end, values, manifest),
+      context,
+    );
   } finally {
     state.close();
   }
@@ -89,121 +95,47 @@ async function readManifestFile(path: string): Promise<Manifest> {
   return readManifest(text);
 }
 
-async function runOver(
-  manifest: Manifest,
-  values: RunValues,
-  cluster: FolderCluster,
-  state: StateFolder,
-  context: CliContext,
-): Promise<RunAnswer> {
-  const { clock, random, progress } = context;
-  const { key, spec } = manifest;
-  const keySource = keySourceOf(manifest, values.secret);
-  const events = createRunEvents((line, level) => progress.note(line, level));
-  const logger = createPlainLog((line) => progress.note(line, 'warning'));
-  const signal = values.once ? clock.deadline(values.timeout, context.signal) : context.signal;
-  const services = await openExternalServices(
-    {
-      ...values,
-      requestTimeoutMs: values.requestTimeout,
-      maxArchiveBytes: values.maxArchiveSize,
-      maxBundleBytes: values.maxBundleSize,
-      callsAtOnce: 2,
-      proxy: requireProxySettings(context.env),
-      bundleWorker: context.bundleWorker,
-      valuesWorker: context.valuesWorker,
-      mirrorWorker: context.mirrorWorker,
-      mirrors: {
-        allowedHosts: values.allowedMirrorHosts,
-        allowPrivateHosts: values.allowPrivateMirrorHosts,
-        defaultMirror: undefined,
-      },
-    },
-    { clock, random, logger },
-  );
-  const waker = createWaker();
-  // Repositories are read again minutes later, which no longer concerns a run that has ended.
-  const ended = new AbortController();
-  const pusher = createGitPusher(context.gitWorker, clock);
-  const git = watchGitTargets(
-    createGitTargets({
-      ...{ clock, random, pusher },
-      signal: AbortSignal.any([signal, ended.signal]),
-      settings: async () => gitSettings(values.allowPrivateLinks, await services.extraCaPem()),
-      allowedHosts: values.allowedGitHosts,
-      readSecret: cluster.readSecret,
-      wake: () => waker.wake(),
-      observe: () => {},
-    }),
-  );
-  const reconcileContext = {
-    ...services,
-    ...{ cluster, clock, random, logger },
-    objects: noObjects,
-    git: git.port,
-    events: {
-      record: (_object: unknown, event: EventNote) => events.record(event),
-    },
-    notices: noNotices,
-    wake: () => waker.wake(),
-    isKnown: () => true,
-    settings: {
-      operatorLease: 'static-export/run',
-      apiBaseUrl: values.apiBaseUrl,
-      allowedApiHosts: values.allowedApiHosts,
-      requestTimeoutMs: values.requestTimeout,
-      inspectTimeoutMs: values.inspectTimeout,
-      saysNext: false,
-    },
-    memory: createMemory(signal),
-  };
-  const publishings = publishingsOf(values, state, context);
-  const loop = {
-    ...values,
-    ...{ key, spec, cluster, reconcileContext, waker, publishings, git },
-    showEvents: () => events.show(),
-  };
-  try {
-    const result = resultOf(await runLoop(loop, context, signal), values, keySource);
-    events.show();
-    return result;
-  } catch (error) {
-    events.end(failureOf(error).message);
-    throw error;
-  } finally {
-    ended.abort();
-    await Promise.all([services.close(), pusher.close()]);
-  }
+function destinationsOf({ publish, values, linkFile }: RunValues): Destinations {
+  const places = publish.map((to) => {
+    const name = `--publish ${isArchiveName(to) ? 'archive' : 'dir'}=${printable(to)}`;
+    return { to, flag: name, name, isReplaced: undefined };
+  });
+  return { places, values, linkFile };
 }
 
-/** The link file waits for no archive: servers need each new link soon. */
-function publishingsOf(values: RunValues, state: StateFolder, context: CliContext): readonly Publishing[] {
-  const timeoutMs = values.inspectTimeout;
-  const { links, contents } = namesOf(values);
-  return [
-    {
-      names: links,
-      publish: (bundle, signal) => publishLink(bundle, values, signal),
-      goalOf: ({ version, link }) => `${version} ${link?.issuedAt ?? ''}`,
-      timeoutMs,
+/** Downloads a version whenever a folder or an archive lacks it, and keeps nothing afterwards. */
+function downloading(values: RunValues, state: StateFolder, context: CliContext): ContentSource {
+  const workDir = join(state.path, workFolderName);
+  return {
+    workDir,
+    obtain: async (bundle, signal) => {
+      context.progress.phase('Downloading and checking');
+      return downloadInto(linkOf(bundle), bundle.digest, { ...values, workDir }, context, signal);
     },
-    {
-      names: contents,
-      publish: (bundle, signal) => publish(bundle, values, state, context, signal),
-      goalOf: ({ version, digest }) => `${version} ${digest ?? ''}`,
-      timeoutMs,
-    },
-  ];
+    release: () => removeQuietly(workDir),
+    admit: () => {},
+  };
+}
+
+/** The manifest refuses to publish without links. */
+function linkOf({ link }: PublishedBundle): Link {
+  if (link === undefined) throw new TypeError('a run publishes a link');
+  return link.url;
 }
 
 function resultOf(
-  { ended: { outcome, code, message }, status: { targets }, published }: RunEnd,
-  { publish: paths }: RunValues,
-  keySource: KeySource,
+  { ended: { outcome, code, message }, status, published }: RunEnd,
+  { publish: paths, secret }: RunValues,
+  manifest: Manifest,
 ): RunAnswer {
   const { version, digest, pages } = published ?? {};
-  if (outcome !== 'done')
-    throw new CliError(outcome, code, message, { version, next: stepsAfter(code, keySource) });
+  if (outcome !== 'done') {
+    const missing = `Add --secret ${manifest.keySecret.name}=FILE, or put the Secret into the manifest.`;
+    const rules = { keySource: keySourceOf(manifest, secret), spec: manifest.spec };
+    const next = code === 'KeyMissing' ? [missing] : stepsAfter(code, status, rules);
+    throw new CliError(outcome, code, message, { version, next });
+  }
+  const { targets } = status;
   return {
     outcome,
     kind: 'RunResult',

@@ -12,7 +12,6 @@ import { CliError, failureOf, type Reached } from '../cli-error.ts';
 import { privateLinkMessage } from '../publish/published.ts';
 import type { RunDestination } from '../publish/publisher.ts';
 import { needsPerson, type RunOutcome } from '../run-outcome.ts';
-import type { KeySource } from './run-secrets.ts';
 import { addressSteps } from './wrong-address.ts';
 
 export interface RunRules {
@@ -23,6 +22,8 @@ export interface RunRules {
   readonly apiBaseUrl: string | undefined;
   /** Of the manifest. */
   readonly spec: unknown;
+  /** Steps that continue what was stopped. */
+  resume(status: Status): readonly string[];
 }
 
 /** As the loop saw it last. */
@@ -43,6 +44,8 @@ export function refusedLink({ failures }: Status, rules: RunRules): RunOutcome |
   const failure = failures?.poll;
   if (failure === undefined || !needsPerson(failure.reason)) return undefined;
   const { code, message } = lastFailureOf(failure, rules);
+  // A storage may refuse one link, such as a link of a moment ago, and take the next.
+  if (code === 'LinkRefused' && failure.count < 2) return undefined;
   if (code !== 'PrivateLink') return { outcome: 'temporary', code, message };
   return rules.allowPrivateLinks ? undefined : { outcome: 'usage', code, message: privateLinkMessage };
 }
@@ -67,16 +70,25 @@ export function refusedUntil(
   });
 }
 
-/** What a user of `run` does after an end of this code, in addition to what its message says. */
-export function stepsAfter(code: string, { name, isFile }: KeySource): readonly string[] {
-  const source = isFile ? `the file of --secret ${name}` : 'the Secret of the manifest';
+/** What the steps after an end depend on. */
+export interface StepRules extends Pick<RunRules, 'spec'> {
+  /** Where the user gave the API key. */
+  readonly keySource: string;
+}
+
+/** What a user does after an end of this code, in addition to what its message says. */
+export function stepsAfter(
+  code: string,
+  { failures }: Status,
+  { keySource, spec }: StepRules,
+): readonly string[] {
   switch (code) {
-    case 'KeyMissing':
-      return [`Add --secret ${name}=FILE, or put the Secret into the manifest.`];
+    case 'StartRefused':
+      return addressSteps(failures?.export?.reason ?? '', addressSetting({ spec }));
     case 'KeyEmpty':
     case 'KeyInvalid':
     case 'KeyRefused':
-      return [`Write a valid key into ${source}, and run the command again.`];
+      return [`Write a valid key into ${keySource}, and run the command again.`];
     case 'AwaitingPromotion':
       return ['Set the annotation in the manifest, and run the command again.'];
     default:
@@ -150,7 +162,7 @@ export function stopOf(
     reason,
     timeoutMs: rules.timeout,
     lastFailure: failureOfDestination(destinations) ?? failureOfExport(status, rules),
-    resume: ['Run the same command again to continue.'],
+    resume: rules.resume(status),
     reached: reachedBy(published, destinations),
   });
 }

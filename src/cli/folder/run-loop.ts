@@ -4,6 +4,7 @@
 
 import { type PublishedBundle, parsePublishedBundle } from '#bundle/published-bundle.ts';
 import type { ReconcileContext } from '#operator/loop/context.ts';
+import type { Bundles } from '#operator/loop/ports.ts';
 import { reconcile } from '#operator/loop/reconcile.ts';
 import { ReconcileRefused } from '#operator/loop/refused-reconcile.ts';
 import { defaultOutputName, outputKeys } from '#operator/staticexport/names.ts';
@@ -11,6 +12,7 @@ import { parseStaticExport } from '#operator/staticexport/parse.ts';
 import type { Status } from '#operator/staticexport/status-schema.ts';
 import type { ObjectKey } from '#platform/wire/cluster.ts';
 import { ClusterError } from '#platform/wire/cluster-error.ts';
+import type { CliError } from '../cli-error.ts';
 import type { CliContext } from '../context.ts';
 import { createPublisher, type Publishing, type RunDestination } from '../publish/publisher.ts';
 import { type RunOutcome, runOutcome } from '../run-outcome.ts';
@@ -36,6 +38,14 @@ const longestWaitMs = 3_600_000;
 /** The progress decides which of these it prints. */
 const showEveryMs = 1_000;
 
+/** Inspects in place of the worker, and keeps what it downloaded. */
+export interface Keeping extends Pick<Bundles, 'inspect'> {
+  /** While it downloads, it shows its own progress. */
+  isWorking(): boolean;
+  /** What no other attempt of a run that ends would change. */
+  fault(): CliError | undefined;
+}
+
 export interface RunLoop extends RunRules {
   readonly key: ObjectKey;
   /** Of the manifest. */
@@ -47,6 +57,7 @@ export interface RunLoop extends RunRules {
   readonly publishings: readonly Publishing[];
   /** Shows the events since the last call. */
   showEvents(): void;
+  readonly keeping?: Keeping | undefined;
   /** Its port is that of the reconcile. */
   readonly git: Pick<GitDestination, 'read'>;
 }
@@ -93,7 +104,12 @@ export async function runLoop(
   const outputName = manifest?.output?.name ?? defaultOutputName(key.name);
   const baseUrl = manifest?.api.baseUrl ?? loop.apiBaseUrl;
   const publishers = loop.publishings.map((one) =>
-    createPublisher(one, { clock, progress, signal }, () => waker.wake()),
+    createPublisher(
+      one,
+      (failure) => isFinal(failure, loop),
+      { clock, progress, signal },
+      () => waker.wake(),
+    ),
   );
   const endsAt = clock.now() + loop.timeout;
   let status: Status = {};
@@ -129,7 +145,7 @@ export async function runLoop(
       if (failure !== undefined && !isWorking && isFinal(failure, loop))
         throw failure.reaching(reachedBy(published, destinations));
       const isSought = loop.once && !isWorking && ended?.outcome !== 'done';
-      const wrong = isSought ? firstAnswer.fault() : undefined;
+      const wrong = isSought ? (firstAnswer.fault() ?? loop.keeping?.fault()) : undefined;
       if (wrong !== undefined) throw wrong.reaching(reachedBy(published, destinations));
       const isPublished = published === undefined || destinations.every((one) => one.isDone());
       if (loop.once && isPublished && !isDue) {
@@ -145,8 +161,8 @@ export async function runLoop(
         ...(loop.once ? [firstAnswer.waitMs()] : []),
         ...(published === undefined ? [] : publishers.map((one) => one.waitMs())),
       );
-      // A destination that is written shows its own progress.
-      const isShown = publishers.some((one) => one.isWorking());
+      // What is downloaded or written shows its own progress.
+      const isShown = publishers.some((one) => one.isWorking()) || loop.keeping?.isWorking() === true;
       const stage = isShown ? undefined : stageOf(status, { ...loop, isPushing: pushed.isWorking() });
       if (stage !== undefined) progress.phase(stage.phase);
       const advance = stage?.advance;

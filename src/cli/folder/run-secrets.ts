@@ -13,14 +13,6 @@ import { CliError } from '../cli-error.ts';
 import type { FolderCluster } from './folder-cluster.ts';
 import type { Manifest } from './manifest.ts';
 
-/** Where the user gave the API key. */
-export interface KeySource {
-  /** Name of the Secret. */
-  readonly name: string;
-  /** By `--secret NAME=FILE`. */
-  readonly isFile: boolean;
-}
-
 /** `--secret NAME=PATH`. */
 export interface SecretFile {
   readonly name: string;
@@ -55,8 +47,10 @@ export async function holdSecrets(
   for (const [name, data] of held) cluster.holdSecret({ namespace: key.namespace, name }, data);
 }
 
-export function keySourceOf({ keySecret: { name } }: Manifest, files: readonly SecretFile[]): KeySource {
-  return { name, isFile: files.some((file) => file.name === name) };
+/** Where the user gave the API key. */
+export function keySourceOf({ keySecret: { name } }: Manifest, files: readonly SecretFile[]): string {
+  const isFile = files.some((file) => file.name === name);
+  return isFile ? `the file of --secret ${name}` : 'the Secret of the manifest';
 }
 
 /** The keys that a run reads of this Secret; the first is what a file gives. */

@@ -1,13 +1,10 @@
-// Brings what `--publish` and `--values` name to one published version: downloads its archive once where anything lacks
-// it, checks it against the published digest, and writes each destination. `--link-file` follows each link, and waits for
-// no archive. Refuses: a download for destinations that cannot be written anyway.
+// Brings folders, archives, a values file and a link file to one published version: obtains its content once where
+// anything lacks it, and writes each destination. `--link-file` follows each link, and waits for no archive. Refuses: the
+// content of a version for destinations that cannot be written anyway.
 
-import { join, resolve } from 'node:path';
+import { resolve } from 'node:path';
+import type { BundleIndex } from '#bundle/bundle-index.ts';
 import type { PublishedBundle } from '#bundle/published-bundle.ts';
-import { removeQuietly } from '#bundle/store/store-disk.ts';
-import type { Link } from '#platform/wire/link.ts';
-import { printable } from '#platform/wire/printable-text.ts';
-import { isArchiveName } from '../bundle/archive-names.ts';
 import type { CliContext } from '../context.ts';
 import { admitDestination } from './admit.ts';
 import {
@@ -18,116 +15,163 @@ import {
   writeAll,
   writePlace,
 } from './destinations.ts';
-import { downloadInto, type KeptDownloadOptions, placeIndex } from './published.ts';
+import { placeIndex } from './published.ts';
+import type { Publishing } from './publisher.ts';
 import { placedFiles } from './site-writer.ts';
-import { type StateFolder, workFolderName } from './state-folder.ts';
-import { admitLinkFile, admitValues, writeLinkFile, writeValues } from './values-file.ts';
+import type { StateFolder } from './state-folder.ts';
+import { admitLinkFile, admitValues, holdsVersion, writeLinkFile, writeValues } from './values-file.ts';
 
-export interface PublishOptions extends Omit<KeptDownloadOptions, 'workDir'> {
-  /** Paths of folders and archives, as the user wrote them. */
-  readonly publish: readonly string[];
+/** What published versions are brought to, as the user wrote it. */
+export interface Destinations {
+  /** Folders and archives. */
+  readonly places: readonly PublishedPlace[];
   readonly values: string | undefined;
   readonly linkFile: string | undefined;
 }
 
-/** Each destination, before a job is started. @throws {CliError} of usage */
-export async function admitAll(options: PublishOptions, state: StateFolder): Promise<void> {
-  for (const to of options.publish) await admitPlace(to, options, state);
-  if (options.values !== undefined) await admitValues(options.values);
-  const { values, extraCaFile, linkFile } = options;
-  if (linkFile !== undefined)
-    await admitLinkFile(linkFile, { '--values': values, '--extra-ca-file': extraCaFile });
+export interface PublishedPlace {
+  readonly to: string;
+  /** As results name it. */
+  readonly flag: string;
+  /** As messages name it, with its path: `--to site`. */
+  readonly name: string;
+  /** As for `placeOf`. */
+  readonly isReplaced: boolean | undefined;
 }
 
-async function admitPlace(to: string, options: PublishOptions, state: StateFolder): Promise<Place> {
-  const place = placeOf(state, resolve(to), publishFlag(to), undefined);
-  const others = options.publish.filter((one) => resolve(one) !== place.path);
-  await admitDestination(to, place, [state.path, '.', options.values, options.linkFile, ...others]);
+/** Files of the command that no link may be written over, by flag. */
+type OtherFiles = Readonly<Record<string, string | undefined>>;
+
+/** Each destination, before a job is started. @throws {CliError} of usage */
+export async function admitAll(
+  destinations: Destinations,
+  others: OtherFiles,
+  state: StateFolder,
+): Promise<void> {
+  const { places, values, linkFile } = destinations;
+  for (const place of places) await admitPlace(place, destinations, state);
+  if (values !== undefined) await admitValues(values);
+  if (linkFile !== undefined) await admitLinkFile(linkFile, { [valuesFlag]: values, ...others });
+}
+
+async function admitPlace(
+  { to, name, isReplaced }: PublishedPlace,
+  { places, values, linkFile }: Destinations,
+  state: StateFolder,
+): Promise<Place> {
+  const place = placeOf(state, resolve(to), name, isReplaced);
+  const others = places.map((one) => one.to).filter((one) => resolve(one) !== place.path);
+  await admitDestination(to, place, [state.path, '.', values, linkFile, ...others]);
   return place;
+}
+
+/** Where the content of a version comes from. */
+export interface ContentSource {
+  /** Holds what `obtain` kept. */
+  readonly workDir: string;
+  /** The whole content of the version in the work folder. @throws {PublishableError} {CliError} */
+  obtain(bundle: PublishedBundle, signal: AbortSignal): Promise<BundleIndex>;
+  /** After each attempt. */
+  release(): Promise<void>;
+  /** Before the destinations of these names are written. @throws {CliError} where they must stay as they are */
+  admit(bundle: PublishedBundle, names: readonly string[]): void;
 }
 
 /**
  * Writes what does not hold the version yet, or was changed since.
  *
- * @throws {PublishableError} {CliError} as `writeAll`, and of the download; the signal's reason
+ * @throws {PublishableError} {CliError} as `writeAll`, and of `obtain`; the signal's reason
  */
-export async function publish(
+async function publish(
   bundle: PublishedBundle,
-  options: PublishOptions,
+  destinations: Destinations,
+  source: ContentSource,
   state: StateFolder,
   context: CliContext,
   signal: AbortSignal,
 ): Promise<void> {
-  // Without an inspection there is no digest; the version names the content then.
-  const mark = bundle.digest ?? bundle.version;
-  const workDir = join(state.path, workFolderName);
+  const { workDir } = source;
   const writes: DestinationWrite[] = [];
-  const places: Place[] = [];
-  for (const to of options.publish) {
-    const name = publishFlag(to);
-    if (await isPlaced(state, resolve(to), mark, signal)) {
-      writes.push({ name, write: async () => {} });
+  const places: { readonly flag: string; readonly place: Place }[] = [];
+  for (const one of destinations.places) {
+    const { to, flag } = one;
+    if (await isPlaced(state, resolve(to), markOf(bundle), signal)) {
+      writes.push({ name: flag, write: async () => {} });
       continue;
     }
     try {
-      places.push(await admitPlace(to, options, state));
+      places.push({ flag, place: await admitPlace(one, destinations, state) });
     } catch (error) {
-      writes.push({ name, write: () => Promise.reject(error) });
+      writes.push({ name: flag, write: () => Promise.reject(error) });
     }
   }
+  const { values } = destinations;
+  const isValuesDue = values !== undefined && !(await holdsVersion(values, bundle.version));
+  const due = [...places.map(({ flag }) => flag), ...(isValuesDue ? [valuesFlag] : [])];
+  if (due.length > 0) source.admit(bundle, due);
   try {
     if (places.length > 0) {
-      context.progress.phase('Downloading and checking');
-      const download = { ...options, workDir };
-      const index = await downloadInto(linkOf(bundle), bundle.digest, download, context, signal);
+      const index = await source.obtain(bundle, signal);
       context.progress.phase('Writing');
-      for (const place of places) {
+      for (const { flag, place } of places) {
         const write = () => placeIndex(index, place, workDir, context, signal);
-        const content = { digest: mark, files: placedFiles(index, place.path) };
-        writes.push({ name: place.name, write: () => writePlace(state, place, content, write, signal) });
+        const content = { digest: markOf(bundle), files: placedFiles(index, place.path) };
+        writes.push({ name: flag, write: () => writePlace(state, place, content, write, signal) });
       }
     }
-    const { values } = options;
     if (values !== undefined)
       writes.push({ name: valuesFlag, write: () => writeValues(values, bundle.version) });
     await writeAll(writes, { version: bundle.version, next: again }, signal);
   } finally {
-    await removeQuietly(workDir);
+    await source.release();
   }
 }
 
-/** The manifest refuses to publish without links. */
-function linkOf({ link }: PublishedBundle): Link {
-  if (link === undefined) throw new TypeError('a run publishes a link');
-  return link.url;
-}
+/** Without an inspection there is no digest; the version names the content then. */
+const markOf = ({ digest, version }: PublishedBundle): string => digest ?? version;
 
 /** Writes `bundle.json` for a bundle server. @throws {CliError} as `writeAll` */
-export async function publishLink(
+async function publishLink(
   bundle: PublishedBundle,
-  { linkFile }: Pick<PublishOptions, 'linkFile'>,
+  { linkFile }: Destinations,
+  source: ContentSource,
   signal: AbortSignal,
 ): Promise<void> {
   if (linkFile === undefined) return;
+  source.admit(bundle, [linkFlag]);
   const write = { name: linkFlag, write: () => writeLinkFile(linkFile, bundle) };
   await writeAll([write], { version: bundle.version, next: again }, signal);
 }
 
-/** The destinations as the user wrote them: those of each link, and those of the content. */
-export function namesOf({ publish: paths, values, linkFile }: PublishOptions): {
-  readonly links: readonly string[];
-  readonly contents: readonly string[];
-} {
-  return {
-    links: linkFile === undefined ? [] : [linkFlag],
-    contents: [...paths.map(publishFlag), ...(values === undefined ? [] : [valuesFlag])],
-  };
+/**
+ * The link file waits for no archive: servers need each new link soon.
+ *
+ * @param timeoutMs of one attempt
+ */
+export function publishingsOf(
+  destinations: Destinations,
+  source: ContentSource,
+  timeoutMs: number,
+  state: StateFolder,
+  context: CliContext,
+): readonly Publishing[] {
+  const { places, values, linkFile } = destinations;
+  return [
+    {
+      names: linkFile === undefined ? [] : [linkFlag],
+      publish: (bundle, signal) => publishLink(bundle, destinations, source, signal),
+      goalOf: ({ version, link }) => `${version} ${link?.issuedAt ?? ''}`,
+      timeoutMs,
+    },
+    {
+      names: [...places.map(({ flag }) => flag), ...(values === undefined ? [] : [valuesFlag])],
+      publish: (bundle, signal) => publish(bundle, destinations, source, state, context, signal),
+      goalOf: ({ version, digest }) => `${version} ${digest ?? ''}`,
+      timeoutMs,
+    },
+  ];
 }
 
 const linkFlag = '--link-file';
 const valuesFlag = '--values';
 const again = ['Run the same command again to write what is missing.'];
-
-/** As the user wrote it. */
-const publishFlag = (to: string): string =>
-  `--publish ${isArchiveName(to) ? 'archive' : 'dir'}=${printable(to)}`;

@@ -3,6 +3,7 @@
 
 import { join } from 'node:path';
 import type { BundleIndex } from '#bundle/bundle-index.ts';
+import { removeQuietly } from '#bundle/store/store-disk.ts';
 import { bundleFolder, packName } from '#bundle/store/store-layout.ts';
 import { openPack } from '#bundle/store/stored-bundle.ts';
 import { openCaFile } from '#platform/http/ca-certificates.ts';
@@ -40,6 +41,53 @@ export async function downloadInto(
   return readLinkContent(link, options, context, signal).catch((error: unknown) => {
     throw error instanceof PublishableError ? (hopeless(error) ?? error) : error;
   });
+}
+
+/** Archives that are inspected once, and then written from what was kept. The caller removes the work folder. */
+export interface KeptDownloads {
+  /** As the loop's inspection. Of several archives, the last is kept. */
+  inspect(link: Link, signal: AbortSignal): Promise<BundleIndex>;
+  /** What was inspected last. */
+  index(): BundleIndex | undefined;
+  isWorking(): boolean;
+  /** What another attempt would not change. */
+  fault(): CliError | undefined;
+  /** Resolves when nothing writes to the work folder. */
+  ended(): Promise<void>;
+}
+
+export function keepDownloads(options: KeptDownloadOptions, context: CliContext): KeptDownloads {
+  let index: BundleIndex | undefined;
+  let fault: CliError | undefined;
+  let working: Promise<unknown> | undefined;
+  const download = async (link: Link, signal: AbortSignal): Promise<BundleIndex> => {
+    await working?.catch(() => {});
+    await removeQuietly(options.workDir);
+    context.progress.phase('Downloading and checking');
+    index = await downloadInto(link, undefined, options, context, signal);
+    return index;
+  };
+  return {
+    inspect: async (link, signal) => {
+      const own = download(link, signal);
+      working = own;
+      try {
+        return await own;
+      } catch (error) {
+        if (!(error instanceof CliError)) throw error;
+        fault = error;
+        throw error.cause;
+      } finally {
+        if (working === own) working = undefined;
+      }
+    },
+    index: () => index,
+    isWorking: () => working !== undefined,
+    fault: () => fault,
+    ended: async () => {
+      await working?.catch(() => {});
+    },
+  };
 }
 
 /** Of `PrivateLink`. */

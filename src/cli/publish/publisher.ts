@@ -42,9 +42,10 @@ export interface Publishing {
   readonly timeoutMs: number;
 }
 
-/** @param onEnd is called after each attempt */
+/** @param isFinal no attempt follows this failure @param onEnd is called after each attempt */
 export function createPublisher(
   { names, publish, goalOf, timeoutMs }: Publishing,
+  isFinal: (failure: CliError) => boolean,
   { clock, progress, signal: stop }: Pick<CliContext, 'clock' | 'progress' | 'signal'>,
   onEnd: () => void,
 ): Publisher {
@@ -68,6 +69,7 @@ export function createPublisher(
       const delayMs = backOffMs(retries, failures);
       failure = signal.aborted ? tooSlow(timeoutMs, error) : asCliError(error);
       nextAt = clock.monotonic() + delayMs;
+      if (isFinal(failure)) return;
       progress.note(`${failure.message} (${failure.code}). Retrying in ${delayMs / 1000} s`, 'warning');
     }
   };

@@ -1,6 +1,6 @@
-// What a run leaves for the next one: the unfinished export, and the last finished one. Owns the state folder, its lock,
-// and the order of writes: the idempotency key is on the disk before the request that carries it. Refuses a second run on
-// one folder. Invariant: a state file is absent or whole. It holds no key and no link.
+// What a run leaves for the next one beside the objects of its cluster (cli/folder): the last finished export, and what
+// the destinations hold. Owns the state folder and its lock. Refuses a second run on one folder. Invariant: a state file is
+// absent or whole. It holds no key and no link.
 
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
@@ -14,18 +14,9 @@ import { CliError } from '../cli-error.ts';
 import { writeWhole } from '../output/destination.ts';
 
 const count = z.int().check(z.nonnegative());
-const target = { domain: z.string(), baseUrl: z.string() };
-const currentSchema = z.object({
-  ...target,
-  idempotencyKey: z.string(),
-  /** Epoch ms. */
-  requestedAt: count,
-  jobId: z.optional(z.string()),
-  /** Epoch ms: when the job was first seen complete. */
-  completedAt: z.optional(count),
-});
+const siteSchema = z.object({ domain: z.string(), baseUrl: z.string() });
 const lastSchema = z.object({
-  ...target,
+  ...siteSchema.shape,
   jobId: z.string(),
   version: z.string(),
   digest: z.string(),
@@ -43,16 +34,18 @@ const destinationSchema = z.object({
 });
 const stateSchema = z.object({
   format: z.literal(1),
-  current: z.optional(currentSchema),
+  site: z.optional(siteSchema),
   last: z.optional(lastSchema),
   destinations: z.optional(z.array(destinationSchema)),
 });
 
-export type CurrentExport = z.infer<typeof currentSchema>;
+export type ExportedSite = z.infer<typeof siteSchema>;
 export type LastExport = z.infer<typeof lastSchema>;
 export type WrittenDestination = z.infer<typeof destinationSchema>;
 export interface StoredState {
-  readonly current?: CurrentExport | undefined;
+  /** What `export` exports or exported with this state. */
+  readonly site?: ExportedSite | undefined;
+  /** Its last finished export. */
   readonly last?: LastExport | undefined;
   /** What runs with this state wrote, and may replace. */
   readonly destinations?: readonly WrittenDestination[] | undefined;
@@ -97,7 +90,7 @@ export async function findDefaultWriter(
   const names = await readdir(folder).catch(() => []);
   for (const name of names.slice(0, mostStates)) {
     const other = await readState(join(folder, name, 'state.json')).catch(() => undefined);
-    const { domain, baseUrl = '' } = other?.last ?? other?.current ?? {};
+    const { domain, baseUrl = '' } = other?.site ?? other?.last ?? {};
     const isWriter = other?.destinations?.some((one) => one.path === destination) === true;
     if (isWriter && domain !== undefined && URL.canParse(baseUrl))
       return { domain, host: new URL(baseUrl).host };
@@ -167,8 +160,8 @@ async function readState(path: string): Promise<StoredState> {
     const message = `${path} is not a state of this program; remove it, and an unfinished export starts again`;
     throw new CliError('usage', 'StateInvalid', message);
   }
-  const { current, last, destinations } = read.data;
-  return { current, last, destinations };
+  const { site, last, destinations } = read.data;
+  return { site, last, destinations };
 }
 
 function unusable(cause: unknown): CliError {

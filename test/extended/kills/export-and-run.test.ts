@@ -59,7 +59,7 @@ test('kill -9 at any moment of run starts no spare job and leaves no half folder
     // Whole, or as before: never a part of it.
     if (existsSync(to)) assertPublished();
   }
-  // A start whose answer was lost is sent again a minute later; the request for it is on the disk.
+  // A start whose answer was lost is sent again; the request for it is on the disk.
   const last = await run();
   assert.equal(last.code, 0, last.stderr);
   assertPublished();

@@ -33,11 +33,10 @@ test('no sentence that run shows speaks of an operator, a chart, a Secret to cha
 });
 
 test('a key is asked for where the user gave it', () => {
-  const file = { name: 'export-api', isFile: true };
+  const rules = { keySource: 'the file of --secret export-api', spec: undefined };
   const written = 'Write a valid key into the file of --secret export-api, and run the command again.';
-  assert.deepEqual(stepsAfter('KeyRefused', file), [written]);
-  assert.match(stepsAfter('KeyEmpty', { ...file, isFile: false }).join(), /into the Secret of the manifest,/);
-  assert.deepEqual(stepsAfter('JobFailed', file), []);
+  assert.deepEqual(stepsAfter('KeyRefused', {}, rules), [written]);
+  assert.deepEqual(stepsAfter('JobFailed', {}, rules), []);
 });
 
 test('the log is lines for a person, and what is an event is not said twice', () => {

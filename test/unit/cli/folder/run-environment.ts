@@ -99,6 +99,7 @@ export async function startRun(t: TestContext, options: RunEnvironmentOptions = 
     timeout: timeoutMs,
     allowPrivateLinks: true,
     showEvents: () => {},
+    resume: () => ['Run the same command again to continue.'],
     git,
     publishings: publishings.map((one) => ({
       ...one,

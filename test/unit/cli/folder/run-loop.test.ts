@@ -6,8 +6,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { CliError } from '#cli/cli-error.ts';
-import { publishLink } from '#cli/publish/publish.ts';
 import type { Publishing } from '#cli/publish/publisher.ts';
+import { writeLinkFile } from '#cli/publish/values-file.ts';
 import type { GitTargets } from '#operator/loop/ports.ts';
 import { outputName, Simulation } from '../../../simulation/simulation.ts';
 import { folderFor, startRun } from './run-environment.ts';
@@ -174,7 +174,7 @@ test('30 days of the loop over real files publish the versions that a cluster pu
   const linkFile = join(folder, 'bundle.json');
   const files: Publishing = {
     names: ['--link-file'],
-    publish: (bundle, signal) => publishLink(bundle, { linkFile }, signal),
+    publish: (bundle) => writeLinkFile(linkFile, bundle),
     goalOf: ({ version, link }) => `${version} ${link?.issuedAt ?? ''}`,
     timeoutMs: minuteMs,
   };

@@ -99,6 +99,7 @@ test('a git target without credentials is refused before anything starts', async
 });
 
 test('messages know whether the key is in a file', () => {
-  assert.deepEqual(keySourceOf(manifest, []), { name: 'export-api', isFile: false });
-  assert.equal(keySourceOf(manifest, [{ name: 'export-api', path: 'key' }]).isFile, true);
+  assert.equal(keySourceOf(manifest, []), 'the Secret of the manifest');
+  const file = { name: 'export-api', path: 'key' };
+  assert.equal(keySourceOf(manifest, [file]), 'the file of --secret export-api');
 });

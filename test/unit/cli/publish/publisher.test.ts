@@ -39,6 +39,7 @@ function testEnvironment() {
       goalOf: ({ version }) => version,
       timeoutMs: 60_000,
     },
+    ({ code }) => code === 'Final',
     { clock, signal: stop.signal, progress: { ...silentProgress, note: (text) => void notes.push(text) } },
     () => {
       ends += 1;

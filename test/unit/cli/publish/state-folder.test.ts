@@ -18,11 +18,11 @@ const target = { domain: 'docs.example.com', baseUrl: 'https://api.example.com' 
 test('a state is read again as it was written, and only its owner can read it', async (t) => {
   const path = pathFor(t);
   const first = await openStateFolder(path);
-  const current = { ...target, idempotencyKey: 'k', requestedAt: 5 };
-  await first.write({ current });
+  const last = { ...target, jobId: 'j', version: 'v', digest: 'd', pages: 5 };
+  await first.write({ site: target, last });
   first.close();
   const second = await openStateFolder(path);
-  assert.deepEqual(second.state.current, current);
+  assert.deepEqual([second.state.site, second.state.last], [target, last]);
   second.close();
   assert.equal(statSync(path).mode & 0o777, 0o700);
   assert.equal(statSync(join(path, 'state.json')).mode & 0o777, 0o600);
@@ -39,7 +39,7 @@ test('a second run on the same folder is refused while the first has it', async 
 test('a file that is not a state is kept, and refused with what to do', async (t) => {
   const path = pathFor(t);
   (await openStateFolder(path)).close();
-  for (const text of ['', '{', '{"format":2}', '{"format":1,"current":{"domain":5}}']) {
+  for (const text of ['', '{', '{"format":2}', '{"format":1,"site":{"domain":5}}']) {
     writeFileSync(join(path, 'state.json'), text);
     await assert.rejects(openStateFolder(path), { code: 'StateInvalid', message: /remove it/ });
     assert.equal(readFileSync(join(path, 'state.json'), 'utf8'), text);

@@ -1,15 +1,10 @@
-// Why an export ended without its result, with the steps that help: held by a gate, stopped, or refused by the export API.
-// Pure. Refuses: reading a message; classes, codes and the HTTP status decide.
+// What `export` says where it wrote nothing: the gate that held it, with its flag, and how to publish all the same; and how
+// an export that was stopped goes on. Pure.
 
-import { ExportApiError } from '#export-api/answers.ts';
 import type { HoldReason } from '#operator/staticexport/reasons.ts';
 import { printable } from '#platform/wire/printable-text.ts';
-import { PublishableError } from '#platform/wire/publishable-error.ts';
-import { CliError, failureOf } from '../cli-error.ts';
-import type { LastFailure } from '../folder/run-end.ts';
-import { faultSteps } from '../folder/wrong-address.ts';
+import { CliError } from '../cli-error.ts';
 import { counted } from '../output/amounts.ts';
-import type { CompleteExport } from './export-job.ts';
 
 /** With `--new` the same command would not continue. */
 export const resuming = ({ new: isNew }: { readonly new: boolean }, jobId: string | undefined): string => {
@@ -22,7 +17,7 @@ export const resuming = ({ new: isNew }: { readonly new: boolean }, jobId: strin
 /** @param pagesBefore of what the export is compared with */
 export function heldExport(
   reason: HoldReason,
-  { jobId, version, index: { pages } }: CompleteExport,
+  { jobId, version, pages }: { readonly jobId: string; readonly version: string; readonly pages: number },
   pagesBefore: number | undefined,
   { minPages, maxShrink }: Readonly<Record<'minPages' | 'maxShrink', number>>,
 ): CliError {
@@ -40,26 +35,4 @@ export function heldExport(
   ];
   const reached = { version, written: [] };
   return new CliError('held', reason, `${details[reason]}; nothing was written`, { next, ...reached });
-}
-
-/** @param error what ended the export: where an attempt failed before, that failure */
-export function lastAttempt(error: unknown, keyHint: string | undefined): LastFailure | undefined {
-  if (!(error instanceof PublishableError) || error instanceof CliError) return undefined;
-  const { code, message } = failureOf(error);
-  return { code, message, next: stepsFor(error, keyHint) };
-}
-
-/** The same error, with the steps that help where there are any. */
-export function withSteps(error: unknown, keyHint: string | undefined): unknown {
-  if (!(error instanceof ExportApiError)) return error;
-  const { outcome, code, message } = failureOf(error);
-  const next = stepsFor(error, keyHint);
-  return next.length === 0 ? error : new CliError(outcome, code, message, { cause: error, next });
-}
-
-function stepsFor(error: PublishableError, keyHint: string | undefined): readonly string[] {
-  if (!(error instanceof ExportApiError)) return [];
-  const isRefused = error.code === 'Unauthorized' || error.code === 'Forbidden';
-  if (isRefused && keyHint !== undefined) return [keyHint];
-  return faultSteps(error, '--api-base-url');
 }

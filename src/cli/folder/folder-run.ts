@@ -1,0 +1,146 @@
+// One run over a folder, of `run` and of `export`: the services of the reconcile, the loop (run-loop.ts), and their end.
+// Refuses: reading a manifest or flags, and saying what the run's result is; its caller does. Invariant: events that the
+// run's error repeats are not shown.
+
+import { createMemory } from '#operator/loop/memory.ts';
+import { noNotices } from '#operator/loop/ports.ts';
+import type { Baseline } from '#operator/reconcile/observation.ts';
+import { openExternalServices } from '#operator/services/external-services.ts';
+import { createGitPusher, gitSettings } from '#operator/services/git-pusher.ts';
+import { createGitTargets } from '#operator/services/git-targets.ts';
+import { parseStatus } from '#operator/staticexport/parse.ts';
+import { requireProxySettings } from '#platform/http/proxy-settings.ts';
+import type { EventNote, ObjectKey } from '#platform/wire/cluster.ts';
+import { formatInstant } from '#platform/wire/instant.ts';
+import type { SizeLimits } from '../bundle/reading.ts';
+import { failureOf } from '../cli-error.ts';
+import type { CliContext } from '../context.ts';
+import type { Publishing } from '../publish/publisher.ts';
+import { type FolderCluster, noObjects } from './folder-cluster.ts';
+import { watchGitTargets } from './git-destination.ts';
+import { createPlainLog } from './plain-log.ts';
+import type { RunRules } from './run-end.ts';
+import { createRunEvents } from './run-events.ts';
+import { createWaker, type Keeping, type RunEnd, runLoop } from './run-loop.ts';
+
+export interface RunHosts {
+  readonly allowedApiHosts: readonly string[];
+  readonly allowedGitHosts: readonly string[];
+  readonly allowedMirrorHosts: readonly string[];
+  readonly allowPrivateMirrorHosts: boolean;
+}
+
+export interface FolderRun extends RunRules, RunHosts, SizeLimits {
+  readonly key: ObjectKey;
+  readonly extraCaFile: string | undefined;
+  readonly requestTimeout: number;
+  readonly inspectTimeout: number;
+  readonly publishings: readonly Publishing[];
+  readonly baseline?: Baseline;
+  readonly keeping?: Keeping;
+  /** The reader wants one result: events of what goes well are left out. */
+  readonly showsOnlyWarnings?: boolean;
+}
+
+/** The process that sent a start has ended, and its lock with it: its answer is lost, and the same key may be sent again. */
+async function renewStart(key: ObjectKey, cluster: FolderCluster, signal: AbortSignal): Promise<void> {
+  const object = await cluster.readStaticExport(key, signal);
+  const { start, ...status } = parseStatus(object?.status);
+  if (object === undefined || start === undefined) return;
+  const renewed = { ...start, attempts: 0, lastAttemptTime: formatInstant(0) };
+  await cluster.writeStatus(object, { ...status, start: renewed }, signal);
+}
+
+/**
+ * @param conclude what the run is, once nothing is left to do; may throw
+ * @returns with `once` alone
+ * @throws {PublishableError} {CliError} as `runLoop`
+ */
+export async function runOverFolder<T>(
+  run: FolderRun,
+  cluster: FolderCluster,
+  conclude: (end: RunEnd) => T | Promise<T>,
+  context: CliContext,
+): Promise<T> {
+  const { clock, random, progress } = context;
+  const events = createRunEvents((line, level) => {
+    if (level === 'warning' || run.showsOnlyWarnings !== true) progress.note(line, level);
+  });
+  const logger = createPlainLog((line) => progress.note(line, 'warning'));
+  const signal = run.once ? clock.deadline(run.timeout, context.signal) : context.signal;
+  const services = await openExternalServices(
+    {
+      ...run,
+      requestTimeoutMs: run.requestTimeout,
+      maxArchiveBytes: run.maxArchiveSize,
+      maxBundleBytes: run.maxBundleSize,
+      callsAtOnce: 2,
+      proxy: requireProxySettings(context.env),
+      bundleWorker: context.bundleWorker,
+      valuesWorker: context.valuesWorker,
+      mirrorWorker: context.mirrorWorker,
+      mirrors: {
+        allowedHosts: run.allowedMirrorHosts,
+        allowPrivateHosts: run.allowPrivateMirrorHosts,
+        defaultMirror: undefined,
+      },
+    },
+    { clock, random, logger },
+  );
+  const waker = createWaker();
+  // Repositories are read again minutes later, and an archive is downloaded, which no longer concerns a run that has ended.
+  const ended = new AbortController();
+  const running = AbortSignal.any([signal, ended.signal]);
+  const pusher = createGitPusher(context.gitWorker, clock);
+  const git = watchGitTargets(
+    createGitTargets({
+      ...{ clock, random, pusher },
+      signal: running,
+      settings: async () => gitSettings(run.allowPrivateLinks, await services.extraCaPem()),
+      allowedHosts: run.allowedGitHosts,
+      readSecret: cluster.readSecret,
+      wake: () => waker.wake(),
+      observe: () => {},
+    }),
+  );
+  const reconcileContext = {
+    ...services,
+    ...{ cluster, clock, random, logger },
+    bundles: { ...services.bundles, ...(run.keeping && { inspect: run.keeping.inspect }) },
+    objects: noObjects,
+    git: git.port,
+    events: {
+      record: (_object: unknown, event: EventNote) => events.record(event),
+    },
+    notices: noNotices,
+    wake: () => waker.wake(),
+    isKnown: () => true,
+    settings: {
+      operatorLease: 'static-export/run',
+      apiBaseUrl: run.apiBaseUrl,
+      allowedApiHosts: run.allowedApiHosts,
+      requestTimeoutMs: run.requestTimeout,
+      inspectTimeoutMs: run.inspectTimeout,
+      saysNext: false,
+      baseline: run.baseline,
+    },
+    memory: createMemory(running),
+  };
+  const loop = {
+    ...run,
+    ...{ cluster, reconcileContext, waker, git },
+    showEvents: () => events.show(),
+  };
+  try {
+    await renewStart(run.key, cluster, signal);
+    const result = await conclude(await runLoop(loop, context, signal));
+    events.show();
+    return result;
+  } catch (error) {
+    events.end(failureOf(error).message);
+    throw error;
+  } finally {
+    ended.abort();
+    await Promise.all([services.close(), pusher.close()]);
+  }
+}

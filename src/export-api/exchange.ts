@@ -3,7 +3,7 @@
 // retrying. Invariant: rejects with ExportApiError only, and no message contains text from the service.
 
 import type { HttpAgent } from '#platform/http/agent.ts';
-import { readConnectionFault } from '#platform/http/connection-fault.ts';
+import { isOfCertificate, readConnectionFault } from '#platform/http/connection-fault.ts';
 import { isSuccess, readWhole, type WholeAnswer } from '#platform/http/exchange.ts';
 import type { Clock } from '#platform/runtime/clock.ts';
 import { withinLimit } from '#platform/runtime/time-limit.ts';
@@ -124,7 +124,9 @@ function failureOf(
     const message = `the export API at ${host} did not answer in time (${timeoutMs} ms). Check its address and the network`;
     return new ExportApiError('RequestTimeout', message, { cause: error });
   }
-  const { what, remedy } = readConnectionFault(error);
-  const message = `the export API at ${host} ${what}. ${remedy}`;
-  return new ExportApiError('NetworkError', message, { cause: error });
+  const fault = readConnectionFault(error);
+  const code = isOfCertificate(fault) ? 'CertificateNotTrusted' : 'NetworkError';
+  return new ExportApiError(code, `the export API at ${host} ${fault.what}. ${fault.remedy}`, {
+    cause: error,
+  });
 }

@@ -141,6 +141,7 @@ async function exportOnce(
     publishings: publishingsOf(destinations, source, values.timeout, state, context),
     keeping: kept,
     showsOnlyWarnings: true,
+    namesKeySecret: false,
     resume: ({ job }) => [resuming(values, job?.id)],
   };
   return runOverFolder(run, cluster, (end) => conclude(end, parts), context);

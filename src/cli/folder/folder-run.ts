@@ -37,6 +37,8 @@ export interface FolderRun extends RunRules, RunHosts, SizeLimits {
   readonly inspectTimeout: number;
   readonly publishings: readonly Publishing[];
   readonly baseline?: Baseline;
+  /** False where the manifest is not a user's. */
+  readonly namesKeySecret?: boolean;
   readonly keeping?: Keeping;
   /** The reader wants one result: events of what goes well are left out. */
   readonly showsOnlyWarnings?: boolean;
@@ -122,6 +124,7 @@ export async function runOverFolder<T>(
       requestTimeoutMs: run.requestTimeout,
       inspectTimeoutMs: run.inspectTimeout,
       saysNext: false,
+      namesKeySecret: run.namesKeySecret,
       baseline: run.baseline,
     },
     memory: createMemory(running),

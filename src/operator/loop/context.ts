@@ -36,6 +36,8 @@ export interface OperatorSettings {
   readonly defaultMirror?: DefaultMirror | undefined;
   /** False where the program reads no Secret again, and may end after a failure. Default: true. */
   readonly saysNext?: boolean;
+  /** False where no user wrote the Secret of the key. Default: true. */
+  readonly namesKeySecret?: boolean | undefined;
   /** What the first version is compared with, where nothing is published here. Default: nothing. */
   readonly baseline?: Baseline | undefined;
 }

@@ -102,6 +102,8 @@ export interface Observation {
   readonly requestTimeoutMs: number;
   /** False: messages leave out what the program does next, because they or their reader outlast it. Default: true. */
   readonly saysNext?: boolean;
+  /** False: messages leave out the Secret of the key, which no user wrote. Default: true. */
+  readonly namesKeySecret?: boolean | undefined;
   /** Takes the place of what is published until something is. */
   readonly baseline?: Baseline | undefined;
   /**

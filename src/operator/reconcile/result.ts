@@ -18,6 +18,7 @@ export type CallCode =
   | 'UnexpectedAnswer'
   | 'RequestTimeout'
   | 'NetworkError'
+  | 'CertificateNotTrusted'
   | 'Aborted'
   /** Every link issued in a row had expired at its first use. */
   | 'ExpiredOnArrival'

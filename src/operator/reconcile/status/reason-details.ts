@@ -20,8 +20,9 @@ import {
 
 /** @returns sentences, or `undefined` where the reason's own sentence is enough */
 export function describeDetails(reason: string, observation: Observation): string | undefined {
-  const { wanted } = observation;
-  const secret = `Secret ${wanted.keySecret.name}, key ${wanted.keySecret.key}.`;
+  const { wanted, namesKeySecret = true } = observation;
+  const { keySecret } = wanted;
+  const secret = namesKeySecret ? `Secret ${keySecret.name}, key ${keySecret.key}.` : undefined;
   const rechecked = nextSentence('Rechecked every minute.', observation);
   switch (reason) {
     case 'KeyMissing':
@@ -91,7 +92,7 @@ function unreadKey({ key }: Observation): string {
 }
 
 /** Which export API refused the key, and how soon a new key is used. */
-function describeRefusedKey(observation: Observation, secret: string, attempt: string): string {
+function describeRefusedKey(observation: Observation, secret: string | undefined, attempt: string): string {
   const { wanted, status } = observation;
   const { requestId, said } = status.refusedKey ?? {};
   const host = hostOf(wanted.baseUrl);

@@ -85,6 +85,7 @@ const outcomes: Readonly<Partial<Record<string, Outcome>>> = {
   Gone: 'exportFailed',
   Unauthorized: 'key',
   Forbidden: 'key',
+  ExportApiNotTrusted: 'usage',
   // Another link may be allowed.
   LinkRefused: 'temporary',
   Denied: 'notWritten',

@@ -21,7 +21,7 @@ export function readAddressFault({ code, status, said, cause }: ExportApiError):
   if (absentStatuses.has(status)) return 'wrong';
   // With words of its own, an export API may mean the domain.
   if (status === 404 && said === undefined) return 'wrong';
-  if (code === 'CertificateNotTrusted') return 'wrong';
+  if (code === 'ExportApiNotTrusted') return 'wrong';
   if (code !== 'NetworkError') return undefined;
   const systemCode = publishableCode(cause);
   // A proxy that refuses the tunnel wants credentials or forbids the host; with 5xx it did not reach the host.

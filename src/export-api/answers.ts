@@ -49,7 +49,7 @@ export type ExportApiErrorCode =
   | 'UnexpectedAnswer' // a 2xx (or a redirect) that breaks the contract: HTML, empty, no jobId
   | 'RequestTimeout' // the client's deadline expired
   | 'NetworkError' // no answer at all
-  | 'CertificateNotTrusted' // nothing was sent
+  | 'ExportApiNotTrusted' // nothing was sent
   | 'Aborted'; // the caller's signal
 
 /** What the same call gives again. */
@@ -59,7 +59,7 @@ const lasting: ReadonlySet<ExportApiErrorCode> = new Set([
   'Forbidden',
   'NotFound',
   'Gone',
-  'CertificateNotTrusted',
+  'ExportApiNotTrusted',
 ]);
 
 /**

@@ -125,7 +125,7 @@ function failureOf(
     return new ExportApiError('RequestTimeout', message, { cause: error });
   }
   const fault = readConnectionFault(error);
-  const code = isOfCertificate(fault) ? 'CertificateNotTrusted' : 'NetworkError';
+  const code = isOfCertificate(fault) ? 'ExportApiNotTrusted' : 'NetworkError';
   return new ExportApiError(code, `the export API at ${host} ${fault.what}. ${fault.remedy}`, {
     cause: error,
   });

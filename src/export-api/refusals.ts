@@ -31,7 +31,7 @@ const advice: Readonly<Record<ExportApiErrorCode, string>> = {
   UnexpectedAnswer: 'gave an answer that breaks the contract',
   RequestTimeout: 'did not answer in time',
   NetworkError: 'could not be reached',
-  CertificateNotTrusted: 'showed a certificate that is not trusted',
+  ExportApiNotTrusted: 'showed a certificate that is not trusted',
   Aborted: 'was not asked, because the caller stopped',
 };
 

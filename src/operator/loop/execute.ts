@@ -273,7 +273,7 @@ async function call<T, F>(
 
 /** A refused connection and an expired certificate need different people; so do a 500 and a 503. */
 function whyOf({ code, cause, status }: ExportApiError): string | undefined {
-  if (code === 'NetworkError' || code === 'CertificateNotTrusted') return systemCodeOf(cause);
+  if (code === 'NetworkError' || code === 'ExportApiNotTrusted') return systemCodeOf(cause);
   const hasStatus = code === 'ServerError' || code === 'UnexpectedAnswer';
   return hasStatus && status !== undefined ? `HTTP ${status}` : undefined;
 }

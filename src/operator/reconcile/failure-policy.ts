@@ -41,7 +41,7 @@ export const callPolicies: Readonly<Record<CallCode, CallPolicy>> = {
   UnexpectedAnswer: { isUnsure: true },
   RequestTimeout: { isUnsure: true },
   NetworkError: { isUnsure: true },
-  CertificateNotTrusted: { isUnsure: true },
+  ExportApiNotTrusted: { isUnsure: true },
   Aborted: { isUnsure: true },
   ExpiredOnArrival: {},
   LinkRefused: {},

@@ -18,7 +18,7 @@ export type CallCode =
   | 'UnexpectedAnswer'
   | 'RequestTimeout'
   | 'NetworkError'
-  | 'CertificateNotTrusted'
+  | 'ExportApiNotTrusted'
   | 'Aborted'
   /** Every link issued in a row had expired at its first use. */
   | 'ExpiredOnArrival'

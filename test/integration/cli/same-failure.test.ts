@@ -95,19 +95,19 @@ const faults: Readonly<Record<string, Fault>> = {
   },
   'an expired certificate': {
     open: certified({ ...loopback, hasExpired: true }),
-    code: 'CertificateNotTrusted',
+    code: 'ExportApiNotTrusted',
     exitCode: 12,
     says: /certificate that has expired \(CERT_HAS_EXPIRED\)\. Renew the certificate there/,
   },
   'a certificate for another host': {
     open: certified({ dns: ['other.example.com'], ips: [] }),
-    code: 'CertificateNotTrusted',
+    code: 'ExportApiNotTrusted',
     exitCode: 12,
     says: /certificate for another name \(ERR_TLS_CERT_ALTNAME_INVALID\)/,
   },
   'a certificate of an unknown CA': {
     open: certified(loopback, otherAuthority),
-    code: 'CertificateNotTrusted',
+    code: 'ExportApiNotTrusted',
     exitCode: 12,
     says: /certificate that is not trusted .*add the CA certificate with --extra-ca-file/,
   },

@@ -166,7 +166,7 @@ test('an API whose certificate expired, names another host or has an unknown CA 
         assert.match(
           message ?? '',
           new RegExp(
-            `showed a certificate (${fault}) \\((${code})\\)\\. ${remedy}\\b.*\\(NetworkError\\)\\.`,
+            `showed a certificate (${fault}) \\((${code})\\)\\. ${remedy}\\b.*\\(ExportApiNotTrusted\\)\\.`,
           ),
         );
         return true;

@@ -53,7 +53,7 @@ const rows: readonly (readonly [string, ExportApiError, 'wrong' | 'unreached' | 
     'ERR_SSL_TLSV1_ALERT_INTERNAL_ERROR',
   ].map((code) => [code, network(code), undefined] as const),
   ...[301, 302, 307, 308].map((status) => [`status ${status}`, refusal(status), 'wrong'] as const),
-  ['a certificate', new ExportApiError('CertificateNotTrusted', 'said'), 'wrong'],
+  ['a certificate', new ExportApiError('ExportApiNotTrusted', 'said'), 'wrong'],
   ['a page', unexpectedApiAnswer(answer(200, '<html>'), 'a jobId', 'key'), 'wrong'],
   ['another JSON', unexpectedApiAnswer(answer(200, '{}'), 'a jobId', 'key'), 'wrong'],
   ['403 as XML of a storage', refusal(403, '<Error/>'), 'wrong'],

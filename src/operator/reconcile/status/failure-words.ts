@@ -20,7 +20,7 @@ const baseUrlFields = 'the base URL (spec.api.baseUrl or --api-base-url)';
 /** By the code of the failure. Other codes have a message of their own, or none. */
 const failureWords: Readonly<Record<string, (api: string, domain: string, why?: string) => string>> = {
   NetworkError: (api, _domain, why) => unreachable(api, why),
-  CertificateNotTrusted: (api, _domain, why) => unreachable(api, why),
+  ExportApiNotTrusted: (api, _domain, why) => unreachable(api, why),
   RequestTimeout: (api) => `${api} did not answer in time.`,
   ServerError: (api, _domain, why) => `${api} returned a server error${why === undefined ? '' : `: ${why}`}.`,
   RateLimited: (api) => `${api} returned 429; wait, or raise the limit at the vendor.`,

@@ -114,7 +114,7 @@ test('an export API with a new CA is called within a minute after --extra-ca-fil
   const services = await open(noProxy, file, clock);
   t.after(() => services.close());
   const api = services.exportApi.connect(`https://127.0.0.1:${address.port}`, 'svc_x');
-  await assert.rejects(api.readJob('j', never), { code: 'CertificateNotTrusted' });
+  await assert.rejects(api.readJob('j', never), { code: 'ExportApiNotTrusted' });
   await writeFile(file, `${other.certificatePem}\n${authority.certificatePem}`);
   await clock.pass(60_000);
   // The system reads the file in its own time, not the clock's.

@@ -103,7 +103,7 @@ const clients: Readonly<Record<string, Client>> = {
 
 /** What each throws about a certificate, and about everything else; `undefined` where its answer is data. */
 const codes: Readonly<Record<string, readonly [certificate: string, connection: string]>> = {
-  'the export API': ['CertificateNotTrusted', 'NetworkError'],
+  'the export API': ['ExportApiNotTrusted', 'NetworkError'],
   'a link': ['CertificateNotTrusted', 'DownloadFailed'],
   'a registry': ['CertificateNotTrusted', 'Unreachable'],
   'a bucket': ['CertificateNotTrusted', 'Unreachable'],

@@ -14,8 +14,11 @@ import { archiveEndings } from '../bundle/archive-names.ts';
 import { type Command, defineCommand } from '../command.ts';
 import { keyFlags, linkFlags, sizeFlags } from '../common-flags.ts';
 
+/** As `spec.promotion.minPages`. */
+const mostPages = 10_000_000;
 const wholeNumber = kind('N', (text) => {
-  if (!/^\d{1,9}$/.test(text)) throw new FlagValueError('must be a whole number');
+  if (!/^\d{1,8}$/.test(text) || Number(text) > mostPages)
+    throw new FlagValueError(`must be a whole number of at most ${mostPages}`);
   return Number(text);
 });
 const percent = kind('PERCENT', (text) => {

@@ -31,7 +31,8 @@ export function continueExport({ start, job }: Status, rules: ContinuationRules)
   if (rules.isNew) return { status: {}, note: undefined };
   if (start !== undefined) {
     const isContinued = isCurrent(start, start.lastAttemptTime, rules);
-    return isContinued ? { status: { start }, note: undefined } : { status: {}, note: tooOld };
+    const note = `Continuing the export that was requested at ${start.lastAttemptTime}. For a new export, add --new`;
+    return isContinued ? { status: { start }, note } : { status: {}, note: tooOld };
   }
   if (job === undefined || !isUnfinished(job, rules)) return { status: {}, note: undefined };
   if (!isCurrent(job, job.requestTime, rules)) return { status: {}, note: tooOld };

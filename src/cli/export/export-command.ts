@@ -12,13 +12,14 @@ import { defaultSecretKey, resourceKind } from '#operator/staticexport/names.ts'
 import { parseStatus } from '#operator/staticexport/parse.ts';
 import { readHoldReason } from '#operator/staticexport/reasons.ts';
 import type { Spec } from '#operator/staticexport/schema.ts';
+import { ClusterError } from '#platform/wire/cluster-error.ts';
 import { printable } from '#platform/wire/printable-text.ts';
 import { type KeyFlags, keyVariable, readKey } from '../api-key.ts';
 import { contentWarnings, warningLines } from '../bundle/inspect.ts';
 import { readIndex, type SizeLimits } from '../bundle/reading.ts';
 import { CliError, failureOf } from '../cli-error.ts';
 import type { CliContext } from '../context.ts';
-import { openFolderCluster } from '../folder/folder-cluster.ts';
+import { openFolderCluster, stateUnusable } from '../folder/folder-cluster.ts';
 import { type FolderRun, runOverFolder } from '../folder/folder-run.ts';
 import { stepsAfter } from '../folder/run-end.ts';
 import type { RunEnd } from '../folder/run-loop.ts';
@@ -81,6 +82,7 @@ export async function runExport(
 ): Promise<ExportAnswer> {
   const site = { domain: readDomain(domain), baseUrl: values.apiBaseUrl };
   const key = await readKey(values, context);
+  const signal = context.clock.deadline(values.timeout, context.signal);
   const state = await openStateFolder(values.state ?? defaultStatePath(site, context.env));
   const workDir = join(state.path, workFolderName);
   const kept = keepDownloads({ ...values, workDir }, context);
@@ -93,11 +95,12 @@ export async function runExport(
     const baseline = await readBaseline(values, site, state, context);
     await state.write({ ...state.state, site });
     const parts = { values, site, state, baseline, kept, written: new Set<string>() };
-    return await exportOnce(parts, destinations, key, context);
+    return await exportOnce(parts, destinations, key, context, signal);
   } catch (error) {
     // Whether a gate held it or a destination failed, a pipeline learns what was exported.
     const { digest, pages } = kept.index() ?? {};
-    throw error instanceof CliError && digest !== undefined ? error.knowing({ digest, pages }) : error;
+    const failure = error instanceof ClusterError ? stateUnusable(error) : error;
+    throw failure instanceof CliError && digest !== undefined ? failure.knowing({ digest, pages }) : failure;
   } finally {
     await kept.ended();
     await removeQuietly(workDir);
@@ -110,9 +113,10 @@ async function exportOnce(
   destinations: Destinations,
   key: string,
   context: CliContext,
+  signal: AbortSignal,
 ): Promise<ExportAnswer> {
   const { values, site, state, baseline, kept } = parts;
-  const objects = join(state.path, 'objects');
+  const objects = join(state.path, 'export');
   const cluster = await openFolderCluster(objects, context.random, writeExportOnly);
   const resource = { namespace, name: site.domain };
   cluster.holdSecret({ namespace, name: keySecret }, { [defaultSecretKey]: Buffer.from(key) });
@@ -126,7 +130,7 @@ async function exportOnce(
   await cluster.writeStatus(stored, status, context.signal);
   const source: ContentSource = {
     workDir: join(state.path, workFolderName),
-    obtain: async () => keptIndex(kept),
+    obtain: async (bundle) => keptIndex(bundle, kept),
     release: async () => {},
     admit: (bundle, names) => {
       requireGates(bundle, parts);
@@ -140,11 +144,16 @@ async function exportOnce(
     ...{ allowedApiHosts: [], allowedGitHosts: [], allowedMirrorHosts: [], allowPrivateMirrorHosts: false },
     publishings: publishingsOf(destinations, source, values.timeout, state, context),
     keeping: kept,
-    showsOnlyWarnings: true,
+    // The error says why nothing was written, in words of this command.
+    isEventShown: ({ type, reason }) => type === 'Warning' && readHoldReason(reason) === undefined,
     namesKeySecret: false,
     resume: ({ job }) => [resuming(values, job?.id)],
   };
-  return runOverFolder(run, cluster, (end) => conclude(end, parts), context);
+  const answer = await runOverFolder(run, cluster, (end) => conclude(end, parts), context, signal);
+  // A finished job is not continued, whatever is exported next with this state.
+  const finished = await cluster.readStaticExport(resource, context.signal);
+  if (finished !== undefined) await cluster.writeStatus(finished, {}, context.signal);
+  return answer;
 }
 
 /** The link is for this process alone, and so is the Secret that holds it. */
@@ -203,15 +212,17 @@ async function readBaseline(
   return { content, last };
 }
 
-function keptIndex(kept: KeptDownloads): BundleIndex {
+function keptIndex({ digest }: Pick<PublishedBundle, 'digest'>, kept: KeptDownloads): BundleIndex {
   const index = kept.index();
-  if (index === undefined) throw new TypeError('a version is published after its inspection');
+  if (index === undefined || index.digest !== digest)
+    throw new TypeError('a version is published after its inspection');
   return index;
 }
 
 /** The same content was published under other limits, and these are about what is written now. */
-function requireGates({ version, jobId }: PublishedBundle, { values, kept, baseline }: Parts): void {
-  const { pages, notes } = keptIndex(kept);
+function requireGates(bundle: PublishedBundle, { values, kept, baseline }: Parts): void {
+  const { version, jobId } = bundle;
+  const { pages, notes } = keptIndex(bundle, kept);
   const rules = {
     ...{ isInspected: true, minPages: values.minPages, needsHomePage: !values.allowMissingHomePage },
     ...{ maxShrinkPercent: 100, maxBundleBytes: undefined, isManual: false },
@@ -220,6 +231,16 @@ function requireGates({ version, jobId }: PublishedBundle, { values, kept, basel
   if (judgement.kind === 'hold')
     throw heldExport(judgement.reason, { jobId, version, pages }, baseline.content?.pages, values);
 }
+
+const again = ['Run the command again for a new export.'];
+/** Of an end, in words of this command. */
+const steps: Readonly<Partial<Record<string, readonly string[]>>> = {
+  KeyForbidden: ['Check that the key may export DOMAIN.'],
+  StartRefused: ['Check DOMAIN.'],
+  JobFailed: again,
+  JobLost: again,
+  BundleRejected: again,
+};
 
 /** What passed the gates and was written is remembered as the last export. */
 async function conclude({ ended, status, published }: RunEnd, parts: Parts): Promise<ExportAnswer> {
@@ -230,12 +251,13 @@ async function conclude({ ended, status, published }: RunEnd, parts: Parts): Pro
     const { jobId, version, pages = 0 } = candidate;
     throw heldExport(reason, { jobId, version, pages }, baseline.content?.pages, values);
   }
+  const own = stepsAfter(ended.code, status, { keySource: keySourceOf(values), spec: undefined });
   if (ended.outcome !== 'done' || published === undefined)
     throw new CliError(ended.outcome, ended.code, ended.message, {
-      next: stepsAfter(ended.code, status, { keySource: keySourceOf(values), spec: undefined }),
+      next: own.length > 0 ? own : (steps[ended.code] ?? []),
     });
   const { version, jobId } = published;
-  const index = keptIndex(kept);
+  const index = keptIndex(published, kept);
   const { digest, pages, sizeBytes, files } = index;
   await state.write({ ...state.state, last: { ...site, jobId, version, digest, pages } });
   const isChanged = job?.verdict !== 'Unchanged';

@@ -19,19 +19,29 @@ export function heldExport(
   reason: HoldReason,
   { jobId, version, pages }: { readonly jobId: string; readonly version: string; readonly pages: number },
   pagesBefore: number | undefined,
-  { minPages, maxShrink }: Readonly<Record<'minPages' | 'maxShrink', number>>,
+  flags: Readonly<Record<'minPages' | 'maxShrink', number>> & { readonly new: boolean },
 ): CliError {
+  const { minPages, maxShrink, new: isNew } = flags;
   const details: Readonly<Record<HoldReason, string>> = {
     TooFewPages: `the export has ${counted(pages, 'page')} (--min-pages ${minPages})`,
     HomePageMissing: 'the export has no index.html at its root, so that its home page would not answer',
     PageCountDropped: `the export has ${counted(pages, 'page')}, down from ${pagesBefore ?? 0} (--max-shrink ${maxShrink})`,
     AwaitingPromotion: 'the export waits for its promotion',
   };
-  const flags =
-    reason === 'HomePageMissing' ? '--allow-missing-home-page' : 'another --min-pages or --max-shrink';
+  const others: Readonly<Record<HoldReason, string>> = {
+    TooFewPages: 'a lower --min-pages',
+    HomePageMissing: '--allow-missing-home-page',
+    PageCountDropped: 'a higher --max-shrink',
+    AwaitingPromotion: 'other limits',
+  };
+  const without = isNew ? 'without --new and ' : '';
   const next = [
-    `Check the site. To publish this export, run the command again with ${flags}.`,
-    `To export the site again, add --new. Without it, the command continues export job ${printable(jobId)}.`,
+    `Check the site. To publish this export, run the command again ${without}with ${others[reason]}.`,
+    ...(isNew
+      ? []
+      : [
+          `To export the site again, add --new. Without it, the command continues export job ${printable(jobId)}.`,
+        ]),
   ];
   const reached = { version, written: [] };
   return new CliError('held', reason, `${details[reason]}; nothing was written`, { next, ...reached });

@@ -172,6 +172,11 @@ export async function openFolderCluster(
 const withoutCluster = (): Promise<never> =>
   Promise.reject(new ClusterError('NotFound', 'targets need a cluster; remove spec.targets'));
 
+/** The folder of the objects cannot be written: a command that ends does not wait for a person. */
+export function stateUnusable(error: ClusterError): CliError {
+  return new CliError('usage', 'StateUnusable', error.message, { cause: error });
+}
+
 /** A folder has no objects of other owners, and the manifest refuses targets. */
 export const noObjects: ForeignObjects = {
   readForeign: () => Promise.resolve(undefined),

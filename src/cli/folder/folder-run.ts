@@ -4,6 +4,7 @@
 
 import { createMemory } from '#operator/loop/memory.ts';
 import { noNotices } from '#operator/loop/ports.ts';
+import { resendWaitMs } from '#operator/reconcile/adopt.ts';
 import type { Baseline } from '#operator/reconcile/observation.ts';
 import { openExternalServices } from '#operator/services/external-services.ts';
 import { createGitPusher, gitSettings } from '#operator/services/git-pusher.ts';
@@ -11,7 +12,7 @@ import { createGitTargets } from '#operator/services/git-targets.ts';
 import { parseStatus } from '#operator/staticexport/parse.ts';
 import { requireProxySettings } from '#platform/http/proxy-settings.ts';
 import type { EventNote, ObjectKey } from '#platform/wire/cluster.ts';
-import { formatInstant } from '#platform/wire/instant.ts';
+import { formatInstant, readInstant } from '#platform/wire/instant.ts';
 import type { SizeLimits } from '../bundle/reading.ts';
 import { failureOf } from '../cli-error.ts';
 import type { CliContext } from '../context.ts';
@@ -40,21 +41,31 @@ export interface FolderRun extends RunRules, RunHosts, SizeLimits {
   /** False where the manifest is not a user's. */
   readonly namesKeySecret?: boolean;
   readonly keeping?: Keeping;
-  /** The reader wants one result: events of what goes well are left out. */
-  readonly showsOnlyWarnings?: boolean;
+  /** Default: each event is. */
+  readonly isEventShown?: (event: EventNote) => boolean;
 }
 
-/** The process that sent a start has ended, and its lock with it: its answer is lost, and the same key may be sent again. */
-async function renewStart(key: ObjectKey, cluster: FolderCluster, signal: AbortSignal): Promise<void> {
+/**
+ * The process that sent a start has ended, and its lock with it: its answer is lost, and the same key may be sent again. The
+ * record keeps its age.
+ */
+async function renewStart(
+  { key, requestTimeout }: FolderRun,
+  cluster: FolderCluster,
+  now: number,
+  signal: AbortSignal,
+): Promise<void> {
   const object = await cluster.readStaticExport(key, signal);
   const { start, ...status } = parseStatus(object?.status);
   if (object === undefined || start === undefined) return;
-  const renewed = { ...start, attempts: 0, lastAttemptTime: formatInstant(0) };
+  const sentAt = Math.min(readInstant(start.lastAttemptTime) ?? 0, now - resendWaitMs(requestTimeout));
+  const renewed = { ...start, attempts: 0, lastAttemptTime: formatInstant(sentAt) };
   await cluster.writeStatus(object, { ...status, start: renewed }, signal);
 }
 
 /**
  * @param conclude what the run is, once nothing is left to do; may throw
+ * @param signal ends the run: the user's stop, and with `once` the deadline, which began with the command
  * @returns with `once` alone
  * @throws {PublishableError} {CliError} as `runLoop`
  */
@@ -63,13 +74,11 @@ export async function runOverFolder<T>(
   cluster: FolderCluster,
   conclude: (end: RunEnd) => T | Promise<T>,
   context: CliContext,
+  signal: AbortSignal,
 ): Promise<T> {
   const { clock, random, progress } = context;
-  const events = createRunEvents((line, level) => {
-    if (level === 'warning' || run.showsOnlyWarnings !== true) progress.note(line, level);
-  });
-  const logger = createPlainLog((line) => progress.note(line, 'warning'));
-  const signal = run.once ? clock.deadline(run.timeout, context.signal) : context.signal;
+  const events = createRunEvents((line, level) => progress.note(line, level), run.isEventShown);
+  const logger = createPlainLog((line) => progress.note(line, 'warning'), events.recordRetry);
   const services = await openExternalServices(
     {
       ...run,
@@ -124,6 +133,7 @@ export async function runOverFolder<T>(
       requestTimeoutMs: run.requestTimeout,
       inspectTimeoutMs: run.inspectTimeout,
       saysNext: false,
+      isAwaited: run.once,
       namesKeySecret: run.namesKeySecret,
       baseline: run.baseline,
     },
@@ -135,12 +145,12 @@ export async function runOverFolder<T>(
     showEvents: () => events.show(),
   };
   try {
-    await renewStart(run.key, cluster, signal);
+    await renewStart(run, cluster, clock.now(), signal);
     const result = await conclude(await runLoop(loop, context, signal));
     events.show();
     return result;
   } catch (error) {
-    events.end(failureOf(error).message);
+    events.end(failureOf(error));
     throw error;
   } finally {
     ended.abort();

@@ -6,11 +6,12 @@ import { sentence } from '#operator/reconcile/status/failure-words.ts';
 import type { Logger } from '#platform/runtime/logger.ts';
 import { publishableCode, publishableMessage } from '#platform/wire/publishable-error.ts';
 
-/** @param note shows a line */
-export function createPlainLog(note: (line: string) => void): Logger {
+/** @param note shows a line. @param noteRetry shows a failed call, and when it is sent again */
+export function createPlainLog(note: (line: string) => void, noteRetry = note): Logger {
   const show = (fields: object, message: string): void => {
     if (isEvent(fields)) return;
-    note('retryTime' in fields ? failedCall(message, fields) : [message, ...errorOf(fields)].join(': '));
+    if ('retryTime' in fields) noteRetry(failedCall(message, fields));
+    else note([message, ...errorOf(fields)].join(': '));
   };
   const log: Logger = { debug: () => {}, info: () => {}, warn: show, error: show, child: () => log };
   return log;

@@ -47,6 +47,7 @@ export async function runManifest(
   _args: readonly string[],
   context: CliContext,
 ): Promise<RunAnswer> {
+  const signal = values.once ? context.clock.deadline(values.timeout, context.signal) : context.signal;
   const manifest = await readManifestFile(values.file);
   requireGitHosts(manifest, values);
   const state = await openStateFolder(values.state);
@@ -69,6 +70,7 @@ export async function runManifest(
       cluster,
       (end) => resultOf(end, values, manifest),
       context,
+      signal,
     );
   } finally {
     state.close();

@@ -3,6 +3,7 @@
 
 import type { PublishedBundle } from '#bundle/published-bundle.ts';
 import type { ExportApiErrorCode } from '#export-api/answers.ts';
+import { exponentialMs } from '#operator/reconcile/backoff.ts';
 import { failureMessage } from '#operator/reconcile/status/failure-words.ts';
 import { parseStaticExport } from '#operator/staticexport/parse.ts';
 import type { Spec } from '#operator/staticexport/schema.ts';
@@ -40,10 +41,12 @@ export function isFinal(failure: CliError, { once }: Pick<RunRules, 'once'>): bo
 }
 
 /** The operator retries what a person must change first. A run that ends waits for no person. */
-export function refusedLink({ failures }: Status, rules: RunRules): RunOutcome | undefined {
+export function refusedCall({ failures }: Status, rules: RunRules): RunOutcome | undefined {
   const failure = failures?.poll;
-  if (failure === undefined || !needsPerson(failure.reason)) return undefined;
+  if (failure === undefined) return undefined;
   const { code, message } = lastFailureOf(failure, rules);
+  if (code === ('BadRequest' satisfies ExportApiErrorCode)) return { outcome: 'exportFailed', code, message };
+  if (!needsPerson(code)) return undefined;
   // A storage may refuse one link, such as a link of a moment ago, and take the next.
   if (code === 'LinkRefused' && failure.count < 2) return undefined;
   if (code !== 'PrivateLink') return { outcome: 'temporary', code, message };
@@ -61,8 +64,13 @@ export function refusedUntil(
   rules: RunRules,
 ): CliError | undefined {
   const failure = latestOf(failures);
-  const retryAt = readInstant(failure?.retryTime) ?? 0;
-  if (failure?.reason !== ('RateLimited' satisfies ExportApiErrorCode) || retryAt <= endsAt) return undefined;
+  if (failure === undefined) return undefined;
+  const retryAt = readInstant(failure.retryTime) ?? 0;
+  const failedAt = readInstant(failure.lastFailureTime) ?? 0;
+  const isAsked =
+    failure.reason === ('RateLimited' satisfies ExportApiErrorCode) ||
+    retryAt > failedAt + exponentialMs('export', failure.count);
+  if (retryAt <= endsAt || !isAsked) return undefined;
   const { code, message } = lastFailureOf(failure, rules);
   const said = `${message}. It allows the next attempt at ${failure.retryTime}, which is after --timeout`;
   return new CliError('temporary', code, said, {

@@ -17,14 +17,14 @@ import type { CliContext } from '../context.ts';
 import { createPublisher, type Publishing, type RunDestination } from '../publish/publisher.ts';
 import { type RunOutcome, runOutcome } from '../run-outcome.ts';
 import { createFirstAnswer } from './first-answer.ts';
-import type { FolderCluster } from './folder-cluster.ts';
+import { type FolderCluster, stateUnusable } from './folder-cluster.ts';
 import type { GitDestination } from './git-destination.ts';
 import {
   addressSetting,
   isFinal,
   type RunRules,
   reachedBy,
-  refusedLink,
+  refusedCall,
   refusedUntil,
   stopOf,
 } from './run-end.ts';
@@ -128,7 +128,7 @@ export async function runLoop(
   try {
     for (;;) {
       const woken = waker.arm();
-      const waitMs = await reconcileOnce(key, observed, signal);
+      const waitMs = await reconcileOnce(loop, observed, signal);
       published = await readPublished(cluster, { ...key, name: outputName });
       if (published !== undefined) for (const one of publishers) one.aim(published);
       const object = await cluster.readStaticExport(key, signal);
@@ -136,7 +136,7 @@ export async function runLoop(
       const pushed = git.read(status);
       destinations = [...publishers, pushed];
       const isWorking = destinations.some((one) => one.isWorking());
-      const ended = refusedLink(status, loop) ?? runOutcome(status, object?.metadata.generation ?? 0);
+      const ended = refusedCall(status, loop) ?? runOutcome(status, object?.metadata.generation ?? 0);
       // After a link that was due, a request still waits for its start.
       const isDue = waitMs === 0;
       // A repository that refuses the last version may take the one that is being exported.
@@ -209,7 +209,7 @@ async function pause(
 
 /** @returns ms until the next reconcile */
 async function reconcileOnce(
-  key: ObjectKey,
+  { key, once }: Pick<RunLoop, 'key' | 'once'>,
   context: ReconcileContext,
   signal: AbortSignal,
 ): Promise<number | undefined> {
@@ -218,6 +218,7 @@ async function reconcileOnce(
   } catch (error) {
     signal.throwIfAborted();
     if (!(error instanceof ClusterError || error instanceof ReconcileRefused)) throw error;
+    if (once && error instanceof ClusterError && error.code === 'Unavailable') throw stateUnusable(error);
     context.logger.warn({ error }, 'reconcile failed');
     return failedWaitMs;
   }

@@ -108,14 +108,14 @@ export interface DestinationWrite {
 /**
  * Writes each, whatever becomes of the others.
  *
- * @returns the names of those that were written. @throws {CliError} the first failure, with the messages of all, the
+ * @throws {CliError} the first failure, with the messages of all, the
  *   version, what was written, and what to do before the steps of `next`; the signal's reason
  */
 export async function writeAll(
   writes: readonly DestinationWrite[],
   { version, next }: { readonly version: string; readonly next: readonly string[] },
   signal: AbortSignal,
-): Promise<readonly string[]> {
+): Promise<void> {
   const written: string[] = [];
   const errors: unknown[] = [];
   for (const { name, write } of writes) {
@@ -132,7 +132,7 @@ export async function writeAll(
   const at = failures.findIndex(({ outcome }) => outcome === 'bug');
   if (at >= 0) throw errors[at];
   const [first] = failures;
-  if (first === undefined) return written;
+  if (first === undefined) return;
   const message = failures.map((failure) => failure.message).join('. ');
   const steps = [...new Set([...failures.flatMap((failure) => failure.next), ...next])];
   throw new CliError('notWritten', first.code, message, {

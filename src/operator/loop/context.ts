@@ -36,6 +36,8 @@ export interface OperatorSettings {
   readonly defaultMirror?: DefaultMirror | undefined;
   /** False where the program reads no Secret again, and may end after a failure. Default: true. */
   readonly saysNext?: boolean;
+  /** Somebody waits for the export: a start that failed is sent again as soon as a poll. Default: false. */
+  readonly isAwaited?: boolean | undefined;
   /** False where no user wrote the Secret of the key. Default: true. */
   readonly namesKeySecret?: boolean | undefined;
   /** What the first version is compared with, where nothing is published here. Default: nothing. */

@@ -113,6 +113,7 @@ export async function gather(
     process: readProcess(metadata, context, status.job?.id),
     requestTimeoutMs: context.settings.requestTimeoutMs,
     saysNext: context.settings.saysNext ?? true,
+    isAwaited: context.settings.isAwaited ?? false,
     namesKeySecret: context.settings.namesKeySecret ?? true,
     baseline: context.settings.baseline,
   };

@@ -52,8 +52,11 @@ export function resendTime(
   requestTimeoutMs: number,
 ): number {
   const at = readInstant(record.lastAttemptTime) ?? 0;
-  return at > now + clockToleranceMs ? now : at + requestTimeoutMs + resendGraceMs;
+  return at > now + clockToleranceMs ? now : at + resendWaitMs(requestTimeoutMs);
 }
+
+/** By then an answer that still comes has come. */
+export const resendWaitMs = (requestTimeoutMs: number): number => requestTimeoutMs + resendGraceMs;
 
 /** The next failure of the export operation, with its wait. */
 export function nextExportFailure(
@@ -67,13 +70,13 @@ export function nextExportFailure(
     readonly said?: string | undefined;
   },
 ): Failure {
-  const { status, now, inputHash } = observation;
+  const { status, now, inputHash, isAwaited = false } = observation;
   const count = (status.failures?.export?.count ?? 0) + 1;
   return {
     ...heldAgainst(observation, failed.reason),
     count,
     lastFailureTime: formatInstant(now),
-    retryTime: formatInstant(now + waitMs('export', count, failed.retryAfterMs)),
+    retryTime: formatInstant(now + waitMs(isAwaited ? 'poll' : 'export', count, failed.retryAfterMs)),
     reason: failed.reason,
     message: failed.message,
     said: failed.said,

@@ -140,6 +140,18 @@ const faults: readonly Fault[] = [
     ...rateLimited(long),
   },
   {
+    name: '503 with a day at the start',
+    answers: { start: status(503, { 'retry-after': '86400' }) },
+    export: { exitCode: 5, code: 'ServerError', flags: long, says: /allows the next attempt at/ },
+    run: { exitCode: 5, code: 'ServerError', flags: long, says: /allows the next attempt at/ },
+  },
+  {
+    name: '400 for the job',
+    answers: { poll: status(400) },
+    export: { exitCode: 4, code: 'BadRequest' },
+    run: { exitCode: 4, code: 'BadRequest' },
+  },
+  {
     name: '429 with a day at the start',
     answers: { start: status(429, { 'retry-after': '86400' }) },
     ...rateLimited(),
@@ -261,6 +273,7 @@ const dayOf = (time: number): string => new Date(time).toISOString().slice(0, 10
 const inSeconds = (seconds: number): string => new Date(Date.now() + seconds * 1000).toUTCString();
 const both = verbs;
 const passing: readonly (readonly [name: string, of: readonly Verb[], answers: () => Answers])[] = [
+  ['429 with seconds, at the start', both, () => ({ start: firstOnly(status(429, { 'retry-after': '1' })) })],
   ['429 with seconds, at a poll', both, () => ({ poll: firstOnly(status(429, { 'retry-after': '1' })) })],
   [
     '429 with a date, at a poll',
@@ -308,6 +321,7 @@ describe('export and run', { concurrency: 4 }, () => {
           }
           assert.doesNotMatch(result.stderr, /the operator|of the chart|its Secret|Rechecked|; retrying/);
           assert.doesNotMatch(error.message, /Retrying at/);
+          if (verb === 'export') assert.doesNotMatch(result.stderr, /annotation|spec\.promotion/);
           // The event of the condition and the error say the same once.
           const repeated = `: ${error.message}`;
           if (result.code !== 124) assert.ok(result.stderr.split(repeated).length <= 2, result.stderr);

@@ -219,9 +219,33 @@ for (const verb of verbs) {
     const given = verb === 'run' ? ['docs.yaml', 'key'] : ['key'];
     assert.deepEqual([readdirSync(folder).sort(), vendor.jobs.size], [[...given, 'site', 'state'], 1]);
     if (verb === 'export')
-      assert.deepEqual(readdirSync(join(folder, 'state')).sort(), ['lock', 'objects', 'state.json']);
+      assert.deepEqual(readdirSync(join(folder, 'state')).sort(), ['export', 'lock', 'state.json']);
   });
 }
+
+test('export: two sites with one state each get a new export, beside a run of the same name', async (t) => {
+  const { folder, args, run, vendor } = await exportWorkplace(t);
+  const of = (domain: string): readonly string[] =>
+    args('--to', join(folder, domain)).with(2, domain).slice(1);
+  for (const domain of ['docs.example.com', 'other.example.com', 'docs.example.com'])
+    assert.equal((await startInProcess(of(domain)).result).code, 0);
+  assert.equal(vendor.jobs.size, 3);
+  const again = await run('--to', join(folder, 'docs.example.com'));
+  assert.deepEqual([again.code, vendor.jobs.size], [0, 4], again.stderr);
+});
+
+test('export: a start without an answer is sent with the same key, also after a run that sent nothing', async (t) => {
+  const { folder, run, vendor } = await exportWorkplace(t);
+  vendor.answers = { start: hang };
+  const to = ['--to', join(folder, 'site')];
+  assert.equal((await run(...to, '--timeout', '2s')).code, 124);
+  assert.equal((await run(...to, '--timeout', '1ms')).code, 124);
+  vendor.answers = {};
+  const { code, stderr } = await run(...to);
+  assert.equal(code, 0, stderr);
+  assert.match(stderr, /Continuing the export that was requested at/);
+  assert.equal(vendor.jobs.size, 1);
+});
 
 const filesOf = (to: string): Readonly<Record<string, string>> =>
   Object.fromEntries(filesIn(to, []).map(({ name, text }) => [name, text]));

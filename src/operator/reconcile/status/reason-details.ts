@@ -241,7 +241,7 @@ function describePin({ wanted, status }: Observation): string {
   return `Pinned: ${wanted.pin?.version ?? ''}. In status.history: ${known.length === 0 ? 'none' : known.join(', ')}.`;
 }
 
-function describeCandidate(reason: HoldReason, { status, wanted, promote }: Observation): string {
+function describeCandidate(reason: HoldReason, { status, wanted, promote, baseline }: Observation): string {
   const { candidate, active } = status;
   if (candidate === undefined) return '';
   const pages = `${candidate.pages ?? 0} ${candidate.pages === 1 ? 'page' : 'pages'}`;
@@ -249,7 +249,7 @@ function describeCandidate(reason: HoldReason, { status, wanted, promote }: Obse
     AwaitingPromotion: '',
     TooFewPages: ` has ${pages} (minPages: ${wanted.promotion.minPages})`,
     HomePageMissing: ` has ${pages}, and none is its home page`,
-    PageCountDropped: ` has ${pages}, down from ${active?.pages ?? 0} (maxShrinkPercent: ${wanted.promotion.maxShrinkPercent})`,
+    PageCountDropped: ` has ${pages}, down from ${(active ?? baseline?.content)?.pages ?? 0} (maxShrinkPercent: ${wanted.promotion.maxShrinkPercent})`,
   };
   const other =
     promote !== undefined && promote !== candidate.version

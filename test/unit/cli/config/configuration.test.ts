@@ -326,7 +326,7 @@ test('a value that its flag refuses names file and field', async (t) => {
     'export docs.example.com',
   );
   assert.ok(line.outcome === 'refuse');
-  assert.equal(line.reason, 'static-export.yaml: export.minPages must be a whole number');
+  assert.equal(line.reason, 'static-export.yaml: export.minPages must be a whole number of at most 10000000');
 });
 
 test('a file of the user that others can write is refused', async (t) => {

@@ -25,7 +25,7 @@ for (const [name, error, expected] of [
     events.record(started);
     events.record(refused);
     assert.deepEqual(lines, []);
-    events.end(error);
+    events.end({ code: 'Stopped', message: error });
     assert.deepEqual(lines, expected);
     events.show();
     assert.deepEqual(lines, expected);
@@ -37,6 +37,6 @@ test('a run that goes on shows an event before it waits', () => {
   const events = createRunEvents((line, level) => void lines.push(`${level}: ${line}`));
   events.record(refused);
   events.show();
-  events.end(refused.message);
+  events.end({ code: 'Stopped', message: refused.message });
   assert.deepEqual(lines, [`warning: Warning HostNotAllowed: ${refused.message}`]);
 });

@@ -34,7 +34,13 @@ const complete: Observation = {
 const due: Observation = { ...calm, now: t0 + 600_000 };
 const clock = { issuedAt: t0, expiresAt: t0 + 900_000 };
 
-const lost: readonly CallCode[] = ['ServerError', 'UnexpectedAnswer', 'RequestTimeout', 'NetworkError'];
+const lost: readonly CallCode[] = [
+  'ServerError',
+  'UnexpectedAnswer',
+  'RequestTimeout',
+  'NetworkError',
+  'ExportApiNotTrusted',
+];
 const refused: readonly CallCode[] = ['BadRequest', 'NotFound', 'Gone', 'Conflict', 'RateLimited'];
 
 for (const code of lost) {
@@ -52,6 +58,17 @@ for (const code of refused) {
     assert.deepEqual([status.failures?.export?.count, status.failures?.export?.retryTime], [1, at(120)]);
   });
 }
+
+test('a start that was refused is sent again after a minute, and after five seconds where somebody waits', () => {
+  for (const [isAwaited, seconds] of [
+    [false, 60],
+    [true, 5],
+  ] as const) {
+    const result: ActionResult = { kind: 'start-failed', record, failure: failed('RateLimited', 3000) };
+    const { status } = settled({ ...fresh, isAwaited }, result);
+    assert.equal(status.failures?.export?.retryTime, at(seconds));
+  }
+});
 
 {
   const code = 'Unauthorized';

@@ -57,7 +57,8 @@ test('a wrong flag exits with 2, and its document says so', async (t) => {
   assert.equal(code, 2);
   assert.match(stderr, /--min-pages must be a whole number/);
   const { kind, code: errorCode, message, next } = JSON.parse(stdout);
-  assert.deepEqual([kind, errorCode, message], ['Error', 'WrongUsage', '--min-pages must be a whole number']);
+  const said = '--min-pages must be a whole number of at most 10000000';
+  assert.deepEqual([kind, errorCode, message], ['Error', 'WrongUsage', said]);
   assert.deepEqual(next, ['static-export export --help  # explains its flags and arguments']);
 });
 

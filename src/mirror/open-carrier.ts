@@ -4,19 +4,16 @@
 import type { S3Credentials } from '#mirror/s3/bucket.ts';
 import type { ProxySettings } from '#platform/http/proxy-settings.ts';
 import type { Clock } from '#platform/runtime/clock.ts';
+import type { MirrorLocation } from '#platform/wire/mirror-location.ts';
 import { PublishableError } from '#platform/wire/publishable-error.ts';
 import type { Carrier } from './carrier.ts';
 import type { MirrorError } from './mirror-error.ts';
 import { type MirrorSecret, readAccessKey } from './mirror-secret.ts';
 
 /** How a mirror is reached. Plain data, which may cross to a thread of this process. */
-export interface MirrorAccess {
+export interface MirrorAccess extends Omit<MirrorLocation, 'address'> {
   /** `undefined`: a registry without credentials, or a bucket with the identity of the process. */
   readonly secret: MirrorSecret | undefined;
-  /** Of an S3 service other than AWS. */
-  readonly endpoint: string | undefined;
-  readonly region: string;
-  readonly pathStyle: boolean;
   readonly allowPrivateAddresses: boolean;
   readonly isHttpAllowed: boolean;
   readonly extraCaPem: string | undefined;

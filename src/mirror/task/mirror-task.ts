@@ -4,14 +4,13 @@
 import type { BundleProgress, BundleSummary } from '#bundle/bundle-task.ts';
 import type { BundleLimits } from '#bundle/limits.ts';
 import type { PrepareTask } from '#bundle/prepare/preparation.ts';
+import type { MirrorLocation } from '#platform/wire/mirror-location.ts';
 import type { PublishableFailure } from '#platform/wire/publishable-error.ts';
 import type { Compression } from '../image.ts';
 import type { MirrorAccess } from '../open-carrier.ts';
 import type { Owner } from './owner-record.ts';
 
-export interface SentPlace {
-  /** `oci://HOST/REPOSITORY` or `s3://BUCKET/PREFIX`. */
-  readonly address: string;
+export interface SentPlace extends Pick<MirrorLocation, 'address'> {
   readonly access: MirrorAccess;
   /** Without it, the thread never reads the identity that the pod has. */
   readonly usesIdentity: boolean;

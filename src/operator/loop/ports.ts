@@ -10,6 +10,7 @@ import type { WantedMirror } from '#operator/staticexport/wanted-mirror.ts';
 import type { KeyName, TargetPlan, TargetTask, WantedKeys } from '#operator/targets/target-plan.ts';
 import type { EventNote, ObjectKey, StaticExportObject } from '#platform/wire/cluster.ts';
 import type { Link } from '#platform/wire/link.ts';
+import type { MirrorLocation } from '#platform/wire/mirror-location.ts';
 import type { PublishableError, PublishableFailure } from '#platform/wire/publishable-error.ts';
 import type { Notice } from './notices.ts';
 
@@ -35,7 +36,7 @@ export interface Bundles {
 }
 
 /** How a mirror is reached: its place, and the resource's own credentials. */
-export interface MirrorPlace extends Pick<WantedMirror, 'address' | 'endpoint' | 'region' | 'pathStyle'> {
+export interface MirrorPlace extends MirrorLocation {
   /** Decoded bytes by key; `undefined`: the operator's default mirror, with the operator's own credentials. */
   readonly secret: { readonly name: string; readonly data: Readonly<Record<string, Uint8Array>> } | undefined;
   /**

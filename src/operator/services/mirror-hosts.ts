@@ -6,9 +6,10 @@ import type { MirrorError } from '#mirror/mirror-error.ts';
 import { readRepository } from '#mirror/registry/repository.ts';
 import { readBucketOrigin, readBucketReference } from '#mirror/s3/bucket-address.ts';
 import type { MirrorPlace } from '#operator/loop/ports.ts';
-import type { DefaultMirror } from '#operator/staticexport/wanted-mirror.ts';
+import { type DefaultMirror, fillAddress } from '#operator/staticexport/wanted-mirror.ts';
 import { isRefusedHost } from '#platform/http/guarded-lookup.ts';
 import { readHttpOrigin, readOriginEntry, shortOriginEntry } from '#platform/wire/http-origin.ts';
+import type { MirrorLocation } from '#platform/wire/mirror-location.ts';
 import { PublishableError } from '#platform/wire/publishable-error.ts';
 
 /** What the flags say about mirrors. */
@@ -54,11 +55,7 @@ export function reachOf(place: Place, hasSecret: boolean, hosts: MirrorHosts): M
 }
 
 /** The origins at which the place may be: of a registry https first. @throws {MirrorError} `InvalidReference` */
-function originsOf({
-  address,
-  endpoint,
-  region,
-}: Pick<Place, 'address' | 'endpoint' | 'region'>): readonly string[] {
+function originsOf({ address, endpoint, region }: MirrorLocation): readonly string[] {
   const invalid = new PublishableError(
     'InvalidReference',
     'The address of the mirror is not valid. Write oci://HOST/REPOSITORY or s3://BUCKET/PREFIX.',
@@ -109,14 +106,6 @@ export function problemOfPlace(own: DefaultMirror): string | undefined {
     if (error instanceof PublishableError) return error.message;
     throw error;
   }
-}
-
-/** @param template with `{namespace}` and `{name}` */
-function fillAddress(
-  template: string,
-  { namespace, name }: { readonly namespace: string; readonly name: string },
-): string {
-  return template.replaceAll('{namespace}', namespace).replaceAll('{name}', name);
 }
 
 const needsSecret = ({ address }: Place): MirrorError =>

@@ -1,18 +1,13 @@
 // `spec.mirror` with its defaults applied, or the operator's default mirror in its place. Invariant: with a Secret of the
 // resource the operator's own identity is never used, and without one only at the operator's own address.
 
+import type { MirrorLocation } from '#platform/wire/mirror-location.ts';
 import { parseDurationMs } from './duration.ts';
 import type { SpecMirror } from './mirror-schema.ts';
 import type { Spec } from './schema.ts';
 
 /** Where checked bundles are copied. */
-export interface WantedMirror {
-  /** `oci://HOST/REPOSITORY` or `s3://BUCKET/PREFIX`. */
-  readonly address: string;
-  /** Of an S3 service other than AWS. */
-  readonly endpoint: string | undefined;
-  readonly region: string;
-  readonly pathStyle: boolean;
+export interface WantedMirror extends MirrorLocation {
   /** In the namespace of the resource. `undefined`: the operator's default mirror, reached as the operator. */
   readonly secretName: string | undefined;
   readonly isRequired: boolean;
@@ -21,14 +16,8 @@ export interface WantedMirror {
   readonly unlistedMs: number | undefined;
 }
 
-/** The operator's mirror for resources that name none. */
-export interface DefaultMirror {
-  /** An address with `{namespace}` and `{name}`. */
-  readonly address: string;
-  readonly endpoint: string | undefined;
-  readonly region: string;
-  readonly pathStyle: boolean;
-}
+/** The operator's mirror for resources that name none: its address has `{namespace}` and `{name}`. */
+export type DefaultMirror = MirrorLocation;
 
 const shortestUnlistedMs = 24 * 3_600_000;
 export const defaultMirrorRegion = 'us-east-1';
@@ -62,13 +51,20 @@ export function wantMirror(
   if (promotion?.inspect === 'Never') return undefined;
   if (mirror !== undefined) return wantPlace(mirror);
   if (defaultMirror === undefined) return undefined;
-  const { address, ...place } = defaultMirror;
   return {
-    ...place,
-    address: address.replaceAll('{namespace}', namespace).replaceAll('{name}', name),
+    ...defaultMirror,
+    address: fillAddress(defaultMirror.address, { namespace, name }),
     secretName: undefined,
     isRequired: true,
     compression: 'Zstd',
     unlistedMs: undefined,
   };
+}
+
+/** @param template with `{namespace}` and `{name}` */
+export function fillAddress(
+  template: string,
+  { namespace, name }: { readonly namespace: string; readonly name: string },
+): string {
+  return template.replaceAll('{namespace}', namespace).replaceAll('{name}', name);
 }

@@ -234,13 +234,13 @@ function requireGates(bundle: PublishedBundle, { values, kept, baseline }: Parts
 
 const again = ['Run the command again for a new export.'];
 /** Of an end, in words of this command. */
-const steps: Readonly<Partial<Record<string, readonly string[]>>> = {
-  KeyForbidden: ['Check that the key may export DOMAIN.'],
-  StartRefused: ['Check DOMAIN.'],
+const stepsOf = ({ domain }: ExportedSite): Readonly<Partial<Record<string, readonly string[]>>> => ({
+  KeyForbidden: [`Check that the key may export ${domain}.`],
+  StartRefused: [`Check that the export API knows ${domain}.`],
   JobFailed: again,
   JobLost: again,
   BundleRejected: again,
-};
+});
 
 /** What passed the gates and was written is remembered as the last export. */
 async function conclude({ ended, status, published }: RunEnd, parts: Parts): Promise<ExportAnswer> {
@@ -254,7 +254,7 @@ async function conclude({ ended, status, published }: RunEnd, parts: Parts): Pro
   const own = stepsAfter(ended.code, status, { keySource: keySourceOf(values), spec: undefined });
   if (ended.outcome !== 'done' || published === undefined)
     throw new CliError(ended.outcome, ended.code, ended.message, {
-      next: own.length > 0 ? own : (steps[ended.code] ?? []),
+      next: own.length > 0 ? own : (stepsOf(site)[ended.code] ?? []),
     });
   const { version, jobId } = published;
   const index = keptIndex(published, kept);

@@ -39,7 +39,11 @@ test('doctor says that this Node has a reported flaw', async () => {
   assert.match(stdout, new RegExp(`warning +NodeVersion: Node ${version} has a reported flaw`));
 });
 
-for (const folder of ['runtime', 'bundle', 'site', 'cli', 'kube', 'export-service', 'git', 'mirror', 's3']) {
+const folders = [
+  ...['platform', 'bundle', 'server', 'cli', 'export-service', 'mirror'],
+  ...['operator/kube', 'operator/git'],
+];
+for (const folder of folders) {
   test(`the unit tests of ${folder} pass on Node 24`, async () => {
     const runner = join(root, 'test/support/run-tests.ts');
     // Relative: the runner knows by these names which files share no process.

@@ -1,5 +1,5 @@
 // What an export continues of the one before it, as the status that its loop begins with. Pure. Refuses: what is published,
-// and failures; each export is judged and tried anew. Invariant: a job that a start may have made is never started twice,
+// and failures: the gates judge each export again. Invariant: a job that a start may have made is never started twice,
 // unless the user asks for a new export.
 
 import { hashInputs } from '#operator/reconcile/spread.ts';

@@ -1,4 +1,4 @@
-// What a run leaves for the next one beside the objects of its cluster (cli/folder): the last finished export, and what
+// What a run leaves for the next one in addition to the objects of its cluster (cli/folder): the last finished export, and what
 // the destinations hold. Owns the state folder and its lock. Refuses a second run on one folder. Invariant: a state file is
 // absent or whole. It holds no key and no link.
 

@@ -36,7 +36,7 @@ export interface OperatorSettings {
   readonly defaultMirror?: DefaultMirror | undefined;
   /** False where the program reads no Secret again, and may end after a failure. Default: true. */
   readonly saysNext?: boolean;
-  /** Somebody waits for the export: a start that failed is sent again as soon as a poll. Default: false. */
+  /** A command waits for the export: a failed start has the back-off of a poll. Default: false. */
   readonly isAwaited?: boolean | undefined;
   /** False where no user wrote the Secret of the key. Default: true. */
   readonly namesKeySecret?: boolean | undefined;

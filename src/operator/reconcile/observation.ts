@@ -102,7 +102,7 @@ export interface Observation {
   readonly requestTimeoutMs: number;
   /** False: messages leave out what the program does next, because they or their reader outlast it. Default: true. */
   readonly saysNext?: boolean;
-  /** A start that failed is sent again as soon as a poll. Default: false. */
+  /** A failed start has the back-off of a poll. Default: false. */
   readonly isAwaited?: boolean | undefined;
   /** False: messages leave out the Secret of the key, which no user wrote. Default: true. */
   readonly namesKeySecret?: boolean | undefined;

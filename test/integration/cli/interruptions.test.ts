@@ -223,7 +223,7 @@ for (const verb of verbs) {
   });
 }
 
-test('export: two sites with one state each get a new export, beside a run of the same name', async (t) => {
+test('export: two sites with one state each get a new export', async (t) => {
   const { folder, args, run, vendor } = await exportWorkplace(t);
   const of = (domain: string): readonly string[] =>
     args('--to', join(folder, domain)).with(2, domain).slice(1);

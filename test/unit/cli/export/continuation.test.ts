@@ -59,7 +59,7 @@ const rows: readonly (readonly [
   ['a job of another export API', { job: { ...job, inputHash: elsewhere } }, {}, {}],
   ['a start without an answer', { start, active }, {}, { start }],
   [
-    'a start without an answer, beside a finished job',
+    'a start without an answer, with a finished job',
     { start, job: { ...job, verdict: 'Promoted' } },
     {},
     { start },

@@ -59,7 +59,7 @@ for (const code of refused) {
   });
 }
 
-test('a start that was refused is sent again after a minute, and after five seconds where somebody waits', () => {
+test('a start that was refused is sent again after a minute, and after five seconds where a command waits', () => {
   for (const [isAwaited, seconds] of [
     [false, 60],
     [true, 5],

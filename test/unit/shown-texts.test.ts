@@ -10,7 +10,7 @@ import { Registry } from 'prom-client';
 import { formatPublishedBundle, parseServedBundle } from '#bundle/published-bundle.ts';
 import { refusal } from '#bundle/refusal.ts';
 import { readJobId, readJobReport } from '#export-api/job-answers.ts';
-import { refused } from '#operator/loop/publish/target-records.ts';
+import { recordOf } from '#operator/loop/publish/target-record.ts';
 import { classify } from '#operator/reconcile/classify.ts';
 import { recordFailure, refreshFailed } from '#operator/reconcile/settle/failed-call.ts';
 import { claimConditions } from '#operator/reconcile/status/conditions.ts';
@@ -23,7 +23,7 @@ import { createLogger } from '#platform/runtime/logger.ts';
 import { Link } from '#platform/wire/link.ts';
 import { PublishableError } from '#platform/wire/publishable-error.ts';
 import * as fc from '../support/properties.ts';
-import { calm } from './operator/reconcile/cases/observations.ts';
+import { calm, published, t0 } from './operator/reconcile/cases/observations.ts';
 
 /** Written out here, so that a class that the code forgets is found. */
 const unseen: readonly (readonly [number, number])[] = [
@@ -128,13 +128,15 @@ test('a message that status shortens ends with a whole character, as the API ser
     writesDigest: false,
     writesRef: false,
   } as const;
+  const need = { owner: { generation: 1 }, now: t0, published: { ...published, link: undefined } };
+  const record = recordOf(target, undefined, need);
   for (let length = 1; length < 1100; length += 1) {
     const why = `${'x'.repeat(length)}\u{1f600}${'y'.repeat(1100)}`;
     const failure = { code: 'Forbidden', why, retryAfterMs: undefined } as const;
     const messages = [
       refreshFailed(calm, failure).failures?.link?.message,
       recordFailure(calm, 'poll', 'x', failure).message,
-      refused(target, undefined, 'Refused', why).message,
+      record.asRefused('Refused', why).message,
     ];
     for (const message of messages) assert.ok(message?.isWellFormed() && message.endsWith('…'), message);
   }

@@ -7,20 +7,18 @@ import { isRecord } from '#platform/wire/json-text.ts';
 import { readMeta } from './objects/stored-object.ts';
 import {
   apiVersionOf,
-  applicationSets,
-  applications,
   daemonSets,
   deployments,
-  helmReleases,
   type Resource,
+  resourceOf,
   statefulSets,
 } from './transport/resource-path.ts';
 import { callUnlessAbsent, type Transport } from './transport/transport.ts';
 
 export const foreignResources: Readonly<Record<ForeignKind, Resource>> = {
-  HelmRelease: helmReleases,
-  Application: applications,
-  ApplicationSet: applicationSets,
+  HelmRelease: resourceOf('helm.toolkit.fluxcd.io/v2', 'helmreleases', 'HelmRelease'),
+  Application: resourceOf('argoproj.io/v1alpha1', 'applications', 'Application'),
+  ApplicationSet: resourceOf('argoproj.io/v1alpha1', 'applicationsets', 'ApplicationSet'),
   Deployment: deployments,
   StatefulSet: statefulSets,
   DaemonSet: daemonSets,

@@ -1,6 +1,6 @@
 // Objects of other owners that targets write: consent, owners, rollouts, syncs, and the time that they take.
 
-import * as records from '#operator/loop/publish/target-records.ts';
+import * as records from '#operator/loop/publish/target-record.ts';
 import * as targets from '#operator/loop/publish/targets.ts';
 import * as wake from '#operator/reconcile/wake.ts';
 import { annotations } from '#operator/staticexport/names.ts';
@@ -113,9 +113,9 @@ export const objectMutations: Mutations = {
   'a failed sync is requested again after five seconds': {
     rule: '8',
     exchange: exchange(records, {
-      backOff: () => (failures, now) => ({
-        failures: (failures ?? 0) + 1,
-        retryTime: formatInstant(now + 5000),
+      recordOf: (real) => (target, before, need) => ({
+        ...real(target, before, need),
+        backOff: () => ({ failures: 1, retryTime: formatInstant(need.now + 5000) }),
       }),
     }),
     scenario: 'failingSync',

@@ -1,9 +1,8 @@
 // Targets that write the reference of a copy: what they wait for, and when the same version is written again.
 
-import * as records from '#operator/loop/publish/target-records.ts';
+import * as records from '#operator/loop/publish/target-record.ts';
 import * as targets from '#operator/loop/publish/targets.ts';
 import * as findings from '#operator/services/git-findings.ts';
-import type { TargetStatus } from '#operator/staticexport/status-schema.ts';
 import * as keys from '#operator/targets/static-export-keys.ts';
 import { exchange, type Mutations } from './exchange.ts';
 
@@ -50,10 +49,11 @@ export const refMutations: Mutations = {
   'a reference that changed alone is taken for a revert': {
     rule: '5',
     exchange: exchange(records, {
-      isOfPublished:
-        () =>
-        (_target, before, published): before is TargetStatus =>
-          before?.version === published.version,
+      recordOf: (real) => (target, before, need) => {
+        const { published } = need;
+        const isSame = target.writesRef && before?.version === published.version;
+        return real(target, isSame ? { ...before, ref: published.ref } : before, need);
+      },
     }),
     scenario: 'movedCopy',
     caught: /contested, while no other client replaced the keys/,

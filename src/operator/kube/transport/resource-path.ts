@@ -12,44 +12,41 @@ export interface Resource {
   readonly kind: string;
 }
 
-function resource(apiVersion: string, plural: string, kind: string): Resource {
+export function resourceOf(apiVersion: string, plural: string, kind: string): Resource {
   const [version = '', group = ''] = apiVersion.split('/').reverse();
   return { group, version, plural, kind };
 }
 
-export const secrets = resource('v1', 'secrets', 'Secret');
-export const configMaps = resource('v1', 'configmaps', 'ConfigMap');
-export const leases = resource('coordination.k8s.io/v1', 'leases', 'Lease');
-export const events = resource('events.k8s.io/v1', 'events', 'Event');
+export const secrets = resourceOf('v1', 'secrets', 'Secret');
+export const configMaps = resourceOf('v1', 'configmaps', 'ConfigMap');
+export const leases = resourceOf('coordination.k8s.io/v1', 'leases', 'Lease');
+export const events = resourceOf('events.k8s.io/v1', 'events', 'Event');
 
-export const pods = resource('v1', 'pods', 'Pod');
-export const deployments = resource('apps/v1', 'deployments', 'Deployment');
-export const statefulSets = resource('apps/v1', 'statefulsets', 'StatefulSet');
-export const daemonSets = resource('apps/v1', 'daemonsets', 'DaemonSet');
-export const helmReleases = resource('helm.toolkit.fluxcd.io/v2', 'helmreleases', 'HelmRelease');
-export const applications = resource('argoproj.io/v1alpha1', 'applications', 'Application');
-export const applicationSets = resource('argoproj.io/v1alpha1', 'applicationsets', 'ApplicationSet');
-export const definitions = resource(
+export const pods = resourceOf('v1', 'pods', 'Pod');
+export const deployments = resourceOf('apps/v1', 'deployments', 'Deployment');
+export const statefulSets = resourceOf('apps/v1', 'statefulsets', 'StatefulSet');
+export const daemonSets = resourceOf('apps/v1', 'daemonsets', 'DaemonSet');
+export const definitions = resourceOf(
   'apiextensions.k8s.io/v1',
   'customresourcedefinitions',
   'CustomResourceDefinition',
 );
 /** Created, and answered with whether the caller may do something. Stored nowhere. */
-export const accessReviews = resource(
+export const accessReviews = resourceOf(
   'authorization.k8s.io/v1',
   'selfsubjectaccessreviews',
   'SelfSubjectAccessReview',
 );
 /** Created, and answered with who the caller is. Stored nowhere. */
-export const identityReviews = resource(
+export const identityReviews = resourceOf(
   'authentication.k8s.io/v1',
   'selfsubjectreviews',
   'SelfSubjectReview',
 );
 /** Of no group and no version: the path `/version`. */
-export const serverVersion = resource('', 'version', 'Version');
+export const serverVersion = resourceOf('', 'version', 'Version');
 
-export const staticExports = resource(`${group}/${apiVersionName}`, plural, resourceKind);
+export const staticExports = resourceOf(`${group}/${apiVersionName}`, plural, resourceKind);
 
 /** The verb as RBAC names it. */
 export type Verb = 'get' | 'list' | 'watch' | 'create' | 'update' | 'patch';

@@ -25,8 +25,7 @@ import {
 import { givenKeys } from '#operator/targets/target-plan.ts';
 import type { ForeignObject } from '#platform/wire/cluster.ts';
 import type { TargetContext } from '../context.ts';
-import { type FoundTarget, unlessHidden } from './found-target.ts';
-import { wantedKeys } from './object-targets.ts';
+import { type FoundTarget, unlessHidden, wantedKeys } from './found-target.ts';
 
 /** @returns `undefined` for an object that does not exist or is forbidden to read */
 export async function findApplicationTarget(

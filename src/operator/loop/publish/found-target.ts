@@ -1,8 +1,10 @@
 // What the loop knows of a target's object: its plan or the task of one, what follows from its values, and how an edit is
 // written. Owns types, and the rule for objects that may not be read.
 
+import type { PublishedBundle } from '#bundle/published-bundle.ts';
 import { clusterPolicies } from '#operator/reconcile/failure-policy.ts';
-import type { ObjectPlan, Rollout, TargetTask } from '#operator/targets/target-plan.ts';
+import type { WantedTarget } from '#operator/staticexport/wanted.ts';
+import type { ObjectPlan, Rollout, TargetTask, WantedKeys } from '#operator/targets/target-plan.ts';
 import type { ObjectMeta } from '#platform/wire/cluster.ts';
 import { ClusterError } from '#platform/wire/cluster-error.ts';
 
@@ -30,6 +32,17 @@ export interface FoundTarget {
   };
   /** What to do where the apply found another manager. */
   readonly remedyOf?: (managers: readonly string[]) => string;
+}
+
+export function wantedKeys(
+  { writesVersion, writesDigest, writesRef }: WantedTarget,
+  { version, digest, ref }: PublishedBundle,
+): WantedKeys {
+  return {
+    version: writesVersion ? version : undefined,
+    digest: writesDigest ? digest : undefined,
+    ref: writesRef ? ref : undefined,
+  };
 }
 
 /** @returns `undefined` for an object that does not exist or is forbidden to read */

@@ -1,31 +1,41 @@
-// Reads and writes the objects of `HelmRelease` and `Workload` targets by server-side apply of their own keys. Invariants:
-// never forced, and never applied to an object other than the one that was read.
+// Reads the object of a target, by the target's type, and writes those of `HelmRelease` and `Workload` by server-side apply
+// of their own keys. Invariants: never forced, and never applied to an object other than the one that was read.
 
 import type { PublishedBundle } from '#bundle/published-bundle.ts';
 import type {
   WantedHelmReleaseTarget,
-  WantedTarget,
+  WantedObjectTarget,
   WantedWorkloadTarget,
 } from '#operator/staticexport/wanted.ts';
 import { helmReleaseFields, ownedBy, readHelmRelease } from '#operator/targets/helm-release.ts';
-import type { WantedKeys } from '#operator/targets/target-plan.ts';
 import { readWorkload, workloadFields } from '#operator/targets/workload.ts';
 import type { TargetContext } from '../context.ts';
-import { type FoundTarget, unlessHidden } from './found-target.ts';
-
-export function wantedKeys(
-  { writesVersion, writesDigest, writesRef }: WantedTarget,
-  { version, digest, ref }: PublishedBundle,
-): WantedKeys {
-  return {
-    version: writesVersion ? version : undefined,
-    digest: writesDigest ? digest : undefined,
-    ref: writesRef ? ref : undefined,
-  };
-}
+import { findApplicationTarget } from './application-target.ts';
+import { type FoundTarget, unlessHidden, wantedKeys } from './found-target.ts';
+import { findValuesTarget } from './values-target.ts';
 
 /** @returns `undefined` for an object that does not exist or is forbidden to read */
-export async function findHelmReleaseTarget(
+export function findTarget(
+  target: WantedObjectTarget,
+  published: PublishedBundle,
+  context: TargetContext,
+  signal: AbortSignal,
+): Promise<FoundTarget | undefined> {
+  switch (target.type) {
+    case 'Values':
+      return findValuesTarget(target, published, context, signal);
+    case 'HelmRelease':
+      return findHelmReleaseTarget(target, published, context, signal);
+    case 'Application':
+      return findApplicationTarget(target, published, context, signal);
+    case 'Workload':
+      return findWorkloadTarget(target, published, context, signal);
+    default:
+      return target satisfies never;
+  }
+}
+
+async function findHelmReleaseTarget(
   target: WantedHelmReleaseTarget,
   published: PublishedBundle,
   { objects }: TargetContext,
@@ -52,8 +62,7 @@ export async function findHelmReleaseTarget(
   };
 }
 
-/** @returns `undefined` for an object that does not exist or is forbidden to read */
-export async function findWorkloadTarget(
+async function findWorkloadTarget(
   target: WantedWorkloadTarget,
   published: PublishedBundle,
   { objects }: TargetContext,

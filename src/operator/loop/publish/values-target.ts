@@ -7,8 +7,7 @@ import { givenKeys } from '#operator/targets/target-plan.ts';
 import type { ConfigMapObject, SecretObject } from '#platform/wire/cluster.ts';
 import type { TargetContext } from '../context.ts';
 import { entryOf } from '../gather.ts';
-import { type FoundTarget, unlessHidden } from './found-target.ts';
-import { wantedKeys } from './object-targets.ts';
+import { type FoundTarget, unlessHidden, wantedKeys } from './found-target.ts';
 
 /** No replacement characters, no lost byte order mark. */
 const strictUtf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });

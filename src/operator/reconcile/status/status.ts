@@ -12,7 +12,6 @@ import type { State } from '../state.ts';
 import { dateConditions } from './condition-dates.ts';
 import { claimConditions } from './conditions.ts';
 import { keepForeign } from './foreign-fields.ts';
-import { shownPages } from './shown-pages.ts';
 import { longestConditionMessage, type UndatedCondition } from './undated-condition.ts';
 
 /** @param observation adopted again after settling and after the outputs were written */
@@ -134,4 +133,15 @@ function isSameJson(one: unknown, other: unknown): boolean {
     isSameJson(one[name], Object.hasOwn(other, name) ? other[name] : undefined),
   );
   return isHere && Object.keys(other).every((name) => Object.hasOwn(one, name) || other[name] === undefined);
+}
+
+/**
+ * The one page count that a table has room for: of the published version, else of the version in progress, never mixed.
+ *
+ * @returns `undefined` if no page count is known yet
+ */
+export function shownPages({ active, candidate, job }: Status): number | undefined {
+  if (active === undefined) return candidate?.pages ?? job?.pageCount;
+  // Without an inspection, the export API's own count is the only one.
+  return active.pages ?? (job?.id === active.jobId ? job.pageCount : undefined);
 }

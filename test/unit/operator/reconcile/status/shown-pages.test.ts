@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { shownPages } from '#operator/reconcile/status/shown-pages.ts';
+import { shownPages } from '#operator/reconcile/status/status.ts';
 import type { Status } from '#operator/staticexport/status-schema.ts';
 import { active, inputHash } from '../cases/observations.ts';
 

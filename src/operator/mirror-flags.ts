@@ -8,10 +8,11 @@ import {
   type OwnMirror,
   problemOfPlace,
 } from '#operator/services/mirror-hosts.ts';
-import { type DefaultMirror, defaultMirrorRegion } from '#operator/staticexport/wanted-mirror.ts';
+import { defaultMirrorRegion } from '#operator/staticexport/wanted-mirror.ts';
 import { httpUrl, list, path, text, toggle } from '#platform/runtime/flags/flag-kinds.ts';
 import type { FlagValues } from '#platform/runtime/flags/flags.ts';
 import { readOriginEntry } from '#platform/wire/http-origin.ts';
+import type { MirrorLocation } from '#platform/wire/mirror-location.ts';
 
 export const mirrorFlags = {
   allowedMirrorHosts: list(
@@ -80,7 +81,7 @@ export function mirrorHostsOf(values: MirrorValues): MirrorHosts {
 }
 
 /** For the settings of the loop, without what only the connection needs. */
-export function defaultMirrorOf(values: MirrorValues): DefaultMirror | undefined {
+export function defaultMirrorOf(values: MirrorValues): MirrorLocation | undefined {
   const own = ownMirrorOf(values);
   if (own === undefined) return undefined;
   const { address, endpoint, region, pathStyle } = own;

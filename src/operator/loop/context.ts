@@ -2,11 +2,11 @@
 // Owns types only, so that the operator, the CLI and the simulation compose the same reconcile.
 
 import type { Baseline } from '#operator/reconcile/observation.ts';
-import type { DefaultMirror } from '#operator/staticexport/wanted-mirror.ts';
 import type { Clock } from '#platform/runtime/clock.ts';
 import type { Logger } from '#platform/runtime/logger.ts';
 import type { Random } from '#platform/runtime/random.ts';
 import type { Cluster, ForeignObjects, ObjectKey } from '#platform/wire/cluster.ts';
+import type { MirrorLocation } from '#platform/wire/mirror-location.ts';
 import type { ProcessMemory } from './memory.ts';
 import type {
   Bundles,
@@ -33,7 +33,7 @@ export interface OperatorSettings {
   /** The deadline for downloading, inspecting and copying one archive. */
   readonly inspectTimeoutMs: number;
   /** The mirror for resources that name none. */
-  readonly defaultMirror?: DefaultMirror | undefined;
+  readonly defaultMirror?: MirrorLocation | undefined;
   /** False where the program reads no Secret again, and may end after a failure. Default: true. */
   readonly saysNext?: boolean;
   /** A command waits for the export: a failed start has the back-off of a poll. Default: false. */

@@ -6,7 +6,7 @@ import type { MirrorError } from '#mirror/mirror-error.ts';
 import { readRepository } from '#mirror/registry/repository.ts';
 import { readBucketOrigin, readBucketReference } from '#mirror/s3/bucket-address.ts';
 import type { MirrorPlace } from '#operator/loop/ports.ts';
-import { type DefaultMirror, fillAddress } from '#operator/staticexport/wanted-mirror.ts';
+import { fillAddress } from '#operator/staticexport/wanted-mirror.ts';
 import { isRefusedHost } from '#platform/http/guarded-lookup.ts';
 import { readHttpOrigin, readOriginEntry, shortOriginEntry } from '#platform/wire/http-origin.ts';
 import type { MirrorLocation } from '#platform/wire/mirror-location.ts';
@@ -21,7 +21,7 @@ export interface MirrorHosts {
 }
 
 /** The mirror of the operator's owner, who chose its host. */
-export interface OwnMirror extends DefaultMirror {
+export interface OwnMirror extends MirrorLocation {
   /** A folder with the keys of a Secret. `undefined`: the identity of the pod, or a registry without credentials. */
   readonly credentialsFolder: string | undefined;
   readonly isHttpAllowed: boolean;
@@ -98,7 +98,7 @@ export function isPlaceTemplate(address: string): boolean {
 }
 
 /** @returns what is wrong with the place itself */
-export function problemOfPlace(own: DefaultMirror): string | undefined {
+export function problemOfPlace(own: MirrorLocation): string | undefined {
   try {
     originsOf({ ...own, address: fillAddress(own.address, example) });
     return undefined;

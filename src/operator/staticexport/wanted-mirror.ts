@@ -16,9 +16,6 @@ export interface WantedMirror extends MirrorLocation {
   readonly unlistedMs: number | undefined;
 }
 
-/** The operator's mirror for resources that name none: its address has `{namespace}` and `{name}`. */
-export type DefaultMirror = MirrorLocation;
-
 const shortestUnlistedMs = 24 * 3_600_000;
 export const defaultMirrorRegion = 'us-east-1';
 
@@ -46,7 +43,7 @@ function wantPlace({ oci, s3, policy, compression, retention }: SpecMirror): Wan
 export function wantMirror(
   { namespace, name }: { readonly namespace: string; readonly name: string },
   { mirror, promotion }: Pick<Spec, 'mirror' | 'promotion'>,
-  defaultMirror: DefaultMirror | undefined,
+  defaultMirror: MirrorLocation | undefined,
 ): WantedMirror | undefined {
   if (promotion?.inspect === 'Never') return undefined;
   if (mirror !== undefined) return wantPlace(mirror);

@@ -1,13 +1,14 @@
 // The spec with its defaults applied: the only form that decisions read. Only this file has defaults. Invariant:
 // the result depends on the spec and the operator's settings only, never on status or time.
 
+import type { MirrorLocation } from '#platform/wire/mirror-location.ts';
 import { parseDurationMs } from './duration.ts';
 import type { SpecGitTarget } from './git-target-schema.ts';
 import { defaultOutputName, defaultSecretKey, fieldManager } from './names.ts';
 import type { Spec } from './schema.ts';
 import { parseSizeBytes } from './size.ts';
 import type { SpecTarget } from './target-schema.ts';
-import { type DefaultMirror, type WantedMirror, wantMirror } from './wanted-mirror.ts';
+import { type WantedMirror, wantMirror } from './wanted-mirror.ts';
 
 /** What every target has. */
 interface TargetCommon {
@@ -137,7 +138,7 @@ const defaultMessage = 'docs: publish {namespace}/{name} {version}';
 export function applyDefaults(
   identity: { readonly namespace: string; readonly name: string },
   spec: Spec,
-  settings: { readonly apiBaseUrl: string | undefined; readonly defaultMirror?: DefaultMirror | undefined },
+  settings: { readonly apiBaseUrl: string | undefined; readonly defaultMirror?: MirrorLocation | undefined },
 ): Wanted {
   const mirror = wantMirror(identity, spec, settings.defaultMirror);
   return {

@@ -185,7 +185,8 @@ for (const [kind, [cursorOf, why]] of Object.entries(ignored)) {
       const document = JSON.parse(stdout);
       assert.deepEqual([code, document.code, document.retryable], [5, 'ListingIncomplete', true], stdout);
       assert.match(document.message, why);
-      assert.ok(listing.requests < 150, `${listing.requests} requests`);
+      // About 110 to 165: how the span is halved depends on the minute of the hour. Without an end there are thousands.
+      assert.ok(listing.requests < 400, `${listing.requests} requests`);
       assert.deepEqual(queriesOf(turns()), expected);
     }
     listing.before = async () => undefined;

@@ -13,6 +13,7 @@ import type { Sink } from '#conversations/sink.ts';
 import { lineFolderSink, ndjson } from '#conversations/sinks/line-sink.ts';
 import { type ConversationState, openState } from '#conversations/state.ts';
 import { type Turn, turnSchema } from '#conversations/turn.ts';
+import { readConversationPage } from '#export-api/conversation-answers.ts';
 import {
   ConversationModel,
   type LeapingClock,
@@ -292,17 +293,19 @@ test('rows that the sink has already are committed before a long window ends', a
   t.after(() => state.close());
   let pages = 0;
   let commits = 0;
-  const rowsOf = (page: number) =>
-    Array.from({ length: 1000 }, (_, index) => ({
+  const pageAt = (page: number) => {
+    const timestamp = new Date(since).toISOString();
+    const conversations = Array.from({ length: 1000 }, (_, index) => ({
       id: `${page}-${index}`,
-      timestamp: new Date(since).toISOString(),
+      timestamp,
       query: 'q',
-      response: undefined,
-      resolutionStatus: undefined,
-      queryCategory: null,
-      pageUrl: null,
-      sources: [],
     }));
+    const next =
+      page < 45 ? { nextCursor: String(page), hasMore: true } : { nextCursor: null, hasMore: false };
+    const answer = readConversationPage({ conversations, ...next });
+    assert.ok(answer !== undefined);
+    return answer;
+  };
   await exportTurns(
     { project: 'p', since, until: since + 1000, lagMs: 0, lookBackMs: 0, limit: 1000 },
     {
@@ -310,9 +313,7 @@ test('rows that the sink has already are committed before a long window ends', a
         requests: 0,
         listConversations: async () => {
           pages += 1;
-          const following =
-            pages < 45 ? ({ kind: 'more', cursor: String(pages) } as const) : ({ kind: 'end' } as const);
-          return { rows: rowsOf(pages), following };
+          return pageAt(pages);
         },
       },
       state: {

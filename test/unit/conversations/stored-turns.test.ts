@@ -10,28 +10,21 @@ import { after, test } from 'node:test';
 import { readStoredTurns, type StoredTurn } from '#conversations/stored-turns.ts';
 import type { Turn } from '#conversations/turn.ts';
 import { PublishableError } from '#platform/wire/publishable-error.ts';
+import { sampleTurn } from '../../support/sample-turn.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'stored-turns-'));
 after(() => rmSync(folder, { recursive: true }));
 const at = (name: string): string => join(folder, name);
 
-const turn = (name: string, fields: Partial<Turn> = {}): Turn => ({
-  turn_key: createHash('sha256').update(name).digest('hex'),
-  project: 'docs',
-  conversation: name,
-  timestamp: '2026-11-02T10:00:00.000Z',
-  timestamp_raw: '2026-11-02T10:00:00Z',
-  query: `Question of ${name}: "change":"update"`,
-  response: 'Answer',
-  category: null,
-  resolution_status: null,
-  page_url: null,
-  sources: [{ title: 'Guide', url: 'https://docs.example.com/guide' }],
-  content_hash: '0'.repeat(64),
-  change: 'insert',
-  observed_at: '2026-11-03T10:00:00.000Z',
-  ...fields,
-});
+const turn = (name: string, fields: Partial<Turn> = {}): Turn =>
+  sampleTurn({
+    turn_key: createHash('sha256').update(name).digest('hex'),
+    conversation: name,
+    timestamp: '2026-11-02T10:00:00.000Z',
+    query: `Question of ${name}: "change":"update"`,
+    sources: [{ title: 'Guide', url: 'https://docs.example.com/guide' }],
+    ...fields,
+  });
 const lines = (...turns: readonly Turn[]): string => turns.map((one) => `${JSON.stringify(one)}\n`).join('');
 
 async function readAll(path: string): Promise<readonly StoredTurn[]> {

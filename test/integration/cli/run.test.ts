@@ -6,6 +6,7 @@ import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { gzipSync } from 'node:zlib';
+import { runInProcess } from '../../support/cli-in-process.ts';
 import { tarOf } from '../../support/tar-builder.ts';
 import { pages } from './environment/export-workplace.ts';
 import { runWorkplace } from './environment/run-workplace.ts';
@@ -56,4 +57,24 @@ test('a link file follows each new version, for its owner alone, and is left as 
   const third = await run('--link-file', file, '--request');
   assert.equal(JSON.parse(readFileSync(file, 'utf8')).version, JSON.parse(third.stdout).version);
   assert.notEqual(JSON.parse(third.stdout).version, version);
+});
+
+test("one state folder serves `run` and `export`, and neither takes the other's version for its own", async (t) => {
+  const { folder, to, vendor, run } = await runWorkplace(t);
+  const second = join(folder, 'second');
+  const given = ['--key-file', join(folder, 'key'), '--state', join(folder, 'state'), '--to', second];
+  const exported = () =>
+    runInProcess([
+      ...['export', 'docs.example.com', '--api-base-url', vendor.url, ...given],
+      ...['--allow-private-links', '-o', 'json'],
+    ]);
+  assert.equal((await run()).code, 0);
+  const first = await exported();
+  assert.equal(first.code, 0, first.stderr);
+  const again = await run();
+  assert.deepEqual([again.code, vendor.jobs.size], [0, 2], again.stderr);
+  vendor.archive = gzipSync(tarOf({ ...pages, 'index.html': 'new' }));
+  assert.equal((await exported()).code, 0);
+  const homes = [to, second].map((site) => readFileSync(join(site, 'index.html'), 'utf8'));
+  assert.deepEqual([homes, vendor.jobs.size], [[pages['index.html'], 'new'], 3]);
 });

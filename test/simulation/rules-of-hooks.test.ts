@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { answerHook } from '#operator/reconcile/hooks.ts';
 import { hourMs, minuteMs, nextVerdict, publishedSimulation, request } from './published-simulation.ts';
 import { Simulation } from './simulation.ts';
 
@@ -107,4 +108,19 @@ test('a stream of hooks before the first export does not delay that export', asy
   const simulation = new Simulation(hooked);
   simulation.hook(20, 30_000);
   await simulation.until(() => simulation.condition('Ready') === 'True/Published', 5 * minuteMs);
+});
+
+test('an answered hook is not the first of the next burst', () => {
+  const record = {
+    key: '',
+    lastAttemptTime: '',
+    inputHash: '',
+    cause: 'Hook',
+    attempts: 1,
+    hook: 'hook-0',
+  } as const;
+  const seen = { firstTime: '2026-01-05T12:00:00Z', lastTime: '2026-01-05T12:00:40Z' };
+  assert.equal(answerHook({ hook: { token: 'hook-0', ...seen } }, record).hook, undefined);
+  const newer = { token: 'hook-1', ...seen };
+  assert.deepEqual(answerHook({ hook: newer }, record).hook, { ...newer, firstTime: newer.lastTime });
 });

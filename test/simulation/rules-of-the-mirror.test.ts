@@ -200,6 +200,18 @@ test('mirror: a copy that is lost is noticed within a day, reported, and made ag
   }
 });
 
+test('mirror: an export of the same content makes a lost copy again, also where the job of the version is gone', async () => {
+  const simulation = await mirrored({ spec: linkless });
+  simulation.mirror.copies.clear();
+  simulation.vendor.jobs.clear();
+  await simulation.until(() => simulation.status().failures?.mirror !== undefined, 25 * hourMs);
+  request(simulation, 'again');
+  assert.equal(await nextVerdict(simulation), 'Unchanged');
+  const { conditions = [], failures } = simulation.status();
+  const told = ['Ready', 'Mirrored'].map((type) => conditions.find((one) => one.type === type)?.reason);
+  assert.deepEqual([...told, failures?.mirror], ['Published', 'Copied', undefined]);
+});
+
 test('mirror: a mirror that does not answer says nothing about the copy', async () => {
   const simulation = await mirrored({ spec: { output: { link: 'Never' } } });
   simulation.mirror.failing = 'Unreachable';

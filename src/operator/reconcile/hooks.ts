@@ -54,5 +54,7 @@ export function answerHook(
   record: StartRecord,
 ): Pick<Status, 'hook' | 'lastHandledHook'> {
   if (record.hook === undefined) return { hook, lastHandledHook };
-  return { hook: hook && { ...hook, firstTime: hook.lastTime }, lastHandledHook: record.hook };
+  // An answered hook is not the first of the next burst, even where the next one is seen in the same reconcile.
+  const next = hook?.token === record.hook ? undefined : hook && { ...hook, firstTime: hook.lastTime };
+  return { hook: next, lastHandledHook: record.hook };
 }

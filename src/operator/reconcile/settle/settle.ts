@@ -219,11 +219,20 @@ function settleInspected(
   subject: Subject,
   { content, link, uncopied }: Extract<ActionResult, { kind: 'inspected' }>,
 ): { readonly status: Status; readonly publish: Publication | undefined } {
-  const settled = settleSubject(observation, subject, content, link);
+  const judged = settleSubject(observation, subject, content, link);
+  // The copy that was just read is the published version's, so that no copy is missing any more.
+  const hasCopy =
+    content.ref !== undefined && (judged.publish !== undefined || judged.status.job?.verdict === 'Unchanged');
+  const settled = hasCopy ? { ...judged, status: withoutMirrorFailure(judged.status) } : judged;
   if (uncopied === undefined || settled.publish === undefined) return settled;
   const { mirror } = settleMirrorFailure(observation, uncopied).failures ?? {};
   return { ...settled, status: { ...settled.status, failures: { ...settled.status.failures, mirror } } };
 }
+
+const withoutMirrorFailure = (status: Status): Status => ({
+  ...status,
+  failures: { ...status.failures, mirror: undefined },
+});
 
 function settleIssued(observation: Observation, plan: Plan, issued: Issued): Settled {
   const settled = settleIssue(observation, plan, issued);

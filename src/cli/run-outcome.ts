@@ -33,6 +33,7 @@ const outcomes: Readonly<Record<string, Outcome>> = {
   InspectionFailed: 'temporary',
   MirrorFailed: 'temporary',
   StartUnconfirmed: 'temporary',
+  AnotherExportRuns: 'temporary',
   ExportApiUnreachable: 'temporary',
   InvalidSpec: 'usage',
   InvalidSchedule: 'usage',
@@ -97,10 +98,12 @@ function isWorking({ start, job }: Status): boolean {
   return start !== undefined || (job !== undefined && job.verdict === undefined);
 }
 
-/** The export API refuses the start for a while only (429), and it is sent again. */
-function isStartDelayed({ failures }: Status): boolean {
-  return failures?.export?.reason === ('RateLimited' satisfies ExportApiErrorCode);
-}
+/** Codes of a start that the export API refuses for a while only, and that is sent again. */
+const delays: ReadonlySet<string | undefined> = new Set([
+  'RateLimited',
+  'AnotherExportRuns',
+] satisfies readonly ExportApiErrorCode[]);
+const isStartDelayed = ({ failures }: Status): boolean => delays.has(failures?.export?.reason);
 
 /** Of a condition that says why nothing goes on. */
 export function outcomeOf({ reason, message }: Pick<Condition, 'reason' | 'message'>): RunOutcome {

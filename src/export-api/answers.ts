@@ -3,6 +3,22 @@
 
 import type { Link } from '#platform/wire/link.ts';
 import { PublishableError } from '#platform/wire/publishable-error.ts';
+import type { ExportBasePath } from './contract.ts';
+
+/** A deployment of the project-scoped form. */
+export interface ExportProject {
+  /** As the vendor's dashboard shows it. */
+  readonly id: string;
+  /** `undefined`: what the deployment has. */
+  readonly basePath: ExportBasePath | undefined;
+}
+
+/** Where an export API is, and in which of its two forms it is asked. */
+export interface ExportApiAddress {
+  readonly baseUrl: string;
+  /** `undefined`: by domain. */
+  readonly project: ExportProject | undefined;
+}
 
 /** `unfinished` is everything that is neither a known success nor a known failure. */
 export type JobOutcome = 'unfinished' | 'completed' | 'failed';
@@ -26,6 +42,9 @@ export interface JobReport {
   readonly said?: string | undefined;
   /** `Retry-After` of the answer. */
   readonly retryAfterMs?: number | undefined;
+  /** Of a completed job, where the answer carries a link. */
+  readonly issued?: IssuedLink | undefined;
+  /** `undefined` where the answer is a secret. */
   readonly raw: unknown;
 }
 
@@ -44,6 +63,7 @@ export type ExportApiErrorCode =
   | 'NotFound' // 404
   | 'Gone' // 410
   | 'Conflict' // 409
+  | 'AnotherExportRuns' // 409 for a start: another job of the project is not finished
   | 'RateLimited' // 429
   | 'ServerError' // 5xx
   | 'UnexpectedAnswer' // a 2xx (or a redirect) that breaks the contract: HTML, empty, no jobId
@@ -101,8 +121,9 @@ export function withWords(message: string, said: string | undefined): string {
 
 /** The calls that publishing needs, bound to one base URL and key. Rejects with ExportApiError only. */
 export interface ExportApi {
+  /** @param request its domain is not sent to a project */
   startJob(
-    request: { readonly domain: string; readonly idempotencyKey: string },
+    request: { readonly domain: string | undefined; readonly idempotencyKey: string },
     signal: AbortSignal,
   ): Promise<StartedJob>;
   readJob(jobId: string, signal: AbortSignal): Promise<JobReport>;

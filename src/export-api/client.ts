@@ -1,32 +1,29 @@
-// The client of jobs of the export API: three calls bound to one base URL and key, each with one exchange and one parser;
-// listing-client.ts has the fourth. Owns the meaning of answers (any 2xx with a job id starts a job; a redirect is never followed). Refuses:
-// retrying, polling, pacing. The caller decides when to call again, with the help of `retryAfterMs`.
+// The client of jobs of the export API, by domain: three calls bound to one base URL and key, each with one exchange and one
+// parser. project-client.ts has the other form, listing-client.ts the fourth call. Owns the meaning of answers (any 2xx with
+// a job id starts a job; a redirect is never followed). Refuses: retrying, polling, pacing. The caller decides when to call
+// again, with the help of `retryAfterMs`.
 
-import {
-  headerOf,
-  isSuccess,
-  retryAfterOf,
-  serverDateOf,
-  type WholeAnswer,
-} from '#platform/http/exchange.ts';
+import { headerOf, retryAfterOf, serverDateOf } from '#platform/http/exchange.ts';
 import { readJson } from '#platform/wire/json-text.ts';
-import {
-  type ExportApi,
-  ExportApiError,
-  type IssuedLink,
-  type JobReport,
-  type StartedJob,
-} from './answers.ts';
+import type { ExportApi, ExportApiAddress, IssuedLink, JobReport, StartedJob } from './answers.ts';
+import { checkedId, createCaller } from './caller.ts';
 import { bundlePath, jobPath, jobsPath } from './contract.ts';
-import { type ApiRequest, createExchange, type ExchangeOptions } from './exchange.ts';
-import { isIdentifier, readIssuedLink, readJobId, readJobReport } from './job-answers.ts';
-import { apiErrorOf, bodyText, longestAnswerBytes, unexpectedApiAnswer } from './refusals.ts';
+import type { ExchangeOptions } from './exchange.ts';
+import { readIssuedLink, readJobId, readJobReport } from './job-answers.ts';
+import { createProjectClient } from './project-client.ts';
+import { bodyText, longestAnswerBytes } from './refusals.ts';
 
 /**
  * Never throws itself. An unusable key or base URL rejects every call (`Unauthorized` or `BadRequest`, without a
  * status) before anything is sent. All calls reject with {@link ExportApiError} only.
  */
-export function createExportApiClient(options: ExchangeOptions): ExportApi {
+export function createExportApiClient(options: ExchangeOptions & ExportApiAddress): ExportApi {
+  return options.project === undefined
+    ? createDomainClient(options)
+    : createProjectClient(options, options.project);
+}
+
+function createDomainClient(options: ExchangeOptions): ExportApi {
   const { clock, key } = options;
   const call = createCaller(options);
   return {
@@ -67,31 +64,4 @@ export function createExportApiClient(options: ExchangeOptions): ExportApi {
         signal,
       ),
   };
-}
-
-/**
- * @returns a function that sends a request, and reads a 2xx with `read`; where that returns `undefined`, the answer lacks
- *   `wanted`
- */
-export function createCaller(options: ExchangeOptions) {
-  const { clock, key } = options;
-  const exchange = createExchange(options);
-  return async <T>(
-    request: ApiRequest,
-    wanted: string,
-    read: (answer: WholeAnswer) => T | undefined | Promise<T | undefined>,
-    signal: AbortSignal,
-  ): Promise<T> => {
-    const answer = await exchange(request, signal);
-    if (!isSuccess(answer)) throw apiErrorOf(answer, clock.now(), key);
-    const result = await read(answer);
-    if (result === undefined) throw unexpectedApiAnswer(answer, wanted, key);
-    return result;
-  };
-}
-
-/** @throws {ExportApiError} */
-export function checkedId(id: string, what: string): string {
-  if (isIdentifier(id)) return id;
-  throw new ExportApiError('BadRequest', `the ${what} cannot be part of an address; nothing was sent`);
 }

@@ -7,6 +7,11 @@ import * as z from 'zod';
 export const jobsPath = '/v1/static-export/jobs';
 export const jobPath = (jobId: string): string => `${jobsPath}/${encodeURIComponent(jobId)}`;
 export const bundlePath = (jobId: string): string => `${jobPath(jobId)}/bundle`;
+/** The project-scoped form of the same service. It has no path for a bundle: the job itself carries the link. */
+export const projectJobsPath = (projectId: string): string =>
+  `/v1/static-export/${encodeURIComponent(projectId)}/jobs`;
+export const projectJobPath = (projectId: string, jobId: string): string =>
+  `${projectJobsPath(projectId)}/${encodeURIComponent(jobId)}`;
 export const conversationsPath = (projectId: string): string =>
   `/v1/analytics/${encodeURIComponent(projectId)}/assistant`;
 
@@ -24,6 +29,10 @@ export const domainSchema = z
   .refine((name) => name.split('.').every((part) => label.test(part)), {
     message: 'domain must be a bare host name such as docs.example.com: no scheme, port or path',
   });
+
+/** Below which path the site of a project is built. */
+export const basePaths = ['', '/docs', '/documentation'] as const;
+export type ExportBasePath = (typeof basePaths)[number];
 
 export const startJobRequestSchema = z.strictObject({ domain: domainSchema });
 

@@ -47,7 +47,7 @@ export function readJobId(body: unknown, location: string | undefined, key = '')
 }
 
 function jobIdOfLocation(location: string | undefined): string | undefined {
-  const segment = /\/static-export\/jobs\/([^/?#]+)\/?$/.exec(location ?? '')?.[1];
+  const segment = /\/static-export\/(?:[^/?#]+\/)?jobs\/([^/?#]+)\/?$/.exec(location ?? '')?.[1];
   if (segment === undefined) return undefined;
   try {
     return decodeURIComponent(segment);

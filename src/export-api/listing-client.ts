@@ -6,7 +6,7 @@ import { runTask, taskErrorCode } from '#platform/runtime/task.ts';
 import { readJson } from '#platform/wire/json-text.ts';
 import { PublishableError } from '#platform/wire/publishable-error.ts';
 import { ExportApiError } from './answers.ts';
-import { checkedId, createCaller } from './client.ts';
+import { checkedId, createCaller } from './caller.ts';
 import { conversationsPath, pageLimits } from './contract.ts';
 import {
   type ConversationPage,

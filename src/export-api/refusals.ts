@@ -26,6 +26,7 @@ const advice: Readonly<Record<ExportApiErrorCode, string>> = {
   NotFound: 'found nothing at this address; the job was removed, or the base URL is wrong',
   Gone: 'no longer has this job',
   Conflict: 'refused the request in the present state of the job',
+  AnotherExportRuns: 'runs another job of this project; wait until it ends',
   RateLimited: 'limits the rate of requests',
   ServerError: 'failed',
   UnexpectedAnswer: 'gave an answer that breaks the contract',
@@ -34,6 +35,12 @@ const advice: Readonly<Record<ExportApiErrorCode, string>> = {
   ExportApiNotTrusted: 'showed a certificate that is not trusted',
   Aborted: 'was not asked, because the caller stopped',
 };
+
+/** What a status means for one call, where it differs from the other calls. */
+export interface CallWords {
+  readonly codes?: Readonly<Record<number, ExportApiErrorCode>>;
+  readonly advice?: Readonly<Partial<Record<ExportApiErrorCode, string>>>;
+}
 
 export function codeOfStatus(status: number): ExportApiErrorCode {
   if (status < 400) return 'UnexpectedAnswer';
@@ -44,17 +51,22 @@ export function codeOfStatus(status: number): ExportApiErrorCode {
  * @param now epoch ms, for a dated Retry-After when the answer itself has no `Date`
  * @param key the API key, so that a request id that contains it is left out
  */
-export function apiErrorOf(answer: WholeAnswer, now: number, key: string): ExportApiError {
+export function apiErrorOf(
+  answer: WholeAnswer,
+  now: number,
+  key: string,
+  { codes = {}, advice: own = {} }: CallWords = {},
+): ExportApiError {
   // Storages and proxies answer 401 and 403 with XML or a page. That says nothing about the key.
   const { statusCode: status, bytes } = answer;
   if ((status === 401 || status === 403) && isMarkup(bytes)) {
     return unexpectedApiAnswer(answer, 'a JSON error', key);
   }
-  const code = codeOfStatus(status);
+  const code = codes[status] ?? codeOfStatus(status);
   const words =
     status >= 300 && status < 400
       ? 'redirects, which is not followed with a key; set the base URL to the final address'
-      : advice[code];
+      : (own[code] ?? advice[code]);
   const said = words.startsWith('returned') ? words : `${words} (status ${status})`;
   return new ExportApiError(code, `the export API ${said}`, {
     status,

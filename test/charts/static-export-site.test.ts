@@ -130,7 +130,10 @@ test('a StaticExport has every field of the values, and no empty field', async (
   const spec = one(await render('export'), 'StaticExport').at('spec');
   assert.deepEqual(spec, {
     domain: 'docs.example.com',
-    api: { baseUrl: 'https://export.example.com/api', keySecretRef: { name: 'export-api' } },
+    api: {
+      ...{ baseUrl: 'https://export.example.com/api', keySecretRef: { name: 'export-api' } },
+      ...{ projectId: '5f0c9a7e', basePath: '/docs' },
+    },
     schedule: '0 3 * * *',
     timeZone: 'Europe/Berlin',
     jobTimeout: '2h',

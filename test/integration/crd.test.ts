@@ -35,6 +35,8 @@ const manifest = (spec: unknown, name = 'docs'): string => JSON.stringify(static
 
 const accepted: Readonly<Record<string, unknown>> = {
   'the smallest spec': smallest,
+  'a project id without a domain': { api: { ...api, projectId: '5f0c9a7e' } },
+  'a project id with a base path': { ...smallest, api: { ...api, projectId: 'acme:docs_1', basePath: '' } },
   'a host without a dot': { ...smallest, domain: 'localhost' },
   'a base URL with a path prefix': {
     ...smallest,
@@ -86,7 +88,7 @@ for (const [name, spec] of Object.entries(accepted)) {
 }
 
 const refused: Readonly<Record<string, readonly [spec: unknown, message: RegExp]>> = {
-  'no domain': [{ api }, /spec\.domain: Required value/],
+  'no domain': [{ api }, /domain is required without api\.projectId/],
   'no API key': [{ domain: 'docs.example.com' }, /spec\.api: Required value/],
   'a domain with a scheme': [
     { ...smallest, domain: 'https://docs.example.com' },
@@ -107,6 +109,25 @@ const refused: Readonly<Record<string, readonly [spec: unknown, message: RegExp]
   'a domain that is too long': [
     { ...smallest, domain: `${'a'.repeat(60)}.`.repeat(5) },
     /spec\.domain: Too long|may not be more than 253/,
+  ],
+  'neither a domain nor a project id': [{ api }, /domain is required without api\.projectId/],
+  'a base path without a project id': [
+    { ...smallest, api: { ...api, basePath: '/docs' } },
+    /basePath needs projectId/,
+  ],
+  'a base path that the vendor does not know': [
+    { ...smallest, api: { ...api, projectId: 'p', basePath: '/help' } },
+    /spec\.api\.basePath: Unsupported value/,
+  ],
+  ...Object.fromEntries(
+    ['a/b', '..', 'a%2fb', 'a b', 'a\u0007b', 'ü'].map((projectId) => [
+      `the project id ${JSON.stringify(projectId)}`,
+      [{ ...smallest, api: { ...api, projectId } }, /must be a project id as the dashboard shows it/],
+    ]),
+  ),
+  'a project id that is too long': [
+    { ...smallest, api: { ...api, projectId: 'a'.repeat(129) } },
+    /spec\.api\.projectId: Too long|may not be more than 128/,
   ],
   'a base URL without a scheme': [
     { ...smallest, api: { ...api, baseUrl: 'api.example.com' } },

@@ -3,7 +3,12 @@
 // Invariant: a link gives the content of the job it was issued for, until it expires and no longer.
 
 import { hash } from 'node:crypto';
-import { type ExportApi, ExportApiError, type ExportApiErrorCode } from '#export-api/answers.ts';
+import {
+  type ExportApi,
+  type ExportApiAddress,
+  ExportApiError,
+  type ExportApiErrorCode,
+} from '#export-api/answers.ts';
 import type { Bundles, ExportApiSource, Inspection } from '#operator/loop/ports.ts';
 import type { StartRecord } from '#operator/staticexport/status-schema.ts';
 import { Link } from '#platform/wire/link.ts';
@@ -109,9 +114,11 @@ export class FakeVendor implements ExportApiSource {
     this.clock = clock;
   }
 
-  connect(baseUrl: string, key: string): ExportApi {
+  connect(address: ExportApiAddress, key: string): ExportApi {
+    const { baseUrl } = address;
+    if (address.project !== undefined) return this.#ofProject(baseUrl, key);
     return {
-      startJob: async ({ domain, idempotencyKey }) => {
+      startJob: async ({ domain = '', idempotencyKey }) => {
         this.#admit('start', baseUrl, key, idempotencyKey);
         if (this.forbidden.has(domain)) throw new ExportApiError('Forbidden', 'not yours', { status: 403 });
         const known = this.isIdempotent ? this.#starts.get(idempotencyKey) : undefined;
@@ -140,6 +147,38 @@ export class FakeVendor implements ExportApiSource {
           throw new ExportApiError('Conflict', 'not finished', { status: 409 });
         }
         return this.#issue(jobId);
+      },
+    };
+  }
+
+  /** The second form: one job at a time, no word of an Idempotency-Key, and the link in each answer about a completed job. */
+  #ofProject(baseUrl: string, key: string): ExportApi {
+    const isUnfinished = (job: Job): boolean =>
+      this.#outcomeOf(job) === 'unfinished' && this.clock.monotonic() < job.endsAt + 2 * 3_600_000;
+    const completed = (jobId: string) => {
+      const job = this.#find(jobId);
+      return this.#outcomeOf(job) === 'completed' ? this.#issue(jobId) : undefined;
+    };
+    return {
+      startJob: async ({ domain = '', idempotencyKey }) => {
+        this.#admit('start', baseUrl, key, idempotencyKey);
+        if ([...this.jobs.values()].some(isUnfinished))
+          throw new ExportApiError('AnotherExportRuns', 'another job runs', { status: 409 });
+        return { jobId: this.#start(domain, idempotencyKey), raw: undefined };
+      },
+      readJob: async (jobId) => {
+        this.#admit('poll', baseUrl, key, undefined);
+        const outcome = this.#outcomeOf(this.#find(jobId));
+        const state = outcome === 'unfinished' ? this.unfinishedState : outcome;
+        this.#say(jobId, state);
+        const answer = { outcome, state, progress: undefined, pageCount: undefined, raw: undefined };
+        return { ...answer, issued: completed(jobId) };
+      },
+      issueLink: async ({ jobId, idempotencyKey }) => {
+        this.#admit('issue', baseUrl, key, idempotencyKey);
+        const issued = completed(jobId);
+        if (issued === undefined) throw new ExportApiError('Conflict', 'not finished');
+        return issued;
       },
     };
   }

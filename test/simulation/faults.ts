@@ -178,8 +178,8 @@ const idOf = ({ namespace, name }: ObjectKey): string => `${namespace}/${name}`;
 
 export function faultyApi(source: ExportApiSource, plan: FaultPlan): ExportApiSource {
   return {
-    connect: (baseUrl, key) => {
-      const api = source.connect(baseUrl, key);
+    connect: (address, key) => {
+      const api = source.connect(address, key);
       const pass = <T>(name: string, call: () => Promise<T>): Promise<T> =>
         through(name, plan, call, apiDown);
       return {

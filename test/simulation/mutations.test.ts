@@ -41,8 +41,8 @@ const mutations: Readonly<Record<string, Mutation>> = {
     bend: (context) => ({
       ...context,
       exportApi: {
-        connect: (baseUrl, key) => {
-          const api = context.exportApi.connect(baseUrl, key);
+        connect: (address, key) => {
+          const api = context.exportApi.connect(address, key);
           return {
             ...api,
             issueLink: async (request, signal) => {
@@ -120,8 +120,8 @@ const mutations: Readonly<Record<string, Mutation>> = {
     bend: (context) => ({
       ...context,
       exportApi: {
-        connect: (baseUrl, key) => {
-          const api = context.exportApi.connect(baseUrl, key);
+        connect: (address, key) => {
+          const api = context.exportApi.connect(address, key);
           return {
             ...api,
             readJob: async (jobId, signal) => {

@@ -168,8 +168,8 @@ test('rule 3: an edit during the POST does not lose the job id', async () => {
     bend: (context, self) => ({
       ...context,
       exportApi: {
-        connect: (baseUrl, key) => {
-          const api = context.exportApi.connect(baseUrl, key);
+        connect: (address, key) => {
+          const api = context.exportApi.connect(address, key);
           return {
             ...api,
             startJob: async (start, signal) => {

@@ -265,6 +265,7 @@ const retriedReasons: ReadonlySet<string> = new Set([
   'MirrorFailed',
   'OutputWriteFailed',
   'ExportApiUnreachable',
+  'AnotherExportRuns',
 ] satisfies readonly ExportedReason[]);
 
 function retriedExport(conditions: Status['conditions']): Condition | undefined {

@@ -57,5 +57,5 @@ function isCurrent(
 ): boolean {
   const requestedAt = readInstant(requestTime);
   const isRecent = requestedAt !== undefined && now - requestedAt <= withinMs;
-  return isRecent && inputHash === hashInputs(site.domain, site.baseUrl);
+  return isRecent && inputHash === hashInputs({ ...site, project: undefined });
 }

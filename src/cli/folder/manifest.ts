@@ -16,7 +16,6 @@ import { describeUnknownField, fieldsBeyond, fieldsBeyondSchema } from './unknow
 export interface Manifest {
   readonly key: ObjectKey;
   readonly spec: unknown;
-  readonly domain: string;
   readonly annotations: Readonly<Record<string, string>>;
   readonly labels: Readonly<Record<string, string>>;
   /** The Secret that spec.api.keySecretRef names. */
@@ -80,7 +79,6 @@ export function readManifest(text: string): Manifest {
     spec,
     annotations: textsOf(metadata['annotations'], 'metadata.annotations'),
     labels: textsOf(metadata['labels'], 'metadata.labels'),
-    domain: read.domain,
     keySecret: read.api.keySecretRef,
     gitTargets,
     secrets: new Map(beside.flatMap((one) => (one === undefined ? [] : [one]))),

@@ -8,6 +8,7 @@ import { failureMessage } from '#operator/reconcile/status/failure-words.ts';
 import { parseStaticExport } from '#operator/staticexport/parse.ts';
 import type { Spec } from '#operator/staticexport/schema.ts';
 import type { Failure, Status } from '#operator/staticexport/status-schema.ts';
+import { projectOf } from '#operator/staticexport/wanted.ts';
 import { readInstant } from '#platform/wire/instant.ts';
 import { CliError, failureOf, type Reached } from '../cli-error.ts';
 import { privateLinkMessage } from '../publish/published.ts';
@@ -199,8 +200,8 @@ export function addressSetting({ spec }: Pick<RunRules, 'spec'>): string {
 const readSpec = (spec: unknown): Spec | undefined => parseStaticExport({ spec, status: {} }).spec;
 
 function lastFailureOf(latest: Failure, rules: RunRules): LastFailure {
-  const { domain = '', api } = readSpec(rules.spec) ?? {};
-  const wanted = { domain, baseUrl: api?.baseUrl ?? rules.apiBaseUrl };
+  const { domain, api } = readSpec(rules.spec) ?? {};
+  const wanted = { domain, project: projectOf(api), baseUrl: api?.baseUrl ?? rules.apiBaseUrl };
   return {
     code: latest.reason,
     message: failureMessage(latest, { wanted }) ?? 'the call failed',

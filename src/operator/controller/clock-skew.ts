@@ -13,8 +13,9 @@ export function watchSkew(
   report: (host: string, skewMs: number) => void,
 ): ExportApiSource {
   return {
-    connect: (baseUrl, key): ExportApi => {
-      const api = source.connect(baseUrl, key);
+    connect: (address, key): ExportApi => {
+      const { baseUrl } = address;
+      const api = source.connect(address, key);
       return {
         ...api,
         issueLink: async (request, signal) => {

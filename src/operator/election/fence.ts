@@ -33,8 +33,8 @@ export function fenceWrites(transport: Transport, isHeld: () => boolean): Transp
 export function fenceCalls(source: ExportApiSource, isHeld: () => boolean): ExportApiSource {
   const permit = (): void => judge(isHeld, 'no job is started and no link is issued');
   return {
-    connect: (baseUrl, key) => {
-      const api = source.connect(baseUrl, key);
+    connect: (address, key) => {
+      const api = source.connect(address, key);
       return {
         ...api,
         startJob: async (request, signal) => {

@@ -3,13 +3,13 @@
 // job's id. A conflict on the start record ends the reconcile before it sends a request.
 
 import type { PublishedLink } from '#bundle/published-bundle.ts';
-import { type ExportApi, ExportApiError } from '#export-api/answers.ts';
+import { type ExportApi, ExportApiError, type IssuedLink } from '#export-api/answers.ts';
 import { needsInspection } from '#operator/reconcile/choose.ts';
 import { dueHook } from '#operator/reconcile/hooks.ts';
 import { isValidLongEnough, measureTimes } from '#operator/reconcile/link-timing.ts';
 import { type Observation, pendingRequest } from '#operator/reconcile/observation.ts';
 import type { ActionResult, CallFailure } from '#operator/reconcile/result.ts';
-import type { Action, Plan } from '#operator/reconcile/state.ts';
+import { type Action, type Issuer, issuerOf, type Plan } from '#operator/reconcile/state.ts';
 import type { StartRecord } from '#operator/staticexport/status-schema.ts';
 import type { StaticExportObject } from '#platform/wire/cluster.ts';
 import { readHttpOrigin, shortOriginEntry } from '#platform/wire/http-origin.ts';
@@ -87,13 +87,15 @@ export async function execute(
 function connect(
   { observation, key }: ExecutionInput,
   context: ActionContext,
-  baseUrl = observation.wanted.baseUrl,
+  { baseUrl, projectId }: Issuer = issuerOf(undefined, observation.wanted),
 ): ExportApi {
   // Access is already closed without either. The check is for the compiler and for later changes of that rule.
   if (baseUrl === undefined || key === undefined || !observation.isHostAllowed) {
     throw new TypeError('no call without an allowed host and a key');
   }
-  return context.exportApi.connect(baseUrl, key);
+  const basePath = observation.wanted.project?.basePath;
+  const project = projectId === undefined ? undefined : { id: projectId, basePath };
+  return context.exportApi.connect({ baseUrl, project }, key);
 }
 
 async function startJob(
@@ -133,20 +135,52 @@ async function startJob(
 async function pollJob(
   jobId: string,
   api: ExportApi,
-  { object }: ExecutionInput,
+  input: ExecutionInput,
   context: ActionContext,
   signal: AbortSignal,
 ): Promise<ActionResult> {
+  const { object } = input;
   notePoll(object, context, jobId, undefined);
+  const sentAt = context.clock.now();
   return call<ActionResult, ActionResult>(
     async () => {
-      const { retryAfterMs, raw: _raw, ...report } = await api.readJob(jobId, signal);
+      const { retryAfterMs, raw: _raw, issued, ...report } = await api.readJob(jobId, signal);
       notePoll(object, context, jobId, retryAfterMs);
+      if (issued !== undefined) await keepPolledLink(jobId, issued, sentAt, input, context, signal);
       return { kind: 'polled', ...report };
     },
     (failure) => ({ kind: 'poll-failed', failure }),
     signal,
   );
+}
+
+/** A completed job may carry a link, which then needs no call of its own. An unusable one is issued again. */
+async function keepPolledLink(
+  jobId: string,
+  issued: IssuedLink,
+  sentAt: number,
+  input: ExecutionInput,
+  context: ActionContext,
+  signal: AbortSignal,
+): Promise<void> {
+  const { link, times, fault } = await tryLink(issued, sentAt, context, signal);
+  const now = context.clock.now();
+  if (fault === undefined && times.expiresAt > now && isValidLongEnough(times, now))
+    keepCandidate(jobId, { ...times, url: link }, input, context);
+}
+
+/** Its times on this machine's clock, and what its storage answers while it is valid. */
+async function tryLink(
+  { link: issued, expiresAt, serverDate }: IssuedLink,
+  sentAt: number,
+  context: ActionContext,
+  signal: AbortSignal,
+) {
+  const link = issued.validUntil(expiresAt);
+  const signed = link.signedLifetime();
+  const times = measureTimes({ sentAt, serverDate, claimedExpiresAt: expiresAt, signed });
+  const isTried = times.expiresAt > context.clock.now();
+  return { link, times, fault: isTried ? await context.bundles.probe(link, signal) : undefined };
 }
 
 /** Polls are paced from here. A restarted process polls at once. */
@@ -166,14 +200,15 @@ async function issueLink(
   signal: AbortSignal,
 ): Promise<{ readonly result: ActionResult; readonly link: Link | undefined }> {
   // The spec may name another export API by now; the job stays with the export API that made it.
-  if (action.baseUrl !== undefined && !isAllowedHost(action.baseUrl, context.settings)) {
-    const origin = readHttpOrigin(action.baseUrl);
+  const { baseUrl } = action.issuer;
+  if (baseUrl !== undefined && !isAllowedHost(baseUrl, context.settings)) {
+    const origin = readHttpOrigin(baseUrl);
     const why = origin && shortOriginEntry(origin);
     return issueFailed({ code: 'HostNotAllowed', retryAfterMs: undefined, why });
   }
   const unready = action.cause === 'subject' ? await findUnreadyMirror(input, context, signal) : undefined;
   if (unready !== undefined) return { result: { kind: 'copy-failed', failure: unready }, link: undefined };
-  const api = connect(input, context, action.baseUrl);
+  const api = connect(input, context, action.issuer);
   let why: string | undefined;
   for (let issues = 0; issues < maxIssued; issues += 1) {
     const sentAt = context.clock.now();
@@ -184,19 +219,10 @@ async function issueLink(
       signal,
     );
     if ('failure' in answer) return issueFailed(answer.failure);
-    const { serverDate, expiresAt } = answer;
-    const link = answer.link.validUntil(expiresAt);
-    const times = measureTimes({
-      sentAt,
-      serverDate,
-      claimedExpiresAt: expiresAt,
-      signed: link.signedLifetime(),
-    });
+    const { link, times, fault } = await tryLink(answer, sentAt, context, signal);
     if (action.cause !== 'refresh' && !isValidLongEnough(times, context.clock.now())) {
       return issueFailed({ code: 'LifetimeTooShort', retryAfterMs: undefined });
     }
-    const fault =
-      times.expiresAt > context.clock.now() ? await context.bundles.probe(link, signal) : undefined;
     // Of the storage, which refuses the next link too.
     if (fault?.code === 'LinkRefused') {
       return issueFailed({ code: 'LinkRefused', retryAfterMs: undefined, why: fault.message });

@@ -96,9 +96,9 @@ export async function gather(
       (problems.length > 0 ? (status.job?.inputHash ?? status.active?.inputHash) : undefined) ??
       // With two default export APIs, each operator would export again what the other operator has just published.
       (spec.api.baseUrl === undefined && isOverlapping(resourceId(metadata), context)
-        ? inputsInHand(status, wanted.domain)
+        ? inputsInHand(status, wanted)
         : undefined) ??
-      hashInputs(wanted.domain, wanted.baseUrl),
+      hashInputs(wanted),
     status,
     request: readToken(metadata, annotations.requestedAt),
     promote: readToken(metadata, annotations.promote),

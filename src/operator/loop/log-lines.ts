@@ -53,7 +53,7 @@ function severe(message: string, fields: LogLine['fields']): readonly LogLine[] 
 
 function linesOfAction({ before, after, action, result, wanted }: LoggedReconcile): readonly LogLine[] {
   const isRefresh = action.kind === 'issue' && action.cause === 'refresh';
-  const baseUrl = action.kind === 'issue' ? action.baseUrl : wanted.baseUrl;
+  const baseUrl = action.kind === 'issue' ? action.issuer.baseUrl : wanted.baseUrl;
   const host = hostOf(baseUrl);
   const asked = { wanted: { ...wanted, baseUrl } };
   const jobId = shorten(jobOf(action) ?? after.job?.id);

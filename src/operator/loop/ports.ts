@@ -3,7 +3,7 @@
 // by name, and every call takes the reconcile's signal. Refuses: leaking implementation. A port throws
 // ClusterError, ExportApiError or PublishableError only.
 
-import type { ExportApi } from '#export-api/answers.ts';
+import type { ExportApi, ExportApiAddress } from '#export-api/answers.ts';
 import type { ContentNote } from '#operator/reconcile/result.ts';
 import type { WantedGitTarget } from '#operator/staticexport/wanted.ts';
 import type { WantedMirror } from '#operator/staticexport/wanted-mirror.ts';
@@ -199,7 +199,7 @@ export const noGitTargets: GitTargets = { find: () => ({ kind: 'pending' }), kee
 /** An API key. Opaque for the same reason as Link: prints as `[redacted]`. */
 export interface ExportApiSource {
   /** @param key the raw key, kept only in the returned client */
-  connect(baseUrl: string, key: string): ExportApi;
+  connect(address: ExportApiAddress, key: string): ExportApi;
 }
 
 export interface Events {

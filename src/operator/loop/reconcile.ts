@@ -291,7 +291,7 @@ async function reportUnreadable(
       after: next,
       action: nothing,
       result: nothing,
-      wanted: { baseUrl: undefined, domain: '' },
+      wanted: { baseUrl: undefined, domain: undefined, project: undefined },
     },
     context,
   );

@@ -11,6 +11,9 @@ import type { Access } from './state.ts';
 /** A Secret is read by name, and no watch reports its change. */
 export const recheckMs = 60_000;
 
+/** By project, 401 also says that the plan has no access or the project no export, and both may change. */
+const projectRefusalMs = 24 * 3_600_000;
+
 const keyReasons = {
   missing: 'KeyMissing',
   unreadable: 'KeyUnreadable',
@@ -26,7 +29,11 @@ export function classifyAccess(observation: Observation): Access {
   if (key.kind !== 'present') return { kind: 'closed', reason: keyReasons[key.kind], recheckAt };
   const refused = refusalOf(observation, key.secretVersion);
   if (refused === undefined) return { kind: 'open' };
-  if (refused.reason === 'Unauthorized') return { kind: 'closed', reason: 'KeyRefused', recheckAt };
+  const isOld = refused.at + projectRefusalMs <= now || refused.at > now + clockToleranceMs;
+  if (refused.reason === 'Unauthorized')
+    return wanted.project !== undefined && isOld
+      ? { kind: 'open' }
+      : { kind: 'closed', reason: 'KeyRefused', recheckAt };
   const retryAt = refused.at + forbiddenRetryMs;
   return retryAt > now && refused.at <= now + clockToleranceMs
     ? { kind: 'closed', reason: 'KeyForbidden', recheckAt: Math.min(recheckAt, retryAt) }

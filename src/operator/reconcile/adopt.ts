@@ -20,6 +20,7 @@ import { clockToleranceMs } from './link-timing.ts';
 import { needsLink } from './mirror.ts';
 import { type Observation, rejectedNow } from './observation.ts';
 import { dueTick, readSchedule } from './schedule.ts';
+import { type Issuer, issuerOf } from './state.ts';
 
 /** How often a start record is sent: once, and two retries. */
 export const maxStartAttempts = 3;
@@ -68,15 +69,18 @@ export function nextExportFailure(
     readonly requestId?: string | undefined;
     readonly message?: string | undefined;
     readonly said?: string | undefined;
+    /** The back-off grows no further. */
+    readonly longestWaitMs?: number | undefined;
   },
 ): Failure {
   const { status, now, inputHash, isAwaited = false } = observation;
   const count = (status.failures?.export?.count ?? 0) + 1;
+  const wait = waitMs(isAwaited ? 'poll' : 'export', count, failed.retryAfterMs);
   return {
     ...heldAgainst(observation, failed.reason),
     count,
     lastFailureTime: formatInstant(now),
-    retryTime: formatInstant(now + waitMs(isAwaited ? 'poll' : 'export', count, failed.retryAfterMs)),
+    retryTime: formatInstant(now + Math.min(wait, failed.longestWaitMs ?? wait)),
     reason: failed.reason,
     message: failed.message,
     said: failed.said,
@@ -154,7 +158,9 @@ function projectActive(
     pages: published.pages,
     sizeBytes: published.sizeBytes,
     inputHash: known?.inputHash ?? trackedJob?.inputHash,
-    baseUrl: trackedJob?.baseUrl ?? (known !== undefined && 'baseUrl' in known ? known.baseUrl : undefined),
+    ...madeBy(
+      trackedJob?.baseUrl === undefined && known !== undefined && 'baseUrl' in known ? known : trackedJob,
+    ),
     exportTime: known?.exportTime ?? trackedJob?.completionTime,
     publishTime:
       (known !== undefined && 'publishTime' in known ? known.publishTime : undefined) ??
@@ -166,6 +172,11 @@ function projectActive(
     linkExpirationTime: published.link && formatInstant(published.link.expiresAt),
   };
 }
+
+const madeBy = (one: Partial<Issuer> | undefined): Partial<Issuer> => ({
+  baseUrl: one?.baseUrl,
+  projectId: one?.projectId,
+});
 
 /** A copy is published only after it was found or read back. */
 function copyTimes(
@@ -198,7 +209,7 @@ function followPin({ status, wanted, now, inputHash }: Observation): Status {
           verdict: job.verdict === 'JobFailed' ? job.verdict : undefined,
           message: undefined,
         }
-      : { id: jobId, cause: 'Pin', inputHash, baseUrl: wanted.baseUrl, startTime: formatInstant(now) };
+      : { id: jobId, cause: 'Pin', inputHash, ...issuerOf(undefined, wanted), startTime: formatInstant(now) };
   return { ...status, job: followed, start: undefined };
 }
 

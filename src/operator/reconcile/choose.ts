@@ -6,7 +6,7 @@ import { retryTime } from './backoff.ts';
 import { isWorthInspecting } from './link-timing.ts';
 import { copyLink, needsCopy, readsMirror } from './mirror.ts';
 import type { Observation } from './observation.ts';
-import type { Action, Plan, State, Subject } from './state.ts';
+import { type Action, issuerOf, type Plan, type State, type Subject } from './state.ts';
 
 const none: Action = { kind: 'none' };
 export function choose(state: State, observation: Observation): Plan {
@@ -17,11 +17,10 @@ export function choose(state: State, observation: Observation): Plan {
 function chooseAction(state: State, observation: Observation): Action {
   const { now } = observation;
   const isOpen = state.access.kind === 'open';
-  const { baseUrl } = observation.wanted;
   const refreshed = isOpen ? linkJob(state, now) : undefined;
   if (refreshed !== undefined) {
-    const issuer = observation.status.active?.baseUrl ?? baseUrl;
-    return { kind: 'issue', jobId: refreshed, cause: 'refresh', baseUrl: issuer };
+    const issuer = issuerOf(observation.status.active, observation.wanted);
+    return { kind: 'issue', jobId: refreshed, cause: 'refresh', issuer };
   }
   if (state.export.kind === 'complete') {
     const { subject, notBefore } = state.export;
@@ -30,7 +29,10 @@ function chooseAction(state: State, observation: Observation): Action {
     if (inspected !== undefined && !isBackingOff(subject, observation))
       return { kind: 'inspect', subject, from: inspected };
     if (inspected === undefined && isOpen && notBefore <= now)
-      return { kind: 'issue', jobId: subject.jobId, cause: 'subject', baseUrl: subject.baseUrl ?? baseUrl };
+      return {
+        ...{ kind: 'issue', jobId: subject.jobId, cause: 'subject' },
+        issuer: issuerOf(subject, observation.wanted),
+      };
   }
   return chooseMirror(state, observation) ?? (isOpen ? chooseExport(state, now) : none);
 }
@@ -57,8 +59,8 @@ function chooseMirror({ access, mirror }: State, observation: Observation): Acti
     case 'issue': {
       const isClosed = access.kind !== 'open' || rateLimitTime(observation) !== undefined;
       if (active === undefined || isClosed) return undefined;
-      const baseUrl = active.baseUrl ?? observation.wanted.baseUrl;
-      return { kind: 'issue', jobId: active.jobId, cause: 'mirror', baseUrl };
+      const issuer = issuerOf(active, observation.wanted);
+      return { kind: 'issue', jobId: active.jobId, cause: 'mirror', issuer };
     }
     case 'none':
       return undefined;

@@ -128,10 +128,10 @@ function complete(observation: Observation, subject: Subject): ExportState {
 
 /** A version of the history, or a candidate, with the fields that its next publication needs. */
 function storedSubject(
-  { jobId, version, digest, ref, baseUrl, pages, sizeBytes }: Omit<Subject, 'cause'>,
+  { jobId, version, digest, ref, baseUrl, projectId, pages, sizeBytes }: Omit<Subject, 'cause'>,
   cause: Subject['cause'],
 ): Subject {
-  return { jobId, cause, version, digest, ref, baseUrl, pages, sizeBytes };
+  return { jobId, cause, version, digest, ref, baseUrl, projectId, pages, sizeBytes };
 }
 
 function classifyPinned(observation: Observation): ExportState {

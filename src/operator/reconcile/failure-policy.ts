@@ -8,6 +8,8 @@ import type { CallCode, InspectionFailure } from './result.ts';
 
 /** A forbidden call is sent again after this time. */
 export const forbiddenRetryMs = 15 * 60_000;
+/** A start is sent again after this time while another job of the project runs. */
+const anotherExportMs = 60_000;
 /** A job that is gone is requested again after this time, in case the export API was wrong. */
 export const goneRetryMs = 3_600_000;
 
@@ -25,6 +27,8 @@ export interface CallPolicy {
   readonly isUnsure?: true;
   /** The export API does not have the job, so another job replaces it. */
   readonly isJobGone?: true;
+  /** Wait: another job of the project runs, and ends by itself. */
+  readonly isBusy?: true;
   /** The job is not complete after all, and is polled again. */
   readonly isJobUnfinished?: true;
 }
@@ -36,6 +40,7 @@ export const callPolicies: Readonly<Record<CallCode, CallPolicy>> = {
   NotFound: { isJobGone: true },
   Gone: { isJobGone: true },
   Conflict: { isJobUnfinished: true },
+  AnotherExportRuns: { minWaitMs: anotherExportMs, isBusy: true },
   RateLimited: { limitsKey: true },
   ServerError: { limitsKey: true, isUnsure: true },
   UnexpectedAnswer: { isUnsure: true },
@@ -61,7 +66,7 @@ export function isUnanswered(code: string): boolean {
 /** True if the export API refused what the spec asks for: the same call is refused again. */
 export function isRefusal(code: string): boolean {
   const policy = policyOf(code);
-  return policy !== undefined && policy.isUnsure !== true && policy.limitsKey !== true;
+  return policy !== undefined && !policy.isUnsure && !policy.limitsKey && !policy.isBusy;
 }
 
 export interface ClusterPolicy {

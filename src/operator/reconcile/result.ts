@@ -13,6 +13,7 @@ export type CallCode =
   | 'NotFound'
   | 'Gone'
   | 'Conflict'
+  | 'AnotherExportRuns'
   | 'RateLimited'
   | 'ServerError'
   | 'UnexpectedAnswer'

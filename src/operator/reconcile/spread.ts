@@ -3,25 +3,31 @@
 
 import { createHash } from 'node:crypto';
 import type { Status } from '#operator/staticexport/status-schema.ts';
+import type { Wanted } from '#operator/staticexport/wanted.ts';
 
 /** In [0, 1), from the parts alone. */
 export function spreadOf(...parts: readonly (string | number)[]): number {
   return Number.parseInt(sha256(parts.join('\n')).slice(0, 8), 16) / 2 ** 32;
 }
 
-/** The inputs of the published version, or else of the tracked job, if they are of this domain. */
+/** What an export depends on. */
+export type ExportInputs = Pick<Wanted, 'domain' | 'baseUrl' | 'project'>;
+
+/** The inputs of the published version, or else of the tracked job, if they are of what is wanted at its own address. */
 export function inputsInHand(
   { active, job }: Pick<Status, 'active' | 'job'>,
-  domain: string,
+  wanted: Pick<ExportInputs, 'domain' | 'project'>,
 ): string | undefined {
   return [active, job].find(
-    (one) => one?.inputHash !== undefined && one.inputHash === hashInputs(domain, one.baseUrl),
+    (one) =>
+      one?.inputHash !== undefined && one.inputHash === hashInputs({ ...wanted, baseUrl: one.baseUrl }),
   )?.inputHash;
 }
 
-/** Names (domain, base URL): what an export depends on. */
-export function hashInputs(domain: string, baseUrl: string | undefined): string {
-  return sha256(JSON.stringify([domain, baseUrl ?? null])).slice(0, 16);
+/** Names them. Without a project it is what it was before there were projects, so that no version is exported again. */
+export function hashInputs({ domain, baseUrl, project }: ExportInputs): string {
+  const ofProject = project === undefined ? [] : [project.id, project.basePath ?? null];
+  return sha256(JSON.stringify([domain ?? null, baseUrl ?? null, ...ofProject])).slice(0, 16);
 }
 
 /** `hash` of node:crypto would end an older Node before it can say that it is too old. */

@@ -3,6 +3,7 @@
 
 import type { StalledReason } from '#operator/staticexport/reasons.ts';
 import type { ExportCause, StartRecord } from '#operator/staticexport/status-schema.ts';
+import type { Wanted } from '#operator/staticexport/wanted.ts';
 
 /** Whether the export API may be called with the current key. */
 export type Access =
@@ -37,6 +38,8 @@ export interface Subject {
   readonly ref?: string | undefined;
   /** The export API that made the job; `undefined`: the export API in the spec. */
   readonly baseUrl?: string | undefined;
+  /** Its project; only with a base URL. */
+  readonly projectId?: string | undefined;
   readonly pages?: number | undefined;
   readonly sizeBytes?: number | undefined;
 }
@@ -113,6 +116,20 @@ export interface State {
   readonly mirror: MirrorState;
 }
 
+/** The export API that made a job. */
+export interface Issuer {
+  readonly baseUrl: string | undefined;
+  /** `undefined`: it was asked by domain. */
+  readonly projectId: string | undefined;
+}
+
+/** @param made what status knows of the job; without a base URL, the export API in the spec made it */
+export function issuerOf(made: Partial<Issuer> | undefined, { baseUrl, project }: Wanted): Issuer {
+  return made?.baseUrl === undefined
+    ? { baseUrl, projectId: project?.id }
+    : { baseUrl: made.baseUrl, projectId: made.projectId };
+}
+
 export type Action =
   | { readonly kind: 'none' }
   /** `record` is the start record to send again with the same key; `undefined` means a new start record. */
@@ -124,7 +141,7 @@ export type Action =
       /** `mirror`: to copy the published version again. */
       readonly cause: 'refresh' | 'subject' | 'mirror';
       /** The export API that made the job. */
-      readonly baseUrl: string | undefined;
+      readonly issuer: Issuer;
     }
   /** Starts or checks the inspection of the candidate's archive, or of its copy. Does not call the export API. */
   | { readonly kind: 'inspect'; readonly subject: Subject; readonly from: 'link' | 'mirror' }

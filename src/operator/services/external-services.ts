@@ -85,7 +85,7 @@ export async function openExternalServices(
   });
   return {
     exportApi: {
-      connect: (baseUrl, key) => createExportApiClient({ ...call, baseUrl, key, agent: apiAgent }),
+      connect: (address, key) => createExportApiClient({ ...call, ...address, key, agent: apiAgent }),
     },
     bundles: {
       inspect: (link, signal, maxBytes) => {

@@ -98,6 +98,7 @@ export const exportedReasons = {
     'The output Secret or ConfigMap could not be written. Follow the message of the Kubernetes API server.',
   StartRefused: 'The export API did not start an export.',
   StartUnconfirmed: 'The export API never confirmed a start.',
+  AnotherExportRuns: 'The start waits for another export of the same project.',
   ExportApiUnreachable: reconcilingReasons.ExportApiUnreachable,
   AwaitingPromotion: stalledReasons.AwaitingPromotion,
   TooFewPages: stalledReasons.TooFewPages,
@@ -112,6 +113,7 @@ export const blockingReasons: ReadonlySet<string> = new Set([
   ...Object.keys(accessReasons),
   'StartRefused',
   'StartUnconfirmed',
+  'AnotherExportRuns',
   'ExportApiUnreachable',
 ]);
 

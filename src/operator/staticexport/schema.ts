@@ -3,6 +3,7 @@
 // applies them, because nested CRD defaults keep Argo CD out of sync.
 
 import * as z from 'zod';
+import { basePaths } from '#export-api/contract.ts';
 import { mirrorSchema } from './mirror-schema.ts';
 import { notifyWebhook } from './notify-schema.ts';
 import {
@@ -20,6 +21,8 @@ import { targetSchema } from './target-schema.ts';
 
 /** The maximum of `historyLimit`. */
 export const longestHistory = 50;
+
+const basePathRule = 'basePath needs projectId';
 
 const api = z
   .object({
@@ -39,8 +42,23 @@ const api = z
         key: dataKey.describe('Key within the Secret. Default: apiKey.').optional(),
       })
       .describe('Secret that holds the admin API key.'),
+    projectId: formed(
+      128,
+      '^[A-Za-z0-9_.~:@+=-]*[A-Za-z0-9_~:@+=-][A-Za-z0-9_.~:@+=-]*$',
+      'must be a project id as the dashboard shows it: letters, digits and . _ ~ : @ + = -, not only dots',
+    )
+      .describe(
+        'Project id, where the export API is asked by project. The dashboard shows it. Absent: it is asked by spec.domain.',
+      )
+      .optional(),
+    basePath: z
+      .enum(basePaths)
+      .describe('Path below which the site is built. Default: what the deployment has. Only with projectId.')
+      .optional(),
   })
-  .describe('The export API and its key.');
+  .describe('The export API and its key.')
+  .refine((value) => value.basePath === undefined || value.projectId !== undefined, { error: basePathRule })
+  .meta(cel({ rule: '!has(self.basePath) || has(self.projectId)', message: basePathRule }));
 
 const linkRefresh = z
   .object({
@@ -153,6 +171,7 @@ const output = z
   })
   .describe('Objects that receive the published version and link.');
 
+const domainRule = 'domain is required without api.projectId';
 const inspectedRule = 'mirror needs an inspected archive; remove mirror or set promotion.inspect to Always';
 const linklessRule =
   'output.link Never needs a mirror with policy Required and no target that writes bundleUrl';
@@ -163,7 +182,11 @@ export const specSchema = z
       253,
       hostNamePattern,
       'must be a bare host name such as docs.example.com: no scheme, no port, no path, no dot at the end',
-    ).describe('The domain to export: a bare host name, without scheme, port or path.'),
+    )
+      .describe(
+        'The domain to export: a bare host name, without scheme, port or path. With api.projectId it only names the site.',
+      )
+      .optional(),
     api,
     // Tabs and line ends are allowed around the fields, so this is not `shownText`.
     schedule: z
@@ -221,6 +244,10 @@ export const specSchema = z
       .meta(namedList)
       .optional(),
   })
+  .refine(({ domain, api: { projectId } }) => domain !== undefined || projectId !== undefined, {
+    error: domainRule,
+    path: ['domain'],
+  })
   .refine(({ mirror, promotion: gates }) => mirror === undefined || gates?.inspect !== 'Never', {
     error: inspectedRule,
   })
@@ -232,6 +259,7 @@ export const specSchema = z
   )
   .meta(
     cel(
+      { rule: 'has(self.domain) || has(self.api.projectId)', message: domainRule },
       {
         rule: 'has(self.timeZone) ? has(self.schedule) : true',
         message: 'timeZone has no meaning without schedule; add a schedule or remove it',

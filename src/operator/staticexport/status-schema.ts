@@ -11,7 +11,10 @@ export const maxRejected = 16;
 
 const jobIdText = statusText(512).describe('Id of the job, as the export API returned it.');
 const inputHashText = statusText(64).describe(
-  'Hash of the exported domain and the base URL of the export API.',
+  'Hash of what is exported: domain, base URL of the export API, project id and base path.',
+);
+const projectIdText = statusText(128).describe(
+  'Project id under which the export API made the job. Absent: by domain.',
 );
 const baseUrlText = statusText(2048).describe(
   'Base URL of the export API that ran the job and issues its links.',
@@ -78,6 +81,7 @@ export const jobSchema = z
     pageCount: statusCount.describe('Pages exported so far, as the export API reports them.').optional(),
     inputHash: inputHashText.optional(),
     baseUrl: baseUrlText.optional(),
+    projectId: projectIdText.optional(),
     cause: causeText.optional(),
     requestTime: statusInstant.describe('Time when the operator recorded the start.').optional(),
     startTime: statusInstant.describe('Time when the export API returned the job id.').optional(),
@@ -148,6 +152,7 @@ export const versionSchema = z
   .object({
     ...exportFields,
     baseUrl: baseUrlText.optional(),
+    projectId: projectIdText.optional(),
     exportTime: exportedInstant.optional(),
     publishTime: statusInstant.describe('Time of its first publication.').optional(),
   })

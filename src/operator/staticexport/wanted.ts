@@ -1,6 +1,7 @@
 // The spec with its defaults applied: the only form that decisions read. Only this file has defaults. Invariant:
 // the result depends on the spec and the operator's settings only, never on status or time.
 
+import type { ExportProject } from '#export-api/answers.ts';
 import type { MirrorLocation } from '#platform/wire/mirror-location.ts';
 import { parseDurationMs } from './duration.ts';
 import type { SpecGitTarget } from './git-target-schema.ts';
@@ -96,7 +97,10 @@ export interface Pin {
 }
 
 export interface Wanted {
-  readonly domain: string;
+  /** The name of the site; `undefined` only with a project. */
+  readonly domain: string | undefined;
+  /** `undefined`: the export API is asked by domain. */
+  readonly project: ExportProject | undefined;
   /** `undefined` when neither the spec nor the operator names one. No trailing slash. */
   readonly baseUrl: string | undefined;
   readonly keySecret: { readonly name: string; readonly key: string };
@@ -142,7 +146,8 @@ export function applyDefaults(
 ): Wanted {
   const mirror = wantMirror(identity, spec, settings.defaultMirror);
   return {
-    domain: spec.domain.toLowerCase(),
+    domain: spec.domain?.toLowerCase(),
+    project: projectOf(spec.api),
     baseUrl: (spec.api.baseUrl ?? settings.apiBaseUrl)?.replace(/\/+$/, ''),
     keySecret: { name: spec.api.keySecretRef.name, key: spec.api.keySecretRef.key ?? defaultSecretKey },
     schedule: spec.schedule?.trim(),
@@ -170,6 +175,13 @@ export function applyDefaults(
     mirror,
     targets: (spec.targets ?? []).flatMap((target) => wantTarget(identity.namespace, target)),
   };
+}
+
+/** @returns `undefined` where the export API is asked by domain */
+export function projectOf(
+  api: Pick<Spec['api'], 'projectId' | 'basePath'> | undefined,
+): ExportProject | undefined {
+  return api?.projectId === undefined ? undefined : { id: api.projectId, basePath: api.basePath };
 }
 
 /** @returns nothing where the stored spec lacks the field of its type */

@@ -101,9 +101,12 @@ export function exportFailed(observation: Observation, status: Status, reason: s
  * stays and is sent again with the same key, until `adopt` drops it as unconfirmed.
  */
 export function startFailed(observation: Observation, record: StartRecord, failure: CallFailure): Status {
-  const { status, now, requestTimeoutMs } = observation;
-  if (!callPolicies[failure.code].isUnsure) {
+  const { status, now, requestTimeoutMs, wanted } = observation;
+  const { isUnsure, isBusy, minWaitMs = 0 } = callPolicies[failure.code];
+  if (!isUnsure) {
     const refused = nextExportFailure(observation, {
+      // By then the other job has ended, or its own deadline has passed.
+      longestWaitMs: isBusy && Math.max(minWaitMs, wanted.jobTimeoutMs, failure.retryAfterMs ?? 0),
       reason: failure.code,
       request: record.request,
       retryAfterMs: failure.retryAfterMs,

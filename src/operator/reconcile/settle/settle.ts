@@ -12,7 +12,7 @@ import { isFresher, isFromTheFuture, isValidLongEnough, retryAfterStale } from '
 import { type Observation, pendingRefresh } from '../observation.ts';
 import type { ActionResult, CallFailure, RateLimitChange } from '../result.ts';
 import { dueTick, readSchedule } from '../schedule.ts';
-import type { Plan, Subject } from '../state.ts';
+import { issuerOf, type Plan, type Subject } from '../state.ts';
 import { callFailed, exportFailed, paced, recordFailure, refreshFailed, startFailed } from './failed-call.ts';
 import { republish, settleCopied, settleCopyFailure, settleLooked, settleMirrorFailure } from './mirrored.ts';
 import { inspectFailed, settleSubject, subjectLinkFailed } from './subject.ts';
@@ -82,7 +82,9 @@ function settleResult(observation: Observation, plan: Plan, result: ActionResult
 
 /** True if the export API that made the job must issue the link, and the spec now names another export API. */
 function isElsewhere({ wanted }: Observation, { action }: Plan): boolean {
-  return action.kind === 'issue' && action.baseUrl !== wanted.baseUrl;
+  if (action.kind !== 'issue') return false;
+  const { baseUrl, projectId } = issuerOf(undefined, wanted);
+  return action.issuer.baseUrl !== baseUrl || action.issuer.projectId !== projectId;
 }
 
 function operationFailed(
@@ -147,7 +149,7 @@ function settleStarted(
     job: {
       id: jobId,
       inputHash: record.inputHash,
-      baseUrl: wanted.baseUrl,
+      ...issuerOf(undefined, wanted),
       cause: record.cause,
       requestTime: record.lastAttemptTime,
       startTime: formatInstant(now),

@@ -118,7 +118,9 @@ function confirmActive(
   // If the published job is gone, or belongs to an export API that the spec no longer names, the new job replaces
   // it.
   const hasMoved =
-    active.baseUrl !== undefined && job.baseUrl !== undefined && active.baseUrl !== job.baseUrl;
+    active.baseUrl !== undefined &&
+    job.baseUrl !== undefined &&
+    (active.baseUrl !== job.baseUrl || active.projectId !== job.projectId);
   if (failures?.link?.reason !== 'JobGone' && !hasMoved && !hasNewCopy)
     return { status: checked, publish: undefined };
   const link = linkBeside(active.ref, times, observation);

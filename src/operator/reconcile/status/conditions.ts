@@ -230,7 +230,7 @@ function isWrittenAgain({ status: { conditions, failures } }: Observation, { wan
 }
 
 function startFailureReason(code: string): ExportedReason {
-  if (code === 'StartUnconfirmed') return code;
+  if (code === 'StartUnconfirmed' || code === 'AnotherExportRuns') return code;
   return isUnanswered(code) ? 'ExportApiUnreachable' : 'StartRefused';
 }
 

@@ -5,11 +5,12 @@
 import type { Failure, JobStatus } from '#operator/staticexport/status-schema.ts';
 import { describeConnectionFault } from '#platform/http/connection-fault.ts';
 import type { Observation } from '../observation.ts';
+import type { ExportInputs } from '../spread.ts';
 import type { State } from '../state.ts';
 
 /** Whom a failed call asked. */
 export interface FailedCallTarget {
-  readonly wanted: Pick<Observation['wanted'], 'baseUrl' | 'domain'>;
+  readonly wanted: ExportInputs;
 }
 
 /** Of a message about a failure that is retried. */
@@ -44,6 +45,19 @@ const failureWords: Readonly<Record<string, (api: string, domain: string, why?: 
   JobLost: () => 'The export API no longer has the last job or its replacement.',
 };
 
+/** The same where the export API is asked by project: it names other causes. */
+const projectWords: Readonly<Record<string, (api: string, project: string) => string>> = {
+  Forbidden: (api, project) =>
+    `${api} returned 403; check whether static export is on for project ${project}, the key's permission to write, and the vendor's IP allow-list.`,
+  BadRequest: (api, project) => `${api} returned 400 or 422 for project ${project}; check spec.api.basePath.`,
+  NotFound: (api, project) =>
+    `${api} returned 404; check that spec.api.projectId ${project} is the id in the dashboard, and that the key is of its organization.`,
+  RateLimited: (api) =>
+    `${api} returned 429; an organization has ten starts in an hour. Wait, or agree on more with the vendor.`,
+  AnotherExportRuns: (api, project) =>
+    `${api} runs another job of project ${project}; this one starts after it.`,
+};
+
 /** A failed call: which export API, what it answered, the code to search logs for, and the request id. */
 export function describeFailure(failure: Failure, asked: FailedCallTarget): string {
   const { reason, said, requestId } = failure;
@@ -68,7 +82,9 @@ export function failureMessage(failure: FailureCode, asked: FailedCallTarget): s
 type FailureCode = Pick<Failure, 'reason' | 'message'>;
 
 function wordsOf({ reason, message: why }: FailureCode, { wanted }: FailedCallTarget): string | undefined {
-  return failureWords[reason]?.(apiName(wanted.baseUrl), wanted.domain, why) ?? why;
+  const api = apiName(wanted.baseUrl);
+  const ofProject = wanted.project && projectWords[reason]?.(api, wanted.project.id);
+  return ofProject ?? failureWords[reason]?.(api, wanted.domain ?? 'the site', why) ?? why;
 }
 
 /** Puts the code before the full stop, so that the next sentence begins after one. */

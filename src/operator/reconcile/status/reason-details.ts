@@ -33,7 +33,10 @@ export function describeDetails(reason: string, observation: Observation): strin
     case 'KeyInvalid':
       return joined(secret, rechecked);
     case 'KeyRefused':
-      return describeRefusedKey(observation, secret, 'A new requestedAt token causes one attempt.');
+      return joined(
+        wanted.project && 'Your plan may have no access to the API, or the project no export.',
+        describeRefusedKey(observation, secret, attemptOf(observation)),
+      );
     case 'KeyForbidden':
       return describeRefusedKey(observation, secret, 'Retrying every 15m.');
     case 'HostNotAllowed':
@@ -76,6 +79,11 @@ export function describeDetails(reason: string, observation: Observation): strin
     default:
       return undefined;
   }
+}
+
+function attemptOf({ wanted }: Observation): string {
+  const attempt = 'A new requestedAt token causes one attempt';
+  return wanted.project === undefined ? `${attempt}.` : `${attempt}, and so does each day.`;
 }
 
 /** Distinguishes a missing Secret from a Secret without the key. */

@@ -9,7 +9,7 @@ import type { JobStatus, StartRecord, Status } from '#operator/staticexport/stat
 import { formatInstant } from '#platform/wire/instant.ts';
 
 const site = { domain: 'docs.example.com', baseUrl: 'https://api.example.com' };
-const inputHash = hashInputs(site.domain, site.baseUrl);
+const inputHash = hashInputs({ ...site, project: undefined });
 const now = Date.parse('2026-01-05T12:00:00Z');
 const hourMs = 3_600_000;
 const rules: ContinuationRules = { site, last: undefined, isNew: false, withinMs: 6 * hourMs, now };
@@ -27,7 +27,7 @@ const active = { version: 'v', jobId: 'job-0', digest: 'd', pages: 3 };
 const failures = {
   poll: { count: 3, lastFailureTime: at(0), retryTime: at(hourMs), reason: 'NetworkError' },
 };
-const elsewhere = hashInputs(site.domain, 'https://other.example.com');
+const elsewhere = hashInputs({ ...site, baseUrl: 'https://other.example.com', project: undefined });
 
 const rows: readonly (readonly [
   name: string,

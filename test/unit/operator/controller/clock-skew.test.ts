@@ -30,7 +30,10 @@ for (const [what, skewMs, reported] of [
     };
     const seen: (readonly [string, number])[] = [];
     const watched = watchSkew({ connect: () => api }, clock, (...fact) => seen.push(fact));
-    const connected = watched.connect('https://api.example.com/prefix', 'key');
+    const connected = watched.connect(
+      { baseUrl: 'https://api.example.com/prefix', project: undefined },
+      'key',
+    );
     assert.equal(await connected.issueLink({ jobId: 'j', idempotencyKey: 'i' }, never), issued);
     assert.deepEqual(seen, reported);
   });

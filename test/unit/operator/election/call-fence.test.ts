@@ -26,7 +26,10 @@ test('with the lease all calls are sent; without it only the poll of a job', asy
       return { link, expiresAt: undefined, serverDate: undefined, raw: {} };
     },
   };
-  const fenced = fenceCalls({ connect: () => api }, () => isHeld).connect('https://api.example.com', 'svc_x');
+  const fenced = fenceCalls({ connect: () => api }, () => isHeld).connect(
+    { baseUrl: 'https://api.example.com', project: undefined },
+    'svc_x',
+  );
   const never = new AbortController().signal;
   const callAll = () =>
     Promise.allSettled([

@@ -21,11 +21,11 @@ const state: State = {
 };
 const start: Action = { kind: 'start', cause: 'First', record: undefined };
 const poll: Action = { kind: 'poll', jobId: 'se_1' };
-const issue: Action = {
+const issue: Extract<Action, { kind: 'issue' }> = {
   kind: 'issue',
   jobId: 'se_1',
   cause: 'subject',
-  baseUrl: 'https://api.example.com',
+  issuer: { baseUrl: 'https://api.example.com', projectId: undefined },
 };
 
 async function run(
@@ -102,7 +102,10 @@ for (const [elsewhere, why] of [
 ] as const) {
   test(`a job of ${elsewhere}, which is not allowed, sends nothing`, async () => {
     const recorded = openRecorded();
-    const { result } = await run(recorded, { ...issue, baseUrl: elsewhere });
+    const { result } = await run(recorded, {
+      ...issue,
+      issuer: { baseUrl: elsewhere, projectId: undefined },
+    });
     const failure = { code: 'HostNotAllowed', retryAfterMs: undefined, why };
     assert.deepEqual(result, { kind: 'issue-failed', failure });
     assert.deepEqual(recorded.calls, []);
@@ -116,7 +119,7 @@ const closed: Readonly<Record<string, Partial<ExecutionInput>>> = {
 };
 for (const [name, given] of Object.entries(closed)) {
   test(`without ${name} no action makes a call`, async () => {
-    for (const action of [start, poll, { ...issue, baseUrl: undefined }]) {
+    for (const action of [start, poll, { ...issue, issuer: { baseUrl: undefined, projectId: undefined } }]) {
       const recorded = openRecorded();
       await assert.rejects(run(recorded, action, given), TypeError);
       assert.deepEqual(recorded.calls, []);

@@ -145,7 +145,7 @@ const reconcile = (more: Partial<LoggedReconcile>): LoggedReconcile => ({
   after: {},
   action: none,
   result: none,
-  wanted: { baseUrl: 'https://api.example.com/v', domain: 'docs.example.com' },
+  wanted: { baseUrl: 'https://api.example.com/v', domain: 'docs.example.com', project: undefined },
   ...more,
 });
 
@@ -159,7 +159,10 @@ test('a failed call has its reason, count, retry time and request id', () => {
   const link = { count: 3, lastFailureTime: '', retryTime: '2026-11-21T10:00:00Z', reason: 'ServerError' };
   const lines = logLinesOf(
     reconcile({
-      action: { kind: 'issue', jobId: 'j', cause: 'refresh', baseUrl: 'https://other.example.com' },
+      action: {
+        ...{ kind: 'issue', jobId: 'j', cause: 'refresh' },
+        issuer: { baseUrl: 'https://other.example.com', projectId: undefined },
+      },
       result: { kind: 'issue-failed', failure },
       after: {
         failures: { link },

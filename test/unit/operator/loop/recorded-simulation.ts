@@ -44,7 +44,7 @@ export function openRecorded(options: SimulationOptions = {}): Recorded {
     ...context,
     cluster: record(context.cluster),
     bundles: record(context.bundles),
-    exportApi: { connect: (baseUrl, key) => record(context.exportApi.connect(baseUrl, key)) },
+    exportApi: { connect: (address, key) => record(context.exportApi.connect(address, key)) },
     events: {
       record: (object, note) => {
         calls.push(`event ${note.reason}`);

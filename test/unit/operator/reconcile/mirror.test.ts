@@ -271,7 +271,10 @@ const actions: readonly (readonly [string, Observation, Action])[] = [
   [
     'a link is issued where none is published',
     withoutCopy(linkless),
-    { kind: 'issue', jobId: 'se_1', cause: 'mirror', baseUrl: calm.wanted.baseUrl },
+    {
+      ...{ kind: 'issue', jobId: 'se_1', cause: 'mirror' },
+      issuer: { baseUrl: calm.wanted.baseUrl, projectId: undefined },
+    },
   ],
   [
     'no link is issued while the export API may not be called',

@@ -2,6 +2,7 @@
 // its properties.
 
 import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
 import { test } from 'node:test';
 import { isPinned, recordVersion } from '#operator/reconcile/history.ts';
 import { dueTick, readSchedule } from '#operator/reconcile/schedule.ts';
@@ -221,9 +222,21 @@ test('spread is a fraction that depends on every part and on nothing else', () =
 });
 
 test('inputs are the domain and the base URL, and no text can move between them', () => {
-  assert.notEqual(hashInputs('a', 'b'), hashInputs('b', 'a'));
-  assert.notEqual(hashInputs('a', undefined), hashInputs('a', ''));
-  assert.equal(hashInputs('a', 'b'), hashInputs('a', 'b'));
+  const byDomain = { domain: 'a', baseUrl: 'b', project: undefined };
+  const byProject = { ...byDomain, project: { id: 'p', basePath: undefined } };
+  const inputs = [
+    byDomain,
+    { ...byDomain, domain: 'b', baseUrl: 'a' },
+    { ...byDomain, baseUrl: undefined },
+    { ...byDomain, baseUrl: '' },
+    byProject,
+    { ...byProject, domain: undefined },
+    { ...byProject, project: { id: 'q', basePath: undefined } },
+    { ...byProject, project: { id: 'p', basePath: '' as const } },
+    { ...byProject, project: { id: 'p', basePath: '/docs' as const } },
+  ];
+  assert.equal(new Set(inputs.map(hashInputs)).size, inputs.length);
+  assert.equal(hashInputs(byDomain), createHash('sha256').update('["a","b"]').digest('hex').slice(0, 16));
 });
 
 for (const [text, ms] of [

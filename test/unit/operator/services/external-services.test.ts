@@ -66,7 +66,8 @@ type Ask = (services: ExternalServices, origin: string) => Promise<string | unde
 const calls: readonly (readonly [name: string, ask: Ask, answered: string | undefined])[] = [
   [
     'calls to an export API',
-    async ({ exportApi }, origin) => (await exportApi.connect(origin, 'svc_x').readJob('j', never)).state,
+    async ({ exportApi }, origin) =>
+      (await exportApi.connect({ baseUrl: origin, project: undefined }, 'svc_x').readJob('j', never)).state,
     'processing',
   ],
   [
@@ -113,7 +114,10 @@ test('an export API with a new CA is called within a minute after --extra-ca-fil
   const clock = steppedClock();
   const services = await open(noProxy, file, clock);
   t.after(() => services.close());
-  const api = services.exportApi.connect(`https://127.0.0.1:${address.port}`, 'svc_x');
+  const api = services.exportApi.connect(
+    { baseUrl: `https://127.0.0.1:${address.port}`, project: undefined },
+    'svc_x',
+  );
   await assert.rejects(api.readJob('j', never), { code: 'ExportApiNotTrusted' });
   await writeFile(file, `${other.certificatePem}\n${authority.certificatePem}`);
   await clock.pass(60_000);

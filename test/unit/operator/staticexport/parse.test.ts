@@ -17,6 +17,7 @@ test('the smallest spec is readable, and every default is as documented', () => 
   assert.ok(spec);
   assert.deepEqual(applyDefaults(identity, spec, settings), {
     domain: 'docs.example.com',
+    project: undefined,
     baseUrl: 'https://api.example.com',
     keySecret: { name: 'export-api', key: 'apiKey' },
     schedule: undefined,
@@ -70,7 +71,10 @@ test('of an unreadable spec remains what keeps a published link alive, suspended
 test('what is written in the spec counts before any default', () => {
   const written = {
     domain: 'Docs.Example.com',
-    api: { baseUrl: 'https://other.example.com/prefix/', keySecretRef: { name: 'k', key: 'admin' } },
+    api: {
+      ...{ baseUrl: 'https://other.example.com/prefix/', keySecretRef: { name: 'k', key: 'admin' } },
+      ...{ projectId: '5f0c9a7e', basePath: '/docs' },
+    },
     schedule: ' 0 3 * * * ',
     timeZone: 'Europe/Berlin',
     jobTimeout: '1h30m',
@@ -87,6 +91,7 @@ test('what is written in the spec counts before any default', () => {
   assert.ok(spec);
   assert.deepEqual(applyDefaults(identity, spec, settings), {
     domain: 'docs.example.com',
+    project: { id: '5f0c9a7e', basePath: '/docs' },
     baseUrl: 'https://other.example.com/prefix',
     keySecret: { name: 'k', key: 'admin' },
     schedule: '0 3 * * *',

@@ -44,11 +44,10 @@ interface Asked {
 type Client = (asked: Asked, signal: AbortSignal) => Promise<unknown>;
 
 const clients: Readonly<Record<string, Client>> = {
-  'the export API': ({ origin, agent, timeoutMs, clock }, signal) =>
-    createExportApiClient({ baseUrl: origin, key: 'k', clock, timeoutMs, userAgent, agent }).readJob(
-      'j',
-      signal,
-    ),
+  'the export API': ({ origin, agent, timeoutMs, clock }, signal) => {
+    const call = { baseUrl: origin, project: undefined, key: 'k', clock, timeoutMs, userAgent, agent };
+    return createExportApiClient(call).readJob('j', signal);
+  },
   'a link': ({ origin, agent }, signal) =>
     requestLink(requireLink(`${origin}/b.tgz`), { agent, maxRedirects: 2, userAgent }, signal),
   'a registry': async ({ host, extraCaPem, isHttpAllowed, timeoutMs, clock }, signal) => {

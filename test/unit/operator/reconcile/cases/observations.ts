@@ -32,7 +32,7 @@ export const mirror: WantedMirror = {
 };
 /** The reference of the copy with this content in {@link mirror}. */
 export const copyOf = (digest: string): string => `${mirror.address}@sha256:${digest}`;
-export const inputHash = hashInputs(wanted.domain, wanted.baseUrl);
+export const inputHash = hashInputs(wanted);
 
 const version = '20260105-113000-aaaaaaaa';
 export const publishedLink: LinkTimes = { issuedAt: t0 - 60_000, expiresAt: t0 + 840_000 };

@@ -63,6 +63,10 @@ const exported: Readonly<Record<reasons.ExportedReason, readonly [Observation, s
     withStatus(fresh, { failures: { export: { ...failure, reason: 'StartUnconfirmed' } } }),
     'False',
   ],
+  AnotherExportRuns: [
+    withStatus(fresh, { failures: { export: { ...failure, reason: 'AnotherExportRuns' } } }),
+    'False',
+  ],
   ExportApiUnreachable: [
     withStatus(fresh, { failures: { export: { ...failure, reason: 'NetworkError' } } }),
     'False',

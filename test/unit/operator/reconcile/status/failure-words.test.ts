@@ -36,6 +36,25 @@ for (const [reason, words] of failures) {
   });
 }
 
+const ofProject = { ...wanted, domain: undefined, project: { id: '5f0c9a7e', basePath: undefined } };
+for (const [reason, words] of [
+  [
+    'AnotherExportRuns',
+    /^The export API at .* runs another job of project 5f0c9a7e; this one starts after it/,
+  ],
+  ['NotFound', /check that spec\.api\.projectId 5f0c9a7e is the id in the dashboard/],
+  ['Forbidden', /static export is on for project 5f0c9a7e, the key's permission to write, .*IP allow-list/],
+  ['BadRequest', /for project 5f0c9a7e; check spec\.api\.basePath/],
+  ['RateLimited', /returned 429; an organization has ten starts in an hour/],
+  ['ServerError', /returned a server error/],
+] as const) {
+  test(`the message of a failed call by project: ${reason}`, () => {
+    const text = describeFailure({ ...failure, reason }, { wanted: ofProject });
+    assert.match(text, words);
+    assert.doesNotMatch(text, /s3cret|undefined|spec\.domain/);
+  });
+}
+
 test('a job at an export API that is no longer allowed names the entry to add', () => {
   const text = describeFailure(
     { ...failure, reason: 'HostNotAllowed', message: 'http://a.example:8080' },

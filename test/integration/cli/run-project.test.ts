@@ -1,0 +1,100 @@
+// `static-export run` where the export API is asked by project, against a vendor written from its page: what is sent, what is
+// published, what another running export and each refusal mean, and that no link is shown although each poll has one.
+
+import assert from 'node:assert/strict';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { gzipSync } from 'node:zlib';
+import { runInProcess } from '../../support/cli-in-process.ts';
+import { seeText } from '../../support/secret-watch.ts';
+import { tarOf } from '../../support/tar-builder.ts';
+import { pages } from './environment/export-workplace.ts';
+import { filesIn } from './environment/files-in.ts';
+import { projectId, projectKey, startProjectVendor } from './environment/project-vendor.ts';
+
+async function workplace(t: TestContext, api = '') {
+  const vendor = await startProjectVendor(gzipSync(tarOf(pages)));
+  t.after(() => vendor.close());
+  const folder = mkdtempSync(join(tmpdir(), 'cli-project-'));
+  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  const [to, manifest, keyFile] = [join(folder, 'site'), join(folder, 'docs.yaml'), join(folder, 'key')];
+  writeFileSync(keyFile, `${projectKey}\n`);
+  writeFileSync(
+    manifest,
+    `apiVersion: staticexport.dev/v1alpha1
+kind: StaticExport
+metadata: { name: docs }
+spec:
+  api: { projectId: ${projectId}, ${api}keySecretRef: { name: export-api } }
+`,
+  );
+  const run = async (...more: readonly string[]) => {
+    const result = await runInProcess([
+      ...['run', '-f', manifest, '--once', '--state', join(folder, 'state'), '--publish', `dir=${to}`],
+      ...['--secret', `export-api=${keyFile}`, '--api-base-url', vendor.url],
+      ...['--allow-private-links', '-o', 'json', ...more],
+    ]);
+    // The folder's own Secret holds the link, for its owner alone.
+    for (const { name, text } of filesIn(folder, ['key', 'state/objects/Secret.default.docs-bundle.json']))
+      seeText(name, text);
+    return result;
+  };
+  return { vendor, to, run };
+}
+
+test('a project is exported without a domain, with one start, and its link comes with the poll', async (t) => {
+  const { vendor, to, run } = await workplace(t);
+  vendor.jobMs = 300;
+  const { code, stdout, stderr } = await run();
+  assert.equal(code, 0, stderr);
+  assert.equal(readFileSync(join(to, 'a/index.html'), 'utf8'), pages['a/index.html']);
+  assert.equal(JSON.parse(stdout).pages, 3);
+  assert.deepEqual(vendor.starts, ['']);
+  const [start, ...polls] = vendor.calls;
+  assert.equal(start, `POST /v1/static-export/${projectId}/jobs`);
+  assert.ok(
+    polls.every((call) => call === `GET /v1/static-export/${projectId}/jobs/${[...vendor.jobs.keys()][0]}`),
+  );
+});
+
+test('the base path is sent with the start, and a changed one exports again', async (t) => {
+  const { vendor, run } = await workplace(t, 'basePath: /docs, ');
+  assert.equal((await run()).code, 0);
+  assert.deepEqual(vendor.starts, ['{"basePath":"/docs"}']);
+});
+
+test('another export that runs ends a run at its deadline, as a temporary failure that names it', async (t) => {
+  const { vendor, run } = await workplace(t);
+  vendor.first = ({ method }, response) => {
+    if (method !== 'POST') return false;
+    response.writeHead(409, { 'content-type': 'application/json' }).end('{"error":"in progress"}');
+    return true;
+  };
+  const { code, stdout, stderr } = await run('--timeout', '3s');
+  const { code: reason, lastFailure } = JSON.parse(stdout);
+  assert.deepEqual([code, reason], [124, 'DeadlineExceeded'], stderr);
+  assert.equal(lastFailure.code, 'AnotherExportRuns');
+  assert.match(
+    lastFailure.message,
+    new RegExp(`runs another job of project ${projectId}; this one starts after it`),
+  );
+});
+
+for (const [status, code, words] of [
+  [404, 'NotFound', /check that spec\.api\.projectId 5f0c9a7e1d is the id in the dashboard/],
+  [403, 'KeyForbidden', /403/],
+  [401, 'KeyRefused', /401/],
+] as const) {
+  test(`a start that is refused with ${status} says what to check`, async (t) => {
+    const { vendor, run } = await workplace(t);
+    vendor.first = (_request, response) => {
+      response.writeHead(status, { 'content-type': 'application/json' }).end('{"error":"no"}');
+      return true;
+    };
+    const result = await run('--timeout', '20s');
+    assert.notEqual(result.code, 0);
+    assert.match(result.stdout, words, code);
+  });
+}

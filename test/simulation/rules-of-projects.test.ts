@@ -1,0 +1,124 @@
+// The project-scoped form of the export API, as the operator lives with it: one job at a time, the link in the answer to a
+// poll, and starts that the vendor does not recognise when they are sent again.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Oracles } from './oracles.ts';
+import { hourMs, minuteMs, request } from './published-simulation.ts';
+import { Simulation, type SimulationOptions } from './simulation.ts';
+
+const site = 'docs.example.com';
+const ofProject = (options: SimulationOptions = {}, spec: object = {}): Simulation =>
+  new Simulation({
+    ...options,
+    spec: { api: { keySecretRef: { name: 'export-api' }, projectId: 'p1' }, ...spec },
+  });
+const startTimes = (simulation: Simulation): readonly number[] =>
+  simulation.vendor.calls.filter(({ kind }) => kind === 'start').map(({ at }) => at);
+
+test('a day is exported, refreshed and served as in the first form', async () => {
+  const simulation = ofProject({}, { schedule: '0 3 * * *' });
+  const oracles = new Oracles(simulation);
+  await simulation.run(24 * hourMs, (step) => oracles.check(step));
+  oracles.checkSettled();
+  assert.equal(simulation.condition('Ready'), 'True/Published');
+  assert.equal(simulation.status().active?.projectId, 'p1');
+});
+
+test('a first export needs no call for its link: the completed job brings one', async () => {
+  const simulation = ofProject();
+  await simulation.until(() => simulation.condition('Ready') === 'True/Published');
+  assert.deepEqual([simulation.callsOf('start'), simulation.callsOf('issue')], [1, 0]);
+  assert.ok(simulation.isLinkValid());
+});
+
+test('a link that is refused on arrival is asked for again', async () => {
+  const simulation = ofProject();
+  simulation.vendor.unusableLinks = 1;
+  await simulation.until(() => simulation.condition('Ready') === 'True/Published');
+  assert.equal(simulation.callsOf('issue'), 1);
+});
+
+test('a job is shown without progress and pages', async () => {
+  const simulation = ofProject();
+  simulation.vendor.jobMs = 10 * minuteMs;
+  await simulation.until(() => simulation.status().job?.state === 'running');
+  const { progress, pageCount } = simulation.status().job ?? {};
+  assert.deepEqual([progress, pageCount, simulation.status().pages], [undefined, undefined, undefined]);
+});
+
+test('while another export of the project runs, the start waits and says so, and then one job starts', async () => {
+  const simulation = ofProject();
+  simulation.vendor.jobMs = 20 * minuteMs;
+  simulation.vendor.startElsewhere(site);
+  await simulation.until(() => simulation.condition('Exported') === 'False/AnotherExportRuns');
+  const { message = '' } = simulation.status().conditions?.find(({ type }) => type === 'Exported') ?? {};
+  assert.match(message, /The export API at .* runs another job of project p1; this one starts after it/);
+  assert.match(message, /Retrying at \d{4}-/);
+  assert.notEqual(simulation.condition('Stalled'), 'True/StartRefused');
+  await simulation.until(() => simulation.condition('Ready') === 'True/Published', 3 * hourMs);
+  assert.equal(simulation.vendor.jobs.size, 2);
+});
+
+test('a start is repeated after a minute at least, and within the deadline of a job at most', async () => {
+  const simulation = ofProject({}, { jobTimeout: '5m' });
+  simulation.vendor.ending = 'never';
+  simulation.vendor.startElsewhere(site);
+  await simulation.run(110 * minuteMs);
+  const times = startTimes(simulation);
+  const waits = times.slice(1).map((at, index) => at - (times[index] ?? 0));
+  assert.ok(waits.length > 10, `${waits.length} starts`);
+  assert.ok(
+    waits.every((ms) => ms >= minuteMs && ms <= 5 * minuteMs + 2000),
+    waits.join(),
+  );
+});
+
+test('after a lost answer to a start there is exactly one more export', async () => {
+  let isLost = false;
+  const faults = {
+    next: (call: string) => {
+      if (call !== 'api.startJob' || isLost) return 'none';
+      isLost = true;
+      return 'lost';
+    },
+  } as const;
+  const simulation = ofProject({ faults });
+  simulation.vendor.jobMs = 5 * minuteMs;
+  await simulation.until(() => simulation.condition('Ready') === 'True/Published', 3 * hourMs);
+  await simulation.run(6 * hourMs);
+  assert.equal(simulation.vendor.jobs.size, 2);
+});
+
+test('a key that was refused is tried again once a day, because a plan may change', async () => {
+  const simulation = ofProject();
+  const { validKey } = simulation.vendor;
+  simulation.vendor.validKey = 'svc_of-another-plan';
+  await simulation.run(70 * hourMs);
+  assert.equal(simulation.condition('Stalled'), 'True/KeyRefused');
+  assert.equal(simulation.callsOf('start'), 3);
+  simulation.vendor.validKey = validKey;
+  await simulation.until(() => simulation.condition('Ready') === 'True/Published', 25 * hourMs);
+});
+
+test('a change of the form exports again, and the published link is refreshed by the form that made its job', async () => {
+  const simulation = ofProject({}, { jobTimeout: '12h' });
+  await simulation.until(() => simulation.condition('Ready') === 'True/Published');
+  simulation.vendor.jobMs = 10 * hourMs;
+  simulation.editSpec({ api: { keySecretRef: { name: 'export-api' } } });
+  await simulation.run(2 * hourMs);
+  assert.ok(simulation.isLinkValid());
+  assert.equal(simulation.status().active?.projectId, 'p1');
+  assert.equal(simulation.callsOf('start'), 2);
+  await simulation.until(() => simulation.status().active?.projectId === undefined, 12 * hourMs);
+});
+
+test('a request while another export runs waits like every start', async () => {
+  const simulation = ofProject();
+  await simulation.until(() => simulation.condition('Ready') === 'True/Published');
+  simulation.vendor.jobMs = 10 * minuteMs;
+  simulation.vendor.startElsewhere(site);
+  request(simulation, 'now');
+  await simulation.until(() => simulation.status().lastHandledRequest === 'now', 2 * hourMs);
+  assert.equal(simulation.vendor.jobs.size, 3);
+});

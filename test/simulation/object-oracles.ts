@@ -2,6 +2,7 @@
 // in a fight; synced only when the published version is rolled out; and no target delays a reconcile. Changes nothing.
 
 import assert from 'node:assert/strict';
+import { isDeepStrictEqual } from 'node:util';
 import { parse } from 'yaml';
 import { parseStatus } from '#operator/staticexport/parse.ts';
 import type { TargetStatus } from '#operator/staticexport/status-schema.ts';
@@ -91,7 +92,8 @@ export class ObjectOracles {
     for (const path of changedPointers(before, after)) {
       assert.ok(isOwnPath(shape, path), `a key of another owner was changed: ${path}`);
     }
-    if (after['operation'] !== undefined) {
+    // A write of the keys alone keeps the operation that another write requested.
+    if (after['operation'] !== undefined && !isDeepStrictEqual(before['operation'], after['operation'])) {
       const phase = /"phase":"(\w+)"/.exec(JSON.stringify(before['status'] ?? {}))?.[1];
       const isRunning = before['operation'] !== undefined || phase === 'Running';
       assert.ok(!isRunning, 'a sync was requested while another runs');

@@ -81,6 +81,12 @@ export function refusal(
   });
 }
 
+/** The storage has another number of bytes than the export API named for the archive. */
+export function truncated(bytes: number, claimedBytes: number): PublishableError {
+  const message = `the archive has ${bytes} bytes in the storage, and ${claimedBytes} by the export API; export it again, and check its upload to the storage`;
+  return new PublishableError('TruncatedArchive', message, { kind: 'refused' });
+}
+
 /**
  * What a link returned instead of an archive: a page, a text, nothing, or a redirect elsewhere. A storage in
  * maintenance, a proxy or a resolver may answer so once, so it is remembered no longer than a back-off.

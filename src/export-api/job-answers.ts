@@ -123,5 +123,11 @@ export function readIssuedLink(body: unknown, serverDate: number | undefined): I
   const members = membersOf(body);
   const link = Link.parse(members?.['bundleUrl']);
   if (link === undefined || link.protocol === 'file:') return undefined;
-  return { link, expiresAt: readForeignInstant(members?.['expiresAt']), serverDate };
+  // Where it is given, an archive of another length is not the one that was exported.
+  const claimedBytes = readCount(members?.['sizeBytes']) || undefined;
+  return {
+    link: link.ofBytes(claimedBytes),
+    expiresAt: readForeignInstant(members?.['expiresAt']),
+    serverDate,
+  };
 }

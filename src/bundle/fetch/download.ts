@@ -9,7 +9,7 @@ import type { Clock } from '#platform/runtime/clock.ts';
 import type { Link } from '#platform/wire/link.ts';
 import { PublishableError, publishableCode } from '#platform/wire/publishable-error.ts';
 import type { BundleLimits } from '../limits.ts';
-import { refusal } from '../refusal.ts';
+import { refusal, truncated } from '../refusal.ts';
 import { linkFault } from './link-answer.ts';
 import { type LinkAnswer, linkNetworkFault, readJudged, requestLink } from './link-request.ts';
 
@@ -61,7 +61,7 @@ export async function* download(
       );
       host = answer.host;
       try {
-        entity = await readEntity(answer, received, entity, options);
+        entity = await readEntity(answer, received, entity, link, options);
       } catch (error) {
         discard(answer);
         throw error;
@@ -71,8 +71,9 @@ export async function* download(
         if (received > limits.maxArchiveBytes) throw refusal('ArchiveTooLarge');
         yield chunk;
       }
-      if (entity.totalBytes === undefined || received === entity.totalBytes) return;
-      throw brokenOff(host);
+      if (entity.totalBytes !== undefined && received !== entity.totalBytes) throw brokenOff(host);
+      requireLength(received, link);
+      return;
     } catch (error) {
       const fault = rethrow(error);
       const { retryAfterMs = longestEarlyWaitMs } = fault instanceof PublishableError ? fault : {};
@@ -107,12 +108,14 @@ async function readEntity(
   answer: LinkAnswer,
   received: number,
   known: Entity | undefined,
+  link: Link,
   { limits, admit, clock }: DownloadOptions,
 ): Promise<Entity> {
   const { statusCode } = answer;
   if (statusCode === 200 && received === 0) {
     const entity = { strongEtag: strongEtagOf(answer), totalBytes: lengthOf(answer) };
     if ((entity.totalBytes ?? 0) > limits.maxArchiveBytes) throw refusal('ArchiveTooLarge');
+    requireLength(entity.totalBytes, link);
     if (entity.totalBytes !== undefined) await admit?.(entity.totalBytes);
     return entity;
   }
@@ -127,6 +130,12 @@ async function readEntity(
     (isSuccess ? undefined : linkFault(answer.host, await readJudged(answer, clock.now()))) ??
     changed(answer.host)
   );
+}
+
+/** Refuses another length than the export API named, before anything is unpacked where the storage announces its own. */
+function requireLength(bytes: number | undefined, { claimedBytes }: Link): void {
+  if (bytes === undefined || claimedBytes === undefined || bytes === claimedBytes) return;
+  throw truncated(bytes, claimedBytes);
 }
 
 const answeredCodes: readonly string[] = [

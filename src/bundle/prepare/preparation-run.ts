@@ -102,7 +102,7 @@ export async function storeContent(
 async function read(task: PrepareTask, context: PrepareContext, pack: PackSink): Promise<BundleIndex> {
   const { limits } = task;
   const { clock, proxy } = context;
-  const link = Link.parse(task.link)?.validUntil(task.linkExpiresAt);
+  const link = Link.parse(task.link)?.validUntil(task.linkExpiresAt).ofBytes(task.linkBytes);
   if (link === undefined) throw oddAnswer('InvalidRedirect');
   const admit = (archiveBytes: number): Promise<void> => requireRoom(task.storeDir, archiveBytes, context);
   const giveUp = new AbortController();

@@ -57,6 +57,8 @@ export interface PrepareTask extends Omit<PrepareRequest, 'link' | 'allowFileLin
   readonly link: string;
   /** Epoch ms, as the link's issuer claims. */
   readonly linkExpiresAt?: number | undefined;
+  /** Length of the archive, as the link's issuer claims. */
+  readonly linkBytes?: number | undefined;
   readonly allowFileLinks: boolean;
 }
 
@@ -102,8 +104,8 @@ export function prepareInWorker(
 }
 
 /** A link as it crosses to a thread of this process. */
-export function sentLink(link: Link): Pick<PrepareTask, 'link' | 'linkExpiresAt'> {
-  return { link: link.reveal(), linkExpiresAt: link.claimedExpiresAt };
+export function sentLink(link: Link): Pick<PrepareTask, 'link' | 'linkExpiresAt' | 'linkBytes'> {
+  return { link: link.reveal(), linkExpiresAt: link.claimedExpiresAt, linkBytes: link.claimedBytes };
 }
 
 /**

@@ -14,10 +14,12 @@ export interface SignedLifetime {
 export class Link {
   readonly #url: URL;
   readonly #claimedExpiresAt: number | undefined;
+  readonly #claimedBytes: number | undefined;
 
-  private constructor(url: URL, claimedExpiresAt?: number) {
+  private constructor(url: URL, claimedExpiresAt?: number, claimedBytes?: number) {
     this.#url = url;
     this.#claimedExpiresAt = claimedExpiresAt;
+    this.#claimedBytes = claimedBytes;
   }
 
   /** Reads an absolute `http:`, `https:` or `file:` URL. Returns `undefined` for anything else; never throws. */
@@ -34,12 +36,22 @@ export class Link {
 
   /** The same link, with the expiry that its issuer claims. */
   validUntil(claimedExpiresAt: number | undefined): Link {
-    return new Link(this.#url, claimedExpiresAt);
+    return new Link(this.#url, claimedExpiresAt, this.#claimedBytes);
+  }
+
+  /** The same link, with the length of the archive that its issuer claims. */
+  ofBytes(claimedBytes: number | undefined): Link {
+    return new Link(this.#url, this.#claimedExpiresAt, claimedBytes);
   }
 
   /** Epoch ms, as its issuer says. A signature's own date counts before it. */
   get claimedExpiresAt(): number | undefined {
     return this.#claimedExpiresAt;
+  }
+
+  /** Of the archive as it lies in the storage. */
+  get claimedBytes(): number | undefined {
+    return this.#claimedBytes;
   }
 
   get protocol(): string {
@@ -62,7 +74,7 @@ export class Link {
   inState(state: string): Link {
     const url = new URL(this.#url);
     url.hash = state;
-    return new Link(url, this.#claimedExpiresAt);
+    return new Link(url, this.#claimedExpiresAt, this.#claimedBytes);
   }
 
   /** The lifetime that the link's own signature states, for the signature schemes that state it in the query. */

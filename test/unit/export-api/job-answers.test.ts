@@ -171,6 +171,23 @@ test('neither JSON nor inspection shows an issued link', () => {
   assert.equal(issued.serverDate, 5);
 });
 
+test('a link keeps the length of its archive where it is a whole number of at least 1', () => {
+  const rows: readonly (readonly [unknown, number | undefined])[] = [
+    [4096, 4096],
+    ['4096', 4096],
+    [0, undefined],
+    [-1, undefined],
+    ['4 KB', undefined],
+    [null, undefined],
+    [undefined, undefined],
+  ];
+  for (const [sizeBytes, expected] of rows) {
+    const issued = readIssuedLink({ bundleUrl: 'https://b.example.com/x', sizeBytes }, undefined);
+    assert.equal(issued?.link.claimedBytes, expected, inspect(sizeBytes));
+    assert.equal(issued?.link.validUntil(1).inState('x').claimedBytes, expected);
+  }
+});
+
 test('no JSON makes a reader throw', () => {
   fc.assert(
     fc.property(fc.jsonValue(), fc.option(fc.string(), { nil: undefined }), (body, location) => {

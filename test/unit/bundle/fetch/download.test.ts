@@ -157,6 +157,44 @@ test('the announced size is reported before any byte is read, and may end the do
   assert.deepEqual([sizes, requests.length], [[archive.length], 1]);
 });
 
+describe('the length that the export API names', () => {
+  const claimed = archive.length;
+  const lengths: Readonly<Record<string, readonly [bytes: number, announced: boolean]>> = {
+    'a shorter archive': [claimed - 1, true],
+    'a longer archive': [claimed + 1, true],
+    'a shorter archive whose length comes with its end': [claimed - 1, false],
+    'a longer archive whose length comes with its end': [claimed + 1, false],
+  };
+  for (const [name, [bytes, isAnnounced]] of Object.entries(lengths)) {
+    test(`${name} is refused with both numbers`, async () => {
+      const body = Buffer.concat([archive, archive]).subarray(0, bytes);
+      const { link, requests } = await storage((_request, response) => {
+        response.writeHead(200, isAnnounced ? { 'content-length': bytes } : {}).end(body);
+      });
+      const fault = await faultOf(link().ofBytes(claimed));
+      assert.deepEqual([fault.code, fault.kind], ['TruncatedArchive', 'refused']);
+      assert.match(
+        fault.message,
+        new RegExp(`has ${bytes} bytes in the storage, and ${claimed} by the export API`),
+      );
+      assert.equal(requests.length, 1);
+    });
+  }
+
+  test('nothing of an archive of another announced length is read', async () => {
+    const { link } = await storage((_request, response) => {
+      response.writeHead(200, { 'content-length': claimed }).end(archive);
+    });
+    const bytes = bytesOf(link().ofBytes(claimed + 1));
+    await assert.rejects(bytes.next(), { code: 'TruncatedArchive' });
+  });
+
+  test('an archive of that length is given whole', async () => {
+    const { link } = await storage((_request, response) => void response.writeHead(200).end(archive));
+    assert.ok((await fetchAll(link().ofBytes(claimed).validUntil(undefined))).equals(archive));
+  });
+});
+
 describe('an answer other than the archive', () => {
   const expired = '<?xml version="1.0"?><Error><Code>ExpiredToken</Code><Message>SECRET</Message></Error>';
   const table: readonly (readonly [number, string, string, string])[] = [

@@ -20,7 +20,7 @@ import { bodyText, type CallWords, longestAnswerBytes } from './refusals.ts';
 
 const refusedKey = {
   Unauthorized:
-    'returned 401; check the key, whether your plan includes the API, and whether the project may be exported',
+    'returned 401; check the key, whether your plan includes the export API, and whether the project may be exported',
   Forbidden:
     "returned 403; check whether static export is on for this deployment, the key's permission to write, and the vendor's IP allow-list",
 };
@@ -31,14 +31,13 @@ const start: CallWords = {
     ...refusedKey,
     BadRequest: 'refused the request; check the base path, which is empty, /docs or /documentation',
     NotFound: 'does not know this project id for this key; copy the id from the dashboard',
-    RateLimited:
-      'limits the rate of starts, to ten in an hour for an organization where nothing else is agreed',
+    RateLimited: 'limits the rate of starts; the vendor allows ten in an hour for each organization',
   },
 };
 const read: CallWords = {
   advice: {
     ...refusedKey,
-    NotFound: 'has no such job of this project; it was removed, or is of another project',
+    NotFound: 'has no such job of this project; it was removed, or it belongs to another project',
   },
 };
 
@@ -92,15 +91,18 @@ export function createProjectClient(options: ExchangeOptions, project: ExportPro
       ),
     readJob: async (jobId, signal) => {
       const { report, issued } = await readAnswer(jobId, signal);
-      return { ...report, ...(issued !== undefined && { issued }) };
+      if (issued !== undefined) return { ...report, issued };
+      // The link may come a moment later. If it never comes, the job's own deadline ends the polls.
+      return report.outcome === 'completed' ? { ...report, outcome: 'unfinished' } : report;
     },
     issueLink: async ({ jobId }, signal) => {
       const { report, issued } = await readAnswer(jobId, signal);
       if (issued !== undefined) return issued;
-      if (report.outcome !== 'completed')
+      if (report.outcome === 'unfinished')
         throw new ExportApiError('Conflict', `the export API has no link yet; the job is "${report.state}"`);
-      const message = 'the export API reports a completed job without an http(s) bundleUrl. Ask its owner';
-      throw new ExportApiError('UnexpectedAnswer', message);
+      // Only an archive that was there before is asked for, so a new export must replace it.
+      const message = `the export API has no link to the archive of this job any more; the job is "${report.state}"`;
+      throw new ExportApiError('Gone', message);
     },
   };
 }
@@ -108,5 +110,6 @@ export function createProjectClient(options: ExchangeOptions, project: ExportPro
 /** An answer without an id, or with this one. */
 function isAbout(body: unknown, jobId: string): boolean {
   const claimed = membersOf(body)?.['jobId'];
-  return claimed === undefined || claimed === null || String(claimed) === jobId;
+  if (claimed === undefined || claimed === null) return true;
+  return typeof claimed === 'number' ? String(claimed) === jobId : claimed === jobId;
 }

@@ -39,7 +39,7 @@ const refused: readonly ValueRow[] = [
     a mistyped field deep in the StaticExport | export: {<<: $exported, linkRefresh: {atPercentage: 50}}
       | \/export\/linkRefresh': additional properties 'atPercentage' not allowed
     a digest that is none | staticExport: {<<: $link, digest: sha256:0a} | staticExport\/digest
-    an export without a domain | export: {create: true} | needs export\.domain
+    an export without a domain | export: {create: true} | needs export\.domain .* or export\.api\.projectId
     an export without a key | export: {create: true, domain: d.example} | needs export\.api\.keySecretRef\.name
     a domain with a path | export: {<<: $exported, domain: d.example/docs} | \/export\/domain'.*does not match
     an unknown deployment type | site: {deploymentType: Airgapped} | must be one of 'Cloud', 'ClientHosted', 'AirGapped'

@@ -3,6 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { ExportApiError } from '#export-api/answers.ts';
 import { Oracles } from './oracles.ts';
 import { hourMs, minuteMs, request } from './published-simulation.ts';
 import { Simulation, type SimulationOptions } from './simulation.ts';
@@ -53,7 +54,7 @@ test('while another export of the project runs, the start waits and says so, and
   simulation.vendor.startElsewhere(site);
   await simulation.until(() => simulation.condition('Exported') === 'False/AnotherExportRuns');
   const { message = '' } = simulation.status().conditions?.find(({ type }) => type === 'Exported') ?? {};
-  assert.match(message, /The export API at .* runs another job of project p1; this one starts after it/);
+  assert.match(message, /The export API at .* returned 409, because another job of project p1 runs/);
   assert.match(message, /Retrying at \d{4}-/);
   assert.notEqual(simulation.condition('Stalled'), 'True/StartRefused');
   await simulation.until(() => simulation.condition('Ready') === 'True/Published', 3 * hourMs);
@@ -121,4 +122,49 @@ test('a request while another export runs waits like every start', async () => {
   request(simulation, 'now');
   await simulation.until(() => simulation.status().lastHandledRequest === 'now', 2 * hourMs);
   assert.equal(simulation.vendor.jobs.size, 3);
+});
+
+test('a pinned job is refreshed in the form in which it was found, also after an edit of the form', async () => {
+  const domainOnly = { keySecretRef: { name: 'export-api' } };
+  const simulation = ofProject({}, { domain: site });
+  const jobId = simulation.vendor.startElsewhere(site);
+  simulation.vendor.jobMs = minuteMs;
+  simulation.editSpec({ api: domainOnly, pin: { jobId } });
+  simulation.vendor.failing = 'NotFound';
+  await simulation.run(10 * minuteMs);
+  simulation.vendor.failing = undefined;
+  simulation.editSpec({ api: { ...domainOnly, projectId: 'p1' } });
+  await simulation.until(() => simulation.condition('Ready') === 'True/Pinned', 3 * hourMs);
+  assert.equal(simulation.status().active?.projectId, 'p1');
+  await simulation.run(2 * hourMs, () => assert.ok(simulation.isLinkValid()));
+});
+
+test('waits for another export are no failures of this one', async () => {
+  const simulation = ofProject();
+  simulation.vendor.jobMs = 40 * minuteMs;
+  simulation.vendor.startElsewhere(site);
+  await simulation.until(() => (simulation.status().failures?.export?.count ?? 0) > 3, 2 * hourMs);
+  simulation.vendor.ending = 'failed';
+  await simulation.until(() => simulation.condition('Exported') === 'False/JobFailed', 4 * hourMs);
+  assert.equal(simulation.status().failures?.export?.count, 1);
+});
+
+test('a limit of starts stops no poll and no refresh', async () => {
+  const simulation = ofProject();
+  await simulation.until(() => simulation.condition('Ready') === 'True/Published');
+  let isLimited = true;
+  const real = simulation.vendor.connect.bind(simulation.vendor);
+  simulation.vendor.connect = (address, key) => ({
+    ...real(address, key),
+    ...(isLimited && {
+      startJob: async () => {
+        throw new ExportApiError('RateLimited', 'ten an hour', { status: 429, retryAfterMs: hourMs });
+      },
+    }),
+  });
+  request(simulation, 'now');
+  await simulation.run(50 * minuteMs, () => assert.ok(simulation.isLinkValid()));
+  assert.equal(simulation.condition('Exported'), 'False/StartRefused');
+  isLimited = false;
+  await simulation.until(() => simulation.status().lastHandledRequest === 'now', 2 * hourMs);
 });

@@ -97,7 +97,7 @@
   annotations:
     summary: "{{ $which }} has had no successful export for a long time."
     description: "Exports failed {{ "{{ $value }}" }} times in a row, or a complete export cannot be downloaded. The published version stays."
-    runbook: {{ printf "%s: condition Exported names the cause. JobFailed: read the vendor's job log. TimedOut: raise spec.jobTimeout, or ask the vendor. JobLost: ask the owner of the export API. BundleRejected: fix the file that the message names, or raise spec.promotion.maxBundleSize, and inspection.maxArchiveSize and inspection.maxBundleSize of the chart. InspectionFailed: check the storage and the network path to it. MirrorFailed: the mirror did not take the copy; fix what the message names, or set spec.mirror.policy=BestEffort. OutputWriteFailed: follow the message of the Kubernetes API server. ExportApiUnreachable, StartUnconfirmed: check the export API and its proxies. StartRefused: correct spec.domain or spec.api.baseUrl. After the fix: %s" $look $again | quote }}
+    runbook: {{ printf "%s: condition Exported names the cause. JobFailed: read the vendor's job log. TimedOut: raise spec.jobTimeout, or ask the vendor. JobLost: ask the owner of the export API. BundleRejected: fix the file that the message names, or raise spec.promotion.maxBundleSize, and inspection.maxArchiveSize and inspection.maxBundleSize of the chart. InspectionFailed: check the storage and the network path to it. MirrorFailed: the mirror did not take the copy; fix what the message names, or set spec.mirror.policy=BestEffort. OutputWriteFailed: follow the message of the Kubernetes API server. ExportApiUnreachable, StartUnconfirmed: check the export API and its proxies. StartRefused: correct spec.domain or spec.api.projectId, or spec.api.baseUrl. AnotherExportRuns: another job of the project runs; wait. After the fix: %s" $look $again | quote }}
 {{- /* Where no link is published, the copy is all that a new server can read. */}}
 - alert: StaticExportNotMirrored
   expr: {{ $of }} (staticexport_condition{ {{- $job -}} ,type="Ready",reason="NotMirrored"}) == 1
@@ -143,7 +143,7 @@
   annotations:
     summary: "The export API refuses the key of {{ $which }}."
     description: "{{ "{{ $labels.reason }}" }}: no export starts and no link is refreshed. The published link expires at its time. Write a valid key into its Secret. KeyForbidden is retried every 15 minutes."
-    runbook: "KeyRefused (401): the key was revoked or mistyped; write a new key into the Secret of spec.api.keySecretRef. The operator reads it within a minute. KeyForbidden (403): check the key's permissions, your plan, spec.domain and the vendor's IP allow-list. The operator retries every 15 minutes."
+    runbook: "KeyRefused (401): the key was revoked or mistyped; write a new key into the Secret of spec.api.keySecretRef. The operator reads it within a minute. With spec.api.projectId, also ask the vendor whether your plan includes the export API. KeyForbidden (403): check the key's permissions, your plan, spec.domain or spec.api.projectId, and the vendor's IP allow-list. The operator retries every 15 minutes."
 - alert: StaticExportCallsBlocked
   expr: {{ $of | replace "job)" "job, reason)" }} (staticexport_calls_blocked{ {{- $job -}} ,reason!~"KeyRefused|KeyForbidden"}) == 1
   for: 10m

@@ -59,7 +59,7 @@
 {{- define "static-export-site.checkExport" -}}
 {{- if .Values.export.create -}}
 {{- if not (or .Values.export.domain (dig "api" "projectId" "" .Values.export)) -}}
-{{- fail "export.create needs export.domain: the bare host name of the site to export, such as docs.example.com; or export.api.projectId" -}}
+{{- fail "export.create needs export.domain (a bare host name such as docs.example.com) or export.api.projectId" -}}
 {{- end -}}
 {{- if not (dig "api" "keySecretRef" "name" "" .Values.export) -}}
 {{- fail "export.create needs export.api.keySecretRef.name: a Secret in the release's namespace with the admin API key" -}}

@@ -10,7 +10,8 @@ import { countSchema, digest, exportVersion, instantSchema, pages } from '../out
 const exportItem = {
   namespace: z.string(),
   name: z.string(),
-  domain: z.string().describe('Absent where the spec is not valid.').optional(),
+  domain: z.string().describe('Absent if the spec has only a project id, or is not valid.').optional(),
+  projectId: z.string().describe('Of the project-scoped form of the export API.').optional(),
   ready: z.enum(['True', 'False', 'Unknown']).describe('Status of the condition Ready.'),
   reason: z.string().describe('Reason of the condition Ready.'),
   exported: z.string().describe('Reason of the condition Exported.').optional(),

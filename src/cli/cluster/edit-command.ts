@@ -12,7 +12,7 @@ import { type ClusterClient, type ClusterFlags, withCluster } from './client.ts'
 import type { StaticExportAnswer } from './documents.ts';
 import { type Edit, type EditVerb, gitChangeOf, managerOf, planEdit, questionOf } from './edits.ts';
 import { nextSteps, stepOf } from './next-steps.ts';
-import { exportSummaryOf, nameOf } from './summary.ts';
+import { exportSummaryOf, nameOf, siteOf } from './summary.ts';
 import {
   type Awaited,
   awaitedExport,
@@ -75,7 +75,7 @@ export async function readOnly(
     const rest = all.length > mostNamed ? [`static-export get -n ${namespace}  # lists all`] : [];
     const named = all
       .slice(0, mostNamed)
-      .map((one) => stepOf(one.metadata, verb, exportSummaryOf(one).domain ?? 'its spec is not valid'));
+      .map((one) => stepOf(one.metadata, verb, siteOf(exportSummaryOf(one)) ?? 'its spec is not valid'));
     throw new CliError(
       'usage',
       'NameMissing',

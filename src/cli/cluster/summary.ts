@@ -20,6 +20,7 @@ export function exportSummaryOf(object: StaticExportObject): ExportSummary {
     namespace,
     name,
     domain: spec?.domain,
+    projectId: spec?.api.projectId,
     ready: ready.status,
     reason: ready.reason,
     exported: status.conditions?.find(({ type }) => type === 'Exported')?.reason,
@@ -37,6 +38,13 @@ export function exportSummaryOf(object: StaticExportObject): ExportSummary {
     nextRefreshTime: status.nextRefreshTime,
   };
 }
+
+/** The domain, else the project. @returns `undefined` where the spec is not valid */
+export const siteOf = ({
+  domain,
+  projectId,
+}: Pick<ExportSummary, 'domain' | 'projectId'>): string | undefined =>
+  domain ?? (projectId === undefined ? undefined : `project ${projectId}`);
 
 /** As kubectl's `-o name` does. */
 export const nameOf = ({ name }: { readonly name: string }): string => `${singular}.${group}/${name}`;

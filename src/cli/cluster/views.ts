@@ -19,6 +19,7 @@ import {
   nameOf,
   paintOf,
   paintOfExported,
+  siteOf,
 } from './summary.ts';
 import { watchExports } from './watch.ts';
 
@@ -92,7 +93,7 @@ const usualColumns: readonly Column[] = [
   { title: 'LINK-EXPIRES', rank: 2, read: ({ linkExpirationTime }) => ({ instant: linkExpirationTime }) },
 ];
 const wideColumns: readonly Column[] = [
-  { title: 'DOMAIN', read: ({ domain }) => domain },
+  { title: 'DOMAIN', read: siteOf },
   { title: 'CANDIDATE', read: ({ candidate }) => candidate },
   { title: 'NEXT-EXPORT', read: ({ nextExportTime }) => ({ instant: nextExportTime }) },
   { title: 'DIGEST', read: ({ digest }) => digest?.slice(0, 12) },
@@ -133,6 +134,7 @@ export function showStatus(
     const ready = { type: 'Ready', status: summary.ready, reason: summary.reason };
     const facts: readonly (readonly [string, string | undefined, paint?: Paint | undefined])[] = [
       ['Domain', summary.domain],
+      ['Project', summary.projectId],
       ['Ready', `${summary.ready}${summary.reason === '' ? '' : ` (${summary.reason})`}`, paintOf(ready)],
       ['Suspended', summary.suspended ? 'yes' : undefined],
       ['Pinned', summary.pinned],

@@ -78,7 +78,7 @@ export async function gather(
   const lacks = findMirrorProblems(spec, applied);
   const wanted = lacks.length === 0 ? applied : { ...applied, isSuspended: true };
   const { namespace } = metadata;
-  const id = rateLimitId(wanted.baseUrl, namespace, wanted.keySecret);
+  const id = rateLimitId(wanted, namespace, wanted.keySecret);
   const rateLimit = context.memory.rateLimits.get(id) ?? noLimit;
   const status = withoutTheirRefusal(stored, rateLimit, context);
   const [found, outputs] = await Promise.all([

@@ -2,6 +2,7 @@
 // job, host and outcome, published versions, and changed conditions. Pure. A reconcile without action or change has
 // no line; a job has one line at its start and one at its end.
 
+import type { ExportProject } from '#export-api/answers.ts';
 import type { ActionResult, CallFailure, ContentNote } from '#operator/reconcile/result.ts';
 import type { Action } from '#operator/reconcile/state.ts';
 import { type FailedCallTarget, failureMessage, hostOf } from '#operator/reconcile/status/failure-words.ts';
@@ -51,11 +52,18 @@ function severe(message: string, fields: LogLine['fields']): readonly LogLine[] 
   return [{ level: 'error', fields, message }];
 }
 
+/** A link is asked for in the form that made its job. */
+function projectAsked(action: Action, { project }: LoggedReconcile['wanted']): ExportProject | undefined {
+  if (action.kind !== 'issue') return project;
+  const { projectId } = action.issuer;
+  return projectId === undefined ? undefined : { id: projectId, basePath: undefined };
+}
+
 function linesOfAction({ before, after, action, result, wanted }: LoggedReconcile): readonly LogLine[] {
   const isRefresh = action.kind === 'issue' && action.cause === 'refresh';
   const baseUrl = action.kind === 'issue' ? action.issuer.baseUrl : wanted.baseUrl;
   const host = hostOf(baseUrl);
-  const asked = { wanted: { ...wanted, baseUrl } };
+  const asked = { wanted: { ...wanted, baseUrl, project: projectAsked(action, wanted) } };
   const jobId = shorten(jobOf(action) ?? after.job?.id);
   const { failures, active } = after;
   const attempts = (name: keyof NonNullable<Status['failures']>): Attempts => [

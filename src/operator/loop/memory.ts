@@ -4,6 +4,7 @@
 
 import type { AttemptedRefresh, RateLimit } from '#operator/reconcile/observation.ts';
 import type { InspectedContent, InspectionFailure } from '#operator/reconcile/result.ts';
+import type { Wanted } from '#operator/staticexport/wanted.ts';
 import type { TargetPlan, TargetWish } from '#operator/targets/target-plan.ts';
 import type { ObjectKey } from '#platform/wire/cluster.ts';
 import type { Link } from '#platform/wire/link.ts';
@@ -158,12 +159,13 @@ export function resourceId({ namespace, name }: ObjectKey): string {
   return `${namespace}/${name}`;
 }
 
+/** By project, a refusal may be about the project, so that another one with the same key goes on. */
 export function rateLimitId(
-  baseUrl: string | undefined,
+  { baseUrl, project }: Pick<Wanted, 'baseUrl' | 'project'>,
   namespace: string,
   secret: { readonly name: string; readonly key: string },
 ): string {
-  return `${baseUrl ?? ''} ${namespace}/${secret.name}/${secret.key}`;
+  return `${baseUrl ?? ''} ${namespace}/${secret.name}/${secret.key} ${project?.id ?? ''}`.trimEnd();
 }
 
 /** Keeps a newly issued link, and stops the inspection of the previous link. A kept slot stays kept. */

@@ -1,5 +1,5 @@
 // Decides whether the export API may be called with the current key. A key goes only to an allowed host. After a
-// 401 the key is retried only when its Secret changes; after a 403 every 15 minutes. A new request allows one more
+// 401 the key is retried when its Secret changes, and by project once a day; after a 403 every 15 minutes. A new request allows one more
 // call.
 
 import { readInstant } from '#platform/wire/instant.ts';

@@ -12,7 +12,7 @@ import {
 import { formatInstant, readInstant } from '#platform/wire/instant.ts';
 import type { Publication } from '#platform/wire/publication.ts';
 import { waitMs } from './backoff.ts';
-import { isUnanswered } from './failure-policy.ts';
+import { isBusy, isUnanswered } from './failure-policy.ts';
 import { freeOperations, heldAgainst } from './forbidden-call.ts';
 import { isPinned, recordVersion } from './history.ts';
 import { recordHook } from './hooks.ts';
@@ -74,7 +74,10 @@ export function nextExportFailure(
   },
 ): Failure {
   const { status, now, inputHash, isAwaited = false } = observation;
-  const count = (status.failures?.export?.count ?? 0) + 1;
+  // Another job of the project is no failure of this export, and neither counts for the other.
+  const before = status.failures?.export;
+  const isSameKind = isBusy(before?.reason) === isBusy(failed.reason);
+  const count = ((isSameKind ? before?.count : undefined) ?? 0) + 1;
   const wait = waitMs(isAwaited ? 'poll' : 'export', count, failed.retryAfterMs);
   return {
     ...heldAgainst(observation, failed.reason),
@@ -86,7 +89,7 @@ export function nextExportFailure(
     said: failed.said,
     requestId: failed.requestId,
     subject: inputHash,
-    request: failed.request ?? status.failures?.export?.request,
+    request: failed.request ?? before?.request,
   };
 }
 
@@ -200,7 +203,12 @@ function followPin({ status, wanted, now, inputHash }: Observation): Status {
   // A suspended resource does not poll, so its job must not time out meanwhile.
   if (wanted.isSuspended) return status;
   const isKnown = [status.active, ...(status.history ?? [])].some((one) => one?.jobId === jobId);
-  if (isKnown || (job?.id === jobId && job.cause === 'Pin')) return status;
+  if (isKnown) return status;
+  if (job?.id === jobId && job.cause === 'Pin') {
+    // Polls ask the export API that the spec names now, so it is the one that has the job.
+    const isPolled = job.completionTime === undefined;
+    return isPolled ? { ...status, job: { ...job, ...issuerOf(undefined, wanted) } } : status;
+  }
   const followed: JobStatus =
     job?.id === jobId
       ? {

@@ -116,7 +116,8 @@ function followJob(observation: Observation, job: JobStatus, cause: 'job' | 'pin
     };
   }
   if (wanted.isSuspended) return { kind: 'held', why: 'Suspended' };
-  return complete(observation, { jobId: job.id, cause });
+  const { baseUrl, projectId } = job;
+  return complete(observation, { jobId: job.id, cause, ...(cause === 'pin' && { baseUrl, projectId }) });
 }
 
 function complete(observation: Observation, subject: Subject): ExportState {

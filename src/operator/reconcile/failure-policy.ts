@@ -63,6 +63,10 @@ export function isUnanswered(code: string): boolean {
   return policyOf(code)?.isUnsure === true;
 }
 
+/** True if another job of the project ran. */
+export const isBusy = (code: string | undefined): boolean =>
+  code !== undefined && policyOf(code)?.isBusy === true;
+
 /** True if the export API refused what the spec asks for: the same call is refused again. */
 export function isRefusal(code: string): boolean {
   const policy = policyOf(code);

@@ -24,10 +24,16 @@ export function inputsInHand(
   )?.inputHash;
 }
 
-/** Names them. Without a project it is what it was before there were projects, so that no version is exported again. */
+/**
+ * Names them. A project's domain only names the site. Without a project the hash is what it was before there were projects,
+ * so that no version is exported again.
+ */
 export function hashInputs({ domain, baseUrl, project }: ExportInputs): string {
-  const ofProject = project === undefined ? [] : [project.id, project.basePath ?? null];
-  return sha256(JSON.stringify([domain ?? null, baseUrl ?? null, ...ofProject])).slice(0, 16);
+  const parts =
+    project === undefined
+      ? [domain ?? null, baseUrl ?? null]
+      : [baseUrl ?? null, project.id, project.basePath ?? null];
+  return sha256(JSON.stringify(parts)).slice(0, 16);
 }
 
 /** `hash` of node:crypto would end an older Node before it can say that it is too old. */

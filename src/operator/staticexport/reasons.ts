@@ -41,12 +41,13 @@ export const stalledReasons = {
   KeyRefused:
     'The export API returned 401 for this key. Check that it is complete, not expired, and belongs to this service.',
   KeyForbidden:
-    "The export API returned 403 for this key. Check the key's permissions, your plan, spec.domain and the vendor's IP allow-list.",
+    "The export API returned 403 for this key. Check the key's permissions, your plan, spec.domain or spec.api.projectId, and the vendor's IP allow-list.",
   OutputNotOwned:
     'The output Secret or ConfigMap exists and has another owner. The operator does not change it.',
   OutputUnreadable:
     'The operator cannot read the output Secret or ConfigMap, so publishing is paused. Restore its get permission.',
-  StartRefused: 'The export API refuses to start an export. Check spec.domain and spec.api.baseUrl.',
+  StartRefused:
+    'The export API refuses to start an export. Check spec.domain or spec.api.projectId, and spec.api.baseUrl.',
   PinnedVersionUnknown:
     'The pinned version is not in status.history. Pin a version from there, or remove spec.pin.',
   PinnedJobGone: 'The export API no longer has the pinned job. Pin another version, or remove spec.pin.',
@@ -98,7 +99,7 @@ export const exportedReasons = {
     'The output Secret or ConfigMap could not be written. Follow the message of the Kubernetes API server.',
   StartRefused: 'The export API did not start an export.',
   StartUnconfirmed: 'The export API never confirmed a start.',
-  AnotherExportRuns: 'The start waits for another export of the same project.',
+  AnotherExportRuns: 'Another job of the project runs, so the export API did not start this one.',
   ExportApiUnreachable: reconcilingReasons.ExportApiUnreachable,
   AwaitingPromotion: stalledReasons.AwaitingPromotion,
   TooFewPages: stalledReasons.TooFewPages,

@@ -48,7 +48,7 @@ const api = z
       'must be a project id as the dashboard shows it: letters, digits and . _ ~ : @ + = -, not only dots',
     )
       .describe(
-        'Project id, where the export API is asked by project. The dashboard shows it. Absent: it is asked by spec.domain.',
+        'Project id of the vendor. If set, the operator uses the project-scoped form of the export API. If absent, it sends spec.domain.',
       )
       .optional(),
     basePath: z
@@ -184,7 +184,7 @@ export const specSchema = z
       'must be a bare host name such as docs.example.com: no scheme, no port, no path, no dot at the end',
     )
       .describe(
-        'The domain to export: a bare host name, without scheme, port or path. With api.projectId it only names the site.',
+        'The domain to export: a bare host name, without scheme, port or path. With api.projectId it only names the site, and is not sent.',
       )
       .optional(),
     api,

@@ -14,7 +14,7 @@ const inputHashText = statusText(64).describe(
   'Hash of what is exported: domain, base URL of the export API, project id and base path.',
 );
 const projectIdText = statusText(128).describe(
-  'Project id under which the export API made the job. Absent: by domain.',
+  'Project id of the job. Absent if the operator sent spec.domain.',
 );
 const baseUrlText = statusText(2048).describe(
   'Base URL of the export API that ran the job and issues its links.',

@@ -78,12 +78,12 @@ test('another export that runs ends a run at its deadline, as a temporary failur
   assert.equal(lastFailure.code, 'AnotherExportRuns');
   assert.match(
     lastFailure.message,
-    new RegExp(`runs another job of project ${projectId}; this one starts after it`),
+    new RegExp(`returned 409, because another job of project ${projectId} runs`),
   );
 });
 
 for (const [status, code, words] of [
-  [404, 'NotFound', /check that spec\.api\.projectId 5f0c9a7e1d is the id in the dashboard/],
+  [404, 'NotFound', /404 for project 5f0c9a7e1d; check spec\.api\.projectId/],
   [403, 'KeyForbidden', /403/],
   [401, 'KeyRefused', /401/],
 ] as const) {

@@ -148,14 +148,19 @@ test('a link is asked for by a GET without body and Idempotency-Key, as often as
 
 const linkRows: Readonly<Record<string, readonly [body: unknown, code: string, words: RegExp]>> = {
   'a job that is not finished': [job('running', { bundleUrl: link }), 'Conflict', /the job is "running"/],
-  'a job that failed': [job('failed', { error: 'no pages' }), 'Conflict', /the job is "failed"/],
-  'a completed job without a link': [job('completed'), 'UnexpectedAnswer', /without an http\(s\) bundleUrl/],
-  'a link of another kind': [
-    { ...completed, bundleUrl: 'file:///etc/passwd' },
-    'UnexpectedAnswer',
-    /bundleUrl/,
+  'a job that failed': [
+    job('failed', { error: 'no pages' }),
+    'Gone',
+    /no link .* any more; the job is "failed"/,
   ],
+  'a completed job without a link': [job('completed'), 'Gone', /no link .* any more; the job is "completed"/],
+  'a link of another kind': [{ ...completed, bundleUrl: 'file:///etc/passwd' }, 'Gone', /no link/],
   'another job': [{ ...completed, jobId: 'other' }, 'UnexpectedAnswer', /without this job/],
+  'a job id that is no text': [
+    { ...completed, jobId: { toString: null } },
+    'UnexpectedAnswer',
+    /without this job/,
+  ],
   'an HTML page': ['<!doctype html>', 'UnexpectedAnswer', /an HTML page/],
 };
 for (const [name, [body, code, words]] of Object.entries(linkRows)) {
@@ -169,7 +174,7 @@ for (const [name, [body, code, words]] of Object.entries(linkRows)) {
 
 const startRows: readonly (readonly [status: number, code: string, words: RegExp])[] = [
   [400, 'BadRequest', /base path, which is empty, \/docs or \/documentation/],
-  [401, 'Unauthorized', /the key.*plan includes the API.*project may be exported/],
+  [401, 'Unauthorized', /the key.*plan includes the export API.*project may be exported/],
   [403, 'Forbidden', /static export is on.*permission to write.*IP allow-list/],
   [404, 'NotFound', /does not know this project id for this key/],
   [409, 'AnotherExportRuns', /runs another job of this project; wait until it ends/],
@@ -184,6 +189,12 @@ for (const [status, code, words] of startRows) {
     assert.match(error.message, words);
   });
 }
+
+test('a completed job is polled on until its link is there', async () => {
+  reply(200, job('completed'));
+  const { outcome, state, issued } = await connect().readJob(jobId, never);
+  assert.deepEqual([outcome, state, issued], ['unfinished', 'completed', undefined]);
+});
 
 test('404 for a job does not speak of the project id alone', async () => {
   reply(404, { error: 'unknown' });

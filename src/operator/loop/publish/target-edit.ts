@@ -77,7 +77,7 @@ async function requestMissingSync(
   const { failures, retryTime } = (record.isOfPublished && !status.synced && record.before) || {};
   if (sync === undefined) return { ...status, failures };
   if (sync.isRepeated) {
-    if (retryTime === undefined) return { ...status, ...record.backOff() };
+    if (retryTime === undefined) return { ...status, ...record.backOff(failures) };
     if ((readInstant(retryTime) ?? 0) > now) return { ...status, failures, retryTime };
   }
   try {

@@ -48,8 +48,8 @@ export interface TargetRecord {
   readonly isInBackOff: boolean;
   /** The reverts of the last ten minutes, with one that was found now; too many make the target contested. */
   readonly reverted: { readonly revertTimes: string[]; readonly isTooOften: boolean } | undefined;
-  /** After one more failure. */
-  backOff(): Required<Pick<TargetStatus, 'failures' | 'retryTime'>>;
+  /** After one more failure. @param before the failures so far */
+  backOff(before: number | undefined): Required<Pick<TargetStatus, 'failures' | 'retryTime'>>;
   /** For lack of something that comes by itself. */
   asLacking(reason: TargetReason): TargetStatus;
   /** The stored result for the same wanted values stays true until a plan says otherwise. */
@@ -89,8 +89,8 @@ export function recordOf(
     ...asLacking(reason),
     message: printable(detail, longestTargetMessage),
   });
-  const backOff: TargetRecord['backOff'] = () => {
-    const counted = Math.min(maxFailures, (failures ?? 0) + 1);
+  const backOff: TargetRecord['backOff'] = (counts) => {
+    const counted = Math.min(maxFailures, (counts ?? 0) + 1);
     return { failures: counted, retryTime: formatInstant(now + waitMs('target', counted, undefined)) };
   };
   return {
@@ -109,7 +109,7 @@ export function recordOf(
     reverted: revertTimes && { revertTimes, isTooOften: revertTimes.length >= contestedReverts },
     ...{ backOff, asLacking, asRefused },
     asWaiting: () => (holdsWish ? written : { ...asLacking('Pending'), failures }),
-    asFailed: (reason, detail) => ({ ...asRefused(reason, detail), ...backOff() }),
+    asFailed: (reason, detail) => ({ ...asRefused(reason, detail), ...backOff(failures) }),
     asHeld: (rollout, write) => ({
       ...nameOf(target),
       ...stateOf(rollout),

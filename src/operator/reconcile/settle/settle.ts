@@ -6,7 +6,7 @@ import type { Status } from '#operator/staticexport/status-schema.ts';
 import { formatInstant } from '#platform/wire/instant.ts';
 import type { LinkTimes, Publication } from '#platform/wire/publication.ts';
 import { needsInspection } from '../choose.ts';
-import { callPolicies } from '../failure-policy.ts';
+import { callPolicies, isBusy } from '../failure-policy.ts';
 import { answerHook } from '../hooks.ts';
 import { isFresher, isFromTheFuture, isValidLongEnough, retryAfterStale } from '../link-timing.ts';
 import { type Observation, pendingRefresh } from '../observation.ts';
@@ -73,6 +73,9 @@ function settleResult(observation: Observation, plan: Plan, result: ActionResult
       const next = operationFailed(observation, plan, { ...result, failure });
       // A refusal by another export API says nothing about the key at this one.
       if (isElsewhere(observation, plan)) return kept(next);
+      // By project, 429 for a start is about starts alone: jobs are polled and links are refreshed all the same.
+      const limitsStarts = result.kind === 'start-failed' && observation.wanted.project !== undefined;
+      if (limitsStarts && failure.code === 'RateLimited') return kept(next);
       return callFailed(observation, failure, next);
     }
     default:
@@ -143,6 +146,7 @@ function settleStarted(
 ): Status {
   const schedule = readSchedule(wanted.schedule, wanted.timeZone);
   const tick = dueTick(schedule, undefined, now, true);
+  const wasBusy = isBusy(status.failures?.export?.reason);
   return {
     ...status,
     start: undefined,
@@ -157,7 +161,7 @@ function settleStarted(
     lastHandledRequest: record.request ?? status.lastHandledRequest,
     ...answerHook(status, record),
     nextExportTime: tick === undefined ? undefined : formatInstant(tick),
-    failures: { ...status.failures, poll: undefined },
+    failures: { ...status.failures, poll: undefined, ...(wasBusy && { export: undefined }) },
   };
 }
 
@@ -224,7 +228,8 @@ function settleInspected(
   const judged = settleSubject(observation, subject, content, link);
   // The copy that was just read is the published version's, so that no copy is missing any more.
   const hasCopy =
-    content.ref !== undefined && (judged.publish !== undefined || judged.status.job?.verdict === 'Unchanged');
+    content.ref !== undefined &&
+    (judged.publish !== undefined || (subject.cause === 'job' && judged.status.job?.verdict === 'Unchanged'));
   const settled = hasCopy ? { ...judged, status: withoutMirrorFailure(judged.status) } : judged;
   if (uncopied === undefined || settled.publish === undefined) return settled;
   const { mirror } = settleMirrorFailure(observation, uncopied).failures ?? {};

@@ -49,13 +49,13 @@ const failureWords: Readonly<Record<string, (api: string, domain: string, why?: 
 const projectWords: Readonly<Record<string, (api: string, project: string) => string>> = {
   Forbidden: (api, project) =>
     `${api} returned 403; check whether static export is on for project ${project}, the key's permission to write, and the vendor's IP allow-list.`,
-  BadRequest: (api, project) => `${api} returned 400 or 422 for project ${project}; check spec.api.basePath.`,
+  BadRequest: (api, project) =>
+    `${api} returned 400 or 422 for project ${project}; check spec.api.projectId and spec.api.basePath.`,
   NotFound: (api, project) =>
-    `${api} returned 404; check that spec.api.projectId ${project} is the id in the dashboard, and that the key is of its organization.`,
+    `${api} returned 404 for project ${project}; check spec.api.projectId, ${baseUrlFields}, and that the key is of the same organization.`,
   RateLimited: (api) =>
-    `${api} returned 429; an organization has ten starts in an hour. Wait, or agree on more with the vendor.`,
-  AnotherExportRuns: (api, project) =>
-    `${api} runs another job of project ${project}; this one starts after it.`,
+    `${api} returned 429; wait. The vendor allows ten starts in an hour for each organization.`,
+  AnotherExportRuns: (api, project) => `${api} returned 409, because another job of project ${project} runs.`,
 };
 
 /** A failed call: which export API, what it answered, the code to search logs for, and the request id. */

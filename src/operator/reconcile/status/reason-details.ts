@@ -34,7 +34,7 @@ export function describeDetails(reason: string, observation: Observation): strin
       return joined(secret, rechecked);
     case 'KeyRefused':
       return joined(
-        wanted.project && 'Your plan may have no access to the API, or the project no export.',
+        wanted.project && 'Or your plan has no access to the export API, or the project may not be exported.',
         describeRefusedKey(observation, secret, attemptOf(observation)),
       );
     case 'KeyForbidden':
@@ -82,8 +82,8 @@ export function describeDetails(reason: string, observation: Observation): strin
 }
 
 function attemptOf({ wanted }: Observation): string {
-  const attempt = 'A new requestedAt token causes one attempt';
-  return wanted.project === undefined ? `${attempt}.` : `${attempt}, and so does each day.`;
+  const attempt = 'A new requestedAt token causes one attempt.';
+  return wanted.project === undefined ? attempt : `${attempt} Retrying once a day.`;
 }
 
 /** Distinguishes a missing Secret from a Secret without the key. */

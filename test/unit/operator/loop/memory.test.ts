@@ -8,8 +8,8 @@ import { changeRateLimit } from '#operator/loop/rate-limit.ts';
 import { resource, Simulation } from '../../../simulation/simulation.ts';
 
 const secret = { name: 'export-api', key: 'apiKey' };
-const first = rateLimitId('https://api.example.com', 'docs', secret);
-const second = rateLimitId('https://other.example.com', 'docs', secret);
+const first = rateLimitId({ baseUrl: 'https://api.example.com', project: undefined }, 'docs', secret);
+const second = rateLimitId({ baseUrl: 'https://other.example.com', project: undefined }, 'docs', secret);
 
 function memoryOf(...users: readonly (readonly [id: string, rateLimit: string])[]) {
   const memory = createMemory(new AbortController().signal);

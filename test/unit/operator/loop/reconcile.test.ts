@@ -79,7 +79,10 @@ function fillMemory({ context: { memory } }: Recorded): AbortController {
   memory.refusedReads.key.set(id, { since: 0, seenAt: 0 });
   const work = { jobId: 'se_1', link: { url: linkOf('first.zip'), ...times }, stop, rules: undefined };
   memory.candidates.set(id, { ...work, inspection: undefined, done: undefined });
-  const limit = rateLimitId('https://api.example.com', 'docs', { name: 'export-api', key: 'apiKey' });
+  const limit = rateLimitId({ baseUrl: 'https://api.example.com', project: undefined }, 'docs', {
+    name: 'export-api',
+    key: 'apiKey',
+  });
   useRateLimit(memory, id, limit);
   memory.rateLimits.set(limit, { closedUntil: t0, closedAt: t0, refused: undefined });
   memory.otherOperators.written.add(id);

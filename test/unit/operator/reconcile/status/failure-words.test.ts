@@ -38,14 +38,11 @@ for (const [reason, words] of failures) {
 
 const ofProject = { ...wanted, domain: undefined, project: { id: '5f0c9a7e', basePath: undefined } };
 for (const [reason, words] of [
-  [
-    'AnotherExportRuns',
-    /^The export API at .* runs another job of project 5f0c9a7e; this one starts after it/,
-  ],
-  ['NotFound', /check that spec\.api\.projectId 5f0c9a7e is the id in the dashboard/],
+  ['AnotherExportRuns', /^The export API at .* returned 409, because another job of project 5f0c9a7e runs/],
+  ['NotFound', /returned 404 for project 5f0c9a7e; check spec\.api\.projectId, the base URL/],
   ['Forbidden', /static export is on for project 5f0c9a7e, the key's permission to write, .*IP allow-list/],
-  ['BadRequest', /for project 5f0c9a7e; check spec\.api\.basePath/],
-  ['RateLimited', /returned 429; an organization has ten starts in an hour/],
+  ['BadRequest', /for project 5f0c9a7e; check spec\.api\.projectId and spec\.api\.basePath/],
+  ['RateLimited', /returned 429; wait\. The vendor allows ten starts in an hour/],
   ['ServerError', /returned a server error/],
 ] as const) {
   test(`the message of a failed call by project: ${reason}`, () => {

@@ -204,11 +204,10 @@ function followPin({ status, wanted, now, inputHash }: Observation): Status {
   if (wanted.isSuspended) return status;
   const isKnown = [status.active, ...(status.history ?? [])].some((one) => one?.jobId === jobId);
   if (isKnown) return status;
-  if (job?.id === jobId && job.cause === 'Pin') {
-    // Polls ask the export API that the spec names now, so it is the one that has the job.
-    const isPolled = job.completionTime === undefined;
-    return isPolled ? { ...status, job: { ...job, ...issuerOf(undefined, wanted) } } : status;
-  }
+  // Polls ask the export API that the spec names now, so it is the one that has the job.
+  const polled = (one: JobStatus): JobStatus =>
+    one.completionTime === undefined ? { ...one, ...issuerOf(undefined, wanted) } : one;
+  if (job?.id === jobId && job.cause === 'Pin') return { ...status, job: polled(job) };
   const followed: JobStatus =
     job?.id === jobId
       ? {
@@ -217,8 +216,8 @@ function followPin({ status, wanted, now, inputHash }: Observation): Status {
           verdict: job.verdict === 'JobFailed' ? job.verdict : undefined,
           message: undefined,
         }
-      : { id: jobId, cause: 'Pin', inputHash, ...issuerOf(undefined, wanted), startTime: formatInstant(now) };
-  return { ...status, job: followed, start: undefined };
+      : { id: jobId, cause: 'Pin', inputHash, startTime: formatInstant(now) };
+  return { ...status, job: polled(followed), start: undefined };
 }
 
 /** Drops what was begun for other inputs. */

@@ -91,7 +91,7 @@ test('after a lost answer to a start there is exactly one more export', async ()
   assert.equal(simulation.vendor.jobs.size, 2);
 });
 
-test('a key that was refused is tried again once a day, because a plan may change', async () => {
+test('a refused key is used again once a day, because a plan may change', async () => {
   const simulation = ofProject();
   const { validKey } = simulation.vendor;
   simulation.vendor.validKey = 'svc_of-another-plan';
@@ -139,7 +139,7 @@ test('a pinned job is refreshed in the form in which it was found, also after an
   await simulation.run(2 * hourMs, () => assert.ok(simulation.isLinkValid()));
 });
 
-test('waits for another export are no failures of this one', async () => {
+test('a wait for another export is not a failure of this one', async () => {
   const simulation = ofProject();
   simulation.vendor.jobMs = 40 * minuteMs;
   simulation.vendor.startElsewhere(site);

@@ -164,8 +164,7 @@ async function keepPolledLink(
   signal: AbortSignal,
 ): Promise<void> {
   const { link, times, fault } = await tryLink(issued, sentAt, context, signal);
-  const now = context.clock.now();
-  if (fault === undefined && times.expiresAt > now && isValidLongEnough(times, now))
+  if (fault === undefined && isValidLongEnough(times, context.clock.now()))
     keepCandidate(jobId, { ...times, url: link }, input, context);
 }
 

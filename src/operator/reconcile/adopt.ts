@@ -74,7 +74,7 @@ export function nextExportFailure(
   },
 ): Failure {
   const { status, now, inputHash, isAwaited = false } = observation;
-  // Another job of the project is no failure of this export, and neither counts for the other.
+  // A wait for another job of the project is not a failure of this export, so the two are counted apart.
   const before = status.failures?.export;
   const isSameKind = isBusy(before?.reason) === isBusy(failed.reason);
   const count = ((isSameKind ? before?.count : undefined) ?? 0) + 1;

@@ -99,5 +99,5 @@ test('hostile words take no time', () => {
   }
   // Of this thread alone, so that other work on the machine says nothing. A rule that reads a text again takes minutes.
   const { user, system } = process.threadCpuUsage(before);
-  assert.ok(user + system < 1_000_000, `${user + system} µs`);
+  assert.ok(user + system < 200_000, `${user + system} µs`);
 });

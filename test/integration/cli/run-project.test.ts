@@ -2,46 +2,26 @@
 // published, what another running export and each refusal mean, and that no link is shown although each poll has one.
 
 import assert from 'node:assert/strict';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { gzipSync } from 'node:zlib';
-import { runInProcess } from '../../support/cli-in-process.ts';
 import { seeText } from '../../support/secret-watch.ts';
-import { tarOf } from '../../support/tar-builder.ts';
 import { pages } from './environment/export-workplace.ts';
 import { filesIn } from './environment/files-in.ts';
 import { projectId, projectKey, startProjectVendor } from './environment/project-vendor.ts';
+import { workplaceWith } from './environment/run-workplace.ts';
 
 async function workplace(t: TestContext, api = '') {
-  const vendor = await startProjectVendor(gzipSync(tarOf(pages)));
-  t.after(() => vendor.close());
-  const folder = mkdtempSync(join(tmpdir(), 'cli-project-'));
-  t.after(() => rmSync(folder, { recursive: true, force: true }));
-  const [to, manifest, keyFile] = [join(folder, 'site'), join(folder, 'docs.yaml'), join(folder, 'key')];
-  writeFileSync(keyFile, `${projectKey}\n`);
-  writeFileSync(
-    manifest,
-    `apiVersion: staticexport.dev/v1alpha1
-kind: StaticExport
-metadata: { name: docs }
-spec:
-  api: { projectId: ${projectId}, ${api}keySecretRef: { name: export-api } }
-`,
-  );
-  const run = async (...more: readonly string[]) => {
-    const result = await runInProcess([
-      ...['run', '-f', manifest, '--once', '--state', join(folder, 'state'), '--publish', `dir=${to}`],
-      ...['--secret', `export-api=${keyFile}`, '--api-base-url', vendor.url],
-      ...['--allow-private-links', '-o', 'json', ...more],
-    ]);
-    // The folder's own Secret holds the link, for its owner alone.
-    for (const { name, text } of filesIn(folder, ['key', 'state/objects/Secret.default.docs-bundle.json']))
-      seeText(name, text);
+  const spec = `api: { projectId: ${projectId}, ${api}keySecretRef: { name: export-api } }\n`;
+  const { vendor, folder, to, run } = await workplaceWith(t, startProjectVendor, projectKey, spec);
+  // The folder's own Secret holds the link, for its owner alone.
+  const secret = 'state/objects/Secret.default.docs-bundle.json';
+  const runAndSee: typeof run = async (...more) => {
+    const result = await run(...more);
+    for (const { name, text } of filesIn(folder, ['key', secret])) seeText(name, text);
     return result;
   };
-  return { vendor, to, run };
+  return { vendor, to, run: runAndSee };
 }
 
 test('a project is exported without a domain, with one start, and its link comes with the poll', async (t) => {

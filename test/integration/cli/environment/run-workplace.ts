@@ -15,10 +15,10 @@ import { key, type ScriptedVendor, startVendor } from './scripted-vendor.ts';
 
 const program = programFile('static-export');
 
-export interface RunWorkplace {
+export interface RunWorkplace<Vendor = ScriptedVendor> {
   readonly folder: string;
   readonly to: string;
-  readonly vendor: ScriptedVendor;
+  readonly vendor: Vendor;
   /** Of a process of its own: the program, and what follows it. */
   readonly args: (...more: readonly string[]) => readonly string[];
   /** `run --once` in the process of the test. */
@@ -30,22 +30,34 @@ export interface RunWorkplace {
 }
 
 /** @param spec further lines of it. @param api further fields of spec.api */
-export async function runWorkplace(t: TestContext, spec = '', api = ''): Promise<RunWorkplace> {
-  const vendor = await startVendor(gzipSync(tarOf(pages)));
+export const runWorkplace = (t: TestContext, spec = '', api = ''): Promise<RunWorkplace> =>
+  workplaceWith(
+    t,
+    startVendor,
+    key,
+    `domain: docs.example.com\n  api: { ${api}keySecretRef: { name: export-api } }\n${spec}`,
+  );
+
+/** @param start a vendor that publishes this archive. @param spec indented by two spaces after its first line */
+export async function workplaceWith<Vendor extends { readonly url: string; close(): Promise<void> }>(
+  t: TestContext,
+  start: (archive: Buffer) => Promise<Vendor>,
+  apiKey: string,
+  spec: string,
+): Promise<RunWorkplace<Vendor>> {
+  const vendor = await start(gzipSync(tarOf(pages)));
   t.after(() => vendor.close());
   const folder = mkdtempSync(join(tmpdir(), 'cli-run-'));
   t.after(() => rmSync(folder, { recursive: true, force: true }));
   const [to, manifest, keyFile] = [join(folder, 'site'), join(folder, 'docs.yaml'), join(folder, 'key')];
-  writeFileSync(keyFile, `${key}\n`);
+  writeFileSync(keyFile, `${apiKey}\n`);
   writeFileSync(
     manifest,
     `apiVersion: staticexport.dev/v1alpha1
 kind: StaticExport
 metadata: { name: docs }
 spec:
-  domain: docs.example.com
-  api: { ${api}keySecretRef: { name: export-api } }
-${spec}`,
+  ${spec}`,
   );
   const words = (...more: readonly string[]): readonly string[] => [
     ...['run', '-f', manifest, '--state', join(folder, 'state'), '--publish', `dir=${to}`],

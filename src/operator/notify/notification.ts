@@ -9,6 +9,7 @@ export interface Notification {
   readonly kind: NoticeKind;
   readonly object: ObjectKey;
   readonly domain: string | undefined;
+  readonly projectId: string | undefined;
   /** The reason of the event, such as `PageCountDropped`. */
   readonly reason: string;
   readonly message: string;
@@ -36,12 +37,21 @@ export function notificationBody(
 }
 
 /** As Standard Webhooks recommend: type, time, and the data. */
-function genericBody({ kind, object, domain, reason, message, version, at }: Notification): object {
+function genericBody({
+  kind,
+  object,
+  domain,
+  projectId,
+  reason,
+  message,
+  version,
+  at,
+}: Notification): object {
   const { namespace, name } = object;
   return {
     type: `staticexport.${kind.toLowerCase()}`,
     timestamp: formatInstant(at),
-    data: { namespace, name, domain, reason, message, version },
+    data: { namespace, name, domain, projectId, reason, message, version },
   };
 }
 

@@ -133,7 +133,13 @@ export function createNotifier(options: NotifierOptions): Notices {
           const kind = notice.kinds.find((one) => (webhook.events ?? noticeKinds).includes(one));
           if (kind === undefined) continue;
           const notification = {
-            ...{ kind, object: object.metadata, domain: spec?.domain, at: clock.now() },
+            ...{
+              kind,
+              object: object.metadata,
+              domain: spec?.domain,
+              projectId: spec?.api.projectId,
+              at: clock.now(),
+            },
             ...{ reason: notice.reason, message: notice.message, version: status.active?.version },
           };
           enqueue({ object, webhook, notification });

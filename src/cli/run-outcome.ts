@@ -4,6 +4,7 @@
 import type { ExportApiErrorCode } from '#export-api/answers.ts';
 import type { MirrorErrorCode } from '#mirror/mirror-error.ts';
 import { isMirrorFailure, mirrorCodeOf } from '#operator/reconcile/mirror.ts';
+import type { StartDelay } from '#operator/reconcile/start-budget.ts';
 import type { Condition, Status } from '#operator/staticexport/status-schema.ts';
 import type { Outcome } from './exit-code.ts';
 
@@ -34,6 +35,7 @@ const outcomes: Readonly<Record<string, Outcome>> = {
   MirrorFailed: 'temporary',
   StartUnconfirmed: 'temporary',
   AnotherExportRuns: 'temporary',
+  StartBudgetUsed: 'temporary',
   ExportApiUnreachable: 'temporary',
   InvalidSpec: 'usage',
   InvalidSchedule: 'usage',
@@ -98,11 +100,13 @@ function isWorking({ start, job }: Status): boolean {
   return start !== undefined || (job !== undefined && job.verdict === undefined);
 }
 
-/** Codes of a start that the export API refuses for a while only, and that is sent again. */
+/** Codes of a start that is only sent later. */
 const delays: ReadonlySet<string | undefined> = new Set([
   'RateLimited',
   'AnotherExportRuns',
-] satisfies readonly ExportApiErrorCode[]);
+  'StartBudgetUsed',
+  'StartsSpread',
+] satisfies readonly (ExportApiErrorCode | StartDelay['code'])[]);
 const isStartDelayed = ({ failures }: Status): boolean => delays.has(failures?.export?.reason);
 
 /** Of a condition that says why nothing goes on. */

@@ -18,6 +18,7 @@ import {
 import type { FlagValues, ProgramDescription } from '#platform/runtime/flags/flags.ts';
 import { readOriginEntry } from '#platform/wire/http-origin.ts';
 import { checkMirrorFlags, mirrorFlags } from './mirror-flags.ts';
+import { startsPerHour } from './starts-flag.ts';
 
 /** Kubernetes label values (apimachinery, IsValidLabelValue). */
 const labelValue = /^[A-Za-z0-9]([A-Za-z0-9._-]{0,61}[A-Za-z0-9])?$/;
@@ -76,6 +77,7 @@ const flags = {
     'Time after which another replica replaces a leader that does not renew its lease',
   ),
   requestTimeout: positiveDuration.withDefault('30s', 'Deadline of one request to the export API'),
+  startsPerHour,
   clusterTimeout: positiveDuration.withDefault('15s', 'Deadline of one request to the Kubernetes API server'),
   inspectTimeout: positiveDuration.withDefault('15m', 'Deadline to download and inspect one archive'),
   inspectConcurrency: countUpTo(mostInspections).withDefault(

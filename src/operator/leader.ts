@@ -29,7 +29,7 @@ import { defaultMirrorOf } from './mirror-flags.ts';
 import type { QueueSlots } from './queue/host-queues.ts';
 import type { WorkQueue } from './queue/work-queue.ts';
 import { isPresent, trustWatchedDeletions } from './watch/absence.ts';
-import { linkRemainingMs } from './watch/known-resource.ts';
+import { linkRemainingMs, startTimesIn } from './watch/known-resource.ts';
 import type { Watches } from './watch/watches.ts';
 
 export interface LeaderParts {
@@ -50,7 +50,7 @@ export interface LeaderParts {
   readonly identity: string;
   readonly metrics: OperatorMetrics;
   readonly reports: Reports;
-  readonly watches: Pick<Watches, 'get'>;
+  readonly watches: Pick<Watches, 'get' | 'keys'>;
 }
 
 /** Reconciles get this long to end after SIGTERM. */
@@ -120,6 +120,11 @@ export async function runLeader(parts: LeaderParts, { lost, isHeld }: Term): Pro
     events,
     notices,
     wake,
+    startTimesOf: (budget) =>
+      startTimesIn(
+        watches.keys().map((key) => [key, watches.get(key)] as const),
+        budget,
+      ),
     isKnown: ({ namespace, name }) => isKnown(`${namespace}/${name}`),
     settings: {
       operatorLease: parts.operatorLease,
@@ -127,6 +132,7 @@ export async function runLeader(parts: LeaderParts, { lost, isHeld }: Term): Pro
       allowedApiHosts: values.allowedApiHosts,
       requestTimeoutMs: values.requestTimeout,
       inspectTimeoutMs: values.inspectTimeout,
+      startsPerHour: values.startsPerHour,
       defaultMirror: defaultMirrorOf(values),
     },
     // A process that stops does not finish reading archives; the next leader reads them again.

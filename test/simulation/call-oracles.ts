@@ -2,7 +2,7 @@
 // Retry-After is kept. Judged by the calls that the vendor received and the objects that the cluster stored.
 
 import assert from 'node:assert/strict';
-import { annotations } from '#operator/staticexport/names.ts';
+import { annotations, defaultStartsPerHour } from '#operator/staticexport/names.ts';
 import { parseStatus } from '#operator/staticexport/parse.ts';
 import { readInstant } from '#platform/wire/instant.ts';
 import type { Call } from './fake-vendor.ts';
@@ -14,6 +14,7 @@ const forbiddenRetryMs = 15 * 60_000;
 const deadLinkMaxWaitMs = 5 * 60_000;
 /** Instants are whole seconds. */
 const secondMs = 1000;
+const hourMs = 3_600_000;
 
 interface Sent {
   readonly count: number;
@@ -24,6 +25,8 @@ export class CallOracles {
   readonly #simulation: Simulation;
   #checked = 0;
   readonly #starts = new Map<string, Sent>();
+  #counted = 0;
+  #startsOfHour: readonly number[] = [];
   readonly #issueKeys = new Set<string | undefined>();
   /** A `Retry-After` that is known to have arrived. */
   #longestWait: { readonly at: number; readonly until: number } = { at: 0, until: 0 };
@@ -33,12 +36,14 @@ export class CallOracles {
   }
 
   check(step: Step, hadFaults: boolean): void {
-    const { calls } = this.#simulation.vendor;
+    const { calls, projectStarts } = this.#simulation.vendor;
     for (const call of calls.slice(this.#checked)) {
       if (call.kind === 'start') this.#checkStart(call);
       if (call.kind === 'issue') this.#checkIssued(call);
     }
     this.#checked = calls.length;
+    for (const at of projectStarts.slice(this.#counted)) this.#checkBudget(at);
+    this.#counted = projectStarts.length;
     const isPlain = step.error === undefined && !hadFaults;
     if (isPlain && step.callsMade > 0) {
       this.#checkRefused(step);
@@ -58,6 +63,15 @@ export class CallOracles {
     const wasSet = before !== undefined && this.#simulation.jumps.wasSetSince(before.at);
     assert.ok(!isEarly || wasSet, 'a start was sent again before its answer was overdue');
     this.#starts.set(key, { count, at });
+  }
+
+  /** Rule 8: by project, no hour has more starts than the vendor allows. A clock that was set counts the hours wrongly. */
+  #checkBudget(at: number): void {
+    this.#startsOfHour = [...this.#startsOfHour.filter((one) => one > at - hourMs), at];
+    const first = this.#startsOfHour[0] ?? at;
+    const isMany =
+      this.#startsOfHour.length > defaultStartsPerHour && !this.#simulation.jumps.wasSetSince(first);
+    assert.ok(!isMany, `${this.#startsOfHour.length} starts in one hour`);
   }
 
   /** Rule 9: each link request has its own key. */

@@ -12,9 +12,9 @@ process.on('message', (order: LifeOrder) => {
   void report(order).then((done) => process.send?.(done));
 });
 
-async function report({ seed, days }: LifeOrder): Promise<LifeReport> {
+async function report({ seed, days, form }: LifeOrder): Promise<LifeReport> {
   try {
-    return { seed, facts: await playScenarioRun(seed, days), breach: undefined };
+    return { seed, facts: await playScenarioRun(seed, days, { form }), breach: undefined };
   } catch (error) {
     return { seed, facts: undefined, breach: error instanceof Error ? error.message : String(error) };
   }

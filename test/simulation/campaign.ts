@@ -2,7 +2,7 @@
 // the minutes are used up. Prints its progress, a table at the end, and every breach with its seed; exits 1 after a
 // breach. A range can be continued where it ended: the next seed is printed last.
 // `node campaign.ts --from 1 --lives 100 --days 365 --minutes 30 --jobs 2`; `--record FILE` keeps the totals, and the
-// same command continues from there.
+// same command continues from there. `--form project` plays the project-scoped form of the export API.
 
 import { type ChildProcess, fork } from 'node:child_process';
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
@@ -10,10 +10,11 @@ import process from 'node:process';
 import { parseArgs } from 'node:util';
 import { z } from 'zod';
 import { systemClock } from '#platform/runtime/clock.ts';
-import { possibleCounts, type RunCounts } from './scenario-run.ts';
+import { type ApiForm, apiForms, possibleCounts, type RunCounts } from './scenario-run.ts';
 
 /** A scenario run that a process plays. */
 export interface LifeOrder {
+  readonly form: ApiForm;
   readonly seed: number;
   readonly days: number;
 }
@@ -31,12 +32,15 @@ const { values } = parseArgs({
     days: { type: 'string', default: '365' },
     minutes: { type: 'string', default: '60' },
     jobs: { type: 'string', default: '1' },
+    form: { type: 'string', default: 'domain' },
     record: { type: 'string' },
   },
 });
 
 /** The totals of a range of scenario runs, as kept between two commands. */
 const recordSchema = z.object({
+  /** Absent in older records. */
+  form: z.enum(apiForms).default('domain'),
   days: z.number(),
   from: z.number(),
   next: z.number(),
@@ -50,6 +54,7 @@ const kept =
     : undefined;
 const from = kept?.from ?? Number(values.from);
 const end = from + Number(values.lives);
+const form = kept?.form ?? z.enum(apiForms).parse(values.form);
 const days = kept?.days ?? Number(values.days);
 const endsAt = systemClock.monotonic() + Number(values.minutes) * 60_000;
 const progressMs = 10_000;
@@ -78,7 +83,7 @@ async function work(): Promise<void> {
   while (nextSeed < end && !isStopping && systemClock.monotonic() < endsAt) {
     const seed = nextSeed;
     nextSeed += 1;
-    take(await play(child, { seed, days }));
+    take(await play(child, { seed, days, form }));
   }
   child.disconnect();
 }
@@ -116,7 +121,7 @@ function add(name: string, count: number): void {
 function keep(): void {
   if (values.record === undefined) return;
   const seconds = (systemClock.monotonic() - startedAt) / 1000;
-  const record = { days, from, next: nextSeed, seconds, totals: Object.fromEntries(totals), breaches };
+  const record = { form, days, from, next: nextSeed, seconds, totals: Object.fromEntries(totals), breaches };
   writeFileSync(`${values.record}.new`, JSON.stringify(record));
   renameSync(`${values.record}.new`, values.record);
 }

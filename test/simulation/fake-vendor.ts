@@ -69,6 +69,8 @@ export class FakeVendor implements ExportApiSource {
   /** The system's code behind a `NetworkError`. */
   systemCode: string | undefined;
   retryAfterMs: number | undefined;
+  /** When jobs were started by project, on the monotonic clock. */
+  readonly projectStarts: number[] = [];
   /** The latest time of all `Retry-After`, on the monotonic clock. */
   waitUntil = 0;
   /** The latest `Retry-After` that holds for all clients with the same key: of 429 and 5xx. */
@@ -117,16 +119,17 @@ export class FakeVendor implements ExportApiSource {
   connect(address: ExportApiAddress, key: string): ExportApi {
     const { baseUrl } = address;
     if (address.project !== undefined) return this.#ofProject(baseUrl, key);
+    const admit = this.#admission(baseUrl, key);
     return {
       startJob: async ({ domain = '', idempotencyKey }) => {
-        this.#admit('start', baseUrl, key, idempotencyKey);
+        admit('start', idempotencyKey);
         if (this.forbidden.has(domain)) throw new ExportApiError('Forbidden', 'not yours', { status: 403 });
         const known = this.isIdempotent ? this.#starts.get(idempotencyKey) : undefined;
         const jobId = known ?? this.#start(domain, idempotencyKey);
         return { jobId, retryAfterMs: this.pollAfterMs, raw: {} };
       },
       readJob: async (jobId) => {
-        this.#admit('poll', baseUrl, key, undefined);
+        admit('poll', undefined);
         const job = this.#find(jobId);
         const outcome = this.#outcomeOf(job);
         const state = outcome === 'unfinished' ? this.unfinishedState : outcome;
@@ -141,7 +144,7 @@ export class FakeVendor implements ExportApiSource {
         };
       },
       issueLink: async ({ jobId, idempotencyKey }) => {
-        this.#admit('issue', baseUrl, key, idempotencyKey);
+        admit('issue', idempotencyKey);
         const job = this.#find(jobId);
         if (job.ending !== 'completed' || this.clock.monotonic() < job.endsAt) {
           throw new ExportApiError('Conflict', 'not finished', { status: 409 });
@@ -153,6 +156,7 @@ export class FakeVendor implements ExportApiSource {
 
   /** The second form: one job at a time, no word of an Idempotency-Key, and the link in each answer about a completed job. */
   #ofProject(baseUrl: string, key: string): ExportApi {
+    const admit = this.#admission(baseUrl, key);
     const isUnfinished = (job: Job): boolean =>
       this.#outcomeOf(job) === 'unfinished' && this.clock.monotonic() < job.endsAt + 2 * 3_600_000;
     const completed = (jobId: string) => {
@@ -161,13 +165,14 @@ export class FakeVendor implements ExportApiSource {
     };
     return {
       startJob: async ({ domain = '', idempotencyKey }) => {
-        this.#admit('start', baseUrl, key, idempotencyKey);
+        admit('start', idempotencyKey);
         if ([...this.jobs.values()].some(isUnfinished))
           throw new ExportApiError('AnotherExportRuns', 'another job runs', { status: 409 });
+        this.projectStarts.push(this.clock.monotonic());
         return { jobId: this.#start(domain, idempotencyKey), raw: undefined };
       },
       readJob: async (jobId) => {
-        this.#admit('poll', baseUrl, key, undefined);
+        admit('poll', undefined);
         const outcome = this.#outcomeOf(this.#find(jobId));
         const state = outcome === 'unfinished' ? this.unfinishedState : outcome;
         this.#say(jobId, state);
@@ -175,7 +180,7 @@ export class FakeVendor implements ExportApiSource {
         return { ...answer, issued: completed(jobId) };
       },
       issueLink: async ({ jobId, idempotencyKey }) => {
-        this.#admit('issue', baseUrl, key, idempotencyKey);
+        admit('issue', idempotencyKey);
         const issued = completed(jobId);
         if (issued === undefined) throw new ExportApiError('Conflict', 'not finished');
         return issued;
@@ -236,9 +241,15 @@ export class FakeVendor implements ExportApiSource {
     return fact !== undefined && !fact.isBroken && fact.expiresAt > this.clock.monotonic();
   }
 
-  #admit(kind: Call['kind'], baseUrl: string, key: string, idempotencyKey: string | undefined): void {
+  #admission(baseUrl: string, key: string) {
+    return (kind: Call['kind'], idempotencyKey: string | undefined): void =>
+      this.#admit({ kind, key, idempotencyKey, baseUrl });
+  }
+
+  #admit(call: Omit<Call, 'at' | 'start'>): void {
+    const { kind, key } = call;
     const start = kind === 'start' ? this.readStart() : undefined;
-    this.calls.push({ kind, key, idempotencyKey, at: this.clock.monotonic(), baseUrl, start });
+    this.calls.push({ ...call, at: this.clock.monotonic(), start });
     if (key !== this.validKey) throw new ExportApiError('Unauthorized', 'wrong key', { status: 401 });
     if (this.failing !== undefined) {
       const at = this.clock.monotonic();

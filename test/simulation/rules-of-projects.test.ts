@@ -168,3 +168,45 @@ test('a limit of starts stops no poll and no refresh', async () => {
   isLimited = false;
   await simulation.until(() => simulation.status().lastHandledRequest === 'now', 2 * hourMs);
 });
+
+test('the eleventh start of an hour waits, says so with the time, and is sent', async () => {
+  const simulation = ofProject();
+  const oracles = new Oracles(simulation);
+  await simulation.run(5 * minuteMs, (step) => oracles.check(step));
+  for (let count = 1; count <= 10; count += 1) {
+    request(simulation, `token-${count}`);
+    await simulation.run(3 * minuteMs, (step) => oracles.check(step));
+  }
+  assert.equal(startTimes(simulation).length, 10);
+  assert.equal(simulation.condition('Exported'), 'False/StartBudgetUsed');
+  const { message = '' } = simulation.status().conditions?.find(({ type }) => type === 'Exported') ?? {};
+  assert.match(message, /All 10 starts that this key has in an hour are used.*Retrying at \d{4}-/);
+  assert.equal(simulation.condition('Ready'), 'True/Published');
+  await simulation.until(() => simulation.status().lastHandledRequest === 'token-10', hourMs);
+  await simulation.until(() => simulation.condition('Exported') !== 'False/StartBudgetUsed');
+});
+
+test('a new process counts the starts of the one before it', async () => {
+  const simulation = ofProject();
+  const oracles = new Oracles(simulation);
+  await simulation.run(5 * minuteMs, (step) => oracles.check(step));
+  for (let count = 1; count <= 12; count += 1) {
+    simulation.restart();
+    request(simulation, `token-${count}`);
+    await simulation.run(2 * minuteMs, (step) => oracles.check(step));
+  }
+  assert.equal(startTimes(simulation).length, 10);
+});
+
+test('a schedule of every two minutes starts about nine exports in an hour, and leaves one to a person', async () => {
+  const simulation = ofProject({}, { schedule: '*/2 * * * *' });
+  const oracles = new Oracles(simulation);
+  await simulation.run(5 * hourMs, async (step) => {
+    await oracles.check(step);
+    assert.notEqual(simulation.condition('Exported'), 'False/StartBudgetUsed');
+  });
+  const before = startTimes(simulation).length;
+  assert.ok(before >= 40 && before <= 46, `${before} starts in five hours`);
+  request(simulation, 'now');
+  await simulation.until(() => simulation.status().lastHandledRequest === 'now', minuteMs);
+});

@@ -11,7 +11,7 @@ test('scenario runs with troubles of hours and days break no rule, and idle days
   let crashes = 0;
   // Seeds whose troubles crash the process more than once.
   for (const seed of [38, 43, 55]) {
-    const facts = await playScenarioRun(seed, 6, stormy);
+    const facts = await playScenarioRun(seed, 6, { density: stormy });
     idleSteps += facts['idle passes'] ?? 0;
     crashes += facts['crashes'] ?? 0;
   }

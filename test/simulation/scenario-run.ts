@@ -72,13 +72,22 @@ export const possibleCounts: readonly string[] = [
   ]),
 ];
 
+/** How the export API is asked. */
+export const apiForms = ['domain', 'project'] as const;
+export type ApiForm = (typeof apiForms)[number];
+
+export interface RunOptions {
+  readonly density?: Density;
+  readonly form?: ApiForm;
+}
+
 /** Plays the scenario run of a seed. Throws the breach, with the seed and the day in its message. */
 export async function playScenarioRun(
   seed: number,
   days: number,
-  density = densityOf(seed),
+  { density = densityOf(seed), form = 'domain' }: RunOptions = {},
 ): Promise<RunCounts> {
-  const run = new ScenarioRun(seed, density);
+  const run = new ScenarioRun(seed, density, form);
   try {
     for (let day = 0; day < days; day += 1) await run.playDay();
     await run.settle();
@@ -88,6 +97,8 @@ export async function playScenarioRun(
   }
   return run.counts(days);
 }
+
+const ofProject = { api: { keySecretRef: { name: keySecret.name }, projectId: 'p1' } };
 
 class ScenarioRun {
   readonly #log: FaultLog[] = [];
@@ -108,12 +119,12 @@ class ScenarioRun {
   day = 0;
   trouble = 'none';
 
-  constructor(seed: number, density: Density) {
+  constructor(seed: number, density: Density, form: ApiForm) {
     this.#density = density;
     const simulation = new Simulation({
       ...{
         seed,
-        spec: {},
+        spec: form === 'project' ? ofProject : {},
         target: new Dice(seed).pick(targetKinds),
         object: objectShapeOf(seed),
         git: gitShapeOf(seed),

@@ -76,6 +76,17 @@ export const scenarios = {
     await watched(simulation, 24 * hourMs);
   },
   lostStart: () => wholeDay({ faults: losing('api.startJob', 1) }),
+  busyProject: async () => {
+    const simulation = new Simulation({
+      spec: { api: { keySecretRef: { name: 'export-api' }, projectId: 'p1' } },
+    });
+    const oracles = new Oracles(simulation);
+    for (let count = 0; count < 12; count += 1) {
+      simulation.restart();
+      request(simulation, `token-${count}`);
+      await simulation.run(4 * minuteMs, (step) => oracles.check(step));
+    }
+  },
   prompt: async () => {
     const simulation = new Simulation();
     await simulation.until(() => simulation.condition('Ready') === 'True/Published', 10 * minuteMs);

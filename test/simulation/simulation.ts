@@ -6,10 +6,12 @@ import { createMemory, type ProcessMemory } from '#operator/loop/memory.ts';
 import type { Notice } from '#operator/loop/notices.ts';
 import { type GitTargets, noGitTargets, type TargetPlanner } from '#operator/loop/ports.ts';
 import { reconcile } from '#operator/loop/reconcile.ts';
+import { defaultStartsPerHour } from '#operator/staticexport/names.ts';
 import { parseStatus } from '#operator/staticexport/parse.ts';
 import type { Status } from '#operator/staticexport/status-schema.ts';
 import { planTarget } from '#operator/targets/target-plan.ts';
 import { nextLookMs } from '#operator/watch/absence.ts';
+import { knownOf, startTimesIn } from '#operator/watch/known-resource.ts';
 import type { EventNote, ObjectKey, StaticExportObject } from '#platform/wire/cluster.ts';
 import { ClusterError } from '#platform/wire/cluster-error.ts';
 import { type VirtualClock, virtualClock } from '../support/virtual-clock.ts';
@@ -104,10 +106,11 @@ export class Simulation {
     allowedApiHosts: [],
     requestTimeoutMs,
     inspectTimeoutMs: 10 * 60_000,
+    startsPerHour: defaultStartsPerHour,
   };
   readonly #own: Pick<
     ReconcileContext,
-    'planner' | 'events' | 'notices' | 'wake' | 'isKnown' | 'random' | 'logger'
+    'planner' | 'events' | 'notices' | 'wake' | 'isKnown' | 'startTimesOf' | 'random' | 'logger'
   >;
   readonly #ports: FaultyPorts;
   #git: GitTargets = noGitTargets;
@@ -136,7 +139,12 @@ export class Simulation {
     const planner: TargetPlanner = {
       plan: async (_namespace, task) => planTarget(task),
     };
-    this.#own = { planner, events, notices, wake: () => this.#wake(), isKnown, random, logger };
+    const startTimesOf = (budget: string) =>
+      startTimesIn(
+        [...this.cluster.exports].map(([key, object]) => [key, knownOf(object)]),
+        budget,
+      );
+    this.#own = { planner, events, notices, wake: () => this.#wake(), isKnown, startTimesOf, random, logger };
     this.vendor.readStart = () => this.status().start;
     const { object: shape } = options;
     const object = shape && new ObjectTarget(shape, this.writesRef, this.cluster.objects, this.clock);

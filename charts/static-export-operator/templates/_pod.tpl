@@ -81,6 +81,7 @@ spec:
 - {{ printf "--lease-duration=%v" .Values.leaderElection.leaseDuration | quote }}
 - {{ printf "--workers=%v" (int64 .Values.workers) | quote }}
 - {{ printf "--request-timeout=%v" .Values.requestTimeout | quote }}
+- {{ printf "--starts-per-hour=%v" (int64 .Values.startsPerHour) | quote }}
 - {{ printf "--inspect-timeout=%v" .Values.inspection.timeout | quote }}
 - {{ printf "--inspect-concurrency=%v" (int64 .Values.inspection.concurrency) | quote }}
 - {{ printf "--max-archive-size=%v" .Values.inspection.maxArchiveSize | quote }}

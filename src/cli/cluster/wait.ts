@@ -266,6 +266,7 @@ const retriedReasons: ReadonlySet<string> = new Set([
   'OutputWriteFailed',
   'ExportApiUnreachable',
   'AnotherExportRuns',
+  'StartBudgetUsed',
 ] satisfies readonly ExportedReason[]);
 
 function retriedExport(conditions: Status['conditions']): Condition | undefined {

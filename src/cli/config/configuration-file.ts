@@ -27,7 +27,17 @@ export interface ConfigurationFile {
  * conversation's command would put words of visitors where a pull request says.
  */
 export const repositoryFlags: Readonly<Record<string, readonly string[]>> = {
-  export: ['to', 'values', 'minPages', 'allowMissingHomePage', 'maxShrink', 'baseline', 'unchangedExitCode'],
+  export: [
+    'projectId',
+    'basePath',
+    'to',
+    'values',
+    'minPages',
+    'allowMissingHomePage',
+    'maxShrink',
+    'baseline',
+    'unchangedExitCode',
+  ],
   run: ['file', 'once', 'publish', 'values', 'inspectTimeout'],
   'bundle inspect': ['files'],
   'bundle serve': ['basePath'],

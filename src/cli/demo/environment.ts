@@ -231,6 +231,7 @@ export async function startFolderLoop(
         timeout: 60_000,
         requestTimeout: 10_000,
         inspectTimeout: 60_000,
+        startsPerHour: 0,
         maxArchiveSize: defaultLimits.maxArchiveBytes,
         maxBundleSize: defaultLimits.maxTotalBytes,
       };

@@ -1,6 +1,9 @@
 // The command that exports one site: words, flags and texts. Refuses: importing its work, because `--help` of any
 // command would load it.
 
+import type { ExportBasePath } from '#export-api/contract.ts';
+import { startsPerHour } from '#operator/starts-flag.ts';
+import { longestProjectId, projectIdPattern } from '#operator/staticexport/names.ts';
 import {
   countUpTo,
   FlagValueError,
@@ -26,6 +29,26 @@ const percent = kind('PERCENT', (text) => {
   return Number(text);
 });
 
+const projectId = kind('ID', (text) => {
+  if (text.length > longestProjectId || !new RegExp(projectIdPattern).test(text))
+    throw new FlagValueError(
+      'must be a project id as the dashboard shows it, such as 665f1c2e9b8f4a0001a1b2c3',
+    );
+  return text;
+});
+/** The root is `/` on other command lines. */
+const exportBasePath = kind(
+  '/docs|/documentation|/',
+  (text): ExportBasePath => {
+    const found = (['', '/docs', '/documentation'] as const).find(
+      (one) => one === text || (one === '' && text === '/'),
+    );
+    if (found === undefined) throw new FlagValueError('must be /docs, /documentation or / for the root');
+    return found;
+  },
+  ['/docs', '/documentation', '/'],
+);
+
 /** What a comparison, a pipeline or `diff` expects: 0 is the usual answer, errors begin at 2. */
 const exitCode = countUpTo(255, 'CODE');
 
@@ -33,9 +56,21 @@ export const exportCommands: readonly Command[] = [
   defineCommand({
     words: 'export',
     summary: 'exports a site, checks the archive and writes it where you say',
-    arguments: [{ placeholder: 'DOMAIN', describe: 'The domain to export', isRequired: true }],
+    arguments: [
+      {
+        placeholder: 'DOMAIN',
+        describe: 'The domain to export; optional with --project-id',
+        isRequired: false,
+      },
+    ],
     flags: {
       apiBaseUrl: httpUrl.required('Export API; may include a path prefix'),
+      projectId: projectId.optional(
+        'Project id of the vendor: use the project-scoped form of the export API (default: by domain)',
+      ),
+      basePath: exportBasePath.optional(
+        'Path below which the site is built (default: what the deployment has); only with --project-id',
+      ),
       ...keyFlags,
       to: path.optional(`Folder to write the site to, or archive: ${archiveEndings}`),
       replace: toggle('Replace what --to names, whatever it holds'),
@@ -47,6 +82,7 @@ export const exportCommands: readonly Command[] = [
       baseline: path.optional('Archive to compare with, instead of the last export by this state'),
       timeout: positiveDuration.withDefault('60m', 'Deadline of the whole command'),
       requestTimeout: positiveDuration.withDefault('30s', 'Deadline of one request to the export API'),
+      startsPerHour,
       state: path.optional(
         'Folder of the unfinished export, for the next run (default: below $XDG_STATE_HOME or ~/.local/state)',
       ),
@@ -55,7 +91,8 @@ export const exportCommands: readonly Command[] = [
       ...linkFlags,
       ...sizeFlags,
     },
-    check: ({ keyFile, keyStdin, values, linkFile }) => {
+    check: ({ keyFile, keyStdin, values, linkFile, projectId, basePath }) => {
+      if (basePath !== undefined && projectId === undefined) return '--base-path needs --project-id';
       if (keyFile !== undefined && keyStdin) return '--key-file and --key-stdin exclude each other';
       const isOne = values !== undefined && values === linkFile;
       return isOne ? '--values and --link-file name the same file' : undefined;

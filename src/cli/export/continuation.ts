@@ -6,7 +6,8 @@ import { hashInputs } from '#operator/reconcile/spread.ts';
 import type { JobStatus, StartRecord, Status } from '#operator/staticexport/status-schema.ts';
 import { readInstant } from '#platform/wire/instant.ts';
 import { printable } from '#platform/wire/printable-text.ts';
-import type { ExportedSite, LastExport } from '../publish/state-folder.ts';
+import { type ExportedSite, inputsOf } from '../publish/exported-site.ts';
+import type { LastExport } from '../publish/state-folder.ts';
 
 export interface ContinuationRules {
   readonly site: ExportedSite;
@@ -27,7 +28,13 @@ export interface Continuation {
 }
 
 /** @param stored as the last run left it */
-export function continueExport({ start, job }: Status, rules: ContinuationRules): Continuation {
+export function continueExport({ startTimes, ...stored }: Status, rules: ContinuationRules): Continuation {
+  const { status, note } = continueJob(stored, rules);
+  // Starts count for the budget of the key, whatever became of them.
+  return { status: startTimes === undefined ? status : { ...status, startTimes }, note };
+}
+
+function continueJob({ start, job }: Status, rules: ContinuationRules): Continuation {
   if (rules.isNew) return { status: {}, note: undefined };
   if (start !== undefined) {
     const isContinued = isCurrent(start, start.lastAttemptTime, rules);
@@ -57,5 +64,5 @@ function isCurrent(
 ): boolean {
   const requestedAt = readInstant(requestTime);
   const isRecent = requestedAt !== undefined && now - requestedAt <= withinMs;
-  return isRecent && inputHash === hashInputs({ ...site, project: undefined });
+  return isRecent && inputHash === hashInputs(inputsOf(site));
 }

@@ -7,7 +7,8 @@ import { archive, exportVersion, pathSchema } from '../output/common-schemas.ts'
 
 export const exportDocuments = {
   ExportResult: {
-    domain: z.string(),
+    domain: z.string().describe('Absent where the export names only a project.').optional(),
+    projectId: z.string().describe('Of the project-scoped form of the export API.').optional(),
     jobId: z.string(),
     changed: z.boolean().describe('False where the content is the same as before.'),
     version: exportVersion,

@@ -6,6 +6,7 @@ import { basename, join, resolve } from 'node:path';
 import type { BundleIndex } from '#bundle/bundle-index.ts';
 import type { PublishedBundle } from '#bundle/published-bundle.ts';
 import { removeQuietly } from '#bundle/store/store-disk.ts';
+import type { ExportBasePath } from '#export-api/contract.ts';
 import type { Baseline } from '#operator/reconcile/observation.ts';
 import { judge } from '#operator/reconcile/settle/promotion.ts';
 import { defaultSecretKey, resourceKind } from '#operator/staticexport/names.ts';
@@ -26,11 +27,11 @@ import type { RunEnd } from '../folder/run-loop.ts';
 import { namedPath, writeWhole } from '../output/destination.ts';
 import { marked } from '../output/paint.ts';
 import { markedLine } from '../output/screen.ts';
+import { type ExportedSite, isSameSite, siteName } from '../publish/exported-site.ts';
 import { admitAll, type ContentSource, type Destinations, publishingsOf } from '../publish/publish.ts';
 import { type KeptDownloads, keepDownloads } from '../publish/published.ts';
 import {
   defaultStatePath,
-  type ExportedSite,
   openStateFolder,
   type StateFolder,
   workFolderName,
@@ -41,6 +42,9 @@ import { heldExport, resuming } from './held-export.ts';
 
 export interface ExportValues extends KeyFlags, SizeLimits {
   readonly apiBaseUrl: string;
+  readonly projectId: string | undefined;
+  readonly basePath: ExportBasePath | undefined;
+  readonly startsPerHour: number;
   readonly to: string | undefined;
   readonly replace: boolean;
   readonly values: string | undefined;
@@ -63,6 +67,8 @@ const shortestContinueMs = 6 * 3_600_000;
 const hourMs = 3_600_000;
 const namespace = 'default';
 const keySecret = 'export-api';
+/** Of an export without a domain. */
+const unnamed = 'project';
 
 /** What one export is made of, for its parts. */
 interface Parts {
@@ -77,10 +83,10 @@ interface Parts {
 
 export async function runExport(
   values: ExportValues,
-  [domain = '']: readonly string[],
+  [domain]: readonly string[],
   context: CliContext,
 ): Promise<ExportAnswer> {
-  const site = { domain: readDomain(domain), baseUrl: values.apiBaseUrl };
+  const site = readSite(domain, values);
   const key = await readKey(values, context);
   const signal = context.clock.deadline(values.timeout, context.signal);
   const state = await openStateFolder(values.state ?? defaultStatePath(site, context.env));
@@ -118,7 +124,7 @@ async function exportOnce(
   const { values, site, state, baseline, kept } = parts;
   const objects = join(state.path, 'export');
   const cluster = await openFolderCluster(objects, context.random, writeExportOnly);
-  const resource = { namespace, name: site.domain };
+  const resource = { namespace, name: site.domain ?? unnamed };
   cluster.holdSecret({ namespace, name: keySecret }, { [defaultSecretKey]: Buffer.from(key) });
   const withinMs = Math.max(values.timeout, shortestContinueMs);
   const spec = specOf(values, site, withinMs);
@@ -152,13 +158,24 @@ async function exportOnce(
   const answer = await runOverFolder(run, cluster, (end) => conclude(end, parts), context, signal);
   // A finished job is not continued, whatever is exported next with this state.
   const finished = await cluster.readStaticExport(resource, context.signal);
-  if (finished !== undefined) await cluster.writeStatus(finished, {}, context.signal);
+  const { startTimes } = parseStatus(finished?.status);
+  if (finished !== undefined) await cluster.writeStatus(finished, { startTimes }, context.signal);
   return answer;
 }
 
 /** The link is for this process alone, and so is the Secret that holds it. */
 const writeExportOnly: typeof writeWhole = (path, ...rest) =>
   basename(path).startsWith(`${resourceKind}.`) ? writeWhole(path, ...rest) : Promise.resolve();
+
+/** @throws {CliError} `InvalidDomain`; `UsageError` where neither a domain nor a project is named */
+function readSite(
+  domain: string | undefined,
+  { apiBaseUrl: baseUrl, projectId, basePath }: ExportValues,
+): ExportedSite {
+  if (domain === undefined && projectId === undefined)
+    throw new CliError('usage', 'UsageError', 'name the DOMAIN to export, or its project with --project-id');
+  return { domain: domain && readDomain(domain), baseUrl, projectId, basePath };
+}
 
 /** RFC 1123 host name. */
 function readDomain(text: string): string {
@@ -178,10 +195,10 @@ function destinationsOf({ to, replace, values, linkFile }: ExportValues): Destin
   return { places, values, linkFile };
 }
 
-function specOf(values: ExportValues, { domain }: ExportedSite, withinMs: number): Spec {
+function specOf(values: ExportValues, { domain, projectId, basePath }: ExportedSite, withinMs: number): Spec {
   return {
     domain,
-    api: { keySecretRef: { name: keySecret } },
+    api: { keySecretRef: { name: keySecret }, projectId, basePath },
     // The command's own deadline ends the wait.
     jobTimeout: `${Math.ceil((withinMs + values.timeout) / hourMs)}h`,
     promotion: {
@@ -194,11 +211,11 @@ function specOf(values: ExportValues, { domain }: ExportedSite, withinMs: number
 
 async function readBaseline(
   values: ExportValues,
-  { domain, baseUrl }: ExportedSite,
+  site: ExportedSite,
   { state: { last } }: StateFolder,
   context: CliContext,
 ): Promise<Baseline> {
-  const own = last?.domain === domain && last.baseUrl === baseUrl ? last : undefined;
+  const own = last !== undefined && isSameSite(last, site) ? last : undefined;
   if (values.baseline === undefined) return { content: own, last };
   const content = await readIndex(values.baseline, values, context).catch((error: unknown) => {
     const { outcome, code, message, next } = failureOf(error);
@@ -234,9 +251,9 @@ function requireGates(bundle: PublishedBundle, { values, kept, baseline }: Parts
 
 const again = ['Run the command again for a new export.'];
 /** Of an end, in words of this command. */
-const stepsOf = ({ domain }: ExportedSite): Readonly<Partial<Record<string, readonly string[]>>> => ({
-  KeyForbidden: [`Check that the key may export ${domain}.`],
-  StartRefused: [`Check that the export API knows ${domain}.`],
+const stepsOf = (site: ExportedSite): Readonly<Partial<Record<string, readonly string[]>>> => ({
+  KeyForbidden: [`Check that the key may export ${siteName(site)}.`],
+  StartRefused: [`Check that the export API knows ${siteName(site)}.`],
   JobFailed: again,
   JobLost: again,
   BundleRejected: again,
@@ -268,7 +285,8 @@ async function conclude({ ended, status, published }: RunEnd, parts: Parts): Pro
     ...(!isChanged && values.unchangedExitCode !== undefined && { exitCode: values.unchangedExitCode }),
     kind: 'ExportResult',
     fields: {
-      domain: site.domain,
+      ...(site.domain !== undefined && { domain: site.domain }),
+      ...(site.projectId !== undefined && { projectId: site.projectId }),
       jobId,
       changed: isChanged,
       ...{ version, digest, pages, files: files.length, sizeBytes },
@@ -278,7 +296,7 @@ async function conclude({ ended, status, published }: RunEnd, parts: Parts): Pro
     lines: [
       markedLine(
         isChanged ? marked('Exported', 'good') : marked('Unchanged:', 'quiet'),
-        ` ${site.domain}${isChanged ? '' : ' has the same content as before'}`,
+        ` ${siteName(site)}${isChanged ? '' : ' has the same content as before'}`,
       ),
       `Version: ${version}`,
       `Digest:  ${digest}`,

@@ -1,6 +1,7 @@
 // The command that reconciles over a folder: words, flags and texts. Refuses: importing its work, because `--help` of any
 // command would load it.
 
+import { startsPerHour } from '#operator/starts-flag.ts';
 import {
   FlagValueError,
   httpUrl,
@@ -76,6 +77,7 @@ export const runCommands: readonly Command[] = [
       ),
       timeout: positiveDuration.withDefault('60m', 'Deadline of the whole command with --once'),
       requestTimeout: positiveDuration.withDefault('30s', 'Deadline of one request to the export API'),
+      startsPerHour,
       inspectTimeout: positiveDuration.withDefault('15m', 'Deadline to download and inspect one archive'),
       ...linkFlags,
       allowPrivateLinks: toggle('Allow links and git hosts at loopback, private and cluster addresses'),

@@ -36,6 +36,7 @@ export interface FolderRun extends RunRules, RunHosts, SizeLimits {
   readonly extraCaFile: string | undefined;
   readonly requestTimeout: number;
   readonly inspectTimeout: number;
+  readonly startsPerHour: number;
   readonly publishings: readonly Publishing[];
   readonly baseline?: Baseline;
   /** False where the manifest is not a user's. */
@@ -126,12 +127,15 @@ export async function runOverFolder<T>(
     notices: noNotices,
     wake: () => waker.wake(),
     isKnown: () => true,
+    // Its one resource has its own in its status.
+    startTimesOf: () => new Map<string, readonly number[]>(),
     settings: {
       operatorLease: 'static-export/run',
       apiBaseUrl: run.apiBaseUrl,
       allowedApiHosts: run.allowedApiHosts,
       requestTimeoutMs: run.requestTimeout,
       inspectTimeoutMs: run.inspectTimeout,
+      startsPerHour: run.startsPerHour,
       saysNext: false,
       isAwaited: run.once,
       namesKeySecret: run.namesKeySecret,

@@ -40,6 +40,7 @@ export interface RunValues extends Omit<KeptDownloadOptions, 'workDir'>, RunHost
   readonly timeout: number;
   readonly requestTimeout: number;
   readonly inspectTimeout: number;
+  readonly startsPerHour: number;
 }
 
 export async function runManifest(

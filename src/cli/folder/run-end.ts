@@ -4,6 +4,7 @@
 import type { PublishedBundle } from '#bundle/published-bundle.ts';
 import type { ExportApiErrorCode } from '#export-api/answers.ts';
 import { exponentialMs } from '#operator/reconcile/backoff.ts';
+import type { StartDelay } from '#operator/reconcile/start-budget.ts';
 import { failureMessage } from '#operator/reconcile/status/failure-words.ts';
 import { parseStaticExport } from '#operator/staticexport/parse.ts';
 import type { Spec } from '#operator/staticexport/schema.ts';
@@ -70,10 +71,11 @@ export function refusedUntil(
   const failedAt = readInstant(failure.lastFailureTime) ?? 0;
   const isAsked =
     failure.reason === ('RateLimited' satisfies ExportApiErrorCode) ||
+    failure.reason === ('StartBudgetUsed' satisfies StartDelay['code']) ||
     retryAt > failedAt + exponentialMs('export', failure.count);
   if (retryAt <= endsAt || !isAsked) return undefined;
   const { code, message } = lastFailureOf(failure, rules);
-  const said = `${message}. It allows the next attempt at ${failure.retryTime}, which is after --timeout`;
+  const said = `${message}. The next attempt is allowed at ${failure.retryTime}, which is after --timeout`;
   return new CliError('temporary', code, said, {
     next: ['Run the same command again then, or with a longer --timeout.'],
   });

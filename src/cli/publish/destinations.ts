@@ -49,15 +49,15 @@ async function isOwned(state: StateFolder, path: string): Promise<boolean> {
   return holdsOnly(path, written?.files ?? '');
 }
 
-/** A state of the user's home is of one domain and export API, and its reader did not name it. */
+/** A state of the user's home is of one site and export API, and its reader did not name it. */
 async function describeHeld(state: StateFolder, path: string): Promise<string> {
   if (destinationsOf(state).some((one) => one.path === path))
     return 'holds files that were added since it was written';
   const other = await findDefaultWriter(state.path, path);
   if (other !== undefined)
-    return `was written by the export of ${printable(other.domain)} from ${other.host}, and this one is of another domain or --api-base-url`;
+    return `was written by the export of ${printable(other.site)} from ${other.host}, and this one is of another site or --api-base-url`;
   const writer = isDefaultState(state.path)
-    ? 'no export of this domain and --api-base-url'
+    ? 'no export of this site and --api-base-url'
     : 'no run with this --state';
   return `exists, and ${writer} wrote it`;
 }

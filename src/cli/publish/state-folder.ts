@@ -12,11 +12,11 @@ import { readJson } from '#platform/wire/json-text.ts';
 import { publishableCode } from '#platform/wire/publishable-error.ts';
 import { CliError } from '../cli-error.ts';
 import { writeWhole } from '../output/destination.ts';
+import { type ExportedSite, exportedSiteSchema, siteKey, siteName } from './exported-site.ts';
 
 const count = z.int().check(z.nonnegative());
-const siteSchema = z.object({ domain: z.string(), baseUrl: z.string() });
 const lastSchema = z.object({
-  ...siteSchema.shape,
+  ...exportedSiteSchema.shape,
   jobId: z.string(),
   version: z.string(),
   digest: z.string(),
@@ -34,12 +34,11 @@ const destinationSchema = z.object({
 });
 const stateSchema = z.object({
   format: z.literal(1),
-  site: z.optional(siteSchema),
+  site: z.optional(exportedSiteSchema),
   last: z.optional(lastSchema),
   destinations: z.optional(z.array(destinationSchema)),
 });
 
-export type ExportedSite = z.infer<typeof siteSchema>;
 export type LastExport = z.infer<typeof lastSchema>;
 export type WrittenDestination = z.infer<typeof destinationSchema>;
 export interface StoredState {
@@ -60,14 +59,14 @@ export interface StateFolder {
   close(): void;
 }
 
-/** Where the state of one domain and export API lies if the user names no folder. */
+/** Where the state of one site lies if the user names no folder. */
 export function defaultStatePath(
-  { domain, baseUrl }: { readonly domain: string; readonly baseUrl: string },
+  { baseUrl, ...site }: ExportedSite,
   env: Readonly<Record<string, string | undefined>>,
 ): string {
   const home = env['XDG_STATE_HOME'] || join(env['HOME'] || '.', '.local/state');
   const name = createHash('sha256')
-    .update(JSON.stringify([baseUrl, domain]))
+    .update(JSON.stringify([baseUrl, ...siteKey(site)]))
     .digest('hex')
     .slice(0, 16);
   return join(home, 'static-export', name);
@@ -84,16 +83,16 @@ const mostStates = 256;
 export async function findDefaultWriter(
   path: string,
   destination: string,
-): Promise<{ readonly domain: string; readonly host: string } | undefined> {
+): Promise<{ readonly site: string; readonly host: string } | undefined> {
   if (!isDefaultState(path)) return undefined;
   const folder = dirname(path);
   const names = await readdir(folder).catch(() => []);
   for (const name of names.slice(0, mostStates)) {
     const other = await readState(join(folder, name, 'state.json')).catch(() => undefined);
-    const { domain, baseUrl = '' } = other?.site ?? other?.last ?? {};
+    const found = other?.site ?? other?.last;
     const isWriter = other?.destinations?.some((one) => one.path === destination) === true;
-    if (isWriter && domain !== undefined && URL.canParse(baseUrl))
-      return { domain, host: new URL(baseUrl).host };
+    if (isWriter && found !== undefined && URL.canParse(found.baseUrl))
+      return { site: siteName(found), host: new URL(found.baseUrl).host };
   }
   return undefined;
 }

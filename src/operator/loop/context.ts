@@ -7,6 +7,7 @@ import type { Logger } from '#platform/runtime/logger.ts';
 import type { Random } from '#platform/runtime/random.ts';
 import type { Cluster, ForeignObjects, ObjectKey } from '#platform/wire/cluster.ts';
 import type { MirrorLocation } from '#platform/wire/mirror-location.ts';
+import type { StartTimes } from './calls/start-times.ts';
 import type { ProcessMemory } from './memory.ts';
 import type {
   Bundles,
@@ -40,6 +41,8 @@ export interface OperatorSettings {
   readonly isAwaited?: boolean | undefined;
   /** False where no user wrote the Secret of the key. Default: true. */
   readonly namesKeySecret?: boolean | undefined;
+  /** Starts that one key may have in an hour, where the export API is asked by project; 0: no limit. */
+  readonly startsPerHour: number;
   /** What the first version is compared with, where nothing is published here. Default: nothing. */
   readonly baseline?: Baseline | undefined;
 }
@@ -57,6 +60,8 @@ export interface ActionContext extends ClusterContext {
   readonly exportApi: ExportApiSource;
   readonly bundles: Bundles;
   readonly mirrors: Mirrors;
+  /** The starts of all known resources with one key, as their status holds them. @param budget of `startBudgetId` */
+  readonly startTimesOf: (budget: string) => StartTimes;
   /** For Idempotency-Keys only. */
   readonly random: Random;
   readonly wake: Wake;

@@ -1,28 +1,25 @@
-// Executes the one action of a reconcile and reports its outcome. Only this file calls the export API and inspects
-// archives. Refuses: deciding. A start has three steps: it writes the start record, sends the POST, and saves the
-// job's id. A conflict on the start record ends the reconcile before it sends a request.
+// Executes the one action of a reconcile and reports its outcome: polls and links here, starts in start-job.ts, archives
+// in inspection. Refuses: deciding. Invariant: a link reaches the memory or the result, and nothing else.
 
 import type { PublishedLink } from '#bundle/published-bundle.ts';
-import { type ExportApi, ExportApiError, type IssuedLink } from '#export-api/answers.ts';
+import type { ExportApi, IssuedLink } from '#export-api/answers.ts';
 import { needsInspection } from '#operator/reconcile/choose.ts';
-import { dueHook } from '#operator/reconcile/hooks.ts';
 import { isValidLongEnough, measureTimes } from '#operator/reconcile/link-timing.ts';
-import { type Observation, pendingRequest } from '#operator/reconcile/observation.ts';
+import type { Observation } from '#operator/reconcile/observation.ts';
 import type { ActionResult, CallFailure } from '#operator/reconcile/result.ts';
-import { type Action, type Issuer, issuerOf, type Plan } from '#operator/reconcile/state.ts';
-import type { StartRecord } from '#operator/staticexport/status-schema.ts';
+import type { Action, Plan } from '#operator/reconcile/state.ts';
 import type { StaticExportObject } from '#platform/wire/cluster.ts';
 import { readHttpOrigin, shortOriginEntry } from '#platform/wire/http-origin.ts';
-import { formatInstant, wholeSecond } from '#platform/wire/instant.ts';
 import type { Link } from '#platform/wire/link.ts';
-import { type PublishableFailure, publishableCode } from '#platform/wire/publishable-error.ts';
+import type { PublishableFailure } from '#platform/wire/publishable-error.ts';
 import { isAllowedHost } from './allowed-host.ts';
+import { call, connect, notePoll } from './calls/api-call.ts';
+import { startJob } from './calls/start-job.ts';
 import type { ActionContext } from './context.ts';
 import { inspectCandidate } from './inspection/inspection.ts';
 import { findMirrorAccess } from './inspection/mirror-access.ts';
 import { workOnMirror } from './inspection/mirror-work.ts';
 import { dropMirrorWork, type RememberedLink, replaceCandidate, resourceId } from './memory.ts';
-import { writeSigned } from './save.ts';
 
 export interface Execution {
   readonly result: ActionResult;
@@ -59,7 +56,7 @@ export async function execute(
     case 'none':
       return { result: { kind: 'none' }, link: undefined, object };
     case 'start':
-      return startJob(action, input, context, signal);
+      return { ...(await startJob(action, input, context, signal)), link: undefined };
     case 'poll':
       return {
         result: await pollJob(action.jobId, connect(input, context), input, context, signal),
@@ -82,54 +79,6 @@ export async function execute(
     default:
       return action satisfies never;
   }
-}
-
-function connect(
-  { observation, key }: ExecutionInput,
-  context: ActionContext,
-  { baseUrl, projectId }: Issuer = issuerOf(undefined, observation.wanted),
-): ExportApi {
-  // Access is already closed without either. The check is for the compiler and for later changes of that rule.
-  if (baseUrl === undefined || key === undefined || !observation.isHostAllowed) {
-    throw new TypeError('no call without an allowed host and a key');
-  }
-  const basePath = observation.wanted.project?.basePath;
-  const project = projectId === undefined ? undefined : { id: projectId, basePath };
-  return context.exportApi.connect({ baseUrl, project }, key);
-}
-
-async function startJob(
-  action: Extract<Action, { kind: 'start' }>,
-  input: ExecutionInput,
-  context: ActionContext,
-  signal: AbortSignal,
-): Promise<Execution> {
-  const { observation } = input;
-  const api = connect(input, context);
-  const record: StartRecord = {
-    ...(action.record ?? {
-      key: context.random.uuid(),
-      inputHash: observation.inputHash,
-      cause: action.cause,
-      request: pendingRequest(observation),
-      hook: dueHook(observation),
-    }),
-    lastAttemptTime: formatInstant(context.clock.now()),
-    attempts: (action.record?.attempts ?? 0) + 1,
-  };
-  const recorded = { ...observation.status, start: record };
-  const object = await writeSigned(input.object, recorded, context, signal);
-  const result = await call<ActionResult, ActionResult>(
-    async () => {
-      const request = { domain: observation.wanted.domain, idempotencyKey: record.key };
-      const { jobId, retryAfterMs } = await api.startJob(request, signal);
-      notePoll(object, context, jobId, retryAfterMs);
-      return { kind: 'started', record, jobId };
-    },
-    (failure) => ({ kind: 'start-failed', record, failure }),
-    signal,
-  );
-  return { result, link: undefined, object };
 }
 
 async function pollJob(
@@ -180,16 +129,6 @@ async function tryLink(
   const times = measureTimes({ sentAt, serverDate, claimedExpiresAt: expiresAt, signed });
   const isTried = times.expiresAt > context.clock.now();
   return { link, times, fault: isTried ? await context.bundles.probe(link, signal) : undefined };
-}
-
-/** Polls are paced from here. A restarted process polls at once. */
-function notePoll(
-  { metadata }: StaticExportObject,
-  { memory, clock }: ActionContext,
-  jobId: string,
-  retryAfterMs: number | undefined,
-): void {
-  memory.polls.set(resourceId(metadata), { jobId, at: wholeSecond(clock.now()), retryAfterMs });
 }
 
 async function issueLink(
@@ -278,33 +217,4 @@ async function findUnreadyMirror(
   if (mirror?.isRequired !== true || !isCopied) return undefined;
   const found = await findMirrorAccess(mirror, object.metadata, context, signal);
   return found.kind === 'failed' ? found.failure : undefined;
-}
-
-/** Turns the client's errors into failures. Rethrows all other errors, and aborts by the operator. */
-async function call<T, F>(
-  send: () => Promise<T>,
-  failed: (failure: CallFailure) => F,
-  signal: AbortSignal,
-): Promise<T | F> {
-  try {
-    return await send();
-  } catch (error) {
-    signal.throwIfAborted();
-    if (!(error instanceof ExportApiError)) throw error;
-    const { code, retryAfterMs, requestId, said } = error;
-    return failed({ code, retryAfterMs, why: whyOf(error), requestId, ...(said !== undefined && { said }) });
-  }
-}
-
-/** A refused connection and an expired certificate need different people; so do a 500 and a 503. */
-function whyOf({ code, cause, status }: ExportApiError): string | undefined {
-  if (code === 'NetworkError' || code === 'ExportApiNotTrusted') return systemCodeOf(cause);
-  const hasStatus = code === 'ServerError' || code === 'UnexpectedAnswer';
-  return hasStatus && status !== undefined ? `HTTP ${status}` : undefined;
-}
-
-/** Returns a system code, because a class name does not help the reader. */
-function systemCodeOf(cause: unknown): string | undefined {
-  const code = publishableCode(cause);
-  return /^[A-Z][A-Z0-9_]+$/.test(code) ? code : undefined;
 }

@@ -79,6 +79,13 @@ function linesOfAction({ before, after, action, result, wanted }: LoggedReconcil
       return (result.content.notes ?? []).flatMap((note) => linesOfNote(note, jobId));
     case 'started':
       return info('export started', { jobId: shorten(result.jobId), cause: result.record.cause, host });
+    case 'start-delayed': {
+      const { cause } = result.record;
+      const isKnown = before?.failures?.export?.reason === result.code;
+      return isKnown
+        ? []
+        : info('export waits', { cause, reason: result.code, retryTime: failures?.export?.retryTime });
+    }
     case 'start-failed':
       return failedCall('starting the export', result.failure, asked, attempts('export'), {
         cause: result.record.cause,

@@ -10,6 +10,7 @@ import type { ObjectKey } from '#platform/wire/cluster.ts';
 import type { Link } from '#platform/wire/link.ts';
 import type { LinkTimes } from '#platform/wire/publication.ts';
 import type { PublishableFailure } from '#platform/wire/publishable-error.ts';
+import type { StartsInMemory } from './calls/start-times.ts';
 import type { SeenLink } from './clock-set-back.ts';
 import { InspectionSlots } from './inspection/inspection-slots.ts';
 import type { MirrorLook } from './ports.ts';
@@ -123,6 +124,8 @@ export interface ProcessMemory {
   readonly users: Map<string, string>;
   /** By {@link rateLimitId}: the number of its users. */
   readonly userCounts: Map<string, number>;
+  /** Starts of exports by project. Kept when a resource is deleted: its starts still count. */
+  readonly starts: StartsInMemory;
   /** Slots for inspecting candidates' archives, by {@link resourceId}. */
   readonly slots: InspectionSlots;
   /** By {@link resourceId}. */
@@ -150,6 +153,7 @@ export function createMemory(signal: AbortSignal, slots = new InspectionSlots(1)
     plans: new Map(),
     otherOperators: { written: new Set(), found: new Map(), logged: new Set() },
     userCounts: new Map(),
+    starts: new Map(),
     slots,
     signal,
   };

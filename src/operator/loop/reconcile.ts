@@ -21,6 +21,7 @@ import type { ObjectKey, StaticExportObject } from '#platform/wire/cluster.ts';
 import { readInstant, wholeSecond } from '#platform/wire/instant.ts';
 import type { Link } from '#platform/wire/link.ts';
 import type { Publication } from '#platform/wire/publication.ts';
+import { changeRateLimit } from './calls/rate-limit.ts';
 import type {
   ActionContext,
   ClusterContext,
@@ -38,7 +39,6 @@ import { findOtherOperator, type OtherOperator, rememberOwn } from './other-oper
 import { confirmOutput } from './publish/confirmed-output.ts';
 import { type OutputsWritten, writeOutputs } from './publish/outputs.ts';
 import { writeTargets } from './publish/targets.ts';
-import { changeRateLimit } from './rate-limit.ts';
 import { attachReport, ReconcileRefused, reportRefusal } from './refused-reconcile.ts';
 import { reportReconcile } from './report.ts';
 import { reportChanges, warnOfLostOutput, warnOfPrefix } from './reporting.ts';

@@ -12,7 +12,7 @@ import {
 import { formatInstant, readInstant } from '#platform/wire/instant.ts';
 import type { Publication } from '#platform/wire/publication.ts';
 import { waitMs } from './backoff.ts';
-import { isBusy, isUnanswered } from './failure-policy.ts';
+import { isPostponed, isUnanswered } from './failure-policy.ts';
 import { freeOperations, heldAgainst } from './forbidden-call.ts';
 import { isPinned, recordVersion } from './history.ts';
 import { recordHook } from './hooks.ts';
@@ -74,9 +74,9 @@ export function nextExportFailure(
   },
 ): Failure {
   const { status, now, inputHash, isAwaited = false } = observation;
-  // A wait for another job of the project is not a failure of this export, so the two are counted apart.
+  // A start that waits is not a failure of this export, so the two are counted apart.
   const before = status.failures?.export;
-  const isSameKind = isBusy(before?.reason) === isBusy(failed.reason);
+  const isSameKind = isPostponed(before?.reason) === isPostponed(failed.reason);
   const count = ((isSameKind ? before?.count : undefined) ?? 0) + 1;
   const wait = waitMs(isAwaited ? 'poll' : 'export', count, failed.retryAfterMs);
   return {

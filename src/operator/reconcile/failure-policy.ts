@@ -5,6 +5,7 @@
 
 import type { ClusterErrorCode } from '#platform/wire/cluster-error.ts';
 import type { CallCode, InspectionFailure } from './result.ts';
+import type { StartDelay } from './start-budget.ts';
 
 /** A forbidden call is sent again after this time. */
 export const forbiddenRetryMs = 15 * 60_000;
@@ -27,8 +28,8 @@ export interface CallPolicy {
   readonly isUnsure?: true;
   /** The export API does not have the job, so another job replaces it. */
   readonly isJobGone?: true;
-  /** Wait: another job of the project runs, and ends by itself. */
-  readonly isBusy?: true;
+  /** Wait: nothing failed; the start may be sent later, as it is. */
+  readonly isPostponed?: true;
   /** The job is not complete after all, and is polled again. */
   readonly isJobUnfinished?: true;
 }
@@ -40,7 +41,7 @@ export const callPolicies: Readonly<Record<CallCode, CallPolicy>> = {
   NotFound: { isJobGone: true },
   Gone: { isJobGone: true },
   Conflict: { isJobUnfinished: true },
-  AnotherExportRuns: { minWaitMs: anotherExportMs, isBusy: true },
+  AnotherExportRuns: { minWaitMs: anotherExportMs, isPostponed: true },
   RateLimited: { limitsKey: true },
   ServerError: { limitsKey: true, isUnsure: true },
   UnexpectedAnswer: { isUnsure: true },
@@ -55,22 +56,28 @@ export const callPolicies: Readonly<Record<CallCode, CallPolicy>> = {
   OutputWriteFailed: {},
 };
 
-const policyOf = (code: string): CallPolicy | undefined =>
-  Object.entries(callPolicies).find(([one]) => one === code)?.[1];
+/** Of starts that were not sent. */
+const delayPolicies: Readonly<Record<StartDelay['code'], CallPolicy>> = {
+  StartBudgetUsed: { isPostponed: true },
+  StartsSpread: { isPostponed: true },
+};
+
+const policies = Object.entries({ ...callPolicies, ...delayPolicies });
+const policyOf = (code: string): CallPolicy | undefined => policies.find(([one]) => one === code)?.[1];
 
 /** True if the export API did not answer, or not as one: it may be away, and a retry can succeed. */
 export function isUnanswered(code: string): boolean {
   return policyOf(code)?.isUnsure === true;
 }
 
-/** True if another job of the project ran. */
-export const isBusy = (code: string | undefined): boolean =>
-  code !== undefined && policyOf(code)?.isBusy === true;
+/** True if the start waits for another job of the project, or for the budget of its key. */
+export const isPostponed = (code: string | undefined): boolean =>
+  code !== undefined && policyOf(code)?.isPostponed === true;
 
 /** True if the export API refused what the spec asks for: the same call is refused again. */
 export function isRefusal(code: string): boolean {
   const policy = policyOf(code);
-  return policy !== undefined && !policy.isUnsure && !policy.limitsKey && !policy.isBusy;
+  return policy !== undefined && !policy.isUnsure && !policy.limitsKey && !policy.isPostponed;
 }
 
 export interface ClusterPolicy {

@@ -1,9 +1,10 @@
 // The outcome of an action, as codes and times only: no link, no body. Execute makes these values, and settle
 // consumes them.
 
-import type { StartRecord } from '#operator/staticexport/status-schema.ts';
+import type { StartRecord, Status } from '#operator/staticexport/status-schema.ts';
 import type { LinkTimes } from '#platform/wire/publication.ts';
 import type { PublishableFailure } from '#platform/wire/publishable-error.ts';
+import type { StartDelay } from './start-budget.ts';
 
 /** The export API's codes, and further codes for link requests. */
 export type CallCode =
@@ -70,10 +71,18 @@ export interface InspectionFailure {
   readonly retryAfterMs?: number | undefined;
 }
 
+export interface SentStart {
+  readonly record: StartRecord;
+  /** Of the resource in the last hour; absent where the export API is asked by domain. */
+  readonly startTimes?: Status['startTimes'];
+}
+
 export type ActionResult =
   | { readonly kind: 'none' }
-  | { readonly kind: 'started'; readonly record: StartRecord; readonly jobId: string }
-  | { readonly kind: 'start-failed'; readonly record: StartRecord; readonly failure: CallFailure }
+  | ({ readonly kind: 'started'; readonly jobId: string } & SentStart)
+  | ({ readonly kind: 'start-failed'; readonly failure: CallFailure } & SentStart)
+  /** Not sent: the budget of the key delays it. */
+  | ({ readonly kind: 'start-delayed'; readonly record: StartRecord; readonly perHour: number } & StartDelay)
   | {
       readonly kind: 'polled';
       readonly outcome: 'unfinished' | 'completed' | 'failed';

@@ -52,6 +52,15 @@ export const managedByLabels = {
  */
 export const fluxWatchLabel = { 'reconcile.fluxcd.io/watch': 'Enabled' } as const;
 
+/** A project id of the vendor: what a path takes as it is, and not only dots. */
+export const projectIdPattern = '^[A-Za-z0-9_.~:@+=-]*[A-Za-z0-9_~:@+=-][A-Za-z0-9_.~:@+=-]*$';
+export const longestProjectId = 128;
+
+/** What a plan of the vendor has that says nothing else: ten starts in an hour for each organization. */
+export const defaultStartsPerHour = 10;
+/** The most that a flag sets and a status remembers. */
+export const mostStartsPerHour = 100;
+
 /** Key within the API key's Secret when `keySecretRef.key` is absent. */
 export const defaultSecretKey = 'apiKey';
 

@@ -100,6 +100,7 @@ export const exportedReasons = {
   StartRefused: 'The export API did not start an export.',
   StartUnconfirmed: 'The export API never confirmed a start.',
   AnotherExportRuns: 'Another job of the project runs, so the export API did not start this one.',
+  StartBudgetUsed: 'The key has no start left in this hour, so the operator sends this one later.',
   ExportApiUnreachable: reconcilingReasons.ExportApiUnreachable,
   AwaitingPromotion: stalledReasons.AwaitingPromotion,
   TooFewPages: stalledReasons.TooFewPages,
@@ -115,6 +116,7 @@ export const blockingReasons: ReadonlySet<string> = new Set([
   'StartRefused',
   'StartUnconfirmed',
   'AnotherExportRuns',
+  'StartBudgetUsed',
   'ExportApiUnreachable',
 ]);
 

@@ -5,6 +5,7 @@
 import * as z from 'zod';
 import { basePaths } from '#export-api/contract.ts';
 import { mirrorSchema } from './mirror-schema.ts';
+import { longestProjectId, projectIdPattern } from './names.ts';
 import { notifyWebhook } from './notify-schema.ts';
 import {
   cel,
@@ -43,8 +44,8 @@ const api = z
       })
       .describe('Secret that holds the admin API key.'),
     projectId: formed(
-      128,
-      '^[A-Za-z0-9_.~:@+=-]*[A-Za-z0-9_~:@+=-][A-Za-z0-9_.~:@+=-]*$',
+      longestProjectId,
+      projectIdPattern,
       'must be a project id as the dashboard shows it: letters, digits and . _ ~ : @ + = -, not only dots',
     )
       .describe(

@@ -2,6 +2,8 @@
 // Invariant: it holds no key and no link, and every time is whole seconds in UTC.
 
 import * as z from 'zod';
+import { failureSchema, refusedKeySchema } from './failure-schema.ts';
+import { mostStartsPerHour } from './names.ts';
 import { namedList } from './schema-texts.ts';
 import { statusCount, statusInstant, statusText, versionText } from './status-fields.ts';
 import { targetStatusSchema, type writtenSchema } from './target-status-schema.ts';
@@ -20,11 +22,6 @@ const baseUrlText = statusText(2048).describe(
   'Base URL of the export API that ran the job and issues its links.',
 );
 const exportedInstant = statusInstant.describe('Time when the operator observed the job complete.');
-const saidText = statusText(240).describe("Excerpt of the export API's own words, without secrets.");
-const requestIdText = statusText(128).describe(
-  "Request id of the export API's answer. Quote it to the export API's support.",
-);
-
 /** Copies that wait for their deletion; a mirror with more of them is emptied over several days. */
 export const maxUnlisted = 64;
 
@@ -172,46 +169,6 @@ export const activeSchema = versionSchema
   })
   .describe('The version that the output Secret publishes.');
 
-export const failureSchema = z.object({
-  count: statusCount.describe('Number of failures in a row.'),
-  lastFailureTime: statusInstant.describe('Time of the last failure.'),
-  retryTime: statusInstant.describe('No retry before this time.'),
-  reason: statusText(64).describe('Code of the last failure.'),
-  message: statusText(512)
-    .describe('Detail of the last failure, where the code alone is not enough.')
-    .optional(),
-  said: saidText.optional(),
-  requestId: requestIdText.optional(),
-  subject: statusText(512).describe('What failed: inputs of an export, or a job id.').optional(),
-  request: statusText(256).describe('requestedAt token that already bypassed the back-off once.').optional(),
-  refreshRequest: statusText(256)
-    .describe('refreshRequestedAt token for which no link was issued. Used in failures.link.')
-    .optional(),
-  secretVersion: statusText(128)
-    .describe('uid and resourceVersion of the Secret whose key got 403.')
-    .optional(),
-  inspectionFailures: statusCount
-    .describe("Number of failed inspections of the job's archive. Used in failures.poll.")
-    .optional(),
-});
-
-export const refusedKeySchema = z
-  .object({
-    secretVersion: statusText(128).describe('uid and resourceVersion of the Secret whose key was refused.'),
-    reason: z
-      .enum(['Unauthorized', 'Forbidden'])
-      .describe('Answer of the export API: 401 Unauthorized or 403 Forbidden.'),
-    refusalTime: statusInstant.describe('Time of the refusal.'),
-    request: statusText(256)
-      .describe('requestedAt token that already caused one attempt with this key.')
-      .optional(),
-    said: saidText.optional(),
-    requestId: requestIdText.optional(),
-  })
-  .describe(
-    'The key that the export API refused. After a 401 it is used again when its Secret changes; after a 403 also every 15m. A new requestedAt token causes one attempt.',
-  );
-
 export const hookSchema = z
   .object({
     token: statusText(256).describe('Value of staticexport.dev/hookRequestedAt.'),
@@ -256,6 +213,13 @@ export const statusSchema = z
       .optional(),
     job: jobSchema.optional(),
     start: startSchema.optional(),
+    startTimes: z
+      .array(statusInstant.describe('Time of a start.'))
+      .max(mostStartsPerHour)
+      .describe(
+        'Times of the starts of the last hour that the export API did not refuse, where spec.api.projectId is set. They count for the budget of the key.',
+      )
+      .optional(),
     candidate: candidateSchema.optional(),
     rejected: rejectedSchema.optional(),
     active: activeSchema.optional(),

@@ -3,9 +3,12 @@
 // kept as their digest and recurring texts once. Pure but for those texts.
 
 import { createHash } from 'node:crypto';
+import { type StartTimes, startBudgetId } from '#operator/loop/calls/start-times.ts';
+import { defaultSecretKey, mostStartsPerHour } from '#operator/staticexport/names.ts';
 import { targetReasons } from '#operator/staticexport/reasons.ts';
 import { targetTypes } from '#operator/staticexport/target-schema.ts';
 import type { ObjectMeta, StaticExportObject } from '#platform/wire/cluster.ts';
+import { readInstant } from '#platform/wire/instant.ts';
 import { type JsonRecord, numberAt, recordAt, textAt } from '#platform/wire/json-fields.ts';
 import { isRecord } from '#platform/wire/json-text.ts';
 import { apiHostOf } from '../queue/api-host.ts';
@@ -45,6 +48,10 @@ export interface KnownResource {
   /** The lease of the operator that wrote the status. `undefined`: an older version, or no status yet. */
   readonly operatorLease: string | undefined;
   readonly status: StatusSummary;
+  /** By project, the key whose starts are counted, as `startBudgetId`. */
+  readonly startBudget: string | undefined;
+  /** Epoch ms. */
+  readonly startTimes: readonly number[];
 }
 
 export function knownOf({ metadata, spec, status }: StaticExportObject): KnownResource {
@@ -54,7 +61,38 @@ export function knownOf({ metadata, spec, status }: StaticExportObject): KnownRe
     apiHost: intern(apiHostOf(spec)),
     operatorLease: operatorLease === undefined ? undefined : intern(operatorLease),
     status: summarizeStatus(status),
+    startBudget: startBudgetOf(metadata, spec),
+    startTimes: sharedIfEmpty(readTimes(status)),
   };
+}
+
+function startBudgetOf({ namespace }: ObjectMeta, spec: unknown): string | undefined {
+  const api = recordAt(isRecord(spec) ? spec : {}, 'api');
+  if (textAt(api, 'projectId') === undefined) return undefined;
+  const { name = '', key = defaultSecretKey } = {
+    name: textAt(recordAt(api, 'keySecretRef'), 'name'),
+    key: textAt(recordAt(api, 'keySecretRef'), 'key'),
+  };
+  return intern(startBudgetId({ namespace }, { keySecret: { name, key } }));
+}
+
+function readTimes(status: unknown): readonly number[] {
+  const found = isRecord(status) ? status['startTimes'] : undefined;
+  return (Array.isArray(found) ? found.slice(-mostStartsPerHour) : []).flatMap((time) =>
+    typeof time === 'string' ? (readInstant(time) ?? []) : [],
+  );
+}
+
+/** The starts of all resources with one key, by resource. */
+export function startTimesIn(
+  known: Iterable<readonly [key: string, one: KnownResource | undefined]>,
+  budget: string,
+): StartTimes {
+  const times = new Map<string, readonly number[]>();
+  for (const [key, one] of known) {
+    if (one?.startBudget === budget && one.startTimes.length > 0) times.set(key, one.startTimes);
+  }
+  return times;
 }
 
 /** @param found a status as stored, of any shape */

@@ -1,5 +1,6 @@
 // Starting a job, polling it, and starting its replacement.
 
+import * as startTimes from '#operator/loop/calls/start-times.ts';
 import * as execute from '#operator/loop/execute.ts';
 import * as adopt from '#operator/reconcile/adopt.ts';
 import * as classify from '#operator/reconcile/classify.ts';
@@ -55,6 +56,22 @@ export const startMutations: Mutations = {
     }),
     scenario: 'silentStart',
     caught: /before its answer was overdue/,
+  },
+  'by project, starts are sent without a budget': {
+    rule: '8',
+    exchange: exchange(startTimes, {
+      takeStart: (real) => (memory, order) => real(memory, { ...order, perHour: 0 }),
+    }),
+    scenario: 'busyProject',
+    caught: /11 starts in one hour/,
+  },
+  'a new process forgets the starts of the one before it': {
+    rule: '8',
+    exchange: exchange(startTimes, {
+      takeStart: (real) => (memory, order) => real(memory, { ...order, own: [], known: new Map() }),
+    }),
+    scenario: 'busyProject',
+    caught: /11 starts in one hour/,
   },
   'back-off restarts with each failure': {
     rule: '8',

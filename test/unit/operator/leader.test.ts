@@ -102,7 +102,7 @@ function start(isHeld: () => boolean, { answer, exportApi, flags = [] }: Answers
       operatorLease: 'operators/test',
       metrics,
       reports,
-      watches: { get: () => known },
+      watches: { get: () => known, keys: () => [] },
     },
     { lost: stops.lost.signal, isHeld },
   );

@@ -9,7 +9,8 @@ import { linkWaitMs, longestRetryAfterMs, type Operation, waitMs } from '../back
 import { callPolicies, goneRetryMs } from '../failure-policy.ts';
 import { heldAgainst } from '../forbidden-call.ts';
 import { type Observation, pendingRefresh, pendingRequest } from '../observation.ts';
-import type { CallFailure, RateLimitChange } from '../result.ts';
+import type { ActionResult, CallFailure, RateLimitChange } from '../result.ts';
+import type { StartDelay } from '../start-budget.ts';
 
 /** The limit of the status schema. */
 const maxWhyLength = 512;
@@ -102,11 +103,11 @@ export function exportFailed(observation: Observation, status: Status, reason: s
  */
 export function startFailed(observation: Observation, record: StartRecord, failure: CallFailure): Status {
   const { status, now, requestTimeoutMs, wanted } = observation;
-  const { isUnsure, isBusy, minWaitMs = 0 } = callPolicies[failure.code];
+  const { isUnsure, isPostponed, minWaitMs = 0 } = callPolicies[failure.code];
   if (!isUnsure) {
     const refused = nextExportFailure(observation, {
       // By then the other job has ended, or its own deadline has passed.
-      longestWaitMs: isBusy && Math.max(minWaitMs, wanted.jobTimeoutMs, failure.retryAfterMs ?? 0),
+      longestWaitMs: isPostponed && Math.max(minWaitMs, wanted.jobTimeoutMs, failure.retryAfterMs ?? 0),
       reason: failure.code,
       request: record.request,
       retryAfterMs: failure.retryAfterMs,
@@ -131,6 +132,29 @@ export function startFailed(observation: Observation, record: StartRecord, failu
     request: status.failures?.export?.request,
   };
   return { ...status, start: record, failures: { ...status.failures, export: unsure } };
+}
+
+/** Nothing was sent, so a start record that is there stays. */
+export function startDelayed(
+  observation: Observation,
+  { code, until, perHour, record }: Extract<ActionResult, { kind: 'start-delayed' }>,
+): Status {
+  const { status, now } = observation;
+  const untilMs = Math.max(0, until - now);
+  const delay = nextExportFailure(observation, {
+    reason: code,
+    request: record.request,
+    retryAfterMs: untilMs,
+    longestWaitMs: untilMs,
+    message: describeBudget(code, perHour),
+  });
+  return { ...status, failures: { ...status.failures, export: delay } };
+}
+
+function describeBudget(code: StartDelay['code'], perHour: number): string {
+  const all = `all ${perHour} starts that this key has in an hour are used; wait, or raise --starts-per-hour if your plan has more`;
+  const spread = `scheduled starts of this key keep their distance, because it has ${perHour} in an hour`;
+  return code === 'StartBudgetUsed' ? all : spread;
 }
 
 /** The refresh of the published link failed. */

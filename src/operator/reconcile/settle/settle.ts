@@ -6,14 +6,22 @@ import type { Status } from '#operator/staticexport/status-schema.ts';
 import { formatInstant } from '#platform/wire/instant.ts';
 import type { LinkTimes, Publication } from '#platform/wire/publication.ts';
 import { needsInspection } from '../choose.ts';
-import { callPolicies, isBusy } from '../failure-policy.ts';
+import { callPolicies, isPostponed } from '../failure-policy.ts';
 import { answerHook } from '../hooks.ts';
 import { isFresher, isFromTheFuture, isValidLongEnough, retryAfterStale } from '../link-timing.ts';
 import { type Observation, pendingRefresh } from '../observation.ts';
 import type { ActionResult, CallFailure, RateLimitChange } from '../result.ts';
 import { dueTick, readSchedule } from '../schedule.ts';
 import { issuerOf, type Plan, type Subject } from '../state.ts';
-import { callFailed, exportFailed, paced, recordFailure, refreshFailed, startFailed } from './failed-call.ts';
+import {
+  callFailed,
+  exportFailed,
+  paced,
+  recordFailure,
+  refreshFailed,
+  startDelayed,
+  startFailed,
+} from './failed-call.ts';
 import { republish, settleCopied, settleCopyFailure, settleLooked, settleMirrorFailure } from './mirrored.ts';
 import { inspectFailed, settleSubject, subjectLinkFailed } from './subject.ts';
 
@@ -28,14 +36,23 @@ export interface Settled {
   readonly rateLimit: RateLimitChange;
 }
 
-/** @param observation the adopted one from which the plan was made */
-export function settle(observation: Observation, plan: Plan, result: ActionResult): Settled {
+/** @param before the adopted observation from which the plan was made */
+export function settle(before: Observation, plan: Plan, result: ActionResult): Settled {
+  const observation = withStart(before, result);
   const settled = settleResult(observation, plan, result);
   const { status, refreshRequest } = observation;
   if (settled.publish === undefined || status.active !== undefined || refreshRequest === undefined)
     return settled;
   // Before the first publication there was no link to replace.
   return { ...settled, status: { ...settled.status, lastHandledRefresh: refreshRequest } };
+}
+
+/** A start counts, whatever came of its job. */
+function withStart(observation: Observation, result: ActionResult): Observation {
+  const startTimes = 'startTimes' in result ? result.startTimes : undefined;
+  return startTimes === undefined
+    ? observation
+    : { ...observation, status: { ...observation.status, startTimes } };
 }
 
 function settleResult(observation: Observation, plan: Plan, result: ActionResult): Settled {
@@ -66,6 +83,8 @@ function settleResult(observation: Observation, plan: Plan, result: ActionResult
       return kept(settleMirrorFailure(observation, result.failure));
     case 'inspect-failed':
       return kept(inspectFailed(observation, subjectOf(plan), result.failure));
+    case 'start-delayed':
+      return kept(startDelayed(observation, result));
     case 'start-failed':
     case 'poll-failed':
     case 'issue-failed': {
@@ -146,7 +165,7 @@ function settleStarted(
 ): Status {
   const schedule = readSchedule(wanted.schedule, wanted.timeZone);
   const tick = dueTick(schedule, undefined, now, true);
-  const wasBusy = isBusy(status.failures?.export?.reason);
+  const wasPostponed = isPostponed(status.failures?.export?.reason);
   return {
     ...status,
     start: undefined,
@@ -161,7 +180,7 @@ function settleStarted(
     lastHandledRequest: record.request ?? status.lastHandledRequest,
     ...answerHook(status, record),
     nextExportTime: tick === undefined ? undefined : formatInstant(tick),
-    failures: { ...status.failures, poll: undefined, ...(wasBusy && { export: undefined }) },
+    failures: { ...status.failures, poll: undefined, ...(wasPostponed && { export: undefined }) },
   };
 }
 

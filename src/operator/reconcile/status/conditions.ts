@@ -12,8 +12,6 @@ import {
   type ReconcilingReason,
   readHoldReason,
   type StalledReason,
-  type TargetReason,
-  targetReasons,
 } from '#operator/staticexport/reasons.ts';
 import type { Condition, Failure, TargetStatus } from '#operator/staticexport/status-schema.ts';
 import { isUnanswered } from '../failure-policy.ts';
@@ -41,6 +39,7 @@ import {
 import { claimMirrored, isMirrorLost } from './mirror-condition.ts';
 import { describeReady } from './ready-words.ts';
 import { describeDetails } from './reason-details.ts';
+import { claimTargets } from './target-condition.ts';
 import { type UndatedCondition, undatedCondition } from './undated-condition.ts';
 
 export function isLinkExpired({ link }: State): boolean {
@@ -141,7 +140,8 @@ function claimReady(
   return ready('True', observation.wanted.pin === undefined ? 'Published' : 'Pinned');
 }
 
-const startVerdicts = ['JobFailed', 'TimedOut', 'JobLost', 'BundleRejected'];
+/** The line of the verdict reports the first four. A scheduled start that waits is no news of the last export. */
+const unclaimedFailures = ['JobFailed', 'TimedOut', 'JobLost', 'BundleRejected', 'StartsSpread'];
 
 /**
  * Why the export API cannot be called while a version is published, whether or not a call is due: the next link needs it
@@ -175,7 +175,12 @@ function claimExported(observation: Observation, state: State): UndatedCondition
     );
   const starting = failures?.export;
   const isIdle = state.export.kind !== 'running' && state.export.kind !== 'complete';
-  if (isIdle && starting !== undefined && starting.count > 0 && !startVerdicts.includes(starting.reason)) {
+  if (
+    isIdle &&
+    starting !== undefined &&
+    starting.count > 0 &&
+    !unclaimedFailures.includes(starting.reason)
+  ) {
     return exported('False', startFailureReason(starting.reason), describeTry(starting, observation));
   }
   const unanswered = isIdle ? undefined : unansweredCall(observation, state);
@@ -230,7 +235,7 @@ function isWrittenAgain({ status: { conditions, failures } }: Observation, { wan
 }
 
 function startFailureReason(code: string): ExportedReason {
-  if (code === 'StartUnconfirmed' || code === 'AnotherExportRuns') return code;
+  if (code === 'StartUnconfirmed' || code === 'AnotherExportRuns' || code === 'StartBudgetUsed') return code;
   return isUnanswered(code) ? 'ExportApiUnreachable' : 'StartRefused';
 }
 
@@ -272,46 +277,4 @@ function claimLinkFresh(observation: Observation, state: State): UndatedConditio
 /** Nothing is published with a link, and nothing will be. */
 function isLinkUnused({ wanted }: Observation, { link }: State): boolean {
   return link.kind === 'unused' || (link.kind === 'none' && !wanted.publishesLink);
-}
-
-/** Reasons that are not problems: waiting for a first version, a document, a rollout or a sync, or suspended. */
-const restingReasons: readonly string[] = [
-  'NotPublished',
-  'Suspended',
-  'Pending',
-  'RollingOut',
-  'AwaitingSync',
-  'AwaitingMerge',
-  'AwaitingLink',
-  'AwaitingCopy',
-  'Paused',
-  'DryRun',
-] satisfies readonly TargetReason[];
-
-/** Dry runs count only if there is nothing else. */
-function claimTargets(all: readonly TargetStatus[]): UndatedCondition {
-  const written = all.filter(({ reason }) => reason !== 'DryRun');
-  const targets = written.length === 0 ? all : written;
-  const unsynced = targets.filter(({ synced }) => !synced);
-  const wrong = unsynced.filter(({ reason }) => !restingReasons.includes(reason));
-  const named = wrong.length > 0 ? wrong : unsynced;
-  const [first] = named;
-  if (first === undefined) return undatedCondition('TargetsSynced', 'True', 'Synced', targetReasons.Synced);
-  const reason = isTargetReason(first.reason) ? first.reason : 'WriteFailed';
-  const isPlain = first.message === undefined;
-  if (wrong.length === 0 && isPlain)
-    return undatedCondition('TargetsSynced', 'Unknown', reason, targetReasons[reason]);
-  const names = named.map(
-    ({ name, object, message }) => `${name} (${object}${message === undefined ? '' : `: ${message}`})`,
-  );
-  return undatedCondition(
-    'TargetsSynced',
-    wrong.length === 0 ? 'Unknown' : 'False',
-    reason,
-    `${targetReasons[reason]} ${names.join(', ')}`,
-  );
-}
-
-function isTargetReason(reason: string): reason is TargetReason {
-  return Object.hasOwn(targetReasons, reason);
 }

@@ -1,13 +1,12 @@
 // Keeps status fields that a newer version wrote and this version does not know, at any depth, while the object
 // that they describe is unchanged. Refuses: inventing fields, or moving a field to another job or version. Pure.
 
+import { failureSchema, refusedKeySchema } from '#operator/staticexport/failure-schema.ts';
 import {
   activeSchema,
   candidateSchema,
   conditionSchema,
-  failureSchema,
   jobSchema,
-  refusedKeySchema,
   startSchema,
   statusSchema,
   versionSchema,

@@ -10,6 +10,7 @@ export const projectId = '5f0c9a7e1d';
 const secretPart = 'X-Signature=70ad5ec2e7';
 
 interface ProjectJob {
+  readonly project: string;
   readonly createdAt: string;
   readonly endsAt: number;
 }
@@ -19,6 +20,10 @@ export interface ProjectVendor {
   readonly jobs: ReadonlyMap<string, ProjectJob>;
   /** Bodies of starts, as they were sent. */
   readonly starts: readonly string[];
+  /** Its limit for all projects together. */
+  startsPerHour: number;
+  /** Projects of the key. */
+  knows: (project: string) => boolean;
   /** Methods and paths of calls with a key. */
   readonly calls: readonly string[];
   /** Returns whether it has answered. */
@@ -33,7 +38,6 @@ export async function startProjectVendor(archive: Buffer): Promise<ProjectVendor
   declareSecret('the link', secretPart);
   const jobs = new Map<string, ProjectJob>();
   const [starts, calls]: [string[], string[]] = [[], []];
-  const prefix = `/v1/static-export/${projectId}/jobs`;
   let links = 0;
   const say = (response: ServerResponse, status: number, body: object): ServerResponse =>
     response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
@@ -52,18 +56,24 @@ export async function startProjectVendor(archive: Buffer): Promise<ProjectVendor
     calls.push(`${method} ${url}`);
     if (headers.authorization !== `Bearer ${projectKey}`) return say(response, 401, { error: 'unknown key' });
     if (vendor.first(request, response)) return response;
-    if (method === 'POST' && url === prefix) {
+    const [, project = '', jobId] = /^\/v1\/static-export\/([^/]+)\/jobs(?:\/([^/]+))?$/.exec(url) ?? [];
+    if (!vendor.knows(project)) return say(response, 404, { error: 'no such deployment' });
+    if (method === 'POST' && jobId === undefined) {
       starts.push(body);
-      if ([...jobs.values()].some(({ endsAt }) => Date.now() < endsAt))
+      if ([...jobs.values()].some((one) => one.project === project && Date.now() < one.endsAt))
         return say(response, 409, { error: 'an export of this deployment is already in progress' });
-      const jobId = `665f1c2e9b1d8e0012ab34${jobs.size.toString(16).padStart(2, '0')}`;
-      const job = { createdAt: new Date().toISOString(), endsAt: Date.now() + vendor.jobMs };
-      jobs.set(jobId, job);
-      return say(response, 202, document(jobId, { ...job, endsAt: Number.POSITIVE_INFINITY }));
+      const recent = [...jobs.values()].filter(
+        ({ createdAt }) => Date.parse(createdAt) > Date.now() - 3_600_000,
+      );
+      if (recent.length >= vendor.startsPerHour)
+        return say(response, 429, { error: 'ten exports of an organization in an hour' });
+      const newId = `665f1c2e9b1d8e0012ab34${jobs.size.toString(16).padStart(2, '0')}`;
+      const job = { project, createdAt: new Date().toISOString(), endsAt: Date.now() + vendor.jobMs };
+      jobs.set(newId, job);
+      return say(response, 202, document(newId, { ...job, endsAt: Number.POSITIVE_INFINITY }));
     }
-    const jobId = url.startsWith(`${prefix}/`) ? url.slice(prefix.length + 1) : '';
-    const job = jobs.get(jobId);
-    return method === 'GET' && job !== undefined
+    const job = jobs.get(jobId ?? '');
+    return method === 'GET' && jobId !== undefined && job?.project === project
       ? say(response, 200, document(jobId, job))
       : say(response, 404, { error: 'no such job of this deployment' });
   };
@@ -79,6 +89,8 @@ export async function startProjectVendor(archive: Buffer): Promise<ProjectVendor
   });
   const vendor: ProjectVendor = {
     ...{ url: storage.origin, jobs, starts, calls, archive, jobMs: 0, close: storage.close },
+    startsPerHour: 10,
+    knows: (project) => project === projectId,
     first: () => false,
   };
   return vendor;

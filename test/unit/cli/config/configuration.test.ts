@@ -165,7 +165,8 @@ test('a switch that is off is no other key', async (t) => {
 const everywhere = 'output ci results-dir quiet timeout request-timeout max-archive-size max-bundle-size';
 /** What a repository may set, by command: a new flag of a command is not among them unless this list changes too. */
 const settable: Readonly<Record<string, string>> = {
-  export: 'to values min-pages allow-missing-home-page max-shrink baseline unchanged-exit-code',
+  export:
+    'project-id base-path to values min-pages allow-missing-home-page max-shrink baseline unchanged-exit-code',
   run: 'file once publish values inspect-timeout',
   'bundle inspect': 'files',
   'bundle serve': 'base-path',

@@ -119,9 +119,16 @@ export async function startRun(t: TestContext, options: RunEnvironmentOptions = 
       notices: noNotices,
       wake: () => waker.wake(),
       isKnown: () => true,
+      startTimesOf: () => new Map<string, readonly number[]>(),
       settings: {
         operatorLease: 'static-export/run',
-        ...{ apiBaseUrl, allowedApiHosts: [], requestTimeoutMs, inspectTimeoutMs: 10 * 60_000 },
+        ...{
+          apiBaseUrl,
+          allowedApiHosts: [],
+          requestTimeoutMs,
+          inspectTimeoutMs: 10 * 60_000,
+          startsPerHour: 10,
+        },
       },
       memory: createMemory(signal),
     },

@@ -83,7 +83,7 @@ test('429 for a while is waited for; until after the deadline it ends the run at
     outcome: 'temporary',
     code: 'RateLimited',
     message:
-      'the export API at api.example.com returned 429; wait, or raise the limit at the vendor. It allows the next attempt at 2026-01-06T12:00:00Z, which is after --timeout',
+      'the export API at api.example.com returned 429; wait, or raise the limit at the vendor. The next attempt is allowed at 2026-01-06T12:00:00Z, which is after --timeout',
   });
 });
 

@@ -151,7 +151,7 @@ test('what may not be replaced is described by what is known of it', async (t) =
     return opened;
   };
   const now = await open('https://new.example.com');
-  assert.equal(await held(now), 'exists, and no export of this domain and --api-base-url wrote it');
+  assert.equal(await held(now), 'exists, and no export of this site and --api-base-url wrote it');
   rmSync(path, { recursive: true });
   const before = await open(target.baseUrl);
   await writeSite(path, before);
@@ -159,7 +159,7 @@ test('what may not be replaced is described by what is known of it', async (t) =
   await before.write({ ...before.state, last });
   assert.equal(
     await held(now),
-    'was written by the export of docs.example.com from old.example.com, and this one is of another domain or --api-base-url',
+    'was written by the export of docs.example.com from old.example.com, and this one is of another site or --api-base-url',
   );
   writeFileSync(join(path, 'thesis.txt'), 'mine');
   assert.equal(await held(before), 'holds files that were added since it was written');

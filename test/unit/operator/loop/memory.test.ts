@@ -3,8 +3,8 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { changeRateLimit } from '#operator/loop/calls/rate-limit.ts';
 import { createMemory, forgetResource, rateLimitId, useRateLimit } from '#operator/loop/memory.ts';
-import { changeRateLimit } from '#operator/loop/rate-limit.ts';
 import { resource, Simulation } from '../../../simulation/simulation.ts';
 
 const secret = { name: 'export-api', key: 'apiKey' };

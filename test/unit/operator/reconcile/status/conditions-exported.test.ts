@@ -67,6 +67,10 @@ const exported: Readonly<Record<reasons.ExportedReason, readonly [Observation, s
     withStatus(fresh, { failures: { export: { ...failure, reason: 'AnotherExportRuns' } } }),
     'False',
   ],
+  StartBudgetUsed: [
+    withStatus(fresh, { failures: { export: { ...failure, reason: 'StartBudgetUsed' } } }),
+    'False',
+  ],
   ExportApiUnreachable: [
     withStatus(fresh, { failures: { export: { ...failure, reason: 'NetworkError' } } }),
     'False',

@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { changeRateLimit } from '#operator/loop/calls/rate-limit.ts';
 import { createMemory } from '#operator/loop/memory.ts';
-import { changeRateLimit } from '#operator/loop/rate-limit.ts';
 import { rateLimitTime } from '#operator/reconcile/access.ts';
 
 const now = Date.UTC(2026, 0, 5, 12);

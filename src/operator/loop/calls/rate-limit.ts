@@ -4,7 +4,7 @@
 import { rateLimitTime } from '#operator/reconcile/access.ts';
 import type { RateLimit } from '#operator/reconcile/observation.ts';
 import type { RateLimitChange } from '#operator/reconcile/result.ts';
-import type { ProcessMemory } from './memory.ts';
+import type { ProcessMemory } from '../memory.ts';
 
 /** Applies a reconcile's result to the rate limit, and returns it as it is now. */
 export function changeRateLimit(

@@ -11,7 +11,15 @@ import { bundlePath, jobPath, jobsPath } from './contract.ts';
 import type { ExchangeOptions } from './exchange.ts';
 import { readIssuedLink, readJobId, readJobReport } from './job-answers.ts';
 import { createProjectClient } from './project-client.ts';
-import { bodyText, longestAnswerBytes } from './refusals.ts';
+import { bodyText, type CallWords, longestAnswerBytes } from './refusals.ts';
+
+const start: CallWords = {
+  codes: { 405: 'NotFound' },
+  advice: {
+    NotFound:
+      'takes no start by domain at this address; check the base URL. This API may be project-scoped: then set spec.api.projectId (or --project-id)',
+  },
+};
 
 /**
  * Never throws itself. An unusable key or base URL rejects every call (`Unauthorized` or `BadRequest`, without a
@@ -39,6 +47,7 @@ function createDomainClient(options: ExchangeOptions): ExportApi {
             : { jobId, retryAfterMs: retryAfterOf(answer, clock.now()), raw };
         },
         signal,
+        start,
       ),
     readJob: async (jobId, signal) =>
       call<JobReport>(

@@ -59,7 +59,7 @@ const quick = ['--timeout', '4s'];
 /** For runs that end at their first answer, which must come before the deadline. */
 const long = ['--timeout', '15s'];
 const atDeadline: Ending = { exitCode: 124, code: 'DeadlineExceeded', flags: quick };
-const isLater = /returned 429; .*allows the next attempt at \S+Z, which is after --timeout$/;
+const isLater = /returned 429; .*The next attempt is allowed at \S+Z, which is after --timeout$/;
 const rateLimited = (flags: readonly string[] = []): { readonly [Name in Verb]: Ending } => ({
   export: { exitCode: 5, code: 'RateLimited', flags },
   run: { exitCode: 5, code: 'RateLimited', flags, says: isLater },
@@ -142,8 +142,8 @@ const faults: readonly Fault[] = [
   {
     name: '503 with a day at the start',
     answers: { start: status(503, { 'retry-after': '86400' }) },
-    export: { exitCode: 5, code: 'ServerError', flags: long, says: /allows the next attempt at/ },
-    run: { exitCode: 5, code: 'ServerError', flags: long, says: /allows the next attempt at/ },
+    export: { exitCode: 5, code: 'ServerError', flags: long, says: /The next attempt is allowed at/ },
+    run: { exitCode: 5, code: 'ServerError', flags: long, says: /The next attempt is allowed at/ },
   },
   {
     name: '400 for the job',

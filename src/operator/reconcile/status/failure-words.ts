@@ -30,7 +30,8 @@ const failureWords: Readonly<Record<string, (api: string, domain: string, why?: 
   UnexpectedAnswer: (api, _domain, why) =>
     `${api} did not answer as an export API${why === undefined ? '' : ` (${why})`}; check ${baseUrlFields}.`,
   BadRequest: (api, domain) => `${api} returned 400 or 422; check that it exports ${domain}.`,
-  NotFound: (api, domain) => `${api} returned 404; check ${baseUrlFields}, and that it exports ${domain}.`,
+  NotFound: (api, domain) =>
+    `${api} returned 404 or 405; check ${baseUrlFields}, and that it exports ${domain}. This API may be project-scoped: then set spec.api.projectId (or --project-id).`,
   StartUnconfirmed: (api) => `${api} did not confirm a start in three attempts.`,
   Conflict: (api) => `${api} reports that the job is not complete.`,
   ExpiredOnArrival: (api, _domain, why) =>

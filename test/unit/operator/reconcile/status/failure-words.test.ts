@@ -19,7 +19,7 @@ const failures: readonly (readonly [string, RegExp])[] = [
   ['UnexpectedAnswer', /check the base URL \(spec\.api\.baseUrl or --api-base-url\) \(UnexpectedAnswer\)\.$/],
   [
     'NotFound',
-    /check the base URL \(spec\.api\.baseUrl or --api-base-url\), and that it exports docs\.example\.com/,
+    /check the base URL \(spec\.api\.baseUrl or --api-base-url\), and that it exports docs\.example\.com\. This API may be project-scoped: then set spec\.api\.projectId/,
   ],
   [
     'ExpiredOnArrival',

@@ -210,3 +210,44 @@ test('a schedule of every two minutes starts about nine exports in an hour, and 
   request(simulation, 'now');
   await simulation.until(() => simulation.status().lastHandledRequest === 'now', minuteMs);
 });
+
+test('409 and then 404: the message follows, and the published version stays', async () => {
+  const simulation = ofProject();
+  await simulation.until(() => simulation.condition('Ready') === 'True/Published');
+  simulation.vendor.jobMs = 2 * hourMs;
+  simulation.vendor.startElsewhere(site);
+  request(simulation, 'now');
+  await simulation.until(() => simulation.condition('Exported') === 'False/AnotherExportRuns');
+  const real = simulation.vendor.connect.bind(simulation.vendor);
+  simulation.vendor.connect = (address, key) => ({
+    ...real(address, key),
+    startJob: async () => {
+      throw new ExportApiError('NotFound', 'no such project', { status: 404 });
+    },
+  });
+  await simulation.until(() => simulation.condition('Exported') === 'False/StartRefused');
+  const { message = '' } = simulation.status().conditions?.find(({ type }) => type === 'Exported') ?? {};
+  assert.match(message, /returned 404 for project p1/);
+  assert.equal(simulation.condition('Ready'), 'True/Published');
+  assert.ok(simulation.isLinkValid());
+});
+
+test('an API that leaves the form by domain says so, serves on, and is exported by project', async () => {
+  const simulation = new Simulation();
+  await simulation.until(() => simulation.condition('Ready') === 'True/Published');
+  const real = simulation.vendor.connect.bind(simulation.vendor);
+  const gone = async (): Promise<never> => {
+    throw new ExportApiError('NotFound', 'no such endpoint', { status: 404 });
+  };
+  simulation.vendor.connect = (address, key) =>
+    address.project === undefined ? { startJob: gone, readJob: gone, issueLink: gone } : real(address, key);
+  const { version } = simulation.status().active ?? {};
+  await simulation.run(3 * hourMs);
+  assert.equal(simulation.condition('LinkFresh'), 'False/JobGone');
+  assert.equal(simulation.status().active?.version, version);
+  const { message = '' } = simulation.status().conditions?.find(({ type }) => type === 'Exported') ?? {};
+  assert.match(message, /This API may be project-scoped: then set spec\.api\.projectId/);
+  simulation.editSpec({ api: { keySecretRef: { name: 'export-api' }, projectId: 'p1' } });
+  await simulation.until(() => simulation.condition('LinkFresh') === 'True/Fresh', hourMs);
+  assert.equal(simulation.status().active?.projectId, 'p1');
+});

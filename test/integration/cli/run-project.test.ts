@@ -62,6 +62,15 @@ test('another export that runs ends a run at its deadline, as a temporary failur
   );
 });
 
+test('links that have expired when they arrive end a run as a temporary failure, and nothing is written', async (t) => {
+  const { vendor, to, run } = await workplace(t);
+  vendor.linkMs = -60_000;
+  const { code, stdout, stderr } = await run('--timeout', '6s');
+  assert.deepEqual([code, JSON.parse(stdout).code], [5, 'LifetimeTooShort'], stderr);
+  assert.throws(() => readFileSync(join(to, 'index.html')), { code: 'ENOENT' });
+  assert.equal(vendor.jobs.size, 1);
+});
+
 for (const [status, code, words] of [
   [404, 'NotFound', /404 for project 5f0c9a7e1d; check spec\.api\.projectId/],
   [403, 'KeyForbidden', /403/],

@@ -30,6 +30,8 @@ export interface ProjectVendor {
   first: (request: IncomingMessage, response: ServerResponse) => boolean;
   archive: Buffer;
   jobMs: number;
+  /** How long its links are valid; in the past if negative. */
+  linkMs: number;
   close(): Promise<void>;
 }
 
@@ -48,7 +50,7 @@ export async function startProjectVendor(archive: Buffer): Promise<ProjectVendor
     if (!isCompleted) return job;
     links += 1;
     const bundleUrl = `${storage.origin}/acme-export-2026-11-29.tar.gz?n=${links}&${secretPart}`;
-    const expiresAt = new Date(Date.now() + 900_000).toISOString();
+    const expiresAt = new Date(Date.now() + vendor.linkMs).toISOString();
     return { ...job, bundleUrl, sizeBytes: vendor.archive.length, expiresAt };
   };
   const answerCall = (request: IncomingMessage, response: ServerResponse, body: string) => {
@@ -90,6 +92,7 @@ export async function startProjectVendor(archive: Buffer): Promise<ProjectVendor
   const vendor: ProjectVendor = {
     ...{ url: storage.origin, jobs, starts, calls, archive, jobMs: 0, close: storage.close },
     startsPerHour: 10,
+    linkMs: 900_000,
     knows: (project) => project === projectId,
     first: () => false,
   };

@@ -1,6 +1,7 @@
 // Checks of one StaticExport and what is around it. Pure. The operator's own verdict (a condition) decides where a user may
 // not read the object itself, and where only the operator can know, such as whether the export API takes the key.
 
+import { isPostponed } from '#operator/reconcile/failure-policy.ts';
 import { annotations } from '#operator/staticexport/names.ts';
 import { targetReasons } from '#operator/staticexport/reasons.ts';
 import type { Condition, TargetStatus } from '#operator/staticexport/status-schema.ts';
@@ -94,7 +95,8 @@ function checkExported(around: Surroundings, ready: Condition): Check {
   if (exported?.status !== 'False' || keyReasons.has(exported.reason)) {
     return passed('Ready', printable(ready.message));
   }
-  const message = `A version is published, and the last export was not: ${exported.reason}: ${printable(exported.message)}`;
+  const what = isPostponed(exported.reason) ? 'the next export waits' : 'the last export was not';
+  const message = `A version is published, and ${what}: ${exported.reason}: ${printable(exported.message)}`;
   return warned('Ready', message, readStatus(around));
 }
 

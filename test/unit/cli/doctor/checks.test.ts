@@ -310,6 +310,11 @@ const exportRows: readonly Row[] = [
     /^LinkAge warning: .*its refresh fails: ServerError\.$/,
   ],
   [
+    'an export that waits for the budget of its key',
+    condition(['Exported', 'False', 'StartBudgetUsed', 'All starts are used.']),
+    /^Ready warning: A version is published, and the next export waits: StartBudgetUsed: All starts are used\.$/,
+  ],
+  [
     'an export that a promotion gate holds while a version is published',
     condition(['Exported', 'False', 'PageCountDropped', 'Candidate v2 has 7 pages.']),
     /^Ready warning: .*PageCountDropped: Candidate v2 has 7 pages\.$/,

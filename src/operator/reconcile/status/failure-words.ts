@@ -6,7 +6,7 @@ import type { Failure, JobStatus } from '#operator/staticexport/status-schema.ts
 import { describeConnectionFault } from '#platform/http/connection-fault.ts';
 import type { Observation } from '../observation.ts';
 import type { ExportInputs } from '../spread.ts';
-import type { State } from '../state.ts';
+import { issuerOf, type State } from '../state.ts';
 
 /** Whom a failed call asked. */
 export interface FailedCallTarget {
@@ -104,9 +104,22 @@ export function describeTry(failure: Failure, asked: RetryTold): string {
   return joined(describeFailure(failure, asked), describeRetry(failure, asked));
 }
 
-/** Why the link is not refreshed yet, and when that is retried, unless the export API must not be called. */
-export function describeLinkFailure(failure: Failure, asked: RetryTold, { access, link }: State): string {
+/**
+ * Why the link is not refreshed yet, and when that is retried, unless the export API must not be called. It is the export
+ * API that made the published job, whatever the spec names now.
+ */
+export function describeLinkFailure(
+  failure: Failure,
+  { wanted, status, saysNext }: Observation,
+  { access, link }: State,
+): string {
   const isTried = access.kind === 'open' && link.kind !== 'unreadable';
+  const { baseUrl, projectId } = issuerOf(status.active, wanted);
+  const project = projectId === undefined ? undefined : { id: projectId, basePath: undefined };
+  const asked: RetryTold = {
+    wanted: { domain: wanted.domain, baseUrl, project },
+    ...(saysNext === false && { saysNext }),
+  };
   return isTried ? describeTry(failure, asked) : describeFailure(failure, asked);
 }
 

@@ -3,7 +3,8 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { describeFailure } from '#operator/reconcile/status/failure-words.ts';
+import { classify } from '#operator/reconcile/classify.ts';
+import { describeFailure, describeLinkFailure } from '#operator/reconcile/status/failure-words.ts';
 import { at, calm, inputHash } from '../cases/observations.ts';
 
 const baseUrl = 'https://user:s3cret@api.example.com:8443/prefix?sig=s3cret';
@@ -98,4 +99,16 @@ test('the request id of the export API comes last', () => {
 test('without a base URL the message names no host', () => {
   const nowhere = { wanted: { ...wanted, baseUrl: undefined } };
   assert.match(describeFailure({ ...failure, reason: 'ServerError' }, nowhere), /^The export API returned/);
+});
+
+test("a link's failure names the project that made its job, whatever the spec names now", () => {
+  const { active } = calm.status;
+  const made = { baseUrl: 'https://older.example.com', projectId: 'p-older' };
+  const status = { ...calm.status, active: active && { ...active, ...made } };
+  const seen = { ...calm, wanted, status };
+  const text = describeLinkFailure({ ...failure, reason: 'Forbidden' }, seen, classify(seen));
+  assert.match(
+    text,
+    /older\.example\.com returned 403; check whether static export is on for project p-older/,
+  );
 });

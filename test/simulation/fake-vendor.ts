@@ -56,6 +56,8 @@ export class FakeVendor implements ExportApiSource {
   readonly exported = new Map<string, Content>();
   /** Jobs that another client started. */
   readonly elsewhere = new Set<string>();
+  /** The base path of each job that was started with one. */
+  readonly basePaths = new Map<string, string>();
   readonly links = new Map<string, IssuedFact>();
   /** All states that were reported of each job. */
   readonly said = new Map<string, Set<string>>();
@@ -116,7 +118,7 @@ export class FakeVendor implements ExportApiSource {
 
   connect(address: ExportApiAddress, key: string): ExportApi {
     const { baseUrl } = address;
-    if (address.project !== undefined) return this.#ofProject(baseUrl, key);
+    if (address.project !== undefined) return this.#ofProject(address.project.basePath, baseUrl, key);
     return {
       startJob: async ({ domain = '', idempotencyKey }) => {
         this.#admit('start', baseUrl, key, idempotencyKey);
@@ -152,7 +154,7 @@ export class FakeVendor implements ExportApiSource {
   }
 
   /** The second form: one job at a time, no word of an Idempotency-Key, and the link in each answer about a completed job. */
-  #ofProject(baseUrl: string, key: string): ExportApi {
+  #ofProject(basePath: string | undefined, baseUrl: string, key: string): ExportApi {
     const isUnfinished = (job: Job): boolean =>
       this.#outcomeOf(job) === 'unfinished' && this.clock.monotonic() < job.endsAt + 2 * 3_600_000;
     const completed = (jobId: string) => {
@@ -164,7 +166,9 @@ export class FakeVendor implements ExportApiSource {
         this.#admit('start', baseUrl, key, idempotencyKey);
         if ([...this.jobs.values()].some(isUnfinished))
           throw new ExportApiError('AnotherExportRuns', 'another job runs', { status: 409 });
-        return { jobId: this.#start(domain, idempotencyKey), raw: undefined };
+        const jobId = this.#start(domain, idempotencyKey);
+        if (basePath !== undefined) this.basePaths.set(jobId, basePath);
+        return { jobId, raw: undefined };
       },
       readJob: async (jobId) => {
         this.#admit('poll', baseUrl, key, undefined);

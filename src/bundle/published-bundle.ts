@@ -28,6 +28,8 @@ export type ServedBundle = Pick<PublishedBundle, 'digest'> & {
   /** `undefined`: the content has no name, and a changed link is fetched to see whether it differs. */
   readonly version: string | undefined;
   readonly jobId: string | undefined;
+  /** Path that its links begin with, `''` for the root. Absent: unknown. */
+  readonly basePath?: string | undefined;
 } & { readonly [time in keyof LinkTimes]: LinkTimes[time] | undefined };
 
 const instant = z.pipe(
@@ -36,6 +38,8 @@ const instant = z.pipe(
 );
 /** Longer than any reference. Its form is checked where it is used. */
 const maxRefLength = 2048;
+/** As a URL has it, without a trailing slash; the root is the empty text. */
+const plainPath = /^(?:\/(?!\.{1,2}(?:\/|$))[\w.~-]+)*$/;
 const printableUpTo = (length: number) => z.transform((text: string) => printable(text, length));
 const content = z.object({
   version: z.pipe(z.string().check(z.minLength(1), z.maxLength(63)), printableUpTo(63)),
@@ -44,6 +48,7 @@ const content = z.object({
   pages: z.optional(z.int().check(z.nonnegative())),
   sizeBytes: z.optional(z.int().check(z.nonnegative())),
   ref: z.optional(z.string().check(z.regex(/^(oci|s3):\/\//), z.maxLength(maxRefLength))),
+  basePath: z.optional(z.string().check(z.maxLength(256), z.regex(plainPath))),
 });
 const link = z.object({
   bundleUrl: z.pipe(
@@ -87,11 +92,15 @@ const publishedSchema = z.extend(content, z.partial(link).shape).check(
 
 /** Whole, as the operator writes it. @throws {PublishableError} naming the fields that are wrong, never their values */
 export function parsePublishedBundle(text: string): PublishedBundle {
-  const { version, jobId, digest, pages, sizeBytes, ref, ...rest } = parseBundleJson(text, publishedSchema);
+  const { version, jobId, digest, pages, sizeBytes, ref, basePath, ...rest } = parseBundleJson(
+    text,
+    publishedSchema,
+  );
   const { bundleUrl: url, issuedAt, expiresAt } = rest;
   const hasLink = url !== undefined && issuedAt !== undefined && expiresAt !== undefined;
   const published = hasLink ? { url: url.validUntil(expiresAt), issuedAt, expiresAt } : undefined;
-  return { version, jobId, digest, pages, sizeBytes, ref, link: published };
+  const path = basePath !== undefined && { basePath };
+  return { version, jobId, digest, pages, sizeBytes, ref, ...path, link: published };
 }
 
 /**
@@ -103,9 +112,10 @@ export function parsePublishedBundle(text: string): PublishedBundle {
  */
 export function parseServedBundle(text: string): ServedBundle {
   const served = parseBundleJson(text, servedSchema);
-  const { bundleUrl, ref, version, digest, jobId, issuedAt, expiresAt } = served;
+  const { bundleUrl, ref, version, digest, jobId, basePath, issuedAt, expiresAt } = served;
   const link = bundleUrl?.validUntil(expiresAt);
-  return { link, ref, version, digest, jobId, issuedAt, expiresAt };
+  const path = basePath !== undefined && { basePath };
+  return { link, ref, version, digest, jobId, ...path, issuedAt, expiresAt };
 }
 
 /** Twice the longest answer that a link comes in; a mebibyte of brackets would hold up every request of a server. */
@@ -138,6 +148,7 @@ const wanted: Readonly<Record<string, string>> = {
   expiresAt: 'an instant such as 2026-01-31T12:00:00Z',
   pages: 'a whole number',
   sizeBytes: 'a whole number',
+  basePath: 'a path such as /docs, or empty for the root',
 };
 
 /** Without a cause: a parser's message quotes the text, and the text holds the link. */
@@ -157,5 +168,6 @@ export function formatPublishedBundle(bundle: PublishedBundle): string {
     pages: bundle.pages,
     sizeBytes: bundle.sizeBytes,
     ref: bundle.ref,
+    basePath: bundle.basePath,
   });
 }

@@ -50,7 +50,7 @@ export interface CliContext {
    * Runs the bundle server until the signal aborts. Composed in `bin`, because commands import no server.
    *
    * @param flags as on its own command line
-   * @param onServing gets the address of the site, when its pages are there
+   * @param onServing gets the address of the site, base path included, without a trailing slash, when its pages are there
    */
   serve(
     flags: readonly string[],

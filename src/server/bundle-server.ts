@@ -37,6 +37,7 @@ import {
   readFromFile,
   readFromFlags,
   readFromReference,
+  withBasePath,
 } from './source/published-content.ts';
 import { createServedRecord } from './source/served-record.ts';
 import { reasonOf, type SourceProgress, startingProgress } from './source/source-progress.ts';
@@ -66,7 +67,7 @@ export interface WorkerPrograms {
  * Runs until the shutdown signal, and through the drain.
  *
  * @param onListening gets the addresses of the site port and of the admin port
- * @param onServing gets the site's, whenever a bundle has become active
+ * @param onServing gets the site's with its base path and no trailing slash, whenever a bundle has become active
  */
 export async function runBundleServer(
   flags: BundleServerFlags,
@@ -76,7 +77,7 @@ export async function runBundleServer(
   onServing: (siteUrl: string) => void = () => {},
 ): Promise<void> {
   const { clock, logger, shutdown } = context;
-  const content = contentOf(flags);
+  const content = withBasePath(contentOf(flags), flags.basePath);
   const routes = createRoutesAhead(othersTurn, flags.serveDotfiles);
   const written = rememberWritten(checkInWorker(workers.check, othersTurn, routes.begin));
   const reading = { workerUrl: workers.bundle, written, pause: othersTurn };
@@ -86,11 +87,12 @@ export async function runBundleServer(
   const prepare = openPreparation(flags, certificates, reading);
   const restore = openRestore(flags, certificates, { ...reading, workerUrl: workers.mirror });
   const variants = createVariantKeeper(flags, { ...context, make: makeInWorker(workers.variant) });
-  const site = createLiveSite(flags.keep, (bundle) => {
+  const onActive = (bundle: LiveBundle, basePath: string): void => {
     variants.prepareFor(bundle);
-    void warnOfContent(bundle, flags.basePath, logger);
-    onServing(sitePort.url);
-  });
+    void warnOfContent(bundle, basePath, logger);
+    onServing(`${sitePort.url}${encodeURI(basePath)}`);
+  };
+  const site = createLiveSite(flags.keep, onActive, flags.basePath);
   const memory = memoryLimit();
   const cache = createBodyCache(flags.memoryBudget ?? defaultBodyBudget(memory));
   const progress = (): SourceProgress => watch?.progress() ?? startingProgress;
@@ -109,7 +111,6 @@ export async function runBundleServer(
     unread,
     cache,
     pace: createReadPace(clock),
-    basePath: flags.basePath,
     always,
     countReply: counts.countReply,
     accessLog: flags.accessLog ? logger : undefined,
@@ -176,6 +177,7 @@ export async function runBundleServer(
     record,
     site,
     routes,
+    fixedBasePath: flags.basePath,
   });
   const watching = watch.run(shutdown);
   if (!shutdown.aborted) await once(shutdown, 'abort');

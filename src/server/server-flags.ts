@@ -98,7 +98,9 @@ export const bundleServerFlags = {
     'bundle',
     'When /readyz returns 200: once a verified bundle is served, or always (for a sidecar)',
   ),
-  basePath: basePath.withDefault('/', 'Path under which the site is reached, for example /docs'),
+  basePath: basePath.optional(
+    'Path under which the site is reached, for example /docs (default: the one that bundle.json names, else /)',
+  ),
   deploymentType: oneOf(deploymentTypes).withDefault(
     'Cloud',
     'Where the site runs; AirGapped forbids pages to load from other hosts',

@@ -20,7 +20,7 @@ export function statusDocument(
   const { published, lastError, download } = progress;
   return {
     serverVersion: version,
-    active: view === undefined ? null : describe(view.active),
+    active: view === undefined ? null : { ...describe(view.active), basePath: view.basePath || '/' },
     previous: (view?.previous ?? []).map(describe),
     swaps,
     encodings: describeVariants(view, variantState),

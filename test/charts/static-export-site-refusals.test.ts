@@ -44,6 +44,12 @@ const refused: readonly ValueRow[] = [
     a domain with a path | export: {<<: $exported, domain: d.example/docs} | \/export\/domain'.*does not match
     an unknown deployment type | site: {deploymentType: Airgapped} | must be one of 'Cloud', 'ClientHosted', 'AirGapped'
     an unknown feature | site: {features: {search: true}} | additional properties 'search' not allowed
+    two base paths | export: {<<: $exported, api: {keySecretRef: {name: k}, projectId: p, basePath: /docs}}, site: {basePath: /documentation}
+      | site\.basePath=\/documentation differs from export\.api\.basePath="\/docs".*Remove site\.basePath
+    the root beside a base path | export: {<<: $exported, api: {keySecretRef: {name: k}, projectId: p, basePath: /docs}}, site: {basePath: /}
+      | site\.basePath=\/ differs from export\.api\.basePath="\/docs"
+    a base path beside the root | export: {<<: $exported, api: {keySecretRef: {name: k}, projectId: p, basePath: ''}}, site: {basePath: /docs}
+      | site\.basePath=\/docs differs from export\.api\.basePath=""
     a base path that leads upwards | site: {basePath: /docs/..} | \/site\/basePath'
     an unknown rollout | rollout: restart | \/rollout': value must be one of 'Swap', 'Restart'
     no version to keep | server: {keep: 0} | \/server\/keep': minimum: got 0, want 1

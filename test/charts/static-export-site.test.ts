@@ -229,6 +229,47 @@ test('Ingress and HTTPRoute lead the base path to the site', async () => {
   });
 });
 
+const ofProject = (basePath?: string): object => ({
+  create: true,
+  api: {
+    ...{ projectId: 'p1', keySecretRef: { name: 'export-api' } },
+    ...(basePath !== undefined && { basePath }),
+  },
+});
+const withSecret = { staticExport: { existingSecret: 'docs-bundle' } };
+for (const [what, values, path, flag] of [
+  ['none that is named', withSecret, '/', undefined],
+  ['the values', { ...withSecret, site: { basePath: '/help/' } }, '/help', '--base-path=/help/'],
+  ['the values, at the root', { ...withSecret, site: { basePath: '/' } }, '/', '--base-path=/'],
+  ['the StaticExport of the release', { export: ofProject('/docs') }, '/docs', undefined],
+  ['its StaticExport, at the root', { export: ofProject('') }, '/', undefined],
+  ['both alike', { export: ofProject('/docs'), site: { basePath: '/docs/' } }, '/docs', '--base-path=/docs/'],
+  [
+    'a StaticExport without one',
+    { export: ofProject(), site: { basePath: '/docs' } },
+    '/docs',
+    '--base-path=/docs',
+  ],
+] as const) {
+  test(`base path of ${what}: Ingress and HTTPRoute lead to it, and only site.basePath fixes it`, async () => {
+    const reach = {
+      ingress: { enabled: true, hosts: ['docs.example.org'] },
+      httpRoute: { enabled: true, parentRefs: [{ name: 'gateway' }] },
+    };
+    const objects = await renderChart(chart, { values: { ...values, ...reach } });
+    const paths = [
+      one(objects, 'Ingress').at('spec.rules.0.http.paths.0.path'),
+      one(objects, 'HTTPRoute').at('spec.rules.0.matches.0.path.value'),
+    ];
+    assert.deepEqual(paths, [path, path]);
+    const args = z.array(z.string()).parse(workload(objects).at('spec.template.spec.containers.0.args'));
+    assert.equal(
+      args.find((arg) => arg.startsWith('--base-path')),
+      flag,
+    );
+  });
+}
+
 test('an HTTPRoute names group and kind of its parents, by default those of a Gateway', async () => {
   const mesh = { group: '', kind: 'Service', name: 'mesh' };
   const values = { httpRoute: { enabled: true, parentRefs: [{ name: 'gateway' }, mesh] } };

@@ -62,7 +62,6 @@ async function serve(isPlain: boolean, pace: ReadPace): Promise<Side> {
     site,
     cache: createBodyCache(4 * 1024 * 1024),
     pace,
-    basePath: '',
     always: siteHeaders('Cloud'),
     countReply: (status: number, bytes: number) => counted.push(`${status} ${bytes}`),
     clock: systemClock,

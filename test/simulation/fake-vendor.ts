@@ -56,6 +56,8 @@ export class FakeVendor implements ExportApiSource {
   readonly exported = new Map<string, Content>();
   /** Jobs that another client started. */
   readonly elsewhere = new Set<string>();
+  /** The base path of each job that was started with one. */
+  readonly basePaths = new Map<string, string>();
   readonly links = new Map<string, IssuedFact>();
   /** All states that were reported of each job. */
   readonly said = new Map<string, Set<string>>();
@@ -118,7 +120,7 @@ export class FakeVendor implements ExportApiSource {
 
   connect(address: ExportApiAddress, key: string): ExportApi {
     const { baseUrl } = address;
-    if (address.project !== undefined) return this.#ofProject(baseUrl, key);
+    if (address.project !== undefined) return this.#ofProject(address.project.basePath, baseUrl, key);
     const admit = this.#admission(baseUrl, key);
     return {
       startJob: async ({ domain = '', idempotencyKey }) => {
@@ -155,7 +157,7 @@ export class FakeVendor implements ExportApiSource {
   }
 
   /** The second form: one job at a time, no word of an Idempotency-Key, and the link in each answer about a completed job. */
-  #ofProject(baseUrl: string, key: string): ExportApi {
+  #ofProject(basePath: string | undefined, baseUrl: string, key: string): ExportApi {
     const admit = this.#admission(baseUrl, key);
     const isUnfinished = (job: Job): boolean =>
       this.#outcomeOf(job) === 'unfinished' && this.clock.monotonic() < job.endsAt + 2 * 3_600_000;
@@ -169,7 +171,9 @@ export class FakeVendor implements ExportApiSource {
         if ([...this.jobs.values()].some(isUnfinished))
           throw new ExportApiError('AnotherExportRuns', 'another job runs', { status: 409 });
         this.projectStarts.push(this.clock.monotonic());
-        return { jobId: this.#start(domain, idempotencyKey), raw: undefined };
+        const jobId = this.#start(domain, idempotencyKey);
+        if (basePath !== undefined) this.basePaths.set(jobId, basePath);
+        return { jobId, raw: undefined };
       },
       readJob: async (jobId) => {
         admit('poll', undefined);

@@ -45,11 +45,20 @@ export class PublicationOracles {
     const truth = this.#simulation.vendor.inspectionOf(published.jobId);
     assert.equal(published.digest, truth.digest, 'published digest is not that of its job');
     assert.equal(output?.['version'], published.version, 'the copies differ from bundle.json');
+    this.#checkBasePath(published);
     if (this.#last !== undefined && published.version !== this.#last.version) {
       this.#superseded.add(this.#last.version);
       this.#checkPromotion(published, this.#last, before);
     }
     this.#last = published;
+  }
+
+  /** A server that is told another path than the pages were built for shows a blank site. */
+  #checkBasePath({ jobId, digest, basePath }: PublishedBundle): void {
+    const sent = this.#simulation.vendor.basePaths.get(jobId);
+    // The same content was published of a job that named its path.
+    const kept = this.#last?.digest === digest ? this.#last?.basePath : undefined;
+    assert.equal(basePath, sent ?? kept, 'the base path is not that of the job');
   }
 
   /** Rules 4, 2: no promotion past suspension, pins and promotion gates, no rollback, and no second version of a content. */

@@ -3,10 +3,12 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { parsePublishedBundle } from '#bundle/published-bundle.ts';
 import { ExportApiError } from '#export-api/answers.ts';
+import { annotations } from '#operator/staticexport/names.ts';
 import { Oracles } from './oracles.ts';
 import { hourMs, minuteMs, request } from './published-simulation.ts';
-import { Simulation, type SimulationOptions } from './simulation.ts';
+import { outputName, resource, Simulation, type SimulationOptions } from './simulation.ts';
 
 const site = 'docs.example.com';
 const ofProject = (options: SimulationOptions = {}, spec: object = {}): Simulation =>
@@ -250,4 +252,80 @@ test('an API that leaves the form by domain says so, serves on, and is exported 
   simulation.editSpec({ api: { keySecretRef: { name: 'export-api' }, projectId: 'p1' } });
   await simulation.until(() => simulation.condition('LinkFresh') === 'True/Fresh', hourMs);
   assert.equal(simulation.status().active?.projectId, 'p1');
+});
+
+const apiFor = (basePath?: string) => ({
+  api: { keySecretRef: { name: 'export-api' }, projectId: 'p1', ...(basePath !== undefined && { basePath }) },
+});
+const publishedPath = (simulation: Simulation): string | undefined => {
+  const text = simulation.output()?.['bundle.json'];
+  return text === undefined ? 'nothing' : parsePublishedBundle(text).basePath;
+};
+
+test('bundle.json names the base path of the job that made its version, through edits, refreshes, pins and a release', async () => {
+  const simulation = ofProject({}, { ...apiFor('/docs'), jobTimeout: '12h' });
+  const oracles = new Oracles(simulation);
+  const until = async (isReached: () => boolean, ms = hourMs): Promise<void> => {
+    for (let waited = 0; !isReached(); waited += minuteMs) {
+      assert.ok(waited < ms, 'in time');
+      await simulation.run(minuteMs, (step) => oracles.check(step));
+    }
+  };
+  const edit = (name: string, spec: Record<string, unknown>): void => {
+    simulation.vendor.contents.set(site, { name, pages: 20 });
+    simulation.editSpec(spec);
+  };
+  await until(() => publishedPath(simulation) === '/docs');
+  const first = simulation.status().active?.version;
+  simulation.vendor.jobMs = 2 * hourMs;
+  edit('second', apiFor('/documentation'));
+  await simulation.run(100 * minuteMs, () => assert.equal(publishedPath(simulation), '/docs'));
+  assert.ok(simulation.isLinkValid());
+  await until(() => publishedPath(simulation) === '/documentation', 3 * hourMs);
+  simulation.editSpec({ pin: { version: first } });
+  await until(() => simulation.status().active?.version === first, hourMs);
+  assert.equal(publishedPath(simulation), '/docs');
+  edit('third', { pin: undefined, promotion: { mode: 'Manual' }, ...apiFor('') });
+  await until(() => simulation.status().candidate !== undefined, 4 * hourMs);
+  assert.deepEqual([publishedPath(simulation), simulation.status().candidate?.basePath], ['/docs', '']);
+  simulation.annotate({ [annotations.promote]: simulation.status().candidate?.version ?? '' });
+  await until(() => publishedPath(simulation) === '', hourMs);
+  edit('fourth', { promotion: { mode: 'Auto' }, ...apiFor() });
+  await until(() => publishedPath(simulation) === undefined, 4 * hourMs);
+  const named = simulation.status().history?.map(({ basePath }) => basePath);
+  assert.deepEqual(named, [undefined, '', '/documentation', '/docs']);
+});
+
+test('the same content for another base path is published for it, and without one the known path stays', async () => {
+  const simulation = ofProject({}, apiFor('/docs'));
+  await simulation.until(() => publishedPath(simulation) === '/docs');
+  const { version } = simulation.status().active ?? {};
+  simulation.editSpec(apiFor('/documentation'));
+  await simulation.until(() => publishedPath(simulation) === '/documentation', hourMs);
+  simulation.editSpec(apiFor());
+  await simulation.until(
+    () => simulation.callsOf('start') === 3 && simulation.status().job?.verdict === 'Unchanged',
+    hourMs,
+  );
+  assert.deepEqual(
+    [publishedPath(simulation), simulation.status().active?.version],
+    ['/documentation', version],
+  );
+});
+
+test('a pinned job that was started elsewhere has no known base path', async () => {
+  const simulation = ofProject({}, apiFor('/docs'));
+  await simulation.until(() => publishedPath(simulation) === '/docs');
+  simulation.vendor.contents.set(site, { name: 'elsewhere', pages: 20 });
+  const jobId = simulation.vendor.startElsewhere(site);
+  simulation.editSpec({ pin: { jobId } });
+  await simulation.until(() => simulation.status().active?.jobId === jobId, hourMs);
+  assert.equal(publishedPath(simulation), undefined);
+});
+
+test('the base path is published again after the output Secret is deleted', async () => {
+  const simulation = ofProject({}, apiFor('/docs'));
+  await simulation.until(() => publishedPath(simulation) === '/docs');
+  simulation.cluster.secrets.delete(`${resource.namespace}/${outputName}`);
+  await simulation.until(() => publishedPath(simulation) === '/docs', hourMs);
 });

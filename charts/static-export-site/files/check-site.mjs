@@ -36,8 +36,8 @@ async function awaitBundle() {
   throw new Error(`no bundle was served within ${process.env.TIMEOUT_SECONDS} s: ${missing}`);
 }
 
-async function fetchHome(headers) {
-  const home = `${site}${BASE_PATH}`;
+async function fetchHome(basePath, headers) {
+  const home = `${site}${basePath.replace(/\/$/, '')}/`;
   const answer = await fetch(home, { headers, redirect: 'follow', signal: AbortSignal.timeout(10_000) });
   return { answer, text: await answer.text() };
 }
@@ -45,13 +45,15 @@ async function fetchHome(headers) {
 const active = await awaitBundle();
 console.log(`serving version ${active.version}, digest ${active.digest}, ${active.files} files`);
 
-const { answer, text } = await fetchHome({});
+// Where the values name no path, the export may.
+const basePath = active.basePath ?? BASE_PATH;
+const { answer, text } = await fetchHome(basePath, {});
 if (answer.status !== 200 || text === '')
   throw new Error(`the home page answers ${answer.status}, ${text.length} characters`);
 const etag = answer.headers.get('etag');
 console.log(`home page: 200, ${answer.headers.get('content-type')}, ${text.length} characters, etag ${etag}`);
 
-const again = await fetchHome({ 'If-None-Match': etag });
+const again = await fetchHome(basePath, { 'If-None-Match': etag });
 if (again.answer.status !== 304)
   throw new Error(`the home page asked for with its ETag answers ${again.answer.status}, not 304`);
 console.log('home page with its ETag: 304');

@@ -95,7 +95,9 @@ spec:
 - {{ printf "--listen=%v:8080" $server.listenHost | quote }}
 - {{ printf "--admin-listen=%v:9090" $server.listenHost | quote }}
 - {{ printf "--deployment-type=%v" .Values.site.deploymentType | quote }}
-- {{ printf "--base-path=%v" .Values.site.basePath | quote }}
+{{- with .Values.site.basePath }}
+- {{ printf "--base-path=%v" . | quote }}
+{{- end }}
 {{- with .Values.site.serveDotfiles }}
 - {{ printf "--serve-dotfiles=%s" (join "," .) | replace "$(" "$$(" | quote }}
 {{- end }}

@@ -27,6 +27,17 @@
 {{- .Values.staticExport.bundleUrl | default "" | trim -}}
 {{- end -}}
 
+{{- /* The path of the site, without a trailing slash: of the values, or of the StaticExport of this release. Empty for the
+     root, and where only the export names one. */ -}}
+{{- define "static-export-site.basePath" -}}
+{{- $own := .Values.site.basePath -}}
+{{- $exported := ternary (dig "api" "basePath" nil .Values.export) nil .Values.export.create -}}
+{{- if and $own (not (kindIs "invalid" $exported)) (ne (trimSuffix "/" $own) (toString $exported)) -}}
+{{- fail (printf "site.basePath=%s differs from export.api.basePath=%q, for which the site is exported: every link of its pages would lead to nothing. Remove site.basePath" $own (toString $exported)) -}}
+{{- end -}}
+{{- trimSuffix "/" ($own | default (toString ($exported | default ""))) -}}
+{{- end -}}
+
 {{- define "static-export-site.checkSource" -}}
 {{- $link := include "static-export-site.link" . -}}
 {{- $chosen := list -}}

@@ -18,6 +18,7 @@ const activationList = z.array(
     digest: z.string().check(z.regex(digestPattern)),
     version: z.optional(z.string()),
     activatedAt: z.number(),
+    basePath: z.optional(z.string()),
   }),
 );
 export type ActivationList = z.infer<typeof activationList>;

@@ -120,7 +120,8 @@ export async function openBundleStore(
     if (found !== undefined) {
       // The copy is whole, also where the list cannot be read.
       const known = (listed ?? (await activations())).find((one) => one.digest === digest);
-      const activation = known && { version: known.version, activatedAt: known.activatedAt };
+      const path = known?.basePath !== undefined && { basePath: known.basePath };
+      const activation = known && { version: known.version, activatedAt: known.activatedAt, ...path };
       return openPack(join(folder, packName), found.index, activation, found.check);
     }
     const outcome = await putAway(folder, digest);

@@ -14,6 +14,8 @@ export interface Activation {
   readonly version: string | undefined;
   /** Epoch ms. */
   readonly activatedAt: number;
+  /** As `bundle.json` named it, `''` for the root. Absent where it named none. */
+  readonly basePath?: string | undefined;
 }
 
 /** Where bytes lie in a pack. A whole file has its hash; a part of one has none. */

@@ -46,7 +46,7 @@ export async function serveBundle(
     await context.serve(
       flags,
       (address) => {
-        url = `${address}/${basePath}${basePath === '' ? '' : '/'}`;
+        url = `${address}/`;
         progress.note(`Serving ${counted(index.pages, 'page')} at ${url} (Ctrl-C stops it)`);
       },
       warningsTo(progress),

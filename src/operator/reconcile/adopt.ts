@@ -1,16 +1,15 @@
-// Updates the remembered status from the output Secret and the time, before anything is decided. Covers a
-// publication whose status write was lost, a job past its timeout, an unconfirmed start record, and a skipped tick.
-// A reconcile calls it once after reading and once after acting. Invariant: adopting twice is adopting once.
+// Updates the remembered status from the output Secret and the time, before anything is decided: a publication whose status
+// write was lost, a job past its timeout, an unconfirmed start record, a skipped tick. A reconcile calls it once after reading
+// and once after acting. Invariant: adopting twice is adopting once.
 
 import {
-  type ActiveVersion,
   type Failure,
   type JobStatus,
   maxRejected,
   type Status,
 } from '#operator/staticexport/status-schema.ts';
 import { formatInstant, readInstant } from '#platform/wire/instant.ts';
-import type { Publication } from '#platform/wire/publication.ts';
+import { activeVersion } from './active-version.ts';
 import { waitMs } from './backoff.ts';
 import { isPostponed, isUnanswered } from './failure-policy.ts';
 import { freeOperations, heldAgainst } from './forbidden-call.ts';
@@ -20,7 +19,7 @@ import { clockToleranceMs } from './link-timing.ts';
 import { needsLink } from './mirror.ts';
 import { type Observation, rejectedNow } from './observation.ts';
 import { dueTick, readSchedule } from './schedule.ts';
-import { type Issuer, issuerOf } from './state.ts';
+import { issuerOf } from './state.ts';
 
 /** How often a start record is sent: once, and two retries. */
 export const maxStartAttempts = 3;
@@ -109,12 +108,14 @@ function adoptPublished({ status, output, wanted, now }: Observation): Status {
   if (output.kind === 'unreadable') return status;
   const published = output.kind === 'ours' ? output.published : undefined;
   if (published === undefined) {
-    const { active } = status;
-    return active === undefined
-      ? status
-      : { ...status, active: { ...active, linkIssueTime: undefined, linkExpirationTime: undefined } };
+    const active = status.active && {
+      ...status.active,
+      linkIssueTime: undefined,
+      linkExpirationTime: undefined,
+    };
+    return active === undefined ? status : { ...status, active };
   }
-  const active = projectActive(status, published, now);
+  const active = activeVersion(status, published, now);
   const {
     linkIssueTime: _issued,
     linkExpirationTime: _expires,
@@ -140,57 +141,6 @@ function adoptRefresh(observation: Observation): Status {
   if (refreshRequest === undefined) return status;
   const isAnswered = process.refresh?.isPublished === true && process.refresh.token === refreshRequest;
   return isAnswered || !needsLink(observation) ? { ...status, lastHandledRefresh: refreshRequest } : status;
-}
-
-/** The Secret determines what is published. Fields that it lacks come from the job or version that it names. */
-function projectActive(
-  { active, job, candidate, history }: Status,
-  published: Publication,
-  now: number,
-): ActiveVersion {
-  const known =
-    active?.version === published.version
-      ? active
-      : (history?.find(({ version }) => version === published.version) ??
-        (candidate?.version === published.version ? candidate : undefined));
-  const trackedJob = job?.id === published.jobId ? job : undefined;
-  return {
-    version: published.version,
-    digest: published.digest,
-    jobId: published.jobId,
-    pages: published.pages,
-    sizeBytes: published.sizeBytes,
-    inputHash: known?.inputHash ?? trackedJob?.inputHash,
-    ...madeBy(
-      trackedJob?.baseUrl === undefined && known !== undefined && 'baseUrl' in known ? known : trackedJob,
-    ),
-    exportTime: known?.exportTime ?? trackedJob?.completionTime,
-    publishTime:
-      (known !== undefined && 'publishTime' in known ? known.publishTime : undefined) ??
-      formatInstant(published.link?.issuedAt ?? now),
-    ref: published.ref,
-    ...(published.ref !== undefined && copyTimes(active, published, now)),
-    lastCheckTime: active?.version === published.version ? active.lastCheckTime : undefined,
-    linkIssueTime: published.link && formatInstant(published.link.issuedAt),
-    linkExpirationTime: published.link && formatInstant(published.link.expiresAt),
-  };
-}
-
-const madeBy = (one: Partial<Issuer> | undefined): Partial<Issuer> => ({
-  baseUrl: one?.baseUrl,
-  projectId: one?.projectId,
-});
-
-/** A copy is published only after it was found or read back. */
-function copyTimes(
-  active: ActiveVersion | undefined,
-  { version, ref }: Publication,
-  now: number,
-): Pick<ActiveVersion, 'mirrorCheckTime' | 'copyLossTime'> {
-  if (active?.version !== version || active.ref !== ref)
-    return { mirrorCheckTime: formatInstant(now), copyLossTime: undefined };
-  const { mirrorCheckTime = formatInstant(now), copyLossTime } = active;
-  return { mirrorCheckTime, copyLossTime };
 }
 
 /** Tracks a pinned job of another origin like the resource's own job, and forgets it when the pin is removed. */

@@ -116,8 +116,9 @@ function followJob(observation: Observation, job: JobStatus, cause: 'job' | 'pin
     };
   }
   if (wanted.isSuspended) return { kind: 'held', why: 'Suspended' };
-  const { baseUrl, projectId } = job;
-  return complete(observation, { jobId: job.id, cause, ...(cause === 'pin' && { baseUrl, projectId }) });
+  const { baseUrl, projectId, basePath } = job;
+  const issuer = cause === 'pin' && { baseUrl, projectId };
+  return complete(observation, { jobId: job.id, cause, basePath, ...issuer });
 }
 
 function complete(observation: Observation, subject: Subject): ExportState {
@@ -129,10 +130,10 @@ function complete(observation: Observation, subject: Subject): ExportState {
 
 /** A version of the history, or a candidate, with the fields that its next publication needs. */
 function storedSubject(
-  { jobId, version, digest, ref, baseUrl, projectId, pages, sizeBytes }: Omit<Subject, 'cause'>,
+  { jobId, version, digest, ref, baseUrl, projectId, basePath, pages, sizeBytes }: Omit<Subject, 'cause'>,
   cause: Subject['cause'],
 ): Subject {
-  return { jobId, cause, version, digest, ref, baseUrl, projectId, pages, sizeBytes };
+  return { jobId, cause, version, digest, ref, baseUrl, projectId, basePath, pages, sizeBytes };
 }
 
 function classifyPinned(observation: Observation): ExportState {

@@ -40,6 +40,8 @@ export interface Subject {
   readonly baseUrl?: string | undefined;
   /** Its project; only with a base URL. */
   readonly projectId?: string | undefined;
+  /** That its job was started with, `''` for the root; `undefined`: none, or not known. */
+  readonly basePath?: string | undefined;
   readonly pages?: number | undefined;
   readonly sizeBytes?: number | undefined;
 }

@@ -9,3 +9,20 @@ export const statusInstant = z.string().max(40).meta({ format: 'date-time' });
 export const versionText = statusText(63).describe(
   '<yyyymmdd>-<hhmmss>-<8 hex>, from the time when the operator observed the job complete.',
 );
+
+/** Path that the links of a job's pages begin with. */
+export const basePathField = {
+  basePath: statusText(256)
+    .describe('Base path that the operator sent when it started the job. Absent if it sent none.')
+    .optional(),
+};
+/** Who made a job, and for which base path. */
+export const issuerFields = {
+  baseUrl: statusText(2048)
+    .describe('Base URL of the export API that ran the job and issues its links.')
+    .optional(),
+  projectId: statusText(128)
+    .describe('Project id of the job. Absent if the operator sent spec.domain.')
+    .optional(),
+  ...basePathField,
+};

@@ -5,7 +5,14 @@ import * as z from 'zod';
 import { failureSchema, refusedKeySchema } from './failure-schema.ts';
 import { mostStartsPerHour } from './names.ts';
 import { namedList } from './schema-texts.ts';
-import { statusCount, statusInstant, statusText, versionText } from './status-fields.ts';
+import {
+  basePathField,
+  issuerFields,
+  statusCount,
+  statusInstant,
+  statusText,
+  versionText,
+} from './status-fields.ts';
 import { targetStatusSchema, type writtenSchema } from './target-status-schema.ts';
 
 /** Rejected candidates that status remembers. */
@@ -14,12 +21,6 @@ export const maxRejected = 16;
 const jobIdText = statusText(512).describe('Id of the job, as the export API returned it.');
 const inputHashText = statusText(64).describe(
   'Hash of what is exported: domain, base URL of the export API, project id and base path.',
-);
-const projectIdText = statusText(128).describe(
-  'Project id of the job. Absent if the operator sent spec.domain.',
-);
-const baseUrlText = statusText(2048).describe(
-  'Base URL of the export API that ran the job and issues its links.',
 );
 const exportedInstant = statusInstant.describe('Time when the operator observed the job complete.');
 /** Copies that wait for their deletion; a mirror with more of them is emptied over several days. */
@@ -77,8 +78,7 @@ export const jobSchema = z
       .optional(),
     pageCount: statusCount.describe('Pages exported so far, as the export API reports them.').optional(),
     inputHash: inputHashText.optional(),
-    baseUrl: baseUrlText.optional(),
-    projectId: projectIdText.optional(),
+    ...issuerFields,
     cause: causeText.optional(),
     requestTime: statusInstant.describe('Time when the operator recorded the start.').optional(),
     startTime: statusInstant.describe('Time when the export API returned the job id.').optional(),
@@ -118,6 +118,7 @@ const exportFields = {
 export const candidateSchema = z
   .object({
     ...exportFields,
+    ...basePathField,
     exportTime: exportedInstant.optional(),
     reason: statusText(64).describe('Why it is held: a promotion gate, or AwaitingPromotion.'),
   })
@@ -148,8 +149,7 @@ export const rejectedSchema = z
 export const versionSchema = z
   .object({
     ...exportFields,
-    baseUrl: baseUrlText.optional(),
-    projectId: projectIdText.optional(),
+    ...issuerFields,
     exportTime: exportedInstant.optional(),
     publishTime: statusInstant.describe('Time of its first publication.').optional(),
   })

@@ -17,6 +17,8 @@ export interface Publication {
   readonly sizeBytes: number | undefined;
   /** Of the copy in a mirror: `oci://…@sha256:…` or `s3://…`. Not secret. Only with a digest. */
   readonly ref: string | undefined;
+  /** Path that its links begin with, `''` for the root. Absent where the job named none. */
+  readonly basePath?: string | undefined;
   /** `undefined`: the version is published without a link, by its reference. */
   readonly link: LinkTimes | undefined;
 }

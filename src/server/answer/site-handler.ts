@@ -24,8 +24,6 @@ export interface SiteServing {
   readonly site: LiveSite;
   readonly cache: BodyCache;
   readonly pace: ReadPace;
-  /** Decoded, without trailing slash; empty for none. */
-  readonly basePath: string;
   /** Headers of every answer. */
   readonly always: SiteHeaders;
   /** Called when an answer was written to the connection; `tookMs` since its request was read. */
@@ -68,11 +66,16 @@ export function siteHandler(serving: SiteServing): RequestListener {
 
 function answer(exchange: Exchange, request: IncomingMessage): void {
   const { serving } = exchange;
-  const { site, basePath, always } = serving;
+  const { site, always } = serving;
   const view = site.view();
   const reply =
     refusalOf(request, always) ??
-    planReply(requestFieldsOf(request), readRequestPath(request.url ?? '', basePath), view, always);
+    planReply(
+      requestFieldsOf(request),
+      readRequestPath(request.url ?? '', view?.basePath ?? ''),
+      view,
+      always,
+    );
   const { body } = reply;
   if (body.kind === 'unread') {
     void answerOnceRead(exchange, request, bundleOf(view, body.route), body.route);

@@ -30,7 +30,7 @@ export async function findContentWarnings(bundle: LiveBundle, basePath: string):
     ...(misplaced === undefined
       ? []
       : [
-          `the home page loads ${printableName(misplaced)}, which is not in the bundle; build the site for --base-path ${basePath || '/'}`,
+          `the home page loads ${printableName(misplaced)}, which is not in the bundle; export the site for the base path ${basePath || '/'}, or correct --base-path`,
         ]),
   ];
 }

@@ -15,10 +15,15 @@ export interface ServedVersion {
   readonly bundle: LiveBundle;
   /** `undefined` for a plain link without --version. */
   readonly version: string | undefined;
+  /** The one that `bundle.json` names, `''` for the root. Absent where it names none. */
+  readonly basePath?: string | undefined;
   /** Epoch ms. */
   readonly activatedAt: number;
   readonly provenance: Provenance;
 }
+
+/** What a publication calls content: its version, and the path that its links begin with. */
+export type PublishedName = Pick<ServedVersion, 'version' | 'basePath'>;
 
 /** Where the active bundle is looked up; the serving side knows which bundle a file belongs to. */
 export interface SiteLookup {
@@ -35,6 +40,8 @@ export interface SiteLookup {
 /** One state of the site; never changed, only replaced. */
 export interface SiteView extends SiteLookup {
   readonly active: ServedVersion;
+  /** Path under which it is reached: decoded, without trailing slash; empty for the root. */
+  readonly basePath: string;
   /** Latest first. */
   readonly previous: readonly ServedVersion[];
   /** The bundle that a route of this view reads from. */
@@ -73,18 +80,25 @@ export interface LiveSite {
   /** Closes all former bundles, which frees their space on disk; their assets are no longer served. */
   dropPrevious(): void;
   /** The same content under another name. */
-  relabel(version: string | undefined, activatedAt: number): void;
+  relabel(name: PublishedName, activatedAt: number): void;
   /** Swaps since the start; the first activation is none. */
   readonly swaps: () => number;
 }
 
 /**
  * @param keep versions to hold open, the active one included; at least 1
- * @param onActive is called with every bundle that has become active
+ * @param onActive is called with every bundle that has become active, and the path under which it is reached
+ * @param fixedBasePath of `--base-path`; `undefined`: the one of the active bundle
  */
-export function createLiveSite(keep: number, onActive: (bundle: LiveBundle) => void = () => {}): LiveSite {
+export function createLiveSite(
+  keep: number,
+  onActive: (bundle: LiveBundle, basePath: string) => void = () => {},
+  fixedBasePath?: string,
+): LiveSite {
   let view: SiteView | undefined;
   let swaps = 0;
+  const viewOf = (active: ServedVersion, previous: readonly ServedVersion[]): SiteView =>
+    createView(active, previous, fixedBasePath ?? active.basePath ?? '');
   const show = (active: ServedVersion, former: readonly ServedVersion[]): void => {
     const others = former.filter(({ bundle }) => bundle !== active.bundle);
     const previous = others
@@ -94,7 +108,7 @@ export function createLiveSite(keep: number, onActive: (bundle: LiveBundle) => v
           others.findIndex((one) => one.bundle.digest === bundle.digest) === at,
       )
       .slice(0, Math.max(0, keep - 1));
-    view = createView(active, previous);
+    view = viewOf(active, previous);
     for (const one of others) if (!previous.includes(one)) void one.bundle.retire();
   };
   return {
@@ -102,7 +116,7 @@ export function createLiveSite(keep: number, onActive: (bundle: LiveBundle) => v
     swap: (next) => {
       if (view !== undefined && view.active.bundle.digest !== next.bundle.digest) swaps += 1;
       show(next, view === undefined ? [] : [view.active, ...view.previous]);
-      onActive(next.bundle);
+      onActive(next.bundle, fixedBasePath ?? next.basePath ?? '');
     },
     addPrevious: (former) => {
       if (view === undefined) void former.bundle.retire();
@@ -111,18 +125,20 @@ export function createLiveSite(keep: number, onActive: (bundle: LiveBundle) => v
     dropPrevious: () => {
       if (view !== undefined) {
         const { active, previous } = view;
-        view = createView(active, []);
+        view = viewOf(active, []);
         for (const { bundle } of previous) void bundle.retire();
       }
     },
-    relabel: (version, activatedAt) => {
-      if (view !== undefined) view = createView({ ...view.active, version, activatedAt }, view.previous);
+    relabel: ({ version, basePath }, activatedAt) => {
+      if (view !== undefined) {
+        view = viewOf({ ...view.active, version, basePath, activatedAt }, view.previous);
+      }
     },
     swaps: () => swaps,
   };
 }
 
-function createView(active: ServedVersion, previous: readonly ServedVersion[]): SiteView {
+function createView(active: ServedVersion, previous: readonly ServedVersion[], basePath: string): SiteView {
   const { routes } = active.bundle;
   const bundles = new Map([active, ...previous].map(({ bundle }) => [bundle.digest, bundle]));
   // Asked one after another, latest first: joining their tables would take as long as they are large.
@@ -135,6 +151,7 @@ function createView(active: ServedVersion, previous: readonly ServedVersion[]): 
   };
   return {
     active,
+    basePath,
     previous,
     find: (path) => routes.find(path) ?? findRetained(path),
     findNotFoundPage: (path) => routes.findNotFoundPage(path),

@@ -72,7 +72,7 @@ function answer(
   if (former !== undefined) return sendFile(serving, view, 200, former, send);
   const request = readPlainRequest(text);
   if (request === undefined) return false;
-  const path = readRequestPath(request.target, serving.basePath);
+  const path = readRequestPath(request.target, view?.basePath ?? '');
   const reply = planReply(request, path, view, serving.always);
   const { status, body } = reply;
   if (body.kind === 'unread') {

@@ -10,7 +10,7 @@ import type { Logger } from '#platform/runtime/logger.ts';
 import { unlessAborted } from '#platform/runtime/time-limit.ts';
 import { publishableCode } from '#platform/wire/publishable-error.ts';
 import { goLive } from '../content/live-bundle.ts';
-import type { LiveSite, Provenance, ServedVersion } from '../content/live-site.ts';
+import type { LiveSite, Provenance, PublishedName, ServedVersion } from '../content/live-site.ts';
 import type { RoutesAhead } from '../content/routes-ahead.ts';
 import type { ServedRecord } from './served-record.ts';
 
@@ -38,12 +38,12 @@ export async function bringUp(
   committed?: Promise<unknown>,
 ): Promise<ServedVersion> {
   const bundle = goLive(stored, await routes.take(stored.index), committed);
-  const { version, activatedAt } = stored.activation ?? { version: undefined, activatedAt: clock.now() };
-  return { bundle, version, activatedAt, provenance: 'disk' };
+  const activation = stored.activation ?? { version: undefined, activatedAt: clock.now() };
+  return { bundle, ...activation, provenance: 'disk' };
 }
 
 /**
- * Serves the bundle under that version. Takes over `stored`.
+ * Serves the bundle under that name. Takes over `stored`.
  *
  * @param verified `committed`: see `WrittenBundle`
  * @throws what kept a served bundle out of the store. After a failed sync the disk may give other bytes than were written
@@ -51,7 +51,7 @@ export async function bringUp(
 export async function activate(
   ports: ActivationPorts,
   { stored, provenance, committed }: VerifiedBundle,
-  version: string | undefined,
+  { version, basePath }: PublishedName,
 ): Promise<void> {
   const { digest, files } = stored.index;
   const { bundle } = await bringUp(ports, stored, committed);
@@ -59,7 +59,8 @@ export async function activate(
   const before = ports.site.view()?.active;
   const isSame = before?.bundle.digest === digest && before.version === version;
   const activatedAt = isSame ? before.activatedAt : ports.clock.now();
-  ports.site.swap({ bundle, version, activatedAt, provenance });
+  const published = { version, activatedAt, ...(basePath !== undefined && { basePath }) };
+  ports.site.swap({ bundle, ...published, provenance });
   ports.logger.info({ version, digest, files: files.length, pages, provenance }, 'serving');
   try {
     await committed;
@@ -67,7 +68,7 @@ export async function activate(
     bundle.reportUnreadable();
     throw error;
   }
-  await ports.record.write({ digest, version, activatedAt });
+  await ports.record.write({ digest, ...published });
 }
 
 /**
@@ -123,17 +124,15 @@ export function reportUnproven({ site, logger }: ActivationPorts, stored: Stored
   logger.error({ digest: active.digest }, message + step);
 }
 
-/** The active content is published under another version from now on. */
-export async function relabel(ports: ActivationPorts, version: string | undefined): Promise<void> {
+/** The active content is published under another version, or for another base path, from now on. */
+export async function relabel(ports: ActivationPorts, name: PublishedName): Promise<void> {
   const active = ports.site.view()?.active;
   if (active === undefined) return;
   const activatedAt = ports.clock.now();
-  ports.site.relabel(version, activatedAt);
-  ports.logger.info(
-    { version, digest: active.bundle.digest },
-    'same content published under another version',
-  );
-  await ports.record.write({ digest: active.bundle.digest, version, activatedAt });
+  ports.site.relabel(name, activatedAt);
+  const { digest } = active.bundle;
+  ports.logger.info({ ...name, digest }, 'same content published under another version or base path');
+  await ports.record.write({ digest, ...name, activatedAt });
 }
 
 /**

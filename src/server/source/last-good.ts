@@ -12,6 +12,7 @@ import {
   reopenFormer,
   reportUnproven,
 } from './activation.ts';
+import { conflictOf } from './base-path-conflict.ts';
 
 interface Search {
   readonly find: BundleStore['lastGood'];
@@ -47,9 +48,14 @@ function firstSearch(find: Search['find']): Search {
   return { find, failedAt: undefined, retryAt: Number.NEGATIVE_INFINITY };
 }
 
+export interface LastGoodPorts extends ActivationPorts {
+  /** Of `--base-path`, `''` for the root. A copy that was published for another path is not served. */
+  readonly fixedBasePath?: string | undefined;
+}
+
 /** A disk that cannot be read now may hold the only version, so it is checked again. */
 export async function findLastGood(
-  { site, clock, logger }: ActivationPorts,
+  { site, clock, logger, fixedBasePath }: LastGoodPorts,
   memory: LastGoodMemory,
 ): Promise<void> {
   const { opening } = memory;
@@ -62,7 +68,13 @@ export async function findLastGood(
   const lastedMs = now - failedAt;
   const isPassed = lastedMs >= passingFaultMs;
   try {
-    memory.lastGood = await opening.find(isPassed);
+    const found = await opening.find(isPassed);
+    const conflict = conflictOf(found?.activation?.basePath, fixedBasePath);
+    if (conflict === undefined) memory.lastGood = found;
+    else {
+      await found?.close();
+      logger.warn({ code: conflict.code }, `not serving the stored bundle: ${conflict.message}`);
+    }
   } catch (error) {
     const waitMs = isPassed ? Math.min(lastedMs / 4, longestRetryMs) : 0;
     memory.opening = { ...opening, failedAt, retryAt: now + waitMs };

@@ -11,6 +11,7 @@ import type { ServedBundle } from '#bundle/published-bundle.ts';
 import { parseServedBundle } from '#bundle/published-bundle.ts';
 import type { Link } from '#platform/wire/link.ts';
 import { publishableCode, publishableMessage } from '#platform/wire/publishable-error.ts';
+import { conflictOf } from './base-path-conflict.ts';
 import type { SourceReading } from './source-decision.ts';
 
 /** Which flag names what to serve. */
@@ -58,6 +59,24 @@ export function readFromReference(
   const unknown = { link: undefined, jobId: undefined, issuedAt: undefined, expiresAt: undefined };
   const published = { version, digest, ref, ...unknown };
   return { kind: 'bundle-ref', read: async () => ({ kind: 'published', published }) };
+}
+
+/**
+ * Refuses what is published for another path than the server's own: every link of its pages would lead to nothing.
+ *
+ * @param fixed the value of `--base-path`, `''` for the root; `undefined`: bundle.json says it
+ */
+export function withBasePath(content: PublishedContent, fixed: string | undefined): PublishedContent {
+  if (fixed === undefined) return content;
+  return {
+    ...content,
+    read: async (): Promise<SourceReading> => {
+      const reading = await content.read();
+      const conflict =
+        reading.kind === 'published' ? conflictOf(reading.published.basePath, fixed) : undefined;
+      return conflict === undefined ? reading : { kind: 'unreadable', ...conflict };
+    },
+  };
 }
 
 /** Content with a version or a digest is identified by it, whatever happens to the file. */

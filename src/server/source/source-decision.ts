@@ -8,6 +8,7 @@ import type { ServedBundle } from '#bundle/published-bundle.ts';
 import { backOffMs } from '#platform/wire/back-off.ts';
 import type { Link } from '#platform/wire/link.ts';
 import type { FailureDetails } from '#platform/wire/publishable-error.ts';
+import type { PublishedName } from '../content/live-site.ts';
 
 export type SourceReading =
   | { readonly kind: 'published'; readonly published: ServedBundle }
@@ -20,6 +21,7 @@ export type SourceReading =
 export interface ContentName {
   readonly digest: string;
   readonly version: string | undefined;
+  readonly basePath?: string | undefined;
 }
 
 /** Why an attempt failed: as the error says, or because the store is full, which no link can change. */
@@ -64,7 +66,7 @@ export type SourceDecision =
   /** Nothing for that long, unless other content is published. */
   | { readonly action: 'wait'; readonly because: WaitReason; readonly waitMs: number }
   /** The wanted content is served already, under another name. */
-  | { readonly action: 'relabel'; readonly version: string | undefined }
+  | { readonly action: 'relabel'; readonly name: PublishedName }
   /** Obtain the published content from the list of sources, and serve it. */
   | { readonly action: 'obtain'; readonly published: ServedBundle }
   /** Serve the last good bundle, because the published one cannot be obtained now. */
@@ -95,9 +97,11 @@ export function decideSource(input: SourceInput): SourceDecision {
   }
   const { published } = reading;
   if (active !== undefined && isContent(published, active, input.settledLink)) {
-    return active.version === published.version || published.version === undefined
+    // A publication without a version leaves the one that the content has.
+    const { version = active.version, basePath } = published;
+    return active.version === version && active.basePath === basePath
       ? { action: 'rest', because: 'in-sync' }
-      : { action: 'relabel', version: published.version };
+      : { action: 'relabel', name: { version, basePath } };
   }
   if (active === undefined && lastGood !== undefined) {
     const isOnDisk = isContent(published, lastGood, undefined);

@@ -9,7 +9,7 @@ import type { Random } from '#platform/runtime/random.ts';
 import type { Link } from '#platform/wire/link.ts';
 import { PublishableError, publishableCode, publishableMessage } from '#platform/wire/publishable-error.ts';
 import { isMissingOrUnreadable, isUnreadable } from '../content/live-site.ts';
-import { type ActivationPorts, activate, isStoreFull, makeRoom, relabel } from './activation.ts';
+import { activate, isStoreFull, makeRoom, relabel } from './activation.ts';
 import {
   type BringIn,
   type BundleRequest,
@@ -17,7 +17,14 @@ import {
   obtainBundle,
   obtainOffered,
 } from './bundle-source.ts';
-import { findLastGood, type LastGoodMemory, lastGoodOf, serveFormer, serveLastGood } from './last-good.ts';
+import {
+  findLastGood,
+  type LastGoodMemory,
+  type LastGoodPorts,
+  lastGoodOf,
+  serveFormer,
+  serveLastGood,
+} from './last-good.ts';
 import type { PublishedContent } from './published-content.ts';
 import {
   decideSource,
@@ -35,7 +42,7 @@ import {
   startingProgress,
 } from './source-progress.ts';
 
-export interface SourceWatchPorts extends ActivationPorts, BundleSourcesPorts {
+export interface SourceWatchPorts extends LastGoodPorts, BundleSourcesPorts {
   readonly content: PublishedContent;
   readonly random: Random;
   readonly pollMs: number;
@@ -101,7 +108,7 @@ async function checkOnce(ports: SourceWatchPorts, memory: Memory, signal: AbortS
     case 'wait':
       return (await obtainMeanwhile(ports, memory, signal)) ? 0 : Math.min(ports.pollMs, decision.waitMs);
     case 'relabel':
-      await relabel(ports, decision.version);
+      await relabel(ports, decision.name);
       return 0;
     case 'serve-last-good':
       await serveLastGood(ports, memory, signal);
@@ -132,7 +139,7 @@ async function obtainMeanwhile(
     const offered = await obtainOffered(ports, request, whileWanted);
     if (offered === undefined) return false;
     noteObtained(ports, memory);
-    await activate(ports, offered, published.version);
+    await activate(ports, offered, published);
     return true;
   });
 }
@@ -143,7 +150,11 @@ async function check(ports: SourceWatchPorts, memory: Memory): Promise<SourceDec
   const active = isLost(ports, memory) ? undefined : ports.site.view()?.active;
   const decision = decideSource({
     reading,
-    active: active && { digest: active.bundle.digest, version: active.version },
+    active: active && {
+      digest: active.bundle.digest,
+      version: active.version,
+      basePath: active.basePath,
+    },
     lastGood: lastGood && { digest: lastGood.index.digest, version: lastGood.activation?.version },
     settledLink: memory.settledLink,
     failed: memory.failed,
@@ -251,8 +262,11 @@ function obtain(
     onVerified();
     noteObtained(ports, memory);
     // Content without a version keeps the one it had; a new version is recorded.
-    if (obtained.kind === 'bundle') await activate(ports, obtained, published.version);
-    else if (published.version !== undefined) await relabel(ports, published.version);
+    const { version = active?.version, basePath } = published;
+    if (obtained.kind === 'bundle') await activate(ports, obtained, published);
+    else if (published.version !== undefined || active?.basePath !== basePath) {
+      await relabel(ports, { version, basePath });
+    }
     return true;
   });
 }

@@ -5,23 +5,27 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import * as z from 'zod';
+import { parsePublishedBundle } from '#bundle/published-bundle.ts';
 import { seeText } from '../../support/secret-watch.ts';
 import { pages } from './environment/export-workplace.ts';
 import { filesIn } from './environment/files-in.ts';
 import { projectId, projectKey, startProjectVendor } from './environment/project-vendor.ts';
 import { workplaceWith } from './environment/run-workplace.ts';
 
+const outputSecret = 'state/objects/Secret.default.docs-bundle.json';
+const storedSecret = z.object({ data: z.object({ 'bundle.json': z.string() }) });
+
 async function workplace(t: TestContext, api = '') {
   const spec = `api: { projectId: ${projectId}, ${api}keySecretRef: { name: export-api } }\n`;
   const { vendor, folder, to, run } = await workplaceWith(t, startProjectVendor, projectKey, spec);
   // The folder's own Secret holds the link, for its owner alone.
-  const secret = 'state/objects/Secret.default.docs-bundle.json';
   const runAndSee: typeof run = async (...more) => {
     const result = await run(...more);
-    for (const { name, text } of filesIn(folder, ['key', secret])) seeText(name, text);
+    for (const { name, text } of filesIn(folder, ['key', outputSecret])) seeText(name, text);
     return result;
   };
-  return { vendor, to, run: runAndSee };
+  return { vendor, folder, to, run: runAndSee };
 }
 
 test('a project is exported without a domain, with one start, and its link comes with the poll', async (t) => {
@@ -39,10 +43,13 @@ test('a project is exported without a domain, with one start, and its link comes
   );
 });
 
-test('the base path is sent with the start, and a changed one exports again', async (t) => {
-  const { vendor, run } = await workplace(t, 'basePath: /docs, ');
+test('the base path is sent with the start, and bundle.json names it', async (t) => {
+  const { vendor, run, folder } = await workplace(t, 'basePath: /docs, ');
   assert.equal((await run()).code, 0);
   assert.deepEqual(vendor.starts, ['{"basePath":"/docs"}']);
+  const secret = storedSecret.parse(JSON.parse(readFileSync(join(folder, outputSecret), 'utf8')));
+  const published = parsePublishedBundle(secret.data['bundle.json']);
+  assert.equal(published.basePath, '/docs');
 });
 
 test('another export that runs ends a run at its deadline, as a temporary failure that names it', async (t) => {

@@ -46,6 +46,7 @@ export interface DocumentFacts {
   readonly jobId?: string;
   /** Address of the copy in a mirror. */
   readonly ref?: string | undefined;
+  readonly basePath?: string;
 }
 
 /** `bundle.json` as the operator writes it. Its times are long past: the server must not judge by them. */
@@ -55,11 +56,13 @@ export function bundleDocument({
   digest,
   jobId = `job-${version}`,
   ref,
+  basePath,
 }: DocumentFacts): string {
   return JSON.stringify({
     version,
     digest,
     ref,
+    basePath,
     jobId,
     bundleUrl: link,
     issuedAt: '2020-01-01T00:00:00Z',

@@ -184,7 +184,9 @@ test('a plain link and a version: file links too, and nothing is fetched again a
     assert.equal(headers.get('strict-transport-security'), 'max-age=63072000', path);
   }
   assert.match(page.headers.get('content-security-policy') ?? '', /^default-src 'self'/);
-  await served.said(/loads .*app\.BxYz12_plain\.js.*build the site for --base-path \/docs/);
+  await served.said(
+    /loads .*app\.BxYz12_plain\.js.*export the site for the base path \/docs, or correct --base-path/,
+  );
   const redirect = await get('/docs', { redirect: 'manual' });
   assert.deepEqual([redirect.status, redirect.headers.get('location')], [301, './docs/']);
   await served.kill();

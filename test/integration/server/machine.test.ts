@@ -100,7 +100,6 @@ async function serveAlone(
     site,
     cache: createBodyCache(4 * 1024 * 1024),
     pace: createReadPace(clock),
-    basePath: '',
     always: siteHeaders('Cloud'),
     countReply: () => {},
     clock,

@@ -65,7 +65,6 @@ async function serve(): Promise<Bounded> {
     unread,
     cache: createBodyCache(8 * mib),
     pace: createReadPace(systemClock),
-    basePath: '',
     always: siteHeaders('Cloud'),
     countReply: (status: number) => {
       if (status === 503) refused += 1;

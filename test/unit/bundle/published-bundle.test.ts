@@ -35,11 +35,15 @@ test('what was written is read back', () => {
     sizeBytes: fc.option(fc.nat(), { nil: undefined }),
     jobId: fc.string({ minLength: 1 }),
   });
+  const paths = fc.constantFrom(
+    {},
+    ...['', '/docs', '/documentation', '/a.b/c~d'].map((basePath) => ({ basePath })),
+  );
   const { digest } = bundle;
   const sources = fc.constantFrom({}, { ref, digest }, { ref, digest, link: undefined });
   fc.assert(
-    fc.property(optional, sources, (fields, source) => {
-      const whole: PublishedBundle = { ...bundle, ...fields, ...source };
+    fc.property(optional, sources, paths, (fields, source, path) => {
+      const whole: PublishedBundle = { ...bundle, ...fields, ...source, ...path };
       const { link: readLink, ...rest } = parsePublishedBundle(formatPublishedBundle(whole));
       const { link: writtenLink, ...wanted } = whole;
       assert.deepEqual(rest, wanted);
@@ -49,6 +53,28 @@ test('what was written is read back', () => {
     }),
   );
 });
+
+for (const basePath of [
+  null,
+  7,
+  '/',
+  'docs',
+  '/docs/',
+  '//docs',
+  '/a/../b',
+  '/.',
+  '/a b',
+  '/a%2fb',
+  '/ä',
+  '/\u0000',
+]) {
+  test(`a base path ${JSON.stringify(basePath)} is refused by every reader`, () => {
+    const text = JSON.stringify({ ...JSON.parse(formatPublishedBundle(bundle)), basePath });
+    for (const read of [parsePublishedBundle, parseServedBundle]) {
+      assert.throws(() => read(text), /basePath must be a path such as \/docs, or empty for the root/);
+    }
+  });
+}
 
 test('a server takes a copy in a mirror by its reference and digest', () => {
   const digest = 'b'.repeat(64);

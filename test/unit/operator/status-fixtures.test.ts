@@ -57,7 +57,9 @@ function* fieldsOfSchema({ properties = {}, items }: Shape, path = ''): Generato
 const seldom: readonly string[] = words(`
   active.copyLossTime active.mirrorCheckTime active.ref candidate.ref failures.*.refreshRequest
   failures.*.request failures.*.said failures.*.secretVersion failures.mirror failures.retention
-  active.projectId history[].projectId job.projectId history[].ref hook hook.firstTime hook.lastTime hook.token lastHandledHook lastHandledRefresh
+  active.projectId history[].projectId job.projectId history[].ref
+  active.basePath candidate.basePath history[].basePath job.basePath
+  hook hook.firstTime hook.lastTime hook.token lastHandledHook lastHandledRefresh
   refusedKey.request refusedKey.requestId refusedKey.said rejected rejected.generation rejected.inputHash
   rejected.request rejected.versions rejected.versions[].digest rejected.versions[].rejectionTime
   rejected.versions[].version start.hook startTimes targets[].changes targets[].changes[].key

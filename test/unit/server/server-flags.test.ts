@@ -24,7 +24,7 @@ test('bundle.json and a store are enough, and the rest has defaults', () => {
       listen: { host: '0.0.0.0', port: 8080 },
       adminListen: { host: '0.0.0.0', port: 9090 },
       keep: 2,
-      basePath: '',
+      basePath: undefined,
       readiness: 'bundle',
       deploymentType: 'Cloud',
       pollInterval: 5000,

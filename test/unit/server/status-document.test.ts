@@ -88,6 +88,7 @@ test('while a version is served /status has it, the former ones, and the state o
       sizeBytes: 1,
       notes: [],
       activatedAt: '2026-11-21T10:00:01Z',
+      basePath: '/',
     },
     previous: [
       {

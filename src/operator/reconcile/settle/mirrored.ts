@@ -38,12 +38,14 @@ export function linkBeside(
   return wanted.publishesLink || !isInMirror(ref, wanted.mirror) ? link : undefined;
 }
 
+/** The active version of that job, which may be a newer one with the same content. */
 export function republish(
-  { version, digest, pages, sizeBytes, ref }: Active,
+  { version, digest, pages, sizeBytes, ref, basePath }: Active,
   jobId: string,
   link: LinkTimes | undefined,
 ): Publication {
-  return { version, digest, pages, sizeBytes, ref, jobId, link };
+  const path = basePath !== undefined && { basePath };
+  return { version, digest, pages, sizeBytes, ref, ...path, jobId, link };
 }
 
 /** The active version with a copy that was found or read back just now. */

@@ -173,6 +173,7 @@ function settleStarted(
       id: jobId,
       inputHash: record.inputHash,
       ...issuerOf(undefined, wanted),
+      ...(wanted.project?.basePath !== undefined && { basePath: wanted.project.basePath }),
       cause: record.cause,
       requestTime: record.lastAttemptTime,
       startTime: formatInstant(now),

@@ -68,7 +68,7 @@ function settleJob(
         ? confirmActive(observation, judged, content, times)
         : {
             status: { ...published(judged), candidate: undefined },
-            publish: publication(observation, subject.jobId, version, content, times),
+            publish: publication(observation, subject, version, content, times),
           };
     }
     case 'reject':
@@ -85,6 +85,7 @@ function settleJob(
             version,
             ...kept,
             jobId: subject.jobId,
+            ...(subject.basePath !== undefined && { basePath: subject.basePath }),
             inputHash,
             exportTime: job.completionTime,
             reason: verdict.reason,
@@ -115,26 +116,29 @@ function confirmActive(
     active: { ...active, inputHash, lastCheckTime: formatInstant(now) },
     candidate: undefined,
   };
-  // If the published job is gone, or belongs to an export API that the spec no longer names, the new job replaces
-  // it.
+  // If the published job is gone, has another base path, or belongs to an export API that the spec no longer names, the new
+  // job replaces it.
+  const { basePath = active.basePath } = job;
   const hasMoved =
     active.baseUrl !== undefined &&
     job.baseUrl !== undefined &&
-    (active.baseUrl !== job.baseUrl || active.projectId !== job.projectId);
+    (active.baseUrl !== job.baseUrl || active.projectId !== job.projectId || active.basePath !== basePath);
   if (failures?.link?.reason !== 'JobGone' && !hasMoved && !hasNewCopy)
     return { status: checked, publish: undefined };
   const link = linkBeside(active.ref, times, observation);
-  return { status: published(checked), publish: republish(active, job.id, link) };
+  return { status: published(checked), publish: republish({ ...active, basePath }, job.id, link) };
 }
 
 function publication(
   observation: Observation,
-  jobId: string,
+  { jobId, basePath }: Pick<Subject, 'jobId' | 'basePath'>,
   version: string,
   { digest, pages, sizeBytes, ref }: InspectedContent,
   times: LinkTimes | undefined,
 ): Publication {
-  return { version, digest, pages, sizeBytes, ref, jobId, link: linkBeside(ref, times, observation) };
+  const path = basePath !== undefined && { basePath };
+  const link = linkBeside(ref, times, observation);
+  return { version, digest, pages, sizeBytes, ref, ...path, jobId, link };
 }
 
 /** A new link is being published, so failures of the old link are cleared. */
@@ -161,7 +165,7 @@ function settlePin(
       status: { ...calm, job: verdictOf(job, subject, 'Unchanged') },
       publish: publication(
         observation,
-        subject.jobId,
+        { jobId: subject.jobId, basePath: subject.basePath ?? active.basePath },
         active.version,
         { ...contentOf(active), ref: known.ref ?? active.ref },
         times,
@@ -173,7 +177,7 @@ function settlePin(
     status: { ...calm, job: verdictOf(job, subject, 'Promoted') },
     publish: publication(
       observation,
-      subject.jobId,
+      subject,
       subject.version ?? nameVersion(completedAt ?? now, content.digest, subject.jobId),
       known,
       times,
@@ -212,7 +216,7 @@ function settleRelease(
   const { status, now } = observation;
   const { jobId } = subject;
   const version = subject.version ?? nameVersion(now, subject.digest, jobId);
-  const publish = publication(observation, jobId, version, knownContent(content, subject), times);
+  const publish = publication(observation, subject, version, knownContent(content, subject), times);
   const { job } = status;
   // The candidate stays until the Secret names its version, because its stored content is needed until then.
   return {

@@ -136,10 +136,44 @@ test('former bundles are taken up to the number kept; the others close', async (
 test('the same content under another version is not a swap', () => {
   const site = createLiveSite(2);
   site.swap(served('1'));
-  site.relabel('v9', 7);
+  site.relabel({ version: 'v9' }, 7);
   assert.equal(site.view()?.active.version, 'v9');
   assert.equal(site.view()?.active.activatedAt, 7);
   assert.equal(site.swaps(), 0);
+});
+
+test('the base path is swapped with its bundle: no view has the files of one and the path of another', () => {
+  const site = createLiveSite(2);
+  const seen: string[] = [];
+  const see = (): void => {
+    const { active, basePath } = site.view() ?? assert.fail();
+    seen.push(`${active.version} at ${basePath || '/'}`);
+  };
+  const before = served('1');
+  site.swap({ ...before, basePath: '/docs' });
+  see();
+  const former = site.view();
+  site.swap({ ...served('2'), basePath: '/documentation' });
+  see();
+  site.relabel({ version: '2', basePath: '/docs' }, 7);
+  see();
+  site.addPrevious({ ...served('3'), basePath: '/help' });
+  see();
+  site.dropPrevious();
+  see();
+  site.swap(served('4'));
+  see();
+  const under = ['1 at /docs', '2 at /documentation', '2 at /docs', '2 at /docs', '2 at /docs', '4 at /'];
+  assert.deepEqual(seen, under);
+  assert.deepEqual([former?.basePath, former?.active.bundle.digest], ['/docs', before.bundle.digest]);
+});
+
+test('a fixed base path holds for every bundle', () => {
+  const active: string[] = [];
+  const site = createLiveSite(2, (_, basePath) => active.push(basePath), '/help');
+  site.swap(served('1'));
+  site.swap({ ...served('2'), basePath: '/help' });
+  assert.deepEqual([site.view()?.basePath, active], ['/help', ['/help', '/help']]);
 });
 
 test('former versions are dropped on demand, and closed after their last reader', async () => {

@@ -45,7 +45,6 @@ function answererOf(site: LiveSite): AnswerPlainly {
     cache: createBodyCache(1024 * 1024),
     // A real pace would answer by a promise after a slow read, and a busy machine makes reads slow.
     pace: { isQuick: () => true, measure: (read) => read() },
-    basePath: '',
     always: siteHeaders('Cloud'),
     countReply: () => {},
     clock: { ...systemClock, now: () => 0 },

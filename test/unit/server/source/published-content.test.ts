@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { beforeEach, test } from 'node:test';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { Link } from '#platform/wire/link.ts';
-import { readFromFile, readFromFlags } from '#server/source/published-content.ts';
+import { readFromFile, readFromFlags, withBasePath } from '#server/source/published-content.ts';
 import { temporaryFolder } from '../../../support/temporary-folder.ts';
 
 let folder = '';
@@ -121,4 +121,33 @@ test('a file without a version is another link once it has changed, and the same
   for (const link of second) assert.equal(fileURLToPath(link.reveal()), file);
   const versioned = await readFromFlags(named, 'v7').read();
   assert.ok(versioned.kind === 'published' && versioned.published.link?.isSame(named));
+});
+
+for (const [what, named, fixed, wanted] of [
+  ['neither says a base path', undefined, undefined, undefined],
+  ['bundle.json alone names one', '/docs', undefined, '/docs'],
+  ['the flag alone says one', undefined, '/docs', undefined],
+  ['both say the same', '/docs', '/docs', '/docs'],
+  ['both say the root', '', '', ''],
+  ['they differ', '/docs', '/documentation', 'BasePathConflict'],
+  ['the export is for the root and the flag is not', '', '/docs', 'BasePathConflict'],
+  ['the flag says the root and the export is not for it', '/docs', '', 'BasePathConflict'],
+] as const) {
+  test(`base path: ${what}`, async () => {
+    await writeFile(join(folder, 'bundle.json'), JSON.stringify({ bundleUrl: secret, basePath: named }));
+    const reading = await withBasePath(readFromFile(join(folder, 'bundle.json')), fixed).read();
+    if (reading.kind === 'published') assert.equal(reading.published.basePath, wanted);
+    else assert.equal(reading.kind === 'unreadable' && reading.code, wanted);
+  });
+}
+
+test('a conflict of base paths names both, and the two remedies', async () => {
+  await writeFile(join(folder, 'bundle.json'), JSON.stringify({ bundleUrl: secret, basePath: '/docs' }));
+  const reading = await withBasePath(readFromFile(join(folder, 'bundle.json')), '').read();
+  assert.deepEqual(reading, {
+    kind: 'unreadable',
+    code: 'BasePathConflict',
+    message:
+      'bundle.json names basePath /docs, but --base-path is /; remove --base-path, or export the site for /',
+  });
 });

@@ -75,7 +75,25 @@ const rows: readonly Row[] = [
     name: 'the same content under another version: only the name changes',
     published: published({ version: 'v3' }),
     facts: { active: content('d2', 'v2') },
-    decision: { action: 'relabel', version: 'v3' },
+    decision: { action: 'relabel', name: { version: 'v3', basePath: undefined } },
+  },
+  {
+    name: 'the same version for a base path that is newly named: only the name changes',
+    published: published({ basePath: '/docs' }),
+    facts: { active: content('d2', 'v2') },
+    decision: { action: 'relabel', name: { version: 'v2', basePath: '/docs' } },
+  },
+  {
+    name: 'the same version for another base path: only the name changes',
+    published: published({ basePath: '/documentation' }),
+    facts: { active: { ...content('d2', 'v2'), basePath: '/docs' } },
+    decision: { action: 'relabel', name: { version: 'v2', basePath: '/documentation' } },
+  },
+  {
+    name: 'the same version and base path: rest',
+    published: published({ basePath: '' }),
+    facts: { active: { ...content('d2', 'v2'), basePath: '' } },
+    decision: inSync,
   },
   { name: 'other content: fetch', facts: { active: content('d1', 'v1') }, decision: obtain(published()) },
   {

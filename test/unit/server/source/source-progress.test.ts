@@ -43,7 +43,7 @@ test('every decision shows as a state; serving the last good bundle changes none
     deadLink,
     { action: 'wait', because: 'rejected', waitMs: 1 },
     { action: 'wait', because: 'backing-off', waitMs: 1 },
-    { action: 'relabel', version: undefined },
+    { action: 'relabel', name: { version: undefined } },
     { action: 'serve-last-good' },
   ] as const;
   assert.deepEqual(

@@ -112,6 +112,7 @@ let answer: (
 let stop: AbortController;
 let running: Promise<void>;
 let peers: Peers | undefined;
+let fixedBasePath: string | undefined;
 
 beforeEach(() => {
   clock = manualClock(Date.parse('2026-11-21T10:00:00Z'));
@@ -126,6 +127,7 @@ beforeEach(() => {
   stop = new AbortController();
   running = Promise.resolve();
   peers = undefined;
+  fixedBasePath = undefined;
 });
 afterEach(async () => {
   stop.abort(new Error('stopped'));
@@ -154,6 +156,7 @@ async function start(): Promise<void> {
     freeBytes: async () => freeBytes,
     pollMs,
     startupTimeoutMs,
+    fixedBasePath,
   });
   running = watch.run(stop.signal);
   await clock.pass(0);
@@ -1144,4 +1147,59 @@ test('a stop during a download is not a failure of the download', async () => {
   await running;
   assert.deepEqual(outcomes, []);
   assert.equal(watch.progress().lastError, undefined);
+});
+
+/** Published for that path, with the version as its digest's name. */
+function publishFor(basePath: string | undefined, version: string): void {
+  publish(version);
+  if (reading.kind === 'published') {
+    reading = {
+      ...reading,
+      published: { ...reading.published, ...(basePath !== undefined && { basePath }) },
+    };
+  }
+}
+const servedAt = (): string => `${servedVersion()} at ${site.view()?.basePath || '/'}`;
+
+test('the base path comes with its version, is recorded, and changes without a download', async () => {
+  const recorded: (string | undefined)[] = [];
+  const { activate } = store;
+  store.activate = async (digest, facts) => {
+    recorded.push(facts.basePath);
+    await activate.call(store, digest, facts);
+  };
+  publishFor('/docs', 'v1');
+  await start();
+  const seen = [servedAt()];
+  for (const [basePath, version] of [
+    ['/documentation', 'v2'],
+    ['/docs', 'v2'],
+    [undefined, 'v2'],
+  ] as const) {
+    publishFor(basePath, version);
+    await clock.pass(pollMs);
+    seen.push(servedAt());
+  }
+  assert.deepEqual(seen, ['v1 at /docs', 'v2 at /documentation', 'v2 at /docs', 'v2 at /']);
+  assert.deepEqual(recorded, ['/docs', '/documentation', '/docs', undefined]);
+  assert.deepEqual([fetches.length, watch.progress().state], [2, 'in-sync']);
+});
+
+test('a bundle of the disk is served under the base path of its record while bundle.json is missing', async () => {
+  store.facts = { version: 'v1', activatedAt: 0, basePath: '/docs' };
+  store.pointer = store.put('v1');
+  await start();
+  assert.equal(servedAt(), 'v1 at /docs');
+});
+
+test('a bundle of the disk that was published for another base path is not served', async () => {
+  store.facts = { version: 'v1', activatedAt: 0, basePath: '/docs' };
+  store.pointer = store.put('v1');
+  fixedBasePath = '';
+  await start();
+  await clock.pass(2 * startupTimeoutMs);
+  assert.equal(site.view(), undefined);
+  assert.deepEqual(warnings, [
+    'not serving the stored bundle: bundle.json names basePath /docs, but --base-path is /; remove --base-path, or export the site for /',
+  ]);
 });

@@ -49,10 +49,9 @@ export function settle(before: Observation, plan: Plan, result: ActionResult): S
 
 /** A start counts, whatever came of its job. */
 function withStart(observation: Observation, result: ActionResult): Observation {
-  const startTimes = 'startTimes' in result ? result.startTimes : undefined;
-  return startTimes === undefined
-    ? observation
-    : { ...observation, status: { ...observation.status, startTimes } };
+  if (!('startTimes' in result)) return observation;
+  const { startTimes } = result;
+  return { ...observation, status: { ...observation.status, startTimes } };
 }
 
 function settleResult(observation: Observation, plan: Plan, result: ActionResult): Settled {

@@ -74,7 +74,8 @@ function moveOf(
   const text = Buffer.from(position.text.trim(), 'latin1').toString();
   const host = position.hasHost === true ? (/^https?:\/\/[^/?#]*/i.exec(text)?.[0] ?? '') : '';
   const path = text.slice(host.length);
-  if (!/^[/\\](?![/\\])/.test(path)) return undefined;
+  // Two slashes begin a host, also with a tab or a line end between them, which browsers drop.
+  if (!/^[/\\](?![\t\r\n]*[/\\])/.test(path)) return undefined;
   const located = locate(scope, text, base);
   // A path that no bundle may hold leads to nothing, but below the base path.
   if (located.where !== 'inside' && located.where !== 'unsafe') return undefined;

@@ -85,7 +85,8 @@ const kept: readonly (readonly [name: string, html: string])[] = [
   ],
   ['another host after a tab that browsers drop', '<a href="/\t/other.example.com/x">'],
   ['a link below another base', '<base href="https://other.example.com/"><a href="/x">'],
-  ['the public name of the site', `<a href="https://${traps.domain}/x">`],
+  ['the public name of the site', `<a href="https://${traps.domain}/x"><a href="//${traps.domain}/x">`],
+  ['the public name after a tab that browsers drop', `<a href="/\t/${traps.domain}/x">`],
   ['other schemes', '<a href="mailto:/x"><img src="data:/x">'],
   ['text and comments', '/x "/x" <!-- <a href="/x"> --><textarea><a href="/x"></textarea>'],
   ['other attributes', '<p title="/x" data-x="/x">'],
@@ -180,7 +181,7 @@ for (const [name, before, after, basePath] of prefixed) {
 }
 
 const stream = (address: string, length: string): string =>
-  `1:"$S"\n2:T${length},<a href=\\"${address}/x\\">é</a>3:["$","a",null,{"href":"${address}/y"}]\n`;
+  `1:"$S"\n2:T${length},<a href=\\"${address}/x\\">é</a>3:["$","a",null,{"href":"${address}/y","src":"${address}/j/app.js"}]\n`;
 /** In UTF-8: 20 characters and a second byte of é, without the base path. */
 const lengths = {
   plain: Buffer.byteLength('<a href=\\"/x\\">é</a>'),
@@ -195,10 +196,11 @@ test("a text of React's stream says its new length, in the file beside a page", 
 
 test("a text of React's stream says its new length, also where scripts push it in pieces", async (t) => {
   const page = (address: string, length: number): string => {
-    const text = `2:T${length.toString(16)},<a href="${address}/x">é</a>3:["$","a",null,{"href":"${address}/y"}]\n`;
+    const counted = (id: number): string => `${id}:T${length.toString(16)},<a href="${address}/x">é</a>`;
+    const text = `${counted(2)}${counted(4)}3:["$","a",null,{"href":"${address}/y"}]\n`;
     const pieces = [text.slice(0, 3), text.slice(3, 14), text.slice(14)];
     const push = (piece: string): string =>
-      `<script>self.__next_f.push([1,${JSON.stringify(piece).replaceAll('<', '\\u003c').replace('é', '\\u00e9')}])</script>`;
+      `<script>self.__next_f.push([1,${JSON.stringify(piece).replaceAll('<', '\\u003c').replaceAll('é', '\\u00e9')}])</script>`;
     return `<a href="${address}/z">${pieces.map(push).join(`<img src="${address}/i.png">`)}`;
   };
   const text = (address: string): number => Buffer.byteLength(`<a href="${address}/x">é</a>`);

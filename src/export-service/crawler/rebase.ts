@@ -59,6 +59,9 @@ export async function rebaseFiles(
   return rebased;
 }
 
+/** As a character, or as HTML may write it. */
+const writtenSlash = /^(?:[/\\]|&(?:#0{0,4}47|#x0{0,4}2f|sol);?)/i;
+
 interface Move {
   readonly scope: SiteScope;
   readonly basePath: string;
@@ -80,7 +83,10 @@ function moveOf(
   // A path that no bundle may hold leads to nothing, but below the base path.
   if (located.where !== 'inside' && located.where !== 'unsafe') return undefined;
   if (position.isGuess === true && !(located.where === 'inside' && isFile(located.address))) return undefined;
-  const at = position.at + host.length;
+  const start =
+    position.at + (/^[ \t\r\n\f]*/.exec(source.slice(position.at, position.at + 256))?.[0].length ?? 0);
+  const at = start + host.length;
+  if (!writtenSlash.test(source.slice(at, at + 16))) return undefined;
   // The public name of a site has no prefix: only its origin has.
   const prefix = host === '' || host === scope.originHost ? scope.prefix : '';
   if (source.slice(at, at + prefix.length) !== prefix) return undefined;

@@ -6,7 +6,14 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { getGlobalDispatcher } from 'undici';
-import { bundlePath, errorSchema, jobPath, projectJobPath, projectJobsPath } from '#export-api/contract.ts';
+import {
+  bundlePath,
+  errorSchema,
+  jobPath,
+  projectJobPath,
+  projectJobSchema,
+  projectJobsPath,
+} from '#export-api/contract.ts';
 import { archiveFile } from '#export-service/job-runner.ts';
 import { PublishableError } from '#platform/wire/publishable-error.ts';
 import { domain, key, type RunningService, readerKey, siteOf, startService } from './running-service.ts';
@@ -85,6 +92,7 @@ test('a start without a body is 202 with the job; a completed job carries size, 
   let done = later;
   while (done.json['status'] === 'running') done = await send(service, 'GET', projectJobPath(project, jobId));
   assert.deepEqual(Object.keys(done.json), completed);
+  assert.ok(projectJobSchema.safeParse(done.json).success && projectJobSchema.safeParse(later.json).success);
   assert.equal(done.headers['cache-control'], 'no-store');
   const archive = await fetch(String(done.json['bundleUrl']));
   assert.equal((await archive.arrayBuffer()).byteLength, done.json['sizeBytes']);

@@ -66,7 +66,7 @@ function* positionsOf(source: string, tag: TagToken): Generator<AddressPosition>
     const raw = written.slice(opening);
     const key = `${tag.tagName}.${name}`;
     const form = followed.has(key) ? 'address' : attributeForm(tag, name);
-    if (form === 'address') yield { text: value, at: from + leadingBlanks(raw) };
+    if (form === 'address') yield { text: value, at: from };
     else if (form === 'set') yield* moved(readSrcsetPositions(raw), from);
     else if (name === 'style') yield* moved(readCssPositions(withQuotes(raw)), from);
     else if (key === 'meta.content') yield* metaPositions(tag, raw, from);
@@ -74,7 +74,7 @@ function* positionsOf(source: string, tag: TagToken): Generator<AddressPosition>
 }
 
 function* metaPositions(tag: TagToken, raw: string, from: number): Generator<AddressPosition> {
-  if (isPictureMeta(tag)) yield { text: raw, at: from + leadingBlanks(raw) };
+  if (isPictureMeta(tag)) yield { text: raw, at: from };
   const target = refreshTarget(tag, withQuotes(raw));
   if (target !== undefined) yield { ...target, at: target.at + from };
 }
@@ -82,8 +82,6 @@ function* metaPositions(tag: TagToken, raw: string, from: number): Generator<Add
 function* moved(positions: Iterable<AddressPosition>, by: number): Generator<AddressPosition> {
   for (const position of positions) yield { ...position, at: position.at + by };
 }
-
-const leadingBlanks = (text: string): number => text.length - text.trimStart().length;
 
 /** With quotes as such, and blanks for the rest of their references: every other character keeps its position. */
 function withQuotes(raw: string): string {

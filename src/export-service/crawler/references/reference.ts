@@ -15,7 +15,7 @@ export interface Reference {
 /** A reference with its position, in a text of one character for each byte. */
 export interface AddressPosition {
   readonly text: string;
-  /** Where it begins in the source. */
+  /** Where it begins in the source; blanks may come first. */
   readonly at: number;
   /** It only looks like an address. */
   readonly isGuess?: boolean;

@@ -87,6 +87,7 @@ const kept: readonly (readonly [name: string, html: string])[] = [
   ['a link below another base', '<base href="https://other.example.com/"><a href="/x">'],
   ['the public name of the site', `<a href="https://${traps.domain}/x"><a href="//${traps.domain}/x">`],
   ['the public name after a tab that browsers drop', `<a href="/\t/${traps.domain}/x">`],
+  ['a blank that browsers do not drop', '<a href="\u00a0/x"><a href="&nbsp;/x">'],
   ['other schemes', '<a href="mailto:/x"><img src="data:/x">'],
   ['text and comments', '/x "/x" <!-- <a href="/x"> --><textarea><a href="/x"></textarea>'],
   ['other attributes', '<p title="/x" data-x="/x">'],
@@ -112,8 +113,8 @@ const others: readonly (readonly [...Row, path: string, type: string])[] = [
   ['a script', 'f("/j/app.js","/no.js")', 'f("/docs/j/app.js","/no.js")', '/a.js', 'text/javascript'],
   [
     'a manifest',
-    '{"start_url":"/","icons":[{"src":"\\/i.png"}],"name":"/x"}',
-    '{"start_url":"/docs/","icons":[{"src":"/docs\\/i.png"}],"name":"/x"}',
+    '{"start_url":" /","icons":[{"src":"\\/i.png"}],"name":"/x"}',
+    '{"start_url":" /docs/","icons":[{"src":"/docs\\/i.png"}],"name":"/x"}',
     '/site.webmanifest',
     'application/manifest+json',
   ],

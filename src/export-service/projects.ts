@@ -21,7 +21,12 @@ export function readProjects(mappings: readonly string[], origins: Origins): Ser
   const projects = new Map<string, string>();
   for (const mapping of mappings) {
     const at = mapping.indexOf('=');
-    const id = mapping.slice(0, Math.max(0, at));
+    if (at < 0) {
+      throw invalid(
+        'must be ID=DOMAIN; the project of conversations that name none is --conversations-project',
+      );
+    }
+    const id = mapping.slice(0, at);
     const domain = domainSchema.safeParse(mapping.slice(at + 1));
     if (!projectIdForm.test(id) || !domain.success) {
       throw invalid(

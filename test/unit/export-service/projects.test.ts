@@ -24,7 +24,7 @@ test('without an --origin, a project may have any domain', () => {
 });
 
 const refused: readonly (readonly [name: string, mappings: readonly string[], words: RegExp])[] = [
-  ['a name alone, as the flag was before', ['docs'], /must be ID=DOMAIN/],
+  ['a name alone, as the flag was before', ['docs'], /must be ID=DOMAIN; .* --conversations-project/],
   ['an empty id', ['=a.example.com'], /must be ID=DOMAIN/],
   ['an empty domain', ['p='], /must be ID=DOMAIN/],
   ['a URL in place of a domain', ['p=https://a.example.com/'], /must be ID=DOMAIN/],

@@ -55,6 +55,24 @@ export const apiJobSchema = z.object({
 });
 export type JobDocument = z.infer<typeof apiJobSchema>;
 
+/** The project-scoped form: a start has no domain, and its body may be absent. */
+export const startProjectJobSchema = z.strictObject({ basePath: z.enum(basePaths).optional() });
+
+/** The job of that form. Its last three members are there exactly when it is completed: it is a secret then. */
+export const projectJobSchema = z.strictObject({
+  jobId: z.string(),
+  status: z.enum(jobStatuses),
+  createdAt: z.iso.datetime(),
+  /** Of the last change of `status`. */
+  updatedAt: z.iso.datetime(),
+  /** Only on `failed`. */
+  error: z.string().nullable(),
+  bundleUrl: z.url().optional(),
+  sizeBytes: z.int().min(0).optional(),
+  expiresAt: z.iso.datetime().optional(),
+});
+export type ProjectJobDocument = z.infer<typeof projectJobSchema>;
+
 export const bundleSchema = z.object({
   jobId: z.string(),
   bundleUrl: z.url(),

@@ -172,6 +172,7 @@ export function createJobRunner(options: JobRunnerOptions): JobRunner {
       note(job.id, percentOf(progress, live.get(job.id)?.percent ?? 0), progress.pageCount);
     const request: SiteExportRequest = {
       domain: job.domain,
+      basePath: job.basePath ?? undefined,
       origin: origin.url,
       isOriginConsented: origin.isConsented,
       spoolDirectory,

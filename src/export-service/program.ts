@@ -27,7 +27,14 @@ const flags = {
   ),
   linkLifetime: kind.duration.withDefault('15m', 'How long a link is valid'),
   conversations: kind.path.optional('NDJSON file of assistant conversations. Re-read when it changes'),
-  project: kind.text.withDefault('default', 'Project id of conversations that name none'),
+  conversationsProject: kind.text.withDefault('default', 'Project id of conversations that name none'),
+  project: kind.list(
+    'ID=DOMAIN',
+    'Project that the project-scoped form of the API exports, and its domain. Each has one job at a time',
+  ),
+  projectStartsPerHour: kind.positiveCount.optional(
+    'Maximum starts of that form in an hour, for all projects together. Above it, a start returns 429. Default: no limit',
+  ),
   concurrency: kind.positiveCount.withDefault('1', 'Jobs that run at once'),
   maxQueued: kind.positiveCount.withDefault('100', 'Maximum queued jobs. Above it, a start returns 429'),
   keepJobs: kind.positiveCount.withDefault('20', 'Finished jobs kept per domain, most recently used first'),
@@ -51,6 +58,7 @@ export const exportServiceProgram: ProgramDescription<typeof flags> = {
   examples: [
     'export-service --keys-file keys.txt --data ./data \\\n    --origin docs.example.com=http://127.0.0.1:4000',
     'curl -H "Authorization: Bearer $KEY" -H "Content-Type: application/json" \\\n    -d \'{"domain":"docs.example.com"}\' \\\n    http://127.0.0.1:8480/v1/static-export/jobs',
+    'export-service --keys-file keys.txt --data ./data \\\n    --origin docs.example.com=http://127.0.0.1:4000 \\\n    --project 5f0c9a7e1d=docs.example.com',
   ],
   check: ({ listen, publicUrl }) =>
     publicUrl === undefined && isUnspecified(listen.host)
@@ -85,7 +93,8 @@ export async function runExportService(
     originMappings: values.origin,
     directory: values.data,
     linkLifetimeMs: values.linkLifetime,
-    defaultProject: values.project,
+    projectMappings: values.project,
+    defaultProject: values.conversationsProject,
     limits: {
       ...defaultCrawlLimits,
       maxPages: values.maxPages,

@@ -11,6 +11,7 @@ import { exportServiceApp } from './http/app.ts';
 import { createJobRunner, type JobRunner, type JobRunnerOptions } from './job-runner.ts';
 import { readKeyRing } from './key-ring.ts';
 import { readOrigins } from './origins.ts';
+import { readProjects } from './projects.ts';
 import { loadLinkSecret, openJobDatabase } from './store/database.ts';
 import { createJobStore, type JobStore } from './store/jobs.ts';
 import { watchFile } from './watched-file.ts';
@@ -20,6 +21,10 @@ export interface ExportServiceOptions
     Omit<JobRunnerOptions, 'store' | 'origins' | 'keepUsedMs' | 'onFinished'> {
   /** Each `domain=URL`. */
   readonly originMappings: readonly string[];
+  /** Each `ID=DOMAIN`. */
+  readonly projectMappings: readonly string[];
+  /** Starts of the project-scoped form. Default: no limit. */
+  readonly projectStartsPerHour?: number | undefined;
   readonly keysFile: string;
   readonly listen: { readonly host: string; readonly port: number };
   readonly adminListen?: { readonly host: string; readonly port: number } | undefined;
@@ -47,6 +52,7 @@ const graceMs = 10_000;
 export async function startExportService(options: ExportServiceOptions): Promise<ExportService> {
   const { clock, random, logger, directory } = options;
   const origins = readOrigins(options.originMappings);
+  const projects = readProjects(options.projectMappings, origins);
   const ring = watchFile(options.keysFile, 'keys file', readKeyRing, logger);
   const database = await openJobDatabase(directory);
   const conversations = createConversationStore(directory);
@@ -73,6 +79,7 @@ export async function startExportService(options: ExportServiceOptions): Promise
       store,
       runner,
       origins,
+      projects,
       conversations,
       linkSecret,
       ring,
@@ -87,7 +94,8 @@ export async function startExportService(options: ExportServiceOptions): Promise
     listeners.push(listener);
     const admin = await listenAdmin(options, listener, metrics.registry);
     if (admin !== undefined) listeners.push(admin);
-    logger.info({ address: listener.url, admin: admin?.url, domains: [...origins.keys()] }, 'listening');
+    const served = { domains: [...origins.keys()], projects: [...projects.keys()] };
+    logger.info({ address: listener.url, admin: admin?.url, ...served }, 'listening');
     return {
       url: listener.url,
       adminUrl: admin?.url,

@@ -21,11 +21,13 @@ interface DemoOptions {
   readonly isOnce: boolean;
   readonly context: string | undefined;
   readonly origin: string | undefined;
+  readonly isProjectScoped: boolean;
 }
 
-const usage = `npm run demo:cluster -- [--once] [--context NAME] [--origin URL]
+const usage = `npm run demo:cluster -- [--once] [--project-scoped] [--context NAME] [--origin URL]
 
   --once           run every step unattended; exit 0 only if every claim holds
+  --project-scoped use the project-scoped form of the export API
   --context NAME   use this kubeconfig context instead of the embedded control plane
   --origin URL     export this docs site instead of the built one
 `;
@@ -37,6 +39,7 @@ function readOptions(): DemoOptions {
         once: { type: 'boolean', default: false },
         context: { type: 'string' },
         origin: { type: 'string' },
+        'project-scoped': { type: 'boolean', default: false },
         help: { type: 'boolean', default: false },
       },
     });
@@ -47,14 +50,19 @@ function readOptions(): DemoOptions {
     if (values.origin !== undefined && !/^https?:\/\/[^/]+/.test(values.origin)) {
       throw new Error('--origin must be an http:// or https:// URL, for example http://127.0.0.1:4000');
     }
-    return { isOnce: values.once, context: values.context, origin: values.origin?.replace(/\/+$/, '') };
+    return {
+      isOnce: values.once,
+      context: values.context,
+      origin: values.origin?.replace(/\/+$/, ''),
+      isProjectScoped: values['project-scoped'],
+    };
   } catch (error) {
     process.stderr.write(`${error instanceof Error ? error.message : 'wrong usage'}\n\n${usage}`);
     process.exit(2);
   }
 }
 
-const { isOnce, context, origin } = readOptions();
+const { isOnce, context, origin, isProjectScoped } = readOptions();
 const progress = createProgress(process.stdout, clock, 'none', process.stdout.isTTY === true);
 const stopping = new AbortController();
 const { signal } = stopping;
@@ -92,6 +100,7 @@ try {
   );
   cluster = started;
   const demoWorker = new URL('../../src/bin/demo-worker.ts', import.meta.url);
+  const projectId = isProjectScoped ? '5f0c9a7e1d' : undefined;
   demo = await openEnvironment(
     folder,
     { host: '127.0.0.1', port: 0 },
@@ -99,7 +108,7 @@ try {
     {
       site,
       startLoop: async (_folder, keyFile) => {
-        loop = await startOperatorLoop(started, { bundleFile, keyFile, progress });
+        loop = await startOperatorLoop(started, { bundleFile, keyFile, progress, projectId });
         return loop;
       },
     },

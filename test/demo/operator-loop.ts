@@ -44,17 +44,18 @@ const resourceStatus = z.looseObject({
 });
 type ResourceStatus = z.infer<typeof resourceStatus>;
 
-const manifest = {
+/** @param projectId of the project-scoped form */
+const manifestOf = (projectId: string | undefined): object => ({
   apiVersion: 'staticexport.dev/v1alpha1',
   kind: 'StaticExport',
   metadata: { name: resourceName, namespace },
   spec: {
     domain,
-    api: { keySecretRef: { name: 'export-api' } },
+    api: { ...(projectId !== undefined && { projectId }), keySecretRef: { name: 'export-api' } },
     // A 30-second link is refreshed after 18 s, which the minimum interval of link requests must permit.
     linkRefresh: { atPercent: 60, minInterval: '5s' },
   },
-};
+});
 
 type ExportEnd = { readonly version: string } | { readonly code: string; readonly message: string };
 
@@ -63,10 +64,18 @@ export interface OperatorLoop extends DemoLoop {
   readonly operatorPid: () => number | undefined;
 }
 
-/** @param bundleFile in a folder of its own */
+interface LoopOptions {
+  /** In a folder of its own. */
+  readonly bundleFile: string;
+  readonly keyFile: string;
+  readonly progress: Progress;
+  /** Of the project-scoped form; `undefined` is the first form. */
+  readonly projectId: string | undefined;
+}
+
 export async function startOperatorLoop(
   cluster: DemoCluster,
-  { bundleFile, keyFile, progress: shown }: { bundleFile: string; keyFile: string; progress: Progress },
+  { bundleFile, keyFile, progress: shown, projectId }: LoopOptions,
 ): Promise<OperatorLoop> {
   let status: ResourceStatus | undefined;
   let operator: ChildProgram | undefined;
@@ -109,7 +118,7 @@ export async function startOperatorLoop(
       ...{ apiVersion: 'v1', kind: 'Secret', stringData: { apiKey } },
       metadata: { name: 'export-api', namespace },
     };
-    for (const object of [key, manifest])
+    for (const object of [key, manifestOf(projectId)])
       await cluster.kubectl(['apply', '--filename=-'], JSON.stringify(object));
   };
   /** How the export ended. @param former the job before */
@@ -125,6 +134,7 @@ export async function startOperatorLoop(
   };
   return {
     linkLifetime: '30s',
+    serviceFlags: projectId === undefined ? [] : [`--project=${projectId}=${domain}`],
     bundleFile,
     operatorPid: () => operator?.pid,
     run: async (options, apiBaseUrl, progress, signal) => {
@@ -181,7 +191,9 @@ function createStatusLines(progress: Progress): (status: ResourceStatus) => void
   let lastJob = '';
   let lastIssued: string | undefined;
   return ({ job, active }) => {
-    const shownJob = `job ${job?.id?.slice(0, 12)} ${job?.state}, ${job?.pageCount ?? 0} pages`;
+    // The project-scoped form reports no pages.
+    const pages = job?.pageCount === undefined ? '' : `, ${job.pageCount} pages`;
+    const shownJob = `job ${job?.id?.slice(0, 12)} ${job?.state}${pages}`;
     if (job?.state !== undefined && shownJob !== lastJob) progress.note(`   ${shownJob}`);
     lastJob = shownJob;
     const issued = active?.linkIssueTime;

@@ -11,7 +11,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { eventuallyInCluster } from '../support/eventually.ts';
 import { buildTestImages, type TestImages } from '../support/image/test-images.ts';
 import { startNode, type TestNodes } from '../support/node/node.ts';
-import { countRestarts, listPods, signalContainer } from '../support/node/pods.ts';
+import { applyObjects, countRestarts, listPods, signalContainer } from '../support/node/pods.ts';
 import { ownPrefix } from '../support/node/remains.ts';
 import { startVisits, type Visits } from '../support/node/visits.ts';
 import { type Claims, createClaims } from './claims.ts';
@@ -27,6 +27,7 @@ import {
 } from './evidence.ts';
 import { createTimeline } from './timeline.ts';
 import {
+  byProject,
   full,
   operatorSpace,
   operators,
@@ -278,6 +279,16 @@ suite('the promise', () => {
   test('every container stays within its limit', async (t) => {
     await say(t, await memoryOfAll(nodes));
   });
+
+  test('the same site, exported by its project, has the same digest', () =>
+    timeline.step('export by project', 2, async () => {
+      await applyObjects(nodes, [byProject]);
+      const resource = ['staticexport', byProject.metadata.name, inSite];
+      await world.kubectl(['wait', '--for=condition=Ready', ...resource, '--timeout=480s']);
+      const digest = await world.kubectl(['get', ...resource, '--output=jsonpath={.status.active.digest}']);
+      assert.equal(digest, await world.read('.status.active.digest'));
+      await world.kubectl(['delete', ...resource, '--timeout=480s']);
+    }));
 
   test('after the operator is uninstalled the resource and the site stay', async (t) => {
     await timeline.step('uninstall the operator', 2, async () => {

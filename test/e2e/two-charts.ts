@@ -13,6 +13,8 @@ import { applyObjects, clusterIp, kubectl, listPods } from '../support/node/pods
 import { countJobs } from './count-jobs.ts';
 
 export const domain = 'docs.example.com';
+/** Of the same site in the project-scoped form. */
+const projectId = '5f0c9a7e1d';
 export const operatorSpace = 'operator';
 export const siteSpace = 'site';
 const originSpace = 'origin';
@@ -40,6 +42,7 @@ export const operatorValues = {
     enabled: true,
     keys: { existingSecret: 'export-service-keys' },
     origins: { [domain]: `http://origin.${originSpace}` },
+    extraArgs: [`--project=${projectId}=${domain}`],
     linkLifetime: `${linkLifetime}s`,
     persistence: { storageClass: storageClassName },
   },
@@ -59,6 +62,13 @@ export const siteValues = {
 export const largeSiteValues = {
   staticExport: { bundleUrl: `http://origin.${originSpace}/made.tar.gz`, version: 'made' },
   server: { image, allowPrivateLinks: true, replicas: 1 },
+};
+
+/** A second resource, which exports the same site by its project. */
+export const byProject = {
+  ...{ apiVersion: 'staticexport.dev/v1alpha1', kind: 'StaticExport' },
+  metadata: { name: 'by-project', namespace: siteSpace },
+  spec: { api: { projectId, keySecretRef: siteValues.export.api.keySecretRef } },
 };
 
 export interface TwoCharts {

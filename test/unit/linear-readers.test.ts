@@ -22,6 +22,7 @@ import { readCssReferences } from '#export-service/crawler/references/css-refere
 import { readHtmlReferences } from '#export-service/crawler/references/html-references.ts';
 import { readManifestReferences } from '#export-service/crawler/references/manifest-references.ts';
 import { readPayload } from '#export-service/crawler/references/next-payload.ts';
+import { readPositions } from '#export-service/crawler/references/positions.ts';
 import { readScriptReferences } from '#export-service/crawler/references/script-references.ts';
 import { readSrcset } from '#export-service/crawler/references/srcset.ts';
 import { readRobots } from '#export-service/crawler/robots.ts';
@@ -134,6 +135,25 @@ const readers: Readonly<Record<string, Reader>> = {
       '<script>',
       '<style>',
       '<meta content="1',
+    ],
+  },
+  'where addresses stand': {
+    read: (text) => {
+      for (const kind of ['document', 'script', 'manifest', 'payload', 'contents', 'sitemap'] as const)
+        readPositions(kind, text);
+    },
+    openings: [
+      '',
+      '<',
+      '<a href="/',
+      '<img srcset="/a 1x,',
+      '<meta http-equiv=refresh content="1',
+      '<script>self.__next_f.push([1,"',
+      '1:T9,',
+      '"href":"',
+      '<loc>',
+      '](/',
+      '<script></script>',
     ],
   },
   'a style sheet': {

@@ -46,6 +46,8 @@ interface RunOptions {
 /** What exports, publishes and refreshes the link. */
 export interface DemoLoop {
   readonly linkLifetime: string;
+  /** Further flags of the export service. Default: none. */
+  readonly serviceFlags?: readonly string[];
   /** `bundle.json`, as the bundle server reads it. */
   readonly bundleFile: string;
   /** One export, or refreshes until the signal ends it. @throws {CliError} why an export was not published; the signal's reason */
@@ -121,6 +123,7 @@ export async function openEnvironment(
       `--link-lifetime=${loop.linkLifetime}`,
       '--listen=127.0.0.1:0',
       '--admin-listen=127.0.0.1:0',
+      ...(loop.serviceFlags ?? []),
     ],
     'bundle-server': () => [
       `--bundle-file=${loop.bundleFile}`,

@@ -111,7 +111,8 @@ async function addRedirect(
   // Adding the slash of a folder is what every file server does by itself.
   if (!isPage || !isFree(path) || target.path === `${address.path}/`) return;
   const body = await spool.put(redirectStub(address.path, target.path, fragment));
-  add(path, { body, isDocument: true });
+  // Its links are relative, so no base path changes them.
+  add(path, { body, isDocument: true, role: 'other', address });
 }
 
 /** Every folder that some file is in. */

@@ -23,6 +23,8 @@ export interface CrawlLimits {
 }
 
 export interface CrawlRequest {
+  /** Path below which the files will be served, `/docs` for one; `''` is the root. Absent: every link stays as it is. */
+  readonly basePath?: string | undefined;
   /** Bare host name under which the site is public. Never connected to. */
   readonly domain: string;
   /** Where the domain is fetched, e.g. `http://127.0.0.1:4000/`; may have a path prefix. The only host connected to. */

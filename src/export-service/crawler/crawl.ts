@@ -10,6 +10,7 @@ import type { CrawlContext, CrawlRequest, CrawlResult } from './contract.ts';
 import { type CrawlError, crawlTimedOut } from './crawl-error.ts';
 import { createFrontier, type FetchOutcome, type Frontier, type Visit } from './frontier.ts';
 import { createOriginFetcher, type OriginAnswer, type OriginFetcher } from './origin-fetcher.ts';
+import { rebaseFiles } from './rebase.ts';
 import { bodyKind, type LinkPool, noLinks, readableBytes, readLinks } from './references/body-links.ts';
 import type { ReferenceUse } from './references/reference.ts';
 import { maxRobotsBytes, type Robots, readRobots } from './robots.ts';
@@ -45,7 +46,12 @@ export async function crawlSite(request: CrawlRequest, context: CrawlContext): P
       });
       for (const [visit, outcome] of outcomes) frontier.settle(visit, outcome);
     }
-    const result = await assembleSite(frontier, spool, limits.maxRedirects);
+    const { basePath } = request;
+    const files =
+      basePath === undefined
+        ? frontier.files
+        : await rebaseFiles(frontier, basePath, { scope, spool, signal });
+    const result = await assembleSite({ ...frontier, files }, spool, limits.maxRedirects);
     if (result.pageCount === 0) throw noPages(request, result);
     logLeftOut(result, context);
     return result;
@@ -141,11 +147,11 @@ async function fetchVisit(visit: Visit, context: VisitContext): Promise<FetchOut
         ? 'contents'
         : kind;
   const { body } = answer;
-  if (role === 'other') return { kind: 'stored', body, isDocument, links: noLinks };
+  if (role === 'other') return { kind: 'stored', body, isDocument, role, links: noLinks };
   // One byte more than is read shows that the body is longer.
   const head = spool.head(body, readableBytes(role) + 1);
   const links = readLinks(scope, address, role, answer.contentType, head, pool);
-  return { kind: 'stored', body, isDocument, links };
+  return { kind: 'stored', body, isDocument, role, links };
 }
 
 /** No page names this file, so its failed download does not fail the crawl. */

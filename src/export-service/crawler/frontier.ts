@@ -5,7 +5,7 @@
 import { composedForm } from '#platform/wire/unicode-form.ts';
 import type { CrawlLimits } from './contract.ts';
 import { tooDeep, tooManyFiles, tooManyLinks, tooManyPages } from './crawl-error.ts';
-import { type BodyLink, type BodyLinks, noLinks } from './references/body-links.ts';
+import { type BodyKind, type BodyLink, type BodyLinks, noLinks } from './references/body-links.ts';
 import type { Robots } from './robots.ts';
 import type { Address } from './site-scope.ts';
 import { documentPath, filePath } from './site-scope.ts';
@@ -16,6 +16,8 @@ export type FetchOutcome =
       readonly kind: 'stored';
       readonly body: StoredBody;
       readonly isDocument: boolean;
+      /** What it was read as. */
+      readonly role: BodyKind;
       readonly links: BodyLinks;
     }
   /** `to` is undefined where it leads off the site. */
@@ -40,6 +42,9 @@ export interface Visit {
 export interface SiteFile {
   readonly body: StoredBody;
   readonly isDocument: boolean;
+  readonly role: BodyKind;
+  /** Where it was found. */
+  readonly address: Address;
 }
 
 export interface Frontier {
@@ -168,7 +173,10 @@ export function createFrontier(limits: CrawlLimits, robots: Robots): Frontier {
     }
   };
 
-  const takeFile = ({ address }: Visit, { body, isDocument }: FetchOutcome & { kind: 'stored' }): void => {
+  const takeFile = (
+    { address }: Visit,
+    { body, isDocument, role }: FetchOutcome & { kind: 'stored' },
+  ): void => {
     const path = isDocument ? documentPath(address) : filePath(address);
     if (path === undefined) {
       leaveOut(address.path, 'NoFileName');
@@ -177,7 +185,7 @@ export function createFrontier(limits: CrawlLimits, robots: Robots): Frontier {
     // An archive with both Unicode forms of a name is rejected.
     const known = files.get(forms.get(composedForm(path)) ?? path);
     if (known === undefined) {
-      files.set(path, { body, isDocument });
+      files.set(path, { body, isDocument, role, address });
       forms.set(composedForm(path), path);
       if (isDocument && !isNotFoundPage(address)) pageCount += 1;
       if (files.size > limits.maxFiles) throw tooManyFiles(limits.maxFiles);

@@ -2,7 +2,7 @@
 // Both are hints at pages that no link leads to. Never throws on any bytes.
 
 import { gunzipSync } from 'node:zlib';
-import { maxReferences } from './references/reference.ts';
+import { type AddressPosition, maxReferences } from './references/reference.ts';
 
 export interface Sitemap {
   /** Addresses as written, in order. */
@@ -86,6 +86,30 @@ function readLines(text: string): readonly string[] {
 export function readLlmsText(text: string): readonly string[] {
   const links = text.matchAll(/\]\(\s*<?([^\s)>]{1,2000})/g).map(([, address = '']) => address);
   return links.take(maxReferences).toArray();
+}
+
+/** Where those addresses stand. */
+export function readLlmsPositions(text: string): readonly AddressPosition[] {
+  const links = text.matchAll(/(\]\(\s*<?)([^\s)>]{1,2000})/g);
+  return links
+    .map(({ 1: opening = '', 2: address = '', index }) => ({ text: address, at: index + opening.length }))
+    .take(maxReferences)
+    .toArray();
+}
+
+/** Where the addresses of a sitemap that is not compressed stand: a sitemap has whole addresses, of the site too. */
+export function readSitemapPositions(text: string): readonly AddressPosition[] {
+  const openings = text.includes('<')
+    ? /<(?:\w+:)?loc\s*>\s*(?:<!\[CDATA\[\s*)?|\bhref\s*=\s*["']/gi
+    : /(?:^|\s)(?=https?:)/gi;
+  return text
+    .matchAll(openings)
+    .map((opening) => {
+      const at = opening.index + opening[0].length;
+      return { text: /^[^\s<>"'\]]*/.exec(text.slice(at, at + maxUrlLength))?.[0] ?? '', at, hasHost: true };
+    })
+    .take(maxReferences)
+    .toArray();
 }
 
 function unzip(bytes: Uint8Array): Uint8Array | undefined {

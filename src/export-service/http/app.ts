@@ -8,9 +8,10 @@ import { answerErrors, answerNotFound } from './answers.ts';
 import { type ArchiveRouteOptions, archiveRoute } from './archive-route.ts';
 import { requireKey } from './auth-check.ts';
 import { type ConversationRoutesOptions, conversationRoutes } from './conversation-routes.ts';
-import { type JobRoutesOptions, jobRoutes } from './job-routes.ts';
+import { jobRoutes } from './job-routes.ts';
+import { type ProjectRoutesOptions, projectRoutes } from './project-routes.ts';
 
-export interface AppOptions extends JobRoutesOptions, ArchiveRouteOptions, ConversationRoutesOptions {
+export interface AppOptions extends ProjectRoutesOptions, ArchiveRouteOptions, ConversationRoutesOptions {
   readonly ring: () => KeyRing;
   readonly logger: Logger;
   /** Path of the public URL, `''` or `/prefix`. */
@@ -25,6 +26,7 @@ export function exportServiceApp(options: AppOptions): Express {
   const api = express.Router({ caseSensitive: true });
   api.use(requireKey(options.ring));
   api.use('/static-export', jobRoutes(options));
+  api.use('/static-export', projectRoutes(options));
   api.use('/analytics', conversationRoutes(options));
   api.use(answerNotFound);
 
@@ -83,5 +85,7 @@ function endpointOf(target: string): string {
   if (/\/v1\/static-export\/jobs\/[^/]+\/bundle$/.test(path)) return 'bundle';
   if (/\/v1\/static-export\/jobs\/[^/]+$/.test(path)) return 'job';
   if (/\/v1\/static-export\/jobs$/.test(path)) return 'jobs';
+  if (/\/v1\/static-export\/[^/]+\/jobs\/[^/]+$/.test(path)) return 'project-job';
+  if (/\/v1\/static-export\/[^/]+\/jobs$/.test(path)) return 'project-jobs';
   return /\/bundles\//.test(path) ? 'archive' : 'other';
 }

@@ -1,5 +1,5 @@
 // Endpoints 2 to 4: start a job, read it, issue a link to its archive. Thin: checks the request, asks the store, shapes
-// the answer. Owns the status codes of each.
+// the answer. Owns the status codes of each. project-routes.ts has the project-scoped form of the same jobs.
 
 import { existsSync } from 'node:fs';
 import express, { type Router } from 'express';
@@ -34,11 +34,13 @@ export interface JobRoutesOptions {
   readonly random: Random;
 }
 
+/** For starts of both forms: a small JSON body. */
+export const parseJobBody = express.json({ limit: '16kb', type: 'application/json', inflate: false });
+
 /** Below `/v1/static-export`. */
 export function jobRoutes(options: JobRoutesOptions): Router {
   const router = express.Router({ caseSensitive: true });
-  const parseJson = express.json({ limit: '16kb', type: 'application/json', inflate: false });
-  router.route('/jobs').post(requireJson, parseJson, startJob(options)).all(answerOnly('POST'));
+  router.route('/jobs').post(requireJson, parseJobBody, startJob(options)).all(answerOnly('POST'));
   router.route('/jobs/:jobId').get(readJob(options)).all(answerOnly('GET', 'HEAD'));
   router.route('/jobs/:jobId/bundle').post(issueLink(options)).all(answerOnly('POST'));
   return router;
@@ -66,15 +68,13 @@ function startJob(options: JobRoutesOptions): ApiHandler {
         details: [`${domain} is not among the domains exported here`],
       });
     }
-    const id = `se_${Buffer.from(random.bytes(8)).toString('hex')}`;
+    const id = newJobId(random);
     const once = onceKey(request.headers[idempotencyHeader], response);
     const outcome = store.start({ id, domain, now: clock.now(), maxQueued: options.maxQueued, once });
     if (outcome.kind === 'mismatch') {
       throw new ApiRefusal(422, 'this Idempotency-Key was used with another body');
     }
-    if (outcome.kind === 'queueFull') {
-      throw new ApiRefusal(429, 'too many jobs are queued', { headers: { 'Retry-After': '30' } });
-    }
+    if (outcome.kind === 'queueFull') throw queueFull();
     if (outcome.kind === 'replayed') response.set('Idempotency-Replayed', 'true');
     else runner.wake();
     const job = store.find(outcome.job.id) ?? outcome.job;
@@ -92,27 +92,44 @@ function readJob({ store, runner }: JobRoutesOptions): ApiHandler<{ jobId: strin
 }
 
 function issueLink(options: JobRoutesOptions): ApiHandler<{ jobId: string }> {
-  const { store, directory, clock } = options;
   return (request, response) => {
-    const { id: jobId, status, archiveBytes: sizeBytes } = findJob(store, request.params.jobId);
+    const job = findJob(options.store, request.params.jobId);
+    const { id: jobId, status, archiveBytes: sizeBytes } = job;
     if (sizeBytes === null) {
       throw new ApiRefusal(409, `the job is ${status}: a bundle needs a completed one`);
     }
-    if (!existsSync(archiveFile(directory, jobId))) {
-      throw new ApiRefusal(410, "the job's archive is gone: start a new job");
-    }
-    const now = clock.now();
+    if (!hasArchive(options, jobId)) throw new ApiRefusal(410, "the job's archive is gone: start a new job");
     const once = onceKey(request.headers[idempotencyHeader], response);
-    const freshUntil = expiryOf(now, options.linkLifetimeMs);
-    const link = signLink(options.linkSecret, jobId, store.issue({ jobId, freshUntil, now, once }));
-    const document: BundleDocument = {
-      jobId,
-      bundleUrl: `${options.publicUrl()}${link.target}`,
-      expiresAt: new Date(link.expiresAt).toISOString(),
-      sizeBytes,
-    };
+    const document: BundleDocument = { jobId, ...issuedBundleOf(options, jobId, once), sizeBytes };
     response.json(document);
   };
+}
+
+export const newJobId = (random: Random): string => `se_${Buffer.from(random.bytes(8)).toString('hex')}`;
+
+/** The same in both forms: the queue is shared. */
+export const queueFull = (): ApiRefusal =>
+  new ApiRefusal(429, 'too many jobs are queued', { headers: { 'Retry-After': '30' } });
+
+/** Whether the file of a completed job is still in the data folder. */
+export const hasArchive = ({ directory }: Pick<JobRoutesOptions, 'directory'>, jobId: string): boolean =>
+  existsSync(archiveFile(directory, jobId));
+
+/**
+ * Issues a link to the archive of a completed job, which is a use of the job.
+ *
+ * @param once the same key gets the same expiry for a time; without one, the link is new
+ * @returns a secret
+ */
+export function issuedBundleOf(
+  { store, clock, linkSecret, linkLifetimeMs, publicUrl }: JobRoutesOptions,
+  jobId: string,
+  once?: OnceKey,
+): Pick<BundleDocument, 'bundleUrl' | 'expiresAt'> {
+  const now = clock.now();
+  const freshUntil = expiryOf(now, linkLifetimeMs);
+  const link = signLink(linkSecret, jobId, store.issue({ jobId, freshUntil, now, once }));
+  return { bundleUrl: `${publicUrl()}${link.target}`, expiresAt: new Date(link.expiresAt).toISOString() };
 }
 
 function findJob(store: JobStore, jobId: string): JobRow {

@@ -9,13 +9,14 @@ import { makeFolder } from '#platform/runtime/folder.ts';
 import type { Random } from '#platform/runtime/random.ts';
 import { PublishableError } from '#platform/wire/publishable-error.ts';
 
-const schemaVersion = 3;
+const schemaVersion = 4;
 
 const schema = `
 CREATE TABLE IF NOT EXISTS jobs (
   sequence INTEGER PRIMARY KEY AUTOINCREMENT,
   id TEXT NOT NULL UNIQUE,
   domain TEXT NOT NULL,
+  base_path TEXT,
   status TEXT NOT NULL CHECK (status IN ('queued', 'running', 'completed', 'failed')),
   attempts INTEGER NOT NULL DEFAULT 0,
   page_count INTEGER NOT NULL DEFAULT 0,
@@ -28,6 +29,8 @@ CREATE TABLE IF NOT EXISTS jobs (
 ) STRICT;
 CREATE INDEX IF NOT EXISTS jobs_by_status ON jobs (status, sequence);
 CREATE INDEX IF NOT EXISTS jobs_by_domain ON jobs (domain, used_at);
+CREATE TABLE IF NOT EXISTS project_starts (started_at INTEGER NOT NULL) STRICT;
+CREATE INDEX IF NOT EXISTS project_starts_by_time ON project_starts (started_at);
 CREATE TABLE IF NOT EXISTS start_keys (
   credential TEXT NOT NULL,
   key TEXT NOT NULL,
@@ -121,6 +124,9 @@ export function loadLinkSecret({ connection, transact }: Database, random: Rando
 /** Conversations have files of their own; of an older version nothing of them stays. */
 const dropped = 'DROP TABLE IF EXISTS conversations; DROP TABLE IF EXISTS current_load;';
 
+/** What an older version's table of jobs lacks. */
+const newColumns = 'ALTER TABLE jobs ADD COLUMN base_path TEXT;';
+
 function migrate(connection: DatabaseSync): void {
   const version = Number(connection.prepare('PRAGMA user_version').get()?.['user_version'] ?? 0);
   if (version > schemaVersion) {
@@ -130,7 +136,10 @@ function migrate(connection: DatabaseSync): void {
     );
   }
   if (version === schemaVersion) return;
-  connection.exec(`BEGIN IMMEDIATE; ${dropped} ${schema} PRAGMA user_version = ${schemaVersion}; COMMIT;`);
+  const added = version > 0 ? newColumns : '';
+  connection.exec(
+    `BEGIN IMMEDIATE; ${dropped} ${schema} ${added} PRAGMA user_version = ${schemaVersion}; COMMIT;`,
+  );
 }
 
 function storeError(cause: unknown): PublishableError {

@@ -3,13 +3,14 @@
 // the named one, so that a late worker changes nothing.
 
 import * as z from 'zod';
-import { jobStatuses } from '#export-api/contract.ts';
+import { basePaths, type ExportBasePath, jobStatuses } from '#export-api/contract.ts';
 import type { Exported } from '../site-export.ts';
 import type { Database } from './database.ts';
 
 const rowSchema = z.object({
   id: z.string(),
   domain: z.string(),
+  basePath: z.enum(basePaths).nullable(),
   status: z.enum(jobStatuses),
   attempts: z.number(),
   pageCount: z.number(),
@@ -19,7 +20,7 @@ const rowSchema = z.object({
   createdAt: z.number(),
   updatedAt: z.number(),
 });
-const columns = `jobs.id, domain, status, attempts, page_count AS pageCount, error, archive_bytes AS archiveBytes,
+const columns = `jobs.id, domain, base_path AS basePath, status, attempts, page_count AS pageCount, error, archive_bytes AS archiveBytes,
   archive_sha256 AS archiveSha256, created_at AS createdAt, updated_at AS updatedAt`;
 
 /** Instants are epoch ms. The archive's fields are set exactly when the job is completed. */
@@ -37,6 +38,17 @@ export type StartOutcome =
   /** The key was used for another domain. */
   | { readonly kind: 'mismatch' }
   | { readonly kind: 'queueFull' };
+
+export type ProjectStartOutcome =
+  | { readonly kind: 'started'; readonly job: JobRow }
+  /** A job of the same domain is queued or running, whichever form started it. */
+  | { readonly kind: 'anotherRuns' }
+  /** `freeAt`: epoch ms at which the budget has room again. */
+  | { readonly kind: 'budgetUsed'; readonly freeAt: number }
+  | { readonly kind: 'queueFull' };
+
+/** The window of the budget of starts. */
+const budgetWindowMs = 60 * 60 * 1000;
 
 /** Keys of expired links removed in one go. A client may leave hundreds of thousands. */
 const sweptAtOnce = 500;
@@ -66,8 +78,17 @@ export function createJobStore({ connection, transact }: Database) {
     `SELECT ${columns} FROM start_keys JOIN jobs ON jobs.id = job_id WHERE credential = ? AND key = ?`,
   );
   const insert = change(
-    "INSERT INTO jobs (id, domain, status, created_at, updated_at, used_at) VALUES (?, ?, 'queued', ?, ?, ?)",
+    "INSERT INTO jobs (id, domain, base_path, status, created_at, updated_at, used_at) VALUES (?, ?, ?, 'queued', ?, ?, ?)",
   );
+  const countActive = connection.prepare(
+    "SELECT count(*) AS n FROM jobs WHERE domain = ? AND status IN ('queued', 'running')",
+  );
+  // A start later than now is of a clock that was set back: it would close the budget for the difference.
+  const nthLatestStart = connection.prepare(
+    'SELECT started_at FROM project_starts WHERE started_at > ? AND started_at <= ? ORDER BY started_at DESC LIMIT 1 OFFSET ?',
+  );
+  const dropStarts = change('DELETE FROM project_starts WHERE started_at <= ? OR started_at > ?');
+  const keepStart = change('INSERT INTO project_starts (started_at) VALUES (?)');
   const insertKey = change('INSERT INTO start_keys (credential, key, job_id) VALUES (?, ?, ?)');
   const countQueued = connection.prepare("SELECT count(*) AS n FROM jobs WHERE status = 'queued'");
   const claim = one(
@@ -115,6 +136,13 @@ export function createJobStore({ connection, transact }: Database) {
     for (const id of gone) remove(id);
     return gone;
   };
+  const isQueueFull = (maxQueued: number): boolean => Number(countQueued.get()?.['n']) >= maxQueued;
+  const queue = (id: string, domain: string, basePath: ExportBasePath | null, now: number): JobRow => {
+    insert(id, domain, basePath, now, now, now);
+    const job = byId(id);
+    if (job === undefined) throw new Error('a job just written cannot be read');
+    return job;
+  };
   const completedIds = ids("SELECT id FROM jobs WHERE status = 'completed'");
 
   return {
@@ -134,12 +162,39 @@ export function createJobStore({ connection, transact }: Database) {
         if (earlier !== undefined) {
           return earlier.domain === domain ? { kind: 'replayed', job: earlier } : { kind: 'mismatch' };
         }
-        if (Number(countQueued.get()?.['n']) >= maxQueued) return { kind: 'queueFull' };
-        insert(id, domain, now, now, now);
+        if (isQueueFull(maxQueued)) return { kind: 'queueFull' };
+        const job = queue(id, domain, null, now);
         if (once !== undefined) insertKey(once.credential, once.key, id);
-        const job = byId(id);
-        if (job === undefined) throw new Error('a job just written cannot be read');
         return { kind: 'started', job };
+      });
+    },
+
+    /**
+     * Starts a job of a project, if no other of its domain is queued or running and the budget has room. Only a job that
+     * was started counts. The starts are rows of their own, because a job may be removed before its hour is over.
+     *
+     * @param request.startsPerHour of all projects together; `undefined`: no budget
+     */
+    startOfProject(request: {
+      id: string;
+      domain: string;
+      basePath: ExportBasePath | null;
+      now: number;
+      maxQueued: number;
+      startsPerHour: number | undefined;
+    }) {
+      const { id, domain, basePath, now, maxQueued, startsPerHour } = request;
+      return transact((): ProjectStartOutcome => {
+        if (Number(countActive.get(domain)?.['n']) > 0) return { kind: 'anotherRuns' };
+        const blocking =
+          startsPerHour === undefined
+            ? undefined
+            : nthLatestStart.get(now - budgetWindowMs, now, startsPerHour - 1)?.['started_at'];
+        if (blocking !== undefined) return { kind: 'budgetUsed', freeAt: Number(blocking) + budgetWindowMs };
+        if (isQueueFull(maxQueued)) return { kind: 'queueFull' };
+        dropStarts(now - budgetWindowMs, now);
+        keepStart(now);
+        return { kind: 'started', job: queue(id, domain, basePath, now) };
       });
     },
 

@@ -48,9 +48,15 @@ class BoundedTokenizer extends Tokenizer {
 
 /**
  * @param pieceLength how much is read at a time; it changes nothing of what is found
+ * @param hasLocations whether tags have the offsets of themselves and of their attributes
  * @returns whether it was read to its end; `false`: it has a tag that no browser would take
  */
-export function readHtmlTokens(html: string, reader: TokenReader, pieceLength = usualPieceLength): boolean {
+export function readHtmlTokens(
+  html: string,
+  reader: TokenReader,
+  pieceLength = usualPieceLength,
+  hasLocations = false,
+): boolean {
   /** Open SVG and MathML elements. Within them `<style/>` is complete, and CDATA is text. */
   let foreignDepth = 0;
   const start = (tag: TagToken): void => {
@@ -71,7 +77,7 @@ export function readHtmlTokens(html: string, reader: TokenReader, pieceLength = 
     tokenizer.inForeignNode = foreignDepth > 0;
   };
   const tokenizer = new BoundedTokenizer(
-    {},
+    { sourceCodeLocationInfo: hasLocations },
     {
       onStartTag: start,
       onEndTag: end,

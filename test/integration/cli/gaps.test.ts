@@ -66,7 +66,7 @@ async function workplace(t: TestContext): Promise<Workplace> {
       programFile('export-service'),
       ...['--keys-file', join(folder, 'key'), '--data', join(folder, 'data'), '--listen', '127.0.0.1:0'],
       ...['--origin', `docs.example.com=http://127.0.0.1:${address.port}`],
-      ...['--conversations', join(folder, 'listed.ndjson'), '--project', 'docs'],
+      ...['--conversations', join(folder, 'listed.ndjson'), '--conversations-project', 'docs'],
     ],
     onLine: (line) => {
       const found = /"address":"([^"]+)"/.exec(line)?.[1];

@@ -24,6 +24,7 @@ test('a refused start has a code and a message, and releases the data folder', a
   const directory = join(folder, 'data');
   const rows: readonly (readonly [Partial<ExportServiceOptions>, string, RegExp])[] = [
     [{ originMappings: ['nonsense'] }, 'OriginInvalid', /DOMAIN=URL/],
+    [{ projectMappings: ['jobs=docs.example.com'] }, 'ProjectInvalid', /cannot have the id jobs/],
     [{ keysFile: join(folder, 'absent') }, 'ENOENT', /cannot read the keys file/],
     [{ keysFile: file('empty', '# none\n') }, 'KeysFileInvalid', /holds no key/],
     [{ conversations: join(folder, 'absent') }, 'ENOENT', /cannot read the conversations file/],

@@ -110,6 +110,7 @@ async function startIn(folder: string, options: Partial<ExportServiceOptions>): 
     adminListen: { host: '127.0.0.1', port: 0 },
     linkLifetimeMs: 900_000,
     maxQueued: 100,
+    projectMappings: [],
     defaultProject: 'default',
     conversationsProgram: workerFile('conversations'),
     clock,

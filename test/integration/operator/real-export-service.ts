@@ -1,4 +1,4 @@
-// The real export service beside a cluster of a test, with a site that it crawls. Both end with the file.
+// The real export service of a test, with a site that it crawls. Both end with the file.
 
 import assert from 'node:assert/strict';
 import { mkdirSync, writeFileSync } from 'node:fs';
@@ -10,17 +10,33 @@ import { eventually } from '../../support/eventually.ts';
 import { findFreePort } from '../../support/free-port.ts';
 import { programFile } from '../../support/program-file.ts';
 
+interface RealExportService {
+  readonly url: string;
+  readonly admin: string;
+}
+
 /** @param pageOf the body of a page of docs.example.com, by its path */
-export async function startRealExportService(
+export function startRealExportService(
   folder: string,
   apiKey: string,
   pageOf: (path: string) => string | undefined,
-): Promise<{ readonly url: string; readonly admin: string }> {
+  ...flags: readonly string[]
+): Promise<RealExportService> {
   const answer: RequestListener = ({ url = '' }, response) => {
     const page = pageOf(url);
     response.writeHead(page === undefined ? 404 : 200, { 'content-type': 'text/html' });
     response.end(`<!doctype html><html><body>${page ?? 'none'}</body></html>`);
   };
+  return exportOrigin(folder, apiKey, answer, ...flags);
+}
+
+/** @param answer the origin of docs.example.com. @param flags further ones of the service */
+export async function exportOrigin(
+  folder: string,
+  apiKey: string,
+  answer: RequestListener,
+  ...flags: readonly string[]
+): Promise<RealExportService> {
   const origin = createServer(answer);
   await new Promise<void>((resolve) => origin.listen(0, '127.0.0.1', resolve));
   const address = origin.address();
@@ -37,6 +53,7 @@ export async function startRealExportService(
       `--keys-file=${join(folder, 'keys')}`,
       ...[`--data=${data}`, `--listen=127.0.0.1:${port}`, `--public-url=${url}`],
       `--admin-listen=127.0.0.1:${adminPort}`,
+      ...flags,
     ],
   });
   after(async () => {

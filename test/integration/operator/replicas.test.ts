@@ -23,7 +23,9 @@ const world = await startChartedCluster({
   namespaces: [namespace],
   watchNamespaces: [],
 });
-const { url } = await startRealExportService(world.folder, apiKey, (path) => pages[path]);
+const projectId = '5f0c9a7e1d';
+const project = `--project=${projectId}=docs.example.com`;
+const { url } = await startRealExportService(world.folder, apiKey, (path) => pages[path], project);
 const flags = [`--api-base-url=${url}`, '--allow-private-links'];
 await world.apply(keySecret('export-api', apiKey));
 let [first, second] = await Promise.all([startOperator(world, flags), startOperator(world, flags)]);
@@ -113,4 +115,16 @@ test('a killed leader is replaced by a standby', async () => {
     timeoutMs: 90_000,
   });
   await exportDocs('after-kill');
+});
+
+test('the same site is published by its project, and no link is in its status', async () => {
+  const api = { projectId, basePath: '/docs', keySecretRef: { name: 'export-api' } };
+  await world.apply(staticExportOf('by-project', { domain: undefined, api }));
+  await world.kubectl(['wait', '--for=condition=Ready', 'sx/by-project', '-n', namespace, '--timeout=180s']);
+  const { data } = await world.api.read('secret', 'by-project-bundle', namespace);
+  const published = parsePublishedBundle(Buffer.from(data['bundle.json'], 'base64').toString());
+  assert.equal(published.pages, Object.keys(pages).length);
+  assert.equal((await fetch(requirePublishedLink(published).url.reveal())).status, 200);
+  const { status } = await world.api.read('sx', 'by-project', namespace);
+  assert.doesNotMatch(JSON.stringify(status), /signature=/);
 });

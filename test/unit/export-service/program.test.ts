@@ -15,6 +15,8 @@ test('only --keys-file and --data are required', () => {
   assert.deepEqual(values.listen, { host: '127.0.0.1', port: 8480 });
   assert.deepEqual([values.linkLifetime, values.crawlTimeout, values.drainLinger], [900_000, 3_600_000, 0]);
   assert.deepEqual([values.origin, values.publicUrl, values.adminListen], [[], undefined, undefined]);
+  assert.deepEqual([values.project, values.projectStartsPerHour], [[], undefined]);
+  assert.equal(values.conversationsProject, 'default');
 });
 
 test('the stable flags are read', () => {
@@ -26,12 +28,17 @@ test('the stable flags are read', () => {
     '--public-url=https://exports.example.com/x/',
     '--link-lifetime=30s',
     '--conversations=c.ndjson',
+    '--project=p=a.example.com',
+    '--project=q=b.example.com',
+    '--project-starts-per-hour=10',
   ]);
   assert.ok(invocation.outcome === 'run');
   const { values } = invocation;
   assert.deepEqual(values.origin, ['a.example.com=http://127.0.0.1:1', 'b.example.com=http://127.0.0.1:2']);
   assert.equal(values.publicUrl, 'https://exports.example.com/x');
   assert.deepEqual([values.linkLifetime, values.conversations], [30_000, 'c.ndjson']);
+  assert.deepEqual(values.project, ['p=a.example.com', 'q=b.example.com']);
+  assert.equal(values.projectStartsPerHour, 10);
 });
 
 test('--public-url is not required if --listen is one address', () => {

@@ -2,7 +2,7 @@
 // on tokens, so it reads custom properties and broken rules as a browser's tokenizer does. Never throws.
 
 import { string as cssString, url as cssUrl, tokenize, tokenTypes } from 'css-tree';
-import { maxReferences, type Reference } from './reference.ts';
+import { type AddressPosition, maxReferences, type Reference } from './reference.ts';
 
 /** A string inside one of these is an address; elsewhere it is text. */
 const addressFunctions = new Set(['url', 'src', 'image-set', '-webkit-image-set']);
@@ -10,9 +10,14 @@ const addressFunctions = new Set(['url', 'src', 'image-set', '-webkit-image-set'
 const plainFunctions = new Set(['type', 'format', 'tech', 'layer', 'supports']);
 
 export function readCssReferences(css: string): readonly Reference[] {
-  const found: Reference[] = [];
-  const add = (text: string): void => {
-    if (text !== '' && found.length < maxReferences) found.push({ text, use: 'asset' });
+  return readCssPositions(css).map(({ text }) => ({ text, use: 'asset' }));
+}
+
+/** The same with their positions. */
+export function readCssPositions(css: string): readonly AddressPosition[] {
+  const found: AddressPosition[] = [];
+  const add = (text: string, at: number): void => {
+    if (text !== '' && found.length < maxReferences) found.push({ text, at });
   };
   /** Names of the functions and blocks that are open at this token. */
   const open: string[] = [];
@@ -22,12 +27,13 @@ export function readCssReferences(css: string): readonly Reference[] {
     const text = css.slice(start, end);
     switch (type) {
       case tokenTypes.Url:
-        if (atRule !== '@namespace') add(cssUrl.decode(text));
+        if (atRule !== '@namespace')
+          add(cssUrl.decode(text), start + (/^url\(\s*/i.exec(text)?.[0].length ?? 0));
         break;
       case tokenTypes.String: {
         const inside = open.at(-1) ?? '';
         if (atRule === '@import' ? !plainFunctions.has(inside) : isAddress(inside, atRule)) {
-          add(cssString.decode(text));
+          add(cssString.decode(text), start + (/^.\s*/.exec(text)?.[0].length ?? 0));
         }
         break;
       }

@@ -3,7 +3,14 @@
 
 import { readHtmlTokens, type TagToken } from '#platform/html/html-tokens.ts';
 import { readCssReferences } from './css-references.ts';
-import { addReferences, asHint, maxReferences, type Reference, type ReferenceUse } from './reference.ts';
+import {
+  type AddressPosition,
+  addReferences,
+  asHint,
+  maxReferences,
+  type Reference,
+  type ReferenceUse,
+} from './reference.ts';
 import { wholePage } from './script-references.ts';
 import { readSrcset } from './srcset.ts';
 
@@ -111,6 +118,12 @@ function lookUp(
   return table.get(`${tagName}.${name}`) ?? table.get(`*.${name}`);
 }
 
+/** How an attribute of the tables holds what it names: one address, or several as a srcset. */
+export function attributeForm(element: Element, name: string): 'address' | 'set' | undefined {
+  if (lookUp(attributeUses, element, name) !== undefined) return 'address';
+  return lookUp(srcsetUses, element, name) === undefined ? undefined : 'set';
+}
+
 function* readLink(element: Element): Generator<Reference> {
   const href = attribute(element, 'href');
   const rels = (attribute(element, 'rel') ?? '').toLowerCase().split(/\s+/);
@@ -121,15 +134,30 @@ function* readLink(element: Element): Generator<Reference> {
 }
 
 function* readMeta(element: Element): Generator<Reference> {
-  // Without what follows the last word: a regular expression would try every split of it.
-  const content = (attribute(element, 'content') ?? '').slice(0, maxMetaLength).trimEnd();
-  if (attribute(element, 'http-equiv')?.toLowerCase() === 'refresh') {
-    const target = /^\s*[\d.]+\s*[;,\s]\s*(?:url\s*=\s*)?(?:"([^"]*)"?|'([^']*)'?|(\S.*))/is.exec(content);
-    const text = (target?.[1] ?? target?.[2] ?? target?.[3] ?? '').trim();
-    if (text !== '') yield { text, use: 'page' };
-  }
-  const name = attribute(element, 'property') ?? attribute(element, 'name') ?? '';
-  if (metaPictures.test(name) && content !== '') yield { text: content, use: 'hint' };
+  const content = metaContent(attribute(element, 'content') ?? '');
+  const target = refreshTarget(element, content);
+  if (target !== undefined) yield { text: target.text, use: 'page' };
+  if (isPictureMeta(element) && content !== '') yield { text: content, use: 'hint' };
+}
+
+/** Without what follows the last word: a regular expression would try every split of it. */
+const metaContent = (content: string): string => content.slice(0, maxMetaLength).trimEnd();
+
+/** @param content of the element, as read or as written. @returns where a refresh leads, and its position in the content */
+export function refreshTarget(element: Element, content: string): AddressPosition | undefined {
+  if (attribute(element, 'http-equiv')?.toLowerCase() !== 'refresh') return undefined;
+  const opening = /^\s*[\d.]+\s*[;,\s]\s*(?:url\s*=\s*)?/i;
+  const whole = /^\s*[\d.]+\s*[;,\s]\s*(?:url\s*=\s*)?(?:"([^"]*)"?|'([^']*)'?|(\S.*))/is;
+  const known = metaContent(content);
+  const target = whole.exec(known);
+  const written = target?.[1] ?? target?.[2] ?? target?.[3] ?? '';
+  const quote = target?.[3] === undefined ? 1 : 0;
+  const at = (opening.exec(known)?.[0].length ?? 0) + quote + written.length - written.trimStart().length;
+  return written.trim() === '' ? undefined : { text: written.trim(), at };
+}
+
+export function isPictureMeta(element: Element): boolean {
+  return metaPictures.test(attribute(element, 'property') ?? attribute(element, 'name') ?? '');
 }
 
 function preloadSource(element: Element): string | undefined {

@@ -25,7 +25,7 @@ const maxTreeLength = 1024 * 1024;
  * @returns the files that its reader asks for next; nothing for other text
  */
 export function readPayload(path: string, text: string): readonly Reference[] {
-  if (!/^[0-9a-f]*:[["{A-Z]/.test(text)) return [];
+  if (!isStream(text)) return [];
   if (path.endsWith(treeName)) {
     const folder = path.slice(0, -treeName.length);
     return readSegments(text).map((segment) => asHint(`${folder}/__next${segment.replaceAll('/', '.')}.txt`));
@@ -34,6 +34,9 @@ export function readPayload(path: string, text: string): readonly Reference[] {
   const folder = path.replace(/\.txt$/, '').replace(/\/index$/, '');
   return ['_tree', '_full', '_head', '_index'].map((name) => asHint(`${folder}/__next.${name}.txt`));
 }
+
+/** Whether a text file begins as React's stream does. */
+export const isStream = (text: string): boolean => /^[0-9a-f]*:[["{A-Z]/.test(text);
 
 /** Paths of all segments, each with its parents', in Next's spelling: `/guide/$d$slug/__PAGE__`. */
 function readSegments(text: string): readonly string[] {

@@ -12,6 +12,17 @@ export interface Reference {
   readonly use: ReferenceUse;
 }
 
+/** A reference with its position, in a text of one character for each byte. */
+export interface AddressPosition {
+  readonly text: string;
+  /** Where it begins in the source; blanks may come first. */
+  readonly at: number;
+  /** It only looks like an address. */
+  readonly isGuess?: boolean;
+  /** It names the site's host, and is an address of the site all the same. */
+  readonly hasHost?: boolean;
+}
+
 export const asPage = (text: string): Reference => ({ text, use: 'page' });
 export const asHint = (text: string): Reference => ({ text, use: 'hint' });
 
@@ -19,7 +30,7 @@ export const asHint = (text: string): Reference => ({ text, use: 'hint' });
 export const maxReferences = 200_000;
 
 /** Appends what there is room for. Never by spreading: arguments have a limit of their own, and throw beyond it. */
-export function addReferences(found: Reference[], more: Iterable<Reference>): void {
+export function addReferences<T>(found: T[], more: Iterable<T>): void {
   for (const reference of more) {
     if (found.length >= maxReferences) return;
     found.push(reference);

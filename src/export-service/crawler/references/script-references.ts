@@ -2,7 +2,7 @@
 // so everything found is a hint. Owns the shapes in which bundlers write such paths. Refuses to guess paths that are
 // built at run time, except by webpack's table and VitePress's rule.
 
-import { addReferences, asHint, maxReferences, type Reference } from './reference.ts';
+import { type AddressPosition, addReferences, asHint, maxReferences, type Reference } from './reference.ts';
 import { readWebpackChunks } from './webpack-chunks.ts';
 
 const extension = '(?:m?js|css|json|wasm|txt|svg|png|jpe?g|gif|webp|avif|ico|woff2?|ttf|otf|mp4|webm)';
@@ -28,6 +28,16 @@ export function readScriptReferences(script: string, anchors: readonly string[])
   const hints: Reference[] = [];
   for (const path of found) addReferences(hints, [path, ...wholePage(path)].map(asHint));
   return hints;
+}
+
+/** Where rooted paths stand in a script. What else it puts together at run time stays as it is. */
+export function readScriptPositions(script: string): readonly AddressPosition[] {
+  const found: AddressPosition[] = [];
+  for (const { 1: text = '', index } of script.matchAll(literal)) {
+    if (text.startsWith('/') && found.length < maxReferences)
+      found.push({ text, at: index + 1, isGuess: true });
+  }
+  return found;
 }
 
 function* readPaths(script: string, anchors: readonly string[]): Generator<string> {

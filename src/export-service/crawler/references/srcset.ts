@@ -2,13 +2,20 @@
 // split by the HTML standard's algorithm, under which a comma may be part of an address. Reads the text by position:
 // cutting off the rest for each address would copy it each time.
 
+import type { AddressPosition } from './reference.ts';
+
 /** The addresses of a srcset, in order (HTML standard, "parse a srcset attribute"; descriptors are not judged). */
 export function* readSrcset(text: string): Generator<string> {
+  for (const { text: address } of readSrcsetPositions(text)) yield address;
+}
+
+/** The same with their positions. */
+export function* readSrcsetPositions(text: string): Generator<AddressPosition> {
   const word = /[^\s,]\S*/g;
   for (let match = word.exec(text); match !== null; match = word.exec(text)) {
     const [url] = match;
     const bare = withoutCommas(url);
-    yield bare;
+    yield { text: bare, at: match.index };
     // An address that ends in a comma has no descriptors; otherwise they run to a comma outside parentheses.
     if (bare.length === url.length) word.lastIndex = descriptorsEnd(text, word.lastIndex);
   }

@@ -17,6 +17,7 @@ const page = (...paths: readonly string[]): FetchOutcome => ({
   kind: 'stored',
   body: { sha256: '', sizeBytes: 1 },
   isDocument: true,
+  role: 'document',
   links: { ...noLinks, links: paths.map((path) => link(path)) },
 });
 
@@ -24,6 +25,7 @@ const sitemap = (...links: readonly ReturnType<typeof link>[]): FetchOutcome => 
   kind: 'stored',
   body: { sha256: '', sizeBytes: 1 },
   isDocument: false,
+  role: 'other',
   links: { ...noLinks, links },
 });
 const absent: FetchOutcome = { kind: 'absent', reason: 'NotFound' };

@@ -25,6 +25,7 @@ const stored = (content: string, isDocument: boolean, ...links: readonly BodyLin
   kind: 'stored',
   body: { sha256: content, sizeBytes: 1 },
   isDocument,
+  role: isDocument ? 'document' : 'other',
   links: linksTo(...links),
 });
 const redirect = (to: string): FetchOutcome => ({

@@ -27,10 +27,15 @@ test('the link secret is made at the first start, stays the same, and only its o
 test('a data folder of an older version keeps its jobs', async () => {
   const older = await openJobDatabase(folder);
   createJobStore(older).start({ id: 'a', domain: 'docs.example.com', now: 1, maxQueued: 1 });
-  older.connection.exec('DROP TABLE link_secret; PRAGMA user_version = 2;');
+  older.connection.exec(
+    'DROP TABLE link_secret; DROP TABLE project_starts; ALTER TABLE jobs DROP COLUMN base_path; PRAGMA user_version = 2;',
+  );
   older.close();
   const newer = await openJobDatabase(folder);
-  assert.equal(createJobStore(newer).find('a')?.status, 'queued');
+  const store = createJobStore(newer);
+  assert.deepEqual([store.find('a')?.status, store.find('a')?.basePath], ['queued', null]);
+  const more = { basePath: '/docs', now: 2, maxQueued: 9, startsPerHour: 1 } as const;
+  assert.equal(store.startOfProject({ id: 'b', domain: 'other.example.com', ...more }).kind, 'started');
   assert.equal(loadLinkSecret(newer, systemRandom).byteLength, 32);
   newer.close();
 });

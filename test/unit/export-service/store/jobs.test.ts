@@ -51,6 +51,7 @@ test('jobs go from queued to running to completed, the oldest first', () => {
   assert.deepEqual(store.find('a'), {
     id: 'a',
     domain: 'docs.example.com',
+    basePath: null,
     status: 'completed',
     attempts: 1,
     pageCount: 3,
@@ -86,6 +87,70 @@ test('the same key of the same credential finds its job; another credential or k
   assert.equal(start('c', { once: { ...once, credential: 'c2' } }).kind, 'started');
   assert.equal(start('d', { once: { ...once, key: 'k2' } }).kind, 'started');
   assert.equal(start('e', { once, domain: 'other.example.com' }).kind, 'mismatch');
+});
+
+const hourMs = 3_600_000;
+
+function startOfProject(id: string, more: Partial<Parameters<JobStore['startOfProject']>[0]> = {}) {
+  return store.startOfProject({
+    ...{ id, domain: 'docs.example.com', basePath: null, now: 1000, maxQueued: 10, startsPerHour: undefined },
+    ...more,
+  });
+}
+
+function runToEnd(now: number): void {
+  const id = store.claimNext(now)?.id ?? '';
+  assert.ok(store.fail(id, 'NoPages: none', 0, now));
+}
+
+test('a project has one job at a time, whichever form started the other; other domains do not count', () => {
+  start('a');
+  assert.equal(startOfProject('b').kind, 'anotherRuns');
+  assert.equal(startOfProject('c', { domain: 'other.example.com' }).kind, 'started');
+  store.claimNext(1001);
+  assert.equal(startOfProject('b').kind, 'anotherRuns', 'a running job counts');
+  store.complete('a', exported, 1002);
+  assert.equal(startOfProject('b', { basePath: '/docs' }).kind, 'started');
+  assert.equal(store.find('b')?.basePath, '/docs');
+  assert.equal(startOfProject('d').kind, 'anotherRuns');
+  assert.equal(start('e').kind, 'started', 'the first form queues behind it');
+});
+
+test('the budget of starts counts those of the last hour, over restarts, and no refused one', async () => {
+  const at = (id: string, now: number) => startOfProject(id, { now, startsPerHour: 2 });
+  assert.equal(at('a', 1000).kind, 'started');
+  assert.equal(at('refused', 1001).kind, 'anotherRuns');
+  runToEnd(1002);
+  assert.equal(at('b', 5000).kind, 'started');
+  runToEnd(5001);
+  database.close();
+  await reopen();
+  store.evictBeyond(0, 0, 9000);
+  assert.deepEqual(at('c', 6000), { kind: 'budgetUsed', freeAt: 1000 + hourMs });
+  assert.equal(startOfProject('d', { now: 6000, startsPerHour: 3 }).kind, 'started');
+  runToEnd(6001);
+  assert.deepEqual(
+    at('e', 6002),
+    { kind: 'budgetUsed', freeAt: 5000 + hourMs },
+    'a smaller budget waits longer',
+  );
+  assert.deepEqual(at('e', 4999 + hourMs), { kind: 'budgetUsed', freeAt: 5000 + hourMs });
+  assert.equal(at('e', 5000 + hourMs).kind, 'started');
+  runToEnd(5001 + hourMs);
+  const rows = database.connection.prepare('SELECT count(*) AS n FROM project_starts').get()?.['n'];
+  assert.equal(rows, 2, 'starts that left the window are removed');
+});
+
+test('a clock that was set back does not close the budget', () => {
+  assert.equal(startOfProject('a', { now: 90 * hourMs, startsPerHour: 1 }).kind, 'started');
+  runToEnd(90 * hourMs);
+  assert.equal(startOfProject('b', { now: hourMs, startsPerHour: 1 }).kind, 'started');
+});
+
+test('a start of a project that finds the queue full does not count', () => {
+  start('a', { domain: 'other.example.com' });
+  assert.equal(startOfProject('b', { maxQueued: 1, startsPerHour: 1 }).kind, 'queueFull');
+  assert.equal(startOfProject('b', { maxQueued: 2, startsPerHour: 1 }).kind, 'started');
 });
 
 test('a replay is answered even while the queue is full; a new job is not', () => {

@@ -10,6 +10,11 @@ export interface BundleFile {
   readonly size: number;
   /** SHA-256 of the file's bytes, lower-case hex. */
   readonly sha256: string;
+  /**
+   * An `.html` file that holds JSON, as exports have for their own scripts: it is not a page. Absent for every other file, and
+   * where an earlier version wrote the index.
+   */
+  readonly isData?: true | undefined;
 }
 
 /** The offset of a hidden file whose bytes were removed from the pack. */
@@ -40,7 +45,7 @@ export interface BundleIndex {
   /** SHA-256, lower-case hex, over the sorted list of (path, sha256): names the content, not the archive. */
   readonly digest: string;
   readonly files: readonly BundleFile[];
-  /** HTML documents a visitor can open (404.html and hidden files do not count). */
+  /** HTML documents a visitor can open (404.html, hidden files and JSON do not count). */
   readonly pages: number;
   /** Sum of the files' sizes. */
   readonly sizeBytes: number;

@@ -20,7 +20,7 @@ export async function hashPages(
   const pack = await openPack(packPath, index, undefined);
   try {
     for (const file of index.files) {
-      if (!/\.html?$/i.test(file.path)) continue;
+      if (file.isData || !/\.html?$/i.test(file.path)) continue;
       hashes.set(file.path, (await textHash(file, pack)) ?? file.sha256);
       if (hashes.size % pagesPerReport === 0) await report({ pages: hashes.size });
     }

@@ -8,11 +8,12 @@ import type { BundleFile, BundleIndex, BundleNote } from '../bundle-index.ts';
 import type { BundleLimits } from '../limits.ts';
 import { printableName, refusal } from '../refusal.ts';
 import { notesOfContent } from '../store/content-notes.ts';
-import { countPages, digestOf, sizeOf, sortFiles } from '../store/digest.ts';
+import { countPages, digestOf, pageAddress, sizeOf, sortFiles } from '../store/digest.ts';
 import { isClutter, isHiddenFile } from '../store/hidden-files.ts';
 import type { PackSink } from '../store/pack.ts';
 import { checkFolderPath, readFilePath } from './entry-path.ts';
 import { createHiddenLinks } from './hidden-links.ts';
+import { createJsonStart } from './json-start.ts';
 
 /** One file that is being added. */
 export interface IncomingFile {
@@ -46,7 +47,8 @@ export interface AssemblyOptions {
   readonly expectedDigest?: string | undefined;
 }
 
-type FileBody = Omit<BundleFile, 'path'>;
+/** The name may be that of a page: that is decided once all names are known. */
+type FileBody = Omit<BundleFile, 'path' | 'isData'> & { readonly isJson: boolean };
 
 /** Every method throws a rejected {@link BundleError} for an error in the archive. */
 export function createAssembly(
@@ -80,7 +82,7 @@ export function createAssembly(
   /** @param folder with its slash; what lies outside of it is hidden, and left out */
   const indexWithin = (folder: string): BundleIndex => {
     const inside = [...files].filter(([path]) => path.startsWith(folder));
-    const sorted = sortFiles(inside.map(([path, body]) => ({ path: path.slice(folder.length), ...body })));
+    const sorted = sortFiles(inside.map(([path, body]) => fileOf(path.slice(folder.length), body)));
     const content = notesOfContent(sorted, { serveDotfiles, isLinked: links.inFolder(folder) });
     const removed = { code: 'WrappingFolderRemoved', count: 1, example: printableName(folder.slice(0, -1)) };
     return {
@@ -105,6 +107,7 @@ export function createAssembly(
       const offset = pack.position;
       const hashing = createFileHash(size);
       const readLinks = links.read(path);
+      const start = createJsonStart();
       let left = size;
       return {
         write: (chunk) => {
@@ -112,11 +115,12 @@ export function createAssembly(
           if (left < 0) throw refusal('InvalidSize', { name });
           hashing.take(chunk);
           readLinks?.(chunk);
+          start.take(chunk);
           pack.append(chunk);
         },
         end: () => {
           if (left !== 0) throw refusal('InvalidSize', { name });
-          put(path, { offset, size, sha256: hashing.end() });
+          put(path, { offset, size, sha256: hashing.end(), isJson: start.isJson() });
         },
       };
     },
@@ -145,6 +149,10 @@ export function createAssembly(
       return whole.digest === expectedDigest ? whole : index;
     },
   };
+}
+
+function fileOf(path: string, { isJson, ...body }: FileBody): BundleFile {
+  return { path, ...body, ...(isJson && pageAddress(path) !== undefined && { isData: true }) };
 }
 
 /** Either form of an address leads to one file, so that the other one would never be seen. */

@@ -1,9 +1,9 @@
 // What visitors will miss, found in the list of files: a home page, and files that are hidden although a page or a link says
 // that they belong to the site. Pure. Refuses to judge; the operator's promotion gate and people do.
 
-import type { BundleFile, BundleNote } from '../bundle-index.ts';
+import type { BundleNote } from '../bundle-index.ts';
 import { printableName } from '../refusal.ts';
-import { pageAddress } from './digest.ts';
+import { addressOfPage, type PageFile, pageAddress } from './digest.ts';
 import { isClutter, isHiddenFile, isLauncher, isStarter } from './hidden-files.ts';
 
 export interface ContentContext {
@@ -18,7 +18,7 @@ const mostPaths = 20;
 
 /** @param files sorted by path */
 export function notesOfContent(
-  files: readonly Pick<BundleFile, 'path'>[],
+  files: readonly PageFile[],
   { serveDotfiles, isLinked = () => false }: ContentContext = {},
 ): readonly BundleNote[] {
   const paths = files.map(({ path }) => path);
@@ -30,7 +30,7 @@ export function notesOfContent(
   );
   const shown = missed.slice(0, mostPaths).map(printableName);
   return [
-    ...(hasHomePage(rootFiles) ? [] : [missingHomePage(paths, serveDotfiles)]),
+    ...(hasHomePage(files) ? [] : [missingHomePage(files, serveDotfiles)]),
     ...(missed.length === 0
       ? []
       : [{ code: 'NotServed', count: missed.length, example: shown[0] ?? '', paths: shown }]),
@@ -38,14 +38,19 @@ export function notesOfContent(
 }
 
 /** Whether `/` answers. */
-function hasHomePage(rootFiles: ReadonlySet<string>): boolean {
-  return rootFiles.has('index.html');
+function hasHomePage(files: readonly PageFile[]): boolean {
+  return files.some(({ path, isData }) => path === 'index.html' && !isData);
 }
 
 /** With the page that is nearest to the root, which shows where the site begins. */
-function missingHomePage(paths: readonly string[], serveDotfiles: readonly string[] | undefined): BundleNote {
+function missingHomePage(
+  files: readonly PageFile[],
+  serveDotfiles: readonly string[] | undefined,
+): BundleNote {
   const depthOf = (path: string): number => path.split('/').length;
-  const pages = paths.filter((path) => pageAddress(path) !== undefined && !isHiddenFile(path, serveDotfiles));
+  const pages = files
+    .filter((file) => addressOfPage(file) !== undefined && !isHiddenFile(file.path, serveDotfiles))
+    .map(({ path }) => path);
   const indexes = pages.filter((path) => /(?:^|\/)index\.html$/.test(path));
   const candidates = indexes.length > 0 ? indexes : pages;
   const nearest = candidates.reduce<string | undefined>(

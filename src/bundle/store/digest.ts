@@ -25,23 +25,29 @@ export function digestOf(files: readonly Pick<BundleFile, 'path' | 'sha256'>[]):
 
 /**
  * How many pages a visitor can open: HTML documents by their extensionless address, so `guide.html` and
- * `guide/index.html` are one page. A `404.html` (or `404/index.html`), at any depth, is not a page, and nothing hidden is.
+ * `guide/index.html` are one page. A `404.html` (or `404/index.html`), at any depth, is not a page; nor is a hidden file, nor
+ * one that holds JSON.
  *
  * @param serveDotfiles see `isHiddenFile`
  */
-export function countPages(
-  files: readonly Pick<BundleFile, 'path'>[],
-  serveDotfiles: readonly string[] = [],
-): number {
-  return countAddresses(files.filter(({ path }) => !isHiddenFile(path, serveDotfiles)));
+export function countPages(files: readonly PageFile[], serveDotfiles: readonly string[] = []): number {
+  return countAddresses(files.filter((file) => !file.isData && !isHiddenFile(file.path, serveDotfiles)));
 }
 
-/** The same, hidden pages included: stored indexes have this count since the first version, and earlier ones check it. */
+/** What decides whether a file is a page. */
+export type PageFile = Pick<BundleFile, 'path' | 'isData'>;
+
+/** The address of the page that a file is; `undefined` where it is none: see {@link countPages}. */
+export function addressOfPage({ path, isData }: PageFile): string | undefined {
+  return isData ? undefined : pageAddress(path);
+}
+
+/** The same, hidden files and JSON included: stored indexes have this count since the first version, and earlier ones check it. */
 export function countAddresses(files: readonly Pick<BundleFile, 'path'>[]): number {
   return new Set(files.flatMap(({ path }) => pageAddress(path) ?? [])).size;
 }
 
-/** The extensionless address of an HTML document; `undefined` for another file, and for an error page. */
+/** The extensionless address of an HTML document, by its name alone; `undefined` for another file, and for an error page. */
 export function pageAddress(path: string): string | undefined {
   if (!/\.html?$/i.test(path)) return undefined;
   const address = path.replace(/\.html?$/i, '').replace(/(^|\/)index$/i, '');

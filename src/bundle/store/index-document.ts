@@ -11,17 +11,22 @@ import { hadNoBytes } from './hidden-files.ts';
 /** A program that changes this reads the former format too: a copy that it cannot read is removed, perhaps the last one. */
 const format = 'static-export-index/2';
 
+/** What stands before the files is bounded by every reader. Of more, all count as pages after a restart. */
+const mostData = 2000;
+
 const count = z.int().check(z.nonnegative());
 const hashPattern = /^[0-9a-f]{64}$/;
 const hash = z.string().check(z.regex(hashPattern));
 const document = z.object({
   digest: hash,
-  /** Hidden pages included: see `countAddresses`. */
+  /** Hidden files and JSON included: see `countAddresses`. */
   pages: count,
   sizeBytes: count,
   packBytes: count,
   /** A row without bytes has an offset behind the pack. Missing in indexes of earlier versions: see `hadNoBytes`. */
   marksNoBytes: z.optional(z.literal(true)),
+  /** Rows of files with `isData`. Earlier versions read past it. */
+  data: z.optional(z.array(count)),
   notes: z.array(
     z.object({ code: z.string(), count, example: z.string(), paths: z.optional(z.array(z.string())) }),
   ),
@@ -37,12 +42,14 @@ export interface IndexDocument {
 
 /** The text to store next to the pack. */
 export function formatIndex({ index, packBytes }: IndexDocument): string {
+  const data = index.files.flatMap((file, at) => (file.isData ? [at] : []));
   const json = JSON.stringify({
     digest: index.digest,
     pages: countAddresses(index.files),
     sizeBytes: index.sizeBytes,
     packBytes,
     marksNoBytes: true,
+    ...(data.length > 0 && data.length <= mostData && { data }),
     notes: index.notes,
     files: index.files.map((file) => [
       file.path,
@@ -58,12 +65,17 @@ export function formatIndex({ index, packBytes }: IndexDocument): string {
 export function parseIndex(text: string): IndexDocument | undefined {
   const parsed = document.safeParse(readJson(readSealed(format, text)));
   if (!parsed.success) return undefined;
-  const { packBytes, marksNoBytes = false, files: rows, ...summary } = parsed.data;
+  const { packBytes, marksNoBytes = false, data = [], files: rows, ...summary } = parsed.data;
   const read = rows.flatMap((row) => readRow(row) ?? []);
   if (read.length < rows.length) return undefined;
   const isWithoutBytes = ({ path, offset, size }: BundleFile): boolean =>
     size > 0 && (marksNoBytes ? offset === packBytes : hadNoBytes(path));
-  const files = read.map((file) => (isWithoutBytes(file) ? { ...file, offset: noBytes } : file));
+  const dataRows = new Set(data);
+  const files = read.map((file, at) => ({
+    ...file,
+    ...(isWithoutBytes(file) && { offset: noBytes }),
+    ...(dataRows.has(at) && { isData: true as const }),
+  }));
   const isSorted = sortFiles(files).every((file, at) => file === files[at]);
   const isInside = heldFiles(files).every(({ offset, size }) => offset + size <= packBytes);
   const isTrue =

@@ -63,7 +63,7 @@ function locate(routes: RouteTable | undefined, host: string, path: string): Pag
   const route = routes.find(path);
   // A folder's own name leads to its page.
   const found = route?.kind === 'redirect' ? routes.find(`${path}/`) : route;
-  return found?.kind === 'file'
+  return found?.kind === 'file' && !found.file.isData
     ? { host, page: pageName(`/${found.file.path}`), isInBundle: true }
     : { host, page: pageName(path), isInBundle: false };
 }

@@ -5,7 +5,7 @@
 // so that no redirect is ever chained.
 
 import { type BundleFile, type BundleIndex, isHeld } from '#bundle/bundle-index.ts';
-import { pageAddress } from '#bundle/store/digest.ts';
+import { addressOfPage } from '#bundle/store/digest.ts';
 import { isHiddenFile } from '#bundle/store/hidden-files.ts';
 import { composedForm } from '#platform/wire/unicode-form.ts';
 import { isWorthCompressing } from '../http/content-encoding.ts';
@@ -107,7 +107,7 @@ function* buildStepwise(bundle: TableBundle, serveDotfiles: readonly string[]): 
       continue;
     }
     size += 1;
-    const address = known === undefined ? pageAddress(path) : undefined;
+    const address = known === undefined ? addressOfPage(file) : undefined;
     if (address !== undefined) addresses.add(address);
     const requested = `/${path}`;
     const composed = composedForm(requested);
@@ -200,7 +200,8 @@ function notFoundPageFinder(pages: ReadonlyMap<string, string>): (path: string) 
 }
 
 function routeOf(file: BundleFile, ordinal: number, digest: string, naming: AssetNaming): FileRoute {
-  const contentType = contentTypeOf(file.path);
+  // As text/html a browser would run what a text of the JSON holds.
+  const contentType = file.isData ? 'application/json' : contentTypeOf(file.path);
   return {
     kind: 'file',
     file,

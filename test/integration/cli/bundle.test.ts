@@ -49,6 +49,25 @@ test('a folder is packed with its hidden files, and the result says how many', a
   assert.deepEqual(readFileSync(join(folder, 'again.tar.gz')), readFileSync(archive));
 });
 
+test('a page by name that holds JSON is not counted by inspect, diff and serve, and is served as JSON', async (t) => {
+  const folder = temporaryFolder(t);
+  const data = { '_mintlify/api/user/index.html': '{"user":null}' };
+  const [before, after] = [join(folder, 'before.tar'), join(folder, 'after.tar')];
+  writeFileSync(before, tarOf(pages));
+  writeFileSync(after, tarOf({ ...pages, ...data }));
+  assert.match((await run('inspect', after)).stdout, /^Pages: {3}2$/m);
+  assert.match((await run('diff', before, after)).stdout, /1 added, 0 changed, 0 removed\. Pages: 2$/m);
+  const args = [program, 'bundle', 'serve', after, '--listen', '127.0.0.1:0'];
+  const child = startProgram(process.execPath, { args });
+  t.after(() => child.stop('SIGKILL'));
+  const url = await eventually('the address', () => /Serving 2 pages at (\S+)/.exec(child.tail())?.[1]);
+  const answer = await fetch(`${url}_mintlify/api/user/`);
+  assert.deepEqual(
+    [answer.status, answer.headers.get('content-type'), await answer.text()],
+    [200, 'application/json', '{"user":null}'],
+  );
+});
+
 test('a link out of the folder is refused, and no archive is written', async (t) => {
   const folder = temporaryFolder(t);
   const site = siteIn(folder, pages);

@@ -5,7 +5,7 @@ import { hash } from 'node:crypto';
 import { test } from 'node:test';
 import { digestOf, sortFiles } from '#bundle/store/digest.ts';
 import { readBytes } from '../../../support/read-archive.ts';
-import { tarOf } from '../../../support/tar-builder.ts';
+import { entry, header, tar, tarOf } from '../../../support/tar-builder.ts';
 import { words } from '../../../support/words.ts';
 
 test('two Unicode forms of a name are named both, and look different', async () => {
@@ -18,6 +18,30 @@ test('two Unicode forms of a name are named both, and look different', async () 
   await assert.rejects(readBytes(tarOf({ [`${deep}e\u0301`]: 'a', [`${deep}\u00e9`]: 'b' })), {
     message: /\("…older\/folder\/folder\/e\\u\{301\}" and "…older\/folder\/folder\/\\u\{e9\}"\)$/,
   });
+});
+
+test('a file that is named as a page and holds JSON is in the bundle, and is not a page', async () => {
+  const data = '_mintlify/api/user/index.html';
+  const site = { 'index.html': '<p>home', 'a/index.html': '<p>a', 'data.json': '{"a":1}' };
+  const { index } = await readBytes(tarOf({ ...site, [data]: '{"user":null}', '404.html': '{}' }));
+  assert.deepEqual(
+    index.files.filter(({ isData }) => isData).map(({ path }) => path),
+    [data],
+  );
+  assert.deepEqual([index.pages, index.files.length, index.digest], [2, 5, digestOf(index.files)]);
+  const pages = await readBytes(tarOf({ ...site, [data]: '<p>user' }));
+  assert.equal(pages.index.pages, 3);
+  const linked = await readBytes(
+    tar(entry('data.json', '{}'), header({ name: 'b.html', type: '1', linkName: 'data.json' })),
+  );
+  assert.deepEqual([linked.index.pages, linked.index.files[0]?.isData], [0, true]);
+});
+
+test('a home page that holds JSON is missing, and no page is named in its place', async () => {
+  const { index } = await readBytes(
+    tarOf({ 'index.html': '{"a":1}', 'api/index.html': '[]', 'b/c.html': '<p>' }),
+  );
+  assert.deepEqual(index.notes, [{ code: 'HomePageMissing', count: 1, example: '"b/c.html"' }]);
 });
 
 test('what file managers put beside the wrapping folder changes neither paths nor digest', async () => {

@@ -34,6 +34,29 @@ test('what was written is read back', () => {
   );
 });
 
+const withData = (isData: boolean): IndexDocument => {
+  const sha256 = 'a'.repeat(64);
+  const files = ['api/index.html', 'index.html'].map((path, at) => ({
+    ...{ path, offset: 0, size: 0, sha256 },
+    ...(isData && at === 0 && { isData: true as const }),
+  }));
+  const facts = { digest: digestOf(files), pages: countPages(files), sizeBytes: 0, notes: [] };
+  return { index: { ...facts, files }, packBytes: 0 };
+};
+
+test('files that hold JSON are remembered, and readers of the paths alone count as before', () => {
+  const [marked, unmarked] = [withData(true), withData(false)];
+  assert.deepEqual([marked.index.pages, unmarked.index.pages], [1, 2]);
+  assert.deepEqual(parseIndex(formatIndex(marked)), marked);
+  assert.deepEqual(parseIndex(formatIndex(unmarked)), unmarked);
+  const [, written = ''] = formatIndex(marked).split('\n');
+  const { data, ...known } = JSON.parse(written);
+  assert.deepEqual(data, [0]);
+  assert.equal(known.pages, 2, 'an earlier version checks this number against the paths');
+  const [, earlier = ''] = formatIndex(unmarked).split('\n');
+  assert.deepEqual(known, JSON.parse(earlier));
+});
+
 test('an index with one character changed, removed or added is refused', () => {
   fc.assert(
     fc.property(documents, fc.nat(), fc.constantFrom('', 'x', '0', '\n', '""'), (document, seed, put) => {

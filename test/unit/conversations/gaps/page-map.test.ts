@@ -34,6 +34,14 @@ const rows: readonly (readonly [address: string, page: string, isInBundle: boole
   ['https://docs.example.com/guide/../../etc/passwd', '/etc/passwd', false],
 ];
 
+test('the address of a file that holds JSON is not one of a page', () => {
+  const files = bundle.files.map((file) => ({
+    ...file,
+    ...(file.path === 'guide/index.html' && { isData: true as const }),
+  }));
+  assert.equal(createPageMap({ ...bundle, files }, '').find('/guide')?.isInBundle, false);
+});
+
 for (const [address, page, isInBundle] of rows) {
   test(`${address} is ${page}, which the bundle ${isInBundle ? 'has' : 'lacks'}`, () => {
     const found = createPageMap(bundle, '').find(address);

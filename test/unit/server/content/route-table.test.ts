@@ -44,6 +44,23 @@ const table = buildRouteTable(
 const show = (route: Route | undefined): string =>
   route === undefined ? 'absent' : route.kind === 'file' ? route.file.path : `→ ${route.location}`;
 
+test('a file that is named as a page and holds JSON answers as JSON, and is not counted', () => {
+  const bundle = bundleOf(['api/user/index.html', 'index.html']);
+  const files = bundle.files.map((file, at) => ({ ...file, ...(at === 0 && { isData: true as const }) }));
+  const routes = buildRouteTable({ digest: bundle.digest, files });
+  const typeOf = (path: string): string | undefined => {
+    const route = routes.find(path);
+    return route?.kind === 'file' ? route.contentType : route?.kind;
+  };
+  assert.deepEqual(['/api/user/', '/api/user/index.html', '/api/user', '/'].map(typeOf), [
+    'application/json',
+    'application/json',
+    'redirect',
+    'text/html; charset=utf-8',
+  ]);
+  assert.equal(routes.pages, 1);
+});
+
 const rows: readonly (readonly [string, string])[] = [
   ['/', 'index.html'],
   ['/index', 'index.html'],

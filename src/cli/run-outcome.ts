@@ -4,7 +4,6 @@
 import type { ExportApiErrorCode } from '#export-api/answers.ts';
 import type { MirrorErrorCode } from '#mirror/mirror-error.ts';
 import { isMirrorFailure, mirrorCodeOf } from '#operator/reconcile/mirror.ts';
-import type { StartDelay } from '#operator/reconcile/start-budget.ts';
 import type { Condition, Status } from '#operator/staticexport/status-schema.ts';
 import type { Outcome } from './exit-code.ts';
 
@@ -103,11 +102,9 @@ function isWorking({ start, job }: Status): boolean {
 /** Codes of a start that is only sent later. */
 const delays: ReadonlySet<string | undefined> = new Set([
   'RateLimited',
-  'AnotherExportRuns',
-  'StartBudgetUsed',
-  'StartsSpread',
-] satisfies readonly (ExportApiErrorCode | StartDelay['code'])[]);
-const isStartDelayed = ({ failures }: Status): boolean => delays.has(failures?.export?.reason);
+] satisfies readonly ExportApiErrorCode[]);
+const isStartDelayed = ({ failures }: Status): boolean =>
+  failures?.start !== undefined || delays.has(failures?.export?.reason);
 
 /** Of a condition that says why nothing goes on. */
 export function outcomeOf({ reason, message }: Pick<Condition, 'reason' | 'message'>): RunOutcome {

@@ -12,5 +12,5 @@ const startCount = kind('N', (text) => {
 
 export const startsPerHour = startCount.withDefault(
   String(defaultStartsPerHour),
-  `Starts that one key may have in an hour, where spec.api.projectId is set (0–${mostStartsPerHour}; 0: no limit)`,
+  `Starts that one key may have in an hour, where the export API is asked by project (0–${mostStartsPerHour}; 0: no limit)`,
 );

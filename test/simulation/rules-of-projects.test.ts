@@ -145,7 +145,7 @@ test('a wait for another export is not a failure of this one', async () => {
   const simulation = ofProject();
   simulation.vendor.jobMs = 40 * minuteMs;
   simulation.vendor.startElsewhere(site);
-  await simulation.until(() => (simulation.status().failures?.export?.count ?? 0) > 3, 2 * hourMs);
+  await simulation.until(() => (simulation.status().failures?.start?.count ?? 0) > 3, 2 * hourMs);
   simulation.vendor.ending = 'failed';
   await simulation.until(() => simulation.condition('Exported') === 'False/JobFailed', 4 * hourMs);
   assert.equal(simulation.status().failures?.export?.count, 1);
@@ -313,14 +313,14 @@ test('the same content for another base path is published for it, and without on
   );
 });
 
-test('a pinned job that was started elsewhere has no known base path', async () => {
+test('a pinned job that was started elsewhere is taken for one of the base path that the spec names', async () => {
   const simulation = ofProject({}, apiFor('/docs'));
   await simulation.until(() => publishedPath(simulation) === '/docs');
   simulation.vendor.contents.set(site, { name: 'elsewhere', pages: 20 });
   const jobId = simulation.vendor.startElsewhere(site);
   simulation.editSpec({ pin: { jobId } });
   await simulation.until(() => simulation.status().active?.jobId === jobId, hourMs);
-  assert.equal(publishedPath(simulation), undefined);
+  assert.equal(publishedPath(simulation), '/docs');
 });
 
 test('the base path is published again after the output Secret is deleted', async () => {

@@ -88,7 +88,7 @@
 {{- /* Without the reason, which changes with every attempt in an outage. A success, a pin and a suspension end the count. */}}
 - alert: StaticExportFailing
   expr: >-
-    {{ $of }} (max_over_time(staticexport_failures{ {{- $job -}} ,operation=~"export|poll"}[15m])) > 0
+    {{ $of }} (max_over_time(staticexport_failures{ {{- $job -}} ,operation=~"export|start|poll"}[15m])) > 0
     unless {{ $on }} {{ $of }} (changes(staticexport_last_success_timestamp_seconds{ {{- $job -}} }[15m])) > 0
     unless {{ $on }} {{ $of }} (staticexport_suspended{ {{- $job -}} }) == 1
     unless {{ $on }} {{ $of }} (staticexport_condition{ {{- $job -}} ,type="Ready",reason="Pinned"}) == 1
@@ -96,8 +96,8 @@
   labels: { severity: warning }
   annotations:
     summary: "{{ $which }} has had no successful export for a long time."
-    description: "Exports failed {{ "{{ $value }}" }} times in a row, or a complete export cannot be downloaded. The published version stays."
-    runbook: {{ printf "%s: condition Exported names the cause. JobFailed: read the vendor's job log. TimedOut: raise spec.jobTimeout, or ask the vendor. JobLost: ask the owner of the export API. BundleRejected: fix the file that the message names, or raise spec.promotion.maxBundleSize, and inspection.maxArchiveSize and inspection.maxBundleSize of the chart. InspectionFailed: check the storage and the network path to it. MirrorFailed: the mirror did not take the copy; fix what the message names, or set spec.mirror.policy=BestEffort. OutputWriteFailed: follow the message of the Kubernetes API server. ExportApiUnreachable, StartUnconfirmed: check the export API and its proxies. StartRefused: correct spec.domain or spec.api.projectId, or spec.api.baseUrl. AnotherExportRuns: another job of the project runs; wait. After the fix: %s" $look $again | quote }}
+    description: "Exports failed or were put off {{ "{{ $value }}" }} times in a row, or a complete export cannot be downloaded. The published version stays."
+    runbook: {{ printf "%s: condition Exported names the cause. JobFailed: read the vendor's job log. TimedOut: raise spec.jobTimeout, or ask the vendor. JobLost: ask the owner of the export API. BundleRejected: fix the file that the message names, or raise spec.promotion.maxBundleSize, and inspection.maxArchiveSize and inspection.maxBundleSize of the chart. InspectionFailed: check the storage and the network path to it. MirrorFailed: the mirror did not take the copy; fix what the message names, or set spec.mirror.policy=BestEffort. OutputWriteFailed: follow the message of the Kubernetes API server. ExportApiUnreachable, StartUnconfirmed: check the export API and its proxies. StartRefused: correct spec.domain or spec.api.projectId, or spec.api.baseUrl; for 429 wait, and schedule fewer exports. AnotherExportRuns: another job of the project runs; wait, or find who started it. StartBudgetUsed: the key has no start left; schedule fewer exports, or raise startsPerHour. After the fix: %s" $look $again | quote }}
 {{- /* Where no link is published, the copy is all that a new server can read. */}}
 - alert: StaticExportNotMirrored
   expr: {{ $of }} (staticexport_condition{ {{- $job -}} ,type="Ready",reason="NotMirrored"}) == 1

@@ -33,7 +33,7 @@
 {{- $own := .Values.site.basePath -}}
 {{- $exported := ternary (dig "api" "basePath" nil .Values.export) nil .Values.export.create -}}
 {{- if and $own (not (kindIs "invalid" $exported)) (ne (trimSuffix "/" $own) (toString $exported)) -}}
-{{- fail (printf "site.basePath=%s differs from export.api.basePath=%q, for which the site is exported: every link of its pages would lead to nothing. Remove site.basePath" $own (toString $exported)) -}}
+{{- fail (printf "site.basePath=%s differs from export.api.basePath=%q, for which the site is exported: every link of its pages would lead to nothing. Set site.basePath to the empty text (--set site.basePath=)" $own (toString $exported)) -}}
 {{- end -}}
 {{- trimSuffix "/" ($own | default (toString ($exported | default ""))) -}}
 {{- end -}}
@@ -71,6 +71,9 @@
 {{- if .Values.export.create -}}
 {{- if not (or .Values.export.domain (dig "api" "projectId" "" .Values.export)) -}}
 {{- fail "export.create needs export.domain (a bare host name such as docs.example.com) or export.api.projectId" -}}
+{{- end -}}
+{{- if and (not (kindIs "invalid" (dig "api" "basePath" nil .Values.export))) (not (dig "api" "projectId" "" .Values.export)) -}}
+{{- fail "export.api.basePath needs export.api.projectId: only the project-scoped form of the export API has it" -}}
 {{- end -}}
 {{- if not (dig "api" "keySecretRef" "name" "" .Values.export) -}}
 {{- fail "export.create needs export.api.keySecretRef.name: a Secret in the release's namespace with the admin API key" -}}

@@ -43,11 +43,12 @@ export const awaitedExport = (token: string): Awaited => ({
   endOf: (object) => endOfExport(object, token),
   obstacleOf: (status) => {
     const { failures, conditions, lastHandledRequest } = status;
-    if (failures?.export?.request === token) return find(conditions, 'Exported');
+    const isHeldUp = [failures?.export, failures?.start].some((one) => one?.request === token);
+    if (isHeldUp) return find(conditions, 'Exported');
     if (failureOfExport(status, token) !== undefined) return retriedExport(conditions);
     if (lastHandledRequest === token) return undefined;
     // What holds up every start holds up this one.
-    const hasFailed = failures?.export !== undefined || failures?.poll !== undefined;
+    const hasFailed = [failures?.export, failures?.start, failures?.poll].some((one) => one !== undefined);
     return blockedBy(conditions) ?? (hasFailed ? retriedExport(conditions) : undefined);
   },
   failureOf: (status) => failureOfExport(status, token),

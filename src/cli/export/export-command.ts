@@ -67,8 +67,8 @@ const shortestContinueMs = 6 * 3_600_000;
 const hourMs = 3_600_000;
 const namespace = 'default';
 const keySecret = 'export-api';
-/** Of an export without a domain. */
-const unnamed = 'project';
+/** A project's domain only names the site, and may be left out the next time. */
+const ofProject = 'project';
 
 /** What one export is made of, for its parts. */
 interface Parts {
@@ -124,7 +124,7 @@ async function exportOnce(
   const { values, site, state, baseline, kept } = parts;
   const objects = join(state.path, 'export');
   const cluster = await openFolderCluster(objects, context.random, writeExportOnly);
-  const resource = { namespace, name: site.domain ?? unnamed };
+  const resource = { namespace, name: (site.projectId === undefined ? site.domain : undefined) ?? ofProject };
   cluster.holdSecret({ namespace, name: keySecret }, { [defaultSecretKey]: Buffer.from(key) });
   const withinMs = Math.max(values.timeout, shortestContinueMs);
   const spec = specOf(values, site, withinMs);

@@ -69,14 +69,16 @@ export function refusedUntil(
   if (failure === undefined) return undefined;
   const retryAt = readInstant(failure.retryTime) ?? 0;
   const failedAt = readInstant(failure.lastFailureTime) ?? 0;
+  const { code, message } = lastFailureOf(failure, rules);
+  const said = `${message}. The next attempt is allowed at ${failure.retryTime}`;
+  // Up to an hour is no time for a runner to wait, and it would leave none for the job.
+  if (code === ('StartBudgetUsed' satisfies StartDelay['code']))
+    return new CliError('temporary', code, said, { next: ['Run the same command again then.'] });
   const isAsked =
-    failure.reason === ('RateLimited' satisfies ExportApiErrorCode) ||
-    failure.reason === ('StartBudgetUsed' satisfies StartDelay['code']) ||
+    code === ('RateLimited' satisfies ExportApiErrorCode) ||
     retryAt > failedAt + exponentialMs('export', failure.count);
   if (retryAt <= endsAt || !isAsked) return undefined;
-  const { code, message } = lastFailureOf(failure, rules);
-  const said = `${message}. The next attempt is allowed at ${failure.retryTime}, which is after --timeout`;
-  return new CliError('temporary', code, said, {
+  return new CliError('temporary', code, `${said}, which is after --timeout`, {
     next: ['Run the same command again then, or with a longer --timeout.'],
   });
 }
@@ -189,7 +191,7 @@ function failureOfExport({ failures = {} }: Status, rules: RunRules): LastFailur
 
 /** Of the operation that failed latest: the export, its job or its link. */
 function latestOf(failures: NonNullable<Status['failures']>): Failure | undefined {
-  return [failures.export, failures.poll, failures.link]
+  return [failures.export, failures.start, failures.poll, failures.link]
     .filter((one) => one !== undefined)
     .toSorted((one, other) => other.lastFailureTime.localeCompare(one.lastFailureTime))[0];
 }

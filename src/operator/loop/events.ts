@@ -2,6 +2,7 @@
 // or a reconcile without change is not an event, because an event per refresh would mean thousands a day. A reason
 // must be clear in a list of all events of a cluster, so LinkFresh, Mirrored and TargetsSynced prefix theirs.
 
+import { isPostponed } from '#operator/reconcile/failure-policy.ts';
 import type { StatusChange } from '#operator/reconcile/status/status-changes.ts';
 import type { MirrorReason } from '#operator/staticexport/reasons.ts';
 import type { Condition, Status } from '#operator/staticexport/status-schema.ts';
@@ -84,7 +85,7 @@ function eventOfCondition(
   const wasBad = before?.status === 'False' || before?.reason === withOldCopies;
   if (!isBad && (!wasBad || now.reason === 'Promoted')) return undefined;
   const reason = `${subjects[type] ?? ''}${now.reason}`;
-  return { type: isBad ? 'Warning' : 'Normal', reason, message: now.message };
+  return { type: isBad && !isPostponed(now.reason) ? 'Warning' : 'Normal', reason, message: now.message };
 }
 
 /** The copy can be used, so `Mirrored` is True. */

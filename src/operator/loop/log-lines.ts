@@ -3,6 +3,7 @@
 // no line; a job has one line at its start and one at its end.
 
 import type { ExportProject } from '#export-api/answers.ts';
+import { isPostponed } from '#operator/reconcile/failure-policy.ts';
 import type { ActionResult, CallFailure, ContentNote } from '#operator/reconcile/result.ts';
 import type { Action } from '#operator/reconcile/state.ts';
 import { type FailedCallTarget, failureMessage, hostOf } from '#operator/reconcile/status/failure-words.ts';
@@ -81,16 +82,22 @@ function linesOfAction({ before, after, action, result, wanted }: LoggedReconcil
       return info('export started', { jobId: shorten(result.jobId), cause: result.record.cause, host });
     case 'start-delayed': {
       const { cause } = result.record;
-      const isKnown = before?.failures?.export?.reason === result.code;
+      const isKnown = before?.failures?.start?.reason === result.code;
       return isKnown
         ? []
-        : info('export waits', { cause, reason: result.code, retryTime: failures?.export?.retryTime });
+        : info('export waits', { cause, reason: result.code, retryTime: failures?.start?.retryTime });
     }
     case 'start-failed':
-      return failedCall('starting the export', result.failure, asked, attempts('export'), {
-        cause: result.record.cause,
-        host,
-      });
+      return failedCall(
+        'starting the export',
+        result.failure,
+        asked,
+        attempts(isPostponed(result.failure.code) ? 'start' : 'export'),
+        {
+          cause: result.record.cause,
+          host,
+        },
+      );
     case 'polled':
       return result.outcome === 'completed'
         ? info('export completed', { jobId, pages: result.pageCount, host })

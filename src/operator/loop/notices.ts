@@ -1,6 +1,7 @@
 // Decides which changes of a status are notifications, and of which kind. Pure. The reasons and sentences are those of the
 // events. Refuses: a job that starts, an export without a change, and what a person did with a pin or a candidate.
 
+import { isPostponed } from '#operator/reconcile/failure-policy.ts';
 import type { StatusChange } from '#operator/reconcile/status/status-changes.ts';
 import type { Status } from '#operator/staticexport/status-schema.ts';
 import type { NoticeKind } from '#platform/wire/cluster.ts';
@@ -60,6 +61,7 @@ function kindsOf(
 function endOfFailure(change: StatusChange): Omit<Notice, 'kinds'> | undefined {
   if (change.kind !== 'condition' || change.type !== 'Exported') return undefined;
   if (change.before?.status !== 'False' || change.now?.status !== 'True') return undefined;
+  if (isPostponed(change.before.reason)) return undefined;
   const { reason } = change.before;
   return { reason, message: `${reason} has ended. ${change.now.message}` };
 }
@@ -67,7 +69,8 @@ function endOfFailure(change: StatusChange): Omit<Notice, 'kinds'> | undefined {
 type ConditionChange = Extract<StatusChange, { kind: 'condition' }>;
 
 function hasFailedExport({ type, before: condition }: ConditionChange, before: Status): boolean {
-  return type === 'Exported' && condition?.status === 'False' && !isHeld(condition.reason, before);
+  if (type !== 'Exported' || condition?.status !== 'False') return false;
+  return !isHeld(condition.reason, before) && !isPostponed(condition.reason);
 }
 
 function kindsOfCondition(
@@ -78,11 +81,11 @@ function kindsOfCondition(
 ): readonly NoticeKind[] {
   const isBad = now !== undefined && (type === 'Stalled') === (now.status === 'True');
   if (isBad) {
-    // A person rejected it.
-    if (now.reason === 'Rejected') return [];
+    // A person rejected it, or it only waits.
+    if (now.reason === 'Rejected' || isPostponed(now.reason)) return [];
     return isHeld(now.reason, after) ? ['Held'] : ['Failed'];
   }
-  if (was !== undefined && isHeld(was.reason, before)) return [];
+  if (was !== undefined && (isHeld(was.reason, before) || isPostponed(was.reason))) return [];
   const isReported = type === 'Exported' && changes.some(({ kind }) => kind === 'version');
   return isReported ? [] : ['Recovered'];
 }

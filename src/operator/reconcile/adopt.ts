@@ -11,7 +11,7 @@ import {
 import { formatInstant, readInstant } from '#platform/wire/instant.ts';
 import { activeVersion } from './active-version.ts';
 import { waitMs } from './backoff.ts';
-import { isPostponed, isUnanswered } from './failure-policy.ts';
+import { isUnanswered } from './failure-policy.ts';
 import { freeOperations, heldAgainst } from './forbidden-call.ts';
 import { isPinned, recordVersion } from './history.ts';
 import { recordHook } from './hooks.ts';
@@ -68,21 +68,17 @@ export function nextExportFailure(
     readonly requestId?: string | undefined;
     readonly message?: string | undefined;
     readonly said?: string | undefined;
-    /** The back-off grows no further. */
-    readonly longestWaitMs?: number | undefined;
   },
 ): Failure {
   const { status, now, inputHash, isAwaited = false } = observation;
-  // A start that waits is not a failure of this export, so the two are counted apart.
   const before = status.failures?.export;
-  const isSameKind = isPostponed(before?.reason) === isPostponed(failed.reason);
-  const count = ((isSameKind ? before?.count : undefined) ?? 0) + 1;
+  const count = (before?.count ?? 0) + 1;
   const wait = waitMs(isAwaited ? 'poll' : 'export', count, failed.retryAfterMs);
   return {
     ...heldAgainst(observation, failed.reason),
     count,
     lastFailureTime: formatInstant(now),
-    retryTime: formatInstant(now + Math.min(wait, failed.longestWaitMs ?? wait)),
+    retryTime: formatInstant(now + wait),
     reason: failed.reason,
     message: failed.message,
     said: failed.said,
@@ -166,7 +162,14 @@ function followPin({ status, wanted, now, inputHash }: Observation): Status {
           verdict: job.verdict === 'JobFailed' ? job.verdict : undefined,
           message: undefined,
         }
-      : { id: jobId, cause: 'Pin', inputHash, startTime: formatInstant(now) };
+      : {
+          id: jobId,
+          cause: 'Pin',
+          inputHash,
+          // Nothing names the path of a job that was started elsewhere, so it is taken for the one that the spec names.
+          basePath: wanted.project?.basePath,
+          startTime: formatInstant(now),
+        };
   return { ...status, job: polled(followed), start: undefined };
 }
 
@@ -176,13 +179,22 @@ function dropStale({ status, inputHash }: Observation): Status {
   const isJobStale =
     job !== undefined && job.verdict === undefined && job.cause !== 'Pin' && job.inputHash !== inputHash;
   const isCandidateStale = candidate?.inputHash !== undefined && candidate.inputHash !== inputHash;
-  const isFailureStale = failures?.export?.subject !== undefined && failures.export.subject !== inputHash;
+  const isStale = (one: Failure | undefined): boolean =>
+    one?.subject !== undefined && one.subject !== inputHash;
+  const [isFailureStale, isWaitStale] = [isStale(failures?.export), isStale(failures?.start)];
   return {
     ...status,
     job: isJobStale ? undefined : job,
     start: start?.inputHash === inputHash ? start : undefined,
     candidate: isCandidateStale ? undefined : candidate,
-    failures: isFailureStale ? { ...failures, export: undefined } : failures,
+    failures:
+      isFailureStale || isWaitStale
+        ? {
+            ...failures,
+            ...(isFailureStale && { export: undefined }),
+            ...(isWaitStale && { start: undefined }),
+          }
+        : failures,
   };
 }
 

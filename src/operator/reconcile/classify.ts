@@ -1,7 +1,7 @@
 // Turns an (adopted) observation into its named state: access, and one state per operation. Pure. The rules for
 // starting an export and for the refresh of a link are here; choose.ts decides the action.
 
-import type { ExportCause, HistoryEntry, JobStatus } from '#operator/staticexport/status-schema.ts';
+import type { ExportCause, Failure, HistoryEntry, JobStatus } from '#operator/staticexport/status-schema.ts';
 import { readInstant } from '#platform/wire/instant.ts';
 import { classifyAccess, rateLimitTime } from './access.ts';
 import { resendTime, timeoutTime } from './adopt.ts';
@@ -21,6 +21,7 @@ import {
 } from './observation.ts';
 import { pollTime } from './poll.ts';
 import { readSchedule } from './schedule.ts';
+import type { StartDelay } from './start-budget.ts';
 import type { ExportState, HeldReason, LinkState, State, Subject, Want } from './state.ts';
 
 /** How long after its timeout a job is still polled. */
@@ -95,6 +96,7 @@ function resendAt(observation: Observation, record: { readonly lastAttemptTime: 
   return Math.max(
     resendTime(record, now, requestTimeoutMs),
     retryTime(status.failures?.export, now) ?? 0,
+    retryTime(status.failures?.start, now) ?? 0,
     rateLimitTime(observation) ?? 0,
   );
 }
@@ -172,11 +174,15 @@ function startCause(observation: Observation): ExportCause | undefined {
 function classifyStart(observation: Observation): ExportState {
   const cause = startCause(observation);
   if (cause === undefined) return { kind: 'resting' };
-  const failure = observation.status.failures?.export;
+  const { export: failure, start: waiting } = observation.status.failures ?? {};
   const request = pendingRequest(observation);
-  const hasFreeTry = request !== undefined && failure?.request !== request;
-  const backoff = hasFreeTry ? undefined : retryTime(failure, observation.now);
-  const until = Math.max(backoff ?? 0, rateLimitTime(observation) ?? 0);
+  const hasFreeTry = (one: Failure | undefined): boolean => request !== undefined && one?.request !== request;
+  const [backoff, wait] = [failure, waiting].map((one) =>
+    hasFreeTry(one) ? undefined : retryTime(one, observation.now),
+  );
+  const isSpread = waiting?.reason === ('StartsSpread' satisfies StartDelay['code']);
+  const isHeldUp = !isSpread || cause === 'Schedule';
+  const until = Math.max(backoff ?? 0, (isHeldUp ? wait : undefined) ?? 0, rateLimitTime(observation) ?? 0);
   return until > observation.now ? { kind: 'waiting', cause, until } : { kind: 'due', cause };
 }
 

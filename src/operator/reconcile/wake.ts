@@ -108,6 +108,7 @@ function* timersOf(observation: Observation, state: State): Generator<number> {
   }
   for (const failure of [
     status.failures?.export,
+    status.failures?.start,
     status.failures?.poll,
     status.failures?.link,
     status.failures?.mirror,

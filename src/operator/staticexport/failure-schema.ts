@@ -46,5 +46,5 @@ export const refusedKeySchema = z
     requestId: requestIdText.optional(),
   })
   .describe(
-    'The key that the export API refused. After a 401 it is used again when its Secret changes; after a 403 also every 15m. A new requestedAt token causes one attempt.',
+    'The key that the export API refused. After a 401 it is used again when its Secret changes, and with spec.api.projectId once a day; after a 403 also every 15m. A new requestedAt token causes one attempt.',
   );

@@ -233,6 +233,11 @@ export const statusSchema = z
     failures: z
       .object({
         export: failureSchema.describe('Failures of exports: refused starts and failed jobs.').optional(),
+        start: failureSchema
+          .describe(
+            'A start that waits: for another job of the project, or for the budget of its key. Absent once it is sent.',
+          )
+          .optional(),
         poll: failureSchema
           .describe('Failures while polling the job, inspecting its archive, or writing the output.')
           .optional(),

@@ -4,6 +4,7 @@
 
 import { createHash } from 'node:crypto';
 import { type StartTimes, startBudgetId } from '#operator/loop/calls/start-times.ts';
+import type { StartDelay } from '#operator/reconcile/start-budget.ts';
 import { defaultSecretKey, mostStartsPerHour } from '#operator/staticexport/names.ts';
 import { targetReasons } from '#operator/staticexport/reasons.ts';
 import { targetTypes } from '#operator/staticexport/target-schema.ts';
@@ -21,7 +22,7 @@ export interface StatusSummary {
   readonly linkExpiresAt: number | undefined;
   /** Of the last finished job. */
   readonly exportTookMs: number | undefined;
-  /** Failures in a row, by what they hold up (`export`, `poll`, `link`, `mirror`, `retention`); 1 for a refused `key`. */
+  /** Failures in a row, by what they hold up (`export`, `start`, `poll`, `link`, `mirror`, `retention`); 1 for a refused `key`. */
   readonly failures: readonly {
     readonly operation: string;
     readonly reason: string;
@@ -110,7 +111,7 @@ export function summarizeStatus(found: unknown): StatusSummary {
     linkExpiresAt: timeAt(active, 'linkExpirationTime'),
     exportTookMs: startedAt === undefined || completedAt === undefined ? undefined : completedAt - startedAt,
     failures: sharedIfEmpty([
-      ...['export', 'poll', 'link', 'mirror', 'retention'].flatMap((operation) =>
+      ...['export', 'start', 'poll', 'link', 'mirror', 'retention'].flatMap((operation) =>
         failureOf(operation, recordAt(failures, operation)),
       ),
       ...refusal,
@@ -158,7 +159,10 @@ function sharedIfEmpty<T>(list: readonly T[]): readonly T[] {
 
 function failureOf(operation: string, failure: JsonRecord): StatusSummary['failures'] {
   const count = numberAt(failure, 'count') ?? 0;
-  return count > 0 ? [{ operation, reason: intern(textAt(failure, 'reason') ?? 'Unknown'), count }] : [];
+  const reason = textAt(failure, 'reason') ?? 'Unknown';
+  // A schedule that keeps its distance is planned.
+  const isPlanned = reason === ('StartsSpread' satisfies StartDelay['code']);
+  return count > 0 && !isPlanned ? [{ operation, reason: intern(reason), count }] : [];
 }
 
 /** As many as the CRD allows, whatever is stored. */

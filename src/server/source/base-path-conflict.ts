@@ -16,6 +16,6 @@ export function conflictOf(
   fixed: string | undefined,
 ): BasePathConflict | undefined {
   if (named === undefined || fixed === undefined || named === fixed) return undefined;
-  const message = `bundle.json names basePath ${named || '/'}, but --base-path is ${fixed || '/'}; remove --base-path, or export the site for ${fixed || '/'}`;
+  const message = `bundle.json names basePath ${named || '/'}, but --base-path is ${fixed || '/'}; remove --base-path (site.basePath of the chart), or export the site for ${fixed || '/'}`;
   return { code: 'BasePathConflict', message };
 }

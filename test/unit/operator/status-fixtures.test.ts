@@ -62,7 +62,7 @@ const seldom: readonly string[] = words(`
   hook hook.firstTime hook.lastTime hook.token lastHandledHook lastHandledRefresh
   refusedKey.request refusedKey.requestId refusedKey.said rejected rejected.generation rejected.inputHash
   rejected.request rejected.versions rejected.versions[].digest rejected.versions[].rejectionTime
-  rejected.versions[].version start.hook startTimes targets[].changes targets[].changes[].key
+  failures.start rejected.versions[].version start.hook startTimes targets[].changes targets[].changes[].key
   targets[].changes[].value targets[].contestedGeneration targets[].failures targets[].heldVersion
   targets[].lastTransitionTime targets[].linkIssueTime targets[].ref targets[].retryTime
   targets[].revertTimes targets[].type targets[].writeTime targets[].written targets[].written.branch

@@ -5,6 +5,7 @@ import { type ExportApi, ExportApiError } from '#export-api/answers.ts';
 import type { Observation } from '#operator/reconcile/observation.ts';
 import type { CallFailure } from '#operator/reconcile/result.ts';
 import { type Issuer, issuerOf } from '#operator/reconcile/state.ts';
+import { unsentCodes } from '#platform/http/connection-fault.ts';
 import type { StaticExportObject } from '#platform/wire/cluster.ts';
 import { wholeSecond } from '#platform/wire/instant.ts';
 import { publishableCode } from '#platform/wire/publishable-error.ts';
@@ -56,6 +57,11 @@ export async function call<T, F>(
     const { code, retryAfterMs, requestId, said } = error;
     return failed({ code, retryAfterMs, why: whyOf(error), requestId, ...(said !== undefined && { said }) });
   }
+}
+
+/** True if the export API cannot have got the request. */
+export function isUnsent({ code, why = '' }: CallFailure): boolean {
+  return code === 'ExportApiNotTrusted' || (code === 'NetworkError' && unsentCodes.has(why));
 }
 
 /** A refused connection and an expired certificate need different people; so do a 500 and a 503. */

@@ -13,7 +13,7 @@ import { formatInstant, readInstant } from '#platform/wire/instant.ts';
 import type { ActionContext } from '../context.ts';
 import { resourceId } from '../memory.ts';
 import { writeSigned } from '../save.ts';
-import { type Caller, call, connect, notePoll } from './api-call.ts';
+import { type Caller, call, connect, isUnsent, notePoll } from './api-call.ts';
 import { returnStart, startBudgetId, type TakenStart, takeStart } from './start-times.ts';
 
 interface StartInput extends Caller {
@@ -50,7 +50,8 @@ export async function startJob(
     return { result: { kind: 'start-delayed', record, perHour, ...taken.delay }, object: input.object };
   }
   const place = placeOf(input, record);
-  const counted = taken && { startTimes: taken.own.map(formatInstant) };
+  const startTimes = (own: readonly number[]) => own.map(formatInstant);
+  const counted = taken && { startTimes: startTimes(taken.own) };
   const recorded = { ...observation.status, ...counted, start: record };
   const object = await writeSigned(input.object, recorded, context, signal).catch((error: unknown) => {
     returnStart(context.memory.starts, place);
@@ -64,11 +65,16 @@ export async function startJob(
       return { kind: 'started', record, ...counted, jobId };
     },
     (failure) => {
-      if (counted === undefined || isUnanswered(failure.code))
+      if (taken === undefined || (isUnanswered(failure.code) && !isUnsent(failure)))
         return { kind: 'start-failed', record, ...counted, failure };
-      // What is refused is not a start.
+      // What is refused or was not sent is not a start.
       returnStart(context.memory.starts, place);
-      return { kind: 'start-failed', record, startTimes: counted.startTimes.slice(0, -1), failure };
+      return {
+        kind: 'start-failed',
+        record,
+        startTimes: startTimes(taken.own.filter((at) => at !== place.now)),
+        failure,
+      };
     },
     signal,
   );

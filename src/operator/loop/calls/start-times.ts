@@ -1,7 +1,13 @@
-// The starts of each key in the last hour: those of this process, and those that the status of every known resource holds,
-// so that a new leader counts on. Taking a start is one synchronous step: two reconciles never take the last one both.
+// The starts of each key in the last hour, and those that wait: of this process, and of what the status of every known
+// resource holds, so that a new leader counts on. Taking a start is one synchronous step: two reconciles never take the
+// last one both. Invariant: who no longer comes for its turn holds nobody up for long.
 
-import { delayOfStart, recentStarts, type StartDelay } from '#operator/reconcile/start-budget.ts';
+import {
+  delayOfStart,
+  recentStarts,
+  type StartDelay,
+  type WaitingStart,
+} from '#operator/reconcile/start-budget.ts';
 import { mostStartsPerHour } from '#operator/staticexport/names.ts';
 import type { ExportCause } from '#operator/staticexport/status-schema.ts';
 import type { Wanted } from '#operator/staticexport/wanted.ts';
@@ -10,8 +16,14 @@ import type { ObjectKey } from '#platform/wire/cluster.ts';
 /** Times of starts by resource, epoch ms in whole seconds. */
 export type StartTimes = ReadonlyMap<string, readonly number[]>;
 
+interface BudgetInMemory {
+  readonly taken: Map<string, readonly number[]>;
+  readonly waiting: Map<string, WaitingStart & { readonly until: number }>;
+  lastScheduledAt: number | undefined;
+}
+
 /** By {@link startBudgetId}: the starts of this process. */
-export type StartsInMemory = Map<string, Map<string, readonly number[]>>;
+export type StartsInMemory = Map<string, BudgetInMemory>;
 
 export interface StartOrder {
   readonly budget: string;
@@ -20,6 +32,7 @@ export interface StartOrder {
   readonly own: readonly number[];
   /** Of resources with the same key, as their status holds them. */
   readonly known: StartTimes;
+  /** 0: no limit. */
   readonly perHour: number;
   readonly cause: ExportCause;
   readonly now: number;
@@ -30,6 +43,9 @@ export type TakenStart =
   /** `own`: what the status of the resource holds from now on. */
   | { readonly kind: 'taken'; readonly own: readonly number[] };
 
+/** A resource may be deleted, suspended or busy when its turn comes. */
+const turnMs = 2 * 60_000;
+
 /** One key of one Secret: the plan of an organization counts starts for all projects together. */
 export function startBudgetId(
   { namespace }: Pick<ObjectKey, 'namespace'>,
@@ -38,31 +54,48 @@ export function startBudgetId(
   return `${namespace}/${keySecret.name}/${keySecret.key}`;
 }
 
-/** Of a start that was not sent. */
+/** Of a start that was not sent, or that the export API refused. */
 export function returnStart(
   memory: StartsInMemory,
   { budget, resource, now }: Pick<StartOrder, 'budget' | 'resource' | 'now'>,
 ): void {
-  const taken = memory.get(budget);
+  const taken = memory.get(budget)?.taken;
   taken?.set(resource, taken.get(resource)?.filter((at) => at !== now) ?? []);
 }
 
 /** Counts a start, unless the budget delays it. */
 export function takeStart(memory: StartsInMemory, order: StartOrder): TakenStart {
   const { budget, resource, known, perHour, cause, now } = order;
-  const taken = memory.get(budget) ?? new Map<string, readonly number[]>();
+  forgetOld(memory, now);
+  const kept = memory.get(budget) ?? { taken: new Map(), waiting: new Map(), lastScheduledAt: undefined };
+  const { taken, waiting, lastScheduledAt } = kept;
   const of = (id: string): readonly number[] => [
     ...new Set([...(id === resource ? order.own : []), ...(known.get(id) ?? []), ...(taken.get(id) ?? [])]),
   ];
-  const all = [...new Set([resource, ...known.keys(), ...taken.keys()])].flatMap(of);
-  const delay = delayOfStart(all, perHour, cause, now);
-  if (delay !== undefined) return { kind: 'delayed', delay };
-  const own = recentStarts([...of(resource), now], now).slice(-mostStartsPerHour);
-  for (const [id, times] of taken) {
-    const recent = recentStarts(times, now);
-    if (recent.length === 0) taken.delete(id);
-    else taken.set(id, recent);
+  const times = [...new Set([resource, ...known.keys(), ...taken.keys()])].flatMap(of);
+  const start = { resource, cause, since: waiting.get(resource)?.since ?? now };
+  waiting.delete(resource);
+  const line = { times, waiting: [...waiting.values()], lastScheduledAt, perHour };
+  const delay = delayOfStart(line, start, now);
+  memory.set(budget, kept);
+  if (delay !== undefined) {
+    waiting.set(resource, { ...start, until: delay.until });
+    return { kind: 'delayed', delay };
   }
-  memory.set(budget, taken.set(resource, own));
+  const own = recentStarts([...of(resource), now], now).slice(-mostStartsPerHour);
+  taken.set(resource, own);
+  if (cause === 'Schedule') kept.lastScheduledAt = now;
   return { kind: 'taken', own };
+}
+
+function forgetOld(memory: StartsInMemory, now: number): void {
+  for (const [budget, { taken, waiting }] of memory) {
+    for (const [id, { until }] of waiting) if (until + turnMs < now) waiting.delete(id);
+    for (const [id, times] of taken) {
+      const recent = recentStarts(times, now);
+      if (recent.length === 0) taken.delete(id);
+      else taken.set(id, recent);
+    }
+    if (taken.size === 0 && waiting.size === 0) memory.delete(budget);
+  }
 }

@@ -105,16 +105,23 @@ export function startFailed(observation: Observation, record: StartRecord, failu
   const { status, now, requestTimeoutMs, wanted } = observation;
   const { isUnsure, isPostponed, minWaitMs = 0 } = callPolicies[failure.code];
   if (!isUnsure) {
+    // By then the other job has ended, or its own deadline has passed.
+    if (isPostponed) {
+      const longestMs = Math.max(minWaitMs, wanted.jobTimeoutMs, failure.retryAfterMs ?? 0);
+      return { ...waitingForStart(observation, record, failure, longestMs), start: undefined };
+    }
     const refused = nextExportFailure(observation, {
-      // By then the other job has ended, or its own deadline has passed.
-      longestWaitMs: isPostponed && Math.max(minWaitMs, wanted.jobTimeoutMs, failure.retryAfterMs ?? 0),
       reason: failure.code,
       request: record.request,
       retryAfterMs: failure.retryAfterMs,
       said: failure.said,
       requestId: failure.requestId,
     });
-    return { ...status, start: undefined, failures: { ...status.failures, export: refused } };
+    return {
+      ...status,
+      start: undefined,
+      failures: { ...status.failures, start: undefined, export: refused },
+    };
   }
   const resendAt = Math.max(
     resendTime(record, now, requestTimeoutMs),
@@ -131,7 +138,7 @@ export function startFailed(observation: Observation, record: StartRecord, failu
     subject: observation.inputHash,
     request: status.failures?.export?.request,
   };
-  return { ...status, start: record, failures: { ...status.failures, export: unsure } };
+  return { ...status, start: record, failures: { ...status.failures, start: undefined, export: unsure } };
 }
 
 /** Nothing was sent, so a start record that is there stays. */
@@ -139,20 +146,38 @@ export function startDelayed(
   observation: Observation,
   { code, until, perHour, record }: Extract<ActionResult, { kind: 'start-delayed' }>,
 ): Status {
-  const { status, now } = observation;
-  const untilMs = Math.max(0, until - now);
-  const delay = nextExportFailure(observation, {
-    reason: code,
-    request: record.request,
-    retryAfterMs: untilMs,
-    longestWaitMs: untilMs,
-    message: describeBudget(code, perHour),
-  });
-  return { ...status, failures: { ...status.failures, export: delay } };
+  const untilMs = Math.max(0, until - observation.now);
+  const delay = { code, retryAfterMs: untilMs, why: describeBudget(code, perHour) };
+  return waitingForStart(observation, record, delay, untilMs);
+}
+
+/** A start that waits is not a failure of the export, so it has a record of its own, and no back-off is forgotten. */
+function waitingForStart(
+  observation: Observation,
+  { request }: StartRecord,
+  delay: Omit<CallFailure, 'code'> & { readonly code: string },
+  longestMs: number,
+): Status {
+  const { status, now, inputHash, isAwaited = false } = observation;
+  const before = status.failures?.start;
+  const count = (before?.reason === delay.code ? before.count : 0) + 1;
+  const waitingMs = waitMs(isAwaited ? 'poll' : 'export', count, delay.retryAfterMs);
+  const start: Failure = {
+    count,
+    lastFailureTime: formatInstant(now),
+    retryTime: formatInstant(now + Math.min(waitingMs, longestMs)),
+    reason: delay.code,
+    message: shownWhy(delay),
+    said: delay.said,
+    requestId: delay.requestId,
+    subject: inputHash,
+    request: request ?? before?.request,
+  };
+  return { ...status, failures: { ...status.failures, start } };
 }
 
 function describeBudget(code: StartDelay['code'], perHour: number): string {
-  const all = `all ${perHour} starts that this key has in an hour are used; wait, or raise --starts-per-hour if your plan has more`;
+  const all = `all ${perHour} starts that this key has in an hour are used; if your plan has more, raise startsPerHour of the chart, or --starts-per-hour`;
   const spread = `scheduled starts of this key keep their distance, because it has ${perHour} in an hour`;
   return code === 'StartBudgetUsed' ? all : spread;
 }

@@ -6,7 +6,7 @@ import type { Status } from '#operator/staticexport/status-schema.ts';
 import { formatInstant } from '#platform/wire/instant.ts';
 import type { LinkTimes, Publication } from '#platform/wire/publication.ts';
 import { needsInspection } from '../choose.ts';
-import { callPolicies, isPostponed } from '../failure-policy.ts';
+import { callPolicies } from '../failure-policy.ts';
 import { answerHook } from '../hooks.ts';
 import { isFresher, isFromTheFuture, isValidLongEnough, retryAfterStale } from '../link-timing.ts';
 import { type Observation, pendingRefresh } from '../observation.ts';
@@ -164,7 +164,6 @@ function settleStarted(
 ): Status {
   const schedule = readSchedule(wanted.schedule, wanted.timeZone);
   const tick = dueTick(schedule, undefined, now, true);
-  const wasPostponed = isPostponed(status.failures?.export?.reason);
   return {
     ...status,
     start: undefined,
@@ -180,7 +179,7 @@ function settleStarted(
     lastHandledRequest: record.request ?? status.lastHandledRequest,
     ...answerHook(status, record),
     nextExportTime: tick === undefined ? undefined : formatInstant(tick),
-    failures: { ...status.failures, poll: undefined, ...(wasPostponed && { export: undefined }) },
+    failures: { ...status.failures, start: undefined, poll: undefined },
   };
 }
 

@@ -119,10 +119,11 @@ function confirmActive(
   // If the published job is gone, has another base path, or belongs to an export API that the spec no longer names, the new
   // job replaces it.
   const { basePath = active.basePath } = job;
-  const hasMoved =
+  const isElsewhere =
     active.baseUrl !== undefined &&
     job.baseUrl !== undefined &&
-    (active.baseUrl !== job.baseUrl || active.projectId !== job.projectId || active.basePath !== basePath);
+    (active.baseUrl !== job.baseUrl || active.projectId !== job.projectId);
+  const hasMoved = isElsewhere || active.basePath !== basePath;
   if (failures?.link?.reason !== 'JobGone' && !hasMoved && !hasNewCopy)
     return { status: checked, publish: undefined };
   const link = linkBeside(active.ref, times, observation);

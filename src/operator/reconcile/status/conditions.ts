@@ -140,8 +140,7 @@ function claimReady(
   return ready('True', observation.wanted.pin === undefined ? 'Published' : 'Pinned');
 }
 
-/** The line of the verdict reports the first four. A scheduled start that waits is no news of the last export. */
-const unclaimedFailures = ['JobFailed', 'TimedOut', 'JobLost', 'BundleRejected', 'StartsSpread'];
+const startVerdicts = ['JobFailed', 'TimedOut', 'JobLost', 'BundleRejected'];
 
 /**
  * Why the export API cannot be called while a version is published, whether or not a call is due: the next link needs it
@@ -173,14 +172,12 @@ function claimExported(observation: Observation, state: State): UndatedCondition
       'OutputWriteFailed',
       joined(sentence(unwritten), nextSentence('Retrying.', observation)),
     );
-  const starting = failures?.export;
+  const { export: starting, start: waiting } = failures ?? {};
   const isIdle = state.export.kind !== 'running' && state.export.kind !== 'complete';
-  if (
-    isIdle &&
-    starting !== undefined &&
-    starting.count > 0 &&
-    !unclaimedFailures.includes(starting.reason)
-  ) {
+  // A scheduled start that keeps its distance is no news of the last export.
+  if (isIdle && (waiting?.reason === 'AnotherExportRuns' || waiting?.reason === 'StartBudgetUsed'))
+    return exported('False', waiting.reason, describeTry(waiting, observation));
+  if (isIdle && starting !== undefined && starting.count > 0 && !startVerdicts.includes(starting.reason)) {
     return exported('False', startFailureReason(starting.reason), describeTry(starting, observation));
   }
   const unanswered = isIdle ? undefined : unansweredCall(observation, state);
@@ -235,7 +232,7 @@ function isWrittenAgain({ status: { conditions, failures } }: Observation, { wan
 }
 
 function startFailureReason(code: string): ExportedReason {
-  if (code === 'StartUnconfirmed' || code === 'AnotherExportRuns' || code === 'StartBudgetUsed') return code;
+  if (code === 'StartUnconfirmed') return code;
   return isUnanswered(code) ? 'ExportApiUnreachable' : 'StartRefused';
 }
 

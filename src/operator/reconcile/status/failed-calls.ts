@@ -1,7 +1,7 @@
 // Which failed calls of an export are a state of their own: a start that is refused again with the same inputs, and an export
 // API that does not answer. Pure. Invariant: one lost answer is not a state, because the next attempt may succeed.
 
-import type { Failure } from '#operator/staticexport/status-schema.ts';
+import type { Failure, Status } from '#operator/staticexport/status-schema.ts';
 import { isRefusal, isUnanswered } from '../failure-policy.ts';
 import type { Observation } from '../observation.ts';
 import type { State } from '../state.ts';
@@ -13,8 +13,11 @@ export function isStartRefused(
 ): boolean {
   const isUnsatisfied = want.kind === 'first' || want.kind === 'inputs';
   if (!isUnsatisfied || wanted.isSuspended || operation.kind !== 'waiting') return false;
-  return failures?.export !== undefined && isRefusal(failures.export.reason);
+  return failures?.export !== undefined && !isPutOff(failures) && isRefusal(failures.export.reason);
 }
+
+/** The next start waits for something that passes by itself, whatever became of the one before it. */
+const isPutOff = ({ start }: NonNullable<Status['failures']>): boolean => start !== undefined;
 
 /** Polls and links in a row without an answer, before status reports it. A start has as many attempts. */
 const mostUnanswered = 3;
@@ -34,7 +37,7 @@ export function unansweredCall(
         : undefined;
     }
     default:
-      return failures?.export !== undefined && isUnanswered(failures.export.reason)
+      return failures?.export !== undefined && !isPutOff(failures) && isUnanswered(failures.export.reason)
         ? failures.export
         : undefined;
   }

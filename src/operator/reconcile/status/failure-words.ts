@@ -51,9 +51,9 @@ const projectWords: Readonly<Record<string, (api: string, project: string) => st
   Forbidden: (api, project) =>
     `${api} returned 403; check whether static export is on for project ${project}, the key's permission to write, and the vendor's IP allow-list.`,
   BadRequest: (api, project) =>
-    `${api} returned 400 or 422 for project ${project}; check spec.api.projectId and spec.api.basePath.`,
+    `${api} returned 400 or 422 for project ${project}; check the base path (spec.api.basePath or --base-path).`,
   NotFound: (api, project) =>
-    `${api} returned 404 for project ${project}; check spec.api.projectId, ${baseUrlFields}, and that the key is of the same organization.`,
+    `${api} returned 404 for project ${project}; check the project id (spec.api.projectId or --project-id), ${baseUrlFields}, and that the key is of the same organization.`,
   RateLimited: (api) =>
     `${api} returned 429; wait. The vendor allows ten starts in an hour for each organization.`,
   AnotherExportRuns: (api, project) => `${api} returned 409, because another job of project ${project} runs.`,

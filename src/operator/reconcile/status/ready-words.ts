@@ -11,6 +11,7 @@ import {
 import type { Failure } from '#operator/staticexport/status-schema.ts';
 import { pendingHook } from '../hooks.ts';
 import { type Observation, pendingRequest } from '../observation.ts';
+import type { StartDelay } from '../start-budget.ts';
 import type { State } from '../state.ts';
 import { describeFailure, describeLinkFailure, describeRetry, describeTry, joined } from './failure-words.ts';
 import { describeDetails } from './reason-details.ts';
@@ -33,6 +34,7 @@ export function describeReady(observation: Observation, state: State, reason: Re
     describeDetails(reason, observation),
     detailOf(observation, state, reason),
     waitingRequest(observation),
+    waitingSchedule(observation),
   );
 }
 
@@ -91,7 +93,7 @@ function operationFailure(observation: Observation, { export: operation }: State
   if (operation.kind === 'running') return pollFailure(observation, operation.jobId);
   return operation.kind === 'complete'
     ? pollFailure(observation, operation.subject.jobId)
-    : observation.status.failures?.export;
+    : (observation.status.failures?.start ?? observation.status.failures?.export);
 }
 
 function pollFailure({ status }: Observation, jobId: string | undefined): Failure | undefined {
@@ -107,6 +109,13 @@ function nextTry(failure: Failure | undefined, observation: Observation): string
   return about === undefined
     ? describeTry(failure, observation)
     : joined(describeFailure(failure, observation), about, describeRetry(failure, observation));
+}
+
+/** A scheduled export that keeps its distance from others of its key. */
+function waitingSchedule(observation: Observation): string | undefined {
+  const waiting = observation.status.failures?.start;
+  const isSpread = waiting?.reason === ('StartsSpread' satisfies StartDelay['code']);
+  return isSpread ? describeTry(waiting, observation) : undefined;
 }
 
 /** A requested export that cannot start now. */

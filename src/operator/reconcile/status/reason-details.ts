@@ -211,7 +211,7 @@ function describeReplacement({ wanted, status, now }: Observation): string {
   if (job?.cause === 'JobGone' && job.verdict === 'Rejected')
     return 'Its replacement was rejected; request an export.';
   if (job !== undefined && job.verdict === undefined) return `Job ${job.id.slice(0, 128)} replaces it.`;
-  const retry = failures?.export?.retryTime;
+  const retry = failures?.start?.retryTime ?? failures?.export?.retryTime;
   const isLater = (readInstant(retry) ?? 0) > now;
   return isLater ? `The next export starts at ${retry}.` : 'A new export starts next.';
 }

@@ -27,6 +27,11 @@ const rows: Readonly<Record<string, readonly [Status, Status, readonly string[]]
     { ...steady, conditions: [condition('Mirrored', 'True', 'Copied')] },
     ['Normal MirrorCopied'],
   ],
+  'a start that waits for the budget of its key is a normal event': [
+    steady,
+    { ...steady, conditions: [ready, condition('Exported', 'False', 'StartBudgetUsed')] },
+    ['Normal StartBudgetUsed'],
+  ],
   'a refresh is not an event': [
     steady,
     { ...steady, active: { ...active, linkIssueTime: '2026-01-05T12:10:00Z' } },

@@ -17,6 +17,7 @@ const withConditions = (...conditions: readonly Condition[]): Status => ({
   ...steady,
   conditions: [...conditions],
 });
+const waiting = withConditions(condition('Exported', 'False', 'AnotherExportRuns'));
 const failed = withConditions(condition('Exported', 'False', 'JobFailed'));
 const held: Status = {
   ...withConditions(condition('Exported', 'False', 'PageCountDropped')),
@@ -51,6 +52,13 @@ const rows: Readonly<Record<string, readonly [Status, Status, readonly string[]]
     held,
     withConditions(condition('Exported', 'False', 'Rejected')),
     [],
+  ],
+  'a start that waits for another job of the project is none': [steady, waiting, []],
+  'its end is none either': [waiting, steady, []],
+  'a version that follows a wait is published, and nothing had failed': [
+    waiting,
+    next,
+    ['Published Promoted'],
   ],
   'a failed export': [steady, failed, ['Failed JobFailed']],
   'a failure that goes on is none': [failed, failed, []],

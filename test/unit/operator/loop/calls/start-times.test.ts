@@ -7,6 +7,7 @@ import {
   startBudgetId,
   takeStart,
 } from '#operator/loop/calls/start-times.ts';
+import type { ExportCause } from '#operator/staticexport/status-schema.ts';
 import { knownOf, startTimesIn } from '#operator/watch/known-resource.ts';
 import type { StaticExportObject } from '#platform/wire/cluster.ts';
 
@@ -80,7 +81,67 @@ test('an hour later, memory holds nothing of resources that are gone', () => {
   const memory = emptyMemory();
   takeStart(memory, order({ resource: 'docs/gone' }));
   takeStart(memory, order({ resource: 'docs/b', now: now + 62 * minuteMs }));
-  assert.deepEqual([...(memory.get(order().budget)?.keys() ?? [])], ['docs/b']);
+  assert.deepEqual([...(memory.get(order().budget)?.taken.keys() ?? [])], ['docs/b']);
+});
+
+test('a budget without starts and waits is forgotten', () => {
+  const memory = emptyMemory();
+  takeStart(memory, order({ budget: 'preview/export-api/apiKey' }));
+  takeStart(memory, order({ now: now + 62 * minuteMs }));
+  assert.deepEqual([...memory.keys()], [order().budget]);
+});
+
+/** Each resource comes back when it was told, and with its next cause as long after a start as it says. */
+function play(hours: number, resources: Readonly<Record<string, readonly [ExportCause, againMs: number]>>) {
+  const memory = emptyMemory();
+  const due = new Map(Object.keys(resources).map((name) => [name, now]));
+  const starts: { readonly name: string; readonly at: number }[] = [];
+  const attempts = new Map<string, number>();
+  for (;;) {
+    const [first] = [...due].sort(([, a], [, b]) => a - b);
+    if (first === undefined || first[1] > now + hours * 60 * minuteMs) return { starts, attempts };
+    const [name, at] = first;
+    const [cause, againMs] = resources[name] ?? ['First', minuteMs];
+    attempts.set(name, (attempts.get(name) ?? 0) + 1);
+    const taken = takeStart(memory, order({ resource: name, cause, perHour: 10, now: at }));
+    if (taken.kind === 'taken') starts.push({ name, at });
+    due.set(name, taken.kind === 'taken' ? at + againMs : taken.delay.until);
+  }
+}
+
+test('exports that fail all the time leave their turns to a scheduled one', () => {
+  const failing = Object.fromEntries(
+    Array.from({ length: 12 }, (_, at) => [`docs/failing-${at}`, ['First', 2 * minuteMs]] as const),
+  );
+  const { starts } = play(24, { ...failing, 'docs/nightly': ['Schedule', 60 * minuteMs] });
+  const nightly = starts.filter(({ name }) => name === 'docs/nightly').length;
+  assert.ok(nightly >= 10, `${nightly} of the scheduled export in a day`);
+});
+
+test('forty schedules of one minute: each starts once in five hours, and few attempts are made in vain', () => {
+  const sites = Object.fromEntries(
+    Array.from({ length: 40 }, (_, at) => [`docs/site-${at}`, ['Schedule', 24 * 60 * minuteMs]] as const),
+  );
+  const { starts, attempts } = play(5, sites);
+  assert.equal(new Set(starts.map(({ name }) => name)).size, 40);
+  assert.ok(Math.max(...attempts.values()) <= 3, `${Math.max(...attempts.values())} attempts`);
+});
+
+test('a person starts at once while forty resources wait', () => {
+  const memory = emptyMemory();
+  for (let count = 0; count < 40; count += 1)
+    takeStart(memory, order({ resource: `docs/${count}`, cause: 'First', perHour: 10 }));
+  assert.equal(takeStart(memory, order({ resource: 'docs/mine', perHour: 10 })).kind, 'taken');
+});
+
+test('a resource that no longer comes for its turn holds up the next one for two minutes at most', () => {
+  const memory = emptyMemory();
+  const first = (resource: string, minutes: number) =>
+    order({ resource, cause: 'First', perHour: 1, now: now + minutes * minuteMs });
+  takeStart(memory, first('docs/sent', 0));
+  takeStart(memory, first('docs/gone', 1));
+  assert.equal(takeStart(memory, first('docs/next', 62)).kind, 'delayed');
+  assert.equal(takeStart(memory, first('docs/next', 64)).kind, 'taken');
 });
 
 const stored = (name: string, api: object, startTimes: unknown): StaticExportObject => ({

@@ -64,11 +64,11 @@ const exported: Readonly<Record<reasons.ExportedReason, readonly [Observation, s
     'False',
   ],
   AnotherExportRuns: [
-    withStatus(fresh, { failures: { export: { ...failure, reason: 'AnotherExportRuns' } } }),
+    withStatus(fresh, { failures: { start: { ...failure, reason: 'AnotherExportRuns' } } }),
     'False',
   ],
   StartBudgetUsed: [
-    withStatus(fresh, { failures: { export: { ...failure, reason: 'StartBudgetUsed' } } }),
+    withStatus(fresh, { failures: { start: { ...failure, reason: 'StartBudgetUsed' } } }),
     'False',
   ],
   ExportApiUnreachable: [

@@ -40,9 +40,12 @@ for (const [reason, words] of failures) {
 const ofProject = { ...wanted, domain: undefined, project: { id: '5f0c9a7e', basePath: undefined } };
 for (const [reason, words] of [
   ['AnotherExportRuns', /^The export API at .* returned 409, because another job of project 5f0c9a7e runs/],
-  ['NotFound', /returned 404 for project 5f0c9a7e; check spec\.api\.projectId, the base URL/],
+  [
+    'NotFound',
+    /returned 404 for project 5f0c9a7e; check the project id \(spec\.api\.projectId or --project-id\), the base URL/,
+  ],
   ['Forbidden', /static export is on for project 5f0c9a7e, the key's permission to write, .*IP allow-list/],
-  ['BadRequest', /for project 5f0c9a7e; check spec\.api\.projectId and spec\.api\.basePath/],
+  ['BadRequest', /for project 5f0c9a7e; check the base path \(spec\.api\.basePath or --base-path\)/],
   ['RateLimited', /returned 429; wait\. The vendor allows ten starts in an hour/],
   ['ServerError', /returned a server error/],
 ] as const) {

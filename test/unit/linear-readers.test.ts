@@ -154,6 +154,9 @@ const readers: Readonly<Record<string, Reader>> = {
       '<loc>',
       '](/',
       '<script></script>',
+      '<link href=a integrity="',
+      '<script type=importmap>{"integrity":{',
+      '<script type=importmap>{"integrity":{"a":"b","',
     ],
   },
   'a style sheet': {

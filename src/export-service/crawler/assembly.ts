@@ -70,7 +70,8 @@ function crawledFile(path: string, { body }: SiteFile, spool: CrawlSpool): Crawl
   return { path, sizeBytes: body.sizeBytes, sha256: body.sha256, read: () => spool.read(body) };
 }
 
-function followChain({ visits, files }: Frontier, start: Visit, maxRedirects: number): ChainEnd {
+/** @param start a redirect @returns the file of the frontier that a visitor ends at, or why there is none */
+export function followChain({ visits, files }: Frontier, start: Visit, maxRedirects: number): ChainEnd {
   const passed = new Set<Visit>();
   let fragment = '';
   for (let at: Visit | undefined = start; at?.outcome?.kind === 'redirect'; ) {

@@ -50,7 +50,12 @@ export async function crawlSite(request: CrawlRequest, context: CrawlContext): P
     const files =
       basePath === undefined
         ? frontier.files
-        : await rebaseFiles(frontier, basePath, { scope, spool, signal });
+        : await rebaseFiles(frontier, basePath, {
+            scope,
+            spool,
+            signal,
+            maxRedirects: limits.maxRedirects,
+          });
     const result = await assembleSite({ ...frontier, files }, spool, limits.maxRedirects);
     if (result.pageCount === 0) throw noPages(request, result);
     logLeftOut(result, context);

@@ -5,8 +5,9 @@
 import { readHtmlTokens, type TagToken } from '#platform/html/html-tokens.ts';
 import { readCssPositions } from './css-references.ts';
 import { attributeForm, isPictureMeta, refreshTarget } from './html-references.ts';
+import { readImportMapIntegrity } from './import-map.ts';
 import type { Span } from './next-stream.ts';
-import { type AddressPosition, addReferences } from './reference.ts';
+import { type AddressPosition, addReferences, type IntegrityPosition } from './reference.ts';
 import { readSrcsetPositions } from './srcset.ts';
 
 export interface HtmlPositions {
@@ -15,6 +16,8 @@ export interface HtmlPositions {
   readonly positions: readonly AddressPosition[];
   /** Text of scripts without `src`. */
   readonly scripts: readonly Span[];
+  /** Of elements and of import maps. */
+  readonly integrity: readonly IntegrityPosition[];
 }
 
 /** No page of the site is behind them, or they are the base of others. */
@@ -24,13 +27,15 @@ const followed = new Set(['base.href', 'link.href', 'form.action', 'button.forma
 export function readHtmlPositions(source: string): HtmlPositions {
   const positions: AddressPosition[] = [];
   const scripts: Span[] = [];
+  const integrity: IntegrityPosition[] = [];
   let base: string | undefined;
-  let open: { readonly tagName: string; readonly from: number } | undefined;
+  let open: { readonly tag: TagToken; readonly from: number } | undefined;
   const finish = (to: number): void => {
     if (open === undefined) return;
-    const { tagName, from } = open;
+    const { tag, from } = open;
     open = undefined;
-    if (tagName === 'script') scripts.push({ from, to });
+    if (isImportMap(tag)) addReferences(integrity, readImportMapIntegrity(source, { from, to }));
+    if (tag.tagName === 'script') scripts.push({ from, to });
     else addReferences(positions, moved(readCssPositions(source.slice(from, to)), from));
   };
   readHtmlTokens(
@@ -38,14 +43,15 @@ export function readHtmlPositions(source: string): HtmlPositions {
     {
       start: (tag, isOpen) => {
         addReferences(positions, positionsOf(source, tag));
+        addReferences(integrity, integrityOf(source, tag));
         if (tag.tagName === 'base') base ??= tag.attrs.find(({ name }) => name === 'href')?.value;
         const isCode = tag.tagName === 'style' || tag.tagName === 'script';
         const hasSource = tag.attrs.some(({ name }) => tag.tagName === 'script' && name === 'src');
         const from = tag.location?.endOffset;
-        if (isOpen && isCode && !hasSource && from !== undefined) open = { tagName: tag.tagName, from };
+        if (isOpen && isCode && !hasSource && from !== undefined) open = { tag, from };
       },
       end: ({ tagName, location }) => {
-        if (tagName === open?.tagName) finish(location?.startOffset ?? source.length);
+        if (tagName === open?.tag.tagName) finish(location?.startOffset ?? source.length);
       },
       text: () => {},
     },
@@ -53,17 +59,15 @@ export function readHtmlPositions(source: string): HtmlPositions {
     true,
   );
   finish(source.length);
-  return { base, positions, scripts };
+  return { base, positions, scripts, integrity };
 }
 
 function* positionsOf(source: string, tag: TagToken): Generator<AddressPosition> {
   for (const { name, value } of tag.attrs) {
-    const { startOffset = 0, endOffset = 0 } = tag.location?.attrs?.[name] ?? {};
-    const written = source.slice(startOffset, endOffset);
-    const opening = /^[^\s=]+\s*=\s*["']?/.exec(written)?.[0].length;
-    if (opening === undefined) continue;
-    const from = startOffset + opening;
-    const raw = written.slice(opening);
+    const span = valueSpan(source, tag, name);
+    if (span === undefined) continue;
+    const { from } = span;
+    const raw = source.slice(from, span.to);
     const key = `${tag.tagName}.${name}`;
     const form = followed.has(key) ? 'address' : attributeForm(tag, name);
     if (form === 'address') yield { text: value, at: from };
@@ -71,6 +75,46 @@ function* positionsOf(source: string, tag: TagToken): Generator<AddressPosition>
     else if (name === 'style') yield* moved(readCssPositions(withQuotes(raw)), from);
     else if (key === 'meta.content') yield* metaPositions(tag, raw, from);
   }
+}
+
+/** From behind the opening quote to behind the closing one. */
+function valueSpan(source: string, tag: TagToken, name: string): Span | undefined {
+  const { startOffset = 0, endOffset = 0 } = tag.location?.attrs?.[name] ?? {};
+  const opening = /^[^\s=]+\s*=\s*["']?/.exec(source.slice(startOffset, endOffset))?.[0].length;
+  return opening === undefined ? undefined : { from: startOffset + opening, to: endOffset };
+}
+
+/** Attributes with the address of what `integrity` is about. */
+const loaded: Readonly<Record<string, string>> = { 'script.integrity': 'src', 'link.integrity': 'href' };
+
+function* integrityOf(source: string, tag: TagToken): Generator<IntegrityPosition> {
+  const name = loaded[`${tag.tagName}.integrity`];
+  const hashes = valueSpan(source, tag, 'integrity');
+  if (name === undefined || hashes === undefined) return;
+  const at = valueSpan(source, tag, name)?.from;
+  const address = addressOf(source, tag, name);
+  if (at === undefined || address === undefined) return;
+  const isQuoted = /["']/.test(source.charAt(hashes.from - 1));
+  yield { address, addressAt: at, hashes: { from: hashes.from, to: hashes.to - (isQuoted ? 1 : 0) } };
+}
+
+/** Read again as UTF-8: among characters that are bytes, one that a reference stands for cannot be told from a byte. */
+function addressOf(source: string, { location }: TagToken, name: string): string | undefined {
+  let address: string | undefined;
+  const written = Buffer.from(source.slice(location?.startOffset, location?.endOffset), 'latin1');
+  readHtmlTokens(written.toString(), {
+    start: ({ attrs }) => {
+      address ??= attrs.find((attr) => attr.name === name)?.value;
+    },
+    end: () => {},
+    text: () => {},
+  });
+  return address;
+}
+
+function isImportMap({ tagName, attrs }: TagToken): boolean {
+  const type = attrs.find(({ name }) => name === 'type')?.value;
+  return tagName === 'script' && type?.trim().toLowerCase() === 'importmap';
 }
 
 function* metaPositions(tag: TagToken, raw: string, from: number): Generator<AddressPosition> {

@@ -9,7 +9,7 @@ import { readHtmlPositions } from './html-positions.ts';
 import { readMemberPositions } from './member-positions.ts';
 import { isStream } from './next-payload.ts';
 import { type CountedText, pushedSpans, readCountedTexts, type Span } from './next-stream.ts';
-import { type AddressPosition, addReferences } from './reference.ts';
+import { type AddressPosition, addReferences, type IntegrityPosition } from './reference.ts';
 import { readScriptPositions } from './script-references.ts';
 
 export interface BodyPositions {
@@ -19,9 +19,11 @@ export interface BodyPositions {
   readonly base?: string | undefined;
   /** Texts that say their length in front. */
   readonly counted: readonly CountedText[];
+  /** Hashes of files that the body loads. */
+  readonly integrity: readonly IntegrityPosition[];
 }
 
-const none: BodyPositions = { positions: [], counted: [] };
+const none: BodyPositions = { positions: [], counted: [], integrity: [] };
 /** Members of a web app manifest that are addresses, its own and those of its parts. */
 const manifestMembers = ['src', 'url', 'start_url', 'scope', 'action'];
 
@@ -45,7 +47,11 @@ export function readPositions(kind: BodyKind, source: string): BodyPositions {
     case 'payload': {
       if (!isStream(source)) return none;
       const counted = readCountedTexts(source, [{ from: 0, to: source.length }], false);
-      return { positions: [...readScriptPositions(source), ...readMemberPositions(source)], counted };
+      return {
+        ...none,
+        positions: [...readScriptPositions(source), ...readMemberPositions(source)],
+        counted,
+      };
     }
     case 'contents':
       return { ...none, positions: readLlmsPositions(source) };
@@ -59,7 +65,7 @@ export function readPositions(kind: BodyKind, source: string): BodyPositions {
 }
 
 function positionsInHtml(source: string): BodyPositions {
-  const { base, positions, scripts } = readHtmlPositions(source);
+  const { base, positions, scripts, integrity } = readHtmlPositions(source);
   const found = [...positions];
   const spans = scripts.flatMap(({ from, to }) => pushedSpans(source, from, to));
   for (const { from, to } of scripts) {
@@ -70,7 +76,7 @@ function positionsInHtml(source: string): BodyPositions {
     );
   }
   addReferences(found, pushedPositions(source, spans));
-  return { base, positions: found, counted: readCountedTexts(source, spans, true) };
+  return { base, positions: found, counted: readCountedTexts(source, spans, true), integrity };
 }
 
 /** In the stream as a whole: an address may begin in one piece and end in the next. */

@@ -1,6 +1,8 @@
 // A reference as written in a page, a style sheet or a script, before it is resolved. The readers of each format
 // produce these and nothing else; they never throw and never resolve.
 
+import type { Span } from './next-stream.ts';
+
 /** How much the site depends on it. */
 export type ReferenceUse =
   | 'page' // a visitor may open it: followed, and counted if it is a document
@@ -21,6 +23,15 @@ export interface AddressPosition {
   readonly isGuess?: boolean;
   /** It names the site's host, and is an address of the site all the same. */
   readonly hasHost?: boolean;
+}
+
+/** Hashes of a file, beside its address. */
+export interface IntegrityPosition {
+  /** As a browser reads it. */
+  readonly address: string;
+  /** Where the address begins in the source. */
+  readonly addressAt: number;
+  readonly hashes: Span;
 }
 
 export const asPage = (text: string): Reference => ({ text, use: 'page' });

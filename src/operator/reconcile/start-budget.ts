@@ -47,7 +47,8 @@ export function delayOfStart(line: StartLine, start: WaitingStart, now: number):
   return { code: isScheduled ? 'StartsSpread' : 'StartBudgetUsed', until };
 }
 
-const isPersonal = (cause: ExportCause): boolean => cause === 'Request' || cause === 'Hook';
+/** A person or a hook asked for it. */
+export const isPersonal = (cause: ExportCause): boolean => cause === 'Request' || cause === 'Hook';
 
 function isBefore(one: WaitingStart, other: WaitingStart): boolean {
   const [first, second] = [isPersonal(one.cause), isPersonal(other.cause)];

@@ -79,7 +79,7 @@ test('links that have expired when they arrive end a run as a temporary failure,
 });
 
 for (const [status, code, words] of [
-  [404, 'NotFound', /404 for project 5f0c9a7e1d; check spec\.api\.projectId/],
+  [404, 'NotFound', /404 for project 5f0c9a7e1d; check the project id/],
   [403, 'KeyForbidden', /403/],
   [401, 'KeyRefused', /401/],
 ] as const) {

@@ -104,6 +104,7 @@ function takeByBudget(
     own: (status.startTimes ?? []).flatMap((time) => readInstant(time) ?? []),
     known: context.startTimesOf(place.budget),
     perHour: context.settings.startsPerHour,
-    cause: record.cause,
+    // A command that waits is a person's, or a pipeline's.
+    cause: context.settings.isAwaited === true ? 'Request' : record.cause,
   });
 }

@@ -1,7 +1,7 @@
 // Updates the remembered status after a refused or lost call, rule by rule, with the resulting wait. A failure only
 // adds a wait, ends a job, or blocks a key. It never changes the published version.
 
-import type { Failure, StartRecord, Status } from '#operator/staticexport/status-schema.ts';
+import type { ExportCause, Failure, StartRecord, Status } from '#operator/staticexport/status-schema.ts';
 import { formatInstant } from '#platform/wire/instant.ts';
 import { printable } from '#platform/wire/printable-text.ts';
 import { nextExportFailure, resendTime } from '../adopt.ts';
@@ -10,7 +10,7 @@ import { callPolicies, goneRetryMs } from '../failure-policy.ts';
 import { heldAgainst } from '../forbidden-call.ts';
 import { type Observation, pendingRefresh, pendingRequest } from '../observation.ts';
 import type { ActionResult, CallFailure, RateLimitChange } from '../result.ts';
-import type { StartDelay } from '../start-budget.ts';
+import { isPersonal, type StartDelay } from '../start-budget.ts';
 
 /** The limit of the status schema. */
 const maxWhyLength = 512;
@@ -147,7 +147,7 @@ export function startDelayed(
   { code, until, perHour, record }: Extract<ActionResult, { kind: 'start-delayed' }>,
 ): Status {
   const untilMs = Math.max(0, until - observation.now);
-  const delay = { code, retryAfterMs: untilMs, why: describeBudget(code, perHour) };
+  const delay = { code, retryAfterMs: untilMs, why: describeBudget(code, perHour, record.cause) };
   return waitingForStart(observation, record, delay, untilMs);
 }
 
@@ -176,8 +176,9 @@ function waitingForStart(
   return { ...status, failures: { ...status.failures, start } };
 }
 
-function describeBudget(code: StartDelay['code'], perHour: number): string {
-  const all = `all ${perHour} starts that this key has in an hour are used; if your plan has more, raise startsPerHour of the chart, or --starts-per-hour`;
+function describeBudget(code: StartDelay['code'], perHour: number, cause: ExportCause): string {
+  const rest = isPersonal(cause) ? '' : ', but for one that is left to requests and hooks';
+  const all = `all ${perHour} starts that this key has in an hour are used${rest}; if your plan has more, raise startsPerHour of the chart, or --starts-per-hour`;
   const spread = `scheduled starts of this key keep their distance, because it has ${perHour} in an hour`;
   return code === 'StartBudgetUsed' ? all : spread;
 }

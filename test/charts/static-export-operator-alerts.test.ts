@@ -103,7 +103,7 @@ test('every reason, condition and operation of an alert exists', async () => {
   const known: Readonly<Record<string, (value: string) => boolean>> = {
     type: (value) => [...conditionTypes, ...targetTypes.options].some((type) => type === value),
     reason: (value) => [...reasons].some((reason) => new RegExp(`^${value}$`).test(reason)),
-    operation: (value) => ['export', 'poll', 'link', 'mirror', 'retention', 'key'].includes(value),
+    operation: (value) => ['export', 'start', 'poll', 'link', 'mirror', 'retention', 'key'].includes(value),
     status: (value) => ['True', 'False', 'Unknown'].includes(value),
   };
   let looked = 0;

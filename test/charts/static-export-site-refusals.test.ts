@@ -45,7 +45,9 @@ const refused: readonly ValueRow[] = [
     an unknown deployment type | site: {deploymentType: Airgapped} | must be one of 'Cloud', 'ClientHosted', 'AirGapped'
     an unknown feature | site: {features: {search: true}} | additional properties 'search' not allowed
     two base paths | export: {<<: $exported, api: {keySecretRef: {name: k}, projectId: p, basePath: /docs}}, site: {basePath: /documentation}
-      | site\.basePath=\/documentation differs from export\.api\.basePath="\/docs".*Remove site\.basePath
+      | site\.basePath=\/documentation differs from export\.api\.basePath="\/docs".*Set site\.basePath to the empty text
+    a base path without a project | export: {<<: $exported, api: {keySecretRef: {name: k}, basePath: /docs}}
+      | export\.api\.basePath needs export\.api\.projectId
     the root beside a base path | export: {<<: $exported, api: {keySecretRef: {name: k}, projectId: p, basePath: /docs}}, site: {basePath: /}
       | site\.basePath=\/ differs from export\.api\.basePath="\/docs"
     a base path beside the root | export: {<<: $exported, api: {keySecretRef: {name: k}, projectId: p, basePath: ''}}, site: {basePath: /docs}

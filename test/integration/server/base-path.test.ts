@@ -72,7 +72,7 @@ test('a flag that contradicts bundle.json is an error: not ready at a start, and
   assert.equal(ready.status, 503);
   assert.match(
     await ready.text(),
-    /names basePath \/docs, but --base-path is \/documentation; remove --base-path, or export the site for \/documentation/,
+    /names basePath \/docs, but --base-path is \/documentation; remove --base-path \(site\.basePath of the chart\), or export the site for \/documentation/,
   );
   await publish('v1', '/documentation');
   await serves('v1');

@@ -148,6 +148,6 @@ test('a conflict of base paths names both, and the two remedies', async () => {
     kind: 'unreadable',
     code: 'BasePathConflict',
     message:
-      'bundle.json names basePath /docs, but --base-path is /; remove --base-path, or export the site for /',
+      'bundle.json names basePath /docs, but --base-path is /; remove --base-path (site.basePath of the chart), or export the site for /',
   });
 });

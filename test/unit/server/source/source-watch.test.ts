@@ -1200,6 +1200,6 @@ test('a bundle of the disk that was published for another base path is not serve
   await clock.pass(2 * startupTimeoutMs);
   assert.equal(site.view(), undefined);
   assert.deepEqual(warnings, [
-    'not serving the stored bundle: bundle.json names basePath /docs, but --base-path is /; remove --base-path, or export the site for /',
+    'not serving the stored bundle: bundle.json names basePath /docs, but --base-path is /; remove --base-path (site.basePath of the chart), or export the site for /',
   ]);
 });

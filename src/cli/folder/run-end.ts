@@ -71,7 +71,7 @@ export function refusedUntil(
   const failedAt = readInstant(failure.lastFailureTime) ?? 0;
   const { code, message } = lastFailureOf(failure, rules);
   const said = `${message}. The next attempt is allowed at ${failure.retryTime}`;
-  // Up to an hour is no time for a runner to wait, and it would leave none for the job.
+  // A runner should not wait up to an hour, and then no time would be left for the job.
   if (code === ('StartBudgetUsed' satisfies StartDelay['code']))
     return new CliError('temporary', code, said, { next: ['Run the same command again then.'] });
   const isAsked =

@@ -96,7 +96,7 @@ function readProjectJob(options: ProjectRoutesOptions): ApiHandler<{ projectId: 
       response.json(projectDocumentOf(job));
       return;
     }
-    // This form has no 410: what cannot be downloaded is no job of the project any more.
+    // This form has no 410: a job whose archive cannot be downloaded counts as gone.
     if (!hasArchive(options, jobId)) throw new ApiRefusal(404, "the job's archive is gone: start a new job");
     response.json({ ...projectDocumentOf(job), ...issuedBundleOf(options, jobId), sizeBytes });
   };

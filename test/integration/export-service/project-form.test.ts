@@ -87,7 +87,7 @@ test('a start without a body is 202 with the job; a completed job carries size, 
   service.moveClock(5000);
   crawl.edge.onProgress({ pageCount: 3, discovered: 12 });
   const later = await send(service, 'GET', projectJobPath(project, jobId));
-  assert.equal(later.json['updatedAt'], running.json['updatedAt'], 'progress is no change of the state');
+  assert.equal(later.json['updatedAt'], running.json['updatedAt'], 'progress does not change the state');
   crawl.end(siteOf('<h1>hello</h1>'));
   let done = later;
   while (done.json['status'] === 'running') done = await send(service, 'GET', projectJobPath(project, jobId));
@@ -209,7 +209,7 @@ test('without a budget, more than ten starts an hour are allowed', async () => {
   for (let at = 0; at < 11; at += 1) await completeJob(service);
 });
 
-test('a completed job whose archive is gone is no job of the project any more', async () => {
+test('a completed job whose archive is gone is answered like an unknown job', async () => {
   const service = await startProjects();
   const jobId = await completeJob(service);
   rmSync(archiveFile(join(service.folder, 'data'), jobId));

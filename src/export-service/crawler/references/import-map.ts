@@ -1,5 +1,5 @@
 // Where an import map has the hashes of the modules that scripts import: in its member `integrity`, by address. Never throws,
-// and looks at nothing else of the map. Whoever takes these for hashes has to look whether they are.
+// and looks at nothing else of the map. The texts may be no hashes: the caller checks them.
 
 import type { Span } from './next-stream.ts';
 import type { IntegrityPosition } from './reference.ts';

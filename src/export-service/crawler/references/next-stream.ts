@@ -1,5 +1,5 @@
 // The texts of React's stream that say their length in bytes in front, `2a:T5dc,` and then 1500 bytes. A text whose addresses
-// change gets another length, or its reader takes the next row for text. The stream is a file beside a page, or it is pushed
+// change gets another length, or its reader takes the next row for text. The stream is a file next to a page, or it is pushed
 // in pieces by scripts of the page, as JavaScript strings. Never throws; stops at the first row that is none.
 
 /** A part of the source, from its first character to the one after its last. */

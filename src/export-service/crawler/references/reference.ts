@@ -25,7 +25,7 @@ export interface AddressPosition {
   readonly hasHost?: boolean;
 }
 
-/** Hashes of a file, beside its address. */
+/** Hashes of a file, in the element that has its address. */
 export interface IntegrityPosition {
   /** As a browser reads it. */
   readonly address: string;

@@ -1,6 +1,6 @@
 // The starts of each key in the last hour, and those that wait: of this process, and of what the status of every known
 // resource holds, so that a new leader counts on. Taking a start is one synchronous step: two reconciles never take the
-// last one both. Invariant: who no longer comes for its turn holds nobody up for long.
+// last one both. Invariant: a resource that misses its turn delays the next one by two minutes at most.
 
 import {
   delayOfStart,

@@ -174,7 +174,7 @@ function claimExported(observation: Observation, state: State): UndatedCondition
     );
   const { export: starting, start: waiting } = failures ?? {};
   const isIdle = state.export.kind !== 'running' && state.export.kind !== 'complete';
-  // A scheduled start that keeps its distance is no news of the last export.
+  // A scheduled start that keeps its distance says nothing about the last export.
   if (isIdle && (waiting?.reason === 'AnotherExportRuns' || waiting?.reason === 'StartBudgetUsed'))
     return exported('False', waiting.reason, describeTry(waiting, observation));
   if (isIdle && starting !== undefined && starting.count > 0 && !startVerdicts.includes(starting.reason)) {

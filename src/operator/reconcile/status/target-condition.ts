@@ -1,5 +1,5 @@
 // The condition TargetsSynced: what the states of all targets mean together. Pure. Invariant: a target that waits for a
-// person or a rollout is no problem, and makes the condition Unknown, never False.
+// person or a rollout is not a problem: it makes the condition Unknown, never False.
 
 import { type TargetReason, targetReasons } from '#operator/staticexport/reasons.ts';
 import type { TargetStatus } from '#operator/staticexport/status-schema.ts';

@@ -12,6 +12,8 @@ export interface TokenReader {
   /** White space is not text. */
   text(chars: string): void;
   space?(chars: string): void;
+  /** Asked between two pieces: whether nothing that follows matters. */
+  isDone?(): boolean;
 }
 
 /** Elements whose content is text to the tokenizer. The consumer of its tokens must set this mode. */
@@ -49,7 +51,7 @@ class BoundedTokenizer extends Tokenizer {
 /**
  * @param pieceLength how much is read at a time; it changes nothing of what is found
  * @param hasLocations whether tags have the offsets of themselves and of their attributes
- * @returns whether it was read to its end; `false`: it has a tag that no browser would take
+ * @returns whether it was read to its end; `false`: the reader is done, or it has a tag that no browser would take
  */
 export function readHtmlTokens(
   html: string,
@@ -93,7 +95,7 @@ export function readHtmlTokens(
   do {
     tokenizer.write(html.slice(at, at + pieceLength), at + pieceLength >= html.length);
     at += pieceLength;
-  } while (at < html.length && !tokenizer.isTagEndless());
+  } while (at < html.length && !tokenizer.isTagEndless() && reader.isDone?.() !== true);
   return at >= html.length;
 }
 

@@ -55,15 +55,7 @@ export const path = kind(
 );
 export const hostPort = kind<HostPort>('HOST:PORT', readHostPort);
 /** A base for paths, which may be shown. Signatures and credentials in a URL would be secrets. */
-export const httpUrl = kind('URL', (value) => {
-  if (!URL.canParse(value) || !/^https?:$/.test(new URL(value).protocol)) {
-    throw new FlagValueError('must be an http:// or https:// URL');
-  }
-  if (/[?#]|^[A-Za-z]+:[/\\]*[^/\\]*@/.test(value)) {
-    throw new FlagValueError('must be a URL without user, password, query and fragment');
-  }
-  return value.replace(/\/+$/, '');
-});
+export const httpUrl = kind('URL', readHttpUrl);
 /** Milliseconds, from `250ms`, `30s`, `15m`, `2h`, `7d`. */
 export const duration = kind('DURATION', readDurationMs);
 /** For limits and intervals that must not be zero. */
@@ -122,6 +114,17 @@ export function listOf<T>(
         .filter((item) => item !== '')
         .flatMap(read),
   };
+}
+
+/** @throws {FlagValueError} */
+export function readHttpUrl(value: string): string {
+  if (!URL.canParse(value) || !/^https?:$/.test(new URL(value).protocol)) {
+    throw new FlagValueError('must be an http:// or https:// URL');
+  }
+  if (/[?#]|^[A-Za-z]+:[/\\]*[^/\\]*@/.test(value)) {
+    throw new FlagValueError('must be a URL without user, password, query and fragment');
+  }
+  return value.replace(/\/+$/, '');
 }
 
 function readBoolean(value: string): boolean {

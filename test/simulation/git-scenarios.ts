@@ -2,9 +2,10 @@
 // it exchanged.
 
 import assert from 'node:assert/strict';
+import { faultAt } from './faults.ts';
 import type { GitShape, GitTarget } from './git-target.ts';
 import { Oracles } from './oracles.ts';
-import { hourMs, minuteMs } from './published-simulation.ts';
+import { hourMs, minuteMs, request } from './published-simulation.ts';
 import { Simulation } from './simulation.ts';
 
 interface Played {
@@ -64,16 +65,20 @@ export const gitScenarios = {
     oracles.checkSettled();
   },
   movedKeys: async () => {
-    const { git, oracles, run } = await play('branch');
-    for (const change of [
-      { keyPath: ['site', 'docs'] },
-      { write: ['version', 'digest'] },
-      { write: ['digest'] },
-      { keyPath: ['staticExport'] },
-    ] as const) {
-      git.edit(change);
-      await run(15 * minuteMs);
-      oracles.checkSettled();
+    const { simulation, git, oracles, run } = await play('branch');
+    for (const place of ['docs', 'pages']) {
+      for (const change of [
+        { keyPath: ['site', place], write: ['version'] },
+        { write: ['version', 'digest'] },
+        { write: ['digest'] },
+        { keyPath: ['staticExport'] },
+      ] as const) {
+        // A new process knows of the place before by status alone.
+        if (place === 'pages') simulation.restart();
+        git.edit(change);
+        await run(15 * minuteMs);
+        oracles.checkSettled();
+      }
     }
   },
   endedReview: async () => {
@@ -90,6 +95,28 @@ export const gitScenarios = {
     git.repository.isMerging = true;
     await run(15 * minuteMs);
     oracles.checkSettled();
+  },
+  undoneRollback: async () => {
+    const { simulation, git, run } = await play('branch');
+    const { tasks } = git.repository;
+    const first = simulation.status().active?.version;
+    simulation.vendor.contents.set('docs.example.com', { name: 'second', pages: 20 });
+    request(simulation, 'second');
+    await run(15 * minuteMs);
+    const second = simulation.status().active?.version;
+    for (const isCrash of [false, true]) {
+      simulation.editSpec({ pin: { version: first } });
+      const count = tasks.length;
+      while (tasks.length === count) await run(200);
+      // The process ends after the push, before its status.
+      if (isCrash) simulation.faults = faultAt(0, 'crash-before', []);
+      if (isCrash) await run(1000);
+      simulation.editSpec({ pin: { version: second } });
+      await run(15 * minuteMs);
+      assert.equal(simulation.condition('TargetsSynced'), 'True/Synced', 'its own push counts as a revert');
+      assert.equal(git.held()?.version, second);
+    }
+    assert.equal(git.repository.pushes, 6, 'a rollback was not pushed');
   },
   hangingGitServer: async () => {
     const { simulation, git, oracles, run } = await play('branch', ({ repository }) => {

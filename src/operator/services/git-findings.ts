@@ -37,6 +37,19 @@ export function isKnownWish(one: GitWish, other: GitWish): boolean {
   return textOf(one) === textOf(other);
 }
 
+/** Equal texts are the same values in the same place. */
+export function contentTextOf({ target, wanted }: GitWish): string {
+  const { url, branch, pullRequestBranch = '', path, keyPath } = target;
+  return JSON.stringify([
+    url,
+    branch,
+    pullRequestBranch,
+    path,
+    keyPath,
+    ...keyNames.map((name) => wanted[name] ?? ''),
+  ]);
+}
+
 /** True if nothing is to be pushed: the branch is only compared, and a task that fails changes nothing. */
 export function isSettled({ kind }: GitFinding): boolean {
   return kind === 'held' || kind === 'awaiting-merge' || kind === 'planned' || kind === 'reverted';

@@ -16,6 +16,8 @@ export interface GitEntry {
   finding: GitFinding;
   /** The wanted keys were pushed or found, so that other values are another client's. */
   isWritten: boolean;
+  /** What a push was last begun with for this target, or for the entry before it: the file may hold it. */
+  sent: string | undefined;
 }
 
 export interface GitProblem {

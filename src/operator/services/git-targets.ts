@@ -13,7 +13,7 @@ import type { ObjectKey, SecretObject } from '#platform/wire/cluster.ts';
 import { readHttpOrigin, readOriginEntry } from '#platform/wire/http-origin.ts';
 import { PublishableError } from '#platform/wire/publishable-error.ts';
 import { type AccessProblem, readGitAccess } from './git-access.ts';
-import { findingOf, isKnownWish, isSameFinding, isSettled } from './git-findings.ts';
+import { contentTextOf, findingOf, isKnownWish, isSameFinding, isSettled } from './git-findings.ts';
 import { editOf, type GitEntry, GitGroup, type GitProblem, groupKey } from './git-group.ts';
 import { GitSlots } from './git-slots.ts';
 
@@ -82,10 +82,13 @@ class RepositoryGroups implements GitTargets {
     }
     if (known !== undefined) this.#drop(known);
     const group = this.#groupOf(owner.namespace, wish.target);
+    // A push of other values that began may have reached no status. They are not another client's.
+    const sent = known?.sent;
+    const isReplaced = sent !== undefined && sent !== contentTextOf(wish);
     const entry: GitEntry = {
-      ...{ owner, id, wish, group },
+      ...{ owner, id, wish, group, sent },
       finding: { kind: 'pending' },
-      isWritten: wish.isWritten,
+      isWritten: wish.isWritten && !isReplaced,
     };
     group.entries.add(entry);
     const entries = this.#entries.get(ownerId) ?? new Map<string, GitEntry>();
@@ -215,6 +218,10 @@ class RepositoryGroups implements GitTargets {
 
   async #push(group: GitGroup, task: GitPushTask, entries: readonly GitEntry[]): Promise<string> {
     const { pusher, signal } = this.#options;
+    for (const entry of entries) {
+      const { finding, wish } = entry;
+      if (!isSettled(finding) && !wish.target.isDryRun) entry.sent = contentTextOf(wish);
+    }
     let result: GitPushResult;
     try {
       result = await pusher.push(task, group.namespace, signal);

@@ -43,6 +43,17 @@ export const gitMutations: Mutations = {
     scenario: 'movedKeys',
     caught: /not synced after calm: .*Contested/,
   },
+  'a push whose end reached no status is taken for a revert': {
+    rule: '5',
+    exchange: exchange(gitTarget, {
+      findGitTarget: (real) => (target, before, input, git) => {
+        const state = real(target, before, input, git);
+        return { ...state, written: state.written ?? before?.written };
+      },
+    }),
+    scenario: 'undoneRollback',
+    caught: /its own push counts as a revert/,
+  },
   'a contested file is never compared again': {
     rule: '5',
     exchange: exchange(gitTarget, {

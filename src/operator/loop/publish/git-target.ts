@@ -1,6 +1,6 @@
 // The state of a `git` target, from what is known of its file. Never waits: the repository is read and pushed to between
-// reconciles, because a git server may hang. Invariant: after another client reverts the push, the file is only read until
-// it is corrected, or the version or the spec changes.
+// reconciles, because a git server may hang. Invariants: after another client reverts the push, the file is only read until
+// it is corrected, or the version or the spec changes; and no push of the operator counts as such a revert.
 
 import { isDeepStrictEqual } from 'node:util';
 import type { TargetStatus, WrittenPlace } from '#operator/staticexport/status-schema.ts';
@@ -33,9 +33,11 @@ export function findGitTarget(
   const record = isKnown ? stored : stored.forgotten();
   const wish = { target, wanted: wantedKeys(target, published), isWritten: record.isOfPublished };
   const finding = git.find({ namespace, name }, planId(target), wish, isHurried);
+  // A push of other values may reach the file before its status does. So the last write is not known to be there.
+  const unconfirmed = recordOf(target, before && { ...before, written: undefined }, input);
   const isPlanKept = finding.kind === 'pending' && target.isDryRun && before?.reason === 'DryRun';
   if (isPlanKept) return before;
-  const state = stateOf(finding, wish.wanted, target, record, input.now);
+  const state = stateOf(finding, wish.wanted, target, { record, unconfirmed }, input.now);
   const { unread } = finding;
   if (unread === undefined) return state;
   const known = state.message === undefined ? '' : `${state.message.replace(/\.$/, '')}. `;
@@ -52,18 +54,20 @@ function placeOf(target: WantedGitTarget): WrittenPlace {
   return { branch: pullRequestBranch, keyPath: [...keyPath], keys };
 }
 
-/** @param record of the same place */
+/** @param record of the same place. @param unconfirmed the last write, without where it went */
 function stateOf(
   finding: GitFinding,
   wanted: WantedKeys,
   target: WantedGitTarget,
-  record: TargetRecord,
+  { record, unconfirmed }: { readonly record: TargetRecord; readonly unconfirmed: TargetRecord },
   now: number,
 ): TargetStatus {
-  const { before } = record;
+  const { before, isOfPublished } = record;
+  const notPushed = isOfPublished ? record : unconfirmed;
   const written = placeOf(target);
   switch (finding.kind) {
     case 'pending':
+      if (!isOfPublished) return unconfirmed.asLacking('Pending');
       return before?.reason === 'Contested' ? before : record.asWaiting();
     case 'planned':
       return record.asDryRun(changesOf(finding.keys, wanted, target));
@@ -72,7 +76,7 @@ function stateOf(
       if (target.isDryRun) return record.asDryRun([]);
       const { commit } = finding;
       const seenAt = commit === undefined ? undefined : formatInstant(now);
-      const writeTime = (record.isOfPublished ? before?.writeTime : undefined) ?? seenAt;
+      const writeTime = (isOfPublished ? before?.writeTime : undefined) ?? seenAt;
       if (finding.kind === 'awaiting-merge') {
         const message = `the branch ${target.pullRequestBranch} waits for its merge into ${target.branch}`;
         return record.asHeld({ state: 'awaiting-merge', message }, { writeTime, written });
@@ -87,10 +91,10 @@ function stateOf(
     case 'reverted':
       return record.asContested({ message: finding.message, written });
     case 'refused':
-      return record.asRefused('Refused', `${finding.code}: ${finding.message}`);
+      return notPushed.asRefused('Refused', `${finding.code}: ${finding.message}`);
     case 'failed':
       if (before?.reason === 'Contested') return before;
-      return record.asRefused('PushFailed', `${finding.code}: ${finding.message}`);
+      return notPushed.asRefused('PushFailed', `${finding.code}: ${finding.message}`);
     default:
       return finding satisfies never;
   }

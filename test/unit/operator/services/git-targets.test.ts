@@ -63,11 +63,12 @@ function openTargets(change: Partial<GitTargetsOptions> = {}) {
     target: WantedGitTarget,
     version = '20260105-120000-aaaaaaaa',
     namespace = 'docs',
+    isWritten = false,
   ): GitReading =>
     targets.find(
       { namespace, name },
       'fleet',
-      { target, wanted: { version, digest: undefined }, isWritten: false },
+      { target, wanted: { version, digest: undefined }, isWritten },
       false,
     );
   return { clock, repository, woken, outcomes, targets, process, find };
@@ -173,6 +174,34 @@ test('a new version is pushed in the next window, and the older one is not', asy
   await clock.pass(minuteMs);
   assert.equal(repository.commits, 1);
   assert.deepEqual(repository.read('a.yaml'), { version: '20260105-130000-bbbbbbbb' });
+});
+
+test('a push of other values that began is not a revert, also when it reached no status', async () => {
+  const { clock, repository, find } = openTargets();
+  const back = (): GitReading => find('site', targetAt(), undefined, undefined, true);
+  find('site', targetAt());
+  await clock.pass(minuteMs);
+  find('site', targetAt(), '20260105-130000-bbbbbbbb');
+  await clock.pass(10_250);
+  find('site', targetAt(), '20260105-140000-cccccccc');
+  await clock.pass(2000);
+  assert.deepEqual(back(), { kind: 'pending' });
+  await clock.pass(minuteMs);
+  assert.deepEqual([back().kind, repository.pushes], ['held', 3]);
+  assert.deepEqual(repository.read('a.yaml'), { version: '20260105-120000-aaaaaaaa' });
+});
+
+test('a push of other values that never began hides no revert', async () => {
+  const { clock, repository, find } = openTargets();
+  const back = (): GitReading => find('site', targetAt(), undefined, undefined, true);
+  find('site', targetAt());
+  await clock.pass(minuteMs);
+  repository.write('a.yaml', { version: 'by-hand' });
+  find('site', targetAt(), '20260105-130000-bbbbbbbb');
+  await clock.pass(2000);
+  back();
+  await clock.pass(minuteMs);
+  assert.deepEqual([back().kind, repository.pushes], ['reverted', 1]);
 });
 
 test('forgotten targets are not pushed, and their repository is not read again', async () => {

@@ -3,6 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { PublishableError } from '#platform/wire/publishable-error.ts';
 import { mirrorSpec } from '../../../../simulation/fake-mirror.ts';
 import type { FakeRepository } from '../../../../simulation/fake-repository.ts';
 import { gitPath as path, pullRequestBranch } from '../../../../simulation/git-target.ts';
@@ -80,6 +81,30 @@ test('a spec that is changed during a contest is written, also by a new process'
   await simulation.run(2 * minuteMs);
   assert.equal(simulation.condition('TargetsSynced'), 'True/Synced');
   assert.equal(repository.read(path)?.version, versionOf(simulation));
+});
+
+test('a push whose answer was lost is not a revert when the version before is wanted again', async () => {
+  const { simulation, repository } = await openPublished();
+  await simulation.run(2 * minuteMs);
+  const first = versionOf(simulation);
+  exportOther(simulation);
+  await simulation.run(30 * minuteMs);
+  const second = versionOf(simulation);
+  const push = repository.push.bind(repository);
+  repository.push = async (...task) => {
+    await push(...task);
+    throw new PublishableError('Timeout', 'no answer; check the git server');
+  };
+  simulation.editSpec({ pin: { version: first } });
+  await simulation.until(() => simulation.condition('TargetsSynced') === 'False/PushFailed');
+  assert.equal(repository.read(path)?.version, first);
+  const { version, written } = stateOf(simulation) ?? {};
+  assert.deepEqual([version, written], [second, undefined], 'neither version is known to be there');
+  repository.push = push;
+  simulation.editSpec({ pin: { version: second } });
+  await simulation.run(10 * minuteMs);
+  assert.equal(simulation.condition('TargetsSynced'), 'True/Synced');
+  assert.equal(repository.read(path)?.version, second);
 });
 
 test('a contest that lasts writes no status, also after a restart', async () => {

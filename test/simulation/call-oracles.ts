@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { annotations, defaultStartsPerHour } from '#operator/staticexport/names.ts';
 import { parseStaticExport, parseStatus } from '#operator/staticexport/parse.ts';
 import { readInstant } from '#platform/wire/instant.ts';
-import type { Call } from './fake-vendor.ts';
+import type { AskedWait, Call } from './fake-vendor.ts';
 import { keySecret, requestTimeoutMs, type Simulation, type Step } from './simulation.ts';
 
 const hourMs = 3_600_000;
@@ -31,7 +31,9 @@ export class CallOracles {
   #startsOfHour: readonly number[] = [];
   readonly #issueKeys = new Set<string | undefined>();
   /** A `Retry-After` that is known to have arrived. */
-  #longestWait: { readonly at: number; readonly until: number } = { at: 0, until: 0 };
+  #longestWait: AskedWait = { at: 0, until: 0 };
+  /** By project, 429 for a start is about starts alone. */
+  #longestStartWait: AskedWait = { at: 0, until: 0 };
 
   constructor(simulation: Simulation) {
     this.#simulation = simulation;
@@ -43,13 +45,15 @@ export class CallOracles {
       if (call.kind === 'start') this.#checkStart(call);
       if (call.kind === 'issue') this.#checkIssued(call);
     }
+    const hasStarted = calls.slice(this.#checked).some(({ kind }) => kind === 'start');
     this.#checked = calls.length;
     for (const at of projectStarts.slice(this.#counted)) this.#checkBudget(at);
     this.#counted = projectStarts.length;
     const isPlain = step.error === undefined && !hadFaults;
     if (isPlain && step.callsMade > 0) {
       this.#checkRefused(step);
-      this.#checkWaiting(step);
+      this.#checkWaiting(step, this.#longestWait);
+      if (hasStarted) this.#checkWaiting(step, this.#longestStartWait);
     }
     if (isPlain) this.#noteWait(step);
   }
@@ -103,8 +107,7 @@ export class CallOracles {
   }
 
   /** Rule 8: a received `Retry-After` is kept, but no link stays expired because of it. */
-  #checkWaiting({ before, linkBefore, startedAt, processSince }: Step): void {
-    const { at, until } = this.#longestWait;
+  #checkWaiting({ before, linkBefore, startedAt, processSince }: Step, { at, until }: AskedWait): void {
     const { vendor } = this.#simulation;
     const isOver =
       until <= startedAt + secondMs || at < processSince || this.#simulation.jumps.wasSetSince(at);
@@ -115,9 +118,11 @@ export class CallOracles {
   }
 
   #noteWait({ startedAt }: Step): void {
-    const { askedToWait } = this.#simulation.vendor;
-    if (askedToWait.at >= startedAt && askedToWait.until > this.#longestWait.until)
-      this.#longestWait = askedToWait;
+    const { askedToWait, startsAskedToWait } = this.#simulation.vendor;
+    const later = (known: AskedWait, asked: AskedWait): AskedWait =>
+      asked.at >= startedAt && asked.until > known.until ? asked : known;
+    this.#longestWait = later(this.#longestWait, askedToWait);
+    this.#longestStartWait = later(this.#longestStartWait, startsAskedToWait);
   }
 
   /** A new request bypasses the waits of the operations. */

@@ -39,6 +39,12 @@ interface IssuedFact {
   readonly isBroken: boolean;
 }
 
+/** A `Retry-After`: when it was said, and until when, on the monotonic clock. */
+export interface AskedWait {
+  readonly at: number;
+  readonly until: number;
+}
+
 export interface Call {
   readonly kind: 'start' | 'poll' | 'issue';
   readonly key: string;
@@ -76,7 +82,9 @@ export class FakeVendor implements ExportApiSource {
   /** The latest time of all `Retry-After`, on the monotonic clock. */
   waitUntil = 0;
   /** The latest `Retry-After` that holds for all clients with the same key: of 429 and 5xx. */
-  askedToWait = { at: 0, until: 0 };
+  askedToWait: AskedWait = { at: 0, until: 0 };
+  /** The same for starts by project, which have a limit of their own. */
+  startsAskedToWait: AskedWait = { at: 0, until: 0 };
   /** Domains that this key may not export. */
   readonly forbidden = new Set<string>();
   /** How many of the next links are refused when they are used. */
@@ -158,7 +166,7 @@ export class FakeVendor implements ExportApiSource {
 
   /** The second form: one job at a time, no word of an Idempotency-Key, and the link in each answer about a completed job. */
   #ofProject(basePath: string | undefined, baseUrl: string, key: string): ExportApi {
-    const admit = this.#admission(baseUrl, key);
+    const admit = this.#admission(baseUrl, key, true);
     const isUnfinished = (job: Job): boolean =>
       this.#outcomeOf(job) === 'unfinished' && this.clock.monotonic() < job.endsAt + 2 * 3_600_000;
     const completed = (jobId: string) => {
@@ -245,12 +253,12 @@ export class FakeVendor implements ExportApiSource {
     return fact !== undefined && !fact.isBroken && fact.expiresAt > this.clock.monotonic();
   }
 
-  #admission(baseUrl: string, key: string) {
+  #admission(baseUrl: string, key: string, isByProject = false) {
     return (kind: Call['kind'], idempotencyKey: string | undefined): void =>
-      this.#admit({ kind, key, idempotencyKey, baseUrl });
+      this.#admit({ kind, key, idempotencyKey, baseUrl }, isByProject);
   }
 
-  #admit(call: Omit<Call, 'at' | 'start'>): void {
+  #admit(call: Omit<Call, 'at' | 'start'>, isByProject: boolean): void {
     const { kind, key } = call;
     const start = kind === 'start' ? this.readStart() : undefined;
     this.calls.push({ ...call, at: this.clock.monotonic(), start });
@@ -260,7 +268,9 @@ export class FakeVendor implements ExportApiSource {
       const until = at + (this.retryAfterMs ?? 0);
       this.waitUntil = Math.max(this.waitUntil, until);
       const isForAll = this.failing === 'RateLimited' || this.failing === 'ServerError';
-      if (isForAll) this.askedToWait = { at, until };
+      const isForStarts = this.failing === 'RateLimited' && kind === 'start' && isByProject;
+      if (isForStarts) this.startsAskedToWait = { at, until };
+      else if (isForAll) this.askedToWait = { at, until };
       const cause = Object.assign(new Error('scripted'), { code: this.systemCode });
       throw new ExportApiError(this.failing, 'scripted', { retryAfterMs: this.retryAfterMs, cause });
     }

@@ -1,9 +1,10 @@
 // One short scenario for each rule of other owners' objects. Each passes with the product as it is, and fails with one
 // function of it exchanged.
 
+import assert from 'node:assert/strict';
 import type { ObjectShape, ObjectTarget } from './object-target.ts';
 import { Oracles } from './oracles.ts';
-import { hourMs, minuteMs } from './published-simulation.ts';
+import { hourMs, minuteMs, request } from './published-simulation.ts';
 import { Simulation } from './simulation.ts';
 
 interface Played {
@@ -75,6 +76,31 @@ export const objectScenarios = {
       object.revertsAfterMs = 1000;
     });
     await played.run(2 * hourMs);
+    await settle(played);
+  },
+  /** The process ends after it published the next version, so that status still names the contested one. */
+  versionAfterFight: async () => {
+    const played = await play('HelmRelease', (object) => {
+      object.revertsAfterMs = 1000;
+    });
+    const { simulation, object, run } = played;
+    await run(20 * minuteMs);
+    assert.equal(simulation.condition('TargetsSynced'), 'False/Contested');
+    object.restore();
+    const { version } = simulation.output() ?? {};
+    let isCrashed = false;
+    simulation.faults = {
+      next: (call) => {
+        if (isCrashed || call !== 'cluster.applyConfigMap') return 'none';
+        isCrashed = true;
+        return 'crash-before';
+      },
+    };
+    simulation.vendor.contents.set('docs.example.com', { name: 'second', pages: 20 });
+    request(simulation, 'second');
+    await run(20 * minuteMs);
+    assert.ok(isCrashed && simulation.output()?.['version'] !== version);
+    assert.equal(object.live, simulation.output()?.['version'], 'a new version does not end the contest');
     await settle(played);
   },
   failingSync: async () => {

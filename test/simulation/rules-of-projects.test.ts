@@ -6,7 +6,9 @@ import { test } from 'node:test';
 import { parsePublishedBundle } from '#bundle/published-bundle.ts';
 import { ExportApiError } from '#export-api/answers.ts';
 import { annotations } from '#operator/staticexport/names.ts';
-import { Oracles } from './oracles.ts';
+import { readInstant } from '#platform/wire/instant.ts';
+import { noFaults } from './faults.ts';
+import { Oracles, quietTime } from './oracles.ts';
 import { hourMs, minuteMs, request } from './published-simulation.ts';
 import { outputName, resource, Simulation, type SimulationOptions } from './simulation.ts';
 
@@ -75,6 +77,25 @@ test('a start is repeated after a minute at least, and within the deadline of a 
     waits.every((ms) => ms >= minuteMs && ms <= 5 * minuteMs + 2000),
     waits.join(),
   );
+});
+
+test('a start that waits for another job is sent at the time in status and not before, also after an overtaken write', async () => {
+  const simulation = ofProject();
+  simulation.vendor.linkLifetimeMs = 7 * 24 * hourMs;
+  await simulation.until(() => simulation.condition('Ready') === 'True/Published');
+  simulation.vendor.jobMs = 6 * minuteMs;
+  simulation.vendor.startElsewhere(site);
+  request(simulation, 'now');
+  await simulation.until(() => simulation.condition('Exported') === 'False/AnotherExportRuns');
+  simulation.faults = {
+    next: (call) => (call === 'cluster.writeStatus' ? 'overtaken' : 'none'),
+  };
+  await simulation.until(() => simulation.status().failures?.start?.count === 2);
+  simulation.faults = noFaults;
+  assert.equal(quietTime(simulation.object()), readInstant(simulation.status().failures?.start?.retryTime));
+  const oracles = new Oracles(simulation);
+  await simulation.run(10 * minuteMs, (step) => oracles.check(step));
+  assert.equal(simulation.status().lastHandledRequest, 'now');
 });
 
 test('after a lost answer to a start there is exactly one more export', async () => {
@@ -169,6 +190,33 @@ test('a limit of starts stops no poll and no refresh', async () => {
   assert.equal(simulation.condition('Exported'), 'False/StartRefused');
   isLimited = false;
   await simulation.until(() => simulation.status().lastHandledRequest === 'now', 2 * hourMs);
+});
+
+test('after 429 for a start, links are issued and judged at once, and no start is sent before Retry-After', async () => {
+  const simulation = ofProject();
+  const oracles = new Oracles(simulation);
+  await simulation.until(() => simulation.condition('Ready') === 'True/Published');
+  const real = simulation.vendor.connect.bind(simulation.vendor);
+  let isLimited = true;
+  simulation.vendor.connect = (address, key) => {
+    const api = real(address, key);
+    return {
+      ...api,
+      startJob: async (asked, signal) => {
+        simulation.vendor.failing = isLimited ? 'RateLimited' : undefined;
+        simulation.vendor.retryAfterMs = 2 * hourMs;
+        return api.startJob(asked, signal).finally(() => {
+          simulation.vendor.failing = undefined;
+        });
+      },
+    };
+  };
+  const issuedBefore = simulation.vendor.links.size;
+  request(simulation, 'now');
+  await simulation.run(50 * minuteMs, (step) => oracles.check(step));
+  assert.ok(simulation.vendor.links.size > issuedBefore);
+  isLimited = false;
+  await simulation.until(() => simulation.status().lastHandledRequest === 'now', 4 * hourMs);
 });
 
 test('the eleventh start of an hour waits, says so with the time, and is sent', async () => {

@@ -7,6 +7,7 @@
 //   await flux.stop();
 
 import assert from 'node:assert/strict';
+import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type ChildProgram, startProgram } from '../child-program.ts';
 import type { TestCluster } from '../cluster.ts';
@@ -29,6 +30,9 @@ export async function startKustomizeController(
   const program = await findGitOpsProgram('kustomize-controller');
   const health = `127.0.0.1:${await findFreePort()}`;
   const logFile = join(controlPlane.folder, 'kustomize-controller.log');
+  // It builds each Kustomization in a folder of its own, and several controllers run at once.
+  const temporary = join(controlPlane.folder, 'kustomize-controller');
+  await mkdir(temporary, { recursive: true });
   const child = startProgram(program, {
     args: [
       `--metrics-addr=127.0.0.1:${await findFreePort()}`,
@@ -40,7 +44,7 @@ export async function startKustomizeController(
       '--log-level=debug',
       ...flags,
     ],
-    env: { KUBECONFIG: controlPlane.kubeconfig, RUNTIME_NAMESPACE: 'flux-system' },
+    env: { KUBECONFIG: controlPlane.kubeconfig, RUNTIME_NAMESPACE: 'flux-system', TMPDIR: temporary },
     logFile,
   });
   await eventually(

@@ -2,6 +2,8 @@
 // The pack holds the files' bytes one after another; an entry says where. Invariant: files are sorted by path (UTF-16
 // code units), so that the digest and the index have one form.
 
+import type { SiteReport } from './site-report.ts';
+
 /** One file of the bundle. `path` has no leading slash and no empty, `.` or `..` segment. */
 export interface BundleFile {
   readonly path: string;
@@ -15,6 +17,11 @@ export interface BundleFile {
    * where an earlier version wrote the index.
    */
   readonly isData?: true | undefined;
+  /**
+   * The content type that the export kept where the name does not show it, in its one form: see `site-types`. Absent for every
+   * other file, and where an earlier version wrote the index.
+   */
+  readonly type?: string | undefined;
 }
 
 /** The offset of a hidden file whose bytes were removed from the pack. */
@@ -37,7 +44,7 @@ export interface BundleNote {
   readonly count: number;
   /** One example path, printable and bounded; empty where only hidden files were normalised. */
   readonly example: string;
-  /** Of `NotServed`: the first paths, printable and bounded. */
+  /** Of what visitors will miss: the first of it, printable and bounded. */
   readonly paths?: readonly string[] | undefined;
 }
 
@@ -50,4 +57,6 @@ export interface BundleIndex {
   /** Sum of the files' sizes. */
   readonly sizeBytes: number;
   readonly notes: readonly BundleNote[];
+  /** The archive's own, where it was read just now and has one. */
+  readonly report?: SiteReport | undefined;
 }

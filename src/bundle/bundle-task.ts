@@ -144,6 +144,6 @@ export async function offerWritten(
   await report({ writtenPack, summary });
 }
 
-export function summaryOf({ digest, pages, sizeBytes, notes }: BundleIndex): BundleSummary {
-  return { digest, pages, sizeBytes, notes };
+export function summaryOf({ digest, pages, sizeBytes, notes, report }: BundleIndex): BundleSummary {
+  return { digest, pages, sizeBytes, notes, ...(report !== undefined && { report }) };
 }

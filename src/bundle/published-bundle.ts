@@ -49,6 +49,8 @@ const content = z.object({
   sizeBytes: z.optional(z.int().check(z.nonnegative())),
   ref: z.optional(z.string().check(z.regex(/^(oci|s3):\/\//), z.maxLength(maxRefLength))),
   basePath: z.optional(z.string().check(z.maxLength(256), z.regex(plainPath))),
+  repair: z.optional(z.string().check(z.minLength(1), z.maxLength(512), z.regex(/^[a-z0-9.:= -]*$/i))),
+  repairRevision: z.optional(z.string().check(z.minLength(1), z.maxLength(512), z.regex(/^[a-z0-9: -]*$/))),
 });
 const link = z.object({
   bundleUrl: z.pipe(
@@ -92,15 +94,17 @@ const publishedSchema = z.extend(content, z.partial(link).shape).check(
 
 /** Whole, as the operator writes it. @throws {PublishableError} naming the fields that are wrong, never their values */
 export function parsePublishedBundle(text: string): PublishedBundle {
-  const { version, jobId, digest, pages, sizeBytes, ref, basePath, ...rest } = parseBundleJson(
-    text,
-    publishedSchema,
-  );
+  const read = parseBundleJson(text, publishedSchema);
+  const { version, jobId, digest, pages, sizeBytes, ref, basePath, repair, repairRevision, ...rest } = read;
   const { bundleUrl: url, issuedAt, expiresAt } = rest;
   const hasLink = url !== undefined && issuedAt !== undefined && expiresAt !== undefined;
   const published = hasLink ? { url: url.validUntil(expiresAt), issuedAt, expiresAt } : undefined;
-  const path = basePath !== undefined && { basePath };
-  return { version, jobId, digest, pages, sizeBytes, ref, ...path, link: published };
+  const known = {
+    ...(basePath !== undefined && { basePath }),
+    ...(repair !== undefined && { repair }),
+    ...(repairRevision !== undefined && { repairRevision }),
+  };
+  return { version, jobId, digest, pages, sizeBytes, ref, ...known, link: published };
 }
 
 /**
@@ -149,6 +153,8 @@ const wanted: Readonly<Record<string, string>> = {
   pages: 'a whole number',
   sizeBytes: 'a whole number',
   basePath: 'a path such as /docs, or empty for the root',
+  repair: 'a list of rules such as canonical=strip sitemap',
+  repairRevision: 'a list of rules with their revisions such as canonical:1 sitemap:2',
 };
 
 /** Without a cause: a parser's message quotes the text, and the text holds the link. */
@@ -169,5 +175,7 @@ export function formatPublishedBundle(bundle: PublishedBundle): string {
     sizeBytes: bundle.sizeBytes,
     ref: bundle.ref,
     basePath: bundle.basePath,
+    repair: bundle.repair,
+    repairRevision: bundle.repairRevision,
   });
 }

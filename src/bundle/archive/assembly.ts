@@ -5,15 +5,19 @@
 import { createHash, type Hash, hash } from 'node:crypto';
 import { composedForm } from '#platform/wire/unicode-form.ts';
 import type { BundleFile, BundleIndex, BundleNote } from '../bundle-index.ts';
+import { createDocumentCapture, siteReportPath, siteTypesPath } from '../export-documents.ts';
 import type { BundleLimits } from '../limits.ts';
 import { printableName, refusal } from '../refusal.ts';
-import { notesOfContent } from '../store/content-notes.ts';
+import { parseSiteReport } from '../site-report.ts';
+import { parseSiteTypes } from '../site-types.ts';
+import { notesOfContent, notesOfReport } from '../store/content-notes.ts';
 import { countPages, digestOf, pageAddress, sizeOf, sortFiles } from '../store/digest.ts';
-import { isClutter, isHiddenFile } from '../store/hidden-files.ts';
+import { isHiddenFile } from '../store/hidden-files.ts';
 import type { PackSink } from '../store/pack.ts';
 import { checkFolderPath, readFilePath } from './entry-path.ts';
 import { createHiddenLinks } from './hidden-links.ts';
 import { createJsonStart } from './json-start.ts';
+import { wrappingFolder } from './wrapping-folder.ts';
 
 /** One file that is being added. */
 export interface IncomingFile {
@@ -48,7 +52,7 @@ export interface AssemblyOptions {
 }
 
 /** The name may be that of a page: that is decided once all names are known. */
-type FileBody = Omit<BundleFile, 'path' | 'isData'> & { readonly isJson: boolean };
+type FileBody = Omit<BundleFile, 'path' | 'isData' | 'type'> & { readonly isJson: boolean };
 
 /** Every method throws a rejected {@link BundleError} for an error in the archive. */
 export function createAssembly(
@@ -59,6 +63,7 @@ export function createAssembly(
   const files = new Map<string, FileBody>();
   const notes = createNotes();
   const links = createHiddenLinks();
+  const documents = createDocumentCapture();
   let entries = 0;
   let contentBytes = 0;
   let nameBytes = 0;
@@ -82,15 +87,30 @@ export function createAssembly(
   /** @param folder with its slash; what lies outside of it is hidden, and left out */
   const indexWithin = (folder: string): BundleIndex => {
     const inside = [...files].filter(([path]) => path.startsWith(folder));
-    const sorted = sortFiles(inside.map(([path, body]) => fileOf(path.slice(folder.length), body)));
+    const typesText = documents.bytesOf(`${folder}${siteTypesPath}`);
+    const types = typesText && parseSiteTypes(typesText);
+    const sorted = sortFiles(
+      inside.map(([name, body]) => {
+        const path = name.slice(folder.length);
+        return fileOf(path, body, types?.get(path));
+      }),
+    );
     const content = notesOfContent(sorted, { serveDotfiles, isLinked: links.inFolder(folder) });
+    const reportText = documents.bytesOf(`${folder}${siteReportPath}`);
+    const report = reportText && parseSiteReport(reportText);
     const removed = { code: 'WrappingFolderRemoved', count: 1, example: printableName(folder.slice(0, -1)) };
     return {
       digest: digestOf(sorted),
       files: sorted,
       pages: countPages(sorted, serveDotfiles),
       sizeBytes: sizeOf(sorted),
-      notes: sortNotes([...notes.list(), ...content, ...(folder === '' ? [] : [removed])]),
+      notes: sortNotes([
+        ...notes.list(),
+        ...content,
+        ...(report === undefined ? [] : notesOfReport(report)),
+        ...(folder === '' ? [] : [removed]),
+      ]),
+      ...(report !== undefined && { report }),
     };
   };
 
@@ -108,6 +128,7 @@ export function createAssembly(
       const hashing = createFileHash(size);
       const readLinks = links.read(path);
       const start = createJsonStart();
+      const document = documents.begin(path, size);
       let left = size;
       return {
         write: (chunk) => {
@@ -116,6 +137,7 @@ export function createAssembly(
           hashing.take(chunk);
           readLinks?.(chunk);
           start.take(chunk);
+          document?.(chunk);
           pack.append(chunk);
         },
         end: () => {
@@ -135,6 +157,8 @@ export function createAssembly(
       contentBytes += body.size;
       if (contentBytes > limits.maxTotalBytes) throw refusal('ContentTooLarge');
       notes.add('HardLinkFollowed', exampleOf(name, path));
+      // Only a file with bytes of its own is read as a document.
+      documents.begin(path, Number.POSITIVE_INFINITY);
       put(path, body);
     },
     noteCutName: (name) => notes.add('NameEndsAtNul', exampleOf(name, readFilePath(name, limits).path)),
@@ -151,8 +175,9 @@ export function createAssembly(
   };
 }
 
-function fileOf(path: string, { isJson, ...body }: FileBody): BundleFile {
-  return { path, ...body, ...(isJson && pageAddress(path) !== undefined && { isData: true }) };
+function fileOf(path: string, { isJson, ...body }: FileBody, type: string | undefined): BundleFile {
+  if (isJson && pageAddress(path) !== undefined) return { path, ...body, isData: true };
+  return { path, ...body, ...(type !== undefined && { type }) };
 }
 
 /** Either form of an address leads to one file, so that the other one would never be seen. */
@@ -181,21 +206,6 @@ function createFileHash(size: number): { take(chunk: Uint8Array): void; end(): s
     },
     end: () => whole ?? (pieces ?? createHash('sha256')).digest('hex'),
   };
-}
-
-/**
- * The one top folder that wraps a whole site: everything that is served is in it, and its own `index.html` is the home page.
- * Without that page the folder counts as a part of the addresses (`guides/a.html` alone) and stays. What file managers and
- * archivers put beside the folder does not count.
- */
-function wrappingFolder(paths: readonly string[]): string | undefined {
-  const shown = paths.filter((path) => !isHiddenFile(path));
-  // A wrapping folder may begin with a dot, which hides all of it.
-  const counted = shown.length > 0 ? shown : paths.filter((path) => !isClutter(path));
-  const [first = ''] = counted;
-  const folder = first.slice(0, Math.max(0, first.indexOf('/')));
-  const isAround = folder !== '' && counted.every((path) => path.startsWith(`${folder}/`));
-  return isAround && counted.includes(`${folder}/index.html`) ? folder : undefined;
 }
 
 /** Status shows examples. Hidden files, and files that a wrapping folder may turn out to hide, are left out. */

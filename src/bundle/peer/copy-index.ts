@@ -4,14 +4,15 @@
 
 import { type BundleFile, heldFiles, isHeld } from '../bundle-index.ts';
 import type { BundleLimits } from '../limits.ts';
+import { maxTypeEntries, maxTypeKinds } from '../site-types.ts';
 import { notesOfContent } from '../store/content-notes.ts';
 import { isHiddenFile } from '../store/hidden-files.ts';
 import { type IndexDocument, parseIndex } from '../store/index-document.ts';
 
 /** In addition to its name a row takes a hash, two numbers and punctuation. */
 const rowBytes = 64 + 2 * 16 + 12;
-/** What stands before the rows: digest, numbers, notes. */
-const maxHeadLength = 64 * 1024;
+/** What stands before the rows: digest, numbers, notes, and the runs of types. Two numbers and punctuation for each run. */
+const maxHeadLength = 64 * 1024 + maxTypeKinds * 256 + maxTypeEntries * 12;
 const rowsBegin = ',"files":[';
 const afterName = /,\d{1,16},\d{1,16},"[0-9a-f]{64}"\]/y;
 

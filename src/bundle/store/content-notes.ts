@@ -1,8 +1,11 @@
 // What visitors will miss, found in the list of files: a home page, and files that are hidden although a page or a link says
-// that they belong to the site. Pure. Refuses to judge; the operator's promotion gate and people do.
+// that they belong to the site. What the export's own report says comes with it. Pure. Refuses to judge; the operator's
+// promotion gate and people do.
 
 import type { BundleNote } from '../bundle-index.ts';
+import { isExportDocument } from '../export-documents.ts';
 import { printableName } from '../refusal.ts';
+import { describeReportEntry, type SiteReport } from '../site-report.ts';
 import { addressOfPage, type PageFile, pageAddress } from './digest.ts';
 import { isClutter, isHiddenFile, isLauncher, isStarter } from './hidden-files.ts';
 
@@ -15,6 +18,8 @@ export interface ContentContext {
 
 /** Enough to see what they have in common. */
 const mostPaths = 20;
+/** The report has the others. */
+const mostReported = 5;
 
 /** @param files sorted by path */
 export function notesOfContent(
@@ -23,7 +28,9 @@ export function notesOfContent(
 ): readonly BundleNote[] {
   const paths = files.map(({ path }) => path);
   const rootFiles = new Set(paths.filter((path) => !path.includes('/')));
-  const hidden = paths.filter((path) => isHiddenFile(path, serveDotfiles) && !isClutter(path));
+  const hidden = paths.filter(
+    (path) => isHiddenFile(path, serveDotfiles) && !isClutter(path) && !isExportDocument(path),
+  );
   const missed = hidden.filter(
     (path) =>
       pageAddress(path) !== undefined || isLinked(path) || (isLauncher(path) && !isStarter(path, rootFiles)),
@@ -34,6 +41,19 @@ export function notesOfContent(
     ...(missed.length === 0
       ? []
       : [{ code: 'NotServed', count: missed.length, example: shown[0] ?? '', paths: shown }]),
+  ];
+}
+
+/** What visitors will miss, by the export's own word. */
+export function notesOfReport({ missing, external, leftOut }: SiteReport): readonly BundleNote[] {
+  const note = (code: string, list: SiteReport['leftOut']): readonly BundleNote[] => {
+    const paths = list.entries.slice(0, mostReported).map(describeReportEntry);
+    return list.count === 0 ? [] : [{ code, count: list.count, example: paths[0] ?? '', paths }];
+  };
+  return [
+    ...note('MissingFromExport', missing),
+    ...note('LoadedFromElsewhere', external),
+    ...note('LeftOutOfExport', leftOut),
   ];
 }
 

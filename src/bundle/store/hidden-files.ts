@@ -1,9 +1,10 @@
 // Which files of a bundle are not served. These are dotfiles (except `.well-known`, RFC 8615), configuration files of other
-// hosts, files that an export adds for starting it by double click, and what file managers and archivers leave behind.
-// Refuses to interpret any of them. A hidden file reads as absent, and its bytes are not in the pack (pack.ts); its row stays
+// hosts, files that an export adds for starting it by double click, its own documents, and what file managers and archivers leave
+// behind. Refuses to interpret any of them. A hidden file reads as absent, and its bytes are not in the pack (pack.ts); its row stays
 // in the index, so the digest names the whole archive. A server shows those that --serve-dotfiles names.
 
 import { composedForm } from '#platform/wire/unicode-form.ts';
+import { isExportDocument } from '../export-documents.ts';
 
 /** At the root of a bundle only: deeper down these are content (a page may document them). */
 const controlFiles: ReadonlySet<string> = new Set([
@@ -43,6 +44,7 @@ const clutterDotfile = /^\.(?:_.*|ds_store|git|hg|svn|spotlight-v100|fseventsd|t
  * @param serveDotfiles names that are shown nevertheless: of a folder or file, with or without `.html`; composed form
  */
 export function isHiddenFile(path: string, serveDotfiles: readonly string[] = []): boolean {
+  if (isExportDocument(path)) return true;
   const hiding = hidingNames(path);
   return hiding.length > 0 && !hiding.every((name) => isServed(name, serveDotfiles));
 }

@@ -39,11 +39,12 @@ test('what was written is read back', () => {
     {},
     ...['', '/docs', '/documentation', '/a.b/c~d'].map((basePath) => ({ basePath })),
   );
+  const repairs = fc.constantFrom({}, { repair: 'canonical=set=docs.example.com sitemap' });
   const { digest } = bundle;
   const sources = fc.constantFrom({}, { ref, digest }, { ref, digest, link: undefined });
   fc.assert(
-    fc.property(optional, sources, paths, (fields, source, path) => {
-      const whole: PublishedBundle = { ...bundle, ...fields, ...source, ...path };
+    fc.property(optional, sources, paths, repairs, (fields, source, path, repair) => {
+      const whole: PublishedBundle = { ...bundle, ...fields, ...source, ...path, ...repair };
       const { link: readLink, ...rest } = parsePublishedBundle(formatPublishedBundle(whole));
       const { link: writtenLink, ...wanted } = whole;
       assert.deepEqual(rest, wanted);

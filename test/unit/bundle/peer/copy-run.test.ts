@@ -12,6 +12,7 @@ import { noBytes } from '#bundle/bundle-index.ts';
 import { defaultLimits } from '#bundle/limits.ts';
 import { maxIndexBytes, readCopyIndex } from '#bundle/peer/copy-index.ts';
 import { runPeerCopy } from '#bundle/peer/copy-run.ts';
+import { maxTypeEntries, maxTypeKinds } from '#bundle/site-types.ts';
 import { digestOf } from '#bundle/store/digest.ts';
 import { formatIndex, parseIndex } from '#bundle/store/index-document.ts';
 import { openBundleStore } from '#bundle/store/store.ts';
@@ -222,7 +223,7 @@ test('an index whose pack is larger than its files, or has gaps, is refused', ()
 
 test('an index of another form is refused before it is parsed', () => {
   const changes: readonly ((json: string) => string)[] = [
-    (json) => json.replace('{', `{"more":[${'[],'.repeat(30_000)}[]],`),
+    (json) => json.replace('{', `{"more":[${'[],'.repeat(120_000)}[]],`),
     (json) => json.replace(/\}$/, ',"more":[[],[],[]]}'),
     (json) => json.replace('"files":', '"files": '),
   ];
@@ -253,4 +254,16 @@ test('the longest valid index fits the limit on its size', () => {
   const { index: own } = parseIndex(index) ?? assert.fail();
   const text = formatIndex({ index: { ...own, files }, packBytes: Number.MAX_SAFE_INTEGER });
   assert.ok(Buffer.byteLength(text) <= maxIndexBytes(most));
+});
+
+test('a copy keeps the types of its files, as many as an export may have', () => {
+  const count = 2 * maxTypeEntries;
+  const files = Array.from({ length: count }, (_, at) => ({
+    ...{ path: `f${`${at}`.padStart(6, '0')}`, offset: 0, size: 0, sha256: 'a'.repeat(64) },
+    ...(at % 2 === 1 && { type: `image/${'x'.repeat(90)}${(at >> 1) % maxTypeKinds}` }),
+  }));
+  const own = { digest: digestOf(files), files, pages: 0, sizeBytes: 0, notes: [] };
+  const text = formatIndex({ index: own, packBytes: 0 });
+  assert.ok(Buffer.byteLength(text) <= maxIndexBytes({ ...defaultLimits, maxFiles: count }));
+  assert.deepEqual(readCopyIndex(text, own.digest, defaultLimits)?.index.files, files);
 });

@@ -5,7 +5,7 @@ import { createHash } from 'node:crypto';
 import { test } from 'node:test';
 import { isHeld, noBytes } from '#bundle/bundle-index.ts';
 import { countPages, digestOf, sizeOf, sortFiles } from '#bundle/store/digest.ts';
-import { formatIndex, type IndexDocument, parseIndex } from '#bundle/store/index-document.ts';
+import { formatIndex, type IndexDocument, parseIndex, sealText } from '#bundle/store/index-document.ts';
 import * as fc from '../../../support/properties.ts';
 
 const hashes = fc
@@ -55,6 +55,52 @@ test('files that hold JSON are remembered, and readers of the paths alone count 
   assert.equal(known.pages, 2, 'an earlier version checks this number against the paths');
   const [, earlier = ''] = formatIndex(unmarked).split('\n');
   assert.deepEqual(known, JSON.parse(earlier));
+});
+
+const withTypes = (typed: readonly (string | undefined)[]): IndexDocument => {
+  const sha256 = 'a'.repeat(64);
+  const files = typed.map((type, at) => ({
+    ...{ path: `f${`${at}`.padStart(3, '0')}`, offset: 0, size: 0, sha256 },
+    ...(type !== undefined && { type }),
+  }));
+  const facts = { digest: digestOf(files), pages: 0, sizeBytes: 0, notes: [] };
+  return { index: { ...facts, files }, packBytes: 0 };
+};
+const kinds = ['application/rss+xml', 'text/plain; charset=koi8-r', undefined];
+
+test('types that an export kept are remembered, and an index without them is written as before', () => {
+  fc.assert(
+    fc.property(fc.array(fc.constantFrom(...kinds), { minLength: 1, maxLength: 40 }), (typed) => {
+      const document = withTypes(typed);
+      assert.deepEqual(parseIndex(formatIndex(document)), document);
+      const { types, ...known } = JSON.parse(formatIndex(document).split('\n')[1] ?? '');
+      assert.equal(
+        types !== undefined,
+        typed.some((type) => type !== undefined),
+      );
+      const untyped = formatIndex(withTypes(typed.map(() => undefined)));
+      assert.deepEqual(
+        known,
+        JSON.parse(untyped.split('\n')[1] ?? ''),
+        'earlier versions read past the types',
+      );
+      assert.ok(!untyped.includes('types'));
+    }),
+  );
+});
+
+test('types of an index that may not be sent are passed over, and rows that it does not have are refused', () => {
+  const read = (types: unknown): readonly (string | undefined)[] | undefined => {
+    const [, json = ''] = formatIndex(withTypes([undefined, undefined])).split('\n');
+    return parseIndex(
+      sealText('static-export-index/2', JSON.stringify({ ...JSON.parse(json), types })),
+    )?.index.files.map(({ type }) => type);
+  };
+  assert.deepEqual(read({ 'text/html': [0, 2], 'text/plain': [1, 1] }), [undefined, 'text/plain']);
+  assert.deepEqual(read({ 'text/plain\r\nx: y': [0, 2] }), [undefined, undefined]);
+  for (const runs of [[0], [0, 0], [1, 2], [2, 1], [0, 2 ** 52], Array(40_004).fill(1), [-1, 1], ['0', 1]]) {
+    assert.equal(read({ 'text/plain': runs }), undefined, `${runs}`.slice(0, 20));
+  }
 });
 
 test('an index with one character changed, removed or added is refused', () => {

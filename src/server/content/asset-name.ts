@@ -3,7 +3,7 @@
 // year, so an ambiguous one is trusted only where enough files of the same folder are named by a tool.
 // Invariant: a page is never hashed, and no name that a person may have written (`report-20240131.pdf`).
 
-import { isDocument } from '../http/content-type.ts';
+import { isDocument } from '#bundle/content-type.ts';
 
 /** Folders that only build tools write to; in them a base64url hash is believed. */
 const buildFolder =
@@ -11,6 +11,8 @@ const buildFolder =
 /** Everything below is named by build or content. Nuxt names its programs by nothing but the hash. */
 const wholeFolder =
   /(?:^|\/)(?:(?:_next\/static|_app\/immutable)\/|_nuxt\/[\w-]{8}\.(?:m?js|css)(?:\.map)?$)/;
+/** The files of a search that its maker names by their content: see `search-format.ts`. */
+const ofSearch = /^_sx\/search\/[0-9a-f]{16}\.js$/;
 /** Outside of build folders only these are named by hashes: esbuild, Angular and Hugo write them next to the pages. */
 const program = /\.(?:m?js|css|wasm)(?:\.map)?$/;
 
@@ -20,7 +22,7 @@ export type AssetNaming = 'hashed' | 'likely' | 'plain';
 /** @param path of a file in the bundle, no leading slash */
 export function assetNaming(path: string): AssetNaming {
   if (isDocument(path)) return 'plain';
-  if (wholeFolder.test(path)) return 'hashed';
+  if (wholeFolder.test(path) || ofSearch.test(path)) return 'hashed';
   const name = path.slice(path.lastIndexOf('/') + 1);
   const dot = name.lastIndexOf('.');
   if (dot <= 0) return 'plain';

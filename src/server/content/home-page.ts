@@ -22,7 +22,7 @@ export async function findMisplacedName(bundle: LiveBundle, basePath: string): P
   try {
     const { offset, size } = home.file;
     const head = Buffer.alloc(Math.min(size, longestHead));
-    await bundle.stored.readInto({ offset, size: head.length }, head);
+    await bundle.packOf(undefined).readInto({ offset, size: head.length }, head);
     return [...head.toString('utf8').matchAll(names)]
       .slice(0, mostNames)
       .map(([, name = '']) => name)

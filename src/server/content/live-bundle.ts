@@ -1,16 +1,47 @@
-// A bundle while it is served: its routes, its pack, its precompressed variants once they exist, and its readers.
+// A bundle while it is served: its routes, its pack, what is added to it and its precompressed variants once they exist, and
+// its readers.
 // Invariant: the packs stay open until the bundle is retired and the last request in progress has released it.
 
+import type { BundleIndex } from '#bundle/bundle-index.ts';
+import { declarationBytes, namesCharset, typeOfText } from '#bundle/declared-charset.ts';
 import type { StoredBundle } from '#bundle/store/stored-bundle.ts';
 import type { ContentEncoding } from '../http/content-encoding.ts';
-import { declarationBytes, namesCharset, typeOfText } from '../http/declared-charset.ts';
+import type { Additions } from './additions.ts';
 import { buildRouteTable, type FileRoute, type RouteTable } from './route-table.ts';
 import type { Variant, VariantTable } from './variant-table.ts';
+
+/** A bundle with the additions of this server. */
+export interface Extension {
+  readonly routes: RouteTable;
+  /** Of the bundle's files too, where they were: what was found before is still read. */
+  readonly pack: StoredBundle;
+  readonly additions: Additions;
+  /** That the addresses in the lines of pages begin with. */
+  readonly basePath: string;
+  readonly counts: ExtensionCounts;
+}
+
+export interface ExtensionCounts {
+  readonly files: number;
+  /** Pages with a line. */
+  readonly pages: number;
+  /** On disk. */
+  readonly sizeBytes: number;
+}
 
 export interface LiveBundle {
   readonly digest: string;
   readonly stored: StoredBundle;
+  /** Of what is served: the bundle, or its extension. */
   readonly routes: RouteTable;
+  readonly index: BundleIndex;
+  /** `undefined` while the bundle is served as it is. */
+  readonly extension: () => Extension | undefined;
+  /**
+   * Serves these files from now on, `undefined`: the bundle as it is; without variants, because those are of other bytes. Takes
+   * over the pack. A view of the site has to be made after it.
+   */
+  extend(extension: Extension | undefined): void;
   /** Resolves when the bundle is in the store; rejects when it could not be stored. */
   readonly committed: Promise<unknown>;
   /** Whether `committed` has resolved. */
@@ -54,7 +85,7 @@ export function goLive(
     isStored = true;
   };
   committed?.then(noteStored, () => {});
-  const typesOfText = new Map<number, string>();
+  let typesOfText = new Map<number, string>();
   const hold = (): void => {
     holders += 1;
   };
@@ -63,10 +94,14 @@ export function goLive(
     if (isRetired && holders === 0) letClose();
   };
   let variant: { readonly table: VariantTable; readonly pack: StoredBundle } | undefined;
+  let extension: Extension | undefined;
+  let pack = stored;
+  /** Some were replaced, and a request may still read from them. */
+  const packs = [stored];
   const { promise: idle, resolve: letClose } = Promise.withResolvers<void>();
   // A failing close leaves nothing that could be done better by failing somewhere else.
   const closed = idle
-    .then(() => Promise.all([stored.close(), variant?.pack.close()]))
+    .then(() => Promise.all(packs.map((one) => one.close())))
     .then(
       () => {},
       () => {},
@@ -74,7 +109,25 @@ export function goLive(
   return {
     digest: stored.index.digest,
     stored,
-    routes,
+    get routes() {
+      return extension?.routes ?? routes;
+    },
+    get index() {
+      return pack.index;
+    },
+    extension: () => extension,
+    extend: (next) => {
+      const isTooLate = isRetired && holders === 0;
+      if (isTooLate) {
+        void next?.pack.close().catch(() => {});
+        return;
+      }
+      if (next !== undefined) packs.push(next.pack);
+      extension = next;
+      pack = next?.pack ?? stored;
+      typesOfText = new Map();
+      variant = undefined;
+    },
     committed: committed ?? Promise.resolve(),
     isStored: () => isStored,
     variants: () => variant?.table,
@@ -83,22 +136,28 @@ export function goLive(
       namesCharset(contentType) ? typesOfText.get(ordinal) : contentType,
     readContentType: async ({ ordinal, contentType, file }) => {
       const start = Buffer.alloc(Math.min(file.size, declarationBytes));
+      // Those of the extension have other ordinals.
+      const types = typesOfText;
       hold();
       try {
         // Of bytes that are not proven yet: the body is, before it is sent, and the check of a large bundle takes seconds.
-        await stored.readStart(file, start);
+        await pack.readStart(file, start);
       } finally {
         release();
       }
-      typesOfText.set(ordinal, typeOfText(contentType, start));
+      types.set(ordinal, typeOfText(contentType, start));
     },
-    attach: (table, pack) => {
+    attach: (table, bodies) => {
       const isTooLate = variant !== undefined || (isRetired && holders === 0);
-      if (isTooLate) void pack.close().catch(() => {});
-      else variant = { table, pack };
+      if (isTooLate) {
+        void bodies.close().catch(() => {});
+        return;
+      }
+      packs.push(bodies);
+      variant = { table, pack: bodies };
     },
     packOf: (form) => {
-      if (form === undefined) return stored;
+      if (form === undefined) return pack;
       if (variant === undefined) throw new Error('a precompressed variant without a pack');
       return variant.pack;
     },

@@ -79,6 +79,8 @@ export interface LiveSite {
   addPrevious(former: ServedVersion): void;
   /** Closes all former bundles, which frees their space on disk; their assets are no longer served. */
   dropPrevious(): void;
+  /** Shows what a bundle was extended by: the next request sees it. */
+  refresh(): void;
   /** The same content under another name. */
   relabel(name: PublishedName, activatedAt: number): void;
   /** Swaps since the start; the first activation is none. */
@@ -87,7 +89,8 @@ export interface LiveSite {
 
 /**
  * @param keep versions to hold open, the active one included; at least 1
- * @param onActive is called with every bundle that has become active, and the path under which it is reached
+ * @param onActive is called with every bundle that has become active, and the path under which it is reached; again where that
+ *   changes
  * @param fixedBasePath of `--base-path`; `undefined`: the one of the active bundle
  */
 export function createLiveSite(
@@ -129,20 +132,28 @@ export function createLiveSite(
         for (const { bundle } of previous) void bundle.retire();
       }
     },
+    refresh: () => {
+      if (view !== undefined) view = viewOf(view.active, view.previous);
+    },
     relabel: ({ version, basePath }, activatedAt) => {
-      if (view !== undefined) {
-        view = viewOf({ ...view.active, version, basePath, activatedAt }, view.previous);
-      }
+      if (view === undefined) return;
+      const before = view.basePath;
+      view = viewOf({ ...view.active, version, basePath, activatedAt }, view.previous);
+      if (view.basePath !== before) onActive(view.active.bundle, view.basePath);
     },
     swaps: () => swaps,
   };
 }
+
+/** Files of a search that are not named by their content: those of a former version lead to its pages. */
+const ofOneVersion: ReadonlySet<string> = new Set(['/_sx/search/index.js', '/_sx/search/search.js']);
 
 function createView(active: ServedVersion, previous: readonly ServedVersion[], basePath: string): SiteView {
   const { routes } = active.bundle;
   const bundles = new Map([active, ...previous].map(({ bundle }) => [bundle.digest, bundle]));
   // Asked one after another, latest first: joining their tables would take as long as they are large.
   const findRetained = (path: string): FileRoute | undefined => {
+    if (ofOneVersion.has(path)) return undefined;
     for (const { bundle } of previous) {
       const route = bundle.routes.findAsset(path);
       if (route !== undefined) return route;
@@ -155,10 +166,10 @@ function createView(active: ServedVersion, previous: readonly ServedVersion[], b
     previous,
     find: (path) => routes.find(path) ?? findRetained(path),
     findNotFoundPage: (path) => routes.findNotFoundPage(path),
-    isUnchanged: ({ file }) =>
+    isUnchanged: ({ entityTag, file }) =>
       [active, ...previous].every(({ bundle }) => {
         const other = bundle.routes.findAsset(`/${file.path}`);
-        return other === undefined || other.file.sha256 === file.sha256;
+        return other === undefined || other.entityTag === entityTag;
       }),
     contentTypeOf: (route) => bundles.get(route.digest)?.contentTypeOf(route),
     bundleOf: (route) => bundles.get(route.digest),

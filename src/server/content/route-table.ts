@@ -5,11 +5,11 @@
 // so that no redirect is ever chained.
 
 import { type BundleFile, type BundleIndex, isHeld } from '#bundle/bundle-index.ts';
+import { contentTypeOfFile, isDocument } from '#bundle/content-type.ts';
 import { addressOfPage } from '#bundle/store/digest.ts';
 import { isHiddenFile } from '#bundle/store/hidden-files.ts';
 import { composedForm } from '#platform/wire/unicode-form.ts';
 import { isWorthCompressing } from '../http/content-encoding.ts';
-import { contentTypeOf, isDocument } from '../http/content-type.ts';
 import { entityTagOf } from '../http/entity-tag.ts';
 import { folderLocation } from '../http/request-path.ts';
 import { type AssetNaming, createAssetNames } from './asset-name.ts';
@@ -200,15 +200,14 @@ function notFoundPageFinder(pages: ReadonlyMap<string, string>): (path: string) 
 }
 
 function routeOf(file: BundleFile, ordinal: number, digest: string, naming: AssetNaming): FileRoute {
-  // As text/html a browser would run what a text of the JSON holds.
-  const contentType = file.isData ? 'application/json' : contentTypeOf(file.path);
+  const contentType = contentTypeOfFile(file);
   return {
     kind: 'file',
     file,
     ordinal,
     digest,
     contentType,
-    entityTag: entityTagOf(file.sha256),
+    entityTag: entityTagOf(file),
     isCompressible: isWorthCompressing(contentType, file.size),
     naming,
   };

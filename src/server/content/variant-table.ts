@@ -52,7 +52,7 @@ export function setVariant(
 /** @returns `undefined` where the numbers do not belong to a bundle of so many files */
 export function readVariantTable(
   numbers: Float64Array,
-  files: readonly Pick<BundleFile, 'sha256'>[],
+  files: readonly Pick<BundleFile, 'sha256' | 'type'>[],
 ): VariantTable | undefined {
   if (numbers.length !== files.length * numbersPerFile) return undefined;
   // Made when first asked for: most files of a large site are never asked for between two versions.
@@ -64,7 +64,7 @@ export function readVariantTable(
     if (size === 0 || file === undefined) return undefined;
     const known = made.get(at);
     if (known !== undefined) return known;
-    const tag = variantTagOf(entityTagOf(file.sha256), encoding, numbers[at + 2] ?? 0);
+    const tag = variantTagOf(entityTagOf(file), encoding, numbers[at + 2] ?? 0);
     const form = { offset: numbers[at] ?? 0, size, tag };
     made.set(at, form);
     return form;

@@ -2,16 +2,18 @@
 // from a time or a size, because every file of a reproducible archive has the same time.
 // Refuses: throwing. A header that is not a list of tags is a condition that does not hold.
 
+import { hash } from 'node:crypto';
+import type { BundleFile } from '#bundle/bundle-index.ts';
 import type { ContentEncoding, FileForm } from './content-encoding.ts';
 
 /**
  * The strong tag of a file's bytes as they are. 128 bits of the hash distinguish all contents;
- * an enprecompressed variant of the same file has a suffix of its own (`"…-br"`).
- *
- * @param sha256 lower-case hex
+ * an enprecompressed variant of the same file has a suffix of its own (`"…-br"`). A type that the export kept counts too: else a
+ * browser would be told that nothing changed, and go on showing the bytes in the encoding that it had before.
  */
-export function entityTagOf(sha256: string): string {
-  return `"${sha256.slice(0, 32)}"`;
+export function entityTagOf({ sha256, type }: Pick<BundleFile, 'sha256' | 'type'>): string {
+  const named = type === undefined ? sha256 : hash('sha256', `${sha256} ${type}`, 'hex');
+  return `"${named.slice(0, 32)}"`;
 }
 
 /**

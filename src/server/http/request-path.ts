@@ -86,6 +86,11 @@ function hasDotSegment(path: string): boolean {
   return path.includes('/.') && path.split('/').some((segment) => segment === '.' || segment === '..');
 }
 
+/** The target that {@link readRequestPath} reads as this path: a `?` or `%` in it stays one. */
+export function encodedTarget(path: string): string {
+  return path.split('/').map(encodeURIComponent).join('/');
+}
+
 /**
  * Where a folder's own name leads: a relative reference, so that a prefix which a proxy took away does no
  * harm. `./` in front, because a name with a colon would read as a scheme (RFC 3986 §4.2).

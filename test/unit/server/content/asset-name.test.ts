@@ -21,11 +21,13 @@ const hashed = [
   'img/logo-1a2b3c4d5e6f.png',
   '3f2a9c1b77d0e4aa.woff2',
   '_nuxt/DlAUqK2U.js',
+  '_sx/search/0123456701234567.js',
+  '_sx/search/abcdefababcdefab.js',
   '_nuxt/B8xTq-9f.js',
   `css/main.min.${'0a1b2c3d'.repeat(16)}.css`,
 ];
 const plain = words(`
-  index.html assets/page.BxYz12_Q.html assets/logo.png assets/style.css assets/Overview.js
+  _sx/search/index.js _sx/search/search.js index.html assets/page.BxYz12_Q.html assets/logo.png assets/style.css assets/Overview.js
   assets/getting-started.png assets/chapter-Overview.png assets/screenshot-20240131.png
   report-20240131.pdf reports/12345678.pdf img/decade.png img/deadbeef.png js/main.20240131.js
   assets/invoice.20240131.pdf app.BxYz12_Q.js hashmap.json guides/start.txt docs/1.4/changes

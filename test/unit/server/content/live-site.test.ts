@@ -58,6 +58,17 @@ test('whatever its name, a file of a kept version is found, unless it is a page'
   for (const path of ['/guide/', '/guide', '/gone']) assert.equal(site.view()?.find(path), undefined, path);
 });
 
+test('of a search of a former version only files that are named by their content are found', () => {
+  const site = createLiveSite(2);
+  const names = ['_sx/search/index.js', '_sx/search/search.js', '_sx/search/0a1b2c3d4e5f.js'];
+  site.swap(servedWith(Object.fromEntries(names.map((path) => [path, 'v1']))));
+  site.swap(servedWith({ 'index.html': 'v2' }));
+  assert.deepEqual(
+    names.filter((path) => site.view()?.find(`/${path}`) !== undefined),
+    ['_sx/search/0a1b2c3d4e5f.js'],
+  );
+});
+
 test('a name is unchanged only where every kept version has the same bytes under it', () => {
   const site = createLiveSite(3);
   const isUnchanged = (path: string): boolean | undefined => {

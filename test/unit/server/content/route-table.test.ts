@@ -61,6 +61,33 @@ test('a file that is named as a page and holds JSON answers as JSON, and is not 
   assert.equal(routes.pages, 1);
 });
 
+test('a type that the export kept is sent in place of that of the name, and has an entity tag of its own', () => {
+  const bundle = bundleOf(['feed', 'index.html', 'old.html']);
+  const kept = new Map([
+    ['feed', 'application/rss+xml'],
+    ['old.html', 'text/html; charset=windows-1251'],
+  ]);
+  const files = bundle.files.map((file) => {
+    const type = kept.get(file.path);
+    return { ...file, ...(type !== undefined && { type }) };
+  });
+  const sent = (all: typeof bundle.files) => (path: string) => {
+    const route = buildRouteTable({ digest: bundle.digest, files: all }).find(path);
+    return route?.kind === 'file' ? [route.contentType, route.entityTag] : undefined;
+  };
+  const [before, after] = [sent(bundle.files), sent(files)];
+  assert.deepEqual(
+    ['/feed', '/old'].map((path) => before(path)?.[0]),
+    ['application/octet-stream', 'text/html; charset=utf-8'],
+  );
+  assert.deepEqual(
+    ['/feed', '/old'].map((path) => after(path)?.[0]),
+    ['application/rss+xml; charset=utf-8', 'text/html; charset=windows-1251'],
+  );
+  assert.deepEqual(after('/'), before('/'));
+  for (const path of ['/feed', '/old']) assert.notEqual(after(path)?.[1], before(path)?.[1]);
+});
+
 const rows: readonly (readonly [string, string])[] = [
   ['/', 'index.html'],
   ['/index', 'index.html'],

@@ -13,7 +13,9 @@ import {
 } from '#server/http/entity-tag.ts';
 import * as fc from '../../../support/properties.ts';
 
-const tag = entityTagOf('0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef');
+const tag = entityTagOf({
+  sha256: '0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef',
+});
 
 test('a tag is quoted, strong, and made of the content alone', () => {
   assert.equal(tag, '"0123456789abcdef0123456789abcdef"');

@@ -1,0 +1,173 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { type PageText, readPageText, shownTitle, usualPageBounds } from '#site/pages/page-text.ts';
+import * as fc from '../../../support/properties.ts';
+
+const textOf = ({ sections }: PageText): string =>
+  sections
+    .flatMap(({ heading, text }) => [heading, text])
+    .filter((text) => text !== '')
+    .join(' ');
+const sourceOf = (html: string): string =>
+  readPageText(html)
+    .main.map(({ from, to }) => html.slice(from, to))
+    .join('');
+
+test('a page gives its title, description, language and direction', () => {
+  const page = readPageText(
+    '<!doctype html><html lang="AR-eg" dir=rtl><head><title> One &amp;\n two </title><meta name=description content=" What  it is ">',
+  );
+  assert.equal(page.title, 'One & two');
+  assert.equal(page.description, 'What it is');
+  assert.equal(page.language, 'ar-eg');
+  assert.equal(page.direction, 'rtl');
+  assert.equal(page.isIndexed, true);
+});
+
+for (const [meta, isIndexed] of [
+  ['<meta name=robots content="noindex, follow">', false],
+  ['<meta name=robots content=none>', false],
+  ['<meta name=robots content=all>', true],
+  ['<meta http-equiv=refresh content="0; url=/new/">', false],
+  ['<meta http-equiv=refresh content="600">', true],
+] as const) {
+  test(`a page with ${meta} is ${isIndexed ? 'indexed' : 'left out of an index'}`, () => {
+    assert.equal(readPageText(`<head>${meta}</head><body>Text`).isIndexed, isIndexed);
+  });
+}
+
+test('sections have their heading, level, anchor and text, with single blanks', () => {
+  const { sections } = readPageText(`<body><p>Before</p><h1 id="top">A  <em>b</em>c</h1><p>One</p>two<br>three
+    <section id="s"><h2>By its section</h2>x</section>
+    <h3><a id="in"></a>By its anchor<a class="headerlink" href="#in" title="Permalink">¶</a></h3>
+    <h4>By its own link <a href="#own%20link">#</a></h4><p>y</p><h5>C#</h5>`);
+  assert.deepEqual(sections, [
+    { id: undefined, heading: '', level: 0, text: 'Before' },
+    { id: 'top', heading: 'A bc', level: 1, text: 'One two three' },
+    { id: 's', heading: 'By its section', level: 2, text: 'x' },
+    { id: 'in', heading: 'By its anchor', level: 3, text: '' },
+    { id: 'own link', heading: 'By its own link', level: 4, text: 'y' },
+    { id: undefined, heading: 'C#', level: 5, text: '' },
+  ]);
+});
+
+for (const [name, html, text] of [
+  ['main', '<nav>n</nav><main>a</main><footer>f</footer>', 'a'],
+  ['an element with the role', '<div><div role="main"><div>a</div>b</div>c</div>', 'a b'],
+  ['an article, where no main is', '<div>n</div><article>a</article><article>b</article>', 'a b'],
+  ['the one article of main', '<main>n<article>a lot of it</article>toc</main>', 'a lot of it'],
+  ['main with its articles', '<main>n<article>a</article><article>b</article></main>', 'n a b'],
+  [
+    'the body without navigation',
+    '<header>h</header>a<nav>n</nav>b<aside>x</aside><footer>f</footer>',
+    'a b',
+  ],
+  ['headers and notes within an article', '<article><header>h</header><aside>n</aside></article>', 'h n'],
+  ['no code', 'a <script>b</script><style>c</style><template>d</template><svg><text>e</text></svg>f', 'a f'],
+  ['no hidden text', '<p>a</p><div hidden>b</div><span aria-hidden="true">c</span>', 'a'],
+  ['panels of tabs', '<div role="tabpanel" hidden>a</div>', 'a'],
+  ['what a browser finds', '<div hidden="until-found">a</div>', 'a'],
+  ['DocBook pages without their headers', '<div class="navheader"><table><tr><td>n</table></div>a', 'a'],
+  ['an element that is left out and does not end', '<div hidden>a<p>b', 'a b'],
+  ['navigation that does not end within main', '<main>a<nav>n</main>b', 'a'],
+  ['no readings of ruby', '<ruby>東京<rp>(</rp><rt>とうきょう</rt><rp>)</rp></ruby>都', '東京都'],
+] as const) {
+  test(`the text of a page is ${name}`, () => {
+    assert.equal(textOf(readPageText(`<body>${html}`)), text);
+  });
+}
+
+test('the source of the content leaves out what its text leaves out', () => {
+  assert.equal(
+    sourceOf('<nav>n</nav><main><p>a</p><nav>n</nav><b>c</b></main><footer></footer>'),
+    '<p>a</p><b>c</b>',
+  );
+  assert.equal(
+    sourceOf('<html><head><title>t</title></head><body><p>a</p></body></html>'),
+    '<html><p>a</p></html>',
+  );
+});
+
+test('links are as written, each once', () => {
+  assert.deepEqual(readPageText('<nav><a href="/a?b#c">x</a><a href="/a?b#c">y</a></nav><a>z</a>').links, [
+    '/a?b#c',
+  ]);
+});
+
+for (const [title, headings, shown] of [
+  ['Queues — Site', '<h1>Site</h1><h1>Queues</h1>', 'Queues'],
+  ['Queues | Site', '<h1>About queues</h1>', 'About queues'],
+  ['SELECT', '<h2>SELECT</h2>', 'SELECT'],
+  ['Only here', '<h2>Other</h2>', 'Only here'],
+] as const) {
+  test(`${title} with ${headings} is shown as ${shown}`, () => {
+    assert.equal(shownTitle(readPageText(`<title>${title}</title><body>${headings}`)), shown);
+  });
+}
+
+test('bounds cut a page off, and it says so', () => {
+  const bounds = { maxText: 10, maxSections: 3, maxHeading: 5, maxLinks: 1, maxRanges: 1 };
+  const cut = (html: string): PageText => readPageText(`<body>${html}`, bounds);
+  assert.equal(textOf(cut('one two three four')), 'one two');
+  assert.deepEqual(
+    cut('<h1>a</h1><h1>b</h1><h1>c</h1><h1>d</h1>').sections.map(({ heading }) => heading),
+    ['a', 'b', 'c'],
+  );
+  assert.equal(cut('<h1>abcdefgh</h1>').sections[0]?.heading, 'abcde');
+  assert.equal(cut('<a href=a></a><a href=b></a>').links.length, 1);
+  assert.equal(cut('a<nav>b</nav>c').main.length, 1);
+  for (const html of ['one two three', '<a href=a></a><a href=b></a>', 'a<nav>b</nav>c']) {
+    assert.equal(cut(html).isCut, true, html);
+  }
+  assert.equal(cut('short').isCut, false);
+});
+
+const tags = ['main', 'article', 'nav', 'div', 'h1', 'h2', 'a', 'p', 'header', 'body', 'head', 'svg', 'br'];
+const attributes = [
+  '',
+  ' hidden',
+  ' role="main"',
+  ' id="x"',
+  ' aria-hidden="true"',
+  ' href="#y"',
+  ' lang="de"',
+];
+const markup = fc
+  .array(
+    fc.oneof(
+      fc
+        .tuple(fc.constantFrom(...tags), fc.constantFrom(...attributes), fc.constantFrom('<', '</'))
+        .map(([tag, attribute, opening]) => `${opening}${tag}${attribute}>`),
+      fc.constantFrom('word', ' ', '&amp;', '<!--', '-->', '<', '"', '\0', '\ud800', '漢字'),
+    ),
+    { maxLength: 60 },
+  )
+  .map((pieces) => pieces.join(''));
+
+test('no markup stops the reader: ranges are in order and apart, and words have one blank between them', () => {
+  fc.assert(
+    fc.property(markup, (html) => {
+      const page = readPageText(html);
+      let done = 0;
+      for (const { from, to } of page.main) {
+        assert.ok(from >= done && to > from && to <= html.length);
+        done = to;
+      }
+      if (page.main.length === 0) assert.equal(textOf(page), '');
+      assert.doesNotMatch(textOf(page), /\s\s|^\s|\s$/);
+    }),
+    { numRuns: 2000 },
+  );
+});
+
+test('a reader that needs no ranges gets the same text', () => {
+  fc.assert(
+    fc.property(markup, (html) => {
+      const { main: _ranges, ...page } = readPageText(html);
+      const { main, ...same } = readPageText(html, { ...usualPageBounds, maxRanges: 0 });
+      assert.deepEqual(main, []);
+      assert.deepEqual(same, page);
+    }),
+    { numRuns: 500 },
+  );
+});

@@ -18,6 +18,7 @@ import { createLiveSite } from '#server/content/live-site.ts';
 import { createReadPace, type ReadPace } from '#server/content/read-pace.ts';
 import { plainAnswerer } from '#server/fast-path/plain-answer.ts';
 import { type AnswerPlainly, plainConnections } from '#server/fast-path/plain-connections.ts';
+import { createSiteInsights } from '#server/insights/site-insights.ts';
 import * as fc from '../support/properties.ts';
 import { storedBundle } from '../unit/server/fixtures.ts';
 import { requestBytes, requestText } from '../unit/server/request-bytes.ts';
@@ -43,7 +44,7 @@ const compressedPage = 'variant by brotli, or so it seems';
 
 export interface Side {
   readonly listener: HttpListener;
-  /** Statuses and body sizes, as the metrics count them. */
+  /** Statuses and body sizes, as the metrics count them, and what readers did not find. */
   readonly counted: string[];
   readonly answeredPlainly: () => number;
 }
@@ -64,6 +65,12 @@ async function serve(isPlain: boolean, pace: ReadPace): Promise<Side> {
     pace,
     always: siteHeaders('Cloud'),
     countReply: (status: number, bytes: number) => counted.push(`${status} ${bytes}`),
+    insights: {
+      ...createSiteInsights(systemClock),
+      noteMissingAddress: (target: string) => void counted.push(`missing ${target}`),
+      noteEmptySearch: (target: string, fetchSite: string | undefined) =>
+        void counted.push(`search ${target} ${fetchSite}`),
+    },
     clock: systemClock,
     logger: silentLogger,
   };

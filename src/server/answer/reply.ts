@@ -39,7 +39,7 @@ export type ReplyBody =
 
 export interface Reply {
   readonly status: number;
-  /** Names and values in turns, as `writeHead` takes them. `Content-Length` is always among them, except for 304. */
+  /** Names and values in turns, as `writeHead` takes them. `Content-Length` is among them, except for 204 and 304. */
   readonly headers: readonly string[];
   readonly body: ReplyBody;
 }
@@ -80,12 +80,23 @@ function planGet(
   }
   if (path.outcome === 'outside-base') return notFound(request, site, '/', always);
   if (path.outcome === 'base-without-slash') return redirect(path.location, path.query, always);
+  if (path.path === emptySearchPath) return searchNoted(always);
   const route = site.find(path.path);
   if (route === undefined) return notFound(request, site, path.path, always);
   return route.kind === 'redirect'
     ? redirect(route.location, path.query, always)
     : file(request, route, site, always);
 }
+
+/** Where the search of a page reports a text that it found nothing for: `?q=TEXT`. A bundle may have an empty file there. */
+const emptySearchPath = '/_sx/search/none';
+
+/** Also where nothing is kept, so that the console of a page shows no error. */
+const searchNoted = (always: SiteHeaders): Reply => ({
+  status: 204,
+  headers: ['Cache-Control', 'no-store', ...always],
+  body: { kind: 'none' },
+});
 
 /** The form of a file that a request gets. */
 interface Selected {

@@ -19,8 +19,9 @@ import { readRequestPath } from '../http/request-path.ts';
 import { type AccessLog, logWhenDone } from './access-log.ts';
 import { bodyAtOnce, type FileBody } from './body-at-once.ts';
 import { plainReply, planReply, type Reply, type RequestFields, type SiteHeaders } from './reply.ts';
+import { isUnmet, noteUnmetMessage, type UnmetServing } from './unmet-request.ts';
 
-export interface SiteServing {
+export interface SiteServing extends UnmetServing {
   readonly site: LiveSite;
   readonly cache: BodyCache;
   readonly pace: ReadPace;
@@ -34,6 +35,8 @@ export interface SiteServing {
   readonly unread?: UnreadBytes | undefined;
   /** `undefined`: requests are not logged. */
   readonly accessLog?: AccessLog | undefined;
+  /** Whether the fast path leaves a request to the whole server, where agents are answered; `undefined`: none are. */
+  readonly isForAgents?: ((target: string) => boolean) | undefined;
   readonly clock: Clock;
   readonly logger: Logger;
 }
@@ -81,6 +84,7 @@ function answer(exchange: Exchange, request: IncomingMessage): void {
     void answerOnceRead(exchange, request, bundleOf(view, body.route), body.route);
     return;
   }
+  if (isUnmet(reply.status)) noteUnmetMessage(serving, reply.status, request);
   if (body.kind !== 'file') {
     sendText(exchange, reply);
     return;

@@ -9,6 +9,7 @@ import type { OpenConnectionHandler } from '#platform/runtime/http/http-listener
 import { bodyAtOnce, type FileBody } from '../answer/body-at-once.ts';
 import { planReply, type Reply } from '../answer/reply.ts';
 import type { SiteServing } from '../answer/site-handler.ts';
+import { isUnmet, noteUnmet } from '../answer/unmet-request.ts';
 import type { BodyPart } from '../content/body-cache.ts';
 import type { LiveBundle } from '../content/live-bundle.ts';
 import { bundleOf, type SiteView } from '../content/live-site.ts';
@@ -16,7 +17,7 @@ import type { FileRoute } from '../content/route-table.ts';
 import { readRequestPath } from '../http/request-path.ts';
 import { createKnownAnswers, type KnownAnswer, type KnownAnswers } from './known-answers.ts';
 import { type AnswerPlainly, type PlainTimes, plainConnections } from './plain-connections.ts';
-import { longestPlainHead, readPlainRequest } from './plain-request.ts';
+import { longestPlainHead, type PlainRequest, readPlainRequest } from './plain-request.ts';
 
 /** `--fast-path`: what `listenHttp` takes to answer plain requests before Node's HTTP server. */
 export function fastPath(serving: SiteServing, times: PlainTimes): OpenConnectionHandler {
@@ -71,7 +72,7 @@ function answer(
   const former = known.find(text, view);
   if (former !== undefined) return sendFile(serving, view, 200, former, send);
   const request = readPlainRequest(text);
-  if (request === undefined) return false;
+  if (request === undefined || serving.isForAgents?.(request.target) === true) return false;
   const path = readRequestPath(request.target, view?.basePath ?? '');
   const reply = planReply(request, path, view, serving.always);
   const { status, body } = reply;
@@ -81,9 +82,30 @@ function answer(
     );
   }
   const head = headOf(reply);
-  if (body.kind !== 'file') return send(status, head, body.kind === 'text' ? body.text : '');
+  const sendNoted = isUnmet(status) ? notingUnmet(serving, text, request, send) : send;
+  if (body.kind !== 'file') return sendNoted(status, head, body.kind === 'text' ? body.text : '');
   if (status === 200) known.remember(text, request, { head, body });
-  return sendFile(serving, view, status, { head, body }, send);
+  return sendFile(serving, view, status, { head, body }, sendNoted);
+}
+
+/** Notes once the answer is sent: otherwise the full server answers, and notes it. */
+function notingUnmet(
+  serving: SiteServing,
+  text: string,
+  { method, target }: PlainRequest,
+  send: SendReply,
+): SendReply {
+  return (status, head, body) => {
+    const isSent = send(status, head, body);
+    if (isSent) noteUnmet(serving, status, { method, target, fetchSite: () => fetchSiteIn(text) });
+    return isSent;
+  };
+}
+
+/** Of a request that was read strictly. Several fields are joined, as Node does it. */
+function fetchSiteIn(text: string): string | undefined {
+  const values = [...text.matchAll(/\r\nsec-fetch-site:([^\r]*)/gi)].map(([, value = '']) => value.trim());
+  return values.length === 0 ? undefined : values.join(', ');
 }
 
 /** A disk that fails here fails again in the full server, which logs it. */

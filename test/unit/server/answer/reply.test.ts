@@ -68,6 +68,16 @@ function header(reply: Reply, name: string): string | undefined {
 
 const tag = header(ask({}), 'etag') ?? '';
 
+test('the report of a search without a result is answered without content, also where the bundle has a file there', () => {
+  for (const one of [bare, tableOf(['index.html', '_sx/search/none'])]) {
+    const reply = ask({ site: one, target: '/docs/_sx/search/none?q=a', basePath: '/docs' });
+    assert.deepEqual([reply.status, reply.body], [204, { kind: 'none' }]);
+    assert.equal(header(reply, 'cache-control'), 'no-store');
+    assert.equal(header(reply, 'content-length'), undefined);
+  }
+  assert.equal(ask({ target: '/guides/_sx/search/none?q=a' }).status, 404);
+});
+
 test('a page is sent whole, asked again by browsers, and tagged with its content', () => {
   const reply = ask({});
   assert.equal(reply.status, 200);

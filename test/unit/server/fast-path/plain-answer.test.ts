@@ -42,6 +42,7 @@ const cases: readonly (readonly [Buffer, RegExp])[] = [
   [request('/page', 'If-Match: "x"'), /^HTTP\/1\.1 412 /],
   [request('/folder?x=1'), /^HTTP\/1\.1 301 .*\r\nLocation: \.\/folder\/\?x=1\r\n/s],
   [request('/no'), /^HTTP\/1\.1 404 .*nothing here/s],
+  [request('/_sx/search/none?q=a'), /^HTTP\/1\.1 204 No Content\r\nCache-Control: no-store\r\n/],
   [request('/%00'), /^HTTP\/1\.1 400 .*malformed/s],
   [request('/middle.bin'), /\r\nContent-Length: 102400\r\n/],
   [request('/waited.bin'), /\r\nContent-Length: 307200\r\n/],
@@ -61,6 +62,35 @@ test('a body that a thread reads is waited for on the fast path, and is the same
     const before = slowTwins.quick.answeredPlainly();
     assert.match(await assertAlike([bytes], { of: slowTwins }), expected);
     assert.equal(slowTwins.quick.answeredPlainly(), before + 1, `${bytes}`);
+  }
+});
+
+test('what readers do not find is noted once on each way, with the field that says where a search came from', async () => {
+  const search = '/_sx/search/none?q=a';
+  const rows: readonly (readonly [Buffer, string])[] = [
+    [request('/no?x=1'), 'missing /no?x=1'],
+    [Buffer.from('HEAD /no HTTP/1.1\r\nHost: a\r\n\r\n'), 'missing /no'],
+    [request(search), `search ${search} undefined`],
+    [request(search, 'Sec-Fetch-Site:  same-origin '), `search ${search} same-origin`],
+    [
+      request(search, 'sec-fetch-site: same-origin', 'SEC-FETCH-SITE: cross-site'),
+      `search ${search} same-origin, cross-site`,
+    ],
+    [request(search, 'X-Sec-Fetch-Site: same-origin'), `search ${search} undefined`],
+  ];
+  for (const [bytes, noted] of rows) {
+    await assertAlike([bytes]);
+    assert.deepEqual(
+      twins.quick.counted.filter((one) => /^(?:missing|search)/.test(one)),
+      [noted],
+    );
+  }
+  for (const bytes of [request('/page'), Buffer.from(`HEAD ${search} HTTP/1.1\r\nHost: a\r\n\r\n`)]) {
+    await assertAlike([bytes]);
+    assert.deepEqual(
+      twins.quick.counted.filter((one) => /^(?:missing|search)/.test(one)),
+      [],
+    );
   }
 });
 

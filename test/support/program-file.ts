@@ -22,7 +22,7 @@ export const programFile = (
 
 /** The program of a thread. @param name as in `src/bin`, without `-worker` */
 export const workerFile = (
-  name: 'bundle' | 'check' | 'conversations' | 'git' | 'listing' | 'mirror' | 'values' | 'variant',
+  name: 'bundle' | 'check' | 'conversations' | 'git' | 'listing' | 'mcp' | 'mirror' | 'values' | 'variant',
 ): URL =>
   builtFolder === undefined
     ? new URL(`../../src/bin/${name}-worker.ts`, import.meta.url)

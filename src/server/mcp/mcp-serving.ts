@@ -1,0 +1,128 @@
+// The thread's side of answers to agents: opens bundles of the store, hands calls to them, and reports answers. Owns which bundles are
+// open: the one that was named last, and former ones until their calls are answered. Refuses to know the protocol. Invariant: bundles are
+// opened one after the other, and a call for one that is closed is answered from the current one.
+
+import { join } from 'node:path';
+import { parseIndex } from '#bundle/store/index-document.ts';
+import { systemDisk } from '#bundle/store/store-disk.ts';
+import { indexName, packName } from '#bundle/store/store-layout.ts';
+import { openPack, type StoredBundle } from '#bundle/store/stored-bundle.ts';
+import { encodeError, PublishableError } from '#platform/wire/publishable-error.ts';
+import type {
+  AgentCall,
+  AgentContent,
+  AgentQuestion,
+  AgentReply,
+  AgentReport,
+  AgentSite,
+} from './mcp-task.ts';
+
+/** @param isSearched false for a bundle whose index could not be made */
+export type OpenAgentSite = (bundle: StoredBundle, isSearched: boolean) => AgentSite;
+
+/** The starter, as the thread sees it. */
+export interface AgentPort {
+  postMessage(report: AgentReport): void;
+  on(event: 'message', listener: (question: AgentQuestion) => void): unknown;
+}
+
+interface OpenContent {
+  readonly site: AgentSite;
+  readonly bundle: StoredBundle;
+  calls: number;
+  isFormer: boolean;
+}
+
+const unavailable: AgentReply = {
+  ...{ status: 503, contentType: 'text/plain; charset=utf-8' },
+  body: 'The pages are not ready for agents yet. Try again soon.\n',
+};
+
+export function serveAgents(port: AgentPort, openSite: OpenAgentSite): void {
+  const contents = new Map<string, OpenContent>();
+  const callers = new Map<number, AbortController>();
+  let current: OpenContent | undefined;
+  /** The digest that was named last. */
+  let wanted: string | undefined;
+  let opening: Promise<unknown> = Promise.resolve();
+
+  const closeUnused = (digest: string, content: OpenContent): void => {
+    if (!content.isFormer || content.calls > 0) return;
+    contents.delete(digest);
+    content.site
+      .close()
+      .then(() => content.bundle.close())
+      .catch(() => {});
+  };
+  const open = async (named: AgentContent, isSearched: boolean): Promise<OpenContent | undefined> => {
+    const { digest } = named;
+    if (digest !== wanted) return undefined;
+    try {
+      const known = contents.get(digest);
+      const bundle = known?.bundle ?? (await openStored(named));
+      if (digest !== wanted) {
+        if (known === undefined) await bundle.close();
+        return undefined;
+      }
+      const content = known ?? { site: openSite(bundle, isSearched), bundle, calls: 0, isFormer: false };
+      content.isFormer = false;
+      contents.set(digest, content);
+      current = content;
+      port.postMessage({ kind: 'opened', digest });
+      for (const [other, former] of contents) {
+        if (former === content) continue;
+        former.isFormer = true;
+        closeUnused(other, former);
+      }
+      return content;
+    } catch (error) {
+      port.postMessage({ kind: 'failed', digest, error: encodeError(error) });
+      return undefined;
+    }
+  };
+  const reportSearch = async ({ site }: OpenContent, digest: string): Promise<void> => {
+    const isClosed = (): boolean => contents.get(digest)?.site !== site;
+    try {
+      const pages = await site.searchable;
+      if (!isClosed()) port.postMessage({ kind: 'searchable', digest, pages });
+    } catch (error) {
+      if (!isClosed()) port.postMessage({ kind: 'failed', digest, error: encodeError(error) });
+    }
+  };
+  const openInTurn = async (named: AgentContent, isSearched: boolean): Promise<void> => {
+    wanted = named.digest;
+    const opened = opening.then(() => open(named, isSearched));
+    opening = opened;
+    const content = await opened;
+    if (content !== undefined && isSearched) await reportSearch(content, named.digest);
+  };
+  const answer = async (id: number, digest: string, call: AgentCall): Promise<void> => {
+    const named = contents.get(digest);
+    const content = named ?? current;
+    // The version is that of the digest that was named.
+    const asked = named === undefined ? { ...call, version: undefined } : call;
+    const caller = new AbortController();
+    callers.set(id, caller);
+    if (content !== undefined) content.calls += 1;
+    const reply = (await content?.site.answer(asked, caller.signal)) ?? unavailable;
+    callers.delete(id);
+    port.postMessage({ kind: 'answer', id, reply });
+    if (content === undefined) return;
+    content.calls -= 1;
+    closeUnused(content.bundle.index.digest, content);
+  };
+  port.on('message', (question) => {
+    if (question.kind === 'open') void openInTurn(question.content, question.isSearched);
+    else if (question.kind === 'call') void answer(question.id, question.digest, question.call);
+    else callers.get(question.id)?.abort('the caller has left');
+  });
+}
+
+async function openStored({ folder, digest }: AgentContent): Promise<StoredBundle> {
+  const text = await systemDisk.readText(join(folder, indexName));
+  const index = text === undefined ? undefined : parseIndex(text)?.index;
+  if (index?.digest !== digest) {
+    throw new PublishableError('BundleGone', 'the bundle is no longer in the store; agents cannot read it');
+  }
+  return openPack(join(folder, packName), index, undefined);
+}

@@ -1,0 +1,91 @@
+// The search of a site in the memory of the thread that answers agents: its files made from the bundle, its languages opened as they are
+// asked for. Refuses more memory than a limit: the thread has one of its own, and reads pages in it. Knows no address of a visitor.
+
+import type { StoredBundle } from '#bundle/store/stored-bundle.ts';
+import { PublishableError } from '#platform/wire/publishable-error.ts';
+import { readSearchScript } from '../search/file-writer.ts';
+import { makeSearchIndex } from '../search/search-files.ts';
+import {
+  manifestName,
+  manifestPath,
+  type SearchManifest,
+  searchFilePath,
+  type TitlesFile,
+} from '../search/search-format.ts';
+import { loadManifest, openSearchIndex, searchedLanguage } from '../search/search-index.ts';
+import type { LoadSearchFile, SearchIndex } from '../search/search-results.ts';
+
+export interface SiteSearch {
+  readonly pages: number;
+  /** Titles by paths of files. */
+  readonly titles: ReadonlyMap<string, string>;
+  /** @param language as a caller names it; `undefined`: that of most pages. @returns the index of the nearest language that there is */
+  open(language: string | undefined): Promise<SearchIndex>;
+}
+
+/** Of all files of a search; 50,000 pages have about half of it. */
+export const maxSearchBytes: number = 200 * 1024 * 1024;
+/** Opened languages that stay open. */
+const mostOpen = 3;
+
+/**
+ * Takes seconds: it reads every page.
+ *
+ * @throws {PublishableError} `SearchTooLarge`; the signal's reason; what reading the bundle throws
+ */
+export async function makeSiteSearch(
+  bundle: StoredBundle,
+  signal: AbortSignal,
+  mostBytes: number = maxSearchBytes,
+): Promise<SiteSearch> {
+  const files = new Map<string, Uint8Array>();
+  let bytes = 0;
+  for await (const file of makeSearchIndex(bundle, { signal })) {
+    bytes += file.bytes.length;
+    if (bytes > mostBytes) {
+      const most = `${Math.round(mostBytes / 1024 / 1024)} MiB`;
+      throw new PublishableError(
+        'SearchTooLarge',
+        `the search of this site takes more than ${most}; agents list and read pages`,
+      );
+    }
+    files.set(file.path, file.bytes);
+  }
+  const load: LoadSearchFile = async (name) =>
+    textOf(files.get(name === manifestName ? manifestPath : searchFilePath(name)));
+  const manifest = await loadManifest(load);
+  if (manifest === undefined) throw new Error('the search of this program has another format');
+  const opened = new Map<string, Promise<SearchIndex>>();
+  const titles = await readTitles(manifest, load);
+  return {
+    pages: titles.size,
+    titles,
+    open: (language) => {
+      const chosen = searchedLanguage(manifest, language ?? manifest.defaultLanguage);
+      const index = opened.get(chosen) ?? openSearchIndex(load, manifest, chosen);
+      opened.delete(chosen);
+      opened.set(chosen, index);
+      const [oldest] = opened.keys();
+      if (opened.size > mostOpen && oldest !== undefined) opened.delete(oldest);
+      return index;
+    },
+  };
+}
+
+async function readTitles(
+  manifest: SearchManifest,
+  load: LoadSearchFile,
+): Promise<ReadonlyMap<string, string>> {
+  const titles = new Map<string, string>();
+  for (const { titles: name } of Object.values(manifest.languages)) {
+    const file: TitlesFile = JSON.parse(await load(name));
+    for (const [at, path] of file.paths.entries()) titles.set(path, file.titles[at] ?? '');
+  }
+  return titles;
+}
+
+function textOf(bytes: Uint8Array | undefined): string {
+  const text = readSearchScript(Buffer.from(bytes ?? []).toString('utf8'));
+  if (text === undefined) throw new Error('a file of the search is missing');
+  return text;
+}

@@ -1,16 +1,25 @@
-// Composition root of the thread that compresses a bundle's files. Started by site/variants/variant-keeper.ts. Runs at a
-// low priority, so that serving comes first.
+// Composition root of the thread that makes something of a stored bundle: the files of its search, or precompressed variants of what
+// is served. Started by made-keeper.ts and variant-keeper.ts of src/server. Runs at a low priority, so that serving comes first.
 
 import { setPriority } from 'node:os';
 import { systemClock } from '#platform/runtime/clock.ts';
 import { serveTasks } from '#platform/runtime/task.ts';
+import type { MadeTask, PreparedFiles } from '#server/made/made-task.ts';
 import { prepareVariants } from '#server/variants/variant-making.ts';
-import type { VariantTask } from '#server/variants/variant-task.ts';
+import type { PreparedVariants, VariantTask } from '#server/variants/variant-task.ts';
 
 // On Linux this sets the calling thread alone, to a tenth of the weight of the others, so that it still progresses on a
-// busy node. A system that refuses it compresses at the usual priority.
+// busy node. A system that refuses it works at the usual priority.
 try {
   setPriority(10);
 } catch {}
 
-serveTasks((task: VariantTask) => prepareVariants(task, systemClock));
+serveTasks(async (task: VariantTask | MadeTask): Promise<PreparedVariants | PreparedFiles> => {
+  if ('encodings' in task) return prepareVariants(task, systemClock);
+  // Not before: a server without a search never loads it.
+  const [{ prepareFiles }, { makeSearchFiles }] = await Promise.all([
+    import('#server/made/made-making.ts'),
+    import('#site/search-program/make-search.ts'),
+  ]);
+  return prepareFiles(task, [makeSearchFiles], systemClock);
+});

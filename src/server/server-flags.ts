@@ -26,6 +26,7 @@ import { deploymentTypes } from './answer/reply.ts';
 import { type ContentEncoding, contentEncodings } from './http/content-encoding.ts';
 import { readBasePath } from './http/request-path.ts';
 import { addedHeaders } from './http/response-headers.ts';
+import { readOwnHost } from './mcp/own-hosts.ts';
 import { readPeerName } from './peers/peer-addresses.ts';
 
 /** A link is parsed at once, so that no text of it is kept. */
@@ -143,10 +144,30 @@ export const bundleServerFlags = {
   memoryBudget: bytes.optional(
     'Memory for bodies of frequently requested files (default: a quarter of the memory limit, 32MiB to 256MiB)',
   ),
+  search: toggle(
+    'Add a search to the site, made from its pages by a thread. The bundle and its digest stay as they are',
+  ),
+  mcp: toggle(
+    'Let agents search and read the site by the Model Context Protocol, at /mcp below the base path',
+  ),
+  mcpHosts: listOf(
+    'NAME,…',
+    ',',
+    readOwnHost,
+    'Names under which agents reach the site: docs.example.com, *.example.com, http://docs.docs.svc. Without them only localhost',
+  ),
+  mcpTokenFile: path.optional(
+    'File with the token that agents must send as a bearer, one a line; read again while the server runs',
+  ),
+  mcpRate: positiveCount.withDefault('600', 'Calls of agents in a minute; a sixth of them at once'),
   accessLog: toggle('Log every request of the site port, without its query'),
   fastPath: oneOf(['true', 'false']).withDefault(
     'true',
     'Answer plain GET and HEAD requests without Node’s HTTP parser; false sends all requests through it',
+  ),
+  insights: oneOf(['true', 'false']).withDefault(
+    'true',
+    'Count addresses that readers do not find and searches without a result, for /status and metrics',
   ),
   pollInterval: positiveDuration.withDefault(
     '5s',

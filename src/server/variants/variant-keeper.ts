@@ -3,7 +3,6 @@
 // Invariant: whatever the thread does (fails, crashes, is too late), the site goes on with files as they are.
 
 import { join } from 'node:path';
-import { bundleFolder } from '#bundle/store/store-layout.ts';
 import { openPack } from '#bundle/store/stored-bundle.ts';
 import type { Clock } from '#platform/runtime/clock.ts';
 import type { Logger } from '#platform/runtime/logger.ts';
@@ -12,8 +11,10 @@ import { unlessAborted } from '#platform/runtime/time-limit.ts';
 import { PublishableError, publishableCode, publishableMessage } from '#platform/wire/publishable-error.ts';
 import type { LiveBundle } from '../content/live-bundle.ts';
 import { readVariantTable } from '../content/variant-table.ts';
+import { createBundleWork, describeWork, untilProven } from '../made/bundle-work.ts';
+import { variantNames } from '../made/stored-addition.ts';
 import type { BundleServerFlags } from '../server-flags.ts';
-import { type PreparedVariants, type VariantTask, variantPackName } from './variant-task.ts';
+import type { PreparedVariants, VariantTask } from './variant-task.ts';
 
 export type VariantSettings = Pick<
   BundleServerFlags,
@@ -32,68 +33,60 @@ export interface VariantKeeperPorts {
 export type VariantState = 'off' | 'idle' | 'making' | 'ready' | 'failed';
 
 export interface VariantKeeper {
-  /** Starts the variants of the bundle that has just become active; gives up those of the one before. */
-  readonly prepareFor: (bundle: LiveBundle) => void;
+  /**
+   * Starts the variants of the bundle that has just become active; gives up those of the one before.
+   *
+   * @param settled resolves when what is served of the bundle does not change any more; it never rejects
+   */
+  readonly prepareFor: (bundle: LiveBundle, settled?: Promise<void>) => void;
   readonly state: () => VariantState;
   /** Resolves when the thread is gone. */
   readonly stop: () => Promise<void>;
 }
 
 export function createVariantKeeper(settings: VariantSettings, ports: VariantKeeperPorts): VariantKeeper {
-  let state: VariantState = settings.encodings.length === 0 ? 'off' : 'idle';
-  let giveUp = new AbortController();
-  let work: Promise<void> = Promise.resolve();
-
-  const prepareFor = (bundle: LiveBundle): void => {
-    giveUp.abort();
-    if (state === 'off') return;
+  const work = createBundleWork<VariantState>(settings.encodings.length === 0 ? 'off' : 'idle');
+  const prepareFor = (bundle: LiveBundle, settled?: Promise<void>): void => {
+    work.giveUp();
+    if (work.state() === 'off') return;
     if (bundle.variants() !== undefined) {
-      state = 'ready';
+      work.settle('ready');
       return;
     }
-    const own = new AbortController();
-    giveUp = own;
-    state = 'making';
-    work = work
-      .then(() => attachVariants(bundle, settings, ports, own.signal))
-      .then((outcome) => {
-        if (!own.signal.aborted) state = outcome;
-      });
+    void work.begin('making', (signal) => attachVariants(bundle, settled, settings, ports, signal));
   };
-  return {
-    prepareFor,
-    state: () => state,
-    stop: () => {
-      giveUp.abort();
-      return work;
-    },
-  };
+  return { prepareFor, state: work.state, stop: work.stop };
 }
 
 /** Never rejects. */
 async function attachVariants(
   bundle: LiveBundle,
-  { store, encodings, encodingCpu, maxBundleSize }: VariantSettings,
+  settled: Promise<void> | undefined,
+  settings: VariantSettings,
   { make, clock, logger }: VariantKeeperPorts,
   signal: AbortSignal,
 ): Promise<'ready' | 'failed'> {
   const { digest } = bundle;
-  const { index } = bundle.stored;
-  const folder = bundleFolder(store, digest);
-  const maxBytes = Math.max(0, maxBundleSize - index.sizeBytes);
+  const { encodings } = settings;
+  const described = describeWork(bundle, settings);
+  const { folder } = described;
   const began = clock.monotonic();
   try {
-    // The thread reads the files where they are stored.
-    await bundle.committed;
-    signal.throwIfAborted();
-    // The check of its files comes first: it proves what large files wait for.
-    await unlessAborted(bundle.stored.proven(), signal);
-    const task = { folder, digest, encodings, cpuPercent: encodingCpu, maxBytes };
+    await untilProven(bundle, signal);
+    if (settled !== undefined) await unlessAborted(settled, signal);
+    const { index } = bundle;
+    const additions = bundle.extension()?.additions;
+    const task = { ...described, additions, encodings };
     const { numbers, isPartial, isFound } = await make(task, signal);
     const table = readVariantTable(numbers, index.files);
     if (table === undefined)
       throw new PublishableError('VariantsForeign', 'the variants are of another bundle');
-    bundle.attach(table, await openPack(join(folder, variantPackName), index, undefined));
+    const pack = await openPack(join(folder, variantNames.pack), index, undefined);
+    if (signal.aborted) {
+      await pack.close();
+      signal.throwIfAborted();
+    }
+    bundle.attach(table, pack);
     const tookMs = Math.round(clock.monotonic() - began);
     logger.info(
       { digest, ...table.counts, sizeBytes: table.sizeBytes, isPartial, isFound, tookMs },

@@ -4,92 +4,105 @@
 // restart it is used only if its pack and its list have the hashes that were stored with them.
 
 import { createHash, hash } from 'node:crypto';
-import { createReadStream } from 'node:fs';
 import { join } from 'node:path';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 import { type BundleFile, type BundleIndex, isHeld } from '#bundle/bundle-index.ts';
-import { parseIndex } from '#bundle/store/index-document.ts';
+import { contentTypeOfFile } from '#bundle/content-type.ts';
 import { createPackWriter } from '#bundle/store/pack.ts';
-import { type StoreDisk, systemDisk } from '#bundle/store/store-disk.ts';
-import { indexName, packName } from '#bundle/store/store-layout.ts';
+import { systemDisk } from '#bundle/store/store-disk.ts';
+import { packName } from '#bundle/store/store-layout.ts';
 import { openPack, type StoredBundle } from '#bundle/store/stored-bundle.ts';
 import type { Clock } from '#platform/runtime/clock.ts';
-import { PublishableError, publishableCode } from '#platform/wire/publishable-error.ts';
+import { PublishableError } from '#platform/wire/publishable-error.ts';
+import { type Additions, type ExtendedIndex, extendIndex } from '../content/additions.ts';
+import { createExtendedPack } from '../content/extended-pack.ts';
 import { createVariantNumbers, setVariant } from '../content/variant-table.ts';
 import { type ContentEncoding, isWorthCompressing } from '../http/content-encoding.ts';
-import { contentTypeOf } from '../http/content-type.ts';
 import { bodyFingerprint } from '../http/entity-tag.ts';
+import { shareOfCore } from '../made/core-share.ts';
+import {
+  hashOfPack,
+  keepAddition,
+  madeNames,
+  orRemoveAddition,
+  removeAddition,
+  variantNames,
+} from '../made/stored-addition.ts';
+import { readStoredIndex, readVerified } from '../made/stored-files.ts';
 import { formatVariants, parseVariants, type VariantDocument } from './variant-document.ts';
-import { type PreparedVariants, type VariantTask, variantPackName } from './variant-task.ts';
-
-/** Names in a bundle's folder: the list of the variants, and it and their bodies before they are complete. */
-const documentName = 'variants-index';
-const nextPackName = '.variants-next';
-const nextDocumentName = '.variants-index-next';
-
-const pieceBytes = 1024 * 1024;
-/** Short enough for a CPU quota's period. */
-const sliceMs = 20;
+import type { PreparedVariants, VariantTask } from './variant-task.ts';
 
 /** @throws {PublishableError} after the removal of what was begun */
-export async function prepareVariants(task: VariantTask, clock: Clock): Promise<PreparedVariants> {
-  try {
-    const { index, overheadBytes } = await readIndex(task);
-    const left = { ...task, maxBytes: Math.max(0, task.maxBytes - overheadBytes) };
-    const found = await findVariants(left, index);
-    const { variants, isPartial } = found ?? (await makeVariants(left, index, clock));
-    const numbers = createVariantNumbers(index.files.length);
+export function prepareVariants(task: VariantTask, clock: Clock): Promise<PreparedVariants> {
+  return orRemoveAddition(task.folder, variantNames, 'precompressed variants', async () => {
+    const { index, overheadBytes } = await readStoredIndex(task, 'variants');
+    const content = contentOf(index, task);
+    // Of a run that served more. They count towards the limit of what is stored with a bundle.
+    if (task.additions === undefined) await removeAddition(task.folder, madeNames);
+    const usedBytes = overheadBytes + (await madeBytes(task));
+    const left = { ...task, maxBytes: Math.max(0, task.maxBytes - usedBytes) };
+    const found = await findVariants(left, content);
+    const { variants, isPartial } = found ?? (await makeVariants(left, content, clock));
+    const numbers = createVariantNumbers(content.index.files.length);
     for (const [ordinal, encoding, offset, size, fingerprint] of variants) {
       setVariant(numbers, ordinal, encoding, { offset, size, fingerprint });
     }
     return { numbers, isPartial, isFound: found !== undefined };
-  } catch (cause) {
-    await removeAll(task.folder, systemDisk).catch(() => {});
-    if (cause instanceof PublishableError) throw cause;
-    const code = publishableCode(cause);
-    const message = `precompressed variants could not be stored (${code}); check the store's volume`;
-    throw new PublishableError(code, message, { cause });
-  }
+  });
 }
 
-/** @returns the index, and what the bundle takes on disk in addition to its files' sizes; negative where names share one */
-async function readIndex({ folder, digest }: VariantTask): Promise<{
+/** What is served, and what variants of it are stored under. */
+interface ServedContent {
   readonly index: BundleIndex;
-  readonly overheadBytes: number;
-}> {
-  const text = await systemDisk.readText(join(folder, indexName));
-  const document = text === undefined ? undefined : parseIndex(text);
-  if (text === undefined || document === undefined || document.index.digest !== digest) {
-    throw new PublishableError('BundleGone', 'the bundle is no longer in the store; no variants are made');
-  }
-  const { index, packBytes } = document;
-  return { index, overheadBytes: packBytes - index.sizeBytes + Buffer.byteLength(text) };
+  readonly name: string;
+  readonly extended: ExtendedIndex | undefined;
 }
 
-/** Variants that an earlier run stored, if their hash is right and they are what would be made now. */
-async function findVariants(task: VariantTask, index: BundleIndex): Promise<VariantDocument | undefined> {
-  const text = await systemDisk.readText(join(task.folder, documentName));
-  const document = text === undefined ? undefined : parseVariants(text, task.digest, index.files.length);
-  if (document?.encodings.join() !== task.encodings.join() || document.packBytes > task.maxBytes)
-    return undefined;
-  const sha256 = await hashFile(join(task.folder, variantPackName)).catch(() => undefined);
-  return sha256 === document.packSha256 ? document : undefined;
+function contentOf(index: BundleIndex, { digest, additions }: VariantTask): ServedContent {
+  if (additions === undefined) return { index, name: digest, extended: undefined };
+  const extending = extendIndex(index, additions);
+  let step = extending.next();
+  while (step.done !== true) step = extending.next();
+  const extended = step.value;
+  if (extended === undefined)
+    throw new PublishableError('MadeFilesForeign', 'the made files are of another bundle');
+  return { index: extended.index, name: nameOf(digest, additions), extended };
 }
 
-async function hashFile(path: string): Promise<string> {
-  const sum = createHash('sha256');
-  for await (const piece of createReadStream(path, { highWaterMark: pieceBytes })) sum.update(piece);
+function nameOf(digest: string, { pages, files, hashes, paths }: Additions): string {
+  const sum = createHash('sha256').update(digest);
+  for (const part of [pages, files, hashes, Buffer.from(paths)]) sum.update(part);
   return sum.digest('hex');
 }
 
+/** On disk. */
+async function madeBytes({ folder, additions }: VariantTask): Promise<number> {
+  if (additions === undefined) return 0;
+  const list = (await systemDisk.readText(join(folder, madeNames.list))) ?? '';
+  return additions.packBytes + Buffer.byteLength(list);
+}
+
+/** Variants that an earlier run stored, if their hash is right and they are what would be made now. */
+async function findVariants(
+  task: VariantTask,
+  { index, name }: ServedContent,
+): Promise<VariantDocument | undefined> {
+  const text = await systemDisk.readText(join(task.folder, variantNames.list));
+  const document = text === undefined ? undefined : parseVariants(text, name, index.files.length);
+  if (document?.encodings.join() !== task.encodings.join() || document.packBytes > task.maxBytes)
+    return undefined;
+  return (await hashOfPack(task.folder, variantNames)) === document.packSha256 ? document : undefined;
+}
+
 async function makeVariants(
-  { folder, digest, encodings, cpuPercent, maxBytes }: VariantTask,
-  index: BundleIndex,
+  { folder, encodings, cpuPercent, maxBytes }: VariantTask,
+  { index, name, extended }: ServedContent,
   clock: Clock,
 ): Promise<VariantDocument> {
-  await removeAll(folder, systemDisk);
-  const bundle = await openPack(join(folder, packName), index, undefined);
-  const pack = createPackWriter(join(folder, nextPackName));
+  await removeAddition(folder, variantNames);
+  const stored = await openPack(join(folder, packName), index, undefined);
+  const bundle = extended === undefined ? stored : await openExtended(folder, stored, extended);
+  const pack = createPackWriter(join(folder, variantNames.nextPack));
   const packHash = createHash('sha256');
   const variants: StoredVariant[] = [];
   /** Files of the same content share their variants. */
@@ -116,7 +129,7 @@ async function makeVariants(
 
   try {
     for (const [ordinal, file] of index.files.entries()) {
-      if (!isHeld(file) || !isWorthCompressing(contentTypeOf(file.path), file.size)) continue;
+      if (!isHeld(file) || !isWorthCompressing(contentTypeOfFile(file), file.size)) continue;
       const made = byContent.get(file.sha256) ?? compressFile(file);
       byContent.set(file.sha256, made);
       for (const variant of made) variants.push([ordinal, ...variant]);
@@ -124,18 +137,19 @@ async function makeVariants(
     }
     await pack.commit();
     const document = {
-      digest,
+      digest: name,
       packBytes: pack.position,
       packSha256: packHash.digest('hex'),
       isPartial,
       encodings: [...encodings],
       variants,
     };
-    await keepVariants(folder, document, systemDisk);
+    await keepAddition(folder, variantNames, formatVariants(document));
     return document;
   } finally {
     pack.abandon();
     await bundle.close();
+    if (bundle !== stored) await stored.close();
   }
 }
 
@@ -143,42 +157,13 @@ type StoredVariant = VariantDocument['variants'][number];
 /** Without the ordinal. */
 type ContentVariant = readonly [ContentEncoding, number, number, number];
 
-function readVerified(bundle: StoredBundle, file: BundleFile): Buffer {
-  const body = Buffer.allocUnsafe(file.size);
-  bundle.readIntoSync(file, body);
-  if (hash('sha256', body, 'hex') === file.sha256) return body;
-  throw new PublishableError(
-    'BundleDamaged',
-    'the stored bundle no longer is what was verified; check its disk',
-  );
-}
-
-/** The pack is named before its list, so a kill in between costs making the variants again. */
-async function keepVariants(folder: string, document: VariantDocument, disk: StoreDisk): Promise<void> {
-  await disk.rename(join(folder, nextPackName), join(folder, variantPackName));
-  await disk.writeText(join(folder, nextDocumentName), formatVariants(document));
-  await disk.rename(join(folder, nextDocumentName), join(folder, documentName));
-  await disk.syncFolder(folder);
-}
-
-async function removeAll(folder: string, disk: StoreDisk): Promise<void> {
-  for (const name of [documentName, variantPackName, nextPackName, nextDocumentName]) {
-    await disk.remove(join(folder, name));
-  }
-}
-
-/**
- * A share of one core: after each slice of work, a rest that is as long as the share demands. The function that comes
- * back is to be awaited after each piece of the work.
- */
-function shareOfCore(cpuPercent: number, clock: Clock): () => Promise<void> {
-  let sliceStart = clock.monotonic();
-  return async () => {
-    const busyMs = clock.monotonic() - sliceStart;
-    if (busyMs < sliceMs) return;
-    await clock.after((busyMs * (100 - cpuPercent)) / cpuPercent);
-    sliceStart = clock.monotonic();
-  };
+async function openExtended(
+  folder: string,
+  stored: StoredBundle,
+  extended: ExtendedIndex,
+): Promise<StoredBundle> {
+  const made = await openPack(join(folder, madeNames.pack), stored.index, undefined);
+  return createExtendedPack(stored, made, extended);
 }
 
 /** Levels at the knee of time against size: brotli 11 takes forty times as long for a sixth fewer bytes. */

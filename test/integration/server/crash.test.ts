@@ -8,7 +8,7 @@ import { test } from 'node:test';
 import { activationFiles } from '#bundle/store/store-layout.ts';
 import { eventually } from '../../support/eventually.ts';
 import { killStores, killSwaps, type Moment } from './killed-program.ts';
-import { killCommits, killVariants } from './killed-steps.ts';
+import { killCommits, killMadeFiles, killVariants } from './killed-steps.ts';
 
 const often = { everyMs: 1 };
 
@@ -31,6 +31,9 @@ test('killed before, amid or after six steps of a commit: the old bundle or the 
 
 test('killed at four steps of making precompressed variants: the bundle is whole, and the next start has correct variants', () =>
   killVariants(4));
+
+test('killed at four steps of making a search: the bundle is whole, and the next start has the whole search', () =>
+  killMadeFiles(4));
 
 test('the program killed while it stores what it serves leaves no half copy that is served', () =>
   killStores([atOnce, whenItIsInPlace, whenItIsCurrent]));

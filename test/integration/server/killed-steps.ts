@@ -1,5 +1,5 @@
 // kill -9 of a child at file operations between an archive and its being the current bundle, and of the making of its
-// variants. Whatever is left: the old bundle or the new one, whole, and a clean start. A whole run counts the operations;
+// variants and of a search. Whatever is left: the old bundle or the new one, whole, and a clean start. A whole run counts the operations;
 // how many of them get a kill is the caller's.
 
 import assert from 'node:assert/strict';
@@ -12,7 +12,9 @@ import { z } from 'zod';
 import { openBundleStore } from '#bundle/store/store.ts';
 import { bundleFolder } from '#bundle/store/store-layout.ts';
 import { systemClock } from '#platform/runtime/clock.ts';
+import { prepareFiles } from '#server/made/made-making.ts';
 import { prepareVariants } from '#server/variants/variant-making.ts';
+import { listPages } from '../../support/list-pages.ts';
 import { noise } from '../../support/noise.ts';
 import { spread } from '../../support/spread.ts';
 import { putBundle, readText } from '../../support/store-builder.ts';
@@ -123,13 +125,41 @@ export async function killCommits(mostKills: number): Promise<void> {
   }
 }
 
+/** What is kept with a bundle: the program that makes it, and the same in this process. */
+interface Addition {
+  /** Arguments: folder of the bundle, digest, steps to let through, the moment of the kill. */
+  readonly child: string;
+  /** @returns whether it was on disk */
+  readonly prepare: (folder: string, digest: string) => Promise<boolean>;
+  readonly names: readonly string[];
+}
+
 /** At steps of making variants: the bundle is whole, and the next start has correct variants. */
-export async function killVariants(mostKills: number): Promise<void> {
+export function killVariants(mostKills: number): Promise<void> {
+  const prepare = async (folder: string, digest: string): Promise<boolean> => {
+    const encodings = ['br', 'gzip'] as const;
+    const task = { folder, digest, encodings, cpuPercent: 100, maxBytes: 2 ** 30 };
+    return (await prepareVariants(task, systemClock)).isFound;
+  };
+  const names = ['variants', 'variants-index'];
+  return killAddition({ child: 'variant-crash-child.ts', prepare, names }, mostKills);
+}
+
+/** At steps of making the files of a search: the bundle is whole, and the next start has them whole. */
+export function killMadeFiles(mostKills: number): Promise<void> {
+  const prepare = async (folder: string, digest: string): Promise<boolean> => {
+    const task = { folder, digest, basePath: '', cpuPercent: 100, maxBytes: 2 ** 30 };
+    return (await prepareFiles(task, [listPages], systemClock)).isFound;
+  };
+  return killAddition({ child: 'made-crash-child.ts', prepare, names: ['made', 'made-index'] }, mostKills);
+}
+
+async function killAddition({ child, prepare, names }: Addition, mostKills: number): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'crash-forms-'));
   try {
     const before = join(folder, 'before');
     const store = await openBundleStore(before, { keep: 1 });
-    const page = 'a page with enough text in it. '.repeat(60);
+    const page = `<head></head>${'a page with enough text in it. '.repeat(60)}`;
     const { digest } = await putBundle(before, {
       'index.html': page,
       'a.css': `${page}a`,
@@ -137,35 +167,29 @@ export async function killVariants(mostKills: number): Promise<void> {
     });
     await store.activate(digest, { version: 'v1', activatedAt: 1 });
 
-    /** @returns whether forms were found by the next run */
+    /** @returns whether it was found by the next run */
     const crash = async ({ at, moment }: Kill): Promise<boolean> => {
       const where = `${moment} step ${at + 1}`;
       const dir = join(folder, `${moment}-${at}`);
       await cp(before, dir, { recursive: true });
       const own = join(dir, 'bundles', digest);
-      const { signal } = await runChild('variant-crash-child.ts', [own, digest, `${at}`, moment]);
+      const { signal } = await runChild(child, [own, digest, `${at}`, moment]);
       assert.equal(signal, 'SIGKILL', where);
       const current = await (await openBundleStore(dir, { keep: 1 })).lastGood();
       assert.equal(current?.index.digest, digest, where);
       await current?.close();
-      const task = {
-        folder: own,
-        digest,
-        encodings: ['br', 'gzip'] as const,
-        cpuPercent: 100,
-        maxBytes: 2 ** 30,
-      };
-      const { isFound } = await prepareVariants(task, systemClock);
-      assert.deepEqual((await readdir(own)).sort(), ['index', 'pack', 'variants', 'variants-index'], where);
+      const isFound = await prepare(own, digest);
+      assert.equal(await prepare(own, digest), true, where);
+      assert.deepEqual((await readdir(own)).sort(), ['index', ...names, 'pack'].sort(), where);
       await rm(dir, { recursive: true });
       return isFound;
     };
     const whole = join(folder, 'whole');
     await cp(before, whole, { recursive: true });
     const args = [join(whole, 'bundles', digest), digest, '1000', 'before'];
-    const { taken } = await runChild('variant-crash-child.ts', args);
+    const { taken } = await runChild(child, args);
     const found = await eachKill(spread(killsOf(taken), mostKills), crash);
-    assert.deepEqual([...new Set(found)].sort(), [false, true], 'some kills come after the forms were kept');
+    assert.deepEqual([...new Set(found)].sort(), [false, true], 'some kills come after it was kept');
   } finally {
     await rm(folder, { recursive: true, force: true });
   }

@@ -13,8 +13,9 @@ import { formatIndex } from '#bundle/store/index-document.ts';
 import { bundleFolder } from '#bundle/store/store-layout.ts';
 import type { Clock } from '#platform/runtime/clock.ts';
 import { readVariantTable, type VariantTable } from '#server/content/variant-table.ts';
+import { variantNames } from '#server/made/stored-addition.ts';
 import { prepareVariants } from '#server/variants/variant-making.ts';
-import { type PreparedVariants, type VariantTask, variantPackName } from '#server/variants/variant-task.ts';
+import type { PreparedVariants, VariantTask } from '#server/variants/variant-task.ts';
 import { putBundle } from '../../../support/store-builder.ts';
 import { temporaryFolder } from '../../../support/temporary-folder.ts';
 import { bundleOf } from '../fixtures.ts';
@@ -83,7 +84,7 @@ function tableOf({ prepared }: Run, index: BundleIndex): VariantTable {
 
 async function decoded(table: VariantTable, index: BundleIndex, path: string): Promise<readonly string[]> {
   const ordinal = index.files.findIndex((file) => file.path === path);
-  const pack = await readFile(join(folder, variantPackName));
+  const pack = await readFile(join(folder, variantNames.pack));
   const body = (encoding: 'br' | 'gzip'): Buffer | undefined => {
     const form = table.find(ordinal, encoding);
     return form && pack.subarray(form.offset, form.offset + form.size);
@@ -114,7 +115,7 @@ test('variants decode to the bytes of their files; a file that gains nothing has
   const random = index.files.findIndex(({ path }) => path === 'random.txt');
   assert.equal(table.find(random, 'gzip'), undefined);
   assert.equal(table.counts.gzip, 3);
-  const pack = await readFile(join(folder, variantPackName));
+  const pack = await readFile(join(folder, variantNames.pack));
   const ordinals = ['a.html', 'copy-of-a.html'].map((path) =>
     index.files.findIndex((one) => one.path === path),
   );
@@ -124,7 +125,7 @@ test('variants decode to the bytes of their files; a file that gains nothing has
 
 test('a variant has a tag of its bytes, the same in every run and for every file of the same content', async () => {
   const index = await storeBundle();
-  const pack = async (): Promise<Buffer> => readFile(join(folder, variantPackName));
+  const pack = async (): Promise<Buffer> => readFile(join(folder, variantNames.pack));
   const made = tableOf(await run(index.digest), index);
   const found = tableOf(await run(index.digest), index);
   for (const [ordinal, file] of index.files.entries()) {
@@ -157,18 +158,18 @@ test('stored variants are trusted by their hash, and a damaged one is never serv
   assert.equal(await isFound(), true);
   assert.equal(await isFound({ encodings: ['gzip'] }), false);
   assert.equal(await isFound(), false);
-  await appendFile(join(folder, variantPackName), 'x');
+  await appendFile(join(folder, variantNames.pack), 'x');
   assert.equal(await isFound(), false, 'a longer pack');
-  const pack = await readFile(join(folder, variantPackName));
+  const pack = await readFile(join(folder, variantNames.pack));
   pack[10] = (pack[10] ?? 0) ^ 1;
-  await writeFile(join(folder, variantPackName), pack);
+  await writeFile(join(folder, variantNames.pack), pack);
   assert.equal(await isFound(), false, 'a changed byte');
   const remade = tableOf(await run(index.digest), index);
   assert.deepEqual(await decoded(remade, index, 'a.html'), [content['a.html'], content['a.html']]);
   const list = await readFile(join(folder, 'variants-index'), 'utf8');
   await writeFile(join(folder, 'variants-index'), list.slice(0, -5));
   assert.equal(await isFound(), false, 'a torn list');
-  await rm(join(folder, variantPackName));
+  await rm(join(folder, variantNames.pack));
   assert.equal(await isFound(), false, 'a lost pack');
   assert.equal(await isFound(), true);
 });
@@ -187,7 +188,7 @@ test('variants beyond the limit on disk are left out and reported', async () => 
   const { size: beside } = await stat(join(folder, 'index'));
   const { prepared } = await run(index.digest, { maxBytes: beside + 60 });
   assert.equal(prepared.isPartial, true);
-  const { size } = await stat(join(folder, variantPackName));
+  const { size } = await stat(join(folder, variantNames.pack));
   assert.ok(size <= 60, `${size}`);
   assert.ok((readVariantTable(prepared.numbers, index.files)?.sizeBytes ?? 0) > 0);
 });
@@ -208,7 +209,7 @@ test('replaced entries in the pack and the index count towards the limit of vari
   await writeFile(join(folder, 'index'), text);
   const formBytes = async (maxBytes: number): Promise<number> => {
     tableOf(await run(index.digest, { maxBytes }), index);
-    return (await stat(join(folder, variantPackName))).size;
+    return (await stat(join(folder, variantNames.pack))).size;
   };
   const wanted = await formBytes(1_000_000);
   const overhead = 5000 + Buffer.byteLength(text);

@@ -13,6 +13,7 @@ const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'mjs';
 const workers = {
   check: new URL(`./check-worker.${extension}`, import.meta.url),
   bundle: new URL(`./bundle-worker.${extension}`, import.meta.url),
+  mcp: new URL(`./mcp-worker.${extension}`, import.meta.url),
   mirror: new URL(`./mirror-worker.${extension}`, import.meta.url),
   variant: new URL(`./variant-worker.${extension}`, import.meta.url),
 };

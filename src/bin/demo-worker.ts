@@ -29,6 +29,7 @@ if (name === 'export-service') {
   const workers = {
     check: workerNamed('check'),
     bundle: workerNamed('bundle'),
+    mcp: workerNamed('mcp'),
     mirror: workerNamed('mirror'),
     variant: workerNamed('variant'),
   };

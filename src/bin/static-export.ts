@@ -33,7 +33,7 @@ try {
       const context = { clock: systemClock, random: systemRandom, logger, shutdown };
       const workers = {
         ...{ check: workerOf('check'), bundle: bundleWorker },
-        ...{ mirror: workerOf('mirror'), variant: workerOf('variant') },
+        ...{ mcp: workerOf('mcp'), mirror: workerOf('mirror'), variant: workerOf('variant') },
       };
       await runBundleServer(invocation.values, context, workers, undefined, onServing);
     },

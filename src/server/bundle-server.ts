@@ -26,6 +26,9 @@ import { createLiveSite, type LiveSite, mayBeLast } from './content/live-site.ts
 import { createReadPace } from './content/read-pace.ts';
 import { createRoutesAhead } from './content/routes-ahead.ts';
 import { fastPath } from './fast-path/plain-answer.ts';
+import { createSiteInsights } from './insights/site-insights.ts';
+import { createMadeKeeper, prepareFilesInWorker } from './made/made-keeper.ts';
+import type { Agents } from './mcp/agents.ts';
 import { joinPeers } from './peers/peer-membership.ts';
 import type { BundleServerFlags } from './server-flags.ts';
 import { createSiteCounts } from './site-counts.ts';
@@ -55,10 +58,11 @@ export const siteServerOptions = {
 
 const fastPathTimes = { stalledMs: defaultStalledReaderMs };
 
-/** The programs of the threads: they check, prepare, bring from a mirror and compress. */
+/** The programs of the threads: they check, prepare, bring from a mirror, answer agents, and make what is kept next to a bundle. */
 export interface WorkerPrograms {
   readonly check: URL;
   readonly bundle: URL;
+  readonly mcp: URL;
   readonly mirror: URL;
   readonly variant: URL;
 }
@@ -88,16 +92,21 @@ export async function runBundleServer(
   const restore = openRestore(flags, certificates, { ...reading, workerUrl: workers.mirror });
   const variants = createVariantKeeper(flags, { ...context, make: makeInWorker(workers.variant) });
   const onActive = (bundle: LiveBundle, basePath: string): void => {
-    variants.prepareFor(bundle);
+    variants.prepareFor(bundle, made.prepareFor(bundle, basePath));
+    agents?.useBundle(bundle);
     void warnOfContent(bundle, basePath, logger);
     onServing(`${sitePort.url}${encodeURI(basePath)}`);
   };
   const site = createLiveSite(flags.keep, onActive, flags.basePath);
+  const make = prepareFilesInWorker(workers.variant);
+  const made = createMadeKeeper(flags, { ...context, make, site, pause: othersTurn });
   const memory = memoryLimit();
   const cache = createBodyCache(flags.memoryBudget ?? defaultBodyBudget(memory));
   const progress = (): SourceProgress => watch?.progress() ?? startingProgress;
   const counts = createSiteCounts();
+  const insights = flags.insights === 'true' ? createSiteInsights(clock) : undefined;
   let watch: SourceWatch | undefined;
+  let agents: Agents | undefined;
 
   const always = siteHeaders(flags.deploymentType, flags.header);
   const unread = createUnreadBytes(unreadLimit(memory), {
@@ -106,18 +115,25 @@ export async function runBundleServer(
     clock,
     onCut: counts.countCutReaders,
   });
-  const serving = {
+  const forAll = {
     site,
     unread,
-    cache,
-    pace: createReadPace(clock),
     always,
     countReply: counts.countReply,
     accessLog: flags.accessLog ? logger : undefined,
-    clock,
-    logger,
   };
-  const handler = siteHandler(serving);
+  if (flags.mcp) {
+    const { openAgents } = await import('./mcp/agents.ts');
+    agents = await openAgents(flags, context, forAll, workers.mcp);
+  }
+  const serving = {
+    ...forAll,
+    ...{ cache, insights, clock, logger },
+    pace: createReadPace(clock),
+    isForAgents: agents?.isForAgents,
+  };
+  const siteOnly = siteHandler(serving);
+  const handler = agents?.before(siteOnly) ?? siteOnly;
   // The access log needs Node's view of a request and of its end.
   const isFast = flags.fastPath === 'true' && !flags.accessLog;
   const serverOptions = { ...siteServerOptions, keepAliveTimeout: flags.keepAliveTimeout };
@@ -132,8 +148,14 @@ export async function runBundleServer(
     const { adminPages } = await import('./site-metrics.ts');
     return adminPages({
       readiness: () => readinessOf(flags, content, site, progress(), shutdown),
-      metrics: { site, counts, cachedBytes: cache.heldBytes, progress, hasPeers: flags.peers.length > 0 },
-      status: () => statusDocument(site.view(), progress(), content.kind, site.swaps(), variants.state()),
+      metrics: {
+        ...{ site, counts, insights, progress, cachedBytes: cache.heldBytes },
+        hasPeers: flags.peers.length > 0,
+      },
+      status: () => {
+        const states = { variants: variants.state(), search: made.state() };
+        return statusDocument(site.view(), progress(), content.kind, site.swaps(), states, insights);
+      },
       logger,
     });
   });
@@ -182,7 +204,7 @@ export async function runBundleServer(
   const watching = watch.run(shutdown);
   if (!shutdown.aborted) await once(shutdown, 'abort');
   const drained = sitePort.close({ lingerMs: flags.drainLinger, graceMs: flags.drainGrace });
-  await Promise.all([watching, drained, variants.stop()]);
+  await Promise.all([watching, drained, made.stop(), variants.stop(), agents?.stop()]);
   checking.abort();
   await membership.close();
   await adminPort.close({ lingerMs: 0, graceMs: 1000 });

@@ -8,6 +8,7 @@ import type { Logger } from '#platform/runtime/logger.ts';
 import type { LiveBundle } from './content/live-bundle.ts';
 import type { LiveSite, ServedVersion } from './content/live-site.ts';
 import { contentEncodings } from './http/content-encoding.ts';
+import type { SiteInsights } from './insights/site-insights.ts';
 import type { SiteCounts } from './site-counts.ts';
 import { type SourceProgress, sourceStates } from './source/source-progress.ts';
 
@@ -19,6 +20,8 @@ export interface MetricSources {
   readonly counts: Pick<SiteCounts, 'numbers' | 'onDuration'>;
   /** Whether copies from other servers are counted. */
   readonly hasPeers: boolean;
+  /** `undefined`: not counted. */
+  readonly insights: Pick<SiteInsights, 'counts'> | undefined;
 }
 
 const prefix = 'bundle_server_';
@@ -29,6 +32,7 @@ export function createSiteMetrics({
   progress,
   counts,
   hasPeers,
+  insights,
 }: MetricSources): Registry {
   const active = (): ServedVersion | undefined => site.view()?.active;
   const registry = new Registry();
@@ -69,7 +73,17 @@ export function createSiteMetrics({
     'Bytes on disk of the precompressed variants of the active bundle',
     () => active()?.bundle.variants()?.sizeBytes ?? 0,
   );
-  gauge('store_bytes', 'Bytes on disk of the open bundles, including their precompressed variants', () =>
+  gauge(
+    'search_pages',
+    'Pages of the active bundle that load the search of --search',
+    () => active()?.bundle.extension()?.counts.pages ?? 0,
+  );
+  gauge(
+    'search_bytes',
+    'Bytes on disk of the files of the search of the active bundle',
+    () => active()?.bundle.extension()?.counts.sizeBytes ?? 0,
+  );
+  gauge('store_bytes', 'Bytes on disk of the open bundles, including what was made of them', () =>
     [active(), ...(site.view()?.previous ?? [])].reduce((sum, one) => sum + diskBytesOf(one?.bundle), 0),
   );
   instant(
@@ -89,6 +103,18 @@ export function createSiteMetrics({
       () => counts.numbers().peerCopies,
     );
   }
+  if (insights !== undefined) {
+    byOutcome(
+      'missing_addresses_total',
+      'Requests for addresses that the site does not have (404), by whether /status may list the address',
+      () => new Map(Object.entries(insights.counts().missingAddresses)),
+    );
+    byOutcome(
+      'empty_searches_total',
+      'Searches of readers without a result, by whether /status may list the text',
+      () => new Map(Object.entries(insights.counts().emptySearches)),
+    );
+  }
   collected(
     'active_bundle_info',
     'The active bundle; the value is always 1',
@@ -99,7 +125,7 @@ export function createSiteMetrics({
       if (bundle !== undefined) info.set({ version, digest: bundle.digest }, 1);
     },
   );
-  gauge('active_bundle_files', 'Files of the active bundle', () => active()?.bundle.routes.size ?? 0);
+  gauge('active_bundle_files', 'Files of the active bundle', () => filesOf(active()?.bundle));
   counter(
     'damaged_copies_total',
     'Stored bundles whose content did not match their digest',
@@ -188,7 +214,14 @@ export function createSiteMetrics({
 }
 
 function diskBytesOf(bundle: LiveBundle | undefined): number {
-  return bundle === undefined ? 0 : bundle.stored.index.sizeBytes + (bundle.variants()?.sizeBytes ?? 0);
+  if (bundle === undefined) return 0;
+  const { stored, variants, extension } = bundle;
+  return stored.index.sizeBytes + (variants()?.sizeBytes ?? 0) + (extension()?.counts.sizeBytes ?? 0);
+}
+
+/** Without what was made of them. */
+function filesOf(bundle: LiveBundle | undefined): number {
+  return bundle === undefined ? 0 : bundle.routes.size - (bundle.extension()?.counts.files ?? 0);
 }
 
 export interface AdminContent {

@@ -5,17 +5,30 @@ import { version } from '#platform/runtime/version.ts';
 import { formatInstant } from '#platform/wire/instant.ts';
 import { notesOfServed } from './content/content-warnings.ts';
 import type { ServedVersion, SiteView } from './content/live-site.ts';
+import { encodedTarget, readRequestPath } from './http/request-path.ts';
+import type { InsightList, SiteInsights } from './insights/site-insights.ts';
+import type { MadeState } from './made/made-keeper.ts';
 import type { SourceKind } from './source/published-content.ts';
 import { type PublishedSummary, reasonOf, type SourceProgress } from './source/source-progress.ts';
 import type { VariantState } from './variants/variant-keeper.ts';
 
-/** @param sourceKind which flag names what to serve */
+/** Of what threads make of the active bundle. */
+export interface MakingStates {
+  readonly variants: VariantState;
+  readonly search: MadeState;
+}
+
+/**
+ * @param sourceKind which flag names what to serve
+ * @param insights `undefined`: off
+ */
 export function statusDocument(
   view: SiteView | undefined,
   progress: SourceProgress,
   sourceKind: SourceKind,
   swaps: number,
-  variantState: VariantState,
+  states: MakingStates,
+  insights: SiteInsights | undefined,
 ): object {
   const { published, lastError, download } = progress;
   return {
@@ -23,7 +36,9 @@ export function statusDocument(
     active: view === undefined ? null : { ...describe(view.active), basePath: view.basePath || '/' },
     previous: (view?.previous ?? []).map(describe),
     swaps,
-    encodings: describeVariants(view, variantState),
+    encodings: describeVariants(view, states.variants),
+    search: describeSearch(view, states.search),
+    insights: insights === undefined ? null : describeInsights(view, insights),
     source: {
       kind: view?.active.provenance ?? null,
       from: sourceKind,
@@ -67,6 +82,49 @@ function describePublished({ version, digest, jobId, issuedAt, expiresAt }: Publ
 function describeVariants(view: SiteView | undefined, state: VariantState): object {
   const table = view?.active.bundle.variants();
   return { state, files: table?.counts ?? null, sizeBytes: table?.sizeBytes ?? 0 };
+}
+
+function describeSearch(view: SiteView | undefined, state: MadeState): object {
+  const counts = view?.active.bundle.extension()?.counts;
+  return {
+    state,
+    files: counts?.files ?? 0,
+    pages: counts?.pages ?? 0,
+    sizeBytes: counts?.sizeBytes ?? 0,
+  };
+}
+
+/** Without addresses that lead somewhere by now. */
+function describeInsights(view: SiteView | undefined, insights: SiteInsights): object {
+  const isFound = (address: string): boolean => {
+    const read = readRequestPath(encodedTarget(address), view?.basePath ?? '');
+    return read.outcome === 'path' && view?.find(read.path) !== undefined;
+  };
+  const missing = insights.missingAddresses(isFound);
+  const empty = insights.emptySearches();
+  return {
+    missingAddresses: {
+      ...countsOf(missing),
+      top: missing.top.map(({ text, count, lastTime }) => ({
+        address: text,
+        count,
+        lastHour: instant(lastTime),
+      })),
+    },
+    emptySearches: {
+      ...countsOf(empty),
+      top: empty.top.map(({ text, count, lastTime }) => ({ text, count, lastHour: instant(lastTime) })),
+    },
+  };
+}
+
+function countsOf({ since, counts }: InsightList): object {
+  const { listed, limited } = counts;
+  return {
+    since: instant(since),
+    requests: listed + counts['left-out'] + limited,
+    leftOut: counts['left-out'] + limited,
+  };
 }
 
 function describe({ bundle, version, activatedAt }: ServedVersion): object {

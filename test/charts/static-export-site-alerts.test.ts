@@ -54,7 +54,8 @@ test('every metric and label of an alert exists in the program', async () => {
   const published = { version: 'v', digest: undefined, jobId: undefined, issuedAt: 0, expiresAt: 0 };
   const progress = () => ({ ...startingProgress, published });
   const counts = createSiteCounts();
-  const registry = createSiteMetrics({ site, cachedBytes: () => 0, progress, counts, hasPeers: false });
+  const quiet = { cachedBytes: () => 0, hasPeers: false, insights: undefined };
+  const registry = createSiteMetrics({ site, progress, counts, ...quiet });
   const exposed = await registry.metrics();
   for (const { alert, expr } of await readAlerts()) {
     const used = [...expr.matchAll(/\bbundle_server_\w+/g)].map(([name]) => name);

@@ -60,7 +60,10 @@ test('the server loads no library of metrics and no HTTP client before its first
   const packages = packagesOf(sources);
   assert.ok(packages.includes('zod') && packages.includes('commander'));
   for (const late of ['prom-client', 'undici', 'tar-stream']) assert.ok(!packages.includes(late), late);
-  assert.ok(!sources.has('src/server/variants/variant-making.ts'));
+  for (const late of ['variants/variant-making.ts', 'made/made-making.ts'])
+    assert.ok(!sources.has(`src/server/${late}`), late);
+  for (const ofAgents of ['agents.ts', 'mcp-port.ts', 'mcp-thread.ts'])
+    assert.ok(!sources.has(`src/server/mcp/${ofAgents}`), ofAgents);
   // The whole of zod is eight times as large as its small form.
   assert.ok(![...sources].some((path) => path.includes('zod/v4/classic/')));
 });

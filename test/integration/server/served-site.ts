@@ -26,6 +26,7 @@ const statusShape = z.object({
   previous: z.array(z.object({ version: z.string().nullable() })),
   swaps: z.number(),
   encodings: z.object({ state: z.string() }),
+  search: z.object({ state: z.string(), files: z.number(), pages: z.number(), sizeBytes: z.number() }),
   source: z.object({
     kind: z.enum(['disk', 'peer', 'mirror', 'link']).nullable(),
     state: z.string(),

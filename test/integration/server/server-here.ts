@@ -16,6 +16,7 @@ import { prepareSite, type ServedSite } from './served-site.ts';
 const workers = {
   check: workerFile('check'),
   bundle: workerFile('bundle'),
+  mcp: workerFile('mcp'),
   mirror: workerFile('mirror'),
   variant: workerFile('variant'),
 };

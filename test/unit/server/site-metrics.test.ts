@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { goLive } from '#server/content/live-bundle.ts';
 import { createLiveSite } from '#server/content/live-site.ts';
+import { createSiteInsights } from '#server/insights/site-insights.ts';
 import { createSiteCounts } from '#server/site-counts.ts';
 import { createSiteMetrics } from '#server/site-metrics.ts';
 import { startingProgress } from '#server/source/source-progress.ts';
@@ -17,8 +18,9 @@ test('a scrape shows replies by class, downloads by outcome, and the bundle bein
   let progress = startingProgress;
   const counts = createSiteCounts();
   counts.countReply(200, 10, 3);
+  const insights = createSiteInsights({ now: () => 0, monotonic: () => 0 });
   const registry = createSiteMetrics({
-    ...{ site, counts, hasPeers: true },
+    ...{ site, counts, insights, hasPeers: true },
     cachedBytes: () => cachedBytes,
     progress: () => progress,
   });
@@ -54,6 +56,9 @@ test('a scrape shows replies by class, downloads by outcome, and the bundle bein
   for (const status of [206, 304, 404, 503]) counts.countReply(status, 10, 3);
   counts.countDownload('ok');
   counts.countPeerCopy('rejected');
+  insights.noteMissingAddress('/a');
+  insights.noteMissingAddress('/.env');
+  insights.noteEmptySearch('/_sx/search/none?q=a', undefined);
   serve({ 'a.html': 'one' }, 'v1');
   const { digest } = serve({ 'a.html': 'two', 'b.html': 'three', '.env': 'hidden' }, 'v2');
   cachedBytes = 5;
@@ -72,11 +77,16 @@ test('a scrape shows replies by class, downloads by outcome, and the bundle bein
     'bundle_server_variant_files{encoding="br"} 4',
     'bundle_server_variant_files{encoding="gzip"} 3',
     'bundle_server_variant_bytes 99',
+    'bundle_server_search_pages 0',
     `bundle_server_store_bytes ${3 + 14 + 2 * 99}`,
     'bundle_server_active_bundle_activation_timestamp_seconds 1700000001',
     'bundle_server_response_body_bytes_total 50',
     'bundle_server_downloads_total{outcome="ok"} 1',
     'bundle_server_peer_copies_total{outcome="rejected"} 1',
+    'bundle_server_missing_addresses_total{outcome="listed"} 1',
+    'bundle_server_missing_addresses_total{outcome="left-out"} 1',
+    'bundle_server_missing_addresses_total{outcome="limited"} 0',
+    'bundle_server_empty_searches_total{outcome="listed"} 1',
     `bundle_server_active_bundle_info{version="v2",digest="${digest}"} 1`,
     'bundle_server_active_bundle_files 2',
     'bundle_server_swaps_total 1',
@@ -113,8 +123,9 @@ test('the README lists every metric, and no other', async () => {
     cachedBytes: () => 0,
     progress: () => startingProgress,
   };
-  const namesOf = (hasPeers: boolean): readonly string[] =>
-    createSiteMetrics({ ...sources, hasPeers })
+  const counted = createSiteInsights({ now: () => 0, monotonic: () => 0 });
+  const namesOf = (hasPeers: boolean, isCounted = true): readonly string[] =>
+    createSiteMetrics({ ...sources, hasPeers, insights: isCounted ? counted : undefined })
       .getMetricsAsArray()
       .map(({ name }) => name)
       .filter((name) => name.startsWith('bundle_server_'));
@@ -124,5 +135,10 @@ test('the README lists every metric, and no other', async () => {
     namesOf(false),
     namesOf(true).filter((name) => name !== peers),
     'without --peers nothing is copied',
+  );
+  assert.deepEqual(
+    namesOf(true).filter((name) => !namesOf(true, false).includes(name)),
+    ['bundle_server_missing_addresses_total', 'bundle_server_empty_searches_total'],
+    'with --insights=false nothing is counted',
   );
 });

@@ -7,27 +7,35 @@ import { version } from '#platform/runtime/version.ts';
 import { formatInstant } from '#platform/wire/instant.ts';
 import { goLive } from '#server/content/live-bundle.ts';
 import { createLiveSite } from '#server/content/live-site.ts';
+import { createSiteInsights } from '#server/insights/site-insights.ts';
 import { reasonOf, type SourceProgress, startingProgress } from '#server/source/source-progress.ts';
 import { statusDocument } from '#server/status-document.ts';
 import { storedBundle } from './fixtures.ts';
 
+const idle = { variants: 'idle', search: 'idle' } as const;
+const making = { variants: 'making', search: 'off' } as const;
+const noSearch = { files: 0, pages: 0, sizeBytes: 0 };
 const at = Date.parse('2026-11-21T10:00:00.789Z');
 
 test('an instant reads as in the operator’s status and in bundle.json: UTC, whole seconds', () => {
   const { source } = z
     .object({ source: z.object({ retryAt: z.string() }) })
-    .parse(statusDocument(undefined, { ...startingProgress, retryAt: at }, 'bundle-file', 0, 'idle'));
+    .parse(
+      statusDocument(undefined, { ...startingProgress, retryAt: at }, 'bundle-file', 0, idle, undefined),
+    );
   assert.equal(source.retryAt, '2026-11-21T10:00:00Z');
   assert.equal(source.retryAt, formatInstant(at));
 });
 
 test('before a bundle is served /status says what the server waits for', () => {
-  assert.deepEqual(statusDocument(undefined, startingProgress, 'bundle-file', 0, 'idle'), {
+  assert.deepEqual(statusDocument(undefined, startingProgress, 'bundle-file', 0, idle, undefined), {
     serverVersion: version,
     active: null,
     previous: [],
     swaps: 0,
     encodings: { state: 'idle', files: null, sizeBytes: 0 },
+    search: { state: 'idle', ...noSearch },
+    insights: null,
     source: {
       kind: null,
       from: 'bundle-file',
@@ -50,8 +58,9 @@ test('what visitors get before a check, before the disk has stored it, and of a 
   const bundle = goLive(storedBundle({ 'index.html': '1' }), undefined, promise);
   site.swap({ bundle, version: 'v1', activatedAt: at, provenance: 'link' });
   const reasonIn = (state: SourceProgress['state']): string =>
-    reasonShape.parse(statusDocument(site.view(), { ...startingProgress, state }, 'bundle-file', 0, 'idle'))
-      .source.reason;
+    reasonShape.parse(
+      statusDocument(site.view(), { ...startingProgress, state }, 'bundle-file', 0, idle, undefined),
+    ).source.reason;
   assert.equal(reasonIn('starting'), 'the stored bundle is served while its files are being checked');
   assert.match(reasonIn('preparing'), /^the published bundle is served while the disk stores it;/);
   resolve();
@@ -78,7 +87,7 @@ test('while a version is served /status has it, the former ones, and the state o
     retryAt: at + 3000,
     download: { receivedBytes: 1, files: 2 },
   };
-  assert.deepEqual(statusDocument(site.view(), progress, 'bundle-file', 1, 'making'), {
+  assert.deepEqual(statusDocument(site.view(), progress, 'bundle-file', 1, making, undefined), {
     serverVersion: version,
     active: {
       version: null,
@@ -103,6 +112,8 @@ test('while a version is served /status has it, the former ones, and the state o
     ],
     swaps: 1,
     encodings: { state: 'making', files: null, sizeBytes: 0 },
+    search: { state: 'off', ...noSearch },
+    insights: null,
     source: {
       kind: 'link',
       from: 'bundle-file',
@@ -120,5 +131,47 @@ test('while a version is served /status has it, the former ones, and the state o
       retryAt: '2026-11-21T10:00:03Z',
     },
     lastCheckedAt: '2026-11-21T10:00:02Z',
+  });
+});
+
+test('what readers do not find is listed, without addresses that the served version has by now', () => {
+  const site = createLiveSite(1, () => {}, '/docs');
+  const insights = createSiteInsights({ now: () => at, monotonic: () => 0 });
+  for (const target of ['/docs/old', '/docs/old?token=1', '/docs/new%20page', '/other', '/docs/a%3Fb'])
+    insights.noteMissingAddress(target);
+  insights.noteEmptySearch('/docs/_sx/search/none?q=Web+Hooks', 'same-origin');
+  insights.noteEmptySearch('/docs/_sx/search/none?q=x', 'cross-site');
+  const list = (): object =>
+    z
+      .object({ insights: z.object({}).loose() })
+      .parse(statusDocument(site.view(), startingProgress, 'bundle-file', 0, idle, insights)).insights;
+  const hour = { lastHour: '2026-11-21T10:00:00Z' };
+  const since = formatInstant(at);
+  const searches = { since, requests: 2, leftOut: 1, top: [{ text: 'web hooks', count: 1, ...hour }] };
+  assert.deepEqual(list(), {
+    missingAddresses: {
+      ...{ since, requests: 5, leftOut: 0 },
+      top: [
+        { address: '/docs/old', count: 2, ...hour },
+        { address: '/docs/a?b', count: 1, ...hour },
+        { address: '/docs/new page', count: 1, ...hour },
+        { address: '/other', count: 1, ...hour },
+      ],
+    },
+    emptySearches: searches,
+  });
+  const bundle = goLive(
+    storedBundle({ 'index.html': '1', 'new page.html': '2', 'a?b.html': '3', other: '4' }),
+  );
+  site.swap({ bundle, version: 'v1', activatedAt: at, provenance: 'link' });
+  assert.deepEqual(list(), {
+    missingAddresses: {
+      ...{ since, requests: 5, leftOut: 0 },
+      top: [
+        { address: '/docs/old', count: 2, ...hour },
+        { address: '/other', count: 1, ...hour },
+      ],
+    },
+    emptySearches: searches,
   });
 });

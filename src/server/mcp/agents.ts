@@ -1,0 +1,45 @@
+// What `--mcp` adds to a server, put together: the thread, the token, and the port before the handler of the site. Loaded only with the
+// flag. Refuses nothing itself.
+
+import type { ProgramContext } from '#platform/runtime/program.ts';
+import type { LiveBundle } from '../content/live-bundle.ts';
+import type { BundleServerFlags } from '../server-flags.ts';
+import { createBodyReader } from './call-body.ts';
+import { createCallRate } from './call-rate.ts';
+import { createMcpPort, type McpPort, type McpPortOptions } from './mcp-port.ts';
+import { createMcpThread, startMcpThread } from './mcp-thread.ts';
+import { openTokenFile } from './mcp-token.ts';
+
+export interface Agents extends McpPort {
+  /** Opens the bundle that has just become active. */
+  useBundle(bundle: LiveBundle): void;
+  stop(): Promise<void>;
+}
+
+export type AgentFlags = Pick<BundleServerFlags, 'store' | 'mcpHosts' | 'mcpTokenFile' | 'mcpRate'>;
+export type AgentServing = Pick<McpPortOptions, 'site' | 'always' | 'unread' | 'countReply' | 'accessLog'>;
+
+/**
+ * @param program of the thread (`src/bin/mcp-worker.ts`, or where the build put it)
+ * @throws {PublishableError} where the file of the token cannot be used
+ */
+export async function openAgents(
+  { store, mcpHosts, mcpTokenFile, mcpRate }: AgentFlags,
+  { clock, logger }: Pick<ProgramContext, 'clock' | 'logger'>,
+  serving: AgentServing,
+  program: URL,
+): Promise<Agents> {
+  const keep = (error: unknown): void => {
+    logger.warn({ error }, 'could not reload --mcp-token-file; keeping the tokens that were read before');
+  };
+  const token = mcpTokenFile === undefined ? undefined : await openTokenFile(mcpTokenFile, clock, keep);
+  const thread = createMcpThread({ start: () => startMcpThread(program), store, clock, logger });
+  const { site, always, unread, countReply, accessLog } = serving;
+  const port = createMcpPort({
+    ...{ site, always, unread, countReply, accessLog, token, thread, clock, logger },
+    hosts: mcpHosts,
+    rate: createCallRate(clock, mcpRate),
+    readBody: createBodyReader(clock),
+  });
+  return { ...port, useBundle: thread.useBundle, stop: thread.stop };
+}

@@ -81,7 +81,8 @@ const built = await build({
   bundle: true,
   alias,
   plugins: [clientNodeWithoutEffects, yamlWithoutEffects, withoutMilo],
-  external: ['bufferutil', 'utf-8-validate', 'supports-color'],
+  // The user installs playwright-core, because few open a site in a browser and it is 10 MB.
+  external: ['playwright-core', 'bufferutil', 'utf-8-validate', 'supports-color'],
   platform: 'node',
   format: 'esm',
   target: 'node24',

@@ -5,6 +5,7 @@ import type { BundleIndex } from '#bundle/bundle-index.ts';
 import { runTask } from '#platform/runtime/task.ts';
 
 export interface PagesTask {
+  readonly task: 'hash-pages';
   readonly packPath: string;
   readonly index: BundleIndex;
 }
@@ -18,15 +19,17 @@ export type PageHashes = ReadonlyMap<string, string>;
 
 const limits = { maxOldGenerationSizeMb: 256, maxYoungGenerationSizeMb: 16 };
 /**
- * @param program of the thread (`src/bin/pages-worker.ts`, or where the build put it)
+ * @param program of the thread (`src/bin/site-worker.ts`, or where the build put it)
  * @throws {PublishableError} of the thread; the signal's reason
  */
 export function readPageHashes(
   program: URL,
-  task: PagesTask,
+  task: Omit<PagesTask, 'task'>,
   { signal, onProgress }: { readonly signal: AbortSignal; readonly onProgress: (at: PagesProgress) => void },
 ): Promise<PageHashes> {
-  return runTask<PagesTask, PageHashes, PagesProgress>(program, task, {
-    ...{ limits, signal, onReport: onProgress },
-  });
+  return runTask<PagesTask, PageHashes, PagesProgress>(
+    program,
+    { ...task, task: 'hash-pages' },
+    { limits, signal, onReport: onProgress },
+  );
 }

@@ -14,7 +14,7 @@ try {
   const { commandSections } = await import('./static-export-commands.ts');
   await runCli(process, commandSections, {
     bundleWorker,
-    pagesWorker: workerOf('pages'),
+    siteWorker: workerOf('site'),
     listingWorker: workerOf('listing'),
     valuesWorker: workerOf('values'),
     mirrorWorker: workerOf('mirror'),

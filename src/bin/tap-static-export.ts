@@ -33,7 +33,7 @@ try {
       ...{
         listingWorker: new URL(`./listing-worker.${extension}`, import.meta.url),
         bundleWorker: none,
-        pagesWorker: none,
+        siteWorker: none,
         valuesWorker: none,
         mirrorWorker: none,
         gitWorker: none,

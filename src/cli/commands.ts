@@ -10,11 +10,15 @@ import { doctorCommands } from './doctor/commands.ts';
 import { exportCommands } from './export/commands.ts';
 import { runCommands } from './folder/commands.ts';
 import { kitCommands } from './kit/commands.ts';
+import { reportCommands } from './report/commands.ts';
 
 /** Those that come before sections of other products. */
 export const workSections: readonly CommandSection[] = [
   { title: 'Without a cluster', commands: [...exportCommands, ...runCommands, ...demoCommands] },
-  { title: 'With a cluster', commands: [...viewCommands, ...doctorCommands, ...changeCommands] },
+  {
+    title: 'With a cluster',
+    commands: [...viewCommands, ...reportCommands, ...doctorCommands, ...changeCommands],
+  },
   { title: 'Archives', commands: bundleCommands },
   { title: 'Air gap', commands: kitCommands },
 ];

@@ -34,8 +34,8 @@ export interface CliContext {
   readStdin(): Promise<string>;
   /** Program of the worker thread that reads archives. */
   readonly bundleWorker: URL;
-  /** Program of the worker thread that reads the text of pages. */
-  readonly pagesWorker: URL;
+  /** Program of the worker thread that reads the pages of a site. */
+  readonly siteWorker: URL;
   /** Program of the worker thread that plans edits of targets. */
   readonly valuesWorker: URL;
   /** Program of the worker thread that copies bundles to mirrors. */

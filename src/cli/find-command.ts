@@ -116,7 +116,6 @@ const habits: ReadonlyMap<string, string> = new Map(
     ['check validate lint test', 'use "doctor" for a cluster, or "bundle verify ARCHIVE" for an archive'],
     ['download', 'use "export DOMAIN --to FOLDER"'],
     ['versions', 'use "history NAME"'],
-    ['report', 'use "doctor --report FILE.zip"'],
   ].flatMap(([words = '', text = '']) => words.split(' ').map((word) => [word, text] as const)),
 );
 

@@ -26,7 +26,7 @@ export type CliParts = Pick<
   CliContext,
   | 'bundleWorker'
   | 'listingWorker'
-  | 'pagesWorker'
+  | 'siteWorker'
   | 'valuesWorker'
   | 'mirrorWorker'
   | 'gitWorker'

@@ -21,7 +21,7 @@ export const cliContext: CliContext = {
   writeOut: async () => {},
   readStdin: async () => '',
   bundleWorker: worker('bundle-worker'),
-  pagesWorker: worker('pages-worker'),
+  siteWorker: worker('site-worker'),
   listingWorker: worker('listing-worker'),
   mirrorWorker: worker('mirror-worker'),
   gitWorker: worker('git-worker'),

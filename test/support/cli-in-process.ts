@@ -55,7 +55,7 @@ const workerOf = (name: string): URL =>
 
 const parts: CliParts = {
   bundleWorker: workerOf('bundle'),
-  pagesWorker: workerOf('pages'),
+  siteWorker: workerOf('site'),
   listingWorker: workerOf('listing'),
   valuesWorker: workerOf('values'),
   mirrorWorker: workerOf('mirror'),

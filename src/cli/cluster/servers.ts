@@ -42,7 +42,7 @@ export type ServerStatus = z.infer<typeof statusShape>;
 const defaultAdminPort = 9090;
 /** A pod that hangs must not take the time of the others. */
 const statusTimeoutMs = 5_000;
-/** Those of a real server have about 2 KB. */
+/** Those of a real server have about 2 KB, and up to 200 KB with what readers do not find. */
 const longestStatusBytes = 256 * 1024;
 
 /** @returns `undefined` for a pod without a bundle server */
@@ -64,13 +64,29 @@ function isServer({ command, args }: Container): boolean {
   );
 }
 
+type Caller = Pick<ClusterClient, 'transport' | 'signal'>;
+
 /** @throws {ClusterError} where the pod or its answer is not available */
-export async function readServerStatus(
-  { transport, signal }: Pick<ClusterClient, 'transport' | 'signal'>,
+export async function readServerStatus(caller: Caller, server: Server): Promise<ServerStatus> {
+  const read = statusShape.safeParse(await readServerDocument(caller, server));
+  if (read.success) return read.data;
+  throw noServerStatus(server);
+}
+
+export function noServerStatus({ pod: { metadata }, adminPort }: Server): ClusterError {
+  return new ClusterError(
+    'Unavailable',
+    `port ${adminPort} of pod ${metadata.namespace}/${metadata.name} does not answer with the status of a bundle server`,
+  );
+}
+
+/** `/status` of the server, as it came. @throws {ClusterError} where the pod is not available */
+export function readServerDocument(
+  { transport, signal }: Caller,
   { pod, adminPort }: Server,
-): Promise<ServerStatus> {
+): Promise<unknown> {
   const { namespace, name } = pod.metadata;
-  const answer = await transport.call(
+  return transport.call(
     {
       verb: 'get',
       method: 'GET',
@@ -85,12 +101,6 @@ export async function readServerStatus(
       maxBytes: longestStatusBytes,
     },
     signal,
-  );
-  const read = statusShape.safeParse(answer);
-  if (read.success) return read.data;
-  throw new ClusterError(
-    'Unavailable',
-    `port ${adminPort} of pod ${namespace}/${name} does not answer with the status of a bundle server`,
   );
 }
 

@@ -178,6 +178,9 @@ export const conversationSection: CommandSection = {
         previous: path.optional(
           'Report of the run before, of --format json: what is new, closed or reopened',
         ),
+        insights: path.optional(
+          'What "report -o json" printed: searches without a result, and addresses that readers did not find',
+        ),
         to: path.optional(
           'Folder that gets gaps.html and gaps.json, instead of a report on standard output; its gaps.json of the run before is the --previous',
         ),

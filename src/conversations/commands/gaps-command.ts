@@ -5,6 +5,7 @@ import { CliError } from '#cli/cli-error.ts';
 import type { CliContext, CommandResult } from '#cli/context.ts';
 import { counted } from '#cli/output/amounts.ts';
 import { formatResult } from '#cli/output/format.ts';
+import type { SiteContentFlags } from '#cli/site/site-content.ts';
 import { readBounded } from '#platform/runtime/bounded-file.ts';
 import { keepHeapSmall } from '#platform/runtime/v8/heap-growth.ts';
 import { printable } from '#platform/wire/printable-text.ts';
@@ -16,17 +17,20 @@ import { createPageMap } from '../gaps/page-map.ts';
 import { createGapsReport, missingPages, versionsOf } from '../gaps/report.ts';
 import { type GapReport, parseReport, unpackWords } from '../gaps/report-schema.ts';
 import { createSurvey, type Survey } from '../gaps/survey.ts';
+import { parseReaderInsights, type ReaderInsights } from '../gaps/unmet.ts';
 import { addVersion, type SeenBundle } from '../gaps/versions.ts';
 import { readStoredTurns } from '../stored-turns.ts';
 import type { ConversationAnswer } from './documents.ts';
 import { previousIn, writeGapsFolder } from './gaps-folder.ts';
 import { reportBlocks } from './gaps-screen.ts';
-import { readSiteBundle, type SiteBundleFlags } from './site-bundle.ts';
+import { readSiteBundle } from './site-bundle.ts';
 
-export interface GapsValues extends SiteBundleFlags {
+export interface GapsValues extends SiteContentFlags {
   readonly from: string;
   readonly project: string | undefined;
   readonly previous: string | undefined;
+  /** What `report -o json` printed. */
+  readonly insights: string | undefined;
   /** A folder for the report, in place of standard output. */
   readonly to: string | undefined;
   readonly basePath: string;
@@ -44,6 +48,7 @@ export async function findGaps(
   const now = context.clock.now();
   const before = values.to === undefined ? values.previous : await previousIn(values.to);
   const previous = before === undefined ? undefined : await readPrevious(before);
+  const insights = values.insights === undefined ? undefined : await readInsights(values.insights);
   const bundle = await readSiteBundle(values, context);
   const mapped = bundle && { ...bundle.index, pageHashes: bundle.pageHashes };
   const pages = createPageMap(mapped, values.basePath);
@@ -61,6 +66,7 @@ export async function findGaps(
     versions: seen === undefined ? versions : addVersion(versions, seen, missingPages(survey), now),
     bundle: seen && { version: seen.version, digest: seen.digest },
     previous,
+    insights,
     project,
     now,
   });
@@ -117,6 +123,20 @@ async function readPrevious(path: string): Promise<GapReport> {
   if (report !== undefined) return report;
   const message = '--previous is not a report of "conversations gaps --format json"';
   throw new CliError('usage', 'PreviousInvalid', message);
+}
+
+/** Two hundred entries, each with the addresses of ten pages. */
+const longestInsights = 4 * 1024 * 1024;
+
+async function readInsights(path: string): Promise<ReaderInsights> {
+  const text = await readBounded(path, longestInsights).catch((cause: unknown) => {
+    const message = `--insights cannot be read (${publishableCode(cause)}); check its path`;
+    throw new CliError('usage', 'InsightsUnreadable', message, { cause });
+  });
+  const insights = text === undefined ? undefined : parseReaderInsights(text);
+  if (insights !== undefined) return insights;
+  const message = '--insights is not what "report -o json" prints';
+  throw new CliError('usage', 'InsightsInvalid', message);
 }
 
 function requireSameProject(previous: GapReport | undefined, project: string | undefined): void {

@@ -23,7 +23,7 @@ const ranks: Readonly<Record<string, number>> = {
   Turns: 5,
   Asked: 6,
 };
-const cut: ReadonlySet<string> = new Set(['Gap', 'Question', 'Page']);
+const cut: ReadonlySet<string> = new Set(['Gap', 'Question', 'Page', 'Search']);
 
 function blocksOf(part: ReportPart): readonly Block[] {
   switch (part.kind) {

@@ -42,10 +42,13 @@ const numeric: ReadonlySet<string> = new Set([
   'Without sources',
   'Asked',
   'Cited',
+  'Searches',
+  'Requests',
+  'Linking pages',
 ]);
 
 export function reportParts(report: GapReport): readonly ReportPart[] {
-  const { gaps, weeks, pages, questions, citedUnanswered, missingPages } = report;
+  const { gaps, weeks, pages, questions, citedUnanswered, missingPages, unmet } = report;
   const openGaps = gaps.filter(({ state }) => state === 'Open' || state === 'Reopened');
   const closedGaps = gaps.filter(({ state }) => state === 'Closed');
   const unproven = gaps.filter(({ state }) => state === 'TooFewTurns');
@@ -66,6 +69,8 @@ export function reportParts(report: GapReport): readonly ReportPart[] {
     ...section('Repeated questions', questionTable(questions)),
     ...section('Cited, yet unanswered', citedTable(citedUnanswered)),
     ...section('Cited pages that the bundle lacks', citedTable(missingPages)),
+    ...section('Searches without a result', searchTable(unmet?.searches ?? [])),
+    ...section('Addresses that readers did not find', addressTable(unmet?.addresses ?? [])),
     ...section('Rules', [{ kind: 'list', items: ruleWords() }]),
   ];
 }
@@ -166,4 +171,28 @@ const citedTable = (rows: readonly CitedRow[]): readonly ReportPart[] =>
   table(
     ['Page', 'Cited', 'Unanswered'],
     rows.map(({ page, turns, unanswered }) => [code(page), grouped(turns), grouped(unanswered)]),
+  );
+
+type Unmet = NonNullable<GapReport['unmet']>;
+
+const searchTable = (rows: Unmet['searches']): readonly ReportPart[] =>
+  table(
+    ['Search', 'Searches', 'Asked', 'Unanswered'],
+    rows.map(({ text, searches, turns, unanswered }) => [
+      code(text),
+      grouped(searches),
+      grouped(turns),
+      grouped(unanswered),
+    ]),
+  );
+
+const addressTable = (rows: Unmet['addresses']): readonly ReportPart[] =>
+  table(
+    ['Page', 'Requests', 'Linking pages', 'Cited'],
+    rows.map(({ page, requests, linkingPages, citedTurns }) => [
+      code(page),
+      grouped(requests),
+      linkingPages === undefined ? '' : grouped(linkingPages),
+      grouped(citedTurns),
+    ]),
   );

@@ -111,6 +111,27 @@ export const reportFields = {
   pages: z.array(pageRow),
   citedUnanswered: z.array(citedPage),
   missingPages: z.array(citedPage).describe('Cited pages of the site that the bundle lacks.'),
+  unmet: z
+    .strictObject({
+      searches: z.array(
+        z.strictObject({
+          text: z.string(),
+          searches: count,
+          turns: count.describe('Turns whose question has all words of the search.'),
+          unanswered: count,
+        }),
+      ),
+      addresses: z.array(
+        z.strictObject({
+          page,
+          requests: count,
+          linkingPages: count.describe('Pages of the site that link to it, where they were read.').optional(),
+          citedTurns: count.describe('Turns that cite it.'),
+        }),
+      ),
+    })
+    .describe('What readers looked for and did not find. Absent without --insights.')
+    .optional(),
   cells: z.array(cell).describe('Category, page and week.'),
   left: z
     .strictObject({ gaps: count, cells: count, questions: count, citedPages: count })

@@ -24,6 +24,7 @@ import {
   type SeenSpan,
   type Survey,
 } from './survey.ts';
+import { type ReaderInsights, unmetOf } from './unmet.ts';
 import { changesOf, type SiteVersion } from './versions.ts';
 
 const listed = {
@@ -45,13 +46,14 @@ export interface ReportInput {
   readonly versions: readonly SiteVersion[];
   readonly bundle: { readonly version: string; readonly digest: string } | undefined;
   readonly previous: GapReport | undefined;
+  readonly insights?: ReaderInsights | undefined;
   readonly project: string | undefined;
   /** Epoch ms. */
   readonly now: number;
 }
 
 export function createGapsReport(input: ReportInput): GapReport {
-  const { survey, versions, bundle, previous, project, now } = input;
+  const { survey, pages, versions, bundle, previous, insights, project, now } = input;
   const { total, seen, undated, citedYetUnanswered, weeks, left } = survey;
   const gaps = gapsOf(input);
   const cells = survey.cells.map(cellRow).sort(worstFirst);
@@ -73,6 +75,7 @@ export function createGapsReport(input: ReportInput): GapReport {
     pages: pageRows(input).slice(0, listed.pages),
     citedUnanswered: citedRows(survey.cited.filter(({ unanswered }) => unanswered > 0)),
     missingPages: citedRows(missingOf(survey)),
+    ...(insights !== undefined && { unmet: unmetOf(insights, survey, pages) }),
     cells: cells.slice(0, listed.cells),
     left: {
       gaps: Math.max(0, gaps.length - listed.gaps),

@@ -13,6 +13,7 @@ for (const [args, words, rest] of [
   [['export', 'docs.example.com', '--to', 'x'], 'export', ['docs.example.com', '--to', 'x']],
   [['bundle', 'inspect', 'site.tar'], 'bundle inspect', ['site.tar']],
   [['bundle', 'pack', 'public', 'site.tar'], 'bundle pack', ['public', 'site.tar']],
+  [['bundle', 'repair', 'site.tar', '--dry-run'], 'bundle repair', ['site.tar', '--dry-run']],
   [['bundle', 'verify', '--help'], 'bundle verify', ['--help']],
   [['help', 'export'], 'export', ['--help']],
   [['help', 'bundle', 'verify'], 'bundle verify', ['--help']],
@@ -80,7 +81,7 @@ test('every command that a hint names is one', () => {
     ...'init new keygen login auth publish sync trigger start refresh renew pause stop unpause approve undo'.split(
       ' ',
     ),
-    ...'check validate lint test download versions report verify pack serve prune import'.split(' '),
+    ...'check validate lint test download versions verify pack serve prune import'.split(' '),
   ];
   for (const word of words) {
     const found = find(word);

@@ -9,7 +9,7 @@ import { test } from 'node:test';
 import { createPackWriter } from '#bundle/store/pack.ts';
 import { type PageHashes, readPageHashes } from '#conversations/page-hashes.ts';
 
-const program = new URL('../../../src/bin/pages-worker.ts', import.meta.url);
+const program = new URL('../../../src/bin/site-worker.ts', import.meta.url);
 const { signal } = new AbortController();
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
 

@@ -59,6 +59,10 @@ function reportWith(text: string): GapReport {
     pages: base.pages.map((one) => ({ ...one, page: text })),
     cells: base.cells.map((one) => ({ ...one, category: text, page: text })),
     citedUnanswered: base.citedUnanswered.map((one) => ({ ...one, host: text, page: text })),
+    unmet: {
+      searches: [{ text, searches: 1, turns: 1, unanswered: 1 }],
+      addresses: [{ page: text, requests: 1, citedTurns: 1 }],
+    },
     missingPages: base.missingPages.map((one) => ({ ...one, host: text, page: text })),
   };
 }

@@ -5,6 +5,7 @@ import { pageTextHash } from '#conversations/gaps/page-text.ts';
 import { createGapsReport, missingPages, versionsOf } from '#conversations/gaps/report.ts';
 import { type GapReport, unpackWords } from '#conversations/gaps/report-schema.ts';
 import { createSurvey, type SurveyedTurn } from '#conversations/gaps/survey.ts';
+import type { ReaderInsights } from '#conversations/gaps/unmet.ts';
 import { addVersion } from '#conversations/gaps/versions.ts';
 
 export const site = 'https://docs.example.com';
@@ -40,13 +41,14 @@ export interface Bundle {
 export interface ReportOptions {
   readonly bundle?: Bundle;
   readonly previous?: GapReport;
+  readonly insights?: ReaderInsights | undefined;
   readonly now?: string;
 }
 
 /** As the command makes it. */
 export function reportOf(
   turns: readonly SurveyedTurn[],
-  { bundle, previous, now = '2026-11-26T00:00:00Z' }: ReportOptions = {},
+  { bundle, previous, insights, now = '2026-11-26T00:00:00Z' }: ReportOptions = {},
 ): GapReport {
   const at = Date.parse(now);
   const index = bundle && {
@@ -86,6 +88,7 @@ export function reportOf(
     versions: seen === undefined ? versions : addVersion(versions, seen, missingPages(survey), at),
     bundle: seen && { version: seen.version, digest: seen.digest },
     previous,
+    insights,
     project: 'docs',
     now: at,
   });

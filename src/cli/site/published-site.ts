@@ -2,9 +2,6 @@
 // permissions. Refuses: any Secret but its output, and any key of that but `bundle.json`.
 
 import { parseServedBundle } from '#bundle/published-bundle.ts';
-import { CliError } from '#cli/cli-error.ts';
-import { type ClusterFlags, withCluster } from '#cli/cluster/client.ts';
-import type { CliContext } from '#cli/context.ts';
 import { readSecret } from '#operator/kube/objects/stored-object.ts';
 import { secrets } from '#operator/kube/transport/resource-path.ts';
 import { outputKeys } from '#operator/staticexport/names.ts';
@@ -12,6 +9,9 @@ import { parseStaticExport } from '#operator/staticexport/parse.ts';
 import { applyDefaults } from '#operator/staticexport/wanted.ts';
 import type { Link } from '#platform/wire/link.ts';
 import { printable } from '#platform/wire/printable-text.ts';
+import { CliError } from '../cli-error.ts';
+import { type ClusterFlags, withCluster } from '../cluster/client.ts';
+import type { CliContext } from '../context.ts';
 
 /** With a link, a copy in a mirror, or both; `spec.output.link` may be `Never`. */
 export interface PublishedSite {

@@ -31,6 +31,16 @@ function staticExport(spec: unknown, name = 'docs'): object {
   };
 }
 
+const mirror = { oci: { repository: 'registry.example.com/docs', secretRef: { name: 'mirror' } } };
+const repairBy = (...rules: readonly unknown[]) => ({
+  ...smallest,
+  mirror,
+  transform: { repair: { rules } },
+});
+const canonical = { name: 'canonical', mode: 'Set', host: 'docs.example.com' };
+const needsMirror =
+  /transform\.repair needs a mirror with policy Required and promotion\.inspect Always; remove output\.link/;
+
 const manifest = (spec: unknown, name = 'docs'): string => JSON.stringify(staticExport(spec, name));
 
 const accepted: Readonly<Record<string, unknown>> = {
@@ -51,6 +61,12 @@ const accepted: Readonly<Record<string, unknown>> = {
     ...smallest,
     api: { keySecretRef: { name: 'export-api', key: 'admin.key' } },
   },
+  'a repair before the copy in a mirror': repairBy(
+    canonical,
+    { name: 'launchers', mode: 'All' },
+    { name: 'sitemap' },
+  ),
+  'a repair with the default mirror of the operator': { ...repairBy({ name: 'sitemap' }), mirror: undefined },
   'a nightly schedule in a zone': { ...smallest, schedule: '0 3 * * *', timeZone: 'Europe/Berlin' },
   'a schedule by name': { ...smallest, schedule: '@daily' },
   'durations of several parts': {
@@ -298,6 +314,36 @@ const refused: Readonly<Record<string, readonly [spec: unknown, message: RegExp]
       targets: Array.from({ length: 17 }, (_, at) => ({ name: `t${at}`, type: 'Values', values })),
     },
     /must have at most 16 items|Too many/,
+  ],
+  'a repair without a rule': [repairBy(), /transform\.repair\.rules.*should have at least 1 items/],
+  'a repair by an unknown rule': [repairBy({ name: 'footnotes' }), /Unsupported value: "footnotes"/],
+  'a rule of a repair twice': [
+    repairBy({ name: 'sitemap' }, { name: 'sitemap' }),
+    /Duplicate value: .*sitemap/,
+  ],
+  'canonical without a mode': [repairBy({ name: 'canonical' }), /canonical needs mode Set or Strip/],
+  'a mode of another rule': [repairBy({ name: 'sitemap', mode: 'All' }), /other rules have no mode/],
+  'mode Set without a host': [repairBy({ ...canonical, host: undefined }), /mode Set needs host/],
+  'a host for mode Strip': [repairBy({ ...canonical, mode: 'Strip' }), /host needs mode Set/],
+  'a host that is not a name': [repairBy({ ...canonical, host: 'Docs' }), /bare host name in lower case/],
+  'a host that was not known': [repairBy({ ...canonical, host: 'undefined.a' }), /not undefined or null/],
+  'a repair with a mirror that may fail': [
+    { ...repairBy(canonical), mirror: { ...mirror, policy: 'BestEffort' } },
+    needsMirror,
+  ],
+  'a repair without inspection': [
+    { ...repairBy(canonical), mirror: undefined, promotion: { inspect: 'Never' } },
+    needsMirror,
+  ],
+  'a repair with a link': [{ ...repairBy(canonical), output: { link: 'Always' } }, needsMirror],
+  'a repair with the link in a target': [
+    {
+      ...repairBy(canonical),
+      targets: [
+        { name: 's', type: 'Values', write: ['bundleUrl'], values: { kind: 'Secret', name: 'docs-values' } },
+      ],
+    },
+    needsMirror,
   ],
   'an unknown field': [{ ...smallest, domian: 'docs' }, /unknown field "spec.domian"/],
 };

@@ -1,5 +1,5 @@
 // A crash before and after every single call of a port, a lost answer or refusal at each, a stale read, and a second
-// process that reconciles in between, during a new version, a refresh, a lost output, a lost copy and a pin.
+// process that reconciles in between, during a new version, a refresh, a lost output, a lost copy, other rules and a pin.
 // Every interrupted task must be completed. SIMULATION_CRASHES=all plays each fault at each call; without it the faults
 // other than crashes come at two calls of seven.
 
@@ -23,6 +23,8 @@ interface Moment {
   /** Jobs that exist afterwards; with idempotency keys no interruption may add one. */
   readonly jobs: number;
 }
+
+const repairBy = (name: string) => ({ transform: { repair: { rules: [{ name }] } } });
 
 const isReady = (simulation: Simulation): boolean => simulation.condition('Ready').startsWith('True/');
 
@@ -62,6 +64,29 @@ const moments: Readonly<Record<string, Moment>> = {
     withinMs: 26 * 60 * minuteMs,
     arrange: (simulation) => simulation.mirror.copies.clear(),
     isOver: (simulation) => simulation.mirror.copies.size > 0 && isReady(simulation),
+    jobs: 1,
+  },
+  'other rules of a repair': {
+    spec: { mirror: mirrorSpec, ...repairBy('sitemap') },
+    withinMs: 120 * minuteMs,
+    arrange: (simulation) => simulation.editSpec(repairBy('folder-index')),
+    isOver: (simulation) =>
+      simulation.status().active?.repair === 'folder-index' &&
+      simulation.status().job?.verdict !== undefined &&
+      isReady(simulation),
+    jobs: 1,
+  },
+  'a lost copy under other revisions of the rules': {
+    spec: { mirror: mirrorSpec, ...repairBy('sitemap') },
+    withinMs: 26 * 60 * minuteMs,
+    arrange: (simulation) => {
+      simulation.update({ sitemap: 2 });
+      simulation.mirror.copies.clear();
+    },
+    isOver: (simulation) =>
+      simulation.status().active?.repairRevision === 'sitemap:2' &&
+      simulation.status().job?.verdict !== undefined &&
+      isReady(simulation),
     jobs: 1,
   },
   'a pinned job from elsewhere': {
@@ -117,7 +142,8 @@ for (const [name, moment] of Object.entries(moments)) {
       oracles.checkSecrets();
       oracles.checkStatus('any');
       assert.equal(simulation.vendor.jobs.size, moment.jobs, words);
-      if (moment.spec?.['output'] === undefined) assert.ok(simulation.isLinkValid(), words);
+      const { output, transform } = moment.spec ?? {};
+      if (output === undefined && transform === undefined) assert.ok(simulation.isLinkValid(), words);
       const { ref } = simulation.status().active ?? {};
       if (moment.spec?.['mirror'] !== undefined)
         assert.ok(simulation.mirror.copies.has(ref ?? ''), `${words}: no copy`);

@@ -1,8 +1,13 @@
 // The mirror of a simulation: repositories that keep content by digest, and may refuse, hang or lose it. Copying reads the
-// vendor's link, and takes time. Invariant: a reference gives the content that it was made of, or nothing.
+// vendor's link, and takes time. A repair gives another digest, and its marks stand for what the rules changed. Invariant: a
+// reference gives the content that it was made of, or nothing.
 
+import { createHash } from 'node:crypto';
+import { refusal } from '#bundle/refusal.ts';
+import { ruleRevisions } from '#bundle/repair/rule-revisions.ts';
 import type { MirrorErrorCode } from '#mirror/mirror-error.ts';
 import type { CopiedInspection, Inspection, Mirrors, UnusableMirror } from '#operator/loop/ports.ts';
+import { revisionOfRules } from '#operator/staticexport/wanted-repair.ts';
 import { PublishableError } from '#platform/wire/publishable-error.ts';
 import type { VirtualClock } from '../support/virtual-clock.ts';
 import type { FakeVendor } from './fake-vendor.ts';
@@ -16,8 +21,25 @@ export const mirrorShapes = {
   required: { mirror: mirrorSpec },
   'best-effort': { mirror: { ...mirrorSpec, policy: 'BestEffort' } },
   linkless: { mirror: mirrorSpec, output: { link: 'Never' } },
+  repaired: { mirror: mirrorSpec, transform: { repair: { rules: [{ name: 'sitemap' }] } } },
   retained: { mirror: { ...mirrorSpec, retention: { unlisted: '2d' } }, output: { link: 'Never' } },
 } as const;
+
+/**
+ * What a repair by these rules makes of an archive.
+ *
+ * @param revision of the rules, as `bundle.json` has it
+ */
+export function repairedBy(
+  repair: string | undefined,
+  inspection: Inspection,
+  revision: string | undefined,
+): Inspection {
+  if (repair === undefined) return inspection;
+  const rules = `${repair} ${revision ?? ''}`;
+  const digest = createHash('sha256').update(`${rules} of ${inspection.digest}`).digest('hex');
+  return { ...inspection, digest, repaired: repair.split(' ').map((rule) => ({ rule, files: 2 })) };
+}
 
 const retentionFailure = { code: 'Denied', message: 'Registry returned 405.', retryAfterMs: undefined };
 
@@ -25,11 +47,11 @@ export type MirrorShape = keyof typeof mirrorShapes;
 
 /** True if the resource wants no link beside the reference. */
 export const isLinkless = (shape: MirrorShape | undefined): boolean =>
-  shape !== undefined && 'output' in mirrorShapes[shape];
+  shape !== undefined && ('output' in mirrorShapes[shape] || shape === 'repaired');
 
 /** The fields of the spec for a shape; absent ones are named, so that an edit takes them back. */
 export function mirrorFields(shape: MirrorShape | undefined): Record<string, unknown> {
-  return { mirror: undefined, output: undefined, ...(shape && mirrorShapes[shape]) };
+  return { mirror: undefined, output: undefined, transform: undefined, ...(shape && mirrorShapes[shape]) };
 }
 
 export class FakeMirror {
@@ -49,6 +71,9 @@ export class FakeMirror {
   /** While set, every call fails with this code. */
   failing: MirrorErrorCode | undefined;
   isHostAllowed = true;
+  repair = repairedBy;
+  /** Of the operator that copies now. */
+  ruleRevisions: Readonly<Record<string, number>> = ruleRevisions;
   /** The registry allows no deletes. */
   keepsOldCopies = false;
   /** Of each call. */
@@ -78,7 +103,13 @@ export class FakeMirror {
           retryAfterMs: undefined,
         };
         if (failure && order.isRequired) return { copy: { kind: 'failed', failure } };
-        const inspection = await this.#vendor.bundles().inspect(link, signal, maxBytes);
+        const inspection = this.repair(
+          order.repair,
+          await this.#vendor.bundles().inspect(link, signal, maxBytes),
+          order.repair && revisionOfRules(order.repair, this.ruleRevisions),
+        );
+        if (order.expectedDigest !== undefined && order.expectedDigest !== inspection.digest)
+          throw refusal('DigestMismatch');
         if (failure) return { ...inspection, copy: { kind: 'failed', failure } };
         const ref = this.refOf(inspection.digest, order.place.address);
         if (!this.copies.has(ref)) this.written += 1;
@@ -90,7 +121,8 @@ export class FakeMirror {
         await this.#call('verify', true, signal);
         const copy = this.copies.get(ref);
         if (copy === undefined) throw new PublishableError('BlobMissing', 'The mirror has no copy.');
-        return copy;
+        const { repaired: _repaired, ...found } = copy;
+        return found;
       },
       look: async ({ owner, address }, { ref }, { listed, expired }, signal) => {
         await this.#call('look', true, signal);

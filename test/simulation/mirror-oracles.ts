@@ -4,6 +4,7 @@
 import assert from 'node:assert/strict';
 import { type PublishedBundle, parsePublishedBundle } from '#bundle/published-bundle.ts';
 import { parseStaticExport, parseStatus } from '#operator/staticexport/parse.ts';
+import type { Spec } from '#operator/staticexport/schema.ts';
 import type { StaticExportObject } from '#platform/wire/cluster.ts';
 import { readInstant } from '#platform/wire/instant.ts';
 import type { Simulation, Step } from './simulation.ts';
@@ -17,6 +18,9 @@ export function earliestLook(object: StaticExportObject | undefined): number {
   return seenAt === undefined ? Number.POSITIVE_INFINITY : seenAt + earliestLookMs;
 }
 
+/** A link leads to what the export API made, before its repair. */
+export const wantsNoLink = ({ output, transform }: Spec): boolean =>
+  output?.link === 'Never' || transform !== undefined;
 const linkShown = 'a link is published although the spec wants none';
 
 export class MirrorOracles {
@@ -54,7 +58,7 @@ export class MirrorOracles {
       (spec) => spec?.mirror !== undefined && spec.mirror.policy !== 'BestEffort',
     );
     assert.ok(!isRequired || ref !== undefined, 'a version is published before its required copy');
-    const isLinkless = specs.every((spec) => spec?.output?.link === 'Never');
+    const isLinkless = specs.every((spec) => spec !== undefined && wantsNoLink(spec));
     assert.ok(!isLinkless || link === undefined, linkShown);
   }
 
@@ -75,7 +79,7 @@ export class MirrorOracles {
     const isCopied = status?.conditions?.some(
       ({ type, reason }) => type === 'Mirrored' && reason === 'Copied',
     );
-    if (spec?.suspend === true || spec?.output?.link !== 'Never' || isCopied !== true) return;
+    if (spec === undefined || spec.suspend === true || !wantsNoLink(spec) || isCopied !== true) return;
     assert.equal(published?.link, undefined, linkShown);
   }
 

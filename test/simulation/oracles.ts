@@ -20,7 +20,7 @@ import { noFaults } from './faults.ts';
 import { GitOracles } from './git-target.ts';
 import { HookOracles } from './hook-oracles.ts';
 import { dueAgeMs, LinkOracles } from './link-oracles.ts';
-import { earliestLook, MirrorOracles } from './mirror-oracles.ts';
+import { earliestLook, MirrorOracles, wantsNoLink } from './mirror-oracles.ts';
 import { ObjectOracles } from './object-oracles.ts';
 import { checkJobShown, PublicationOracles } from './publication-oracles.ts';
 import { outputName, resource, type Simulation, type Step } from './simulation.ts';
@@ -290,7 +290,7 @@ export class Oracles {
       `not ready after calm: ${JSON.stringify(simulation.status())}`,
     );
     this.#mirror.checkSettled();
-    if (spec.output?.link !== 'Never') assert.ok(simulation.isLinkValid(), 'no valid link after calm');
+    if (!wantsNoLink(spec)) assert.ok(simulation.isLinkValid(), 'no valid link after calm');
     const configMap = simulation.cluster.configMaps.get(`${resource.namespace}/${outputName}`);
     assert.equal(configMap?.data['version'], simulation.output()?.['version'], 'ConfigMap and Secret differ');
     assert.equal(
@@ -326,12 +326,19 @@ function isUnknownToStatus({ before, bundleBefore }: Step): boolean {
 
 /** No action was due: no change, no running job, and no time named in status had come. */
 export function isIdle({ before, wasDirty }: Step, now: number): boolean {
-  return !wasDirty && quietTime(before) > now && !isLookedAtLater(before, now);
+  return (
+    !wasDirty && quietTime(before) > now && !isLookedAtLater(before, now) && !hasFailedLater(before, now)
+  );
 }
 
 /** True if the clock was set back since the last look at the copy: the next look is due. */
 function isLookedAtLater(object: StaticExportObject | undefined, now: number): boolean {
   return (readInstant(parseStatus(object?.status).active?.mirrorCheckTime) ?? 0) > now;
+}
+
+/** True if the clock was set back since a start failed: its wait is ignored. */
+function hasFailedLater(object: StaticExportObject | undefined, now: number): boolean {
+  return (readInstant(parseStatus(object?.status).failures?.start?.lastFailureTime) ?? 0) > now;
 }
 
 /** Until when a resource has no due action by its status, epoch ms; 0 when status does not say so. */
@@ -368,6 +375,8 @@ export function quietTime(object: StaticExportObject | undefined): number {
     refreshAt,
     earliestLook(object),
     nextExportTime === undefined ? Number.POSITIVE_INFINITY : (readInstant(nextExportTime) ?? 0),
+    // A start that another job delays, or the starts of the hour.
+    failures?.start === undefined ? Number.POSITIVE_INFINITY : (readInstant(failures.start.retryTime) ?? 0),
   );
 }
 
@@ -375,7 +384,7 @@ export function quietTime(object: StaticExportObject | undefined): number {
 export function namedTime(object: StaticExportObject | undefined, now: number): number {
   const { nextRefreshTime, nextExportTime, failures, hook } = parseStatus(object?.status);
   if (nextRefreshTime === undefined || hook !== undefined) return now;
-  const operations = [failures?.export, failures?.poll, failures?.link, failures?.mirror];
+  const operations = [failures?.export, failures?.start, failures?.poll, failures?.link, failures?.mirror];
   const retries = operations.map((one) => one?.retryTime);
   const texts = [nextRefreshTime, nextExportTime, ...retries];
   const named = [...texts.flatMap((text) => readInstant(text) ?? []), earliestLook(object)];

@@ -42,7 +42,12 @@ export class PublicationOracles {
     if (text === undefined || (output === this.#outputSeen && this.#last !== undefined)) return;
     this.#outputSeen = output;
     const published = parsePublishedBundle(text);
-    const truth = this.#simulation.vendor.inspectionOf(published.jobId);
+    const { vendor, mirror } = this.#simulation;
+    const truth = mirror.repair(
+      published.repair,
+      vendor.inspectionOf(published.jobId),
+      published.repairRevision,
+    );
     assert.equal(published.digest, truth.digest, 'published digest is not that of its job');
     assert.equal(output?.['version'], published.version, 'the copies differ from bundle.json');
     this.#checkBasePath(published);

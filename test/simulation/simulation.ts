@@ -207,6 +207,14 @@ export class Simulation {
     this.wakeAt = this.#processSince;
   }
 
+  /** An operator with other revisions of the rules takes the place of this one. */
+  update(revisions: Readonly<Record<string, number>>): void {
+    const ruleRevisions = { ...this.mirror.ruleRevisions, ...revisions };
+    this.mirror.ruleRevisions = ruleRevisions;
+    this.settings = { ...this.settings, ruleRevisions };
+    this.restart();
+  }
+
   /** A changed repository is like a changed object, so that the reconcile that follows is not idle. */
   #openGit(): GitTargets {
     const { git } = this.owned;

@@ -1,8 +1,9 @@
 // The thread's side of a copy: the mirror answers, the archive is downloaded and inspected as always, and its content is
-// copied from a scratch pack. Invariant: an archive's errors are BundleErrors as without a mirror, and after an
+// copied from a scratch pack, repaired where the task says so. Invariant: an archive's errors are BundleErrors as without a mirror, and after an
 // inspection that succeeded nothing about the mirror hides its result.
 
 import { join } from 'node:path';
+import type { ArchivedFile } from '#bundle/archive/archive-writer.ts';
 import { packedFiles } from '#bundle/archive/packed-files.ts';
 import type { BundleIndex } from '#bundle/bundle-index.ts';
 import { throttleProgress } from '#bundle/bundle-task.ts';
@@ -20,6 +21,7 @@ import { spoolFull } from '../spool.ts';
 import type { CopyAnswer, CopyReport, Inspected, MirrorCopyTask } from './mirror-task.ts';
 import { copyLimits } from './opened-mirror.ts';
 import { claimPlace, findOwner } from './owner-record.ts';
+import { repairContent } from './repaired-content.ts';
 import { createScratchPack } from './scratch-pack.ts';
 
 export interface CopyContext extends PrepareContext {
@@ -40,10 +42,9 @@ export async function runMirrorCopy(
   context.report({ stage: 'inspecting' });
   const { index, content } = await inspect(task, context);
   try {
-    const { digest, pages, sizeBytes, notes } = index;
-    const inspected = { digest, pages, sizeBytes, notes };
+    const { inspected, files } = await contentToCopy(index, content, task, context, signal);
     context.report({ stage: 'copying', inspected });
-    return { inspected, copy: await copy(content, inspected, task, carrier, context, signal) };
+    return { inspected, copy: await copy(files, inspected, task, carrier, context, signal) };
   } finally {
     if (!('fault' in content)) await content.close();
   }
@@ -88,9 +89,28 @@ async function inspect(
   return { index, content };
 }
 
-async function copy(
+/** What is copied, and what an inspection says of it. A disk's error counts once something is to be copied from it. */
+interface ContentToCopy {
+  readonly inspected: Inspected;
+  readonly files: readonly ArchivedFile[] | { readonly fault: PublishableError };
+}
+
+async function contentToCopy(
+  { digest, pages, sizeBytes, notes }: BundleIndex,
   content: Content,
-  { digest }: Inspected,
+  { prepare, repair }: MirrorCopyTask,
+  context: CopyContext,
+  signal: AbortSignal,
+): Promise<ContentToCopy> {
+  const inspected = { digest, pages, sizeBytes, notes };
+  if ('fault' in content) return { inspected, files: content };
+  if (repair === undefined) return { inspected, files: packedFiles(content) };
+  return repairContent(content, repair, prepare.limits, context, signal);
+}
+
+async function copy(
+  files: ContentToCopy['files'],
+  { digest, sizeBytes }: Inspected,
   task: MirrorCopyTask,
   carrier: Carrier,
   context: CopyContext,
@@ -98,8 +118,7 @@ async function copy(
 ): Promise<CopyAnswer['copy']> {
   const { prepare, compression, versionStamp } = task;
   try {
-    if ('fault' in content) throw content.fault;
-    const { files, sizeBytes } = content.index;
+    if ('fault' in files) throw files.fault;
     const report = throttleProgress(context);
     const options = {
       compression,
@@ -108,12 +127,7 @@ async function copy(
       onProgress: (): void => report({ receivedBytes: sizeBytes, files: files.length }),
     };
     const version = `${versionStamp}-${digest.slice(0, 8)}`;
-    const image = await copyBundle(
-      { digest, version, files: packedFiles(content) },
-      carrier,
-      options,
-      signal,
-    );
+    const image = await copyBundle({ digest, version, files }, carrier, options, signal);
     return { kind: 'copied', ref: referenceTo(carrier.name, image) };
   } catch (error) {
     return { kind: 'failed', failure: publishableFailure(faultOfCopy(error, carrier.name, digest)) };

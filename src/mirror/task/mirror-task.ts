@@ -4,6 +4,7 @@
 import type { BundleProgress, BundleSummary } from '#bundle/bundle-task.ts';
 import type { BundleLimits } from '#bundle/limits.ts';
 import type { PrepareTask } from '#bundle/prepare/preparation.ts';
+import type { RuleModes } from '#bundle/repair/rule-modes.ts';
 import type { MirrorLocation } from '#platform/wire/mirror-location.ts';
 import type { PublishableFailure } from '#platform/wire/publishable-error.ts';
 import type { Compression } from '../image.ts';
@@ -24,12 +25,23 @@ export interface MirrorCopyTask {
   readonly place: SentPlace;
   /** Without a store: its content goes to the mirror. */
   readonly prepare: PrepareTask;
+  readonly repair: RepairTask | undefined;
   readonly compression: Compression;
   readonly versionStamp: string;
 }
 
-/** What a thread found in an archive. */
-export type Inspected = Pick<BundleSummary, 'digest' | 'pages' | 'sizeBytes' | 'notes'>;
+/** The repaired content is copied, and its digest is the one that is published. */
+export interface RepairTask {
+  readonly modes: RuleModes;
+  /** Of the repaired content, 64 hex digits; anything else is rejected with `DigestMismatch`. */
+  readonly expectedDigest: string | undefined;
+}
+
+/** What a thread found in an archive, or made of it. */
+export interface Inspected extends Pick<BundleSummary, 'digest' | 'pages' | 'sizeBytes' | 'notes'> {
+  /** How many files each rule of a repair changed. */
+  readonly repaired?: readonly { readonly rule: string; readonly files: number }[];
+}
 
 export interface VerifyTask {
   readonly task: 'verify-copy';

@@ -5,7 +5,7 @@
 import { isPostponed } from '#operator/reconcile/failure-policy.ts';
 import type { StatusChange } from '#operator/reconcile/status/status-changes.ts';
 import type { MirrorReason } from '#operator/staticexport/reasons.ts';
-import type { Condition, Status } from '#operator/staticexport/status-schema.ts';
+import type { Condition, JobStatus, Status } from '#operator/staticexport/status-schema.ts';
 import type { EventNote } from '#platform/wire/cluster.ts';
 
 /** @param changes in messages without what the operator does next. @param after the status as stored */
@@ -19,7 +19,7 @@ export function eventsOf(changes: readonly StatusChange[], after: Status): reado
   return events;
 }
 
-function eventOf(change: StatusChange, { active }: Status): EventNote | undefined {
+function eventOf(change: StatusChange, { active, job }: Status): EventNote | undefined {
   switch (change.kind) {
     case 'job': {
       const { id, cause } = change.job;
@@ -33,12 +33,12 @@ function eventOf(change: StatusChange, { active }: Status): EventNote | undefine
       // An export whose start was an event, and which publishes nothing. Conditions report the other outcomes.
       const { id, cause } = change.job;
       if (change.verdict !== 'Unchanged' || cause === 'Pin' || active === undefined) return undefined;
-      const job = `Job ${id.slice(0, 128)}`;
       const { version } = active;
-      return normal('Unchanged', `${job} has the same content as version ${version}, which stays published.`);
+      const what = `Job ${id.slice(0, 128)} has the same content as version ${version}, which stays published.`;
+      return normal('Unchanged', withReport(what, change.job));
     }
     case 'version':
-      return eventOfVersion(change);
+      return eventOfVersion(change, job);
     case 'pin':
       return normal(
         'Pinned',
@@ -56,16 +56,23 @@ function eventOf(change: StatusChange, { active }: Status): EventNote | undefine
   }
 }
 
-function eventOfVersion({
-  active: { version, pages },
-  previous,
-  isPinned,
-}: Extract<StatusChange, { kind: 'version' }>): EventNote {
+function eventOfVersion(
+  { active: { version, pages, jobId }, previous, isPinned }: Extract<StatusChange, { kind: 'version' }>,
+  job: JobStatus | undefined,
+): EventNote {
   const count = pages === undefined ? '' : `, ${pages} ${pages === 1 ? 'page' : 'pages'}`;
   const instead = previous === undefined ? '' : ` It replaces ${previous}.`;
   return isPinned
     ? normal('Pinned', `Version ${version} is published because it is pinned${count}.${instead}`)
-    : normal('Promoted', `Version ${version} is published${count}.${instead}`);
+    : normal(
+        'Promoted',
+        withReport(`Version ${version} is published${count}.${instead}`, jobId === job?.id ? job : undefined),
+      );
+}
+
+/** What the export itself says is missing belongs to the news of it. */
+function withReport(message: string, job: JobStatus | undefined): string {
+  return [message, ...(job?.report ?? [])].join(' ');
 }
 
 function eventOfCondition(

@@ -17,7 +17,7 @@ import { call, connect, notePoll } from './calls/api-call.ts';
 import { startJob } from './calls/start-job.ts';
 import type { ActionContext } from './context.ts';
 import { inspectCandidate } from './inspection/inspection.ts';
-import { findMirrorAccess } from './inspection/mirror-access.ts';
+import { findMirrorAccess, missingMirror } from './inspection/mirror-access.ts';
 import { workOnMirror } from './inspection/mirror-work.ts';
 import { dropMirrorWork, type RememberedLink, replaceCandidate, resourceId } from './memory.ts';
 
@@ -213,7 +213,10 @@ async function findUnreadyMirror(
 ): Promise<PublishableFailure | undefined> {
   const { mirror } = observation.wanted;
   const { export: operation } = plan.state;
-  const isCopied = operation.kind === 'complete' && needsInspection(operation.subject, observation);
+  if (operation.kind !== 'complete') return undefined;
+  const { subject } = operation;
+  if (mirror === undefined && subject.repair !== undefined) return missingMirror(subject);
+  const isCopied = needsInspection(subject, observation);
   if (mirror?.isRequired !== true || !isCopied) return undefined;
   const found = await findMirrorAccess(mirror, object.metadata, context, signal);
   return found.kind === 'failed' ? found.failure : undefined;

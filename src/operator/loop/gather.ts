@@ -3,6 +3,7 @@
 // `Handles`, which no decision reads.
 
 import type { PublishedBundle } from '#bundle/published-bundle.ts';
+import { ruleRevisions } from '#bundle/repair/rule-revisions.ts';
 import type { KeyState, Observation, RateLimit } from '#operator/reconcile/observation.ts';
 import { hashInputs, inputsInHand } from '#operator/reconcile/spread.ts';
 import { annotations } from '#operator/staticexport/names.ts';
@@ -57,6 +58,8 @@ const maxTokenLength = 256;
 const noProblems: readonly string[] = [];
 const linklessProblem =
   'spec.output.link (Never needs spec.mirror, because the operator has no --default-mirror)';
+const repairProblem =
+  'spec.transform.repair (needs spec.mirror, because the operator has no --default-mirror; add a mirror, or remove spec.transform)';
 const refProblem =
   'spec.targets (ref needs spec.mirror, because the operator has no --default-mirror; add a mirror, or remove ref from write)';
 const uninspectedProblem =
@@ -76,7 +79,8 @@ export async function gather(
   const { metadata } = object;
   const applied = applyDefaults(metadata, spec, context.settings);
   const lacks = findMirrorProblems(spec, applied);
-  const wanted = lacks.length === 0 ? applied : { ...applied, isSuspended: true };
+  const known = problems.length === 0 ? applied : { ...applied, repair: stored.active?.repair };
+  const wanted = lacks.length === 0 ? known : { ...known, isSuspended: true };
   const { namespace } = metadata;
   const id = rateLimitId(wanted, namespace, wanted.keySecret);
   const rateLimit = context.memory.rateLimits.get(id) ?? noLimit;
@@ -111,6 +115,7 @@ export async function gather(
     output: outputs.state,
     rateLimit,
     process: readProcess(metadata, context, status.job?.id),
+    ruleRevisions: context.settings.ruleRevisions ?? ruleRevisions,
     requestTimeoutMs: context.settings.requestTimeoutMs,
     saysNext: context.settings.saysNext ?? true,
     isAwaited: context.settings.isAwaited ?? false,
@@ -122,12 +127,16 @@ export async function gather(
 }
 
 /** What needs a mirror, without one. Only the operator knows whether it has a default mirror. */
-function findMirrorProblems({ output, promotion }: Spec, { mirror, targets }: Wanted): readonly string[] {
+function findMirrorProblems(
+  { output, promotion }: Spec,
+  { mirror, repair, targets }: Wanted,
+): readonly string[] {
   if (mirror !== undefined) return noProblems;
   const isUninspected = promotion?.inspect === 'Never';
   const ofTargets = isUninspected ? uninspectedProblem : refProblem;
   return [
     ...(output?.link === 'Never' ? [linklessProblem] : noProblems),
+    ...(repair === undefined ? noProblems : [repairProblem]),
     ...(targets.some(({ writesRef }) => writesRef) ? [ofTargets] : noProblems),
   ];
 }

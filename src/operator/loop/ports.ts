@@ -4,7 +4,7 @@
 // ClusterError, ExportApiError or PublishableError only.
 
 import type { ExportApi, ExportApiAddress } from '#export-api/answers.ts';
-import type { ContentNote } from '#operator/reconcile/result.ts';
+import type { ContentNote, RepairedFiles } from '#operator/reconcile/result.ts';
 import type { WantedGitTarget } from '#operator/staticexport/wanted.ts';
 import type { WantedMirror } from '#operator/staticexport/wanted-mirror.ts';
 import type { KeyName, TargetPlan, TargetTask, WantedKeys } from '#operator/targets/target-plan.ts';
@@ -21,6 +21,8 @@ export interface Inspection {
   readonly sizeBytes: number;
   /** What visitors would miss. */
   readonly notes?: readonly ContentNote[];
+  /** What a repair changed; absent: the archive was not repaired. */
+  readonly repaired?: readonly RepairedFiles[];
 }
 
 export interface Bundles {
@@ -61,7 +63,9 @@ export interface CopyOrder {
   readonly versionStamp: string;
   /** A mirror that cannot be used ends the work before the download. */
   readonly isRequired: boolean;
-  /** 64 hex digits; anything else is rejected with `DigestMismatch`. */
+  /** Rules as `readRuleSet` reads them. The archive is repaired by them before it is copied. */
+  readonly repair: string | undefined;
+  /** 64 hex digits, of the copy's content; anything else is rejected with `DigestMismatch`. */
   readonly expectedDigest: string | undefined;
 }
 
@@ -93,7 +97,8 @@ export interface Mirrors {
   /** What the operator's flags say against a place. Sends nothing. */
   refuse(place: Omit<MirrorPlace, 'secret'>, hasSecret: boolean): PublishableFailure | undefined;
   /**
-   * Downloads and inspects the archive, copies it, and reads the copy back.
+   * Downloads and inspects the archive, repairs it, copies it, and reads the copy back. The inspection is of what was copied:
+   * with a repair and without a copy, there is none.
    *
    * @param maxBytes as in {@link Bundles}
    * @returns without an inspection where a mirror that is required cannot be used

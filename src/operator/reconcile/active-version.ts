@@ -30,6 +30,8 @@ export function activeVersion(
     sizeBytes: published.sizeBytes,
     inputHash: known?.inputHash ?? trackedJob?.inputHash,
     ...madeBy(known, trackedJob, published),
+    ...(published.repair !== undefined && { repair: published.repair }),
+    ...(published.repairRevision !== undefined && { repairRevision: published.repairRevision }),
     exportTime: known?.exportTime ?? trackedJob?.completionTime,
     publishTime:
       (known !== undefined && 'publishTime' in known ? known.publishTime : undefined) ??

@@ -1,5 +1,5 @@
 // Updates the remembered status from the output Secret and the time, before anything is decided: a publication whose status
-// write was lost, a job past its timeout, an unconfirmed start record, a skipped tick. A reconcile calls it once after reading
+// write was lost, a job past its timeout or under other rules, an unconfirmed start record, a skipped tick. A reconcile calls it once after reading
 // and once after acting. Invariant: adopting twice is adopting once.
 
 import {
@@ -7,6 +7,7 @@ import {
   type JobStatus,
   maxRejected,
   type Status,
+  type Verdict,
 } from '#operator/staticexport/status-schema.ts';
 import { formatInstant, readInstant } from '#platform/wire/instant.ts';
 import { activeVersion } from './active-version.ts';
@@ -16,7 +17,7 @@ import { freeOperations, heldAgainst } from './forbidden-call.ts';
 import { isPinned, recordVersion } from './history.ts';
 import { recordHook } from './hooks.ts';
 import { clockToleranceMs } from './link-timing.ts';
-import { needsLink } from './mirror.ts';
+import { isOfOtherRules, isUnrepeatable, needsLink } from './mirror.ts';
 import { type Observation, rejectedNow } from './observation.ts';
 import { dueTick, readSchedule } from './schedule.ts';
 import { issuerOf } from './state.ts';
@@ -33,6 +34,7 @@ export function adopt(observation: Observation): Observation {
     adoptRefresh,
     followPin,
     dropStale,
+    judgeAgain,
     rejectCandidate,
     freeOperations,
     endStartRecord,
@@ -99,7 +101,8 @@ export function isUnknownToStatus({ status, output }: Observation): boolean {
   return published.version !== active.version || published.jobId !== active.jobId;
 }
 
-function adoptPublished({ status, output, wanted, now }: Observation): Status {
+function adoptPublished(observation: Observation): Status {
+  const { status, output, wanted, now } = observation;
   // An unreadable Secret says nothing, so status is the only source.
   if (output.kind === 'unreadable') return status;
   const published = output.kind === 'ours' ? output.published : undefined;
@@ -121,11 +124,19 @@ function adoptPublished({ status, output, wanted, now }: Observation): Status {
     ...entry
   } = active;
   const { job, candidate } = status;
-  const isJudged = job !== undefined && job.id === published.jobId && job.completionTime !== undefined;
+  const isJudged =
+    job !== undefined &&
+    job.id === published.jobId &&
+    job.completionTime !== undefined &&
+    // Under other rules its archive is yet to be judged.
+    published.repair === wanted.repair &&
+    !isUnrepeatable({ ...observation, status: { ...status, active } });
+  const { repair, repairRevision } = active;
   return {
     ...status,
     active,
-    job: isJudged && job.verdict === undefined ? { ...job, verdict: 'Promoted' } : job,
+    job:
+      isJudged && job.verdict === undefined ? { ...job, verdict: 'Promoted', repair, repairRevision } : job,
     candidate: candidate?.version === active.version ? undefined : candidate,
     history: [...recordVersion(status.history ?? [], entry, wanted.historyLimit, wanted.pin)],
   };
@@ -197,6 +208,34 @@ function dropStale({ status, inputHash }: Observation): Status {
         : failures,
   };
 }
+
+/**
+ * Under other rules of a repair, the archive of the last job is another content. Its next version has a time of its own, so
+ * that versions stay in order. Other revisions of the same rules matter only once the published content is nowhere else.
+ */
+function judgeAgain(observation: Observation): Status {
+  const { status, wanted, inputHash, now } = observation;
+  const { job, candidate, active } = status;
+  const isFollowed = job !== undefined && job.cause !== 'Pin' && wanted.pin === undefined;
+  if (!isFollowed || wanted.isSuspended) return status;
+  const isJudged = job.verdict !== undefined && judgedVerdicts.has(job.verdict);
+  if (!isJudged || job.inputHash !== inputHash) return status;
+  const isLost = isUnrepeatable(observation);
+  const isRemade = isLost && isOfOtherRules(job, observation);
+  if (job.repair === wanted.repair && !isRemade) return status;
+  const isPublishedSo = active?.jobId === job.id && active.repair === wanted.repair && !isLost;
+  const judged: Partial<JobStatus> = isPublishedSo
+    ? { verdict: 'Promoted', repair: active.repair, repairRevision: active.repairRevision }
+    : { verdict: undefined, repairTime: formatInstant(now) };
+  return {
+    ...status,
+    job: { ...job, ...judged, message: undefined, report: undefined },
+    candidate: candidate?.jobId === job.id ? undefined : candidate,
+  };
+}
+
+/** Those of a job whose archive was read. */
+const judgedVerdicts: ReadonlySet<Verdict> = new Set(['Promoted', 'Unchanged', 'Held', 'Rejected']);
 
 /** Drops the candidate that the annotation names, and rejections that no longer hold. */
 function rejectCandidate(observation: Observation): Status {

@@ -9,7 +9,7 @@ import { boundByExpiry, retryTime } from './backoff.ts';
 import { isPinned } from './history.ts';
 import { dueHook } from './hooks.ts';
 import { isFromTheFuture, refreshTime } from './link-timing.ts';
-import { classifyMirror, needsLink } from './mirror.ts';
+import { classifyMirror, isUnrepeatable, needsLink } from './mirror.ts';
 import {
   isOutputTaken,
   type Observation,
@@ -42,7 +42,7 @@ function classifyWant({ status, wanted, inputHash }: Observation): Want {
   const { active, job, failures } = status;
   if (wanted.pin === undefined) {
     if (active === undefined) return { kind: 'first' };
-    return active.inputHash === inputHash ? { kind: 'satisfied' } : { kind: 'inputs' };
+    return hasInputs(active, wanted, inputHash) ? { kind: 'satisfied' } : { kind: 'inputs' };
   }
   if (active !== undefined && isPinned(active, wanted.pin)) {
     return failures?.link?.reason === 'JobGone'
@@ -57,6 +57,15 @@ function classifyWant({ status, wanted, inputHash }: Observation): Want {
     return { kind: 'impossible', reason: problem };
   const isFailed = entry === undefined && job?.id === jobId && job.verdict !== undefined;
   return isFailed ? { kind: 'impossible', reason: 'PinnedJobFailed' } : { kind: 'pin' };
+}
+
+/** True if the version is what an export with the inputs of the spec would be, and was repaired as the spec says. */
+function hasInputs(
+  active: Observation['status']['active'],
+  { repair }: Observation['wanted'],
+  inputHash: string,
+): boolean {
+  return active?.inputHash === inputHash && active.repair === repair;
 }
 
 function pinnedEntry(
@@ -120,7 +129,8 @@ function followJob(observation: Observation, job: JobStatus, cause: 'job' | 'pin
   if (wanted.isSuspended) return { kind: 'held', why: 'Suspended' };
   const { baseUrl, projectId, basePath } = job;
   const issuer = cause === 'pin' && { baseUrl, projectId };
-  return complete(observation, { jobId: job.id, cause, basePath, ...issuer });
+  const { repair } = wanted;
+  return complete(observation, { jobId: job.id, cause, basePath, repair, ...issuer });
 }
 
 function complete(observation: Observation, subject: Subject): ExportState {
@@ -132,10 +142,23 @@ function complete(observation: Observation, subject: Subject): ExportState {
 
 /** A version of the history, or a candidate, with the fields that its next publication needs. */
 function storedSubject(
-  { jobId, version, digest, ref, baseUrl, projectId, basePath, pages, sizeBytes }: Omit<Subject, 'cause'>,
+  {
+    jobId,
+    version,
+    digest,
+    ref,
+    baseUrl,
+    projectId,
+    basePath,
+    repair,
+    repairRevision,
+    pages,
+    sizeBytes,
+  }: Omit<Subject, 'cause'>,
   cause: Subject['cause'],
 ): Subject {
-  return { jobId, cause, version, digest, ref, baseUrl, projectId, basePath, pages, sizeBytes };
+  const made = { baseUrl, projectId, basePath, repair, repairRevision };
+  return { jobId, cause, version, digest, ref, ...made, pages, sizeBytes };
 }
 
 function classifyPinned(observation: Observation): ExportState {
@@ -155,7 +178,7 @@ function classifyPinned(observation: Observation): ExportState {
 
 /** The cause of a new export. If several apply, the first in this order is reported. */
 function startCause(observation: Observation): ExportCause | undefined {
-  const { status, inputHash, now } = observation;
+  const { status, wanted, inputHash, now } = observation;
   const { active, candidate, job, failures } = status;
   const tick = readInstant(status.nextExportTime);
   if (pendingRequest(observation) !== undefined) return 'Request';
@@ -163,7 +186,8 @@ function startCause(observation: Observation): ExportCause | undefined {
   // A held or rejected candidate is this resource's export. Only a person or a newer trigger replaces it.
   const isExported = candidate !== undefined || rejectedNow(observation) !== undefined;
   if (!isExported && active === undefined) return 'First';
-  if (!isExported && active?.inputHash !== inputHash) return 'Inputs';
+  if (!isExported && !hasInputs(active, wanted, inputHash)) return 'Inputs';
+  if (!isExported && isUnrepeatable(observation)) return 'Rules';
   // Until an export is published again, or a gate or a rejection withholds the one that this loss started.
   const isReplaced = candidate !== undefined || (job?.cause === 'JobGone' && job.verdict === 'Rejected');
   if (!isReplaced && failures?.link?.reason === 'JobGone') return 'JobGone';

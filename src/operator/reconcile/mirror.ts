@@ -4,6 +4,7 @@
 
 import type { Failure, HistoryEntry, Status } from '#operator/staticexport/status-schema.ts';
 import type { WantedMirror } from '#operator/staticexport/wanted-mirror.ts';
+import { revisionOfRules } from '#operator/staticexport/wanted-repair.ts';
 import { readInstant } from '#platform/wire/instant.ts';
 import { retryTime } from './backoff.ts';
 import { isFromTheFuture, isValidLongEnough } from './link-timing.ts';
@@ -29,8 +30,10 @@ export function isInMirror(ref: string | undefined, mirror: WantedMirror | undef
 }
 
 /** True if the published version needs a link: the spec asks for one, or there is no copy yet. */
-export function needsLink({ wanted, status }: Pick<Observation, 'wanted' | 'status'>): boolean {
-  return wanted.publishesLink || status.active?.ref === undefined;
+export function needsLink({ wanted, status: { active } }: Pick<Observation, 'wanted' | 'status'>): boolean {
+  // The link of a repaired version leads to another content.
+  if (active?.repair !== undefined) return false;
+  return wanted.publishesLink || active?.ref === undefined;
 }
 
 /** True if the archive must be copied before its version is published. */
@@ -93,6 +96,7 @@ export function classifyMirror(observation: Observation): MirrorState {
     return lookAt > now ? { kind: 'copied', lookAt } : { kind: 'due', work: 'look' };
   }
   if (wanted.isSuspended) return { kind: 'held' };
+  if (isUnrepeatable(observation)) return { kind: 'none' };
   return until === undefined ? { kind: 'due', work: 'copy' } : { kind: 'waiting', until };
 }
 
@@ -102,6 +106,25 @@ export const isPublished = ({ output }: Pick<Observation, 'output'>): boolean =>
 /** True if the published version has a copy, as far as the last look knows. */
 export function hasCopy({ status: { active }, wanted }: Observation): boolean {
   return isInMirror(active?.ref, wanted.mirror) && active?.copyLossTime === undefined;
+}
+
+/** True if this program may make another content of the archive than its digest names: it has other revisions of the rules. */
+export function isOfOtherRules(
+  { repair, repairRevision }: Pick<Subject, 'repair' | 'repairRevision'>,
+  { ruleRevisions }: Pick<Observation, 'ruleRevisions'>,
+): boolean {
+  return repair !== undefined && repairRevision !== revisionOfRules(repair, ruleRevisions);
+}
+
+/**
+ * True if the published content is not in the mirror and other rules made it: its archive becomes the next version. A pinned
+ * version stays the wanted one, and is copied if the rules happen to give it.
+ */
+export function isUnrepeatable(observation: Observation): boolean {
+  const { status, wanted } = observation;
+  const { active } = status;
+  if (wanted.mirror === undefined || wanted.pin !== undefined || active?.digest === undefined) return false;
+  return !hasCopy(observation) && isOfOtherRules(active, observation);
 }
 
 function lookTime({ status: { active }, uid, now }: Observation): number {

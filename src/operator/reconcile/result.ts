@@ -58,8 +58,16 @@ export interface InspectedContent {
   readonly sizeBytes: number | undefined;
   /** Not kept: it decides whether the content is held. */
   readonly notes?: readonly ContentNote[] | undefined;
+  /** What a repair changed; absent: the archive is as the export API made it. */
+  readonly repaired?: readonly RepairedFiles[] | undefined;
   /** Of the copy that was made and read back. */
   readonly ref?: string | undefined;
+}
+
+/** How many files one rule of a repair changed. */
+export interface RepairedFiles {
+  readonly rule: string;
+  readonly files: number;
 }
 
 export interface InspectionFailure {

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { type BundleProgress, runThreadTask } from '#bundle/bundle-task.ts';
 import type { BundleLimits } from '#bundle/limits.ts';
 import { type FolderWork, inWorkFolder, type PrepareTask, sentLink } from '#bundle/prepare/preparation.ts';
+import { type RuleModes, readRuleSet } from '#bundle/repair/rule-modes.ts';
 import type { MirrorError, MirrorErrorCode } from '#mirror/mirror-error.ts';
 import { type MirrorSecret, readMirrorSecret } from '#mirror/mirror-secret.ts';
 import type {
@@ -32,6 +33,7 @@ import { startTaskThread } from '#platform/runtime/task.ts';
 import { TaskQueue } from '#platform/runtime/task-queue.ts';
 import { userAgent } from '#platform/runtime/version.ts';
 import type { Link } from '#platform/wire/link.ts';
+import { printable } from '#platform/wire/printable-text.ts';
 import { PublishableError, publishableCode, publishableFailure } from '#platform/wire/publishable-error.ts';
 import { type ArchiveSizes, archiveLimits, withLimit } from './archive-limits.ts';
 import { isBucketAddress, type MirrorHosts, reachOf } from './mirror-hosts.ts';
@@ -85,15 +87,22 @@ export function createMirrors(options: MirrorsOptions): MirrorThreads {
     const place = await sendable(order.place).catch(unusable);
     if ('copy' in place) return place;
     const { compression, versionStamp, expectedDigest } = order;
+    const modes = order.repair === undefined ? undefined : modesOf(order.repair);
+    if (modes !== undefined && 'copy' in modes) return modes;
+    const repair = modes && { modes, expectedDigest };
     const { extraCaPem } = place.access;
     const reached: { isOpen: boolean; inspected?: Inspected } = { isOpen: false };
     const work = ({ workDir, signal: deadline, onProgress }: FolderWork) => {
       const prepare: PrepareTask = {
         ...{ task: 'prepare', ...sentLink(link), allowFileLinks: false },
         ...{ storeDir: undefined, keepsHiddenFiles: true, wantsFiles: false, workDir, limits },
-        ...{ expectedDigest, extraCaPem, userAgent, allowPrivateLinks: options.allowPrivateLinks },
+        // What is published is the digest of the repaired content, and not that of the archive.
+        ...{ expectedDigest: repair === undefined ? expectedDigest : undefined },
+        ...{ extraCaPem, userAgent, allowPrivateLinks: options.allowPrivateLinks },
       };
-      const task: MirrorCopyTask = { task: 'copy-to-mirror', place, prepare, compression, versionStamp };
+      const task: MirrorCopyTask = {
+        ...{ task: 'copy-to-mirror', place, prepare, repair, compression, versionStamp },
+      };
       const onReport = (report: CopyReport): void => {
         onProgress('stage' in report ? { receivedBytes: 0, files: 0 } : report);
         if (!('stage' in report)) return;
@@ -105,13 +114,15 @@ export function createMirrors(options: MirrorsOptions): MirrorThreads {
     };
     try {
       const { inspected, copy } = await inWorkFolder(tmpdir(), { signal, clock, random }, work);
-      return { ...inspected, copy };
+      // Without a copy, nothing holds the repaired content.
+      return repair !== undefined && copy.kind === 'failed' ? { copy } : { ...inspected, copy };
     } catch (error) {
       if (error === signal.reason) throw error;
       // Before the mirror has answered, a failure is the mirror's; between that and the copying, the archive's.
       const { isOpen, inspected } = reached;
       if (isOpen && inspected === undefined) throw error;
-      return { ...inspected, ...unusable(endOfMirror(error, address)) };
+      const failed = unusable(endOfMirror(error, address));
+      return repair === undefined ? { ...inspected, ...failed } : failed;
     }
   };
 
@@ -129,7 +140,7 @@ export function createMirrors(options: MirrorsOptions): MirrorThreads {
       const copied = await copyInThread(link, order, limits, signal).catch((error: unknown) => {
         throw withLimit(error, limits);
       });
-      if (order.isRequired || 'digest' in copied) return copied;
+      if (order.isRequired || order.repair !== undefined || 'digest' in copied) return copied;
       const { expectedDigest } = order;
       return { ...copied, ...(await options.inspect({ link, limits, expectedDigest }, signal)) };
     },
@@ -158,6 +169,13 @@ export function createMirrors(options: MirrorsOptions): MirrorThreads {
     },
     close: () => looks.close(),
   };
+}
+
+function modesOf(repair: string): RuleModes | UnusableMirror {
+  const modes = readRuleSet(repair);
+  if (typeof modes !== 'string') return modes;
+  const why = `This operator has no repair rule ${printable(modes, 64)}. Upgrade it, or remove the rule from spec.transform.repair.`;
+  return unusable(new PublishableError<MirrorErrorCode>('WorkFailed', why, { kind: 'retry' }));
 }
 
 /** @throws what says nothing about the mirror, such as a defect */

@@ -152,6 +152,8 @@ export const mirrorReasons = {
   CopyFailed: 'The bundle could not be copied to the mirror. Follow the message.',
   ContentChanged:
     'The export API now issues other content for the published job, so it cannot be copied. Request an export.',
+  RulesChanged:
+    'The mirror has no copy of the published bundle, and the repair rules of the operator have changed since. A new version replaces it. If spec.pin prevents it, remove the pin; if a promotion gate holds it, promote the candidate.',
 } as const;
 
 /** Condition `TargetsSynced`, and `reason` of each of status.targets. */

@@ -19,6 +19,7 @@ import {
   size,
 } from './schema-texts.ts';
 import { targetSchema } from './target-schema.ts';
+import { transformSchema } from './transform-schema.ts';
 
 /** The maximum of `historyLimit`. */
 export const longestHistory = 50;
@@ -174,6 +175,8 @@ const output = z
 
 const domainRule = 'domain is required without api.projectId';
 const inspectedRule = 'mirror needs an inspected archive; remove mirror or set promotion.inspect to Always';
+const transformRule =
+  'transform.repair needs a mirror with policy Required and promotion.inspect Always; remove output.link Always and bundleUrl in targets, because a link leads to the archive before its repair';
 const linklessRule =
   'output.link Never needs a mirror with policy Required and no target that writes bundleUrl';
 
@@ -224,6 +227,7 @@ export const specSchema = z
       .describe('Stops exports, promotions and target writes. The published link is still refreshed.')
       .optional(),
     output: output.optional(),
+    transform: transformSchema.optional(),
     mirror: mirrorSchema.optional(),
     trigger: trigger.optional(),
     notify: z
@@ -258,6 +262,15 @@ export const specSchema = z
       (mirror?.policy !== 'BestEffort' && !targets.some(({ write }) => write?.includes('bundleUrl'))),
     { error: linklessRule },
   )
+  .refine(
+    ({ transform, output: outputs, mirror, promotion: gates, targets = [] }) =>
+      transform?.repair === undefined ||
+      (mirror?.policy !== 'BestEffort' &&
+        gates?.inspect !== 'Never' &&
+        outputs?.link !== 'Always' &&
+        !targets.some(({ write }) => write?.includes('bundleUrl'))),
+    { error: transformRule },
+  )
   .meta(
     cel(
       { rule: 'has(self.domain) || has(self.api.projectId)', message: domainRule },
@@ -272,6 +285,10 @@ export const specSchema = z
       {
         rule: "!has(self.output) || !has(self.output.link) || self.output.link != 'Never' || ((!has(self.mirror) || !has(self.mirror.policy) || self.mirror.policy != 'BestEffort') && (!has(self.targets) || !self.targets.exists(target, has(target.write) && target.write.exists(key, key == 'bundleUrl'))))",
         message: linklessRule,
+      },
+      {
+        rule: "!has(self.transform) || !has(self.transform.repair) || ((!has(self.mirror) || !has(self.mirror.policy) || self.mirror.policy != 'BestEffort') && (!has(self.promotion) || !has(self.promotion.inspect) || self.promotion.inspect != 'Never') && (!has(self.output) || !has(self.output.link) || self.output.link != 'Always') && (!has(self.targets) || !self.targets.exists(target, has(target.write) && target.write.exists(key, key == 'bundleUrl'))))",
+        message: transformRule,
       },
     ),
   )

@@ -16,6 +16,15 @@ export const basePathField = {
     .describe('Base path that the operator sent when it started the job. Absent if it sent none.')
     .optional(),
 };
+/** What was done to an archive after its check. */
+export const repairField = {
+  repair: statusText(512)
+    .describe('Rules of spec.transform.repair that were applied to the archive. Absent: none.')
+    .optional(),
+  repairRevision: statusText(512)
+    .describe('Revision of each of these rules in the operator that applied them. Absent: not known.')
+    .optional(),
+};
 /** Who made a job, and for which base path. */
 export const issuerFields = {
   baseUrl: statusText(2048)

@@ -8,6 +8,7 @@ import { namedList } from './schema-texts.ts';
 import {
   basePathField,
   issuerFields,
+  repairField,
   statusCount,
   statusInstant,
   statusText,
@@ -23,6 +24,9 @@ const inputHashText = statusText(64).describe(
   'Hash of what is exported: domain, base URL of the export API, project id and base path.',
 );
 const exportedInstant = statusInstant.describe('Time when the operator observed the job complete.');
+/** Lines of a report, and characters of each: the bundle's own report has the rest. */
+const maxReportLines = 4;
+const maxReportLine = 256;
 /** Copies that wait for their deletion; a mirror with more of them is emptied over several days. */
 export const maxUnlisted = 64;
 
@@ -49,6 +53,7 @@ export const exportCauses = [
   'Hook',
   'JobLost',
   'JobGone',
+  'Rules',
   'Pin',
 ] as const;
 
@@ -85,6 +90,19 @@ export const jobSchema = z
     completionTime: statusInstant.describe('Time when the operator observed the job finished.').optional(),
     verdict: z.enum(verdicts).describe('Outcome of the job. Absent until it is decided.').optional(),
     message: statusText(256).describe('Code and message of an unsuccessful verdict.').optional(),
+    ...repairField,
+    repairTime: statusInstant
+      .describe(
+        'Time when the operator observed other rules of spec.transform.repair after the job had ended, or had to repair it by other revisions of them. The version has this time.',
+      )
+      .optional(),
+    report: z
+      .array(statusText(maxReportLine).describe('One kind of gap, its count and an example.'))
+      .max(maxReportLines)
+      .describe(
+        'What was repaired, and what the report of the export says is missing, from other hosts, or left out.',
+      )
+      .optional(),
   })
   .describe('The job that the operator polls, or the last one.');
 
@@ -113,6 +131,7 @@ const exportFields = {
   sizeBytes: statusCount.describe('Size of all unpacked files in bytes.').optional(),
   inputHash: inputHashText.optional(),
   ref: statusText(1024).describe('Reference of the copy in the mirror. It holds no secret.').optional(),
+  ...repairField,
 };
 
 export const candidateSchema = z

@@ -16,7 +16,9 @@ export const writtenSchema = z
       .max(3)
       .describe('Keys that were written.'),
   })
-  .describe('Of Git: where the operator last wrote the version, or found it. A change of the spec ends it.');
+  .describe(
+    'Of Git: where the operator last wrote the version, or found it. A change of the spec or a push of another version ends it.',
+  );
 
 export const targetStatusSchema = z
   .object({

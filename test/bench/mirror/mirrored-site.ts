@@ -36,7 +36,7 @@ export async function mirrorSite(
   mkdirSync(folder, { recursive: true });
   const owner = { namespace: 'bench', name: 'site', uid: 'bench' };
   const task: MirrorCopyTask = {
-    ...{ task: 'copy-to-mirror', compression: 'Zstd', versionStamp: '20260131-120000' },
+    ...{ task: 'copy-to-mirror', compression: 'Zstd', versionStamp: '20260131-120000', repair: undefined },
     place: { address, access, usesIdentity: false, owner, isExclusive: false },
     prepare: {
       ...{

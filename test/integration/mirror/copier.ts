@@ -16,7 +16,7 @@ import { type ExternalServices, openExternalServices } from '#operator/services/
 import { systemClock } from '#platform/runtime/clock.ts';
 import { silentLogger } from '#platform/runtime/logger.ts';
 import { systemRandom } from '#platform/runtime/random.ts';
-import { memoryBundle } from '../../support/memory-bundle.ts';
+import { type MemorySite, memoryBundle } from '../../support/memory-bundle.ts';
 import { noise } from '../../support/noise.ts';
 import { workerFile } from '../../support/program-file.ts';
 import { declareSecret, seeText } from '../../support/secret-watch.ts';
@@ -28,7 +28,7 @@ export const never = new AbortController().signal;
 export const secretWord = declareSecret('a password', 'hunter2word');
 declareSecret('a link', signature);
 
-const site = {
+const site: MemorySite = {
   'index.html': '<h1>home</h1>',
   'guides/start.html': '<h1>start</h1>',
   // No compression makes it smaller.
@@ -58,6 +58,8 @@ export interface Copier {
   readonly mirrors: ExternalServices['mirrors'];
   /** Of all threads. */
   readonly workFolder: string;
+  /** Whatever becomes of it. */
+  attempt(place: MirrorPlace, change?: Partial<CopyOrder>): ReturnType<ExternalServices['mirrors']['copy']>;
   /** Lets a host be called over plain HTTP. */
   allow(host: string): void;
   /** @returns the reference of the copy */
@@ -71,13 +73,17 @@ export interface Copier {
   close(): Promise<void>;
 }
 
-/** Sets the work folder of the process. */
-export async function openCopier(): Promise<Copier> {
+/**
+ * Sets the work folder of the process.
+ *
+ * @param content of the archive; with another one, only `attempt` says what is found
+ */
+export async function openCopier(content: MemorySite = site): Promise<Copier> {
   const workFolder = mkdtempSync(join(tmpdir(), 'copy-from-link-'));
   process.env['TMPDIR'] = workFolder;
   const output = [process.stdout, process.stderr].map((stream) => mock.method(stream, 'write'));
   const scripted: Storage[] = [];
-  const archive = gzipSync(tarOf(site));
+  const archive = gzipSync(tarOf(content));
   const links = await startStorage((_request, response) => response.end(archive));
   const allowedHosts: string[] = [];
   const services = await openExternalServices(
@@ -95,7 +101,14 @@ export async function openCopier(): Promise<Copier> {
   const { mirrors } = services;
   const start = (place: MirrorPlace, change: Partial<CopyOrder> = {}) => {
     const version = { compression: 'Zstd', versionStamp: '20260131-120000' } as const;
-    const order = { ...version, isRequired: true, expectedDigest: undefined, ...change, place };
+    const order = {
+      ...version,
+      isRequired: true,
+      repair: undefined,
+      expectedDigest: undefined,
+      ...change,
+      place,
+    };
     return mirrors.copy(links.link(), order, never);
   };
   const checked = (moment: Refusal['moment'], failure: Omit<Refusal, 'moment'>): Refusal => {
@@ -112,7 +125,7 @@ export async function openCopier(): Promise<Copier> {
     return result.ref;
   };
   return {
-    ...{ mirrors, workFolder, allow, copy },
+    ...{ mirrors, workFolder, allow, copy, attempt: start },
     refused: async (place, change) => {
       const downloads = links.requests.length;
       const { copy: failed, ...found } = await start(place, change);

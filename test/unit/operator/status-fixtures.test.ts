@@ -58,7 +58,9 @@ const seldom: readonly string[] = words(`
   active.copyLossTime active.mirrorCheckTime active.ref candidate.ref failures.*.refreshRequest
   failures.*.request failures.*.said failures.*.secretVersion failures.mirror failures.retention
   active.projectId history[].projectId job.projectId history[].ref
-  active.basePath candidate.basePath history[].basePath job.basePath
+  active.basePath candidate.basePath history[].basePath job.basePath job.report
+  active.repair candidate.repair history[].repair job.repair job.repairTime
+  active.repairRevision candidate.repairRevision history[].repairRevision job.repairRevision
   hook hook.firstTime hook.lastTime hook.token lastHandledHook lastHandledRefresh
   refusedKey.request refusedKey.requestId refusedKey.said rejected rejected.generation rejected.inputHash
   rejected.request rejected.versions rejected.versions[].digest rejected.versions[].rejectionTime

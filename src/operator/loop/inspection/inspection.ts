@@ -7,15 +7,15 @@
 
 import { bundleErrorKind } from '#bundle/bundle-error.ts';
 import { isWorthInspecting } from '#operator/reconcile/link-timing.ts';
-import { mirrorPlaceName } from '#operator/reconcile/mirror.ts';
+import { isOfOtherRules, mirrorPlaceName } from '#operator/reconcile/mirror.ts';
 import type { Observation } from '#operator/reconcile/observation.ts';
 import type { ActionResult, InspectionFailure } from '#operator/reconcile/result.ts';
-import { stampOf } from '#operator/reconcile/settle/version.ts';
+import { readyTime, stampOf } from '#operator/reconcile/settle/version.ts';
 import type { Plan, State, Subject } from '#operator/reconcile/state.ts';
 import { hasWaited } from '#platform/runtime/clock.ts';
 import { waitAtMost } from '#platform/runtime/time-limit.ts';
 import type { ObjectKey, ObjectMeta, StaticExportObject } from '#platform/wire/cluster.ts';
-import { readInstant, wholeSecond } from '#platform/wire/instant.ts';
+import { wholeSecond } from '#platform/wire/instant.ts';
 import type { Link } from '#platform/wire/link.ts';
 import { PublishableError, publishableFailure } from '#platform/wire/publishable-error.ts';
 import type { ActionContext } from '../context.ts';
@@ -27,7 +27,7 @@ import {
   replaceCandidate,
   resourceId,
 } from '../memory.ts';
-import { type FoundMirrorAccess, findMirrorAccess } from './mirror-access.ts';
+import { type FoundMirrorAccess, findMirrorAccess, missingMirror } from './mirror-access.ts';
 import { copyFailure } from './mirror-work.ts';
 
 /** The reconcile that starts an inspection waits this long. Small archives are inspected by then. */
@@ -54,7 +54,7 @@ export async function inspectCandidate(
   if (source.from === 'mirror' && isOther(candidates.get(id), source))
     replaceCandidate(context.memory, id, copyCandidate(source.subject));
   const work = candidates.get(id);
-  const rules = rulesOf(observation);
+  const rules = rulesOf(source, observation);
   const hasBegun = work?.inspection !== undefined || work?.done !== undefined;
   if (hasBegun && work.rules !== rules) {
     // An inspection under another limit, or without a copy, says nothing under these rules.
@@ -92,10 +92,10 @@ function copyCandidate({ jobId }: Subject): CandidateWork {
 }
 
 /** Names all rules that an inspection follows. */
-function rulesOf({ wanted }: Observation): string {
+function rulesOf({ subject }: InspectionSource, { wanted }: Observation): string {
   const { mirror, promotion } = wanted;
   const place = mirror && `${mirrorPlaceName(mirror)} ${mirror.compression} ${mirror.isRequired}`;
-  return `${promotion.maxBundleBytes ?? ''} ${place ?? ''}`;
+  return `${promotion.maxBundleBytes ?? ''} ${place ?? ''} ${subject.repair ?? ''}`;
 }
 
 /** Stops an inspection whose job must no longer be published: after a pin, a suspension, or a change of inputs. */
@@ -131,14 +131,17 @@ async function beginInspection(
   const id = resourceId(key);
   if (!memory.candidates.has(id)) return undefined;
   const { mirror } = observation.wanted;
+  const { subject, from } = source;
+  const isRepaired = subject.repair !== undefined;
+  if (mirror === undefined && isRepaired) return { kind: 'uncopied', failure: missingMirror(subject) };
   const place = mirror && (await findMirrorAccess(mirror, metadata, context, signal));
-  const isNeeded = source.from === 'mirror' || mirror?.isRequired === true;
+  const isNeeded = from === 'mirror' || mirror?.isRequired === true || isRepaired;
   if (place?.kind === 'failed' && isNeeded) return { kind: 'uncopied', failure: place.failure };
   const work = memory.candidates.get(id);
   if (work === undefined) return undefined;
   const read = readerOf(work, source, place, observation, context);
   const hasRoom = memory.slots.hasRoom(id);
-  const inspection = startInspection(id, { ...work, rules: rulesOf(observation) }, read, context);
+  const inspection = startInspection(id, { ...work, rules: rulesOf(source, observation) }, read, context);
   let hasWaited = false;
   void inspection.then(() => {
     // True also if it never began. The caller that stopped it needs no wake-up.
@@ -229,7 +232,7 @@ function readerOf(
   observation: Observation,
   { bundles, mirrors }: ActionContext,
 ): Reader {
-  const { jobId, ref, digest } = subject;
+  const { jobId, ref, digest, repair } = subject;
   const { wanted, status, now } = observation;
   const { mirror, promotion } = wanted;
   const maxBytes = promotion.maxBundleBytes;
@@ -251,6 +254,7 @@ function readerOf(
   }
   const uncopied = found?.kind === 'failed' ? { uncopied: found.failure } : {};
   if (mirror === undefined || place === undefined) {
+    if (repair !== undefined) throw new TypeError(`no mirror for the repair of ${jobId}`);
     return async (signal) => ({
       kind: 'read',
       inspection: await bundles.inspect(link.url, signal, maxBytes),
@@ -258,9 +262,12 @@ function readerOf(
     });
   }
   const { compression, isRequired } = mirror;
-  const completedAt = status.job?.id === jobId ? readInstant(status.job.completionTime) : undefined;
+  const completedAt = status.job?.id === jobId ? readyTime(status.job) : undefined;
   const versionStamp = subject.version?.slice(0, 15) ?? stampOf(completedAt ?? now);
-  const order = { place, compression, versionStamp, isRequired, expectedDigest: digest };
+  // A version is pinned for its content. In other cases, what these rules give is the next version.
+  const isExact = wanted.pin?.version !== undefined || !isOfOtherRules(subject, observation);
+  const expectedDigest = isExact ? digest : undefined;
+  const order = { place, compression, versionStamp, isRequired, repair, expectedDigest };
   return async (signal) => {
     const copied = await mirrors.copy(link.url, order, signal, maxBytes);
     if (!('digest' in copied)) return { kind: 'uncopied', failure: copied.copy.failure };

@@ -2,6 +2,7 @@
 // to read a Secret for a host that is not allowed. Invariant: credentials stay in the returned value.
 
 import { clusterPolicies } from '#operator/reconcile/failure-policy.ts';
+import type { Subject } from '#operator/reconcile/state.ts';
 import type { WantedMirror } from '#operator/staticexport/wanted-mirror.ts';
 import type { ObjectMeta } from '#platform/wire/cluster.ts';
 import { ClusterError } from '#platform/wire/cluster-error.ts';
@@ -35,6 +36,13 @@ export async function findMirrorAccess(
     if (!(error instanceof ClusterError) || clusterPolicies[error.code].endsReconcile) throw error;
     return failed('SecretUnreadable', `Secret ${secretName} cannot be read: ${error.message}`);
   }
+}
+
+/** A repaired version without a mirror: its link leads to another content. */
+export function missingMirror({ version, jobId }: Subject): PublishableFailure {
+  const what = version === undefined ? `Job ${jobId} is to be` : `Version ${version} was`;
+  const message = `${what} repaired, and is published from a mirror alone. Set spec.mirror.`;
+  return { code: 'Missing', message, retryAfterMs: undefined };
 }
 
 function failed(code: string, message: string): FoundMirrorAccess {

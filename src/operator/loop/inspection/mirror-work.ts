@@ -2,7 +2,13 @@
 // reconcile begins the work, and its end requests the reconcile that takes the outcome. A process that stops loses it.
 // Invariant: a resource has at most one such work, and an outcome counts for the copy that was asked for only.
 
-import { copyLink, expiredDigests, listedDigests, mirrorPlaceName } from '#operator/reconcile/mirror.ts';
+import {
+  copyLink,
+  expiredDigests,
+  isOfOtherRules,
+  listedDigests,
+  mirrorPlaceName,
+} from '#operator/reconcile/mirror.ts';
 import type { Observation } from '#operator/reconcile/observation.ts';
 import type { ActionResult } from '#operator/reconcile/result.ts';
 import type { WantedMirror } from '#operator/staticexport/wanted-mirror.ts';
@@ -144,15 +150,26 @@ async function run(
     if (link === undefined) throw new TypeError('no link');
     const { compression } = mirror;
     const order = { place, compression, isRequired: true, versionStamp: active.version.slice(0, 15) };
-    const { copy } = await mirrors.copy(link.url, { ...order, expectedDigest: digest }, signal);
+    const { repair } = active;
+    const { copy } = await mirrors.copy(link.url, { ...order, repair, expectedDigest: digest }, signal);
     return copy.kind === 'copied'
       ? { kind: 'copied', ref: copy.ref }
       : { kind: 'failed', failure: copy.failure, isLinkUsable: true };
   } catch (error) {
     // Of the archive behind the link, or of a look.
-    return { kind: 'failed', failure: copyFailure(error), isLinkUsable: false };
+    const failure = copyFailure(error);
+    const isOfRules = failure.code === 'ContentChanged' && isOfOtherRules(active, observation);
+    return {
+      ...{ kind: 'failed', isLinkUsable: false },
+      failure: isOfRules ? { ...failure, ...rulesChanged(active) } : failure,
+    };
   }
 }
+
+const rulesChanged = ({ version, repairRevision }: MirrorTask['active']) => ({
+  code: 'RulesChanged',
+  message: `Version ${version} was repaired by ${repairRevision ?? 'rules of an unknown revision'}.`,
+});
 
 /** Of a mirror, or of the archive that was to be copied. */
 export function copyFailure(error: unknown): PublishableFailure {

@@ -29,23 +29,36 @@ interface MirrorSettled {
 /** The limit of the status schema. */
 const maxMessageLength = 512;
 
-/** The link to publish with a reference: none where the spec wants none. */
+/** The link to publish with a reference: none where the spec wants none, and none that leads to another content. */
 export function linkBeside(
-  ref: string | undefined,
+  { ref, repair }: Pick<Active, 'ref' | 'repair'>,
   link: LinkTimes | undefined,
   { wanted }: Pick<Observation, 'wanted'>,
 ): LinkTimes | undefined {
+  if (repair !== undefined) return undefined;
   return wanted.publishesLink || !isInMirror(ref, wanted.mirror) ? link : undefined;
 }
 
 /** The active version of that job, which may be a newer one with the same content. */
-export function republish(
-  { version, digest, pages, sizeBytes, ref, basePath }: Active,
-  jobId: string,
-  link: LinkTimes | undefined,
-): Publication {
-  const path = basePath !== undefined && { basePath };
-  return { version, digest, pages, sizeBytes, ref, ...path, jobId, link };
+export function republish(active: Active, jobId: string, link: LinkTimes | undefined): Publication {
+  const { version, digest, pages, sizeBytes, ref } = active;
+  return { version, digest, pages, sizeBytes, ref, ...makingOf(active), jobId, link };
+}
+
+/** How the content was made, without what is not known. */
+export function makingOf({
+  basePath,
+  repair,
+  repairRevision,
+}: Pick<Active, 'basePath' | 'repair' | 'repairRevision'>): Pick<
+  Publication,
+  'basePath' | 'repair' | 'repairRevision'
+> {
+  return {
+    ...(basePath !== undefined && { basePath }),
+    ...(repair !== undefined && { repair }),
+    ...(repairRevision !== undefined && { repairRevision }),
+  };
 }
 
 /** The active version with a copy that was found or read back just now. */
@@ -116,7 +129,7 @@ export function settleCopied(
   const copied = withCopy(active, ref, now);
   return {
     status: { ...status, active: copied, failures: { ...status.failures, mirror: undefined } },
-    publish: republish(copied, copied.jobId, linkBeside(ref, link, observation)),
+    publish: republish(copied, copied.jobId, linkBeside(copied, link, observation)),
   };
 }
 
@@ -127,7 +140,7 @@ export function settleMirrorFailure(observation: Observation, failure: Publishab
   const subject = mirrorPlaceName(wanted.mirror);
   const before = status.failures?.mirror;
   const count = (before?.subject === subject ? before.count : 0) + 1;
-  const isLasting = failure.code === 'ContentChanged';
+  const isLasting = failure.code === 'ContentChanged' || failure.code === 'RulesChanged';
   const mirror = failureOf(observation, failure.code, failure, subject, count, isLasting ? goneRetryMs : 0);
   return { ...status, failures: { ...status.failures, mirror } };
 }

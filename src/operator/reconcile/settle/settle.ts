@@ -23,7 +23,8 @@ import {
   startFailed,
 } from './failed-call.ts';
 import { republish, settleCopied, settleCopyFailure, settleLooked, settleMirrorFailure } from './mirrored.ts';
-import { inspectFailed, settleSubject, subjectLinkFailed } from './subject.ts';
+import { settleSubject } from './subject.ts';
+import { inspectFailed, subjectLinkFailed } from './subject-failure.ts';
 
 /** The limit of the status schema. The export API does not limit its text. */
 const maxStateLength = 64;

@@ -1,18 +1,25 @@
 // Decides about a complete export after its archive was inspected: published, unchanged, held by a promotion gate,
 // or rejected. Pinned versions and promoted candidates skip the gates, but their content must match.
 
-import type { Failure, JobStatus, Status } from '#operator/staticexport/status-schema.ts';
-import { formatInstant, readInstant } from '#platform/wire/instant.ts';
-import { printable } from '#platform/wire/printable-text.ts';
+import type { JobStatus, Status } from '#operator/staticexport/status-schema.ts';
+import { revisionOfRules } from '#operator/staticexport/wanted-repair.ts';
+import { formatInstant } from '#platform/wire/instant.ts';
 import type { LinkTimes, Publication } from '#platform/wire/publication.ts';
-import { callPolicies, goneRetryMs, inspectionAttempts } from '../failure-policy.ts';
+import { isOfOtherRules } from '../mirror.ts';
 import { type Observation, rejectedNow } from '../observation.ts';
-import type { CallFailure, InspectedContent, InspectionFailure } from '../result.ts';
+import type { InspectedContent } from '../result.ts';
 import type { Subject } from '../state.ts';
-import { exportFailed, recordFailure } from './failed-call.ts';
-import { linkBeside, republish, withCopy } from './mirrored.ts';
+import { linkBeside, makingOf, republish, withCopy } from './mirrored.ts';
 import { judge } from './promotion.ts';
-import { nameVersion } from './version.ts';
+import { reportLines, rulesLine } from './report-lines.ts';
+import { longFailure } from './subject-failure.ts';
+import { nameVersion, readyTime } from './version.ts';
+
+/** With the revision of the rules that gave the content. */
+interface JudgedSubject extends Subject {
+  /** What is remembered of its content, another revision of its rules gave. */
+  readonly isOfOtherRules: boolean;
+}
 
 interface SubjectSettled {
   readonly status: Status;
@@ -22,10 +29,17 @@ interface SubjectSettled {
 /** @param content what the inspection found, or the subject's stored content if nothing was inspected */
 export function settleSubject(
   observation: Observation,
-  subject: Subject,
+  { repairRevision, ...complete }: Subject,
   content: InspectedContent,
   times: LinkTimes | undefined,
 ): SubjectSettled {
+  const { repair } = complete;
+  const isMade = repair !== undefined && content.repaired !== undefined;
+  const subject: JudgedSubject = {
+    ...{ ...complete, isOfOtherRules: isOfOtherRules({ repair, repairRevision }, observation) },
+    // What is read from the mirror was repaired when it was copied.
+    repairRevision: isMade ? revisionOfRules(repair, observation.ruleRevisions) : repairRevision,
+  };
   switch (subject.cause) {
     case 'job':
       return settleJob(observation, subject, content, times);
@@ -51,21 +65,24 @@ function settleJob(
   const named = [status.candidate, observation.baseline?.last].find(
     (one) => content.digest !== undefined && one?.digest === content.digest,
   );
-  const version =
-    named?.version ?? nameVersion(readInstant(job.completionTime) ?? now, content.digest, job.id);
+  const version = named?.version ?? nameVersion(readyTime(job) ?? now, content.digest, job.id);
   const rejected = rejectedNow(observation)?.versions;
   const known = active ?? observation.baseline?.content;
   const verdict = judge(content, known, wanted.promotion, promote === version, rejected);
   const calm = { ...status, failures: { ...status.failures, export: undefined, poll: undefined } };
-  const { notes: _, ...kept } = content;
+  const { notes, repaired, ...kept } = content;
+  const { repair, repairRevision } = subject;
+  const changed = content.digest === known?.digest ? undefined : rulesLine(active, subject);
+  const report = reportLines(notes, repaired, changed);
+  const reported = { ...job, repair, repairRevision, report };
   switch (verdict.kind) {
     case 'promote':
     case 'unchanged': {
       const ended = verdict.kind === 'promote' ? 'Promoted' : 'Unchanged';
-      const judged: Status = { ...calm, job: { ...job, verdict: ended, message: undefined } };
+      const judged: Status = { ...calm, job: { ...reported, verdict: ended, message: undefined } };
       // The content of a baseline is published elsewhere, and here for the first time.
       return verdict.kind === 'unchanged' && active !== undefined
-        ? confirmActive(observation, judged, content, times)
+        ? confirmActive(observation, judged, { ...subject, ref: content.ref }, times)
         : {
             status: { ...published(judged), candidate: undefined },
             publish: publication(observation, subject, version, content, times),
@@ -73,19 +90,19 @@ function settleJob(
     }
     case 'reject':
       return {
-        status: { ...calm, job: { ...job, verdict: 'Rejected', message: verdict.version } },
+        status: { ...calm, job: { ...reported, verdict: 'Rejected', message: verdict.version } },
         publish: undefined,
       };
     case 'hold':
       return {
         status: {
           ...calm,
-          job: { ...job, verdict: 'Held', message: verdict.reason },
+          job: { ...reported, verdict: 'Held', message: verdict.reason },
           candidate: {
             version,
             ...kept,
             jobId: subject.jobId,
-            ...(subject.basePath !== undefined && { basePath: subject.basePath }),
+            ...makingOf(subject),
             inputHash,
             exportTime: job.completionTime,
             reason: verdict.reason,
@@ -102,7 +119,7 @@ function settleJob(
 function confirmActive(
   observation: Observation,
   status: Status,
-  { ref }: InspectedContent,
+  { ref, repair, repairRevision }: Pick<Subject, 'ref' | 'repair' | 'repairRevision'>,
   times: LinkTimes | undefined,
 ): SubjectSettled {
   const { now, inputHash } = observation;
@@ -116,30 +133,31 @@ function confirmActive(
     active: { ...active, inputHash, lastCheckTime: formatInstant(now) },
     candidate: undefined,
   };
-  // If the published job is gone, has another base path, or belongs to an export API that the spec no longer names, the new
-  // job replaces it.
+  // If the published job is gone, has another base path, was repaired by other rules, or belongs to an export API that the spec
+  // no longer names, the new job replaces it.
   const { basePath = active.basePath } = job;
   const isElsewhere =
     active.baseUrl !== undefined &&
     job.baseUrl !== undefined &&
     (active.baseUrl !== job.baseUrl || active.projectId !== job.projectId);
-  const hasMoved = isElsewhere || active.basePath !== basePath;
+  const isRepaired = active.repair !== repair || active.repairRevision !== repairRevision;
+  const hasMoved = isElsewhere || active.basePath !== basePath || isRepaired;
   if (failures?.link?.reason !== 'JobGone' && !hasMoved && !hasNewCopy)
     return { status: checked, publish: undefined };
-  const link = linkBeside(active.ref, times, observation);
-  return { status: published(checked), publish: republish({ ...active, basePath }, job.id, link) };
+  const moved = { ...active, basePath, repair, repairRevision };
+  const link = linkBeside(moved, times, observation);
+  return { status: published(checked), publish: republish(moved, job.id, link) };
 }
 
 function publication(
   observation: Observation,
-  { jobId, basePath }: Pick<Subject, 'jobId' | 'basePath'>,
+  subject: Subject,
   version: string,
   { digest, pages, sizeBytes, ref }: InspectedContent,
   times: LinkTimes | undefined,
 ): Publication {
-  const path = basePath !== undefined && { basePath };
-  const link = linkBeside(ref, times, observation);
-  return { version, digest, pages, sizeBytes, ref, ...path, jobId, link };
+  const link = linkBeside({ ref, repair: subject.repair }, times, observation);
+  return { version, digest, pages, sizeBytes, ref, ...makingOf(subject), jobId: subject.jobId, link };
 }
 
 /** A new link is being published, so failures of the old link are cleared. */
@@ -149,7 +167,7 @@ function published(status: Status): Status {
 
 function settlePin(
   observation: Observation,
-  subject: Subject,
+  subject: JudgedSubject,
   content: InspectedContent,
   times: LinkTimes | undefined,
 ): SubjectSettled {
@@ -157,7 +175,9 @@ function settlePin(
   const { job, active } = status;
   const calm = published({ ...status, failures: { ...status.failures, poll: undefined } });
   const known = knownContent(content, subject);
-  if (subject.digest !== undefined && content.digest !== undefined && subject.digest !== content.digest) {
+  const isOther = isOtherContent(subject, content);
+  // A pin of the job is for what this operator makes of its archive, once nothing holds what was published of it.
+  if (isOther && !(subject.isOfOtherRules && observation.wanted.pin?.version === undefined)) {
     const changed = longFailure(observation, subject.jobId, 'PinnedContentChanged');
     return { status: { ...status, failures: { ...status.failures, poll: changed } }, publish: undefined };
   }
@@ -166,27 +186,33 @@ function settlePin(
       status: { ...calm, job: verdictOf(job, subject, 'Unchanged') },
       publish: publication(
         observation,
-        { jobId: subject.jobId, basePath: subject.basePath ?? active.basePath },
+        { ...subject, basePath: subject.basePath ?? active.basePath },
         active.version,
         { ...contentOf(active), ref: known.ref ?? active.ref },
         times,
       ),
     };
   }
-  const completedAt = job?.id === subject.jobId ? readInstant(job.completionTime) : undefined;
+  const completedAt = job?.id === subject.jobId ? readyTime(job) : undefined;
   return {
     status: { ...calm, job: verdictOf(job, subject, 'Promoted') },
     publish: publication(
       observation,
       subject,
-      subject.version ?? nameVersion(completedAt ?? now, content.digest, subject.jobId),
+      (isOther ? undefined : subject.version) ??
+        nameVersion((isOther ? undefined : completedAt) ?? now, content.digest, subject.jobId),
       known,
       times,
     ),
   };
 }
 
-function contentOf({ digest, pages, sizeBytes, ref }: Omit<Subject, 'cause'>): InspectedContent {
+/** What is remembered of the subject's content is not what was found. */
+function isOtherContent({ digest }: Subject, content: InspectedContent): boolean {
+  return digest !== undefined && content.digest !== undefined && digest !== content.digest;
+}
+
+function contentOf({ digest, pages, sizeBytes, ref }: Partial<InspectedContent>): InspectedContent {
   return { digest, pages, sizeBytes, ref };
 }
 
@@ -205,17 +231,20 @@ function verdictOf(
   subject: Subject,
   verdict: 'Promoted' | 'Unchanged',
 ): JobStatus | undefined {
-  return job?.id === subject.jobId ? { ...job, verdict, message: undefined } : job;
+  const { jobId, repair, repairRevision } = subject;
+  return job?.id === jobId ? { ...job, repair, repairRevision, verdict, message: undefined } : job;
 }
 
 function settleRelease(
   observation: Observation,
-  subject: Subject,
+  subject: JudgedSubject,
   content: InspectedContent,
   times: LinkTimes | undefined,
 ): SubjectSettled {
   const { status, now } = observation;
   const { jobId } = subject;
+  // A person promoted what was held, and this is not it.
+  if (isOtherContent(subject, content)) return holdAgain(observation, subject, content);
   const version = subject.version ?? nameVersion(now, subject.digest, jobId);
   const publish = publication(observation, subject, version, knownContent(content, subject), times);
   const { job } = status;
@@ -230,73 +259,18 @@ function settleRelease(
   };
 }
 
-function longFailure({ now }: Observation, subject: string, reason: string): Failure {
+/** The candidate is what this operator makes of its archive, under another version. */
+function holdAgain(
+  { status, now }: Observation,
+  subject: JudgedSubject,
+  content: InspectedContent,
+): SubjectSettled {
+  const { candidate } = status;
+  if (candidate === undefined) return { status, publish: undefined };
+  const version = nameVersion(now, content.digest, subject.jobId);
+  const held = { ...candidate, ...contentOf(knownContent(content, subject)), ...makingOf(subject), version };
   return {
-    count: 1,
-    lastFailureTime: formatInstant(now),
-    retryTime: formatInstant(now + goneRetryMs),
-    reason,
-    subject,
+    status: { ...status, candidate: held, failures: { ...status.failures, poll: undefined } },
+    publish: undefined,
   };
-}
-
-/** Issuing a link for the next version failed. */
-export function subjectLinkFailed(observation: Observation, subject: Subject, failure: CallFailure): Status {
-  const { status } = observation;
-  const { job } = status;
-  const later: Status = {
-    ...status,
-    failures: { ...status.failures, poll: recordFailure(observation, 'poll', subject.jobId, failure) },
-  };
-  const isTracked = job !== undefined && job.id === subject.jobId;
-  const { isJobGone, isJobUnfinished } = callPolicies[failure.code];
-  if (isJobUnfinished && isTracked && subject.cause !== 'release') {
-    return { ...later, job: { ...job, completionTime: undefined } };
-  }
-  if (!isJobGone) return later;
-  if (subject.cause === 'pin') {
-    const gone = longFailure(observation, subject.jobId, 'PinnedJobGone');
-    return { ...status, failures: { ...status.failures, poll: gone } };
-  }
-  const lost: Status = {
-    ...status,
-    candidate: subject.cause === 'release' ? undefined : status.candidate,
-    job: isTracked ? { ...job, verdict: 'JobLost', message: undefined } : job,
-  };
-  return job?.cause === 'JobLost' ? exportFailed(observation, lost, 'JobLost') : lost;
-}
-
-/** The inspection failed: the archive is fetched again with a new link, or rejected for good. */
-export function inspectFailed(
-  observation: Observation,
-  subject: Subject,
-  failure: InspectionFailure,
-): Status {
-  const { status } = observation;
-  const before = status.failures?.poll;
-  // Failures to issue a link are counted too, but say nothing about the archive.
-  const inspectionFailures =
-    ((before?.subject === subject.jobId ? before.inspectionFailures : undefined) ?? 0) + 1;
-  const noted = recordFailure(observation, 'poll', subject.jobId, {
-    code: failure.code,
-    retryAfterMs: failure.retryAfterMs,
-    why: failure.message,
-  });
-  const poll = { ...noted, inspectionFailures };
-  if (inspectionFailures < inspectionAttempts[failure.kind]) {
-    return { ...status, failures: { ...status.failures, poll } };
-  }
-  const { job } = status;
-  const message = printable(`${failure.code}: ${failure.message}`, 256);
-  if (job?.id !== subject.jobId) {
-    // A version of the history whose archive is now rejected: its content is not what was published.
-    const changed = longFailure(observation, subject.jobId, 'PinnedContentChanged');
-    return { ...status, failures: { ...status.failures, poll: changed } };
-  }
-  const rejected: Status = {
-    ...status,
-    job: { ...job, verdict: 'BundleRejected', message },
-    failures: { ...status.failures, poll: undefined },
-  };
-  return exportFailed(observation, rejected, 'BundleRejected');
 }

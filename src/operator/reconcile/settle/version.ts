@@ -3,6 +3,13 @@
 // same name.
 
 import { createHash } from 'node:crypto';
+import type { JobStatus } from '#operator/staticexport/status-schema.ts';
+import { readInstant } from '#platform/wire/instant.ts';
+
+/** When the content of a job's version was first available, epoch ms: the end of the job, or the rules that repair it. */
+export function readyTime({ completionTime, repairTime }: JobStatus): number | undefined {
+  return readInstant(repairTime) ?? readInstant(completionTime);
+}
 
 /** The part of a version that names its time, `<yyyymmdd>-<hhmmss>`. @param completedAt epoch ms */
 export function stampOf(completedAt: number): string {

@@ -203,7 +203,7 @@ function claimExported(observation: Observation, state: State): UndatedCondition
   switch (verdict) {
     case 'Promoted':
     case 'Unchanged':
-      return exported('True', verdict);
+      return exported('True', verdict, job?.report?.join(' '));
     case 'JobFailed':
     case 'TimedOut':
     case 'JobLost':

@@ -3,7 +3,14 @@
 
 import { type MirrorReason, mirrorReasons } from '#operator/staticexport/reasons.ts';
 import type { Condition, Failure } from '#operator/staticexport/status-schema.ts';
-import { hasCopy, isMirrorFailure, mirrorCodeOf, mirrorFailure, retentionFailure } from '../mirror.ts';
+import {
+  hasCopy,
+  isMirrorFailure,
+  isUnrepeatable,
+  mirrorCodeOf,
+  mirrorFailure,
+  retentionFailure,
+} from '../mirror.ts';
 import type { Observation } from '../observation.ts';
 import type { State } from '../state.ts';
 import { describeRetry, joined } from './failure-words.ts';
@@ -24,10 +31,12 @@ export function claimMirrored(observation: Observation, state: State): readonly 
   const failure = mirrorFailure(observation) ?? subjectFailure(observation, state);
   const isCopied = hasCopy(observation);
   const detail = failure && describe(failure, observation);
+  if (isUnrepeatable(observation)) return mirrored('False', 'RulesChanged', detail);
   if (failure !== undefined && (!isCopied || failure === mirrorFailure(observation))) {
     const reason = reasonOf(failure);
     // The loss stays the reason until another copy is there.
-    if (active?.copyLossTime !== undefined) return mirrored('False', 'Lost', detail);
+    if (active?.copyLossTime !== undefined && reason !== 'RulesChanged')
+      return mirrored('False', 'Lost', detail);
     const isUnsure = isCopied && (reason === 'Unreachable' || reason === 'OutputWriteFailed');
     return mirrored(isUnsure ? 'Unknown' : 'False', reason, detail);
   }

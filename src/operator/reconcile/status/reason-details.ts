@@ -6,6 +6,7 @@ import type { HoldReason } from '#operator/staticexport/reasons.ts';
 import { readHttpOrigin, shortOriginEntry } from '#platform/wire/http-origin.ts';
 import { formatInstant, readInstant } from '#platform/wire/instant.ts';
 import { refreshTime } from '../link-timing.ts';
+import { isOfOtherRules } from '../mirror.ts';
 import { type Observation, publishedTimes, unreadOutput } from '../observation.ts';
 import { scheduleProblem } from '../schedule.ts';
 import {
@@ -49,8 +50,9 @@ export function describeDetails(reason: string, observation: Observation): strin
       return joined(describeUnreadOutput(observation), rechecked);
     case 'PinnedVersionUnknown':
       return describePin(observation);
-    case 'PinnedJobGone':
     case 'PinnedContentChanged':
+      return describeChangedPin(observation);
+    case 'PinnedJobGone':
       return `Pinned: ${wanted.pin?.version ?? `job ${wanted.pin?.jobId ?? ''}`}.`;
     case 'LinkExpired':
     case 'Expired':
@@ -242,6 +244,17 @@ function describeUnreadOutput(observation: Observation): string {
 function describeForeignOutput({ output, wanted }: Observation): string {
   const kind = output.kind === 'foreign' ? output.objectKind : 'ConfigMap';
   return `${kind} ${wanted.outputName}: delete it, or create this resource again with another spec.output.name.`;
+}
+
+/** Without a copy, other rules cannot give the version again; the archive of its job is there all the same. */
+function describeChangedPin(observation: Observation): string {
+  const { wanted, status } = observation;
+  const pinned = `Pinned: ${wanted.pin?.version ?? `job ${wanted.pin?.jobId ?? ''}`}.`;
+  const entry = status.history?.find(({ version }) => version === wanted.pin?.version);
+  if (entry === undefined || !isOfOtherRules(entry, observation)) return pinned;
+  const revision = entry.repairRevision ?? 'rules of an unknown revision';
+  const job = entry.jobId.slice(0, 128);
+  return `${pinned} It was repaired by ${revision}, and the operator has other rules now. To publish the archive of its job under these, set spec.pin.jobId to ${job} instead of spec.pin.version.`;
 }
 
 function describePin({ wanted, status }: Observation): string {

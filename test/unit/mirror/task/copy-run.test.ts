@@ -5,10 +5,12 @@ import fs, { existsSync, writeFileSync } from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
 import { afterEach, mock, test } from 'node:test';
+import { readRuleSet } from '#bundle/repair/rule-modes.ts';
 import { runMirrorCopy } from '#mirror/task/copy-run.ts';
 import type { CopyReport } from '#mirror/task/mirror-task.ts';
 import { claimPlace, ownerTag } from '#mirror/task/owner-record.ts';
 import { PublishableError } from '#platform/wire/publishable-error.ts';
+import { memoryBundle } from '../../../support/memory-bundle.ts';
 import { createMemoryCarrier } from '../../../support/memory-carrier.ts';
 import { endMark, entry, tar } from '../../../support/tar-builder.ts';
 import { virtualClock } from '../../../support/virtual-clock.ts';
@@ -54,6 +56,69 @@ test('a second copy, and one of an archive with another form, write nothing', as
   const notes = [{ code: 'WrappingFolderRemoved', count: 1, example: '"top"' }];
   assert.deepEqual(second, { ...first, inspected: { ...first.inspected, notes } });
   assert.deepEqual(carrier.calls, ['readManifest', 'readManifest', 'readBlob']);
+});
+
+const broken = { ...site, '.site/lost.html': 'x', 'serve.js': 'x', 'start.bat': 'x' };
+const withoutLaunchers = { ...site, '.site/lost.html': 'x' };
+function repairBy(text: string, expectedDigest?: string) {
+  const modes = readRuleSet(text);
+  assert.ok(typeof modes === 'object');
+  return { repair: { modes, expectedDigest } };
+}
+
+test('a repaired copy is inspected, named and written as what it holds', async () => {
+  const carrier = createMemoryCarrier();
+  const reports: CopyReport[] = [];
+  const task = copyTask(broken, repairBy('launchers sitemap'));
+  const { inspected, copy } = await runMirrorCopy(task, carrier, copyContext(reports), never);
+  const { digest } = memoryBundle(withoutLaunchers).index;
+  assert.equal(inspected.digest, digest);
+  assert.deepEqual(
+    inspected.repaired?.filter(({ files }) => files > 0),
+    [{ rule: 'launchers', files: 2 }],
+  );
+  assert.equal(copy.kind, 'copied');
+  assert.deepEqual(await carrier.listTags(never), [digest]);
+  assert.deepEqual(reports.at(-1), { stage: 'copying', inspected });
+  const again = await runMirrorCopy(
+    copyTask(broken, repairBy('launchers', digest)),
+    carrier,
+    copyContext(),
+    never,
+  );
+  assert.equal(again.inspected.digest, digest, 'a repair that was interrupted gives the same content');
+});
+
+test('gates judge what a repair leaves', async () => {
+  const wrapped = { '.site/index.html': 'home', '.site/a.html': 'a', 'serve.js': 'x' };
+  const judged = async (change = {}) => {
+    const answer = await runMirrorCopy(
+      copyTask(wrapped, change),
+      createMemoryCarrier(),
+      copyContext(),
+      never,
+    );
+    return { pages: answer.inspected.pages, codes: answer.inspected.notes.map(({ code }) => code) };
+  };
+  assert.deepEqual(await judged(), { pages: 0, codes: ['HomePageMissing', 'NotServed'] });
+  assert.deepEqual(await judged(repairBy('launchers')), { pages: 2, codes: [] });
+});
+
+test('the expected digest is that of the repaired content', async () => {
+  const carrier = createMemoryCarrier();
+  const { digest } = memoryBundle(broken).index;
+  const task = copyTask(broken, repairBy('launchers', digest));
+  await assert.rejects(runMirrorCopy(task, carrier, copyContext(), never), { code: 'DigestMismatch' });
+  assert.deepEqual([...carrier.tags], []);
+});
+
+test('copies of pages that exceed a limit of servers are an error of the archive', async () => {
+  const deep = { 'index.html': '<a href="/guide">g</a>', 'guide/index/index.html': 'guide' };
+  const task = copyTask(deep, repairBy('folder-index'));
+  const few = { ...task, prepare: { ...task.prepare, limits: { ...task.prepare.limits, maxFiles: 2 } } };
+  await assert.rejects(runMirrorCopy(few, createMemoryCarrier(), copyContext(), never), {
+    code: 'TooManyFiles',
+  });
 });
 
 test('a mirror that refuses is found out before the download', async () => {

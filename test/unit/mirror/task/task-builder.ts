@@ -54,6 +54,7 @@ export function taskBuilder(): TaskBuilder {
       writeFileSync(archive, Buffer.isBuffer(files) ? files : tarOf(files));
       return {
         ...{ task: 'copy-to-mirror', place, compression: 'Zstd', versionStamp: '20260131-120000' },
+        repair: undefined,
         ...change,
         prepare: {
           ...{ task: 'prepare', link: pathToFileURL(archive).href, allowFileLinks: true },

@@ -192,6 +192,16 @@ test('an event names the job, the version and the previous version', () => {
   );
   const next = { ...steady, active: { ...active, version: 'v2' } };
   assert.equal(words(next), 'Version v2 is published, 20 pages. It replaces v1.');
+  const gap = '3 pages or files are missing, such as /lost (NotFound, from /).';
+  const { job } = steady;
+  assert.ok(job);
+  const reported = { ...job, id: active.jobId, report: [gap] };
+  assert.match(
+    words({ ...next, job: reported }),
+    /Version v2 is published, 20 pages. It replaces v1. 3 pages or files are missing/,
+  );
+  const other = { ...job, id: 'another', report: [gap] };
+  assert.doesNotMatch(words({ ...next, job: other }), /is published.*missing/);
   assert.equal(
     words({ ...next, conditions: [pinned] }),
     'Version v2 is published because it is pinned, 20 pages. It replaces v1.',

@@ -158,6 +158,18 @@ for (const [what, spec, settings, problem] of cases) {
   });
 }
 
+test('a repair without a mirror is a problem of the spec, and with the default mirror of the operator it is valid', async () => {
+  const simulation = new Simulation({ spec: { transform: { repair: { rules: [{ name: 'sitemap' }] } } } });
+  const without = (await observe(simulation)).observation;
+  assert.match(
+    without.specProblems.join(),
+    /^spec\.transform\.repair \(needs spec\.mirror, .*; add a mirror, /,
+  );
+  assert.equal(without.wanted.isSuspended, true);
+  const { specProblems, wanted } = (await observe(simulation, { defaultMirror })).observation;
+  assert.deepEqual([specProblems, wanted.isSuspended, wanted.repair], [[], false, 'sitemap']);
+});
+
 test('neither the key nor the link is in the observation', async () => {
   const simulation = await publishedSimulation();
   const { observation, handles } = await observe(simulation);

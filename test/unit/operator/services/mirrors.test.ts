@@ -57,7 +57,8 @@ function open(change: Partial<MirrorHosts> = {}, plain: PlainInspection[] = []):
 }
 
 const order = (versionStamp: string, change: Partial<CopyOrder> = {}): CopyOrder => ({
-  ...{ place, compression: 'Zstd', versionStamp, isRequired: true, expectedDigest: undefined },
+  ...{ place, compression: 'Zstd', versionStamp, isRequired: true, repair: undefined },
+  expectedDigest: undefined,
   ...change,
 });
 
@@ -85,6 +86,26 @@ test('a copy that the mirror refuses after the inspection is told of, for both p
       failure: { code: 'Denied', message: 'No.', retryAfterMs: 7000 },
     });
   }
+});
+
+test('with a repair, what is not copied was not inspected, for both policies', async () => {
+  const failure = { code: 'Denied', message: 'No.', retryAfterMs: 7000 };
+  const plain: PlainInspection[] = [];
+  for (const isRequired of [true, false]) {
+    for (const end of ['copying refused', 'copying fail', 'opening fail']) {
+      const repairing = order(end, { isRequired, repair: 'sitemap' });
+      assert.deepEqual(await open({}, plain).copy(link, repairing, never), {
+        copy: { kind: 'failed', failure },
+      });
+    }
+  }
+  assert.deepEqual(plain, []);
+});
+
+test('a repair by a rule that this operator does not know is named, and starts no thread', async () => {
+  const { copy } = await open().copy(link, order('copying exit', { repair: 'sitemap footnotes' }), never);
+  assert.ok(copy.kind === 'failed');
+  assert.match(copy.failure.message, /has no repair rule footnotes\. Upgrade it, or remove the rule/);
 });
 
 test('a mirror that is required and refuses before the download ends the work', async () => {

@@ -35,6 +35,7 @@ test('the smallest spec is readable, and every default is as documented', () => 
     quietPeriodMs: undefined,
     outputName: 'site-bundle',
     publishesLink: true,
+    repair: undefined,
     mirror: undefined,
     targets: [],
   });
@@ -109,6 +110,7 @@ test('what is written in the spec counts before any default', () => {
     quietPeriodMs: 90_000,
     outputName: 'published',
     publishesLink: true,
+    repair: undefined,
     mirror: undefined,
     targets: [
       {

@@ -135,6 +135,7 @@ test('a copy is made from the published link, with the time and the digest of th
     compression: 'Zstd',
     isRequired: true,
     versionStamp: '20260105-113000',
+    repair: undefined,
     expectedDigest: active.digest,
   });
 });

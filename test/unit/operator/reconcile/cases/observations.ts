@@ -67,6 +67,7 @@ export const calm: Observation = {
   output: { kind: 'ours', published },
   rateLimit: { closedUntil: undefined, closedAt: undefined, refused: undefined },
   process: { polledAt: undefined, pollAfterMs: undefined, candidate: undefined },
+  ruleRevisions: { sitemap: 1 },
   requestTimeoutMs: 30_000,
 };
 
@@ -114,15 +115,23 @@ const content = fc.oneof(
   fc.record({ digest: orNothing(digest), ref: fc.constant(undefined) }),
   digest.map((digest) => ({ digest, ref: copyOf(digest) })),
 );
+/** Of a repair, and of which revision. */
+const repairRules = fc.constantFrom(
+  {},
+  { repair: 'sitemap' },
+  { repair: 'sitemap', repairRevision: 'sitemap:1' },
+);
 const entry = fc
-  .record({ version: versionName, content, jobId, inputHash: orNothing(hash) })
-  .map(({ content, ...entry }) => ({ ...entry, ...content }));
+  .record({ version: versionName, content, jobId, inputHash: orNothing(hash), rules: repairRules })
+  .map(({ content, rules, ...entry }) => ({ ...entry, ...content, ...rules }));
 
 const status: fc.Arbitrary<Status> = fc.record({
   lastHandledRequest: orNothing(fc.constantFrom('one', 'two')),
   job: orNothing(
     fc.record({
       id: jobId,
+      repair: orNothing(fc.constant('sitemap')),
+      repairRevision: orNothing(fc.constant('sitemap:1')),
       cause: orNothing(fc.constantFrom(...exportCauses)),
       inputHash: orNothing(hash),
       startTime: orNothing(past),
@@ -196,6 +205,7 @@ export const anyObservation: fc.Arbitrary<Observation> = fc.record({
   now: fc.constant(t0),
   uid: fc.constantFrom('uid-1', 'uid-2'),
   generation: fc.constant(1),
+  ruleRevisions: fc.constantFrom({ sitemap: 1 }, { sitemap: 2 }),
   specProblems: fc.constantFrom([], ['spec.schedule (must be text; put it in quotes)']),
   wanted: fc
     .record({
@@ -210,6 +220,7 @@ export const anyObservation: fc.Arbitrary<Observation> = fc.record({
       schedule: fc.constantFrom(undefined, '17 * * * *', 'nonsense'),
       minIntervalMs: fc.constantFrom(1000, 30_000),
       publishesLink: fc.boolean(),
+      repair: orNothing(fc.constant('sitemap')),
       mirror: orNothing(
         fc
           .record({ isRequired: fc.boolean(), unlistedMs: fc.constantFrom(undefined, 86_400_000) })

@@ -42,10 +42,11 @@ const looked = (isThere: boolean, unlisted: readonly string[] = []) =>
   ({ kind: 'mirror-looked', isThere, unlisted }) as const;
 
 test('a link is published beside a reference only where the spec wants one', () => {
-  assert.equal(linkBeside(ref, publishedLink, copied), publishedLink);
-  assert.equal(linkBeside(ref, publishedLink, linkless), undefined);
-  assert.equal(linkBeside(undefined, publishedLink, linkless), publishedLink);
-  assert.equal(linkBeside('oci://elsewhere@sha256:a', publishedLink, linkless), publishedLink);
+  assert.equal(linkBeside({ ref }, publishedLink, copied), publishedLink);
+  assert.equal(linkBeside({ ref }, publishedLink, linkless), undefined);
+  assert.equal(linkBeside({}, publishedLink, linkless), publishedLink);
+  assert.equal(linkBeside({ ref: 'oci://elsewhere@sha256:a' }, publishedLink, linkless), publishedLink);
+  assert.equal(linkBeside({ ref, repair: 'sitemap' }, publishedLink, copied), undefined);
 });
 
 test('a copy that was found has its time, and ends the failures of the mirror', () => {

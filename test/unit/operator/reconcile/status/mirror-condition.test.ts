@@ -21,7 +21,7 @@ import {
   withStatus,
   withWanted,
 } from '../cases/conditions.ts';
-import { calm, fresh, mirror } from '../cases/observations.ts';
+import { calm, fresh, mirror, published } from '../cases/observations.ts';
 
 /** Published before the spec had a mirror. */
 const uncopied = withWanted(calm, { mirror });
@@ -34,6 +34,15 @@ const withRetentionFailure = (observation: Observation): Observation => {
   const retentionFailure = { code: 'Denied', message: 'The registry returned 405.', retryAfterMs: undefined };
   const result = { kind: 'mirror-looked', isThere: true, unlisted: [], retentionFailure } as const;
   return withStatus(observation, settleLooked(observation, result).status);
+};
+
+/** Repaired by an earlier operator, and no longer in the mirror. */
+const ofOtherRules: Observation = {
+  ...withWanted(withoutCopy(linkless), { repair: 'sitemap' }),
+  output: {
+    kind: 'ours',
+    published: { ...published, ref, link: undefined, repair: 'sitemap', repairRevision: 'sitemap:0' },
+  },
 };
 
 const mirrored: Readonly<Record<reasons.MirrorReason, readonly [Observation, string]>> = {
@@ -52,6 +61,7 @@ const mirrored: Readonly<Record<reasons.MirrorReason, readonly [Observation, str
   OutputWriteFailed: [withMirrorFailure(copied, 'OutputWriteFailed'), 'Unknown'],
   CopyFailed: [withMirrorFailure(uncopied, 'BlobDamaged'), 'False'],
   ContentChanged: [withMirrorFailure(uncopied, 'ContentChanged'), 'False'],
+  RulesChanged: [ofOtherRules, 'False'],
 };
 
 for (const [reason, [observation, status]] of Object.entries(mirrored)) {

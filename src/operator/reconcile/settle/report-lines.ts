@@ -1,0 +1,54 @@
+// The first lines of an export's report, from its repair and the notes of its inspection. Owns their words. Pure. Invariant: at most one line
+// for each kind of gap, each short enough for status, and without what stands in no report.
+
+import { printable } from '#platform/wire/printable-text.ts';
+import type { ContentNote, RepairedFiles } from '../result.ts';
+
+const subjects: Readonly<Record<string, readonly [one: string, several: string]>> = {
+  MissingFromExport: ['1 page or file is missing', 'pages or files are missing'],
+  LoadedFromElsewhere: ['1 file comes from another host', 'files come from other hosts'],
+  LeftOutOfExport: ['1 address is left out', 'addresses are left out'],
+};
+const mostLength = 256;
+
+/** @returns `undefined` where the report has nothing to say, or there is no report */
+export function reportLines(
+  notes: readonly ContentNote[] = [],
+  repaired: readonly RepairedFiles[] = [],
+  changed?: string,
+): string[] | undefined {
+  const gaps = Object.entries(subjects).flatMap(([code, [one, several]]) => {
+    const note = notes.find((known) => known.code === code);
+    if (note === undefined) return [];
+    const words = note.count === 1 ? one : `${note.count} ${several}`;
+    const example = note.count === 1 ? `: ${note.example}` : `, such as ${note.example}`;
+    return [`${printable(`${words}${example}`, mostLength - 1)}.`];
+  });
+  const lines = [...repairLine(repaired, changed), ...gaps];
+  return lines.length === 0 ? undefined : lines;
+}
+
+/** `Repaired: canonical 3 files, sitemap 1 file.` */
+function repairLine(repaired: readonly RepairedFiles[], changed: string | undefined): readonly string[] {
+  const rules = repaired.filter(({ files }) => files > 0);
+  const counts = rules.map(({ rule, files }) => `${rule} ${files} ${files === 1 ? 'file' : 'files'}`);
+  const files = rules.length === 0 ? [] : [`Repaired: ${counts.join(', ')}`];
+  const sentences = [...files, ...(changed === undefined ? [] : [changed])];
+  return sentences.length === 0 ? [] : [`${printable(sentences.join('. '), mostLength - 1)}.`];
+}
+
+interface AppliedRules {
+  readonly repair?: string | undefined;
+  readonly repairRevision?: string | undefined;
+}
+
+/** @returns which revisions differ, without the end of its sentence; `undefined`: none, or the rules are not the same */
+export function rulesLine(before: AppliedRules | undefined, now: AppliedRules): string | undefined {
+  const { repair, repairRevision = '' } = now;
+  if (repair === undefined || before?.repair !== repair || before.repairRevision === repairRevision)
+    return undefined;
+  const [old, recent] = [before.repairRevision?.split(' ') ?? [], repairRevision.split(' ')];
+  const changed = recent.filter((one) => !old.includes(one)).join(', ');
+  const earlier = old.filter((one) => !recent.includes(one)).join(', ');
+  return `Repair rules changed with the operator: ${changed}; before: ${earlier || 'not known'}`;
+}

@@ -1,0 +1,44 @@
+// The first lines of an export's report: their words, their order and their bound.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { reportLines } from '#operator/reconcile/settle/report-lines.ts';
+
+test('each kind of gap is one line: what is missing first, with its count and one example', () => {
+  const lines = reportLines([
+    { code: 'LeftOutOfExport', count: 1, example: '/private (RobotsDisallowed)' },
+    { code: 'HomePageMissing', count: 1, example: '"a.html"' },
+    { code: 'LoadedFromElsewhere', count: 2, example: 'cdn.example/x.css (from /a)' },
+    { code: 'MissingFromExport', count: 3, example: '/lost (NotFound, from /)' },
+  ]);
+  assert.deepEqual(lines, [
+    '3 pages or files are missing, such as /lost (NotFound, from /).',
+    '2 files come from other hosts, such as cdn.example/x.css (from /a).',
+    '1 address is left out: /private (RobotsDisallowed).',
+  ]);
+});
+
+test('what was repaired is the first line, with the files of each rule that changed any', () => {
+  const note = { code: 'LeftOutOfExport', count: 1, example: '/private' };
+  const repaired = [
+    { rule: 'canonical', files: 12 },
+    { rule: 'search-box', files: 0 },
+    { rule: 'sitemap', files: 1 },
+  ];
+  assert.deepEqual(reportLines([note], repaired), [
+    'Repaired: canonical 12 files, sitemap 1 file.',
+    '1 address is left out: /private.',
+  ]);
+  assert.equal(reportLines([], [{ rule: 'sitemap', files: 0 }]), undefined);
+});
+
+test('an export without a gap, and one without a report, has no line', () => {
+  assert.equal(reportLines([{ code: 'HomePageMissing', count: 1, example: '' }]), undefined);
+  assert.equal(reportLines(undefined), undefined);
+});
+
+test('a line fits into status', () => {
+  const [line = ''] = reportLines([{ code: 'MissingFromExport', count: 2, example: 'x'.repeat(600) }]) ?? [];
+  assert.equal(line.length, 256);
+  assert.match(line, /x….$/);
+});

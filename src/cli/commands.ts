@@ -10,6 +10,7 @@ import { doctorCommands } from './doctor/commands.ts';
 import { exportCommands } from './export/commands.ts';
 import { runCommands } from './folder/commands.ts';
 import { kitCommands } from './kit/commands.ts';
+import { madeFilesCommands } from './made-files/commands.ts';
 import { reportCommands } from './report/commands.ts';
 
 /** Those that come before sections of other products. */
@@ -19,7 +20,7 @@ export const workSections: readonly CommandSection[] = [
     title: 'With a cluster',
     commands: [...viewCommands, ...reportCommands, ...doctorCommands, ...changeCommands],
   },
-  { title: 'Archives', commands: bundleCommands },
+  { title: 'Archives', commands: [...bundleCommands, ...madeFilesCommands] },
   { title: 'Air gap', commands: kitCommands },
 ];
 

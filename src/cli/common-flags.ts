@@ -2,9 +2,11 @@
 // servers name theirs. Refuses: flags of one command, which stand with it, and loading more than their kinds.
 
 import { defaultLimits } from '#bundle/limits.ts';
+import { type RuleChoice, readRuleChoice, ruleList } from '#bundle/repair/rule-modes.ts';
 import {
   FlagValueError,
   kind,
+  listOf,
   path,
   positiveBytes,
   sizeText,
@@ -38,6 +40,20 @@ export const basePath = kind('PATH', (value) => {
   if (plainPath.test(value)) return value;
   throw new FlagValueError('must be a plain path such as /docs');
 });
+
+const ruleChoice = (text: string): RuleChoice => {
+  const choice = readRuleChoice(text);
+  if (typeof choice === 'string') throw new FlagValueError(choice);
+  return choice;
+};
+
+/** Of a repair. */
+export const ruleFlag = listOf(
+  'NAME[=MODE]',
+  ',',
+  ruleChoice,
+  `Mode of a rule; a later one wins, and all=off comes first: ${ruleList}`,
+);
 
 export const keyFlags = {
   keyFile: path.optional('File that holds the admin API key. Without it: $STATIC_EXPORT_API_KEY'),

@@ -2,18 +2,23 @@
 // archives share. Refuses: names of files that are not printable.
 
 import type { BundleIndex, BundleNote } from '#bundle/bundle-index.ts';
+import { isExportDocument } from '#bundle/export-documents.ts';
+import { describeReportEntry, type SiteReport } from '#bundle/site-report.ts';
 import { isHiddenFile } from '#bundle/store/hidden-files.ts';
 import { printable } from '#platform/wire/printable-text.ts';
 import type { CliContext, Finding } from '../context.ts';
 import { counted, sizeWords } from '../output/amounts.ts';
 import { marked } from '../output/paint.ts';
 import { type Block, prose } from '../output/screen.ts';
+import { browserLines } from './browser-lines.ts';
 import type { ArchiveAnswer } from './documents.ts';
 import { readIndex, type SizeLimits } from './reading.ts';
 
 interface InspectValues extends SizeLimits {
   /** Whether to list the files. */
   readonly files: boolean;
+  /** Whether to show what the export says of itself. */
+  readonly report: boolean;
 }
 
 export async function inspectBundle(
@@ -26,13 +31,55 @@ export async function inspectBundle(
   return {
     outcome: 'done',
     kind: 'ArchiveSummary',
-    fields: { ...contentFields(index), notes: index.notes, ...(values.files && { entries: listed }) },
+    fields: {
+      ...contentFields(index),
+      notes: index.notes,
+      ...(values.files && { entries: listed }),
+      ...(values.report && index.report && { report: index.report }),
+    },
     lines: [
       ...contentLines(index),
       ...index.notes.map((note) => prose(`Note:    ${noteWords(note)}`, '', ' '.repeat(9))),
+      ...(values.report ? ['', ...siteReportLines(index.report)] : []),
       ...(values.files ? ['', ...fileLines(listed)] : []),
     ],
   };
+}
+
+/** What is missing first. */
+export function siteReportLines(report: SiteReport | undefined): readonly Block[] {
+  if (report === undefined)
+    return ['Report:  none. This archive was not made by an export service that writes one.'];
+  const { missing, external, copied, leftOut, queryVariants, searchIndexes, notes } = report;
+  const rest = (list: { readonly count: number; readonly entries: readonly unknown[] }): readonly string[] =>
+    list.count > list.entries.length ? [`  and ${list.count - list.entries.length} more`] : [];
+  const section = (title: string, list: typeof leftOut): readonly string[] =>
+    list.count === 0
+      ? [`${title}: none`]
+      : [
+          `${title}: ${list.count}`,
+          ...list.entries.map((one) => `  ${describeReportEntry(one)}`),
+          ...rest(list),
+        ];
+  const merged = queryVariants.entries.filter(({ contents }) => contents > 1);
+  return [
+    `Report:  ${counted(report.pages, 'page')}, ${counted(report.files, 'file')}, ${sizeWords(report.sizeBytes)}`,
+    ...section(`Missing, of ${missing.asked} that the site asks for`, missing),
+    ...section('From other hosts', external),
+    `Copied from other hosts: ${copied === undefined ? 'none' : copied.count}`,
+    ...(copied?.entries ?? []).map(({ path, file }) => `  ${path}: ${file}`),
+    ...(copied === undefined ? [] : rest(copied)),
+    ...section('Left out', leftOut),
+    `Files with several queries: ${queryVariants.count}`,
+    ...merged.map(({ path, queries, contents }) => `  ${path}: ${queries} queries, ${contents} contents`),
+    `Search indexes: ${searchIndexes.count === 0 ? 'none' : searchIndexes.count}`,
+    ...searchIndexes.entries.map(({ tool, path: at }) => `  ${tool}: ${at}`),
+    `Notes: ${notes.count === 0 ? 'none' : notes.count}`,
+    ...notes.entries.map(
+      ({ code, count, example }) => `  ${code} (${counted(count, 'time')}), such as at ${example}`,
+    ),
+    ...browserLines(report.browser),
+  ];
 }
 
 /** A line for each file; their sizes are a column. */
@@ -66,7 +113,7 @@ export function contentLines(index: BundleIndex): readonly string[] {
 }
 
 const hiddenPaths = ({ files }: BundleIndex): readonly string[] =>
-  files.map((file) => file.path).filter((path) => isHiddenFile(path));
+  files.map((file) => file.path).filter((path) => isHiddenFile(path) && !isExportDocument(path));
 
 /** What visitors will miss, as warnings; a reader's other notes are none. */
 export function contentWarnings({ notes }: Pick<BundleIndex, 'notes'>): readonly Finding[] {
@@ -94,11 +141,18 @@ const noteSentences: Readonly<Record<string, (count: number) => string>> = {
   DuplicateReplaced: (count) => `${counted(count, 'file')} replaced by a later file of the same name`,
   HardLinkFollowed: (count) => `${counted(count, 'hard link')} read as a copy`,
   NameEndsAtNul: (count) => `${counted(count, 'name')} cut at a NUL`,
+  LeftOutOfExport: (count) => several(count, 'address is', 'addresses are', 'left out of the export'),
+  LoadedFromElsewhere: (count) => several(count, 'file comes', 'files come', 'from another host'),
+  MissingFromExport: (count) =>
+    several(count, 'page or file is', 'pages or files are', 'missing from the export'),
   HomePageMissing: () => 'the root has no home page and the first page is',
   NotServed: (count) => `${counted(count, 'hidden path')} of pages or linked files or scripts get 404`,
   PathNormalised: (count) => `${counted(count, 'path')} written in its plain form`,
   WrappingFolderRemoved: () => 'the folder around all files is not part of their paths',
 };
+
+const several = (count: number, one: string, more: string, words: string): string =>
+  `${count} ${count === 1 ? one : more} ${words}`;
 
 /** What a reader had to adapt, for a person; documents have its code. */
 export function noteWords({ code, count, example, paths = [] }: BundleNote): string {

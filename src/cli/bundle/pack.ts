@@ -82,7 +82,8 @@ async function requireOutside(source: string, destination: string): Promise<void
   throw new CliError('usage', 'DestinationInSource', message);
 }
 
-function withProgress(
+/** The same files; how much of them is read is progress. */
+export function withProgress(
   files: readonly ArchivedFile[],
   progress: CliContext['progress'],
 ): readonly ArchivedFile[] {

@@ -63,6 +63,34 @@ export async function withArchive<T>(
   }
 }
 
+export interface UnpackedArchive {
+  readonly packPath: string;
+  readonly index: BundleIndex;
+  /** Removed afterwards, with all that `work` writes there. */
+  readonly workFolder: string;
+}
+
+/**
+ * The pack of an archive, for a thread that opens it while `work` runs.
+ *
+ * @throws {PublishableError} {CliError} `ArchiveUnreadable`, `ArchiveIsFolder`, and what `work` throws
+ */
+export async function withPack<T>(
+  path: string,
+  sizes: SizeLimits,
+  context: ReadingContext,
+  work: (archive: UnpackedArchive) => Promise<T>,
+): Promise<T> {
+  const storeDir = join(tmpdir(), `static-export-${context.random.uuid()}`);
+  try {
+    const index = await prepare(path, sizes, storeDir, context, defaultPhase);
+    const packPath = join(bundleFolder(storeDir, index.digest), packName);
+    return await work({ packPath, index, workFolder: storeDir });
+  } finally {
+    await removeQuietly(storeDir);
+  }
+}
+
 /**
  * The archive with its files, for a caller that closes it.
  *

@@ -81,8 +81,9 @@ export function planEdit(
       if (active === undefined) {
         throw new CliError('usage', 'NothingPublished', 'nothing is published yet, so there is no link');
       }
-      if (spec?.output?.link === 'Never') {
-        const message = 'spec.output.link is Never, so no link is published; servers read the mirror';
+      if (spec?.output?.link === 'Never' || spec?.transform?.repair !== undefined) {
+        const cause = spec.output?.link === 'Never' ? 'spec.output.link is Never' : 'spec.transform is set';
+        const message = `${cause}, so no link is published; servers read the mirror`;
         throw new CliError('usage', 'NoLinkWanted', message);
       }
       return annotate(annotations.refreshRequestedAt, token, 'A new link is requested.', false);

@@ -121,6 +121,10 @@ export async function openEnvironment(
       `--keys-file=${inFolder('key')}`,
       `--data=${inFolder('export-service')}`,
       `--link-lifetime=${loop.linkLifetime}`,
+      // The demo's pages are documents of a repository, and link to its files that are not pages.
+      '--max-missing=100%',
+      // A demo needs no network.
+      '--allow-external=*',
       '--listen=127.0.0.1:0',
       '--admin-listen=127.0.0.1:0',
       ...(loop.serviceFlags ?? []),

@@ -15,7 +15,7 @@ import {
 } from '#platform/runtime/flags/flag-kinds.ts';
 import { archiveEndings } from '../bundle/archive-names.ts';
 import { type Command, defineCommand } from '../command.ts';
-import { keyFlags, linkFlags, sizeFlags } from '../common-flags.ts';
+import { keyFlags, linkFlags, ruleFlag, sizeFlags } from '../common-flags.ts';
 
 /** As `spec.promotion.minPages`. */
 const mostPages = 10_000_000;
@@ -77,6 +77,8 @@ export const exportCommands: readonly Command[] = [
       values: path.optional('YAML file whose staticExport.version to set; never gets the link'),
       linkFile: path.optional('File to write bundle.json to, with the link; only its owner can read it'),
       minPages: wholeNumber.withDefault('1', 'Hold an export with fewer pages'),
+      repair: toggle('Fix known defects before the export is compared and written, as bundle repair does'),
+      rule: ruleFlag,
       allowMissingHomePage: toggle('Write an export whose home page does not answer'),
       maxShrink: percent.withDefault('50', 'Hold an export with more than this percentage fewer pages'),
       baseline: path.optional('Archive to compare with, instead of the last export by this state'),
@@ -91,7 +93,10 @@ export const exportCommands: readonly Command[] = [
       ...linkFlags,
       ...sizeFlags,
     },
-    check: ({ keyFile, keyStdin, values, linkFile, projectId, basePath }) => {
+    check: ({ keyFile, keyStdin, values, linkFile, projectId, basePath, repair, rule }) => {
+      if (rule.length > 0 && !repair) return '--rule needs --repair';
+      if (repair && linkFile !== undefined)
+        return '--repair and --link-file exclude each other, because a link leads to the archive before its repair';
       if (basePath !== undefined && projectId === undefined) return '--base-path needs --project-id';
       if (keyFile !== undefined && keyStdin) return '--key-file and --key-stdin exclude each other';
       const isOne = values !== undefined && values === linkFile;
@@ -99,6 +104,7 @@ export const exportCommands: readonly Command[] = [
     },
     examples: [
       'export docs.example.com --key-file key --to public \\\n    --api-base-url https://export.example.com',
+      'export docs.example.com --key-file key --to site.tar.gz \\\n    --repair --api-base-url https://export.example.com',
     ],
     run: async () => (await import('./export-command.ts')).runExport,
     documents: async () => (await import('./documents.ts')).exportDocuments,

@@ -3,7 +3,7 @@
 
 import * as z from 'zod';
 import type { ResultOf } from '../context.ts';
-import { archive, exportVersion, pathSchema } from '../output/common-schemas.ts';
+import { archive, exportVersion, pathSchema, repairedRules } from '../output/common-schemas.ts';
 
 export const exportDocuments = {
   ExportResult: {
@@ -13,6 +13,7 @@ export const exportDocuments = {
     changed: z.boolean().describe('False where the content is the same as before.'),
     version: exportVersion,
     ...archive,
+    rules: repairedRules.describe('What each rule of --repair did. Absent without --repair.').optional(),
     path: pathSchema.optional(),
     written: z
       .array(z.string())

@@ -5,6 +5,7 @@
 import { basename, join, resolve } from 'node:path';
 import type { BundleIndex } from '#bundle/bundle-index.ts';
 import type { PublishedBundle } from '#bundle/published-bundle.ts';
+import type { RuleChoice } from '#bundle/repair/rule-modes.ts';
 import { removeQuietly } from '#bundle/store/store-disk.ts';
 import type { ExportBasePath } from '#export-api/contract.ts';
 import type { Baseline } from '#operator/reconcile/observation.ts';
@@ -39,6 +40,8 @@ import {
 import { continueExport } from './continuation.ts';
 import type { ExportAnswer } from './documents.ts';
 import { heldExport, resuming } from './held-export.ts';
+import { type RepairedDownloads, repairDownloads } from './repaired-download.ts';
+import { readSite } from './site-argument.ts';
 
 export interface ExportValues extends KeyFlags, SizeLimits {
   readonly apiBaseUrl: string;
@@ -50,6 +53,8 @@ export interface ExportValues extends KeyFlags, SizeLimits {
   readonly values: string | undefined;
   readonly linkFile: string | undefined;
   readonly minPages: number;
+  readonly repair: boolean;
+  readonly rule: readonly RuleChoice[];
   readonly allowMissingHomePage: boolean;
   readonly maxShrink: number;
   readonly baseline: string | undefined;
@@ -77,6 +82,7 @@ interface Parts {
   readonly state: StateFolder;
   readonly baseline: Baseline;
   readonly kept: KeptDownloads;
+  readonly repaired: RepairedDownloads | undefined;
   /** Names of the destinations that this command writes. */
   readonly written: Set<string>;
 }
@@ -91,7 +97,8 @@ export async function runExport(
   const signal = context.clock.deadline(values.timeout, context.signal);
   const state = await openStateFolder(values.state ?? defaultStatePath(site, context.env));
   const workDir = join(state.path, workFolderName);
-  const kept = keepDownloads({ ...values, workDir }, context);
+  const repaired = repairDownloads(values, context);
+  const kept = keepDownloads({ ...values, workDir, remake: repaired?.remake }, context);
   try {
     await removeQuietly(workDir);
     const destinations = destinationsOf(values);
@@ -100,7 +107,7 @@ export async function runExport(
     await admitAll(destinations, files, state);
     const baseline = await readBaseline(values, site, state, context);
     await state.write({ ...state.state, site });
-    const parts = { values, site, state, baseline, kept, written: new Set<string>() };
+    const parts = { values, site, state, baseline, kept, repaired, written: new Set<string>() };
     return await exportOnce(parts, destinations, key, context, signal);
   } catch (error) {
     // Whether a gate held it or a destination failed, a pipeline learns what was exported.
@@ -166,28 +173,6 @@ async function exportOnce(
 /** The link is for this process alone, and so is the Secret that holds it. */
 const writeExportOnly: typeof writeWhole = (path, ...rest) =>
   basename(path).startsWith(`${resourceKind}.`) ? writeWhole(path, ...rest) : Promise.resolve();
-
-/** @throws {CliError} `InvalidDomain`; `UsageError` where neither a domain nor a project is named */
-function readSite(
-  domain: string | undefined,
-  { apiBaseUrl: baseUrl, projectId, basePath }: ExportValues,
-): ExportedSite {
-  if (domain === undefined && projectId === undefined)
-    throw new CliError('usage', 'UsageError', 'name the DOMAIN to export, or its project with --project-id');
-  return { domain: domain && readDomain(domain), baseUrl, projectId, basePath };
-}
-
-/** RFC 1123 host name. */
-function readDomain(text: string): string {
-  const domain = text.toLowerCase();
-  if (/^(?=.{1,253}$)[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?(\.[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?)*$/.test(domain))
-    return domain;
-  throw new CliError(
-    'usage',
-    'InvalidDomain',
-    'DOMAIN must be a host name such as docs.example.com, without https:// and path',
-  );
-}
 
 function destinationsOf({ to, replace, values, linkFile }: ExportValues): Destinations {
   const places =
@@ -261,7 +246,7 @@ const stepsOf = (site: ExportedSite): Readonly<Partial<Record<string, readonly s
 
 /** What passed the gates and was written is remembered as the last export. */
 async function conclude({ ended, status, published }: RunEnd, parts: Parts): Promise<ExportAnswer> {
-  const { values, site, state, baseline, kept, written } = parts;
+  const { values, site, state, baseline, kept, repaired, written } = parts;
   const { candidate, job } = status;
   const reason = ended.outcome === 'held' ? readHoldReason(ended.code) : undefined;
   if (reason !== undefined && candidate !== undefined) {
@@ -277,6 +262,7 @@ async function conclude({ ended, status, published }: RunEnd, parts: Parts): Pro
   const index = keptIndex(published, kept);
   const { digest, pages, sizeBytes, files } = index;
   await state.write({ ...state.state, last: { ...site, jobId, version, digest, pages } });
+  const report = repaired?.report();
   const isChanged = job?.verdict !== 'Unchanged';
   const writtenLine = (name: string, path: string | undefined): readonly string[] =>
     path === undefined ? [] : [`${written.has(name) ? 'Written' : 'Unchanged'}: ${printable(path)}`];
@@ -290,6 +276,7 @@ async function conclude({ ended, status, published }: RunEnd, parts: Parts): Pro
       jobId,
       changed: isChanged,
       ...{ version, digest, pages, files: files.length, sizeBytes },
+      ...report?.fields,
       ...(values.to !== undefined && { path: resolve(values.to) }),
       written: ['--to', '--values', '--link-file'].filter((name) => written.has(name)),
     },
@@ -304,9 +291,10 @@ async function conclude({ ended, status, published }: RunEnd, parts: Parts): Pro
       ...writtenLine('--to', values.to),
       ...writtenLine('--values', values.values),
       ...writtenLine('--link-file', values.linkFile),
+      ...(report?.lines ?? []),
       ...warningLines(index),
     ],
-    findings: contentWarnings(index),
+    findings: [...(report?.findings ?? []), ...contentWarnings(index)],
   };
 }
 

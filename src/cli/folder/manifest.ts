@@ -64,6 +64,10 @@ export function readManifest(text: string): Manifest {
     throw invalid(
       'has spec.output.link Never, which needs a cluster. Remove it, or apply the manifest there',
     );
+  if (read.transform?.repair !== undefined)
+    throw invalid(
+      'has spec.transform, which needs a cluster. Remove it, and run "static-export bundle repair" on the archive',
+    );
   const gitTargets = readGitTargets(read.targets ?? []);
   const uncopied = read.mirror === undefined ? (read.targets ?? []) : [];
   const needy = uncopied.find(({ write }) => write?.includes('ref'));

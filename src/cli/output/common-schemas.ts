@@ -19,6 +19,19 @@ export const exportVersion = z
   .describe('<yyyymmdd>-<hhmmss>-<8 hex>: names the export, and its content.');
 export const codeSchema = z.string().min(1).describe('In CamelCase. Scripts can match it.');
 
+export const printablePath = z.string().describe('Path within the archive. Hidden characters are escaped.');
+
+/** What each rule of a repair did. */
+export const repairedRules = z.array(
+  z.strictObject({
+    rule: z.string(),
+    mode: z.string(),
+    files: countSchema.describe('Files that the rule changed, moved, added or left out.'),
+    kept: countSchema.describe('Files that have the defect and keep it, as the mode says.'),
+    examples: z.array(printablePath),
+  }),
+);
+
 export const archive = {
   digest,
   pages,

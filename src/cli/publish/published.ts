@@ -20,6 +20,10 @@ export interface KeptDownloadOptions extends SizeLimits {
   readonly workDir: string;
   readonly allowPrivateLinks: boolean;
   readonly extraCaFile: string | undefined;
+  /** Makes the content to keep of what was downloaded, in the same work folder. Default: what was downloaded. */
+  readonly remake?:
+    | ((index: BundleIndex, workDir: string, signal: AbortSignal) => Promise<BundleIndex>)
+    | undefined;
 }
 
 /**
@@ -64,7 +68,9 @@ export function keepDownloads(options: KeptDownloadOptions, context: CliContext)
     await working?.catch(() => {});
     await removeQuietly(options.workDir);
     context.progress.phase('Downloading and checking');
-    index = await downloadInto(link, undefined, options, context, signal);
+    const downloaded = await downloadInto(link, undefined, options, context, signal);
+    const { remake, workDir } = options;
+    index = remake === undefined ? downloaded : await remake(downloaded, workDir, signal);
     return index;
   };
   return {

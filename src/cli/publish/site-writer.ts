@@ -9,6 +9,7 @@ import { dirname, join, resolve } from 'node:path';
 import type { ArchivedFile } from '#bundle/archive/archive-writer.ts';
 import { packedFiles } from '#bundle/archive/packed-files.ts';
 import type { BundleIndex } from '#bundle/bundle-index.ts';
+import { isExportDocument } from '#bundle/export-documents.ts';
 import { isHiddenFile } from '#bundle/store/hidden-files.ts';
 import type { StoredBundle } from '#bundle/store/stored-bundle.ts';
 import { isThere, syncFolder } from '#platform/runtime/folder.ts';
@@ -32,7 +33,7 @@ export function placedFiles({ files }: Pick<BundleIndex, 'files'>, path: string)
   return isArchiveName(path) ? [''] : files.map((file) => file.path).filter((file) => !isHiddenFile(file));
 }
 
-/** @returns how many files were left out, because a server must not show them */
+/** @returns how many files were left out, because a server must not show them; the report of an export does not count */
 export async function placeBundle(
   bundle: StoredBundle,
   to: string,
@@ -53,7 +54,8 @@ export async function placeBundle(
     signal.throwIfAborted();
     throw notWritten(placement.name, error);
   }
-  return files.length - shown.length;
+  // Each export of the export service has a report, and its absence is nothing to act on.
+  return files.filter(({ path }) => isHiddenFile(path) && !isExportDocument(path)).length;
 }
 
 interface SiteFiles {

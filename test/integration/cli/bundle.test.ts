@@ -49,6 +49,30 @@ test('a folder is packed with its hidden files, and the result says how many', a
   assert.deepEqual(readFileSync(join(folder, 'again.tar.gz')), readFileSync(archive));
 });
 
+test('inspect shows the report of an export, and says where there is none', async (t) => {
+  const archive = join(temporaryFolder(t), 'site.tar');
+  const none = { count: 0, entries: [] };
+  const report = {
+    ...{ schemaVersion: 1, pages: 2, files: 2, sizeBytes: 26 },
+    missing: { asked: 3, count: 1, entries: [{ path: '/lost', reason: 'NotFound', from: '/a' }] },
+    ...{ leftOut: none, external: none, queryVariants: none, notes: none },
+    searchIndexes: { count: 1, entries: [{ tool: 'Pagefind', path: 'pagefind/pagefind-entry.json' }] },
+  };
+  writeFileSync(archive, tarOf({ ...pages, '_sx/report.json': JSON.stringify(report) }));
+  const shown = await run('inspect', archive, '--report');
+  assert.match(shown.stdout, /^Files: {3}3$/m);
+  assert.match(
+    shown.stdout,
+    /^Note: {4}1 page or file is missing from the export: \/lost \(NotFound, from \/a\)$/m,
+  );
+  assert.match(shown.stdout, /^Missing, of 3 that the site asks for: 1\n {2}\/lost \(NotFound, from \/a\)$/m);
+  assert.match(shown.stdout, /^Search indexes: 1\n {2}Pagefind: pagefind\/pagefind-entry\.json$/m);
+  const document = JSON.parse((await run('inspect', archive, '--report', '-o', 'json')).stdout);
+  assert.deepEqual(document.report, report);
+  writeFileSync(archive, tarOf(pages));
+  assert.match((await run('inspect', archive, '--report')).stdout, /^Report: {2}none\./m);
+});
+
 test('a page by name that holds JSON is not counted by inspect, diff and serve, and is served as JSON', async (t) => {
   const folder = temporaryFolder(t);
   const data = { '_mintlify/api/user/index.html': '{"user":null}' };

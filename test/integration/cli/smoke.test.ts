@@ -26,7 +26,12 @@ const withoutCluster: readonly Row[] = [
   ['bundle inspect', [at('site.tar')], 0, /"kind": "ArchiveSummary"/],
   ['bundle verify', [at('site.tar')], 0, /"kind": "ArchiveVerdict"/],
   ['bundle diff', [at('site.tar'), at('site.tar')], 0, /"kind": "ArchiveDiff"/],
+  ['bundle check', [at('site.tar')], 0, /"selfContained": true/],
+  ['bundle markdown', [at('site.tar'), '--to', at('markdown.tar')], 0, /"kind": "MarkdownArchive"/],
   ['bundle pack', [none, at('packed.tar')], 2, /"code": "SourceUnreadable"/],
+  ['bundle portable', [at('site.tar'), '--to', at('portable.tar')], 0, /"kind": "PortableArchive"/],
+  ['bundle search', [at('site.tar'), '--to', at('search.tar')], 0, /"kind": "SearchableArchive"/],
+  ['bundle repair', [at('site.tar'), '--to', at('repaired.tar')], 0, /"kind": "RepairedArchive"/],
   [
     'kit create',
     ['--to', at('docs.sxkit'), '--sign-key', at('kit.key'), '--bundle', at('site.tar')],
@@ -35,6 +40,7 @@ const withoutCluster: readonly Row[] = [
   ],
   ['kit inspect', [at('docs.sxkit')], 0, /"kind": "KitSummary"/],
   ['kit verify', [at('docs.sxkit'), '--key-text', keys.publicLine], 0, /"kind": "KitVerdict"/],
+  ['report', ['--server', 'http://127.0.0.1:1'], 5, /"code": "NoServerRead"/],
   ['conversations gaps', ['--from', at('turns.ndjson')], 0, /"kind": "GapReport"/],
   [
     'conversations prune',

@@ -1,5 +1,5 @@
-// `tree` on a real API server with the real operator: the pods' own answers through the API server, and what a user without
-// permissions still sees.
+// `tree` and `report` on a real API server with the real operator: the pods' own answers through the API server, and what a user
+// without permissions still sees.
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
@@ -51,6 +51,20 @@ test('tree shows which pod is behind, by the answers of the bundle servers', asy
   assert.match(inStep.serverVersion, /^\d+\.\d+\.\d+$/);
 });
 
+test('report reads what readers do not find from all pods, and the published site by its link', async (context) => {
+  if (machineAddress === undefined) return context.skip('this machine has only loopback addresses');
+  const flags = ['--bundle', 'sx/docs', '--allow-private-links', '-n', namespace, '-o', 'json'];
+  const { code, stdout, stderr } = await world.run('report', 'docs', ...flags);
+  assert.equal(code, 0, stderr);
+  const { servers, bundle, missingAddresses } = JSON.parse(stdout);
+  assert.deepEqual(
+    servers.map(({ server, state }: Record<string, string>) => `${server} ${state}`),
+    [`${namespace}/site-behind Read`, `${namespace}/site-in-step Read`],
+  );
+  assert.equal(bundle.digest, (await tree()).digest);
+  assert.deepEqual([missingAddresses.requests, missingAddresses.entries], [0, []]);
+});
+
 test('what a user may not read is a line, and never a failure', async () => {
   const rule = { apiGroups: ['staticexport.dev'], resources: ['staticexports'], verbs: ['get'] };
   const kubeconfig = await world.kubeconfigWith('reader', [rule]);
@@ -61,6 +75,12 @@ test('what a user may not read is a line, and never a failure', async () => {
   );
   assert.match(objects[0].message, /^you have no permission to get secrets "export-api" in namespace team-a/);
   assert.equal(notReadable.length, 2);
+  const refused = await world.run('report', 'docs', '-n', namespace, '--kubeconfig', kubeconfig);
+  assert.equal(refused.code, 8);
+  assert.match(
+    refused.stderr,
+    /no server could be read\. pods of namespace \S+: you have no permission to list pods/,
+  );
   const { code, stdout } = await world.run('tree', 'docs', '-n', namespace, '--kubeconfig', kubeconfig);
   assert.equal(code, 0);
   assert.match(stdout, /Secret docs-bundle: not readable: you have no permission/);

@@ -108,6 +108,23 @@ for (const [name, verb, version, status, code, outcome = 'usage'] of refusals) {
   });
 }
 
+test('a new link is refused where the spec publishes none, with the field that says so', () => {
+  const mirror = { oci: { repository: 'registry.example.com/docs', secretRef: { name: 'mirror' } } };
+  for (const [spec, message] of [
+    [{ output: { link: 'Never' } }, /^spec\.output\.link is Never, so no link is published/],
+    [
+      { transform: { repair: { rules: [{ name: 'sitemap' }] } } },
+      /^spec\.transform is set, so no link is published/,
+    ],
+  ] as const) {
+    const object = objectWith({ mirror, ...spec });
+    assert.throws(() => planEdit('refresh-link', object, undefined, 'token'), {
+      code: 'NoLinkWanted',
+      message,
+    });
+  }
+});
+
 test('the tool that manages the object is known by its marks', () => {
   const of = (metadata: object) => managerOf({ metadata: { ...objectWith().metadata, ...metadata } });
   assert.equal(of({}), undefined);

@@ -19,6 +19,7 @@ import { syncBuiltinESMExports } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { siteReportPath } from '#bundle/export-documents.ts';
 import { openPack, type StoredBundle } from '#bundle/store/stored-bundle.ts';
 import { placeBundle } from '#cli/publish/site-writer.ts';
 
@@ -68,6 +69,13 @@ test('a folder is replaced as a whole, and gets no file that a server must not s
   assert.deepEqual(treeOf(to), ['a/b/c.html', 'index.html']);
   assert.equal(readFileSync(join(to, 'index.html'), 'utf8'), 'two');
   assert.deepEqual(readdirSync(folder), ['site']);
+});
+
+test('the report of an export is not written to a folder, and does not count as left out', async (t) => {
+  const to = join(folderFor(t), 'site');
+  const bundle = await bundleOf(t, { 'index.html': 'one', [siteReportPath]: '{}' });
+  assert.equal(await placeBundle(bundle, to, placement, signal), 0);
+  assert.deepEqual(treeOf(to), ['index.html']);
 });
 
 test('bytes that changed on the disk replace nothing', async (t) => {

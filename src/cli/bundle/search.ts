@@ -1,0 +1,96 @@
+// `bundle search`: an archive of the same site with a search that needs no server, and what that search finds. Refuses to change the
+// archive that it reads, and to read pages on the main thread.
+
+import { printable } from '#platform/wire/printable-text.ts';
+import { type AddedSearch, remakeInThread } from '#site/remake/remaking.ts';
+import type { CliContext, Finding } from '../context.ts';
+import { counted, sizeWords } from '../output/amounts.ts';
+import { marked } from '../output/paint.ts';
+import { prose } from '../output/screen.ts';
+import type { ArchiveAnswer } from './documents.ts';
+import { contentWarnings, summaryFields, warningLines } from './inspect.ts';
+import { remadePackPath, requireNewArchive, writeRemadeArchive } from './planned-archive.ts';
+import { type SizeLimits, withPack } from './reading.ts';
+
+interface SearchValues extends SizeLimits {
+  readonly to: string;
+  readonly replace: boolean;
+}
+
+export async function addSearch(
+  values: SearchValues,
+  [source = '']: readonly string[],
+  context: CliContext,
+): Promise<ArchiveAnswer<'SearchableArchive'>> {
+  const { progress, signal } = context;
+  const { to } = values;
+  await requireNewArchive(to, values.replace);
+  return withPack(source, values, context, async (archive) => {
+    progress.phase('Reading the pages');
+    const toPath = remadePackPath(archive);
+    const { packPath, index: old } = archive;
+    const { outcome: plan, index: made } = await remakeInThread(
+      context.siteWorker,
+      { task: 'add-search', packPath, index: old, toPath },
+      {
+        signal,
+        onProgress: ({ files, of }) =>
+          progress.advance((100 * files) / of, counted(Math.floor(files / 2), 'file')),
+      },
+    );
+    const index = await writeRemadeArchive(toPath, made, to, 'bundle search', values, context);
+    const findings = searchFindings(plan);
+    const { digest, pages, files, sizeBytes } = made;
+    const { languages, searchBytes, linedPages, withoutLine } = plan;
+    return {
+      outcome: 'done',
+      kind: 'SearchableArchive',
+      fields: {
+        ...{ digest, pages, files: files.length, sizeBytes },
+        changed: plan.isChanged,
+        path: to,
+        old: summaryFields(old),
+        languages,
+        searchSizeBytes: searchBytes,
+        searchPages: linedPages,
+        withoutSearch: {
+          count: withoutLine.count,
+          examples: withoutLine.examples.map((path) => printable(path)),
+        },
+      },
+      lines: [
+        `Written: ${printable(to)}`,
+        `Digest:  ${digest}`,
+        `Pages:   ${pages}, ${linedPages} with the search`,
+        `Files:   ${files.length}`,
+        `Size:    ${sizeWords(sizeBytes)}, ${sizeWords(searchBytes)} of them for the search`,
+        `Search:  ${languages.map(({ language, pages: found }) => `${counted(found, 'page')} in ${printable(language)}`).join(', ') || 'no page to find'}`,
+        ...findings.map(({ lines }) =>
+          prose([marked('Warning', 'unsure'), `: ${lines.join('. ')}`], '', '  '),
+        ),
+        ...warningLines(index),
+      ],
+      findings: [...findings, ...contentWarnings(index)],
+    };
+  });
+}
+
+function searchFindings({ withoutLine, languages }: AddedSearch): readonly Finding[] {
+  const [page = ''] = withoutLine.examples;
+  const findings: readonly (Finding | false)[] = [
+    languages.length === 0 && {
+      level: 'warning',
+      code: 'NothingToFind',
+      lines: ['The site has no page that a search may find', 'Check the robots meta elements of its pages'],
+    },
+    withoutLine.count > 0 && {
+      level: 'warning',
+      code: 'PageWithoutSearch',
+      lines: [
+        `${counted(withoutLine.count, 'page')} cannot load the search, such as ${printable(page, 80)}`,
+        'Such a page has no head, another encoding, or a policy of its own; the search finds it nevertheless',
+      ],
+    },
+  ];
+  return findings.filter((finding) => finding !== false);
+}

@@ -1,13 +1,14 @@
 // Both sides of an export in a worker thread. Only that thread reads what a site sends, however large or hostile it is.
 // The thread that answers clients reads only short messages, and none grows with the site. Refuses to wait for a
 // thread. At the crawl's time limit, and when the caller aborts, the thread is stopped at once. Invariant: when an
-// export has settled, its thread is gone, and a failed one left no archive.
+// export has settled, its thread and its browser are gone, and a failed one left no archive.
 
 import { rm } from 'node:fs/promises';
 import type { Clock } from '#platform/runtime/clock.ts';
 import type { Logger } from '#platform/runtime/logger.ts';
 import { runTask, type SendReport, serveTasks, taskErrorCode } from '#platform/runtime/task.ts';
 import { PublishableError } from '#platform/wire/publishable-error.ts';
+import { endBrowser } from '#site/browser/browser-process.ts';
 import type { CrawlProgress } from './crawler/contract.ts';
 import { partialFile } from './crawler/contract.ts';
 import { crawlTimedOut } from './crawler/crawl-error.ts';
@@ -15,6 +16,8 @@ import type { Exported, SiteExport, SiteExportRequest } from './site-export.ts';
 
 /** What a site of the largest size allowed needs, with some room; see "Memory" of the chart. */
 const defaultMaxHeapMb = 256;
+/** What drives a browser, on top of it. */
+const browserHeapMb = 128;
 /** With less, a crawl takes a tenth more of the processor's time. */
 const maxYoungHeapMb = 48;
 
@@ -25,7 +28,8 @@ type LogLevel = 'debug' | 'info' | 'warn' | 'error';
 type ExportReport =
   | { readonly type: 'log'; readonly level: LogLevel; readonly fields: object; readonly message: string }
   | ({ readonly type: 'progress' } & CrawlProgress)
-  | { readonly type: 'crawled' };
+  | { readonly type: 'crawled' }
+  | { readonly type: 'browser'; readonly pid: number | undefined };
 
 /**
  * Exports each site in a thread of its own.
@@ -34,9 +38,13 @@ type ExportReport =
  * @param maxHeapMb for objects and strings of the thread
  */
 export function exportInThread(program: URL, maxHeapMb = defaultMaxHeapMb): SiteExport {
-  const limits = { maxOldGenerationSizeMb: maxHeapMb, maxYoungGenerationSizeMb: maxYoungHeapMb };
   return async (request, { clock, logger, onProgress, onCrawled, signal }) => {
-    const { domain, destination } = request;
+    const { domain, destination, browser } = request;
+    const limits = {
+      maxOldGenerationSizeMb: maxHeapMb + (browser === undefined ? 0 : browserHeapMb),
+      maxYoungGenerationSizeMb: maxYoungHeapMb,
+    };
+    let browserPid: number | undefined;
     const { timeoutMs } = request.limits;
     const crawled = new AbortController();
     const late = new AbortController();
@@ -52,6 +60,7 @@ export function exportInThread(program: URL, maxHeapMb = defaultMaxHeapMb): Site
         onReport: (report) => {
           if (report.type === 'log') logger[report.level](report.fields, report.message);
           else if (report.type === 'progress') onProgress(report);
+          else if (report.type === 'browser') browserPid = report.pid;
           else {
             crawled.abort();
             onCrawled();
@@ -63,6 +72,7 @@ export function exportInThread(program: URL, maxHeapMb = defaultMaxHeapMb): Site
       throw crawlErrorOf(error, domain, maxHeapMb);
     } finally {
       crawled.abort();
+      if (browserPid !== undefined) endBrowser(browserPid);
     }
   };
 }
@@ -77,6 +87,7 @@ export function serveExports(exportSite: SiteExport, clock: Clock): void {
         logger: loggerTo(report),
         onProgress: ({ pageCount, discovered }) => void report({ type: 'progress', pageCount, discovered }),
         onCrawled: () => void report({ type: 'crawled' }),
+        onBrowser: (pid) => void report({ type: 'browser', pid }),
         signal: new AbortController().signal,
       },
     ),

@@ -1,18 +1,21 @@
 // Runs queued jobs, a bounded number at a time: exports, then records the result. Owns live progress (in memory; a
-// restart starts the job again), the archives' files, retention, and what an interruption does to a job. Invariant: a
-// claimed job ends as completed, failed, or back in the queue, whatever the export does.
+// restart starts it again at 0), the archives' files, retention, and what an interruption does to a job. Invariant: a
+// claimed job ends as completed, failed, or back in the queue, whatever the export does. One that is back in the queue keeps
+// what it crawled.
 
 import { readdirSync, rmSync } from 'node:fs';
-import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Clock, hasWaited } from '#platform/runtime/clock.ts';
 import { makeFolder } from '#platform/runtime/folder.ts';
 import type { Logger } from '#platform/runtime/logger.ts';
 import { PublishableError, publishableCode, publishableMessage } from '#platform/wire/publishable-error.ts';
-import type { CrawlLimits, CrawlProgress } from './crawler/contract.ts';
+import { defaultVerificationLimits } from '#site/browser/verification.ts';
+import { createCrawlFolders } from './crawl-folders.ts';
+import type { AnswerCounts, CrawlLimits, CrawlProgress, SiteProfile } from './crawler/contract.ts';
 import { type Origins, originOf } from './origins.ts';
 import type { Exported, SiteExport, SiteExportRequest } from './site-export.ts';
 import type { JobRow, JobStore } from './store/jobs.ts';
+import type { KeptCrawlStore } from './store/kept-crawls.ts';
 
 /** A job that is interrupted this often fails, because the job itself may end the process. */
 export const mostCrawlAttempts = 3;
@@ -25,6 +28,8 @@ const storeRetryMs = 5000;
 
 /** Packing and everything else that comes on top of the crawl's own time limit. */
 const packingAllowanceMs = 10 * 60 * 1000;
+/** The same with pages that a browser opens. */
+const browserAllowanceMs = packingAllowanceMs + defaultVerificationLimits.totalMs;
 
 export interface LiveProgress {
   /** Whole percent, below 100; never falls while the job runs. */
@@ -36,20 +41,30 @@ export interface LiveProgress {
 
 export interface JobRunnerOptions {
   readonly store: JobStore;
+  readonly keptCrawls: KeptCrawlStore;
   readonly exportSite: SiteExport;
   readonly origins: Origins;
   readonly limits: CrawlLimits;
-  /** The data folder; `archives/` and `spool/` in it are this module's. */
+  /** Form of each site in its archive. Absent: `rooted`. */
+  readonly profile?: SiteProfile | undefined;
+  /** Path of a Chromium that opens every page of an export; `undefined`: none does. */
+  readonly browser?: string | undefined;
+  /** The data folder; `archives/` in it is this module's. */
   readonly directory: string;
   readonly concurrency: number;
   /** Finished jobs kept per domain; one used within `keepUsedMs` is kept in any case. */
   readonly keepJobs: number;
   readonly keepUsedMs: number;
-  /** All archives together; the least recently used go first, whichever domain's they are. */
+  /**
+   * All archives together; the least recently used go first, whichever domain's they are. Kept crawls have the room that
+   * archives leave.
+   */
   readonly keepBytes: number;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly onFinished: (outcome: 'completed' | 'failed', seconds: number) => void;
+  /** Of a completed job. */
+  readonly onAnswers: (counts: AnswerCounts) => void;
 }
 
 export interface JobRunner {
@@ -74,6 +89,7 @@ function percentOf({ pageCount, discovered }: CrawlProgress, earlier: number): n
 
 export function createJobRunner(options: JobRunnerOptions): JobRunner {
   const { store, clock, logger, directory } = options;
+  const folders = createCrawlFolders(directory, options.keptCrawls, options.keepBytes, logger);
   const live = new Map<string, LiveProgress>();
   const running = new Set<Promise<void>>();
   const stopping = new AbortController();
@@ -103,11 +119,12 @@ export function createJobRunner(options: JobRunnerOptions): JobRunner {
   async function run(job: JobRow): Promise<void> {
     const log = logger.child({ job: job.id });
     const began = clock.monotonic();
-    const spoolDirectory = join(directory, 'spool', job.id);
     log.info({ domain: job.domain, attempt: job.attempts }, 'job starts');
     try {
-      const exported = await exportSite(job, spoolDirectory, log);
+      const exported = await exportSite(job, log);
       if (!(await record(() => store.complete(job.id, exported, clock.now()), log))) return;
+      await folders.keep(job, exported.keptBytes, clock.now());
+      options.onAnswers(exported.answers);
       await removeUnused(job.domain, log);
       log.info({ pages: exported.pageCount, sizeBytes: exported.sizeBytes }, 'job completed');
       options.onFinished('completed', (clock.monotonic() - began) / 1000);
@@ -123,9 +140,8 @@ export function createJobRunner(options: JobRunnerOptions): JobRunner {
       await removeUnused(job.domain, log);
       options.onFinished('failed', (clock.monotonic() - began) / 1000);
     } finally {
-      await rm(spoolDirectory, { recursive: true, force: true }).catch((error: unknown) =>
-        log.warn({ error }, 'the spool folder of a job could not be removed'),
-      );
+      // The start after a stop needs that of a job which is not finished, and removes every other.
+      if (!stopping.signal.aborted) await folders.removeSpool(job.id);
     }
   }
 
@@ -159,14 +175,18 @@ export function createJobRunner(options: JobRunnerOptions): JobRunner {
       if (isMore) await clock.after(0, stopping.signal).catch(() => {});
     }
     await record(() => removeEvicted(domain), log);
+    await folders.evict().catch((error: unknown) => log.warn({ error }, 'kept crawls could not be removed'));
   }
 
-  async function exportSite(job: JobRow, spoolDirectory: string, log: Logger): Promise<Exported> {
+  async function exportSite(job: JobRow, log: Logger): Promise<Exported> {
     const origin = originOf(options.origins, job.domain);
     if (origin === undefined)
       throw new PublishableError('NoSuchDomain', 'the domain is no longer exported here');
     // The crawl has limits of its own; this is the backstop that keeps a job from hanging whatever it does.
-    const signal = clock.deadline(options.limits.timeoutMs + packingAllowanceMs, stopping.signal);
+    const { browser } = options;
+    const allowanceMs = browser === undefined ? packingAllowanceMs : browserAllowanceMs;
+    const signal = clock.deadline(options.limits.timeoutMs + allowanceMs, stopping.signal);
+    const spoolDirectory = folders.spoolOf(job.id);
     await makeFolder(spoolDirectory, 0o700);
     const onProgress = (progress: CrawlProgress): void =>
       note(job.id, percentOf(progress, live.get(job.id)?.percent ?? 0), progress.pageCount);
@@ -175,9 +195,14 @@ export function createJobRunner(options: JobRunnerOptions): JobRunner {
       basePath: job.basePath ?? undefined,
       origin: origin.url,
       isOriginConsented: origin.isConsented,
+      originHeaders: origin.headers,
+      ignoresRobots: origin.ignoresRobots,
       spoolDirectory,
+      earlierDirectory: folders.earlierOf(job.domain),
       limits: options.limits,
+      profile: options.profile,
       destination: archiveFile(directory, job.id),
+      browser,
     };
     return options.exportSite(request, { clock, logger: log, onProgress, onCrawled: () => {}, signal });
   }
@@ -197,12 +222,10 @@ export function createJobRunner(options: JobRunnerOptions): JobRunner {
   return {
     start: async () => {
       await makeFolder(join(directory, 'archives'), 0o700);
-      await rm(join(directory, 'spool'), { recursive: true, force: true });
-      // Before any job: if two jobs create it at once, one of them fails.
-      await makeFolder(join(directory, 'spool'), 0o700);
       const { failed, requeued } = store.recover(mostCrawlAttempts, clock.now());
       if (failed + requeued > 0) logger.warn({ failed, requeued }, 'jobs were interrupted by an earlier end');
       removeOrphans(directory, new Set(store.completedIds()));
+      await folders.recover(new Set(store.unfinishedIds()));
       isRecovered = true;
       takeNext();
     },

@@ -5,9 +5,17 @@ import { once } from 'node:events';
 import * as kind from '#platform/runtime/flags/flag-kinds.ts';
 import type { FlagValues, ProgramDescription } from '#platform/runtime/flags/flags.ts';
 import type { ProgramContext } from '#platform/runtime/program.ts';
-import { defaultCrawlLimits } from './crawler/contract.ts';
+import { readAllowedHost } from '#site/allowed-hosts.ts';
+import { requireBrowserLibrary } from '#site/browser/browser-library.ts';
+import { defaultCrawlLimits, readMissingLimit, siteProfiles } from './crawler/contract.ts';
 import { exportInThread } from './export-thread.ts';
 import { startExportService } from './service.ts';
+
+const missingLimit = kind.kind('COUNT|PERCENT%', (value) => {
+  const limit = readMissingLimit(value);
+  if (limit === undefined) throw new kind.FlagValueError('must be such as 20, 1% or 20/1%');
+  return limit;
+});
 
 const flags = {
   keysFile: kind.path.required(
@@ -19,6 +27,17 @@ const flags = {
   origin: kind.list(
     'DOMAIN=URL',
     'Where a domain is crawled. Given once or more, no other domain is exported. Without it: https://DOMAIN/',
+  ),
+  originHeader: kind.listOf(
+    'DOMAIN=NAME: VALUE',
+    // A value may have commas.
+    '\n',
+    (item) => item,
+    'Header of each request to the origin of a domain that --origin names. The value is never logged',
+  ),
+  ignoreRobots: kind.list(
+    'DOMAIN',
+    'Domain of --origin whose robots.txt refuses nothing. For sites of your own; the log counts what it would refuse',
   ),
   listen: kind.hostPort.withDefault('127.0.0.1:8480', 'Address of the export API and of downloads'),
   adminListen: kind.hostPort.optional('Address of /livez, /readyz and /metrics. Not served when absent'),
@@ -45,6 +64,32 @@ const flags = {
   maxPages: kind.positiveCount.withDefault(
     String(defaultCrawlLimits.maxPages),
     'Maximum pages of a crawl. A crawl with more fails',
+  ),
+  maxMissing: missingLimit.withDefault(
+    '20/1%',
+    'Maximum pages and files that the site asks for and its origin does not have: a count, a share, or the larger of both. A crawl with more fails',
+  ),
+  allowMissingHomePage: kind.toggle('Export a site whose home page does not answer'),
+  allowExternal: kind.listOf(
+    'HOST',
+    ',',
+    (text) => {
+      const host = readAllowedHost(text);
+      if (host === undefined)
+        throw new kind.FlagValueError('must be a host such as cdn.example.com or *.example.com');
+      return host;
+    },
+    'Host whose scripts, styles, fonts and pictures stay there, such as cdn.example.com or *.example.com; "*" is every host. Those of other hosts are copied into the archive',
+  ),
+  allowPrivateAssets: kind.toggle('Copy scripts, styles, fonts and pictures from internal addresses too'),
+  profile: kind
+    .oneOf(siteProfiles)
+    .withDefault(
+      'rooted',
+      'Form of the site in its archive: links from the root of a host, or relative links to files for file:// and any path',
+    ),
+  verifyInBrowser: kind.path.optional(
+    'Chromium that opens every page of an export, without a network. The report counts its requests to other hosts and its errors. Needs the package playwright-core',
   ),
   crawlTimeout: kind.duration.withDefault('1h', 'Maximum duration of a crawl. A longer crawl fails'),
   maxBytes: kind.bytes.withDefault('2GiB', 'Maximum size of all files of a crawl. A crawl with more fails'),
@@ -85,12 +130,16 @@ export async function runExportService(
   workers: { readonly crawl: URL; readonly conversations: URL },
   onListening: (url: string, adminUrl: string | undefined) => void = () => {},
 ): Promise<void> {
+  if (values.verifyInBrowser !== undefined) requireBrowserLibrary();
   const service = await startExportService({
     ...context,
     ...values,
     exportSite: exportInThread(workers.crawl),
     conversationsProgram: workers.conversations,
     originMappings: values.origin,
+    originHeaders: values.originHeader,
+    ignoredRobots: values.ignoreRobots,
+    browser: values.verifyInBrowser,
     directory: values.data,
     linkLifetimeMs: values.linkLifetime,
     projectMappings: values.project,
@@ -100,6 +149,12 @@ export async function runExportService(
       maxPages: values.maxPages,
       timeoutMs: values.crawlTimeout,
       maxBytes: values.maxBytes,
+      maxMissing: values.maxMissing,
+      requiresHomePage: !values.allowMissingHomePage,
+      assets: {
+        allowedHosts: values.allowExternal,
+        allowsPrivate: values.allowPrivateAssets,
+      },
     },
   });
   onListening(service.url, service.adminUrl);

@@ -7,6 +7,7 @@ import { type HttpListener, listenHttp } from '#platform/runtime/http/http-liste
 import type { ProgramContext } from '#platform/runtime/program.ts';
 import { type ConversationFeed, feedConversations } from './conversations/feed.ts';
 import { createConversationStore } from './conversations/store.ts';
+import type { AnswerCounts } from './crawler/contract.ts';
 import { exportServiceApp } from './http/app.ts';
 import { createJobRunner, type JobRunner, type JobRunnerOptions } from './job-runner.ts';
 import { readKeyRing } from './key-ring.ts';
@@ -14,13 +15,18 @@ import { readOrigins } from './origins.ts';
 import { readProjects } from './projects.ts';
 import { loadLinkSecret, openJobDatabase } from './store/database.ts';
 import { createJobStore, type JobStore } from './store/jobs.ts';
+import { createKeptCrawlStore } from './store/kept-crawls.ts';
 import { watchFile } from './watched-file.ts';
 
 export interface ExportServiceOptions
   extends Omit<ProgramContext, 'shutdown'>,
-    Omit<JobRunnerOptions, 'store' | 'origins' | 'keepUsedMs' | 'onFinished'> {
+    Omit<JobRunnerOptions, 'store' | 'keptCrawls' | 'origins' | 'keepUsedMs' | 'onFinished' | 'onAnswers'> {
   /** Each `domain=URL`. */
   readonly originMappings: readonly string[];
+  /** Each `domain=Name: value`, of a domain that a mapping names. */
+  readonly originHeaders?: readonly string[] | undefined;
+  /** Domains, of those that a mapping names. */
+  readonly ignoredRobots?: readonly string[] | undefined;
   /** Each `ID=DOMAIN`. */
   readonly projectMappings: readonly string[];
   /** Starts of the project-scoped form. Default: no limit. */
@@ -51,7 +57,7 @@ const graceMs = 10_000;
 /** Resolves when the service listens. @throws {PublishableError} whatever keeps it from starting */
 export async function startExportService(options: ExportServiceOptions): Promise<ExportService> {
   const { clock, random, logger, directory } = options;
-  const origins = readOrigins(options.originMappings);
+  const origins = readOrigins(options.originMappings, options.originHeaders, options.ignoredRobots);
   const projects = readProjects(options.projectMappings, origins);
   const ring = watchFile(options.keysFile, 'keys file', readKeyRing, logger);
   const database = await openJobDatabase(directory);
@@ -70,9 +76,11 @@ export async function startExportService(options: ExportServiceOptions): Promise
     const runner: JobRunner = createJobRunner({
       ...options,
       store,
+      keptCrawls: createKeptCrawlStore(database),
       origins,
       keepUsedMs: options.linkLifetimeMs,
       onFinished: metrics.onFinished,
+      onAnswers: metrics.onAnswers,
     });
     const app = exportServiceApp({
       ...options,
@@ -142,6 +150,12 @@ function createMetrics(store: JobStore, runningCount: () => number) {
     buckets: [1, 3, 10, 30, 100, 300, 1000, 3000],
     registers: [registry],
   });
+  const crawlAnswers = new Counter({
+    name: 'export_service_crawl_answers_total',
+    help: 'Answers that completed jobs used, by source: origin (a body or another answer), not-modified (the body of the last crawl), journal (of an interrupted start)',
+    labelNames: ['source'] as const,
+    registers: [registry],
+  });
   new Gauge({
     name: 'export_service_jobs',
     help: 'Jobs that are not finished, by status',
@@ -157,5 +171,10 @@ function createMetrics(store: JobStore, runningCount: () => number) {
     onAnswered: (endpoint: string, status: number): void => answers.inc({ endpoint, status: String(status) }),
     onFinished: (outcome: 'completed' | 'failed', seconds: number): void =>
       jobSeconds.observe({ outcome }, seconds),
+    onAnswers: ({ fromOrigin, notModified, fromJournal }: AnswerCounts): void => {
+      crawlAnswers.inc({ source: 'origin' }, fromOrigin);
+      crawlAnswers.inc({ source: 'not-modified' }, notModified);
+      crawlAnswers.inc({ source: 'journal' }, fromJournal);
+    },
   };
 }

@@ -11,11 +11,11 @@ import { pipeline } from 'node:stream/promises';
 import { promisify } from 'node:util';
 import { createGunzip } from 'node:zlib';
 import { extract } from 'tar-stream';
+import { contentTypeOf } from '#bundle/content-type.ts';
 import { parsePublishedBundle } from '#bundle/published-bundle.ts';
 import { type DemoSite, type SiteState, startOrigin } from '#cli/demo/origin.ts';
 import type { DemoSiteFile, SiteEdition } from '#cli/demo/site-pages.ts';
 import { systemClock } from '#platform/runtime/clock.ts';
-import { contentTypeOf } from '#server/http/content-type.ts';
 
 const project = join(import.meta.dirname, '../..');
 const packages = join(project, 'node_modules');

@@ -7,8 +7,15 @@ import { test } from 'node:test';
 import { detectType } from '#bundle/archive/archive-type.ts';
 import { readFilePath } from '#bundle/archive/entry-path.ts';
 import { createHiddenLinks } from '#bundle/archive/hidden-links.ts';
+import { contentTypeOf } from '#bundle/content-type.ts';
 import { judgeAnswer } from '#bundle/fetch/link-answer.ts';
 import { defaultLimits } from '#bundle/limits.ts';
+import { canonicalEdits } from '#bundle/repair/canonical-rule.ts';
+import { linkedPaths, relativeEdits } from '#bundle/repair/page-links.ts';
+import { describeSite } from '#bundle/repair/repair-site.ts';
+import { searchBoxEdits } from '#bundle/repair/search-box-rule.ts';
+import { sitemapEdits } from '#bundle/repair/sitemap-rule.ts';
+import { createTypeJudge } from '#bundle/site-types.ts';
 import { countPages } from '#bundle/store/digest.ts';
 import { isHiddenFile } from '#bundle/store/hidden-files.ts';
 import { pageTextHash } from '#conversations/gaps/page-text.ts';
@@ -18,16 +25,10 @@ import { createTextRedaction, redactionKinds } from '#conversations/redaction.ts
 import { readForeignInstant } from '#export-api/instants.ts';
 import { readJobId, readJobReport, readPercent } from '#export-api/job-answers.ts';
 import { readListingQuery } from '#export-service/conversations/listing-query.ts';
-import { readCssReferences } from '#export-service/crawler/references/css-references.ts';
-import { readHtmlReferences } from '#export-service/crawler/references/html-references.ts';
-import { readManifestReferences } from '#export-service/crawler/references/manifest-references.ts';
-import { readPayload } from '#export-service/crawler/references/next-payload.ts';
-import { readPositions } from '#export-service/crawler/references/positions.ts';
-import { readScriptReferences } from '#export-service/crawler/references/script-references.ts';
-import { readSrcset } from '#export-service/crawler/references/srcset.ts';
-import { readRobots } from '#export-service/crawler/robots.ts';
-import { createScope } from '#export-service/crawler/site-scope.ts';
-import { readLlmsText, readSitemap } from '#export-service/crawler/sitemap.ts';
+import { originTypeOf } from '#export-service/crawler/origin/origin-types.ts';
+import { readRobots } from '#export-service/crawler/origin/robots.ts';
+import { editVendored } from '#export-service/crawler/rewrite/vendor-edits.ts';
+import { dropSessionIds } from '#export-service/crawler/session-ids.ts';
 import { judgeLink } from '#export-service/links.ts';
 import { parseVerifyKey, signatureKeyId } from '#mirror/kit/minisign.ts';
 import { nameWithoutHash } from '#mirror/kit/pairing.ts';
@@ -35,14 +36,47 @@ import { nextPage } from '#mirror/registry/answer.ts';
 import { readChallenges } from '#mirror/registry/challenge.ts';
 import { findCredentials } from '#mirror/registry/docker-config.ts';
 import { readRepository } from '#mirror/registry/repository.ts';
+import { findHeadEnd } from '#platform/html/head-end.ts';
+import { readSrcset } from '#platform/html/srcset.ts';
 import { parseHttpDate, parseRetryAfter } from '#platform/wire/retry-after.ts';
 import { assetNaming } from '#server/content/asset-name.ts';
 import { buildRouteTable } from '#server/content/route-table.ts';
 import { readByteRange } from '#server/http/byte-range.ts';
 import { acceptedForms } from '#server/http/content-encoding.ts';
-import { contentTypeOf } from '#server/http/content-type.ts';
 import { allowsRange, findKnownTag, matchesStrongly, type SendableForms } from '#server/http/entity-tag.ts';
+import { prefersMarkdown } from '#server/http/media-type.ts';
 import { readRequestPath } from '#server/http/request-path.ts';
+import { readLoads } from '#site/check/loads.ts';
+import { plainContent } from '#site/markdown/content-html.ts';
+import { readPageText } from '#site/pages/page-text.ts';
+import { pageEdits } from '#site/portable/page-edits.ts';
+import { addressesOf } from '#site/portable/relocation.ts';
+import { createSiteFiles } from '#site/portable/site-files.ts';
+import { readSprite } from '#site/portable/sprites.ts';
+import { manifestEdits, styleEdits } from '#site/portable/text-edits.ts';
+import { isAppShell } from '#site/references/app-shell.ts';
+import { decodeBody } from '#site/references/body-text.ts';
+import { readCssReferences } from '#site/references/css-references.ts';
+import { readHtmlReferences } from '#site/references/html-references.ts';
+import { readManifestReferences } from '#site/references/manifest-references.ts';
+import { readModuleImports } from '#site/references/module-imports.ts';
+import { readPayload } from '#site/references/next-payload.ts';
+import { readPagefindMeta } from '#site/references/pagefind-index.ts';
+import { readPositions } from '#site/references/positions.ts';
+import { readScriptReferences } from '#site/references/script-references.ts';
+import {
+  readPageSearch,
+  readSearchData,
+  readSearchLiterals,
+  readVersionList,
+  recogniseIndex,
+} from '#site/references/search-index.ts';
+import { markText } from '#site/search/excerpts.ts';
+import { decodeNumbers } from '#site/search/postings.ts';
+import { readQuery } from '#site/search/query.ts';
+import { siteTitles } from '#site/search/site-titles.ts';
+import { createScope } from '#site/site-scope.ts';
+import { readLlmsText, readSitemap } from '#site/sitemap.ts';
 import { runToItsEnd } from '../support/watchdog.ts';
 import { bundleOf } from './server/fixtures.ts';
 
@@ -50,6 +84,14 @@ const longest = 100_000;
 const table = buildRouteTable(bundleOf(['404.html', 'a/404.html', 'a/b/404.html']));
 const entityTag = `"${'0'.repeat(32)}"`;
 const site = createScope('docs.example.com', new URL('http://127.0.0.1:4000/'));
+const copied = new URL('https://docs.example.com/');
+const noPositions = { positions: [], scripts: [], data: [], connections: [], policies: [] };
+const copies = {
+  paths: new Map([['https://a.example/x', '_v/x.js']]),
+  hosts: ['a.example'],
+  basePath: '',
+  dropsConnection: () => true,
+};
 const forms: SendableForms = { tags: [entityTag, '"x"'], entityTag, encodings: ['br', 'gzip'] };
 const roomy = { ...defaultLimits, maxPathBytes: 2 * longest, maxPathSegments: longest };
 
@@ -62,6 +104,10 @@ interface Reader {
 
 const readers: Readonly<Record<string, Reader>> = {
   'Accept-Encoding': { read: acceptedForms, openings: ['', 'br', 'br;', 'br;q', 'br;q=', 'br;q=0'] },
+  Accept: {
+    read: prefersMarkdown,
+    openings: ['text/markdown', 'text/markdown;', 'text/markdown;q=', 'text/markdown;a="'],
+  },
   'If-None-Match': { read: (text) => findKnownTag(text, forms), openings: ['', '"', '"a"', 'W/'] },
   'If-Match': { read: (text) => matchesStrongly(text, forms), openings: ['', '"', '"a"', 'W/'] },
   'If-Range': { read: (text) => allowsRange(text, '"x"'), openings: ['', '"a"'] },
@@ -87,6 +133,14 @@ const readers: Readonly<Record<string, Reader>> = {
     openings: ['', 'assets/', 'assets/a.', 'a-'],
     most: defaultLimits.maxPathBytes,
   },
+  'a content type that an export kept': {
+    read: (text) => createTypeJudge()('feed', text),
+    openings: ['', 'image/', 'application/', 'application/x+', 'text/plain; charset='],
+  },
+  'a content type of an origin': {
+    read: originTypeOf,
+    openings: ['', 'text/plain', 'text/plain;', 'text/plain; charset=', 'text/plain; charset="'],
+  },
   "a kit's signature and key": {
     read: (text) => {
       parseVerifyKey(text);
@@ -108,6 +162,50 @@ const readers: Readonly<Record<string, Reader>> = {
     read: (text) => createHiddenLinks().read('a.html')?.(Buffer.from(`/.x${text}`)),
     openings: ['', '<a href="/.', '<a href=/.', 'href', 'href=', 'href ="/.cmd', '/.x ', 'src="/.a">'],
   },
+  'a page that is repaired': {
+    read: (text) => {
+      canonicalEdits(`<p title=null>${text}`, '/a', { word: 'strip' });
+      searchBoxEdits(`<p class="md-search">${text}`, false);
+      relativeEdits(text, 'index/');
+      linkedPaths(text, 'a/index.html');
+    },
+    openings: [
+      '',
+      '<',
+      '<a href="',
+      '<link rel=canonical href="https://undefined.',
+      '<link rel=canonical href="',
+      '<style>url(',
+      '<p style="url(',
+      '<img srcset="/a 1x,',
+      '<meta http-equiv=refresh content="1',
+    ],
+  },
+  'a sitemap that is repaired': {
+    read: (text) => sitemapEdits(text, describeSite([{ path: 'a.html', size: 0 }])),
+    openings: [
+      '',
+      '<url>',
+      '<url><loc>',
+      '<url><loc>https://a/',
+      '<!--',
+      '<url><![CDATA[',
+      '<url><loc>x</loc>',
+    ],
+  },
+  'the content of a page': {
+    read: (text) => plainContent(text, (address) => address),
+    openings: ['', '<table><td>', '<pre>'],
+  },
+  "a page's place for one more element of its head": {
+    read: (text) => findHeadEnd(text),
+    openings: [
+      '',
+      '<!doctype html><head><',
+      '<meta http-equiv=content-security-policy content="',
+      '<template>',
+    ],
+  },
   "an archive's head": { read: (text) => detectType(Buffer.from(text)), openings: ['', '<', ' <html'] },
   "a storage's refusal": {
     read: (text) => judgeAnswer({ status: 400, bodyStart: text, clock: 0 }),
@@ -121,6 +219,27 @@ const readers: Readonly<Record<string, Reader>> = {
   "an API's progress and job": {
     read: (text) => [readPercent(text), readJobId(undefined, text)],
     openings: ['', '1', '1.5', '1 of', '/static-export/jobs/', '/static-export/jobs/a'],
+  },
+  "a page's text": {
+    read: (text) => readPageText(text),
+    openings: [
+      '',
+      '<h1>',
+      '<main><h1><a href="#',
+      '<div hidden>',
+      '<article class="',
+      '<title>',
+      '<nav><main>',
+    ],
+  },
+  "a search's words": {
+    read: (text) => [
+      markText(text, new Set(['x']), 'ja'),
+      readQuery(text, 'de'),
+      decodeNumbers(text),
+      siteTitles([{ shown: text, full: text }]),
+    ],
+    openings: ['', 'a', 'a.', 'aB', '漢', 'a - '],
   },
   'a page': {
     read: (text) => readHtmlReferences(text),
@@ -136,6 +255,34 @@ const readers: Readonly<Record<string, Reader>> = {
       '<style>',
       '<meta content="1',
     ],
+  },
+  'a page that is made portable': {
+    read: (text) => {
+      const addresses = addressesOf('a/b.html', { files: createSiteFiles(['a/b.html', 'c']), basePath: '' });
+      pageEdits(text, addresses, '../x.js');
+      styleEdits(text, addresses, () => {});
+      manifestEdits(text, addresses, () => {});
+      readSprite('a.svg', text);
+    },
+    openings: [
+      '',
+      '<',
+      '<a href="/c?&amp;',
+      '<img srcset="/c 1x,',
+      '<p style="a:url(&quot;/c',
+      '<style>@import "/c',
+      '<meta http-equiv=refresh content="1;url=/c',
+      '<script type=module>import',
+      '<script>serviceWorker',
+      '<link rel=preload href=/c ',
+      '<base href="/c/',
+      'url(/c',
+      'url("/c',
+      '"src":"/c',
+      '<g id=a>',
+      '<use href=/c#a>',
+    ],
+    most: 20_000,
   },
   'where addresses stand': {
     read: (text) => {
@@ -159,6 +306,43 @@ const readers: Readonly<Record<string, Reader>> = {
       '<script type=importmap>{"integrity":{"a":"b","',
     ],
   },
+  'what a body loads': {
+    read: (text) => {
+      for (const kind of ['document', 'style', 'manifest'] as const) readLoads(kind, text);
+    },
+    openings: [
+      '',
+      '<',
+      '<link rel="',
+      '<script type="',
+      '<img srcset="/a 1x,',
+      '<p style="url(',
+      '<style>@font-face{',
+      '<script type=importmap>{"imports":{"',
+      '<script type=importmap>{"a":"/',
+      '{"icons":[{"src":"',
+    ],
+  },
+  'the charset of a page': {
+    read: (text) => decodeBody(Buffer.from(text), `text/html; charset=${text.slice(0, 8192)}`, 'html'),
+    openings: [
+      '',
+      '<meta ',
+      '<meta charset=',
+      '<meta http-equiv=content-type content="charset',
+      '<?xml encoding',
+    ],
+  },
+  'session ids in links': {
+    read: (text) => dropSessionIds(site, { path: '/', query: '' }, `;jsessionid=1 ${text}`),
+    openings: [
+      '',
+      '<a href=";jsessionid=1',
+      '<img srcset="/a;jsessionid=1,',
+      '<b style="a:url(a),',
+      '/(A(x)S(',
+    ],
+  },
   'a style sheet': {
     read: readCssReferences,
     openings: ['', 'url(', 'url("', '@import ', '/*', 'a{b:', 'image-set('],
@@ -173,6 +357,75 @@ const readers: Readonly<Record<string, Reader>> = {
     read: (text) => readScriptReferences(text, ['/assets/app.js']),
     openings: ['', '"a/', '"a/b.js', '"a/"+', '"a/"+{', '"a/"+({1:"b"}[e]||e)+"."+{1:"'],
     most: 50_000,
+  },
+  'the imports of a script': {
+    read: (text) => readModuleImports(text),
+    openings: ['', 'from', 'import', 'import "/', 'import("//', 'export * from "./', 'import "/x";'],
+  },
+  'copies of assets in a script and in a page': {
+    read: (text) => [
+      editVendored({ role: 'script', source: text, base: copied, ...noPositions }, copies),
+      editVendored(
+        { ...readPositions('document', text), role: 'document', source: text, base: copied },
+        copies,
+      ),
+    ],
+    openings: [
+      '',
+      '"https://a.example/x',
+      '"//',
+      '"https:\\/\\/',
+      '"https://a.example/x 1x, ',
+      '<p x="{',
+      '<meta http-equiv=content-security-policy content="',
+    ],
+    most: 50_000,
+  },
+  'copies of assets in HTML that data carry': {
+    read: (text) => editVendored({ role: 'other', source: text, base: copied, ...noPositions }, copies),
+    openings: [
+      '',
+      '"html":"',
+      '\\"html\\":\\"',
+      '"html":"https://a.example/x<img src=\\"',
+      '\\\\\\"html\\\\\\":\\\\\\"a.example',
+    ],
+    most: 50_000,
+  },
+  'the shell of an app': {
+    read: (text) => isAppShell(text),
+    openings: ['', '<script>', '<noscript>', '<template>', '<h1', 'a '],
+  },
+  'the search of a script and of a page': {
+    read: (text) => [
+      readSearchLiterals([text], ['/assets/app.js']),
+      readPageSearch(text, '/docs/a', ['/assets/js/app.js']),
+      recogniseIndex('/a/index.json', Buffer.from(text)),
+    ],
+    openings: ['', '"', '"a/', '"a/index.json', '"search-index', '<meta name="docusaurus_tag"', '[ {'],
+  },
+  "a search tool's data": {
+    read: (text) => {
+      for (const name of [
+        'pagefind-entry.json',
+        'search_index.json',
+        'versions.json',
+        'pagefind.en.pf_meta',
+      ]) {
+        readSearchData(`/a/${name}`, Buffer.from(text));
+        readVersionList(`/a/${name}`, Buffer.from(text));
+      }
+      readPagefindMeta(Buffer.from(`pagefind_dcd${text}`, 'latin1'));
+    },
+    openings: [
+      '',
+      '{',
+      '{"languages":{',
+      '[{"version":"',
+      '{"config":{"lang":["',
+      '\x81',
+      '\x82\x60\x81\x81',
+    ],
   },
   'a sitemap': {
     read: (text) => [readSitemap(Buffer.from(text)), readLlmsText(text)],

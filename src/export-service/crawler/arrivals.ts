@@ -2,10 +2,11 @@
 // middle of a wave. Decides nothing about the site; the frontier does that when the wave is settled. Refuses to report
 // progress too early, because a home page alone does not show the site's size.
 
+import { documentPath, folderPagePath } from '#site/site-scope.ts';
 import type { CrawlLimits, CrawlProgress } from './contract.ts';
 import { tooManyPages } from './crawl-error.ts';
-import { type FetchOutcome, type Frontier, isNotFoundPage, type Visit } from './frontier.ts';
-import { documentPath } from './site-scope.ts';
+import type { Frontier } from './frontier.ts';
+import type { FetchOutcome, Visit } from './visit.ts';
 
 /** Links of fewer pages do not show a site's size. Such a wave is reported once all its pages are fetched. */
 const tellingPages = 8;
@@ -56,10 +57,13 @@ export function createArrivals(
 
   function takeStored(
     { address, isPage }: Visit,
-    { isDocument, links }: FetchOutcome & { kind: 'stored' },
+    { body, isDocument, links }: FetchOutcome & { kind: 'stored' },
   ): void {
     if (isPage && isDocument) {
-      if (!isNotFoundPage(address)) pages.add(documentPath(address) ?? address.path);
+      if (frontier.isSoftNotFound(address, body)) return;
+      if (!frontier.isNotFoundPage(address)) {
+        pages.add(folderPagePath(documentPath(address) ?? address.path));
+      }
       if (pages.size > limits.maxPages) throw tooManyPages(limits.maxPages, address.path);
     }
     for (const { use, isSitemap, address: to } of links.links) {

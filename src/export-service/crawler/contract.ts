@@ -1,8 +1,9 @@
-// The crawler's request and result: the types shared by the crawler, the jobs that run it, and the pack. Types and
-// defaults only. Invariant: a result is a whole site; there is no partial one.
+// The crawler's request and result: the types shared by the crawler, the jobs that run it, and the pack. Types,
+// defaults and the form of a limit only. Invariant: a result is a whole site; there is no partial one.
 
 import type { Clock } from '#platform/runtime/clock.ts';
 import type { Logger } from '#platform/runtime/logger.ts';
+import type { SearchTool } from '#site/references/search-index.ts';
 
 /** A crawl that exceeds a limit ends with that limit's own error. */
 export interface CrawlLimits {
@@ -20,7 +21,36 @@ export interface CrawlLimits {
   readonly maxRedirects: number;
   /** Links from the home page to a page, at most. */
   readonly maxDepth: number;
+  /** Wanted pages and files that the origin does not have. The larger of both is allowed. */
+  readonly maxMissing: MissingLimit;
+  readonly requiresHomePage: boolean;
+  readonly assets: AssetRules;
 }
+
+/** For what pages load from other hosts. */
+export interface AssetRules {
+  /** Hosts whose assets stay there, as `readAllowedHost` returns them. */
+  readonly allowedHosts: readonly string[];
+  /** Whether a host may have an internal address. */
+  readonly allowsPrivate: boolean;
+}
+
+export interface MissingLimit {
+  readonly count: number;
+  /** Of all that pages and sitemaps ask for. */
+  readonly percent: number;
+}
+
+/** `20`, `1%`, or `20/1%` for the larger of both. @returns `undefined` for another text */
+export function readMissingLimit(text: string): MissingLimit | undefined {
+  const read = /^(?:(\d{1,9})|(?:(\d{1,9})\/)?(\d{1,3}(?:\.\d{1,3})?)%)$/.exec(text);
+  const percent = Number(read?.[3] ?? 0);
+  return read === null || percent > 100 ? undefined : { count: Number(read[1] ?? read[2] ?? 0), percent };
+}
+
+/** `rooted`: links begin with a slash, as the site has them. `portable`: they are relative and name files. */
+export const siteProfiles = ['rooted', 'portable'] as const;
+export type SiteProfile = (typeof siteProfiles)[number];
 
 export interface CrawlRequest {
   /** Path below which the files will be served, `/docs` for one; `''` is the root. Absent: every link stays as it is. */
@@ -34,8 +64,17 @@ export interface CrawlRequest {
    * see. False if it follows from a client's domain. Such an address is then refused, whatever DNS returns.
    */
   readonly isOriginConsented: boolean;
-  /** Bodies are kept here, named by their hash, until the site is packed. Created if absent; the caller removes it. */
+  /** Sent with each request; names in lower case. The values are secret. */
+  readonly originHeaders?: Readonly<Record<string, string>> | undefined;
+  /** robots.txt is read, but refuses no address. Only for a site of the service's administrator. */
+  readonly ignoresRobots?: boolean | undefined;
+  /**
+   * Bodies and answers are kept here until the site is packed. A crawl that was interrupted goes on from what it finds.
+   * Created if absent; the caller removes it.
+   */
   readonly spoolDirectory: string;
+  /** What the last complete crawl left, see `keepAnswers`; it is only read. Need not exist. */
+  readonly earlierDirectory?: string | undefined;
   readonly limits: CrawlLimits;
 }
 
@@ -64,6 +103,23 @@ export interface SkippedUrl {
   readonly path: string;
   /** Stable code: `NotFound`, `RobotsDisallowed`, `External`, … */
   readonly reason: string;
+  /** Path of the first page or file of the export that asks for it. Absent: a sitemap or the crawler asked. */
+  readonly from?: string | undefined;
+}
+
+/** A file that was asked for with several queries. */
+export interface QueryVariants {
+  readonly path: string;
+  readonly queries: number;
+  /** Different bodies among them. One path of the bundle has one. */
+  readonly contents: number;
+}
+
+export interface CopiedAsset {
+  /** Host and path, never a query. */
+  readonly path: string;
+  /** Path in the bundle. */
+  readonly file: string;
 }
 
 /** Something of the site that works differently when served from a bundle. */
@@ -75,13 +131,39 @@ export interface CrawlNote {
   readonly example: string;
 }
 
+export interface CrawledSearchIndex {
+  readonly tool: SearchTool;
+  /** Path in the bundle. */
+  readonly path: string;
+}
+
 export interface CrawlResult {
   /** Sorted by path (UTF-16 code units), each path once. */
   readonly files: readonly CrawledFile[];
+  /** Content types that the origin named and that names and bytes do not show, by path of the bundle. Sorted. */
+  readonly types: ReadonlyMap<string, string>;
   /** HTML documents of the site; redirect stubs and `404.html` do not count. */
   readonly pageCount: number;
   readonly skipped: readonly SkippedUrl[];
+  /** Pages and files that pages and sitemaps ask for, present or not. */
+  readonly asked: number;
+  /** Assets of other hosts that are in the bundle. Sorted by path. */
+  readonly copied: readonly CopiedAsset[];
+  /** Sorted by path. */
+  readonly queryVariants: readonly QueryVariants[];
   readonly notes: readonly CrawlNote[];
+  /** Indexes of the site's search. Sorted by path. */
+  readonly searchIndexes: readonly CrawledSearchIndex[];
+  readonly answers: AnswerCounts;
+}
+
+/** Where the answers of a crawl came from. */
+export interface AnswerCounts {
+  readonly fromOrigin: number;
+  /** The origin said that the body of the last crawl did not change. */
+  readonly notModified: number;
+  /** Of an interrupted start. */
+  readonly fromJournal: number;
 }
 
 export interface CrawlContext {
@@ -102,6 +184,9 @@ export const defaultCrawlLimits: CrawlLimits = {
   concurrency: 4,
   maxRedirects: 10,
   maxDepth: 200,
+  maxMissing: { count: 20, percent: 1 },
+  requiresHomePage: true,
+  assets: { allowedHosts: [], allowsPrivate: false },
 };
 
 /** The name of an archive that is not complete yet. If a thread ends in the middle, its starter removes that file. */

@@ -5,9 +5,12 @@ import { PublishableError } from '#platform/wire/publishable-error.ts';
 
 export type CrawlErrorCode =
   | 'NoPages' // the origin answered, but with no page
+  | 'HomePageMissing' // `/` is not a page
+  | 'SiteIncomplete' // too many of the pages and files that its pages ask for are missing
+  | 'AssetsNotCopied' // pages load files from other hosts, and not all could be copied
   | 'OriginUnreachable' // no request was answered
   | 'OriginInternal' // no administrator allowed this origin, which only this machine or cluster can see
-  | 'OriginFailed' // it answered, and then a page or asset kept failing: 5xx, 429, network
+  | 'OriginFailed' // it answered, and then the home page, a sitemap or addresses in a row kept failing
   | 'CrawlTimedOut' // the whole crawl took longer than its time limit
   | 'CrawlAborted' // the caller's signal
   | 'CrawlOutOfMemory' // its thread reached the limit of its heap

@@ -3,140 +3,122 @@
 // of arrival. Pure: no I/O, no time. Invariant: the same outcomes give the same files.
 
 import { composedForm } from '#platform/wire/unicode-form.ts';
+import { type BodyLink, type BodyLinks, noLinks } from '#site/references/body-links.ts';
+import { maxReferences } from '#site/references/reference.ts';
+import type { SearchTool } from '#site/references/search-index.ts';
+import type { Address } from '#site/site-scope.ts';
+import { addressKey, compare, documentPath, filePath, isReservedPath } from '#site/site-scope.ts';
 import type { CrawlLimits } from './contract.ts';
 import { tooDeep, tooManyFiles, tooManyLinks, tooManyPages } from './crawl-error.ts';
-import { type BodyKind, type BodyLink, type BodyLinks, noLinks } from './references/body-links.ts';
-import type { Robots } from './robots.ts';
-import type { Address } from './site-scope.ts';
-import { documentPath, filePath } from './site-scope.ts';
+import { createLeftOutList, type Externals, type LeftOut } from './left-out.ts';
+import {
+  createNotFoundPages,
+  isNoSuchAddress,
+  type NoSuchPageAnswer,
+  noSuchFolder,
+} from './not-found-pages.ts';
+import type { OriginBody } from './origin/origin-types.ts';
+import type { Robots } from './origin/robots.ts';
+import { createQueryGate } from './query-gate.ts';
 import type { StoredBody } from './spool.ts';
+import type { FetchOutcome, Visit } from './visit.ts';
 
-export type FetchOutcome =
-  | {
-      readonly kind: 'stored';
-      readonly body: StoredBody;
-      readonly isDocument: boolean;
-      /** What it was read as. */
-      readonly role: BodyKind;
-      readonly links: BodyLinks;
-    }
-  /** `to` is undefined where it leads off the site. */
-  | { readonly kind: 'redirect'; readonly to: Address | undefined; readonly fragment: string }
-  | { readonly kind: 'absent'; readonly reason: string };
-
-/** One address. Its uses only grow: a hint may become a page, but a page never becomes a hint. */
-export interface Visit {
-  readonly address: Address;
-  isPage: boolean;
-  isAsset: boolean;
-  isSitemap: boolean;
-  /** Links from the home page. */
-  readonly depth: number;
-  /** Redirects that led here without a link of its own. */
-  readonly hops: number;
-  outcome: FetchOutcome | undefined;
-  /** Set once its file and links are in the export. */
-  isTaken: boolean;
-}
-
-export interface SiteFile {
-  readonly body: StoredBody;
-  readonly isDocument: boolean;
-  readonly role: BodyKind;
+export interface SiteFile extends OriginBody {
   /** Where it was found. */
   readonly address: Address;
+  /** It is the index of a site's search. */
+  readonly searchTool?: SearchTool | undefined;
 }
 
 export interface Frontier {
   /** By address, sorted in no way. */
   readonly visits: ReadonlyMap<string, Visit>;
   readonly files: ReadonlyMap<string, SiteFile>;
-  /** Path and reason of what was left out while settling; `assemble` adds what the visits say. */
-  readonly leftOut: ReadonlyMap<string, string>;
+  /** By path: what was left out while settling; `assemble` adds what the visits say. */
+  readonly leftOut: ReadonlyMap<string, LeftOut>;
   readonly notes: ReadonlyMap<string, { readonly count: number; readonly example: string }>;
+  externals(): Externals;
+  /** By path. */
+  queriesNotTried(): ReadonlyMap<string, number>;
   /** Documents among the files. */
   pageCount(): number;
-  add(link: BodyLink, depth: number): void;
-  /** The addresses to visit now, sorted; empty when the site is done. */
+  /** Such a page is kept, and does not count. */
+  isNotFoundPage(address: Address): boolean;
+  /** Whether a page is what the site answers where it has nothing, as far as that is known. Such a page is left out. */
+  isSoftNotFound(address: Address, body: StoredBody): boolean;
+  /** @param askedBy path of the body that asks for it */
+  add(link: BodyLink, depth: number, askedBy?: string): void;
+  /** The addresses to visit now, in the order in which they are settled; empty when the site is done. */
   nextWave(): readonly Visit[];
   /** To be called for each visit of the wave, in the wave's order. @throws {CrawlError} on a limit */
   settle(visit: Visit, outcome: FetchOutcome): void;
 }
 
-/** A path is not fetched under more queries than this: `?v=1`, `?v=2`, … are one path. */
-const maxQueriesPerPath = 4;
 /** Every site has broken and outside links, but not this many for each file. */
 const linksPerFile = 4;
 const spareLinks = 1000;
 /** All addresses together: each is kept several times, as key, path and link. */
 const maxAddressLength = 24 * 1024 * 1024;
-const maxLeftOut = 10_000;
 /** Style sheets import, scripts load: what a page needs may be this much deeper than the deepest page. */
 const assetDepth = 16;
-
-export function addressKey({ path, query }: Address): string {
-  return `${path}${query}`;
-}
+type StoredOutcome = Extract<FetchOutcome, { kind: 'stored' }>;
+const softNotFound: FetchOutcome = { kind: 'absent', reason: 'SoftNotFound' };
 
 export function createFrontier(limits: CrawlLimits, robots: Robots): Frontier {
   const visits = new Map<string, Visit>();
   const files = new Map<string, SiteFile>();
   /** Paths of the files, by their composed form. */
   const forms = new Map<string, string>();
-  const leftOut = new Map<string, string>();
-  const notes = new Map<string, { count: number; example: string }>();
-  const queriesOf = new Map<string, number>();
+  const { leftOut, notes, leaveOut, note, takeExternal, externals } = createLeftOutList();
+  const notFound = createNotFoundPages((path) => {
+    const outcome = visits.get(path)?.outcome;
+    if (outcome?.kind === 'stored') return outcome;
+    return outcome?.kind === 'redirect' && outcome.to !== undefined ? { to: outcome.to.path } : undefined;
+  }, limits.maxRedirects);
+  const queries = createQueryGate();
+  const held = new Map<Visit, StoredOutcome>();
+  let heldLinks = 0;
   let waiting: Visit[] = [];
   let pageCount = 0;
   let addressLength = 0;
 
-  const leaveOut = (path: string, reason: string): void => {
-    if (leftOut.size < maxLeftOut && !leftOut.has(path)) leftOut.set(path, reason);
-  };
-  const note = (code: string, count: number, example: string): void => {
-    if (count === 0) return;
-    const known = notes.get(code);
-    if (known === undefined) notes.set(code, { count, example });
-    else known.count += count;
-  };
-
-  const widen = (visit: Visit, { use, isSitemap }: BodyLink): void => {
+  const widen = (visit: Visit, { use, isSitemap }: BodyLink, askedBy: string | undefined): void => {
     const isNews =
       (use === 'page' && !visit.isPage) ||
       (use === 'asset' && !visit.isAsset) ||
+      (use === 'trial' && !visit.isTrial) ||
       (isSitemap && !visit.isSitemap);
+    const isWanted = visit.isPage || visit.isAsset;
+    // Who only guessed is no answer to "which page has this link?".
+    if (use === 'page' || use === 'asset') visit.askedBy = isWanted ? (visit.askedBy ?? askedBy) : askedBy;
     if (!isNews) return;
     visit.isPage ||= use === 'page';
     visit.isAsset ||= use === 'asset';
     visit.isSitemap ||= isSitemap;
+    visit.isTrial ||= use === 'trial';
     if (visit.outcome !== undefined && !visit.isTaken) take(visit, visit.outcome);
   };
 
-  const add = (link: BodyLink, depth: number, hops = 0): void => {
+  const add = (link: BodyLink, depth: number, askedBy?: string, hops = 0): void => {
     const key = addressKey(link.address);
     const known = visits.get(key);
     // What only too many redirects led to may still have a link of its own.
     if (known !== undefined && (hops > 0 || !isRefusedForRedirects(known))) {
-      widen(known, link);
+      widen(known, link, askedBy);
       return;
     }
     const { path, query } = link.address;
-    if (query !== '') {
-      const queries = (queriesOf.get(path) ?? 0) + 1;
-      queriesOf.set(path, queries);
-      if (queries > maxQueriesPerPath) {
-        note('QueriesNotTried', 1, path);
-        return;
-      }
-    }
+    if (query !== '' && !queries.admits({ link, depth, askedBy })) return;
     const refusal = refuse(link, hops);
     const visit: Visit = {
       address: link.address,
       isPage: link.use === 'page',
       isAsset: link.use === 'asset',
       isSitemap: link.isSitemap,
+      isTrial: link.use === 'trial',
       depth,
       hops,
+      askedBy,
       outcome: refusal === undefined ? undefined : { kind: 'absent', reason: refusal },
       isTaken: refusal !== undefined,
     };
@@ -156,63 +138,169 @@ export function createFrontier(limits: CrawlLimits, robots: Robots): Frontier {
   };
 
   const take = (visit: Visit, outcome: FetchOutcome): void => {
-    if (outcome.kind === 'stored') {
+    if (outcome.kind === 'stored' && outcome.noSuchPage !== undefined) {
+      takeNoSuchPage(visit, outcome, outcome.noSuchPage);
+    } else if (outcome.kind === 'stored') {
       // A missing file answered with a page (common for apps of one page) is not the file.
-      if (outcome.isDocument && !visit.isPage && !isNotFoundPage(visit.address)) return;
+      const isPage = visit.isPage || visit.isTrial || notFound.isNotFoundPage(visit.address);
+      if (outcome.isDocument && !isPage) return;
+      if (outcome.isDocument && notFound.isSoftNotFound(visit.address, outcome.body)) {
+        hold(visit, outcome);
+        return;
+      }
       visit.isTaken = true;
       // Taken once; what is kept for the whole crawl should not be every link of every page.
       visit.outcome = { ...outcome, links: noLinks };
+      const { query } = visit.address;
+      const released = query === '' ? [] : queries.learn(visit.address, outcome.body.sha256);
+      for (const { link, depth, askedBy } of released) add(link, depth, askedBy);
       takeFile(visit, outcome);
       takeLinks(visit, outcome.links);
+      if (outcome.isDocument) askForNotFound(visit, outcome.body);
     } else if (outcome.kind === 'redirect' && outcome.to !== undefined) {
-      const use = visit.isPage ? 'page' : visit.isAsset ? 'asset' : 'hint';
+      const use = visit.isPage ? 'page' : visit.isAsset ? 'asset' : visit.isTrial ? 'trial' : 'hint';
       visit.isTaken = visit.isPage;
       // A page's query is dropped like any page link's, or a redirect that only adds one would never end.
       const to = visit.isPage ? { path: outcome.to.path, query: '' } : outcome.to;
-      add({ address: to, use, isSitemap: visit.isSitemap }, visit.depth, visit.hops + 1);
+      add({ address: to, use, isSitemap: visit.isSitemap }, visit.depth, visit.askedBy, visit.hops + 1);
     }
+  };
+
+  const hold = (visit: Visit, outcome: StoredOutcome): void => {
+    const isFull = heldLinks + outcome.links.links.length > maxReferences;
+    const links = isFull ? { ...noLinks, isPartial: true } : outcome.links;
+    heldLinks += links.links.length;
+    held.set(visit, { ...outcome, links });
+    visit.outcome = softNotFound;
+  };
+
+  /** Once nothing else is left: whether pages are the answer to unknown addresses shows in how many there are. */
+  const takeHeld = (): void => {
+    const candidates = [...held].map(([visit, outcome]) => ({
+      ...visit,
+      body: outcome.body,
+      visit,
+      outcome,
+    }));
+    const taken = [...visits.values()].filter(({ isPage, isTaken }) => isPage && isTaken);
+    const pages = taken.filter(({ outcome }) => outcome?.kind === 'stored' && outcome.isDocument);
+    for (const { visit, outcome } of notFound.reconsider(candidates, pages)) {
+      held.delete(visit);
+      visit.outcome = outcome;
+      take(visit, outcome);
+    }
+  };
+
+  const takeNoSuchPage = (
+    visit: Visit,
+    { body, isDocument, role, links, originType }: StoredOutcome,
+    answer: NoSuchPageAnswer,
+  ): void => {
+    visit.outcome = { kind: 'absent', reason: 'NotFound' };
+    const folder = noSuchFolder(visit.address);
+    const address = { path: `${folder}404.html`, query: '' };
+    const isKnownAbove = notFound.isKnownAbove(folder, body, answer.address);
+    notFound.learnAnswer(folder, body, answer);
+    for (const known of visits.values()) if (known.address.path.startsWith(folder)) judgeAgain(known);
+    const path = documentPath(address);
+    if (body.sizeBytes === 0 || path === undefined || isKnownAbove) return;
+    if (files.has(forms.get(composedForm(path)) ?? path)) return;
+    if (!answer.isSteady) {
+      note('NotFoundPageVaries', 1, address.path);
+      return;
+    }
+    // Relative addresses of the page are relative to the folder, under either name.
+    files.set(path, { body, isDocument, role, address, originType });
+    forms.set(composedForm(path), path);
+    takeLinks({ ...visit, address }, links);
+  };
+
+  /** A page that was taken before the answer below its folder was known. */
+  const judgeAgain = (visit: Visit): void => {
+    const { address, outcome, isTaken } = visit;
+    if (!isTaken || outcome?.kind !== 'stored' || !outcome.isDocument) return;
+    if (notFound.isNewAppAnswer(address, outcome.body)) note('AnswersEverything', 1, address.path);
+    if (!notFound.isSoftNotFound(address, outcome.body)) return;
+    hold(visit, outcome);
+    visit.isTaken = false;
+    const path = documentPath(address);
+    if (path === undefined || files.get(path)?.address !== address) return;
+    files.delete(path);
+    forms.delete(composedForm(path));
+    pageCount -= 1;
   };
 
   const takeFile = (
-    { address }: Visit,
-    { body, isDocument, role }: FetchOutcome & { kind: 'stored' },
+    { address, askedBy }: Visit,
+    { body, isDocument, role, links, originType }: StoredOutcome,
   ): void => {
     const path = isDocument ? documentPath(address) : filePath(address);
-    if (path === undefined) {
-      leaveOut(address.path, 'NoFileName');
+    if (path === undefined || isReservedPath(path)) {
+      leaveOut(address.path, path === undefined ? 'NoFileName' : 'ReservedPath', askedBy);
       return;
     }
+    const file: SiteFile = { body, isDocument, role, address, originType, searchTool: links.searchTool };
     // An archive with both Unicode forms of a name is rejected.
     const known = files.get(forms.get(composedForm(path)) ?? path);
     if (known === undefined) {
-      files.set(path, { body, isDocument, role, address });
+      files.set(path, file);
       forms.set(composedForm(path), path);
-      if (isDocument && !isNotFoundPage(address)) pageCount += 1;
+      if (isDocument && !notFound.isNotFoundPage(address)) pageCount += 1;
       if (files.size > limits.maxFiles) throw tooManyFiles(limits.maxFiles);
       if (pageCount > limits.maxPages) throw tooManyPages(limits.maxPages, address.path);
-    } else if (known.body.sha256 !== body.sha256) {
-      leaveOut(address.path, address.query === '' ? 'SamePathTwice' : 'QueryVariantDiffers');
+    } else if (
+      known.body.sha256 !== body.sha256 &&
+      address.query === '' &&
+      !notFound.isNotFoundPage(address)
+    ) {
+      // The file of an address with a query may get a path of its own.
+      if (known.address.query !== '') files.set(path, file);
+      else leaveOut(address.path, 'SamePathTwice', askedBy);
     }
   };
 
-  const takeLinks = ({ address, depth }: Visit, links: BodyLinks): void => {
-    for (const link of links.links) add(link, depth + 1);
-    for (const name of links.external) leaveOut(name, 'External');
-    for (const path of links.unsafe) leaveOut(path, 'UnsafePath');
+  const askForNotFound = ({ address, depth }: Visit, body: StoredBody): void => {
+    for (const asked of notFound.learnFolder(address)) {
+      add({ address: asked, use: 'hint', isSitemap: false }, depth);
+    }
+    if (notFound.isNewAppAnswer(address, body)) note('AnswersEverything', 1, address.path);
+  };
+
+  const takeLinks = ({ address, depth, isSitemap, askedBy: from }: Visit, links: BodyLinks): void => {
+    const askedBy = isSitemap ? undefined : address.path;
+    const isLoose = !isBesideVersions(links.versionFolders, from);
+    for (const link of links.links) {
+      // A not-found page may link to itself, also in other languages.
+      if (isNoSuchAddress(link.address) || (isLoose && link.use === 'trial')) continue;
+      add(link, depth + 1, askedBy);
+    }
+    for (const reference of links.external) takeExternal(reference, askedBy);
+    for (const path of links.unsafe) leaveOut(path, 'UnsafePath', askedBy);
     note('OriginSpelledInLinks', links.originSpelled, address.path);
     note('QueriesDropped', links.queriesDropped, address.path);
     note('PartlyRead', links.isPartial ? 1 : 0, address.path);
+    note('VersionsNotTried', isLoose ? 0 : (links.versionsNotTried ?? 0), address.path);
   };
 
+  /** A list of versions at another place, such as `_static`, names no folders there. */
+  const isBesideVersions = (folders: readonly string[] = [], from = ''): boolean =>
+    folders.some((folder) => {
+      const kind = visits.get(folder)?.outcome?.kind;
+      return kind === 'stored' || kind === 'redirect' || from.startsWith(folder);
+    });
+
   return {
-    visits,
-    files,
-    leftOut,
-    notes,
-    add,
+    ...{ visits, files, leftOut, notes, externals, add },
     pageCount: () => pageCount,
+    queriesNotTried: queries.notTried,
+    isNotFoundPage: notFound.isNotFoundPage,
+    isSoftNotFound: notFound.isSoftNotFound,
     nextWave: () => {
-      const wave = waiting.sort((a, b) => compare(addressKey(a.address), addressKey(b.address)));
+      if (waiting.length === 0 && held.size > 0) takeHeld();
+      const rank = notFound.createRank();
+      const wave = waiting.sort(
+        ({ address: a }, { address: b }) => rank(a) - rank(b) || compare(addressKey(a), addressKey(b)),
+      );
       waiting = [];
       return wave;
     },
@@ -221,16 +309,6 @@ export function createFrontier(limits: CrawlLimits, robots: Robots): Frontier {
       take(visit, outcome);
     },
   };
-}
-
-/** UTF-16 code units, as everywhere in a bundle. */
-export function compare(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0;
-}
-
-/** Servers that hide `.html` have it under the shorter name. Not counted as a page. */
-export function isNotFoundPage({ path }: Address): boolean {
-  return path === '/404.html' || path === '/404';
 }
 
 function isRefusedForRedirects({ outcome }: Visit): boolean {

@@ -2,9 +2,9 @@
 // body that is being written or read, whatever its size. Owns the directory's files, and the limit on their sum. Refuses
 // more than the limit, even in the middle of a body, and returning other bytes than were stored.
 
-import { createHash } from 'node:crypto';
+import { createHash, hash } from 'node:crypto';
 import { closeSync, createReadStream, openSync, readSync } from 'node:fs';
-import { open, readFile, rename, rm } from 'node:fs/promises';
+import { copyFile, link, open, readFile, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { makeFolder } from '#platform/runtime/folder.ts';
 import { PublishableError, publishableCode } from '#platform/wire/publishable-error.ts';
@@ -19,6 +19,12 @@ export interface StoredBody {
 export interface CrawlSpool {
   /** @throws {CrawlError} SpoolFailed, TooManyBytes; what the chunks throw. Nothing of the body stays or counts then */
   take(chunks: AsyncIterable<Uint8Array>): Promise<StoredBody>;
+  /**
+   * Takes a body that is on the disk already, from this directory or from that of another crawl. It counts like one that arrived.
+   * @returns false where its bytes are not there, or are not those of its hash: nothing counts then
+   * @throws {CrawlError} SpoolFailed, TooManyBytes
+   */
+  takeAgain(body: StoredBody, from?: string): Promise<boolean>;
   /** Stores a file that the crawler made: it does not count. @throws {CrawlError} SpoolFailed */
   put(bytes: Uint8Array): Promise<StoredBody>;
   /** Read at once, so that only one of several large bodies is in memory. @throws {CrawlError} SpoolFailed */
@@ -46,7 +52,7 @@ export function createSpool(directory: string, maxBytes = Number.POSITIVE_INFINI
   ): Promise<StoredBody> => {
     partials += 1;
     const partial = join(directory, `${partials}.partial`);
-    const hash = createHash('sha256');
+    const hashing = createHash('sha256');
     let sizeBytes = 0;
     await orTakingFailed(makeFolder(directory));
     const file = await orTakingFailed(open(partial, 'w', 0o600));
@@ -54,10 +60,10 @@ export function createSpool(directory: string, maxBytes = Number.POSITIVE_INFINI
       for await (const chunk of chunks) {
         count(chunk.byteLength);
         sizeBytes += chunk.byteLength;
-        hash.update(chunk);
+        hashing.update(chunk);
         await orTakingFailed(file.writeFile(chunk));
       }
-      const sha256 = hash.digest('hex');
+      const sha256 = hashing.digest('hex');
       await orTakingFailed(rename(partial, join(directory, sha256)));
       return { sizeBytes, sha256 };
     } catch (error) {
@@ -68,51 +74,107 @@ export function createSpool(directory: string, maxBytes = Number.POSITIVE_INFINI
     }
   };
 
+  const count = (bytes: number): void => {
+    takenBytes += bytes;
+    if (takenBytes > maxBytes) throw tooManyBytes(maxBytes);
+  };
+
+  /**
+   * Gives the same bytes a second name, because no file is written to after it has its name.
+   * @returns false where they are not there: a job of the same domain may have replaced that directory
+   */
+  const isShared = async (body: StoredBody, from: string): Promise<boolean> => {
+    const [source, own] = [join(from, body.sha256), join(directory, body.sha256)];
+    const code = await link(source, own).then(() => '', publishableCode);
+    if (code === '' || (code === 'EEXIST' && (await isWhole(directory, body)))) return true;
+    partials += 1;
+    const partial = join(directory, `${partials}.partial`);
+    try {
+      // Some file systems have no second names.
+      await copyFile(source, partial);
+      await rename(partial, own);
+      return true;
+    } catch (error) {
+      await rm(partial, { force: true });
+      if (publishableCode(error) === 'ENOENT') return false;
+      throw error;
+    }
+  };
+
   return {
     put: (bytes) => store([bytes], () => {}),
+    takeAgain: async (body, from = directory) => {
+      if (!(await isWhole(from, body))) return false;
+      if (from !== directory && !(await orTakingFailed(isShared(body, from)))) return false;
+      count(body.sizeBytes);
+      return true;
+    },
     take: async (chunks) => {
       let countedBytes = 0;
-      const count = (chunkBytes: number): void => {
+      const countChunk = (chunkBytes: number): void => {
         countedBytes += chunkBytes;
-        takenBytes += chunkBytes;
-        if (takenBytes > maxBytes) throw tooManyBytes(maxBytes);
+        count(chunkBytes);
       };
-      return store(chunks, count).catch((error: unknown) => {
+      return store(chunks, countChunk).catch((error: unknown) => {
         takenBytes -= countedBytes;
         throw error;
       });
     },
     head: ({ sha256, sizeBytes }, most) => {
-      const bytes = Buffer.allocUnsafe(Math.min(sizeBytes, most));
       try {
-        const file = openSync(join(directory, sha256), 'r');
-        try {
-          return bytes.subarray(0, readSync(file, bytes));
-        } finally {
-          closeSync(file);
-        }
+        return readStart(join(directory, sha256), Math.min(sizeBytes, most));
       } catch (cause) {
         throw spoolFailed('return', publishableCode(cause), cause);
       }
     },
-    read: async function* ({ sha256, sizeBytes }) {
-      const path = join(directory, sha256);
-      const hash = createHash('sha256');
-      try {
-        const isSmall = sizeBytes <= smallBytes;
-        const chunks = isSmall
-          ? [await readFile(path)]
-          : createReadStream(path, { highWaterMark: pieceBytes });
-        for await (const chunk of chunks) {
-          hash.update(chunk);
-          yield chunk;
-        }
-      } catch (cause) {
-        throw spoolFailed('return', publishableCode(cause), cause);
-      }
-      if (hash.digest('hex') !== sha256) throw spoolFailed('return', 'its bytes changed');
-    },
+    read: (body) => readChecked(directory, body),
   };
+}
+
+async function* readChecked(
+  directory: string,
+  { sha256, sizeBytes }: StoredBody,
+): AsyncGenerator<Uint8Array> {
+  const path = join(directory, sha256);
+  const hashing = createHash('sha256');
+  try {
+    const isSmall = sizeBytes <= smallBytes;
+    const chunks = isSmall ? [await readFile(path)] : createReadStream(path, { highWaterMark: pieceBytes });
+    for await (const chunk of chunks) {
+      hashing.update(chunk);
+      yield chunk;
+    }
+  } catch (cause) {
+    throw spoolFailed('return', publishableCode(cause), cause);
+  }
+  if (hashing.digest('hex') !== sha256) throw spoolFailed('return', 'its bytes changed');
+}
+
+/** Reads no more than a body of this size has: what a power failure left may be longer than memory. */
+async function isWhole(directory: string, body: StoredBody): Promise<boolean> {
+  const { sha256, sizeBytes } = body;
+  try {
+    if (sizeBytes <= smallBytes) {
+      const bytes = readStart(join(directory, sha256), sizeBytes + 1);
+      return bytes.byteLength === sizeBytes && hash('sha256', bytes, 'hex') === sha256;
+    }
+    if ((await stat(join(directory, sha256))).size !== sizeBytes) return false;
+    for await (const _ of readChecked(directory, body));
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** At once: promises for each of ten thousand small files would cost more than their bytes. */
+function readStart(path: string, maxBytes: number): Uint8Array {
+  const bytes = Buffer.allocUnsafe(maxBytes);
+  const file = openSync(path, 'r');
+  try {
+    return bytes.subarray(0, readSync(file, bytes));
+  } finally {
+    closeSync(file);
+  }
 }
 
 function orTakingFailed<T>(work: Promise<T>): Promise<T> {

@@ -9,7 +9,7 @@ import { makeFolder } from '#platform/runtime/folder.ts';
 import type { Random } from '#platform/runtime/random.ts';
 import { PublishableError } from '#platform/wire/publishable-error.ts';
 
-const schemaVersion = 4;
+const schemaVersion = 5;
 
 const schema = `
 CREATE TABLE IF NOT EXISTS jobs (
@@ -47,6 +47,11 @@ CREATE TABLE IF NOT EXISTS issue_keys (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS issue_keys_by_job ON issue_keys (job_id);
 CREATE INDEX IF NOT EXISTS issue_keys_by_expiry ON issue_keys (expires_at);
+CREATE TABLE IF NOT EXISTS kept_crawls (
+  domain TEXT NOT NULL PRIMARY KEY,
+  bytes INTEGER NOT NULL,
+  kept_at INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS link_secret (secret BLOB NOT NULL) STRICT;
 `;
 
@@ -124,7 +129,7 @@ export function loadLinkSecret({ connection, transact }: Database, random: Rando
 /** Conversations have files of their own; of an older version nothing of them stays. */
 const dropped = 'DROP TABLE IF EXISTS conversations; DROP TABLE IF EXISTS current_load;';
 
-/** What an older version's table of jobs lacks. */
+/** What the table of jobs lacks before version 4. */
 const newColumns = 'ALTER TABLE jobs ADD COLUMN base_path TEXT;';
 
 function migrate(connection: DatabaseSync): void {
@@ -136,7 +141,7 @@ function migrate(connection: DatabaseSync): void {
     );
   }
   if (version === schemaVersion) return;
-  const added = version > 0 ? newColumns : '';
+  const added = version > 0 && version < 4 ? newColumns : '';
   connection.exec(
     `BEGIN IMMEDIATE; ${dropped} ${schema} ${added} PRAGMA user_version = ${schemaVersion}; COMMIT;`,
   );

@@ -47,6 +47,8 @@ export type ProjectStartOutcome =
   | { readonly kind: 'budgetUsed'; readonly freeAt: number }
   | { readonly kind: 'queueFull' };
 
+export type CompletedSite = Pick<Exported, 'pageCount' | 'sizeBytes' | 'sha256'>;
+
 /** The window of the budget of starts. */
 const budgetWindowMs = 60 * 60 * 1000;
 
@@ -144,6 +146,7 @@ export function createJobStore({ connection, transact }: Database) {
     return job;
   };
   const completedIds = ids("SELECT id FROM jobs WHERE status = 'completed'");
+  const unfinishedIds = ids("SELECT id FROM jobs WHERE status IN ('queued', 'running')");
 
   return {
     find: (id: string): JobRow | undefined => byId(id),
@@ -200,7 +203,7 @@ export function createJobStore({ connection, transact }: Database) {
 
     /** The oldest queued job, now running. */
     claimNext: (now: number): JobRow | undefined => claim(now),
-    complete: (id: string, { pageCount, sizeBytes, sha256 }: Exported, now: number): boolean =>
+    complete: (id: string, { pageCount, sizeBytes, sha256 }: CompletedSite, now: number): boolean =>
       setCompleted(pageCount, sizeBytes, sha256, now, now, id) > 0,
     /** @param error safe to publish */
     fail: (id: string, error: string, pageCount: number, now: number): boolean =>
@@ -252,6 +255,7 @@ export function createJobStore({ connection, transact }: Database) {
       transact(() => removeAll(beyond(usedSince, maxBytes, maxJobs))),
 
     completedIds: (): readonly string[] => completedIds(),
+    unfinishedIds: (): readonly string[] => unfinishedIds(),
     queuedCount: (): number => Number(countQueued.get()?.['n']),
   };
 }

@@ -1,8 +1,10 @@
 // What the export service costs while it crawls a site of 2,000 pages and 100 assets, 126 MB: its resident memory,
 // its processor time, and how long it takes. The built program, and with `--limit-mib N` (root) in a control group of
-// that size, as a container with this memory limit. The site is made by this process, so its cost is not counted.
+// that size, as a container with this memory limit. The site is made by this process, so its cost is not counted. With
+// `--validators` the site has entity tags, and the second crawl downloads nothing. Each page has `--links` links more, as of a
+// navigation.
 //
-//   node test/bench/export-service/crawl.ts [--limit-mib N] [--programs FOLDER]
+//   node test/bench/export-service/crawl.ts [--limit-mib N] [--programs FOLDER] [--pages N] [--page-bytes N] [--links N] [--validators]
 
 import { mkdirSync, mkdtempSync, readFileSync, rmdirSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -16,9 +18,7 @@ import { startProgram } from '../../support/child-program.ts';
 import { findFreePort } from '../../support/free-port.ts';
 import { processorMsOf } from '../bundle/measure.ts';
 
-const pageCount = 2_000;
 const assetCount = 100;
-const pageBytes = 55_000;
 const assetBytes = 160_000;
 const domain = 'docs.example.com';
 const mib = 1024 * 1024;
@@ -26,9 +26,17 @@ const mib = 1024 * 1024;
 const { values } = parseArgs({
   options: {
     'limit-mib': { type: 'string' },
+    pages: { type: 'string', default: '2000' },
+    'page-bytes': { type: 'string', default: '55000' },
+    links: { type: 'string', default: '0' },
+    validators: { type: 'boolean', default: false },
     programs: { type: 'string', default: join(import.meta.dirname, '../../../dist') },
   },
 });
+
+const pageCount = Number(values.pages);
+const pageBytes = Number(values['page-bytes']);
+const linkCount = Number(values.links);
 
 /** Path → body; each page links to the next ones, every twentieth to an asset. */
 function answer(path: string): { readonly type: string; readonly body: string } | undefined {
@@ -37,7 +45,13 @@ function answer(path: string): { readonly type: string; readonly body: string } 
   const at = Number(number);
   if (kind === 'asset') return { type: 'text/javascript', body: prose(at, assetBytes) };
   const links = [at * 2 + 1, at * 2 + 2].filter((next) => next < pageCount);
-  const anchors = links.map((next) => `<a href="/page-${next}">${next}</a>`).join(' ');
+  const shown = Array.from(
+    { length: linkCount },
+    (_, next) => 1 + Math.floor((next * (pageCount - 1)) / linkCount),
+  );
+  const anchors = [...links, ...(at > 0 ? shown : [])]
+    .map((next) => `<a href="/page-${next}">${next}</a>`)
+    .join(' ');
   const body = `<!doctype html><title>${at}</title><script src="/asset-${at % assetCount}.js"></script>${anchors}<main>`;
   return { type: 'text/html', body: `${body}${prose(at + assetCount, pageBytes - body.length)}</main>` };
 }
@@ -66,8 +80,12 @@ function makeGroup(limitMib: string | undefined): string | undefined {
 
 const origin = createServer((request, response) => {
   const found = answer(request.url ?? '/');
+  // The bytes of an address never change.
+  const etag = values.validators ? { etag: `"${request.url}"` } : {};
   if (found === undefined) response.writeHead(404).end('nothing here');
-  else response.writeHead(200, { 'content-type': found.type }).end(found.body);
+  else if (values.validators && request.headers['if-none-match'] === etag.etag)
+    response.writeHead(304, etag).end();
+  else response.writeHead(200, { 'content-type': found.type, ...etag }).end(found.body);
 });
 await new Promise<void>((resolve) => origin.listen(0, '127.0.0.1', resolve));
 const address = origin.address();
@@ -83,6 +101,7 @@ const command = [
   `--data=${join(work, 'data')}`,
   `--keys-file=${join(work, 'keys.txt')}`,
   `--origin=${domain}=http://127.0.0.1:${originPort}`,
+  `--max-pages=${Math.max(pageCount, 10_000)}`,
   '--log-level=warn',
 ];
 const program = startProgram('/bin/sh', {

@@ -229,7 +229,7 @@ test('a robots.txt of thousands of wildcards delays no client, and is obeyed', a
     response.setHeader('Content-Type', 'text/html');
     return response.end(`<a href="/no">${links}`);
   };
-  const program = await startProgram();
+  const program = await startProgram(['--max-missing', '100%']);
   const { jobId } = await program.client.startJob({ domain, idempotencyKey: 'wildcards' }, never);
   // Each question is given up after ten seconds, and all rules for all links once took minutes.
   assert.equal(await untilFinished(program.client, jobId), 'completed');

@@ -62,7 +62,18 @@ export function siteOf(html: string): CrawlResult {
     sha256: createHash('sha256').update(bytes).digest('hex'),
     read: () => Readable.from([bytes]),
   };
-  return { files: [file], pageCount: 1, skipped: [], notes: [] };
+  return {
+    files: [file],
+    pageCount: 1,
+    types: new Map(),
+    skipped: [],
+    asked: 1,
+    copied: [],
+    queryVariants: [],
+    notes: [],
+    searchIndexes: [],
+    answers: { fromOrigin: 1, notModified: 0, fromJournal: 0 },
+  };
 }
 
 /** Whatever a test file leaves running, a failed test's service for one, is closed at its end. */
@@ -98,6 +109,8 @@ async function startIn(folder: string, options: Partial<ExportServiceOptions>): 
           else first(crawl);
         }),
       packSite,
+      async () => 0,
+      () => Promise.reject(new Error('no job asks for a browser')),
     ),
     limits: defaultCrawlLimits,
     concurrency: 1,

@@ -8,7 +8,8 @@ import type { SiteExport } from '#export-service/site-export.ts';
 import { systemClock } from '#platform/runtime/clock.ts';
 import { PublishableError } from '#platform/wire/publishable-error.ts';
 
-const exported = { pageCount: 2, sizeBytes: 7, sha256: 'ab' };
+const answers = { fromOrigin: 2, notModified: 0, fromJournal: 0 };
+const exported = { pageCount: 2, answers, keptBytes: 5, sizeBytes: 7, sha256: 'ab' };
 
 const exportSite: SiteExport = ({ domain, origin, destination }, { logger, onProgress, onCrawled }) => {
   onProgress({ pageCount: 1, discovered: 2 });

@@ -62,7 +62,8 @@ test('an export reports its progress, its log and its result', async () => {
     logger: createLogger('info', (line) => lines.push(line)),
     onProgress: ({ pageCount, discovered }) => seen.push([pageCount, discovered]),
   });
-  assert.deepEqual(exported, { pageCount: 2, sizeBytes: 7, sha256: 'ab' });
+  const answers = { fromOrigin: 2, notModified: 0, fromJournal: 0 };
+  assert.deepEqual(exported, { pageCount: 2, answers, keptBytes: 5, sizeBytes: 7, sha256: 'ab' });
   assert.deepEqual(seen, [[1, 2]]);
   assert.match(
     lines.join(''),

@@ -2,11 +2,24 @@
 // stopping and recovering, and the files that stay.
 
 import assert from 'node:assert/strict';
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
-import type { CrawlContext, CrawlRequest, CrawlResult } from '#export-service/crawler/contract.ts';
+import type {
+  CrawlContext,
+  CrawledFile,
+  CrawlRequest,
+  CrawlResult,
+} from '#export-service/crawler/contract.ts';
 import { defaultCrawlLimits } from '#export-service/crawler/contract.ts';
 import {
   archiveFile,
@@ -19,6 +32,7 @@ import { readOrigins } from '#export-service/origins.ts';
 import { type Crawl as Crawling, exportWith } from '#export-service/site-export.ts';
 import { type Database, openJobDatabase } from '#export-service/store/database.ts';
 import { createJobStore, type JobStore } from '#export-service/store/jobs.ts';
+import { createKeptCrawlStore } from '#export-service/store/kept-crawls.ts';
 import { type Clock, systemClock } from '#platform/runtime/clock.ts';
 import { silentLogger } from '#platform/runtime/logger.ts';
 import { PublishableError } from '#platform/wire/publishable-error.ts';
@@ -37,6 +51,8 @@ let store: JobStore;
 let crawls: Crawl[];
 let finished: string[];
 let awaited: (() => void) | undefined;
+/** What the next crawl can use of each crawl. */
+let keptBytes: number;
 
 beforeEach(async () => {
   directory = mkdtempSync(join(tmpdir(), 'runner-'));
@@ -44,13 +60,26 @@ beforeEach(async () => {
   store = createJobStore(database);
   crawls = [];
   finished = [];
+  keptBytes = 0;
 });
 afterEach(() => {
   database.close();
   rmSync(directory, { recursive: true });
 });
 
-const site: CrawlResult = { files: [], pageCount: 3, skipped: [], notes: [] };
+const home: CrawledFile = { path: 'index.html', sizeBytes: 0, sha256: 'ab', read: async function* () {} };
+const site: CrawlResult = {
+  files: [home],
+  pageCount: 3,
+  types: new Map(),
+  skipped: [],
+  asked: 3,
+  copied: [],
+  queryVariants: [],
+  notes: [],
+  searchIndexes: [],
+  answers: { fromOrigin: 1, notModified: 0, fromJournal: 0 },
+};
 
 const heldCrawl: Crawling = (request, edge) =>
   new Promise((end, fail) => {
@@ -60,14 +89,26 @@ const heldCrawl: Crawling = (request, edge) =>
     awaited?.();
   });
 
+const openNoBrowser = () => Promise.reject(new Error('no job asks for a browser'));
+
 function createRunner(options: Partial<JobRunnerOptions> = {}): JobRunner {
   return createJobRunner({
     store,
-    exportSite: exportWith(heldCrawl, async (_result, destination) => {
-      writeFileSync(destination, 'archive');
-      return { sizeBytes: 7, sha256: 'ab' };
-    }),
-    origins: readOrigins(['docs.example.com=http://127.0.0.1:4000']),
+    keptCrawls: createKeptCrawlStore(database),
+    exportSite: exportWith(
+      heldCrawl,
+      async (_result, destination) => {
+        writeFileSync(destination, 'archive');
+        return { sizeBytes: 7, sha256: 'ab' };
+      },
+      async () => keptBytes,
+      openNoBrowser,
+    ),
+    origins: readOrigins(
+      ['docs.example.com=http://127.0.0.1:4000'],
+      ['docs.example.com=Host: inside.example'],
+      ['docs.example.com'],
+    ),
     limits: defaultCrawlLimits,
     directory,
     concurrency: 1,
@@ -80,6 +121,7 @@ function createRunner(options: Partial<JobRunnerOptions> = {}): JobRunner {
       finished.push(outcome);
       awaited?.();
     },
+    onAnswers: () => {},
     ...options,
   });
 }
@@ -96,6 +138,22 @@ async function until(isTrue: () => boolean): Promise<void> {
   }
 }
 
+test('each job has the form of archive that the service was started with', async () => {
+  const profiles: unknown[] = [];
+  const runner = createRunner({
+    profile: 'portable',
+    exportSite: async ({ profile }) => {
+      profiles.push(profile);
+      return { pageCount: 1, answers: site.answers, keptBytes: 0, sizeBytes: 7, sha256: 'ab' };
+    },
+  });
+  queue('a', 'b');
+  await runner.start();
+  await until(() => finished.length === 2);
+  assert.deepEqual(profiles, ['portable', 'portable']);
+  await runner.stop();
+});
+
 test('jobs run one at a time, oldest first, and leave an archive and no spool', async () => {
   const runner = createRunner();
   queue('a', 'b');
@@ -104,6 +162,8 @@ test('jobs run one at a time, oldest first, and leave an archive and no spool', 
   assert.deepEqual([store.find('a')?.status, store.find('b')?.status], ['running', 'queued']);
   assert.equal(crawls[0]?.request.origin.href, 'http://127.0.0.1:4000/');
   assert.equal(crawls[0]?.request.isOriginConsented, true);
+  assert.equal(crawls[0]?.request.ignoresRobots, true);
+  assert.deepEqual(crawls[0]?.request.originHeaders, { host: 'inside.example' });
   assert.ok(existsSync(crawls[0]?.request.spoolDirectory ?? ''));
   crawls[0]?.end(site);
   await until(() => crawls.length === 2);
@@ -188,8 +248,11 @@ test('a failed job shows the code and message of its error, and only the code of
 
 test('a site without pages, a failed pack and a domain without origin are failed jobs', async () => {
   const runner = createRunner({
-    exportSite: exportWith(heldCrawl, () =>
-      Promise.reject(Object.assign(new Error('full'), { code: 'ENOSPC' })),
+    exportSite: exportWith(
+      heldCrawl,
+      () => Promise.reject(Object.assign(new Error('full'), { code: 'ENOSPC' })),
+      async () => 0,
+      openNoBrowser,
     ),
   });
   await runner.start();
@@ -242,13 +305,16 @@ test('a stop puts running jobs back into the queue without counting the attempt,
   assert.equal(crawls.length, 1);
 });
 
-test('a job of a killed process starts again, and its files are removed', async () => {
+test('a job of a killed process starts again with what it crawled, and other files are removed', async () => {
   queue('a', 'done');
   store.claimNext(1);
   store.claimNext(1);
   store.complete('done', { pageCount: 1, sizeBytes: 1, sha256: 'cd' }, 1);
   mkdirSync(join(directory, 'archives'));
-  mkdirSync(join(directory, 'spool', 'a'), { recursive: true });
+  for (const name of ['a', 'done', 'foreign', 'done.old']) {
+    mkdirSync(join(directory, 'spool', name), { recursive: true });
+    writeFileSync(join(directory, 'spool', name, 'body'), name);
+  }
   for (const name of ['a.tar.gz', 'a.tar.gz.partial', 'done.tar.gz', 'foreign']) {
     writeFileSync(join(directory, 'archives', name), 'x');
   }
@@ -256,11 +322,113 @@ test('a job of a killed process starts again, and its files are removed', async 
   await runner.start();
   await until(() => crawls.length === 1);
   assert.deepEqual(readdirSync(join(directory, 'archives')), ['done.tar.gz']);
+  assert.deepEqual(readdirSync(join(directory, 'spool')), ['a']);
+  assert.ok(existsSync(join(crawls[0]?.request.spoolDirectory ?? '', 'body')), 'it goes on with what it has');
   assert.deepEqual(store.find('a')?.attempts, 2);
   crawls[0]?.end(site);
   await until(() => finished.length === 1);
   assert.equal(store.find('a')?.status, 'completed');
   await runner.stop();
+});
+
+test('a job that a stop interrupts keeps what it crawled, and the next start goes on with it', async () => {
+  const first = createRunner();
+  queue('a');
+  await first.start();
+  await until(() => crawls.length === 1);
+  writeFileSync(join(crawls[0]?.request.spoolDirectory ?? '', 'body'), 'body');
+  await first.stop();
+  const second = createRunner();
+  await second.start();
+  await until(() => crawls.length === 2);
+  assert.equal(readFileSync(join(crawls[1]?.request.spoolDirectory ?? '', 'body'), 'utf8'), 'body');
+  crawls[1]?.end(site);
+  await until(() => finished.length === 1);
+  await second.stop();
+  assert.deepEqual(readdirSync(join(directory, 'spool')), []);
+});
+
+test('the next crawl of a domain has what the last complete one left, and a failed job changes nothing of it', async () => {
+  const runner = createRunner();
+  await runner.start();
+  const crawlWith = async (
+    id: string,
+    text: string,
+    end: (crawl: Crawl | undefined) => void,
+  ): Promise<string[]> => {
+    queue(id);
+    runner.wake();
+    const count = finished.length;
+    await until(() => crawls.length === count + 1);
+    const { request } = crawls[count] ?? {};
+    const earlier = request?.earlierDirectory ?? '';
+    const found = existsSync(earlier) ? readdirSync(earlier) : [];
+    writeFileSync(join(request?.spoolDirectory ?? '', text), text);
+    end(crawls[count]);
+    await until(() => finished.length === count + 1);
+    return found;
+  };
+  keptBytes = 5;
+  assert.deepEqual(await crawlWith('a', 'first', (crawl) => crawl?.end(site)), []);
+  assert.deepEqual(await crawlWith('b', 'failed', (crawl) => crawl?.fail(new Error('failed'))), ['first']);
+  assert.deepEqual(await crawlWith('c', 'second', (crawl) => crawl?.end(site)), ['first']);
+  keptBytes = 0;
+  assert.deepEqual(await crawlWith('d', 'third', (crawl) => crawl?.end(site)), ['second']);
+  assert.deepEqual(
+    await crawlWith('e', 'fourth', (crawl) => crawl?.end(site)),
+    [],
+    'the last one could not be asked about',
+  );
+  await runner.stop();
+  assert.deepEqual(readdirSync(join(directory, 'spool')), []);
+  assert.deepEqual(readdirSync(join(directory, 'crawls')), []);
+});
+
+test('kept crawls have the room that archives leave, and the oldest go first', async () => {
+  const names = ['a', 'b', 'c'];
+  const origins = readOrigins(names.map((name) => `${name}.example.com=http://x`));
+  let now = 1000;
+  // Three archives of 7 bytes, and two crawls of 10.
+  const runner = createRunner({ origins, clock: { ...systemClock, now: () => now }, keepBytes: 45 });
+  keptBytes = 10;
+  await runner.start();
+  for (const [index, id] of names.entries()) {
+    now += 1000;
+    store.start({ id, domain: `${id}.example.com`, now, maxQueued: 100 });
+    runner.wake();
+    await until(() => crawls.length === index + 1);
+    crawls[index]?.end(site);
+    await until(() => finished.length === index + 1);
+  }
+  await runner.stop();
+  assert.equal(readdirSync(join(directory, 'archives')).length, 3);
+  assert.deepEqual(readdirSync(join(directory, 'crawls')).sort(), ['b.example.com', 'c.example.com']);
+});
+
+test('a start removes a kept crawl that the database does not know, and forgets one without its folder', async () => {
+  const kept = createKeptCrawlStore(database);
+  for (const domain of ['gone.example.com', 'docs.example.com']) kept.keep(domain, 1, 1);
+  for (const name of ['docs.example.com', 'foreign'])
+    mkdirSync(join(directory, 'crawls', name), { recursive: true });
+  const runner = createRunner();
+  await runner.start();
+  await runner.stop();
+  assert.deepEqual(readdirSync(join(directory, 'crawls')), ['docs.example.com']);
+  assert.deepEqual(kept.domains(), ['docs.example.com']);
+});
+
+test('a job is completed also where its crawl cannot be kept', async () => {
+  const runner = createRunner();
+  queue('a');
+  await runner.start();
+  keptBytes = 5;
+  await until(() => crawls.length === 1);
+  rmSync(join(directory, 'crawls'), { recursive: true });
+  crawls[0]?.end(site);
+  await until(() => finished.length === 1);
+  assert.equal(store.find('a')?.status, 'completed');
+  await runner.stop();
+  assert.deepEqual(readdirSync(join(directory, 'spool')), []);
 });
 
 test('a job queued while the runner starts runs once', async () => {

@@ -38,3 +38,51 @@ test('an invalid mapping is refused without repeating it', () => {
     );
   }
 });
+
+const mapping = 'docs.example.com=http://127.0.0.1:4000';
+
+test('headers are sent to the origin of their domain alone', () => {
+  const origins = readOrigins(
+    [mapping, 'b.example.com=http://127.0.0.1:5000'],
+    ['docs.example.com=Host: docs.example.com', 'Docs.example.com=Authorization:Basic aHVzaA==, b=c'],
+  );
+  assert.deepEqual(originOf(origins, 'docs.example.com')?.headers, {
+    host: 'docs.example.com',
+    authorization: 'Basic aHVzaA==, b=c',
+  });
+  assert.deepEqual(originOf(origins, 'b.example.com')?.headers, {});
+  assert.deepEqual(originOf(readOrigins([]), 'docs.example.com')?.headers, {});
+});
+
+test('an invalid header is refused without repeating its value', () => {
+  const rows: readonly (readonly [readonly string[], RegExp])[] = [
+    [['Host: hush'], /DOMAIN=NAME: VALUE/],
+    [['docs.example.com=hush'], /DOMAIN=NAME: VALUE/],
+    [['docs.example.com=X-Key:'], /DOMAIN=NAME: VALUE/],
+    [['docs.example.com=X Key: hush'], /DOMAIN=NAME: VALUE/],
+    [['docs.example.com=X-Key: hush\u0007'], /DOMAIN=NAME: VALUE/],
+    [['other.example.com=X-Key: hush'], /other\.example\.com, which no --origin names/],
+    [['docs.example.com=X-Key: hush', 'docs.example.com=x-key: hush'], /x-key of docs\.example\.com twice/],
+    [['docs.example.com=Accept-Encoding: hush'], /accept-encoding; the crawler sets that header itself/],
+  ];
+  for (const [headers, message] of rows) {
+    assert.throws(
+      () => readOrigins([mapping], headers),
+      (error) => {
+        assert.ok(error instanceof PublishableError);
+        assert.equal(error.code, 'OriginHeaderInvalid');
+        assert.match(error.message, message);
+        assert.doesNotMatch(error.message, /hush/);
+        return true;
+      },
+    );
+  }
+});
+
+test('robots.txt can be ignored for a domain with a named origin only', () => {
+  const origins = readOrigins([mapping, 'b.example.com=http://127.0.0.1:5000'], [], ['Docs.example.com']);
+  assert.equal(originOf(origins, 'docs.example.com')?.ignoresRobots, true);
+  assert.equal(originOf(origins, 'b.example.com')?.ignoresRobots, false);
+  assert.equal(originOf(readOrigins([]), 'docs.example.com')?.ignoresRobots, false);
+  assert.throws(() => readOrigins([mapping], [], ['other.example.com']), { code: 'IgnoreRobotsInvalid' });
+});

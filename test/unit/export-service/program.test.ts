@@ -24,6 +24,9 @@ test('the stable flags are read', () => {
     ...needed,
     '--origin=a.example.com=http://127.0.0.1:1',
     '--origin=b.example.com=http://127.0.0.1:2',
+    '--origin-header=a.example.com=Host: a.example.com',
+    '--origin-header=a.example.com=Accept-Language: de, en',
+    '--ignore-robots=a.example.com',
     '--listen=0.0.0.0:80',
     '--public-url=https://exports.example.com/x/',
     '--link-lifetime=30s',
@@ -31,14 +34,21 @@ test('the stable flags are read', () => {
     '--project=p=a.example.com',
     '--project=q=b.example.com',
     '--project-starts-per-hour=10',
+    '--verify-in-browser=/usr/bin/chromium',
   ]);
   assert.ok(invocation.outcome === 'run');
   const { values } = invocation;
   assert.deepEqual(values.origin, ['a.example.com=http://127.0.0.1:1', 'b.example.com=http://127.0.0.1:2']);
+  assert.deepEqual(values.ignoreRobots, ['a.example.com']);
+  assert.deepEqual(values.originHeader, [
+    'a.example.com=Host: a.example.com',
+    'a.example.com=Accept-Language: de, en',
+  ]);
   assert.equal(values.publicUrl, 'https://exports.example.com/x');
   assert.deepEqual([values.linkLifetime, values.conversations], [30_000, 'c.ndjson']);
   assert.deepEqual(values.project, ['p=a.example.com', 'q=b.example.com']);
   assert.equal(values.projectStartsPerHour, 10);
+  assert.equal(values.verifyInBrowser, '/usr/bin/chromium');
 });
 
 test('--public-url is not required if --listen is one address', () => {

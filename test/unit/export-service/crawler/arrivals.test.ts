@@ -4,9 +4,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createArrivals } from '#export-service/crawler/arrivals.ts';
 import { type CrawlProgress, defaultCrawlLimits } from '#export-service/crawler/contract.ts';
-import { createFrontier, type FetchOutcome } from '#export-service/crawler/frontier.ts';
-import { noLinks } from '#export-service/crawler/references/body-links.ts';
-import type { ReferenceUse } from '#export-service/crawler/references/reference.ts';
+import { createFrontier } from '#export-service/crawler/frontier.ts';
+import type { FetchOutcome } from '#export-service/crawler/visit.ts';
+import { noLinks } from '#site/references/body-links.ts';
+import type { ReferenceUse } from '#site/references/reference.ts';
 
 const link = (path: string, use: ReferenceUse = 'page') => ({
   address: { path, query: '' },
@@ -15,6 +16,7 @@ const link = (path: string, use: ReferenceUse = 'page') => ({
 });
 const page = (...paths: readonly string[]): FetchOutcome => ({
   kind: 'stored',
+  contentType: '',
   body: { sha256: '', sizeBytes: 1 },
   isDocument: true,
   role: 'document',
@@ -23,6 +25,7 @@ const page = (...paths: readonly string[]): FetchOutcome => ({
 
 const sitemap = (...links: readonly ReturnType<typeof link>[]): FetchOutcome => ({
   kind: 'stored',
+  contentType: '',
   body: { sha256: '', sizeBytes: 1 },
   isDocument: false,
   role: 'other',

@@ -12,11 +12,12 @@ import { readFilePath } from '#bundle/archive/entry-path.ts';
 import { defaultLimits } from '#bundle/limits.ts';
 import { createCountingSink } from '#bundle/store/pack.ts';
 import { packSite } from '#export-service/crawler/pack.ts';
-import { createScope, documentPath, filePath, locate } from '#export-service/crawler/site-scope.ts';
+import { withDocuments } from '#export-service/crawler/report.ts';
+import { createScope, documentPath, filePath, locate } from '#site/site-scope.ts';
 import * as traps from '../../../fixtures/sites/trap-site.ts';
 import * as fc from '../../../support/properties.ts';
 import { temporaryFolder } from '../../../support/temporary-folder.ts';
-import { crawl, serveSite } from './site-server.ts';
+import { crawl, pages, serveSite } from './site-server.ts';
 
 test('the bundle reader accepts every path of an address unchanged', () => {
   const scope = createScope(traps.domain, new URL('http://127.0.0.1:4000/'));
@@ -62,4 +63,27 @@ test('the bundle reader reads every file of the trap site by its path and hash',
   assert.deepEqual(index.notes, []);
   const lines = result.files.map(({ path, sha256 }) => `${sha256}  ${path}\n`).join('');
   assert.equal(index.digest, createHash('sha256').update(lines).digest('hex'));
+});
+
+test('the bundle reader finds the types that the crawler keeps', async (t) => {
+  const { origin } = await serveSite(t, (path) =>
+    path === '/feed'
+      ? { headers: { 'content-type': 'application/atom+xml; charset=utf-8' }, body: '<feed/>' }
+      : pages({ '/': '<link rel=alternate href="/feed"><link rel=icon href="/feed">' })(path),
+  );
+  const archive = join(temporaryFolder(t), 'site.tar.gz');
+  await packSite({ files: withDocuments(await crawl(t, origin)) }, archive, new AbortController().signal);
+  const assembly = createAssembly(defaultLimits, createCountingSink());
+  await readArchive(createReadStream(archive), assembly, defaultLimits, join(temporaryFolder(t), 'spool'));
+  const { files, notes } = assembly.finish();
+  assert.deepEqual(
+    files.map(({ path, type }) => [path, type]),
+    [
+      ['_sx/report.json', undefined],
+      ['_sx/types.json', undefined],
+      ['feed', 'application/atom+xml'],
+      ['index.html', undefined],
+    ],
+  );
+  assert.deepEqual(notes, []);
 });

@@ -30,6 +30,7 @@ const calendar: Answering = (path) => {
   return month === undefined ? undefined : html(`<a href="/${Number(month) + 1}">next</a>`);
 };
 
+const manyLinks = html(Array.from({ length: 21 }, (_, n) => `<a href="/${n}">`).join(''));
 const ends: readonly (readonly [string, Answering, CrawlOptions, string, RegExp])[] = [
   [
     'links without end',
@@ -47,7 +48,10 @@ const ends: readonly (readonly [string, Answering, CrawlOptions, string, RegExp]
   ],
   [
     'links that fan out without end',
-    (path) => html([0, 1, 2, 3].map((n) => `<a href="${path.replace(/\/$/, '')}/${n}">x</a>`).join('')),
+    (path) =>
+      /^[\d/]*$/.test(path)
+        ? html([0, 1, 2, 3].map((n) => `<a href="${path.replace(/\/$/, '')}/${n}">x</a>`).join(''))
+        : undefined,
     { limits: { maxPages: 100 } },
     'TooManyPages',
     /100/,
@@ -106,44 +110,45 @@ const ends: readonly (readonly [string, Answering, CrawlOptions, string, RegExp]
     /RedirectOffSite/,
   ],
   [
-    'a page that keeps failing',
-    (path) => (path === '/a' ? { status: 503 } : pages({ '/': '<a href="/a">' })(path)),
+    'a home page that keeps failing',
+    (path) => (path === '/' ? { status: 503 } : undefined),
     {},
     'OriginFailed',
-    /failed 5 times at \/a \(status 503\)/,
+    /failed 5 times at \/ \(status 503\)/,
   ],
   [
-    'an asset that keeps failing',
-    (path) =>
-      path === '/a.css' ? { status: 500 } : pages({ '/': '<link rel=stylesheet href=a.css>' })(path),
+    'pages that keep failing, more than 20 in a row',
+    (path) => (path === '/' ? manyLinks : /^\/\d+$/.test(path) ? { status: 503 } : undefined),
     {},
     'OriginFailed',
-    /a\.css/,
+    /failed 5 times at \/\d+ \(status 503\)/,
   ],
   [
-    'a page in brotli, which was not requested',
+    'pages in brotli, which was not requested',
     (path) =>
-      path === '/a'
+      /^\/\d+$/.test(path)
         ? {
             headers: { 'content-type': 'text/html', 'content-encoding': 'br' },
             body: brotliCompressSync('a'),
           }
-        : pages({ '/': '<a href="/a">' })(path),
+        : path === '/'
+          ? manyLinks
+          : undefined,
     {},
     'OriginFailed',
-    /failed 5 times at \/a \(content encoding br, which was not requested\); nothing was exported/,
+    /failed 5 times at \/\d+ \(content encoding br, which was not requested\); nothing was exported/,
   ],
   [
     'answers that are cut off',
     (path, _, response) => {
-      if (path !== '/a') return pages({ '/': '<a href="/a">' })(path);
+      if (path !== '/') return undefined;
       response.writeHead(200, { 'content-type': 'text/html', 'content-length': '100' });
       response.write('half', () => response.destroy());
       return undefined;
     },
     {},
     'OriginFailed',
-    /at \/a/,
+    /at \//,
   ],
   [
     'robots.txt that keeps failing: RFC 9309 lets nobody crawl then',
@@ -200,7 +205,8 @@ test('a request without an answer ends at its deadline', async (t) => {
     response.write('half', () => void clock.after(30_000));
     return undefined;
   });
-  await assert.rejects(crawl(t, origin, { clock }), failsWith('OriginFailed', /did not answer in time/));
+  const { skipped } = await crawl(t, origin, { clock });
+  assert.deepEqual(skipped, [{ path: '/hangs', reason: 'OriginFailed', from: '/' }]);
 });
 
 test('the caller ends a crawl at once, in the middle of an answer', async (t) => {
@@ -226,13 +232,34 @@ test('a chain of too many redirects ends and is reported by name', async (t) => 
   assert.equal(requests.filter((path) => path.startsWith('/r/')).length, 4);
 });
 
-test('a conventional file that fails is reported, and the site is exported', async (t) => {
+test('a conventional file that fails is not reported: no page asks for it', async (t) => {
   const { origin } = await serveSite(t, (path) =>
     path === '/llms-full.txt' ? { status: 500 } : pages({ '/': 'home' })(path),
   );
   const result = await crawl(t, origin);
   assert.equal(result.pageCount, 1);
-  assert.deepEqual(result.skipped, [{ path: '/llms-full.txt', reason: 'OriginFailed' }]);
+  assert.deepEqual(result.skipped, []);
+});
+
+test('one address that keeps failing is left out by name, and the site is exported', async (t) => {
+  const { origin, requests } = await serveSite(t, (path) =>
+    path === '/a.css' ? { status: 500 } : pages({ '/': '<link rel=stylesheet href=a.css>' })(path),
+  );
+  const { skipped, pageCount } = await crawl(t, origin);
+  assert.deepEqual(skipped, [{ path: '/a.css', reason: 'OriginFailed', from: '/' }]);
+  assert.equal(pageCount, 1);
+  assert.equal(requests.filter((path) => path === '/a.css').length, 10);
+});
+
+test('an address that failed in an outage is asked for again at the end, with all that it leads to', async (t) => {
+  let answers = 0;
+  const { origin } = await serveSite(t, (path) => {
+    if (path === '/a') answers += 1;
+    if (path === '/a' && answers <= 5) return { status: 503 };
+    return pages({ '/': '<a href="/a"><a href="/b">', '/a': '<a href="/c">', '/b': 'b', '/c': 'c' })(path);
+  });
+  const { skipped, pageCount } = await crawl(t, origin);
+  assert.deepEqual([skipped, pageCount], [[], 4]);
 });
 
 test('a failed sitemap ends the crawl, unless robots.txt disallows it', async (t) => {

@@ -5,9 +5,9 @@ import assert from 'node:assert/strict';
 import { lookup } from 'node:dns/promises';
 import { hostname } from 'node:os';
 import { type TestContext, test } from 'node:test';
-import { readHtmlReferences } from '#export-service/crawler/references/html-references.ts';
 import { isInternalAddress } from '#platform/wire/address.ts';
 import { PublishableError } from '#platform/wire/publishable-error.ts';
+import { readHtmlReferences } from '#site/references/html-references.ts';
 import * as traps from '../../../fixtures/sites/trap-site.ts';
 import { crawl, pages, type SiteServer, serveSite, textsOf } from './site-server.ts';
 
@@ -33,7 +33,12 @@ test('the trap site is exported byte for byte as its tree defines', async (t) =>
   const site = traps.trapSite(origin.origin);
   for (const [path, source] of Object.entries(traps.tree)) {
     if (typeof source === 'string') {
-      assert.equal(texts[path], Buffer.from(site[source]?.body ?? '').toString(), path);
+      const body = Buffer.from(site[source]?.body ?? '').toString();
+      const expected = traps.renamed.reduce(
+        (text, [from, to]) => text.replaceAll(`"${from}"`, `"${to}"`),
+        body,
+      );
+      assert.equal(texts[path], expected, path);
     } else {
       const targets = readHtmlReferences(texts[path] ?? '').references.map(({ text }) => text);
       assert.deepEqual([...new Set(targets)], [source.leadsTo], path);
@@ -112,7 +117,7 @@ test('an origin with a path prefix is exported from its own root', async (t) => 
     result.files.map(({ path }) => path),
     ['index.html', 'x.html', 'y.html'],
   );
-  assert.deepEqual(result.skipped, [{ path: `${origin.host}/logo.png`, reason: 'External' }]);
+  assert.deepEqual(result.skipped, [{ path: `${origin.host}/logo.png`, reason: 'External', from: '/' }]);
   assert.deepEqual(result.notes, [{ code: 'OriginSpelledInLinks', count: 1, example: '/' }]);
   assert.ok(requests.every((path) => path.startsWith('/base/')));
 });
@@ -132,7 +137,7 @@ for (const [name, target] of hostile) {
         : pages({ '/': '<a href="/to">x</a>' })(path),
     );
     const result = await crawl(t, origin);
-    assert.deepEqual(result.skipped, [{ path: '/to', reason: 'RedirectOffSite' }]);
+    assert.deepEqual(result.skipped, [{ path: '/to', reason: 'RedirectOffSite', from: '/' }]);
     assert.deepEqual(other.requests, []);
   });
 }

@@ -3,10 +3,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type CrawlLimits, defaultCrawlLimits } from '#export-service/crawler/contract.ts';
-import { createFrontier, type FetchOutcome, type Frontier } from '#export-service/crawler/frontier.ts';
-import type { BodyLink, BodyLinks } from '#export-service/crawler/references/body-links.ts';
-import type { ReferenceUse } from '#export-service/crawler/references/reference.ts';
-import type { Robots } from '#export-service/crawler/robots.ts';
+import { createFrontier, type Frontier } from '#export-service/crawler/frontier.ts';
+import type { Robots } from '#export-service/crawler/origin/robots.ts';
+import type { FetchOutcome } from '#export-service/crawler/visit.ts';
+import type { BodyLink, BodyLinks } from '#site/references/body-links.ts';
+import type { ReferenceUse } from '#site/references/reference.ts';
 import * as fc from '../../../support/properties.ts';
 import { words } from '../../../support/words.ts';
 
@@ -23,6 +24,7 @@ function linksTo(...links: readonly BodyLink[]): BodyLinks {
 
 const stored = (content: string, isDocument: boolean, ...links: readonly BodyLink[]): FetchOutcome => ({
   kind: 'stored',
+  contentType: '',
   body: { sha256: content, sizeBytes: 1 },
   isDocument,
   role: isDocument ? 'document' : 'other',
@@ -62,13 +64,7 @@ test('if two addresses have one path, the nearer is kept, then the first by name
     '/b.html': stored('far', true),
   });
   assert.deepEqual(contents(frontier), { 'index.html': 'home', 'a.png': 'one', 'b.html': 'near' });
-  assert.deepEqual(
-    [...frontier.leftOut],
-    [
-      ['/a.png', 'QueryVariantDiffers'],
-      ['/b.html', 'SamePathTwice'],
-    ],
-  );
+  assert.deepEqual([...frontier.leftOut], [['/b.html', { reason: 'SamePathTwice', from: '/b' }]]);
   assert.equal(frontier.pageCount(), 2);
 });
 
@@ -79,7 +75,7 @@ test('of two Unicode forms of a path the first one gets the file, because archiv
     '/u%CC%88': stored('two', true),
   });
   assert.deepEqual(contents(frontier), { 'index.html': 'home', '\u00fc.html': 'one' });
-  assert.deepEqual([...frontier.leftOut], [['/u%CC%88', 'SamePathTwice']]);
+  assert.deepEqual([...frontier.leftOut], [['/u%CC%88', { reason: 'SamePathTwice', from: '/' }]]);
 });
 
 test('a document found first as an asset becomes a page, with its links, when a page links to it', () => {
@@ -91,6 +87,16 @@ test('a document found first as an asset becomes a page, with its links, when a 
     '/z': stored('z', true),
   });
   assert.deepEqual(Object.keys(contents(frontier)).sort(), words('index.html w.html x.html y.html z.html'));
+});
+
+test('the report names who asks for an address: a body that wants it, never one that only guesses', () => {
+  const frontier = runThrough({
+    '/': stored('home', true, link('/a', 'page'), link('/gone.png', 'hint'), link('/b', 'page')),
+    '/a': stored('a', true, link('/gone.png', 'asset'), link('/lost', 'page')),
+    '/b': stored('b', true, link('/lost', 'page')),
+  });
+  const askedBy = (path: string): string | undefined => frontier.visits.get(path)?.askedBy;
+  assert.deepEqual(['/gone.png', '/lost', '/a', '/'].map(askedBy), ['/a', '/a', '/', undefined]);
 });
 
 test('redirects in a circle end, as assets and as pages', () => {
@@ -119,11 +125,24 @@ test('an address behind too many redirects is visited if a page links to it', ()
   assert.equal(contents(frontier)['r2.html'], 'end');
 });
 
-test('a file is requested with a limited number of queries', () => {
-  const variants = Array.from({ length: 9 }, (_, index) => link(`/a.png?${index}`, 'asset'));
-  const frontier = runThrough({ '/': stored('home', true, ...variants) });
-  assert.equal([...frontier.visits.keys()].filter((key) => key.startsWith('/a.png')).length, 4);
-  assert.deepEqual(frontier.notes.get('QueriesNotTried'), { count: 5, example: '/a.png' });
+const nine = Array.from({ length: 9 }, (_, index) => `/a.png?${index}`);
+const answered = (bodyOf: (key: string) => string): Frontier =>
+  runThrough({
+    '/': stored('home', true, ...nine.map((key) => link(key, 'asset'))),
+    ...Object.fromEntries(nine.map((key) => [key, stored(bodyOf(key), false)])),
+  });
+const asked = (frontier: Frontier) => [...frontier.visits.keys()].filter((key) => key.startsWith('/a.png'));
+
+test('of queries that change nothing, four are asked for', () => {
+  const frontier = answered(() => 'same');
+  assert.deepEqual(asked(frontier), nine.slice(0, 4));
+  assert.deepEqual([...frontier.queriesNotTried()], [['/a.png', 5]]);
+});
+
+test('of queries that change the body, all are asked for', () => {
+  const frontier = answered((key) => key);
+  assert.deepEqual(asked(frontier), nine);
+  assert.equal(frontier.queriesNotTried().size, 0);
 });
 
 test('a disallowed address is never in a wave', () => {

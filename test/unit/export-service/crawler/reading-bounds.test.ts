@@ -4,17 +4,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { gzipSync } from 'node:zlib';
-import {
-  type BodyKind,
-  type BodyLinks,
-  readableBytes,
-  readLinks,
-} from '#export-service/crawler/references/body-links.ts';
-import { readHtmlReferences } from '#export-service/crawler/references/html-references.ts';
-import { readPayload } from '#export-service/crawler/references/next-payload.ts';
-import { maxReferences } from '#export-service/crawler/references/reference.ts';
-import { createScope, locate } from '#export-service/crawler/site-scope.ts';
-import { readSitemap } from '#export-service/crawler/sitemap.ts';
+import { type BodyKind, type BodyLinks, readableBytes, readLinks } from '#site/references/body-links.ts';
+import { readHtmlReferences } from '#site/references/html-references.ts';
+import { readPayload } from '#site/references/next-payload.ts';
+import { maxReferences } from '#site/references/reference.ts';
+import { createScope, locate } from '#site/site-scope.ts';
+import { readSitemap } from '#site/sitemap.ts';
 import * as fc from '../../../support/properties.ts';
 import { runToItsEnd } from '../../../support/watchdog.ts';
 import { crawl, pages, serveSite } from './site-server.ts';

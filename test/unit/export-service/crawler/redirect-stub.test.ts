@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { redirectStub } from '#export-service/crawler/redirect-stub.ts';
-import { readHtmlReferences } from '#export-service/crawler/references/html-references.ts';
+import { readHtmlReferences } from '#site/references/html-references.ts';
 import * as fc from '../../../support/properties.ts';
 
 test('a redirect stub refreshes to its target with the fragment, and is well-formed for any path', () => {

@@ -12,7 +12,7 @@ import {
 } from '#export-service/crawler/contract.ts';
 import { crawlSite } from '#export-service/crawler/crawl.ts';
 import type { Clock } from '#platform/runtime/clock.ts';
-import { silentLogger } from '#platform/runtime/logger.ts';
+import { type Logger, silentLogger } from '#platform/runtime/logger.ts';
 import { domain, type Served } from '../../../fixtures/sites/trap-site.ts';
 import { temporaryFolder } from '../../../support/temporary-folder.ts';
 import { steppingClock } from './stepping-clock.ts';
@@ -65,18 +65,21 @@ export interface CrawlOptions {
   readonly limits?: Partial<CrawlLimits>;
   readonly request?: Partial<CrawlRequest>;
   readonly clock?: Clock;
+  readonly logger?: Logger;
   readonly signal?: AbortSignal;
   readonly onProgress?: (progress: CrawlProgress) => void;
 }
 
 export async function crawl(t: TestContext, origin: URL, options: CrawlOptions = {}): Promise<CrawlResult> {
   const spoolDirectory = temporaryFolder(t);
-  const limits = { ...defaultCrawlLimits, maxPages: 200, ...options.limits };
+  // Other hosts are asked only where a test has one.
+  const assets = { allowedHosts: ['*'], allowsPrivate: false };
+  const limits = { ...defaultCrawlLimits, maxPages: 200, assets, ...options.limits };
   return crawlSite(
     { domain, origin, isOriginConsented: true, spoolDirectory, limits, ...options.request },
     {
       clock: options.clock ?? steppingClock(),
-      logger: silentLogger,
+      logger: options.logger ?? silentLogger,
       onProgress: options.onProgress ?? (() => {}),
       signal: options.signal ?? new AbortController().signal,
     },

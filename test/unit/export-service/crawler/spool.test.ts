@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
 import { test } from 'node:test';
 import { createSpool } from '#export-service/crawler/spool.ts';
 import { temporaryFolder } from '../../../support/temporary-folder.ts';
@@ -91,4 +92,36 @@ test('a folder that cannot be made is an error with the system’s code', async 
     code: 'SpoolFailed',
     message: /\(ENOTDIR\)/,
   });
+});
+
+test('a body of another crawl is taken without its bytes being written again, and counts', async (t) => {
+  const [from, folder] = [temporaryFolder(t), temporaryFolder(t)];
+  const body = await createSpool(from).put(Buffer.from('0123456789'));
+  const spool = createSpool(folder, 25);
+  assert.equal(await spool.takeAgain(body, from), true);
+  assert.equal(statSync(join(folder, body.sha256)).ino, statSync(join(from, body.sha256)).ino);
+  assert.equal(await spool.takeAgain(body, from), true);
+  assert.deepEqual(readdirSync(folder), [body.sha256]);
+  rmSync(join(folder, body.sha256));
+  writeFileSync(join(folder, body.sha256), 'damaged');
+  assert.equal(await createSpool(folder).takeAgain(body, from), true);
+  assert.deepEqual(readdirSync(folder), [body.sha256]);
+  rmSync(join(from, body.sha256));
+  assert.equal(await textOf(spool.read(body)), '0123456789');
+  await assert.rejects(spool.takeAgain(body), { code: 'TooManyBytes' });
+});
+
+test('a body that is missing or has other bytes is not taken, and does not count', async (t) => {
+  const [from, folder] = [temporaryFolder(t), temporaryFolder(t)];
+  const body = await createSpool(from).put(Buffer.from('0123456789'));
+  const spool = createSpool(folder, 10);
+  for (const bytes of ['012345678', '01234567890', '012345678x']) {
+    writeFileSync(join(from, body.sha256), bytes);
+    assert.equal(await spool.takeAgain(body, from), false, bytes);
+  }
+  rmSync(join(from, body.sha256));
+  assert.equal(await spool.takeAgain(body, from), false);
+  assert.equal(await spool.takeAgain(body), false);
+  assert.deepEqual(readdirSync(folder), []);
+  assert.deepEqual(await spool.take(Readable.from([Buffer.from('0123456789')])), body);
 });

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { loadLinkSecret, openJobDatabase } from '#export-service/store/database.ts';
 import { createJobStore } from '#export-service/store/jobs.ts';
+import { createKeptCrawlStore } from '#export-service/store/kept-crawls.ts';
 import { systemRandom } from '#platform/runtime/random.ts';
 import { temporaryFolder } from '../../../support/temporary-folder.ts';
 
@@ -22,6 +23,20 @@ test('the link secret is made at the first start, stays the same, and only its o
   const second = await openJobDatabase(folder);
   assert.deepEqual(Buffer.from(loadLinkSecret(second, systemRandom)), Buffer.from(secret));
   second.close();
+});
+
+test('a data folder of version 4 keeps its jobs, and can keep crawls', async () => {
+  const directory = join(folder, 'four');
+  const older = await openJobDatabase(directory);
+  createJobStore(older).start({ id: 'a', domain: 'docs.example.com', now: 1, maxQueued: 1 });
+  older.connection.exec('DROP TABLE kept_crawls; PRAGMA user_version = 4;');
+  older.close();
+  const newer = await openJobDatabase(directory);
+  assert.equal(createJobStore(newer).find('a')?.status, 'queued');
+  const kept = createKeptCrawlStore(newer);
+  kept.keep('docs.example.com', 1, 1);
+  assert.deepEqual(kept.domains(), ['docs.example.com']);
+  newer.close();
 });
 
 test('a data folder of an older version keeps its jobs', async () => {

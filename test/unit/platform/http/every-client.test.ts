@@ -9,7 +9,7 @@ import { createServer as createTlsServer } from 'node:tls';
 import { requestLink } from '#bundle/fetch/link-request.ts';
 import { webhookSink } from '#conversations/sinks/webhook-sink.ts';
 import { createExportApiClient } from '#export-api/client.ts';
-import { createOriginFetcher } from '#export-service/crawler/origin-fetcher.ts';
+import { createOriginFetcher } from '#export-service/crawler/origin/origin-fetcher.ts';
 import { openRegistry } from '#mirror/registry/registry-client.ts';
 import { openBucket } from '#mirror/s3/open-bucket.ts';
 import { openGitHttp } from '#operator/git/git-http.ts';

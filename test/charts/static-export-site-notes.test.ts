@@ -111,3 +111,10 @@ test("the notes have a command for a pod's status that works with a NetworkPolic
   assert.match(closed, /port-forward pod\/POD 9090 {4}# then http:\/\/127\.0\.0\.1:9090\/status/);
   assert.doesNotMatch(closed, /--raw/);
 });
+
+test('the notes say where the state of a search is, where the servers make one', async () => {
+  const says = /`search` in \/status shows its state/;
+  const server = { ...pushed, search: { enabled: true } };
+  assert.match(await notesOf(chart, { values: { export: exported, server } }), says);
+  assert.doesNotMatch(await notesOf(chart, { values: { export: exported, server: pushed } }), says);
+});

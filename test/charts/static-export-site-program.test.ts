@@ -54,6 +54,27 @@ test('headers reach the program as written, dollar signs included', async () => 
   ]);
 });
 
+test('agents reach the servers by the names of the values, of ingress and HTTPRoute, and of the Service', async () => {
+  const object = workload(await render('everything'));
+  const [, ...args] = object.textsAt('spec.template.spec.containers.0.args');
+  const own = args
+    .filter((flag) => !flag.startsWith('--log-level='))
+    .map((flag) => flag.replaceAll('$$(', '$('));
+  const invocation = readInvocation(bundleServer, version, own, {});
+  assert.ok(invocation.outcome === 'run');
+  const { mcp, mcpHosts, mcpRate, mcpTokenFile } = invocation.values;
+  assert.deepEqual([mcp, mcpRate, mcpTokenFile], [true, 120, '/etc/static-export-mcp/bearer']);
+  const names = mcpHosts.map(({ scheme, name }) => `${scheme} ${name}`);
+  assert.equal(names[0], 'https agents.example.com');
+  assert.ok(names.includes(`http ${object.at('metadata.name')}`), names.join());
+  assert.ok(names.some((name) => /^http \S+\.svc\.cluster\.local$/.test(name)));
+  const quiet = workload(await render('existing-secret')).textsAt('spec.template.spec.containers.0.args');
+  assert.deepEqual(
+    quiet.filter((flag) => flag.startsWith('--mcp')),
+    [],
+  );
+});
+
 test("every flag in use is in the program's help", async () => {
   const { stdout } = await runCommand([
     process.execPath,

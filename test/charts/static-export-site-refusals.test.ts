@@ -151,6 +151,14 @@ test('a feature fails the installation exactly where the feature table says unav
   }
 });
 
+test('with a search that the servers make, an air-gapped site may expect one, and the refusal without it says so', async () => {
+  const site = { deploymentType: 'AirGapped', features: { documentationSearch: true } };
+  const refusal = await refusalOf(chart, { values: { staticExport: link, site } });
+  assert.ok(refusal.includes('set server.search.enabled=true'), refusal);
+  const values = { staticExport: link, site, server: { search: { enabled: true } } };
+  assert.ok((await renderChart(chart, { values })).length > 0);
+});
+
 test('a memory limit may be written in any unit, or left out', async () => {
   for (const memory of ['1Gi', '0.5Gi', '64Mi', '70M', '67108864', 67_108_864, null]) {
     const values = { staticExport: link, server: { resources: { limits: { memory } } } };

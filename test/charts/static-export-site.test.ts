@@ -145,13 +145,18 @@ test('a StaticExport has every field of the values, and no empty field', async (
     pin: { jobId: '007' },
     historyLimit: 7,
     suspend: false,
-    output: { name: 'published', link: 'Always' },
+    output: { name: 'published', link: 'Never' },
+    transform: {
+      repair: {
+        rules: [{ name: 'canonical', mode: 'Set', host: 'docs.example.com' }, { name: 'sitemap' }],
+      },
+    },
     mirror: {
       s3: {
         ...{ endpoint: 'https://s3.example.com', region: 'eu-west-1', bucket: 'docs-bundles' },
         ...{ prefix: 'docs/site', secretRef: { name: 'docs-mirror' }, pathStyle: false },
       },
-      ...{ policy: 'BestEffort', compression: 'Gzip', retention: { unlisted: '48h' } },
+      ...{ policy: 'Required', compression: 'Gzip', retention: { unlisted: '48h' } },
     },
     trigger: { webhook: { secretRef: { name: 'docs-hook', key: 'secret' } }, quietPeriod: '2m' },
     notify: [{ name: 'chat', format: 'Slack', secretRef: { name: 'docs-chat' }, events: ['Held', 'Failed'] }],

@@ -55,6 +55,9 @@ spec:
         {{- if .Values.server.mirror.credentialsSecret }}
         - { name: mirror-credentials, mountPath: /etc/static-export-mirror, readOnly: true }
         {{- end }}
+        {{- if and .Values.server.mcp.enabled .Values.server.mcp.tokenSecret }}
+        - { name: mcp-token, mountPath: /etc/static-export-mcp, readOnly: true }
+        {{- end }}
         {{- with .Values.server.extraVolumeMounts }}{{- toYaml . | nindent 8 }}{{- end }}
   volumes:
     - name: source
@@ -84,6 +87,11 @@ spec:
       # Whole and again at every copy: rotated credentials need no restart.
       secret: { secretName: {{ . | quote }}, optional: true }
     {{- end }}
+    {{- if and .Values.server.mcp.enabled .Values.server.mcp.tokenSecret }}
+    - name: mcp-token
+      # Whole: a token that is replaced needs no restart.
+      secret: { secretName: {{ .Values.server.mcp.tokenSecret | quote }} }
+    {{- end }}
     {{- with .Values.server.extraVolumes }}{{- toYaml . | nindent 4 }}{{- end }}
 {{- end -}}
 
@@ -111,6 +119,9 @@ spec:
 {{- with $server.memoryBudget }}
 - {{ printf "--memory-budget=%vB" . | quote }}
 {{- end }}
+{{- if $server.search.enabled }}
+- --search
+{{- end }}
 {{- with $server.keepAliveTimeout }}
 - {{ printf "--keep-alive-timeout=%v" . | quote }}
 {{- end }}
@@ -119,6 +130,19 @@ spec:
 - {{ printf "--drain-linger=%vs" (int64 $server.drain.lingerSeconds) | quote }}
 - {{ printf "--drain-grace=%vs" (int64 $server.drain.graceSeconds) | quote }}
 - {{ printf "--log-level=%v" $server.logLevel | quote }}
+{{- if not $server.insights }}
+- --insights=false
+{{- end }}
+{{- with $server.mcp }}
+{{- if .enabled }}
+- --mcp
+- {{ printf "--mcp-hosts=%v" (include "static-export-site.agentHosts" $) | quote }}
+- {{ printf "--mcp-rate=%v" (int64 .callsPerMinute) | quote }}
+{{- if .tokenSecret }}
+- {{ printf "--mcp-token-file=/etc/static-export-mcp/%v" .tokenKey | quote }}
+{{- end }}
+{{- end }}
+{{- end }}
 {{- if $server.allowPrivateLinks }}
 - --allow-private-links
 - --allow-file-links
@@ -152,6 +176,17 @@ spec:
 {{- with $server.extraArgs }}
 {{ toYaml . }}
 {{- end }}
+{{- end -}}
+
+{{- /* Names under which agents reach the site. Those of the Service are without TLS. */ -}}
+{{- define "static-export-site.agentHosts" -}}
+{{- $name := include "static-export-site.fullname" . -}}
+{{- $inside := printf "%s.%s" $name .Release.Namespace -}}
+{{- $hosts := concat .Values.server.mcp.hosts (.Values.ingress.enabled | ternary .Values.ingress.hosts list) (.Values.httpRoute.enabled | ternary .Values.httpRoute.hostnames list) -}}
+{{- range list $name $inside (printf "%s.svc" $inside) (printf "%s.svc.cluster.local" $inside) -}}
+{{- $hosts = append $hosts (printf "http://%s" .) -}}
+{{- end -}}
+{{- $hosts | uniq | join "," -}}
 {{- end -}}
 
 {{- define "static-export-site.placement" -}}

@@ -95,9 +95,10 @@
   "apiPlayground" (list "API playground (try it)" "available" "available" "Configurable") -}}
 {{- range $feature, $isWanted := .Values.site.features -}}
 {{- $row := get $table $feature -}}
+{{- $isMade := and (eq $feature "documentationSearch") $.Values.server.search.enabled -}}
 {{- range $at, $type := $types -}}
-{{- if and $isWanted (eq $type $.Values.site.deploymentType) (eq (index $row (add1 $at | int)) "unavailable") -}}
-{{- fail (printf "site.features.%s=true is not available with site.deploymentType=%s. The feature table says:\n| Feature | Cloud | Client-hosted | Air-gapped |\n| %s |" $feature $type (join " | " $row)) -}}
+{{- if and $isWanted (not $isMade) (eq $type $.Values.site.deploymentType) (eq (index $row (add1 $at | int)) "unavailable") -}}
+{{- fail (printf "site.features.%s=true is not available with site.deploymentType=%s. The feature table says:\n| Feature | Cloud | Client-hosted | Air-gapped |\n| %s |%s" $feature $type (join " | " $row) (eq $feature "documentationSearch" | ternary "\nThe servers can make a search of their own: set server.search.enabled=true." "")) -}}
 {{- end -}}
 {{- end -}}
 {{- end -}}

@@ -43,7 +43,7 @@ export const groups = {
     dependsOn: ['src/mirror/kit', 'src/cli/kit'],
   },
   kills: {
-    shows: 'commands, copies and servers that are killed at any moment go on without a loss',
+    shows: 'commands, crawls, copies and servers that are killed at any moment go on without a loss',
     dependsOn: [
       ...[
         'src/bin',
@@ -51,10 +51,11 @@ export const groups = {
         'src/cli',
         'src/conversations',
         'src/export-api',
+        'src/export-service',
         'src/operator/loop',
         'src/mirror',
       ],
-      ...['src/operator/reconcile', 'src/server'],
+      ...['src/operator/reconcile', 'src/server', 'src/site'],
     ],
   },
   month: {
@@ -71,14 +72,35 @@ export const groups = {
       'test/support/vitepress-site',
     ],
   },
+  portable: {
+    shows:
+      'portable sites of four generators work from a disk in Chromium: no error, no broken link, tabs and menus',
+    dependsOn: [
+      ...['src/bin', 'src/bundle', 'src/cli', 'src/server', 'src/site', 'test/fixtures/sites'],
+      ...['test/support/next-site', 'test/support/vitepress-site'],
+    ],
+  },
+  'in-browser': {
+    shows: 'bundle check and an export say what the pages of a site do in a real Chromium',
+    dependsOn: ['src/bin', 'src/bundle', 'src/cli', 'src/export-service', 'src/server', 'src/site'],
+  },
+  corpora: {
+    shows: 'sites of nine generators, exported and visited without a network, show what their origins show',
+    dependsOn: ['src/bin', 'src/bundle', 'src/export-service', 'src/server', 'src/site'],
+  },
+  search: {
+    shows:
+      'the search of a site in Chromium: keyboard, screen readers, dead boxes, nine generators, a disk, a swap',
+    dependsOn: ['src/bin', 'src/bundle', 'src/cli', 'src/export-service', 'src/server', 'src/site'],
+  },
   agreement: {
     shows: 'the operator and a running server give each archive the same verdict',
     dependsOn: ['src/bin', 'src/bundle', 'src/server', 'test/unit/bundle/cases'],
   },
   fuzz: {
     shows:
-      'random requests, pipelines and archives get what the rules allow; both settings of the fast path answer alike',
-    dependsOn: ['src/bin', 'src/bundle', 'src/platform/runtime', 'src/server'],
+      'random requests, calls of agents, pipelines and archives get what the rules allow; both settings of the fast path answer alike',
+    dependsOn: ['src/bin', 'src/bundle', 'src/platform/runtime', 'src/server', 'src/site'],
     files: [
       'test/integration/server/differential.test.ts',
       'test/integration/server/conformance/conformance.test.ts',

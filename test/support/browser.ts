@@ -6,6 +6,7 @@ import { existsSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
 import { startProgram } from './child-program.ts';
 import { connectDevtools, type Devtools, type DevtoolsEvent } from './devtools.ts';
@@ -20,9 +21,15 @@ export const noBrowser = maySkip(
 );
 
 export interface Browser {
-  /** @param hasCache false: whatever the page needs again is asked for again */
-  openPage(options?: { readonly hasCache?: boolean }): Promise<Page>;
+  openPage(options?: PageOptions): Promise<Page>;
   close(): Promise<void>;
+}
+
+export interface PageOptions {
+  /** `false`: whatever the page needs again is asked for again. */
+  readonly hasCache?: boolean;
+  /** Of the window, in pixels: less than 800 is a telephone's. */
+  readonly width?: number;
 }
 
 export interface Page {
@@ -30,17 +37,30 @@ export interface Page {
   readonly troubles: readonly string[];
   /** Every answer so far: status and address. */
   readonly answers: readonly string[];
+  /** Addresses of all requests so far, answered or not. */
+  readonly requests: readonly string[];
   goTo(url: string): Promise<void>;
   reload(): Promise<void>;
+  /** Waits until no request is under way and none has begun for a moment. A page that never ends asking is not waited for. */
+  untilQuiet(): Promise<void>;
   /** Clicks in the middle of the first element that matches. @throws Error when there is none to be seen */
   click(selector: string): Promise<void>;
+  /** Writes into what has the focus, as an input method does, and lets go of the last key. */
+  write(text: string): Promise<void>;
+  /** Presses one key, such as `Enter` or `/`, with what is held in front of it: `Control+k`. */
+  press(keys: string): Promise<void>;
   /** The value of an expression in the page, which must be JSON. */
   evaluate(expression: string): Promise<unknown>;
   /** A picture of it, as PNG. */
   saveScreenshot(file: string): Promise<void>;
 }
 
-export async function startBrowser(): Promise<Browser> {
+/** @param options.flags further flags of Chromium, such as a proxy */
+export async function startBrowser({
+  flags = [],
+}: {
+  readonly flags?: readonly string[];
+} = {}): Promise<Browser> {
   const profile = await mkdtemp(join(tmpdir(), 'browser-'));
   const { promise: address, resolve } = Promise.withResolvers<string>();
   const program = startProgram(chromium, {
@@ -58,6 +78,7 @@ export async function startBrowser(): Promise<Browser> {
       '--window-size=1280,800',
       `--user-data-dir=${profile}`,
       '--remote-debugging-port=0',
+      ...flags,
       'about:blank',
     ],
     onLine: (line) => {
@@ -78,7 +99,7 @@ export async function startBrowser(): Promise<Browser> {
     ]);
     const devtools = await connectDevtools(url);
     return {
-      openPage: ({ hasCache = true } = {}) => openPage(devtools, hasCache),
+      openPage: (options = {}) => openPage(devtools, options),
       close: async () => {
         devtools.close();
         await close();
@@ -94,12 +115,14 @@ const createdTarget = z.object({ targetId: z.string() });
 const attachedTarget = z.object({ sessionId: z.string() });
 const evaluated = z.object({
   result: z.object({ value: z.unknown().optional() }),
-  exceptionDetails: z.object({ text: z.string() }).optional(),
+  exceptionDetails: z
+    .object({ text: z.string(), exception: z.object({ description: z.string().optional() }).optional() })
+    .optional(),
 });
 const place = z.object({ x: z.number(), y: z.number() });
 const picture = z.object({ data: z.string() });
 
-async function openPage(devtools: Devtools, hasCache: boolean): Promise<Page> {
+async function openPage(devtools: Devtools, { hasCache = true, width }: PageOptions): Promise<Page> {
   const { targetId } = createdTarget.parse(
     await devtools.call('Target.createTarget', { url: 'about:blank', newWindow: true }),
   );
@@ -110,9 +133,19 @@ async function openPage(devtools: Devtools, hasCache: boolean): Promise<Page> {
     devtools.call(method, parameters, sessionId);
   const troubles: string[] = [];
   const answers: string[] = [];
+  const requests: string[] = [];
+  const underWay = new Set<string>();
+  let lastChange = performance.now();
   let loads = 0;
   devtools.listen(sessionId, (event) => {
     if (event.method === 'Page.loadEventFired') loads += 1;
+    const request = requestOf(event);
+    if (request?.url !== undefined) requests.push(request.url);
+    if (request !== undefined) {
+      lastChange = performance.now();
+      if (request.isUnderWay) underWay.add(request.id);
+      else underWay.delete(request.id);
+    }
     const answer = answerOf(event);
     if (answer !== undefined) answers.push(answer);
     const trouble = troubleOf(event);
@@ -120,11 +153,16 @@ async function openPage(devtools: Devtools, hasCache: boolean): Promise<Page> {
   });
   for (const domain of ['Page', 'Runtime', 'Network', 'Log']) await call(`${domain}.enable`);
   await call('Network.setCacheDisabled', { cacheDisabled: !hasCache });
+  const metrics = { width, height: 800, deviceScaleFactor: 1, mobile: false };
+  if (width !== undefined) await call('Emulation.setDeviceMetricsOverride', metrics);
 
   const evaluate = async (expression: string): Promise<unknown> => {
     const options = { expression, returnByValue: true, awaitPromise: true };
     const { result, exceptionDetails } = evaluated.parse(await call('Runtime.evaluate', options));
-    if (exceptionDetails !== undefined) throw new Error(`in the page: ${exceptionDetails.text}`);
+    if (exceptionDetails !== undefined) {
+      const { text, exception } = exceptionDetails;
+      throw new Error(`in the page: ${exception?.description ?? text}`);
+    }
     return result.value;
   };
   const loadsAfter = async (start: () => Promise<unknown>): Promise<void> => {
@@ -138,6 +176,28 @@ async function openPage(devtools: Devtools, hasCache: boolean): Promise<Page> {
   return {
     troubles,
     answers,
+    requests,
+    untilQuiet: async () => {
+      const end = performance.now() + longestQuietMs;
+      const isQuiet = (): boolean =>
+        performance.now() - lastChange > (underWay.size === 0 ? quietMs : stalledMs);
+      while (!isQuiet() && performance.now() < end) await sleep(20);
+      // Those of a page that was left are not reported as ended.
+      underWay.clear();
+    },
+    write: async (text) => {
+      await call('Input.insertText', { text });
+      // Some pages read what was typed only when a key goes up.
+      await call('Input.dispatchKeyEvent', { type: 'keyUp', key: text.slice(-1) });
+    },
+    press: async (keys) => {
+      const event = keyEvent(keys);
+      await call('Input.dispatchKeyEvent', {
+        type: event.text === undefined ? 'rawKeyDown' : 'keyDown',
+        ...event,
+      });
+      await call('Input.dispatchKeyEvent', { type: 'keyUp', ...event, text: undefined });
+    },
     goTo: (url) => loadsAfter(() => call('Page.navigate', { url })),
     reload: () => loadsAfter(() => call('Page.reload')),
     click: async (selector) => {
@@ -155,10 +215,60 @@ async function openPage(devtools: Devtools, hasCache: boolean): Promise<Page> {
   };
 }
 
+/** The number of each key that the browser itself does something with. */
+const keyNumbers: Readonly<Record<string, number>> = {
+  ...{ Backspace: 8, Tab: 9, Enter: 13, Escape: 27, End: 35, Home: 36 },
+  ...{ ArrowLeft: 37, ArrowUp: 38, ArrowRight: 39, ArrowDown: 40 },
+};
+const heldKeys: Readonly<Record<string, number>> = { Alt: 1, Control: 2, Meta: 4, Shift: 8 };
+
+interface KeyEvent {
+  readonly key: string;
+  readonly code: string;
+  readonly windowsVirtualKeyCode: number;
+  readonly modifiers: number;
+  /** What it writes into a text. */
+  readonly text?: string;
+}
+
+function keyEvent(keys: string): KeyEvent {
+  const names = keys.split('+');
+  const key = names.at(-1) ?? '';
+  const modifiers = names.slice(0, -1).reduce((sum, name) => sum + (heldKeys[name] ?? 0), 0);
+  const windowsVirtualKeyCode = keyNumbers[key] ?? key.toUpperCase().charCodeAt(0);
+  const code = /^[a-z]$/i.test(key) ? `Key${key.toUpperCase()}` : key;
+  const text = key === 'Enter' ? '\r' : key.length === 1 && modifiers === 0 ? key : undefined;
+  return { key, code, windowsVirtualKeyCode, modifiers, ...(text === undefined ? {} : { text }) };
+}
+
+const quietMs = 250;
+/** After this without an event, what is under way is not waited for: the script of a worker never seems to end. */
+const stalledMs = 800;
+const longestQuietMs = 10_000;
+
+const sent = z.object({ requestId: z.string(), request: z.object({ url: z.string() }) });
+const ended = z.object({ requestId: z.string() });
+
+interface RequestChange {
+  readonly id: string;
+  /** Of one that begins. */
+  readonly url?: string;
+  readonly isUnderWay: boolean;
+}
+
+function requestOf({ method, params }: DevtoolsEvent): RequestChange | undefined {
+  if (method === 'Network.requestWillBeSent') {
+    const { requestId, request } = sent.parse(params);
+    return { id: requestId, url: request.url, isUnderWay: true };
+  }
+  if (method !== 'Network.loadingFinished' && method !== 'Network.loadingFailed') return undefined;
+  return { id: ended.parse(params).requestId, isUnderWay: false };
+}
+
 /** Runs in the page. */
 const middleOf = `(selector) => {
   const element = document.querySelector(selector);
-  element?.scrollIntoView({ block: 'nearest' });
+  element?.scrollIntoView({ block: 'nearest', behavior: 'instant' });
   const box = element?.getBoundingClientRect();
   if (box === undefined || box.width === 0) throw new Error('not to be seen: ' + selector);
   return { x: box.x + box.width / 2, y: box.y + box.height / 2 };

@@ -37,6 +37,9 @@ export const preparations: Readonly<Record<string, Preparation>> = {
   'support/gitops/definitions.ts': entry('the definitions of Argo CD and Flux', async () =>
     (await import('./gitops/definitions.ts')).findAllDefinitions(),
   ),
+  'extended/corpora/build.ts': entry('the sites of the corpora', async () =>
+    (await import('../extended/corpora/corpora.ts')).findCorpora(),
+  ),
   'extended/krew/krew.ts': entry('krew', async () => (await import('../extended/krew/krew.ts')).findKrew()),
   'extended/tekton/tekton-task.ts': entry("Tekton's validation", async () =>
     (await import('../extended/tekton/tekton-task.ts')).findTektonValidation(),

@@ -4,7 +4,7 @@
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { killStores, killSwaps, type Moment } from '../../integration/server/killed-program.ts';
-import { killCommits, killVariants } from '../../integration/server/killed-steps.ts';
+import { killCommits, killMadeFiles, killVariants } from '../../integration/server/killed-steps.ts';
 
 /** Some of them come while what matters happens, on a slow machine and on a quick one. */
 const later =
@@ -17,6 +17,9 @@ test('killed before, amid or after any step of a commit: the old bundle or the n
 
 test('killed at any step of making precompressed variants: the bundle is whole, and the next start has correct variants', () =>
   killVariants(Number.POSITIVE_INFINITY));
+
+test('killed at any step of making a search: the bundle is whole, and the next start has the whole search', () =>
+  killMadeFiles(Number.POSITIVE_INFINITY));
 
 test('the program killed while it stores what it serves leaves no half copy that is served', () =>
   killStores([0, 5, 10, 20, 40, 80, 160].map(later)));

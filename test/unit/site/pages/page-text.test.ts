@@ -69,6 +69,7 @@ for (const [name, html, text] of [
   ['what a browser finds', '<div hidden="until-found">a</div>', 'a'],
   ['DocBook pages without their headers', '<div class="navheader"><table><tr><td>n</table></div>a', 'a'],
   ['an element that is left out and does not end', '<div hidden>a<p>b', 'a b'],
+  ['main after navigation that does not end', '<nav>n<main>a</main>b', 'a'],
   ['navigation that does not end within main', '<main>a<nav>n</main>b', 'a'],
   ['no readings of ruby', '<ruby>東京<rp>(</rp><rt>とうきょう</rt><rp>)</rp></ruby>都', '東京都'],
 ] as const) {
@@ -120,6 +121,29 @@ test('bounds cut a page off, and it says so', () => {
     assert.equal(cut(html).isCut, true, html);
   }
   assert.equal(cut('short').isCut, false);
+});
+
+test('the text has what pictures say where a caller asks for it', () => {
+  const html = '<main>a<img alt=" The  sign-on page ">b<img alt=""><img>c<nav><img alt="n"></nav></main>';
+  const content = { pictures: true, times: true };
+  assert.equal(textOf(readPageText(html, usualPageBounds, content)), 'a The sign-on page b c');
+  assert.equal(textOf(readPageText(html)), 'a b c');
+});
+
+for (const [html, text] of [
+  ['<p>Updated <time>1 May</time> by us</p>', 'Updated by us'],
+  ['<p>Updated <time>1 <b>May</b></p><p>and more</p>', 'Updated and more'],
+  ['<p>At</time> once</p>', 'At once'],
+] as const) {
+  test(`without times, the text of ${html} is "${text}"`, () => {
+    assert.equal(textOf(readPageText(html, usualPageBounds, { pictures: false, times: false })), text);
+  });
+}
+
+test('a reader that needs no links is not cut by them', () => {
+  const { links, isCut } = readPageText('<a href=a>a</a>', { ...usualPageBounds, maxLinks: 0 });
+  assert.deepEqual(links, []);
+  assert.equal(isCut, false);
 });
 
 const tags = ['main', 'article', 'nav', 'div', 'h1', 'h2', 'a', 'p', 'header', 'body', 'head', 'svg', 'br'];

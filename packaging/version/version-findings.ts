@@ -66,3 +66,22 @@ function removals(
       : unexplainedRemovals(kind, parseSurface(before), surface[kind], lines);
   });
 }
+
+/** Why a tag must not become a release, a sentence each. */
+export function findTagFaults(tree: Tree, tag: string): readonly string[] {
+  const current = currentVersion(tree);
+  const version = tag.replace(/^v/, '');
+  const last = readLastRelease(tree);
+  const lines = readChangelog(tree.get('CHANGELOG.md') ?? '').find((one) => one.version === undefined)?.lines;
+  return [
+    ...(tag === `v${current}`
+      ? []
+      : [`the tag ${tag} is not v${current}, which package.json names; move the tag`]),
+    ...(last?.version === version
+      ? []
+      : [`${version} is not prepared; run "npm run release:prepare ${version}", commit, and move the tag`]),
+    ...((lines?.length ?? 0) === 0
+      ? []
+      : [`Unreleased has lines that ${version} lacks; run "npm run release:prepare" for a greater version`]),
+  ];
+}

@@ -79,6 +79,14 @@ test('one command changes every place, the checks pass, and a second run changes
   assert.equal(await git('diff', 'HEAD'), before);
 });
 
+test('the tag of a release must be that of the version', async () => {
+  const right = await npm('check:version', '--', '--tag', 'v9.8.7');
+  assert.deepEqual([right.code, right.stderr], [0, '']);
+  const wrong = await npm('check:version', '--', '--tag', 'v9.8.6');
+  assert.equal(wrong.code, 1);
+  assert.match(wrong.stderr, /^the tag v9\.8\.6 is not v9\.8\.7, which package\.json names; move the tag\n/);
+});
+
 test('after the release, the check asks for a line for changed sources and for a removed flag', async () => {
   await git('add', '--all');
   await git('commit', '--quiet', '--message', 'packaging: release 9.8.7');

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { planRelease, type Tree } from '../../../../packaging/version/release-plan.ts';
 import type { Surface } from '../../../../packaging/version/surface.ts';
-import { findVersionFaults } from '../../../../packaging/version/version-findings.ts';
+import { findTagFaults, findVersionFaults } from '../../../../packaging/version/version-findings.ts';
 import { smallSurface, smallTree, withChanges } from './small-tree.ts';
 
 const plan = planRelease(smallTree(), { version: '0.1.0', date: '2026-12-01', surface: smallSurface });
@@ -92,4 +92,27 @@ test('lists and changelog of different releases are a fault', async () => {
   assert.deepEqual(await lists(incomplete), [
     'packaging/version/surface/metrics.txt is missing; restore it from the commit of the last release',
   ]);
+});
+
+test('a tag must name what was prepared, with every line of the changelog', () => {
+  assert.deepEqual(findTagFaults(released, 'v0.1.0'), []);
+  const rows: readonly (readonly [tree: Tree, tag: string, faults: readonly RegExp[]])[] = [
+    [
+      smallTree(),
+      'v0.1.0',
+      [/^0\.1\.0 is not prepared; run "npm run release:prepare 0\.1\.0"/, /^Unreleased has lines/],
+    ],
+    [
+      released,
+      'v0.2.0',
+      [/^the tag v0\.2\.0 is not v0\.1\.0, which package\.json names/, /^0\.2\.0 is not prepared/],
+    ],
+    [released, '0.1.0', [/^the tag 0\.1\.0 is not v0\.1\.0/]],
+    [unreleased(released, '- A.'), 'v0.1.0', [/^Unreleased has lines that 0\.1\.0 lacks/]],
+  ];
+  for (const [tree, tag, faults] of rows) {
+    const found = findTagFaults(tree, tag);
+    assert.equal(found.length, faults.length, found.join());
+    for (const [at, fault] of faults.entries()) assert.match(found[at] ?? '', fault);
+  }
 });

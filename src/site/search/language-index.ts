@@ -11,7 +11,7 @@ import { eachWord, isOwnTerm, termsOfWord } from './terms.ts';
 
 /** Characters of the JSON of one file of terms or texts, about. */
 const termsFileLength = 96 * 1024;
-const textsFileLength = 128 * 1024;
+const textsFileLength = 32 * 1024;
 /** Different words of one site. What comes later is found by its other words. */
 const maxTerms = 1_000_000;
 /** Words whose terms are remembered; most words of a page are among the first of its site. */

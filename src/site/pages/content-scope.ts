@@ -33,6 +33,8 @@ const excludedRoles: ReadonlySet<string> = new Set(
 const outerRoles: ReadonlySet<string> = new Set(['banner', 'complementary']);
 /** Of DocBook, Sphinx and SQLite, whose pages have no `main` or no `nav`. */
 const excludedClasses: ReadonlySet<string> = new Set('navheader navfooter sphinxsidebar nosearch'.split(' '));
+/** Most elements have a class, and few have one of these. */
+const excludedClass = new RegExp([...excludedClasses].join('|'));
 /** Their end tags may be omitted, so that their ends are not known here. */
 const unendedElements: ReadonlySet<string> = new Set(
   'p li dt dd tr td th thead tbody tfoot colgroup option optgroup body html'.split(' '),
@@ -157,6 +159,7 @@ function isExcluded({ tagName, attrs }: TagToken, isInner: boolean): boolean {
 }
 
 function namesExcluded(classes: string): boolean {
+  if (!excludedClass.test(classes)) return false;
   if (!classes.includes(' ')) return excludedClasses.has(classes);
   return classes.split(/\s+/, maxClasses).some((one) => excludedClasses.has(one));
 }

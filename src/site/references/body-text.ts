@@ -1,13 +1,14 @@
 // Reads a body as text, in the charset that a browser reads it in: a byte order mark, then the header, then what the body
 // declares, then UTF-8. Reads a bounded start of a body for its declaration. Never throws; bytes are never changed.
 
-import { readHtmlTokens, type TagToken } from '#platform/html/html-tokens.ts';
+import { readHtmlTokens, type TagToken, type TokenReader } from '#platform/html/html-tokens.ts';
 
 /** What may declare a charset in its own text. */
 export type CharsetSource = 'html' | 'svg' | 'style' | 'none';
 
 /** Browsers search to the end of the head; those that search less find a late declaration only by luck. */
 const declaringBytes = 16 * 1024;
+/** Most pages declare their charset within it, and the rest need not be read. */
 const declarationPiece = 512;
 
 const marks: readonly (readonly [readonly number[], string])[] = [
@@ -59,15 +60,14 @@ function readMetaCharset(start: string): string | undefined {
   // Most pages without a declaration end here.
   if (!/charset/i.test(start)) return undefined;
   let charset: string | undefined;
-  const reader = {
-    start: (tag: TagToken): void => {
+  const reader: TokenReader = {
+    start: (tag) => {
       if (tag.tagName === 'meta') charset ??= charsetOfMeta(tag);
     },
     end: () => {},
     text: () => {},
     isDone: () => charset !== undefined,
   };
-  // Most pages declare it in their first lines.
   readHtmlTokens(start, reader, declarationPiece);
   return charset;
 }

@@ -76,25 +76,53 @@ interface Found {
   readonly mark: Mark;
 }
 
-type FindTerm = (word: string) => string | undefined;
+interface TermFinder {
+  /** Matches within each word that may have a term, and within others. */
+  readonly hint: RegExp;
+  termOf(word: string): string | undefined;
+}
 
 /** Remembers words: a page has most of them many times. */
-function termFinder(terms: ReadonlySet<string>, language: string): FindTerm {
+function termFinder(terms: ReadonlySet<string>, language: string): TermFinder {
   const known = new Map<string, string | undefined>();
-  return (word) => {
-    if (known.has(word)) return known.get(word);
-    const term = termsOfWord(word, language).find((one) => terms.has(one));
-    known.set(word, term);
-    return term;
+  return {
+    hint: hintOf(terms),
+    termOf: (word) => {
+      if (known.has(word)) return known.get(word);
+      const term = termsOfWord(word, language).find((one) => terms.has(one));
+      known.set(word, term);
+      return term;
+    },
   };
 }
 
-function findMarks(text: string, language: string, find: FindTerm): readonly Found[] {
+const hintLength = 4;
+const maxHints = 12;
+
+/** A word of ASCII has its terms within it, but for the case of letters. Any other word may have any term. */
+function hintOf(terms: ReadonlySet<string>): RegExp {
+  const ofAscii = [...terms].filter((term) => /^[a-z0-9_.]+$/.test(term));
+  const beginnings = new Set(ofAscii.map((term) => term.slice(0, hintLength)));
+  const few = beginnings.size > maxHints ? new Set(ofAscii.map((term) => term.slice(0, 1))) : beginnings;
+  return new RegExp(`[^\\0-\\x7f]${[...few].map((one) => `|${one.replaceAll('.', '\\.')}`).join('')}`, 'gi');
+}
+
+/** Cuts a text into words only around what the hint matches. No word has a blank. */
+function findMarks(text: string, language: string, { hint, termOf }: TermFinder): readonly Found[] {
   const found: Found[] = [];
-  eachWord(text, language, (word, at) => {
-    const term = find(word);
-    if (term !== undefined) found.push({ term, mark: [at, at + word.length] });
-  });
+  let done = 0;
+  while (done < text.length) {
+    hint.lastIndex = done;
+    const at = hint.exec(text)?.index;
+    if (at === undefined) break;
+    const from = text.lastIndexOf(' ', at) + 1;
+    const blank = text.indexOf(' ', at);
+    done = blank < 0 ? text.length : blank;
+    eachWord(text.slice(from, done), language, (word, within) => {
+      const term = termOf(word);
+      if (term !== undefined) found.push({ term, mark: [from + within, from + within + word.length] });
+    });
+  }
   return found;
 }
 

@@ -3,14 +3,15 @@
 
 import { type PageText, shownTitle } from '../pages/page-text.ts';
 import { createFileWriter, type NamedFile } from './file-writer.ts';
+import { createPostingChains, noPostings, type PostingChains } from './posting-chains.ts';
 import { encodeFrequencies, encodeNumbers, encodePages, frequencyClass } from './postings.ts';
 import type { LanguageFiles, StoredSection, TermsFile, TitlesFile } from './search-format.ts';
 import { siteTitles } from './site-titles.ts';
-import { eachWord, termsOfWord } from './terms.ts';
+import { eachWord, isOwnTerm, termsOfWord } from './terms.ts';
 
 /** Characters of the JSON of one file of terms or texts, about. */
 const termsFileLength = 96 * 1024;
-const textsFileLength = 128 * 1024;
+const textsFileLength = 32 * 1024;
 /** Different words of one site. What comes later is found by its other words. */
 const maxTerms = 1_000_000;
 /** Words whose terms are remembered; most words of a page are among the first of its site. */
@@ -24,18 +25,21 @@ export interface LanguageIndex {
   readonly pages: number;
 }
 
-/** Postings of a term: page × 4 + class of its frequency. The last page is being counted. */
 interface TermEntry {
   readonly term: string;
+  /** The page that is being counted, and how often it has the term. */
   page: number;
   count: number;
-  readonly inText: number[];
-  readonly inHeadings: number[];
+  /** Postings: page × 4 + class of its frequency. */
+  inText: number;
+  /** Postings: pages. */
+  inHeadings: number;
 }
 
 export function createLanguageIndex(language: string): LanguageIndex {
   const entries = new Map<string, TermEntry>();
   const known = new Map<string, readonly TermEntry[]>();
+  const postings = createPostingChains();
   const paths: string[] = [];
   const titles: { readonly shown: string; readonly full: string }[] = [];
   const lengths: number[] = [];
@@ -45,40 +49,53 @@ export function createLanguageIndex(language: string): LanguageIndex {
   const entryOf = (term: string): TermEntry | undefined => {
     const entry = entries.get(term);
     if (entry !== undefined || entries.size >= maxTerms) return entry;
-    const made: TermEntry = { term, page: -1, count: 0, inText: [], inHeadings: [] };
+    const made: TermEntry = { term, page: -1, count: 0, inText: noPostings, inHeadings: noPostings };
     entries.set(term, made);
     return made;
   };
   const entriesOf = (word: string): readonly TermEntry[] => {
     const found = known.get(word);
     if (found !== undefined) return found;
-    const made = termsOfWord(word, language).flatMap((term) => entryOf(term) ?? []);
+    const own = ownText(word);
+    const made = termsOfWord(own, language).flatMap((term) => entryOf(term) ?? []);
     if (known.size >= maxKnownWords) known.clear();
-    // A part of a page's text would keep all of it.
-    known.set(Buffer.from(word).toString(), made);
+    known.set(own, made);
     return made;
   };
+  const eachEntry = (word: string, visit: (entry: TermEntry) => void): void => {
+    if (!isOwnTerm(word)) {
+      for (const entry of entriesOf(word)) visit(entry);
+      return;
+    }
+    const entry = entries.get(word) ?? entryOf(ownText(word));
+    if (entry !== undefined) visit(entry);
+  };
   const close = (entry: TermEntry): void => {
-    if (entry.count > 0) entry.inText.push(entry.page * 4 + frequencyClass(entry.count));
+    if (entry.count > 0)
+      entry.inText = postings.append(entry.inText, entry.page * 4 + frequencyClass(entry.count));
     entry.count = 0;
   };
-  const addText = (text: string, page: number): number => {
+  /** @returns the number of different terms */
+  const addCounts = (counts: ReadonlyMap<string, number>, page: number): number => {
     let different = 0;
-    eachWord(text, language, (word) => {
-      for (const entry of entriesOf(word)) {
+    for (const [word, count] of counts) {
+      eachEntry(word, (entry) => {
         if (entry.page !== page) {
           close(entry);
           entry.page = page;
         }
         if (entry.count === 0) different += 1;
-        entry.count += 1;
-      }
-    });
+        entry.count += count;
+      });
+    }
     return different;
   };
   const addHeading = (heading: string, page: number): void => {
     eachWord(heading, language, (word) => {
-      for (const { inHeadings } of entriesOf(word)) if (inHeadings.at(-1) !== page) inHeadings.push(page);
+      eachEntry(word, (entry) => {
+        if (postings.last(entry.inHeadings) !== page)
+          entry.inHeadings = postings.append(entry.inHeadings, page);
+      });
     });
   };
   const fullTexts = (): NamedFile | undefined => {
@@ -96,16 +113,20 @@ export function createLanguageIndex(language: string): LanguageIndex {
     add: (path, page) => {
       const ordinal = paths.push(path) - 1;
       titles.push({ shown: shownTitle(page), full: page.title });
-      let different = 0;
+      // A page has most of its words many times, and the index has millions of others.
+      const counts = new Map<string, number>();
+      const countWords = (text: string): void => {
+        eachWord(text, language, (word) => counts.set(word, (counts.get(word) ?? 0) + 1));
+      };
       open ??= { first: ordinal, pages: [], length: 0 };
       open.pages.push(page.sections.map(({ heading, id = '', text }) => [heading, id, text]));
       for (const { heading, text } of page.sections) {
         addHeading(heading, ordinal);
-        different += addText(text, ordinal);
+        countWords(text);
         open.length += heading.length + text.length;
       }
-      different += addText(page.description, ordinal);
-      lengths.push(different);
+      countWords(page.description);
+      lengths.push(addCounts(counts, ordinal));
       return open.length >= textsFileLength ? fullTexts() : undefined;
     },
     finish: () => {
@@ -116,12 +137,14 @@ export function createLanguageIndex(language: string): LanguageIndex {
       function* files(): Generator<NamedFile> {
         const last = fullTexts();
         if (last !== undefined) yield last;
-        for (const file of termsFiles(sorted)) {
+        for (const file of termsFiles(sorted, postings)) {
           const written = writeFile(file);
           terms.push([file.terms[0] ?? '', written.name]);
           yield written;
         }
-        first = writeFile(titlesFile(language, paths, siteTitles(titles), sorted, lengths));
+        first = writeFile(
+          titlesFile({ language, paths, titles: siteTitles(titles), lengths }, sorted, postings),
+        );
         yield first;
       }
       return {
@@ -132,13 +155,16 @@ export function createLanguageIndex(language: string): LanguageIndex {
   };
 }
 
-function* termsFiles(sorted: readonly TermEntry[]): Generator<TermsFile> {
+function* termsFiles(
+  sorted: readonly TermEntry[],
+  postings: Pick<PostingChains, 'read'>,
+): Generator<TermsFile> {
   let terms: string[] = [];
   let inText: string[] = [];
   let length = 0;
   for (const entry of sorted) {
-    if (entry.inText.length === 0) continue;
-    const encoded = encodeFrequencies(entry.inText);
+    if (entry.inText === noPostings) continue;
+    const encoded = encodeFrequencies(postings.read(entry.inText));
     terms.push(entry.term);
     inText.push(encoded);
     length += entry.term.length + encoded.length + 6;
@@ -149,12 +175,17 @@ function* termsFiles(sorted: readonly TermEntry[]): Generator<TermsFile> {
   if (terms.length > 0) yield { terms, inText };
 }
 
+interface IndexedPages {
+  readonly language: string;
+  readonly paths: readonly string[];
+  readonly titles: readonly string[];
+  readonly lengths: readonly number[];
+}
+
 function titlesFile(
-  language: string,
-  paths: readonly string[],
-  titles: readonly string[],
+  { language, paths, titles, lengths }: IndexedPages,
   sorted: readonly TermEntry[],
-  lengths: readonly number[],
+  postings: Pick<PostingChains, 'read'>,
 ): TitlesFile {
   const inTitle = new Map<string, number[]>();
   for (const [page, title] of titles.entries()) {
@@ -167,7 +198,9 @@ function titlesFile(
     });
   }
   const inHeadings = new Map(
-    sorted.filter((entry) => entry.inHeadings.length > 0).map((entry) => [entry.term, entry.inHeadings]),
+    sorted
+      .filter((entry) => entry.inHeadings !== noPostings)
+      .map((entry) => [entry.term, postings.read(entry.inHeadings)]),
   );
   const terms = [...new Set([...inTitle.keys(), ...inHeadings.keys()])].sort((a, b) => (a < b ? -1 : 1));
   return {
@@ -179,3 +212,6 @@ function titlesFile(
     lengths: encodeNumbers(lengths),
   };
 }
+
+/** A part of a page's text would keep all of it. */
+const ownText = (part: string): string => Buffer.from(part).toString();

@@ -1,110 +1,170 @@
-// The index of one language in memory: MiniSearch, filled from the files of a search instead of documents. Postings stay as text until a
-// query meets their term, because to decode all of them would take longer than the first answer may. Refuses ordinals of pages that
-// the site does not have.
+// The index of one language in memory: the lists of terms that are loaded, and the pages that have wanted ones. Postings stay as text until
+// a query meets their term. Scores are those of BM25+ with the constants of MiniSearch. Refuses ordinals of pages that the site does not
+// have. Invariant: what is found does not depend on the order in which files were loaded.
 
-import MiniSearch, { type SearchOptions } from 'minisearch';
 import { decodeFrequencies, decodeNumbers, decodePages, type Posting } from './postings.ts';
 import type { TermsFile, TitlesFile } from './search-format.ts';
+import { eachNearTerm, positionOf, rangeOfPrefix } from './term-lists.ts';
 
-export const searchFields = ['title', 'headings', 'text'] as const;
-type Frequencies = Map<number, number>;
+/** How much a term of the index says about a page that has it. */
+export interface WantedTerm {
+  readonly term: string;
+  readonly weight: number;
+  /** One bit for each word of the query that it stands for. */
+  readonly units: number;
+}
 
-/** Of one term: its postings by field, each decoded when it is first asked for. */
-class TermPostings extends Map<number, Frequencies> {
-  readonly #encoded = new Map<number, () => readonly Posting[]>();
-  readonly #pages: number;
+export interface FoundPage {
+  readonly page: number;
+  score: number;
+  /** Bits of the words that the page has. */
+  units: number;
+  /** How many of the terms its title has. */
+  inTitle: number;
+}
 
-  constructor(pages: number) {
-    super();
-    this.#pages = pages;
-  }
+export interface FoundPages {
+  /** In no order. */
+  readonly pages: readonly FoundPage[];
+  /** The wanted terms that a page has. */
+  termsOf(page: number): ReadonlySet<string>;
+}
 
-  addField(field: number, postings: () => readonly Posting[]): void {
-    this.#encoded.set(field, postings);
-  }
+export interface PageIndex {
+  addTexts(file: TermsFile): void;
+  /** Whether a title or a heading has the term. */
+  hasInTitle(term: string): boolean;
+  /** Those of titles and headings first, then those of texts. A term of both comes twice. */
+  withPrefix(prefix: string): Iterable<string>;
+  /** By term the letters in which it differs. */
+  near(term: string, maxDistance: number): ReadonlyMap<string, number>;
+  /** Different terms of a page's title. */
+  titleLength(page: number): number;
+  find(wanted: Iterable<WantedTerm>): FoundPages;
+}
 
-  override get(field: number): Frequencies | undefined {
-    const known = super.get(field);
-    const encoded = this.#encoded.get(field);
-    if (known !== undefined || encoded === undefined) return known;
-    const decoded: Frequencies = new Map();
-    for (const { page, frequency } of encoded()) if (page < this.#pages) decoded.set(page, frequency);
-    this.set(field, decoded);
-    return decoded;
+interface Field {
+  readonly weight: number;
+  readonly lengths: ArrayLike<number>;
+  readonly averageLength: number;
+}
+
+export function createPageIndex(titles: TitlesFile): PageIndex {
+  const pages = titles.paths.length;
+  const titleField = fieldOf(5, titleLengths(titles));
+  const headingsField = fieldOf(2, new Uint8Array(pages).fill(1));
+  const textField = fieldOf(1, decodeNumbers(titles.lengths));
+  const files: TermsFile[] = [];
+
+  const postingsOf = (term: string): readonly (readonly [Field, readonly Posting[]])[] => {
+    const at = positionOf(titles.terms, term);
+    const found: [Field, readonly Posting[]][] = [
+      [titleField, decodePages(titles.inTitle[at] ?? '')],
+      [headingsField, decodePages(titles.inHeadings[at] ?? '')],
+    ];
+    for (const { terms, inText } of files) {
+      const inFile = positionOf(terms, term);
+      if (inFile >= 0) found.push([textField, decodeFrequencies(inText[inFile] ?? '')]);
+    }
+    return found.map(([field, list]) => [field, list.filter(({ page }) => page < pages)] as const);
+  };
+  const lists = (): readonly (readonly string[])[] => [titles.terms, ...files.map(({ terms }) => terms)];
+  return {
+    addTexts: (file) => {
+      files.push(file);
+      files.sort((a, b) => ((a.terms[0] ?? '') < (b.terms[0] ?? '') ? -1 : 1));
+    },
+    hasInTitle: (term) => positionOf(titles.terms, term) >= 0,
+    *withPrefix(prefix) {
+      for (const terms of lists()) {
+        const { from, to } = rangeOfPrefix(terms, prefix);
+        for (let at = from; at < to; at += 1) yield terms[at] ?? '';
+      }
+    },
+    near: (term, maxDistance) => {
+      const found = new Map<string, number>();
+      for (const terms of lists()) {
+        eachNearTerm(terms, term, maxDistance, (at, distance) => found.set(terms[at] ?? '', distance));
+      }
+      return found;
+    },
+    titleLength: (page) => titleField.lengths[page] ?? 0,
+    find: (wanted) => {
+      const found = new Map<number, FoundPage>();
+      const read: { readonly term: string; readonly pages: readonly Posting[] }[] = [];
+      for (const one of wanted) {
+        for (const [field, postings] of postingsOf(one.term)) {
+          if (postings.length === 0) continue;
+          read.push({ term: one.term, pages: postings });
+          addScores(found, one, field, postings, { pages, isTitle: field === titleField });
+        }
+      }
+      return {
+        pages: [...found.values()],
+        termsOf: (page) => new Set(read.flatMap((one) => (hasPage(one.pages, page) ? [one.term] : []))),
+      };
+    },
+  };
+}
+
+/** BM25+: how soon more of a term says no more, what a long page takes off, and what any page has at least. */
+const [saturation, lengthEffect, leastEffect] = [1.2, 0.7, 0.5];
+
+interface ScoreContext {
+  /** Of the site. */
+  readonly pages: number;
+  readonly isTitle: boolean;
+}
+
+function addScores(
+  found: Map<number, FoundPage>,
+  { weight, units }: WantedTerm,
+  field: Field,
+  postings: readonly Posting[],
+  { pages, isTitle }: ScoreContext,
+): void {
+  const { lengths, averageLength } = field;
+  const rarity = Math.log(1 + (pages - postings.length + 0.5) / (postings.length + 0.5));
+  const full = weight * field.weight * rarity;
+  for (const { page, frequency } of postings) {
+    const ofLength = 1 - lengthEffect + (lengthEffect * (lengths[page] ?? 0)) / averageLength;
+    const score = full * (leastEffect + (frequency * (saturation + 1)) / (frequency + saturation * ofLength));
+    const known = found.get(page);
+    if (known === undefined) {
+      found.set(page, { page, score, units, inTitle: isTitle ? 1 : 0 });
+    } else {
+      known.score += score;
+      known.units |= units;
+      if (isTitle) known.inTitle += 1;
+    }
   }
 }
 
-const titleField = 0;
-const headingsField = 1;
-const textField = 2;
-
-/** Documents are pages, and their ids are the ordinals. */
-export class PageIndex extends MiniSearch<{ readonly id: number }> {
-  readonly #pages: number;
-  readonly #titleTerms = new Set<string>();
-
-  constructor(titles: TitlesFile) {
-    super({ fields: [...searchFields], tokenize: (term) => [term], processTerm: (term) => term });
-    const pages = titles.paths.length;
-    this.#pages = pages;
-    const lengths = [new Uint16Array(pages), new Uint16Array(pages)] as const;
-    for (const [at, term] of titles.terms.entries()) {
-      const inTitle = titles.inTitle[at] ?? '';
-      const inHeadings = titles.inHeadings[at] ?? '';
-      this.#titleTerms.add(term);
-      const postings = this.#postingsOf(term);
-      if (inTitle !== '') {
-        postings.addField(titleField, () => decodePages(inTitle));
-        // Titles are short, and how much of one a query covers decides its place.
-        for (const { page } of decodePages(inTitle)) lengths[0][page] = (lengths[0][page] ?? 0) + 1;
-      }
-      if (inHeadings !== '') postings.addField(headingsField, () => decodePages(inHeadings));
-    }
-    this.#describePages(lengths[0], decodeNumbers(titles.lengths));
+/** By halves: postings are in the order of pages. */
+function hasPage(postings: readonly Posting[], page: number): boolean {
+  let [low, high] = [0, postings.length];
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((postings[middle]?.page ?? 0) < page) low = middle + 1;
+    else high = middle;
   }
+  return postings[low]?.page === page;
+}
 
-  addTexts({ terms, inText }: TermsFile): void {
-    for (const [at, term] of terms.entries()) {
-      const encoded = inText[at] ?? '';
-      this.#postingsOf(term).addField(textField, () => decodeFrequencies(encoded));
+function fieldOf(weight: number, lengths: ArrayLike<number>): Field {
+  let sum = 0;
+  for (let page = 0; page < lengths.length; page += 1) sum += lengths[page] ?? 0;
+  return { weight, lengths, averageLength: Math.max(1, sum / Math.max(1, lengths.length)) };
+}
+
+function titleLengths({ paths, inTitle }: TitlesFile): Uint16Array {
+  const lengths = new Uint16Array(paths.length);
+  for (const encoded of inTitle) {
+    let page = 0;
+    for (const distance of decodeNumbers(encoded)) {
+      page += distance;
+      lengths[page] = (lengths[page] ?? 0) + 1;
     }
   }
-
-  /** Whether a title or a heading has the term. */
-  hasTitleTerm(term: string): boolean {
-    return this.#titleTerms.has(term);
-  }
-
-  termsWithPrefix(prefix: string): Iterable<string> {
-    return this._index.atPrefix(prefix).keys();
-  }
-
-  /** Different terms of a page's title. */
-  titleLength(page: number): number {
-    return this._fieldLength.get(page)?.[titleField] ?? 0;
-  }
-
-  find(query: Parameters<MiniSearch['search']>[0], options: SearchOptions) {
-    return this.search(query, options);
-  }
-
-  #postingsOf(term: string): TermPostings {
-    const known = this._index.get(term);
-    if (known instanceof TermPostings) return known;
-    const made = new TermPostings(this.#pages);
-    this._index.set(term, made);
-    return made;
-  }
-
-  #describePages(titleLengths: Uint16Array, textLengths: readonly number[]): void {
-    const sums = [0, 0, 0];
-    for (let page = 0; page < this.#pages; page += 1) {
-      const lengths = [titleLengths[page] ?? 0, 1, textLengths[page] ?? 0];
-      this._documentIds.set(page, page);
-      this._fieldLength.set(page, lengths);
-      for (const [field, length] of lengths.entries()) sums[field] = (sums[field] ?? 0) + length;
-    }
-    this._documentCount = this.#pages;
-    this._avgFieldLength = sums.map((sum) => Math.max(1, sum / Math.max(1, this.#pages)));
-  }
+  return lengths;
 }

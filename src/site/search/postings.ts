@@ -2,7 +2,12 @@
 // but the last with a mark; pages are written as distances. Never throws: characters that are not digits end a list.
 
 const digits = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
-const values: ReadonlyMap<string, number> = new Map(Array.from(digits, (digit, value) => [digit, value]));
+const notDigit = 255;
+/** By the code of a character. */
+const values = Uint8Array.from({ length: 128 }, (_, code) => {
+  const value = digits.indexOf(String.fromCharCode(code));
+  return value < 0 ? notDigit : value;
+});
 const continues = 32;
 /** No list holds a number above 2^30. */
 const maxDigits = 6;
@@ -33,9 +38,9 @@ export function decodeNumbers(text: string): readonly number[] {
   const numbers: number[] = [];
   let number = 0;
   let count = 0;
-  for (const digit of text) {
-    const value = values.get(digit);
-    if (value === undefined || count >= maxDigits) break;
+  for (let at = 0; at < text.length; at += 1) {
+    const value = values[text.charCodeAt(at)] ?? notDigit;
+    if (value === notDigit || count >= maxDigits) break;
     number += (value % continues) * continues ** count;
     count += 1;
     if (value >= continues) continue;

@@ -1,8 +1,8 @@
 // A reader's query as units: what each word stands for in the index, and how far it may differ. Pure. Refuses long queries. Invariant: a
 // unit counts once, whatever number of forms it is found by.
 
-import type { Query, SearchOptions } from 'minisearch';
 import { spellingsOf, stemOf } from './inflections.ts';
+import type { PageIndex, WantedTerm } from './page-index.ts';
 import { eachWord, foldWord, partsOfWord } from './terms.ts';
 
 /** Characters of a query; the rest is not read. */
@@ -13,13 +13,11 @@ const maxForms = 12;
 /** Terms with the same beginning that are compared. */
 const maxCompared = 300;
 
+/** Terms that begin as the word that is being typed, which all that begin with one letter are too many for. */
+const maxBegun = 1000;
+
 /** The terms of an index, as far as they are loaded. */
-export interface KnownTerms {
-  /** Whether a title or a heading has it. */
-  hasInTitle(term: string): boolean;
-  /** In no order. */
-  withPrefix(prefix: string): Iterable<string>;
-}
+export type KnownTerms = Pick<PageIndex, 'hasInTitle' | 'withPrefix' | 'near'>;
 
 export interface QueryUnit {
   /** Folded. */
@@ -61,69 +59,78 @@ export function beginningsOf({ term, spellings }: QueryUnit, language: string): 
   return [...new Set([term, ...spellings].map((one) => stemOf(one, language) ?? one))];
 }
 
-/** By `match` of a result, which terms are a unit's: those that MiniSearch was asked for. */
-export interface PlannedUnit {
-  readonly unit: QueryUnit;
-  readonly asked: ReadonlySet<string>;
+/**
+ * The terms that stand for the units of a query, each once. A unit's bit is its place among the units.
+ *
+ * @param units at most 16, see {@link readQuery}
+ */
+export function wantedTerms(
+  units: readonly QueryUnit[],
+  language: string,
+  known: KnownTerms,
+): readonly WantedTerm[] {
+  const wanted = new Map<string, WantedTerm>();
+  for (const [at, unit] of units.entries()) {
+    const boost = unit.isCounted ? 1 : 0.5;
+    const add = (term: string, weight: number): void => {
+      const before = wanted.get(term);
+      wanted.set(term, {
+        term,
+        weight: (before?.weight ?? 0) + boost * weight,
+        units: (before?.units ?? 0) | (1 << at),
+      });
+    };
+    addForms(unit, language, known, add);
+  }
+  return [...wanted.values()];
 }
 
-export interface QueryPlan {
-  readonly units: readonly PlannedUnit[];
-  readonly query: Query;
-}
-
-const exactly: SearchOptions = { prefix: false, fuzzy: false };
-
-export function planQuery(units: readonly QueryUnit[], language: string, known: KnownTerms): QueryPlan {
-  const planned = units.map((unit) => planUnit(unit, language, known));
-  return {
-    units: planned.map(({ unit, forms }) => ({ unit, asked: new Set([unit.term, ...forms]) })),
-    query: { combineWith: 'OR', queries: planned.map(({ query }) => query) },
-  };
-}
-
-function planUnit(
+function addForms(
   unit: QueryUnit,
   language: string,
   known: KnownTerms,
-): { readonly unit: QueryUnit; readonly forms: readonly string[]; readonly query: Query } {
-  const { term, spellings, isLast, isCounted } = unit;
+  add: (term: string, weight: number) => void,
+): void {
+  const { term, spellings, isLast } = unit;
   const forms = otherForms(unit, language, known);
   const isKnown =
     known.hasInTitle(term) || forms.some(known.hasInTitle) || (isLast && beginsTitleTerm(term, known));
-  const swapped = isKnown ? [] : swapsOf(term).filter(known.hasInTitle);
-  const boost = isCounted ? 1 : 0.5;
-  return {
-    unit,
-    forms: [...spellings, ...forms, ...swapped],
-    query: {
-      combineWith: 'OR',
-      queries: [
-        {
-          ...{
-            queries: [term],
-            combineWith: 'OR',
-            prefix: isLast,
-            fuzzy: isKnown ? false : distanceOf(term),
-          },
-          weights: { prefix: 0.4, fuzzy: 0.3 },
-          boostTerm: () => boost,
-        },
-        {
-          ...{ queries: [...spellings], combineWith: 'OR', prefix: isLast, fuzzy: false },
-          boostTerm: () => 0.6 * boost,
-        },
-        { ...exactly, combineWith: 'OR', queries: [...forms], boostTerm: () => 0.6 * boost },
-        { ...exactly, combineWith: 'OR', queries: [...swapped], boostTerm: () => 0.5 * boost },
-      ],
-    },
-  };
+  add(term, 1);
+  const begun = isLast ? termsBegun(term, known) : new Set<string>();
+  for (const other of begun) add(other, 0.4 * partOf(other, term, 0.3));
+  const distance = isKnown ? 0 : distanceOf(term);
+  if (distance > 0) {
+    for (const [other, letters] of known.near(term, distance)) {
+      if (letters > 0 && !begun.has(other)) add(other, (0.3 * other.length) / (other.length + letters));
+    }
+  }
+  for (const spelling of spellings) {
+    add(spelling, 0.6);
+    if (!isLast) continue;
+    for (const other of termsBegun(spelling, known)) add(other, 0.6 * 0.375 * partOf(other, spelling, 0.3));
+  }
+  for (const form of forms) add(form, 0.6);
+  for (const swapped of isKnown ? [] : swapsOf(term)) if (known.hasInTitle(swapped)) add(swapped, 0.5);
+}
+
+/** How much of a longer word the typed beginning is. */
+const partOf = (word: string, beginning: string, effect: number): number =>
+  word.length / (word.length + effect * (word.length - beginning.length));
+
+/** Longer terms with that beginning. */
+function termsBegun(beginning: string, known: KnownTerms): ReadonlySet<string> {
+  const begun = new Set<string>();
+  for (const term of known.withPrefix(beginning)) {
+    if (term !== beginning) begun.add(term);
+    if (begun.size >= maxBegun) break;
+  }
+  return begun;
 }
 
 /** Letters in which a word of the index may differ. */
-function distanceOf(term: string): number | false {
+function distanceOf(term: string): number {
   const { length } = term;
-  if (length < 4 || /^\d+$/.test(term)) return false;
+  if (length < 4 || /^\d+$/.test(term)) return 0;
   return length < 8 ? 1 : 2;
 }
 

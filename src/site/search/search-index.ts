@@ -2,9 +2,9 @@
 // no module of Node. Refuses files of another format. Invariant: a file that cannot be loaded costs what it holds, and not the answer.
 
 import { chooseSection, createReadBudget, markText } from './excerpts.ts';
-import { PageIndex } from './page-index.ts';
-import { beginningsOf, type KnownTerms, planQuery, type QueryUnit, readQuery } from './query.ts';
-import { fieldBoosts, type RankedPage, rankPages } from './ranking.ts';
+import { createPageIndex } from './page-index.ts';
+import { beginningsOf, type QueryUnit, readQuery, wantedTerms } from './query.ts';
+import { rankPages } from './ranking.ts';
 import { breadcrumbsOf } from './result-address.ts';
 import {
   type LanguageFiles,
@@ -18,7 +18,7 @@ import {
 } from './search-format.ts';
 import type { LoadSearchFile, SearchAnswer, SearchIndex, SearchResult } from './search-results.ts';
 
-/** Files of terms that one word may load, for a word of which only a letter is typed. */
+/** Files of terms that one word may load. One letter begins so many that titles alone answer it. */
 const maxTermFiles = 4;
 
 /** @returns `undefined` for a manifest of another format @throws what `load` throws */
@@ -58,20 +58,20 @@ function createIndex(
   titles: TitlesFile,
   language: string,
 ): SearchIndex {
-  const pages = new PageIndex(titles);
-  const known: KnownTerms = {
-    hasInTitle: (term) => pages.hasTitleTerm(term),
-    withPrefix: (prefix) => pages.termsWithPrefix(prefix),
+  const pages = createPageIndex(titles);
+  let ordinals: ReadonlyMap<string, number> | undefined;
+  const titleAt = (path: string): string | undefined => {
+    ordinals ??= new Map(titles.paths.map((one, ordinal) => [one, ordinal]));
+    return titles.titles[ordinals.get(path) ?? -1];
   };
-  const ordinals = new Map(titles.paths.map((path, ordinal) => [path, ordinal]));
-  const titleAt = (path: string): string | undefined => titles.titles[ordinals.get(path) ?? -1];
   const loaded = new Set<string>();
   const texts = createFileCache(load);
 
-  const rank = (units: readonly QueryUnit[]): readonly RankedPage[] => {
-    if (units.length === 0) return [];
-    const { query, units: planned } = planQuery(units, language, known);
-    return rankPages(pages.find(query, { boost: fieldBoosts }), planned, (page) => pages.titleLength(page));
+  const rank = (units: readonly QueryUnit[], limit: number): RankedPages => {
+    const found = pages.find(wantedTerms(units, language, pages));
+    const ranked = rankPages(found.pages, units, pages.titleLength);
+    const shown = ranked.slice(0, limit).map(({ page }) => ({ page, terms: found.termsOf(page) }));
+    return { count: ranked.length, shown };
   };
   /** @returns whether all are there */
   const loadTerms = async (units: readonly QueryUnit[]): Promise<boolean> => {
@@ -86,7 +86,7 @@ function createIndex(
     );
     return wanted.isSubsetOf(loaded);
   };
-  const shown = ({ page, terms }: RankedPage): SearchResult => {
+  const withoutExcerpt = ({ page, terms }: ShownPage): SearchResult => {
     const path = titles.paths[page] ?? '';
     return {
       path,
@@ -97,16 +97,16 @@ function createIndex(
       excerpt: noText,
     };
   };
-  const sectionsOf = async ({ page }: RankedPage): Promise<readonly StoredSection[] | undefined> => {
+  const sectionsOf = async ({ page }: ShownPage): Promise<readonly StoredSection[] | undefined> => {
     const at = (files?.texts ?? []).findLastIndex(([first]) => first <= page);
     const [first = 0, name = ''] = files?.texts[at] ?? [];
     return (await texts(name))?.pages[page - first];
   };
-  const withExcerpts = async (ranked: readonly RankedPage[]): Promise<readonly SearchResult[]> => {
+  const withExcerpts = async (ranked: readonly ShownPage[]): Promise<readonly SearchResult[]> => {
     const sections = await Promise.all(ranked.map(sectionsOf));
     const budget = createReadBudget();
     return ranked.map((one, at) => {
-      const result = shown(one);
+      const result = withoutExcerpt(one);
       const found = sections[at];
       if (found === undefined) return result;
       return { ...result, ...chooseSection(found, one.terms, result.title.text, language, budget) };
@@ -115,19 +115,31 @@ function createIndex(
   return {
     language,
     searchTitles: (query, limit) => {
-      const ranked = rank(readQuery(query, language));
-      return { count: ranked.length, results: ranked.slice(0, limit).map(shown) };
+      const { count, shown } = rank(readQuery(query, language), limit);
+      return { count, results: shown.map(withoutExcerpt) };
     },
     search: async (query, limit, signal): Promise<SearchAnswer> => {
       const units = readQuery(query, language);
       const isWhole = await loadTerms(units);
       signal?.throwIfAborted();
-      const ranked = rank(units);
-      const results = await withExcerpts(ranked.slice(0, limit));
+      const { count, shown } = rank(units, limit);
+      const results = await withExcerpts(shown);
       signal?.throwIfAborted();
-      return { count: ranked.length, results, ...(!isWhole && { isPartial: true }) };
+      return { count, results, ...(!isWhole && { isPartial: true }) };
     },
   };
+}
+
+interface ShownPage {
+  readonly page: number;
+  /** Terms of the index that the query found on the page. */
+  readonly terms: ReadonlySet<string>;
+}
+
+interface RankedPages {
+  /** Of all pages that match. */
+  readonly count: number;
+  readonly shown: readonly ShownPage[];
 }
 
 const noText = { text: '', marks: [] } as const;
@@ -140,7 +152,8 @@ function termFilesOf(terms: LanguageFiles['terms'], unit: QueryUnit, language: s
       terms.findLastIndex(([first]) => first <= beginning),
     );
     const names: string[] = [];
-    for (const [first, name] of terms.slice(from, from + maxTermFiles)) {
+    const most = /^[a-z0-9]$/.test(beginning) ? 1 : maxTermFiles;
+    for (const [first, name] of terms.slice(from, from + most)) {
       if (names.length > 0 && !first.startsWith(beginning)) break;
       names.push(name);
     }

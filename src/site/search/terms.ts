@@ -8,6 +8,7 @@ export const maxTermLength = 40;
 const maxParts = 8;
 
 const words = /[\p{L}\p{N}_][\p{L}\p{N}\p{M}_]*(?:\.[\p{L}\p{N}_][\p{L}\p{N}\p{M}_]*)*/gu;
+const wordHere = new RegExp(words.source, 'uy');
 /** Han, kana, Thai, Lao, Khmer and Burmese are written without blanks. */
 const unspaced =
   /[\p{scx=Han}\p{scx=Hiragana}\p{scx=Katakana}\p{scx=Thai}\p{scx=Lao}\p{scx=Khmer}\p{scx=Myanmar}]+/gu;
@@ -18,12 +19,53 @@ const mayBeUnspaced =
 
 /** Calls `visit` for each word as it is written, in order. */
 export function eachWord(text: string, language: string, visit: (word: string, at: number) => void): void {
-  for (const match of text.matchAll(words)) {
-    const [word] = match;
-    if (isSpaced(word)) visit(word, match.index);
-    else eachPartOfUnspaced(word, match.index, language, visit);
+  let at = 0;
+  while (at < text.length) {
+    const code = text.charCodeAt(at);
+    if (isAscii(code) && !isAsciiOfWord(code)) {
+      at += 1;
+      continue;
+    }
+    const end = isAscii(code) ? endOfAsciiWord(text, at) : undefined;
+    const word = end === undefined ? wordAt(text, at) : text.slice(at, end);
+    if (word === '') {
+      at += codeUnitsAt(text, at);
+      continue;
+    }
+    if (end !== undefined || isSpaced(word)) visit(word, at);
+    else eachPartOfUnspaced(word, at, language, visit);
+    at += word.length;
   }
 }
+
+const asciiOfWords = Uint8Array.from({ length: 128 }, (_, code) =>
+  /\w/.test(String.fromCodePoint(code)) ? 1 : 0,
+);
+const isAscii = (code: number): boolean => code < 128;
+const isAsciiOfWord = (code: number): boolean => asciiOfWords[code] === 1;
+const dot = 0x2e;
+
+/** Most words are found without the expression. @returns `undefined` where another letter may follow */
+function endOfAsciiWord(text: string, from: number): number | undefined {
+  let at = from;
+  while (isAsciiOfWord(text.charCodeAt(at))) {
+    at += 1;
+    if (
+      text.charCodeAt(at) === dot &&
+      (isAsciiOfWord(text.charCodeAt(at + 1)) || text.charCodeAt(at + 1) >= 128)
+    )
+      at += 1;
+  }
+  return text.charCodeAt(at) >= 128 ? undefined : at;
+}
+
+/** Empty where no word begins. */
+function wordAt(text: string, at: number): string {
+  wordHere.lastIndex = at;
+  return wordHere.exec(text)?.[0] ?? '';
+}
+
+const codeUnitsAt = (text: string, at: number): number => ((text.codePointAt(at) ?? 0) > 0xffff ? 2 : 1);
 
 /** Whether a text has a script that is written without blanks. */
 export const mayLackBlanks = (text: string): boolean => mayBeUnspaced.test(text);
@@ -141,6 +183,9 @@ export function termsOfWord(word: string, language: string): readonly string[] {
 
 /** Most words: no case that changes within them, and nothing that separates parts. */
 const undivided = /^[A-Za-z]?[a-z0-9]*$/;
+
+/** Whether a word is its one term, as it is written. */
+export const isOwnTerm = (word: string): boolean => word.length <= maxTermLength && /^[a-z0-9]+$/.test(word);
 
 /** Of `max_size`, `json.dumps` and `createServer`: their words. None for a word without parts. */
 export function partsOfWord(word: string, language: string): readonly string[] {

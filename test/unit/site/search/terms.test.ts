@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { eachWord, foldWord, termsOfWord } from '#site/search/terms.ts';
+import { eachWord, foldWord, isOwnTerm, maxTermLength, termsOfWord } from '#site/search/terms.ts';
 import * as fc from '../../../support/properties.ts';
 
 const wordsOf = (text: string, language = 'en'): readonly string[] => {
@@ -25,6 +25,30 @@ for (const [text, words] of [
     assert.deepEqual(wordsOf(text, 'ja'), words);
   });
 }
+
+test('letters of any script, digits and dots make the same words as one expression does', () => {
+  const expression = /[\p{L}\p{N}_][\p{L}\p{N}\p{M}_]*(?:\.[\p{L}\p{N}_][\p{L}\p{N}\p{M}_]*)*/gu;
+  const letter = fc.constantFrom(...'aZ9_.., -é\u{301}Жب𝒳’—\u{d835}\u{dcb3}', '\u{1f600}');
+  fc.assert(
+    fc.property(fc.oneof(fc.string({ unit: letter }), fc.string({ unit: 'grapheme-ascii' })), (text) => {
+      assert.deepEqual(
+        wordsOf(text),
+        [...text.matchAll(expression)].map(([word]) => word),
+      );
+    }),
+    { numRuns: 2000 },
+  );
+});
+
+test('a word that is its own term has no other', () => {
+  const word = fc.string({ unit: fc.constantFrom(...'ab9_.Aé'), maxLength: maxTermLength + 2 });
+  fc.assert(
+    fc.property(word, (text) => {
+      if (isOwnTerm(text)) assert.deepEqual(termsOfWord(text, 'tr'), [text]);
+    }),
+  );
+  assert.ok(isOwnTerm('index2'));
+});
 
 for (const [word, folded] of [
   ['Élève', 'eleve'],

@@ -66,12 +66,12 @@ async function playPipeline(
 test('jobs of GitLab have a limit of time, and those that publish run for tags alone, one at a time', () => {
   for (const [name, { timeout }] of gitlabJobs) assert.ok(timeout !== undefined, name);
   assert.deepEqual(onTag, [{ if: '$CI_COMMIT_TAG' }]);
-  for (const name of ['check-tag', 'build', 'push']) assert.equal(gitlabJobs.get(name)?.extends, '.on-tag');
+  for (const name of ['check-tag', 'publish']) assert.equal(gitlabJobs.get(name)?.extends, '.on-tag');
   assert.deepEqual(gitlabJobs.get('release')?.rules, [{ if: '$CI_COMMIT_TAG', when: 'manual' }]);
-  for (const name of ['push', 'release']) assert.equal(gitlabJobs.get(name)?.resource_group, 'release');
+  for (const name of ['publish', 'release']) assert.equal(gitlabJobs.get(name)?.resource_group, 'release');
 });
 
-test('the GitLab pipeline of a tag tests, builds, pushes, and publishes each file with the notes', async (t) => {
+test('the GitLab pipeline of a tag tests, pushes, and publishes each file with the notes', async (t) => {
   const folder = temporaryFolder(t);
   const stubs = stubPrograms(folder);
   const { code, stderr } = await playPipeline(folder, stubs, [...gitlabJobs.keys()]);
@@ -89,10 +89,9 @@ test('the GitLab pipeline of a tag tests, builds, pushes, and publishes each fil
       'npm run build:package',
       'npm install --global --prefix /project/dist/installed dist/static-export-cli-0.1.0.tgz',
       'npm exec -- node /project/dist/installed/bin/static-export demo --once',
-      'npm run release -- --out release --require-image --base base@sha256:1 ' +
-        '--registry registry.example.com/docs/exports --source-url https://gitlab.example.com/docs/exports ' +
+      'npm run release -- --out release --push registry.example.com/docs/exports --require-image ' +
+        '--base base@sha256:1 --source-url https://gitlab.example.com/docs/exports ' +
         `--download-url ${files} --builder-id https://gitlab.example.com/docs/exports/-/pipelines`,
-      'npm run release -- --from release --push registry.example.com/docs/exports',
       ...names.map((name) => `${curl} --upload-file ${name} ${files}/${name}`),
       `${curl} --json @- https://gitlab.example.com/api/v4/projects/7/releases`,
     ],
@@ -111,7 +110,7 @@ test('GitLab signs with a key that is given, and refuses an image that is not by
   const folder = temporaryFolder(t);
   const stubs = stubPrograms(folder);
   writeFileSync(join(folder, 'key'), minisignKey);
-  const signed = await playPipeline(folder, stubs, ['build'], { MINISIGN_KEY: join(folder, 'key') });
+  const signed = await playPipeline(folder, stubs, ['publish'], { MINISIGN_KEY: join(folder, 'key') });
   assert.equal(signed.code, 0, signed.stderr);
   assert.equal(readFileSync(join(folder, 'used-key'), 'utf8'), minisignKey);
   const before = stubs.calls().length;
@@ -129,7 +128,7 @@ test('GitLab signs with a key that is given, and refuses an image that is not by
 test('GitLab publishes nothing where a file differs from its sum', async (t) => {
   const folder = temporaryFolder(t);
   const stubs = stubPrograms(folder);
-  assert.equal((await playPipeline(folder, stubs, ['build'])).code, 0);
+  assert.equal((await playPipeline(folder, stubs, ['publish'])).code, 0);
   writeFileSync(join(folder, 'project/release/RELEASE-NOTES.md'), 'Another line.\n');
   assert.equal((await playPipeline(folder, stubs, ['release'])).code, 1);
   assert.deepEqual(

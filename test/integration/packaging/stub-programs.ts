@@ -23,12 +23,12 @@ case "$*" in
   'run build:package') mkdir -p dist; touch dist/static-export-cli-0.1.0.tgz ;;
   'run release '*--out*)
     out=$(valueOf --out "$@"); key=$(valueOf --key "$@"); mkdir -p "$out"
+    cp "$DOCKER_CONFIG/config.json" "$STUB_FOLDER/used-config.json"
     [ -z "$key" ] || cp "$key" "$STUB_FOLDER/used-key"
     printf '{"manifests":[{"digest":"${imageDigest}"}]}' > "$STUB_FOLDER/index.json"
     tar -cf "$out/image-0.1.0.oci.tar" -C "$STUB_FOLDER" index.json
     echo 'First line.' > "$out/RELEASE-NOTES.md"
     (cd "$out" && sha256sum image-0.1.0.oci.tar RELEASE-NOTES.md > checksums.txt) ;;
-  'run release '*--push*) cp "$DOCKER_CONFIG/config.json" "$STUB_FOLDER/used-config.json" ;;
 esac`,
   gh: `
 [ -n "\${GH_TOKEN-}" ] || { echo 'gh: no GH_TOKEN' >&2; exit 4; }

@@ -53,8 +53,7 @@ const permissions: Readonly<Record<string, Readonly<Record<string, readonly stri
   },
   '.github/workflows/release.yaml': {
     test: ['contents: read'],
-    build: ['contents: read'],
-    push: ['actions: read', 'contents: read', 'packages: write'],
+    publish: ['contents: read', 'packages: write'],
     attest: ['actions: read', 'attestations: write', 'id-token: write'],
     draft: ['actions: read', 'contents: write'],
   },
@@ -174,12 +173,10 @@ test('a tag becomes a tested, pushed, attested draft of a release', async (t) =>
   const download = (job: string): string =>
     `gh run download 17 --repo Docs/Exports --name release --dir /${job}/temp/release`;
   assert.deepEqual(others, [
-    'npm run release -- --out /build/temp/release --require-image --base base@sha256:1 ' +
-      '--registry ghcr.io/docs/exports --source-url https://github.com/Docs/Exports ' +
+    'npm run release -- --out /publish/temp/release --push ghcr.io/docs/exports --require-image ' +
+      '--base base@sha256:1 --source-url https://github.com/Docs/Exports ' +
       '--download-url https://github.com/Docs/Exports/releases/download/v0.1.0 ' +
-      '--builder-id https://github.com/Docs/Exports/actions/workflows/release.yaml --key /build/temp/minisign.key',
-    download('push'),
-    'npm run release -- --from /push/temp/release --push ghcr.io/docs/exports',
+      '--builder-id https://github.com/Docs/Exports/actions/workflows/release.yaml --key /publish/temp/minisign.key',
     download('attest'),
     download('draft'),
     'gh release create v0.1.0 --repo Docs/Exports --draft --verify-tag --title v0.1.0 --notes-file RELEASE-NOTES.md ' +
@@ -209,13 +206,14 @@ test('a prerelease is one on GitHub too, and without a key nothing is signed', a
 
 for (const [script, job] of [
   ['check:version', 'test'],
-  ['release', 'build'],
+  ['release', 'publish'],
 ] as const) {
   test(`nothing is published where npm run ${script} fails`, async (t) => {
     const { run, calls } = await play(t, '.github/workflows/release.yaml', { env: { FAILING: script } });
     assert.equal(run.failed?.job, job);
+    assert.deepEqual(run.attested, []);
     assert.deepEqual(
-      calls.filter((call) => /^gh|--push/.test(call)),
+      calls.filter((call) => /^gh /.test(call)),
       [],
     );
   });

@@ -161,7 +161,7 @@ function foreignEdits(
   names: VendoredNames,
 ): readonly SourceEdit[] {
   let hasCopy = false;
-  const edits = positions.flatMap(({ text, at, to }): readonly SourceEdit[] => {
+  const edits = positions.flatMap(({ text, at, to, isRaw }): readonly SourceEdit[] => {
     if (to === undefined || at === span.from) return [];
     const isBefore = at < span.from;
     const written = plainText(Buffer.from(text, 'latin1').toString());
@@ -170,7 +170,9 @@ function foreignEdits(
     if (copy !== undefined) return [{ at, drop: to - at, insert: `${copy.address}${copy.fragment}` }];
     const href = isBefore || !isRelative(written) ? undefined : externalHref(written, base);
     if (href === undefined) return [];
-    return [{ at, drop: to - at, insert: `${writtenOut(href)}${escapedFragment(written)}` }];
+    const insert = `${writtenOut(href)}${escapedFragment(written)}`;
+    // In an attribute, `&lt` begins a character reference.
+    return [{ at, drop: to - at, insert: isRaw === true ? insert : insert.replaceAll('&', '&amp;') }];
   });
   if (!hasCopy) return [];
   const isQuoted = /["']/.test(source.charAt(span.from - 1));

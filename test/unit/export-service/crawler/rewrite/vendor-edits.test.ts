@@ -238,6 +238,23 @@ for (const [name, role, source] of kept) {
   test(`${name} stays`, () => assert.equal(edited(role, source), source));
 }
 
+test('an address that is written out means the same in an attribute and in a style', () => {
+  const source =
+    '<base href="https://c.example/"><script src=a.js></script><a href="b?c=1&amp;lt">b</a>' +
+    '<i style="background:url(d?e=1&amp;copy)"></i><style>i{background:url(d?e=1&copy)}</style>';
+  const { baseSpan, ...positions } = readPositions('document', source);
+  assert.ok(baseSpan !== undefined);
+  const base = new URL('https://c.example/');
+  const foreignBase = { span: baseSpan, own: new URL('http://127.0.0.1:4000/') };
+  const edits = editVendored({ ...positions, role: 'document', source, base, foreignBase }, names);
+  assert.equal(
+    applyEdits(source, edits),
+    `<base href=""><script src=${js}></script><a href="https://c.example/b?c=1&amp;lt">b</a>` +
+      '<i style="background:url(https://c.example/d?e=1&amp;copy)"></i>' +
+      '<style>i{background:url(https://c.example/d?e=1&copy)}</style>',
+  );
+});
+
 test('whatever the text, edits are apart, and a second pass finds nothing', () => {
   const piece = fc.constantFrom(
     ...['https://c.example/a.js', '//c.example/i.png?w=1&h=2', '"', "'", '`', ' ', '<img src=', '<p x="{'],

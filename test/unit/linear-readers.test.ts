@@ -85,7 +85,7 @@ const table = buildRouteTable(bundleOf(['404.html', 'a/404.html', 'a/b/404.html'
 const entityTag = `"${'0'.repeat(32)}"`;
 const site = createScope('docs.example.com', new URL('http://127.0.0.1:4000/'));
 const copied = new URL('https://docs.example.com/');
-const noPositions = { positions: [], scripts: [], data: [], connections: [], policies: [] };
+const noPositions = { positions: [], scripts: [], data: [], counted: [], connections: [], policies: [] };
 const copies = {
   paths: new Map([['https://a.example/x', '_v/x.js']]),
   hosts: ['a.example'],
@@ -354,7 +354,8 @@ const readers: Readonly<Record<string, Reader>> = {
   },
   'a srcset': { read: (text) => [...readSrcset(text)], openings: ['', 'a', 'a ', 'a ('] },
   'a script': {
-    read: (text) => readScriptReferences(text, ['/assets/app.js']),
+    // What comes first lets no pattern be skipped, here and below.
+    read: (text) => readScriptReferences(`"b/"+${text}`, ['/assets/app.js']),
     openings: ['', '"a/', '"a/b.js', '"a/"+', '"a/"+{', '"a/"+({1:"b"}[e]||e)+"."+{1:"'],
     most: 50_000,
   },
@@ -382,13 +383,29 @@ const readers: Readonly<Record<string, Reader>> = {
     most: 50_000,
   },
   'copies of assets in HTML that data carry': {
-    read: (text) => editVendored({ role: 'other', source: text, base: copied, ...noPositions }, copies),
+    read: (text) => [
+      editVendored({ role: 'other', source: text, base: copied, ...noPositions }, copies),
+      ...(['payload', 'document'] as const).map((role) => {
+        const source = role === 'document' ? `<p x="{a.example${text}">` : text;
+        return editVendored({ ...readPositions(role, source), role, source, base: copied }, copies);
+      }),
+    ],
     openings: [
       '',
       '"html":"',
       '\\"html\\":\\"',
       '"html":"https://a.example/x<img src=\\"',
       '\\\\\\"html\\\\\\":\\\\\\"a.example',
+      ...[
+        'a.example:"<p>',
+        '[\\"<p>a.example',
+        ':\\\\\\"<p>a.example',
+        'a.example<',
+        ':"\\n',
+        '&quot;:',
+        '&#60;',
+      ],
+      ...['1:T10,<p>a.example', '"a":"$1"', ':"[\\"a.example<br>'],
     ],
     most: 50_000,
   },
@@ -398,8 +415,8 @@ const readers: Readonly<Record<string, Reader>> = {
   },
   'the search of a script and of a page': {
     read: (text) => [
-      readSearchLiterals([text], ['/assets/app.js']),
-      readPageSearch(text, '/docs/a', ['/assets/js/app.js']),
+      readSearchLiterals([`search ${text}`], ['/assets/app.js']),
+      readPageSearch(`docusaurus_ ${text}`, '/docs/a', ['/assets/js/app.js']),
       recogniseIndex('/a/index.json', Buffer.from(text)),
     ],
     openings: ['', '"', '"a/', '"a/index.json', '"search-index', '<meta name="docusaurus_tag"', '[ {'],

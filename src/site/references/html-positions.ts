@@ -54,7 +54,7 @@ export function readHtmlPositions(source: string): HtmlPositions {
     open = undefined;
     if (isImportMap(tag)) addReferences(integrity, readImportMapIntegrity(source, { from, to }));
     if (tag.tagName === 'script') scripts.push({ from, to });
-    else addReferences(positions, moved(readCssPositions(source.slice(from, to)), from));
+    else addReferences(positions, styleText(readCssPositions(source.slice(from, to)), from));
   };
   readHtmlTokens(
     source,
@@ -164,6 +164,10 @@ function* metaPositions(tag: TagToken, raw: string, from: number): Generator<Add
   if (isPictureMeta(tag)) yield { text: raw, at: from };
   const target = refreshTarget(tag, withQuotes(raw));
   if (target !== undefined) yield { ...target, at: target.at + from };
+}
+
+function* styleText(positions: Iterable<AddressPosition>, by: number): Generator<AddressPosition> {
+  for (const position of moved(positions, by)) yield { ...position, isRaw: true };
 }
 
 function* moved(positions: Iterable<AddressPosition>, by: number): Generator<AddressPosition> {

@@ -41,6 +41,8 @@ export interface AddressPosition {
   readonly to?: number;
   /** It only looks like an address. */
   readonly isGuess?: boolean;
+  /** In a style element: no character reference is one there. */
+  readonly isRaw?: boolean;
   /** It names the site's host, and is an address of the site all the same. */
   readonly hasHost?: boolean;
 }

@@ -1,16 +1,29 @@
-// HTML that data carries as a text, such as `"__html":"<img src=\"https://…\">"`: where its addresses stand in the source. A framework
-// puts such a text into the page when a visitor navigates. Pure. Refuses texts whose member does not say that they are HTML: a
-// sample of code that the site shows looks the same. Invariant: linear time, and each position is within one text.
+// HTML that data carry as a text, such as `"content":"<p><img src=\"https://…\">"`: where its addresses stand in the source. A framework
+// puts such a text into the page when a visitor navigates. A member's name may say that its text is HTML; otherwise the text says
+// it. Pure. Refuses samples of code that the site shows: texts of members that hold plain text, and tags of a head alone. Invariant:
+// linear time, and each position is within one text.
 
 import { readHtmlPositions } from '#site/references/html-positions.ts';
-import type { Span } from '#site/references/next-stream.ts';
+import type { CountedText, Span } from '#site/references/next-stream.ts';
 import type { AddressPosition } from '#site/references/reference.ts';
 
-/**
- * A member whose value is HTML: of React, of WordPress, and those whose name ends so. The backslashes before its quotes say how
- * deep its text lies in other texts.
- */
-const member = /(?<!\\)(\\{0,7})"(?:[\w-]{0,64}html|rendered)\1"\s{0,16}:\s{0,16}\1"/gi;
+type HtmlAddress = Required<Pick<AddressPosition, 'text' | 'at' | 'to'>>;
+
+export interface DataForm {
+  /** The value of an attribute: its quotes and brackets may be character references. */
+  readonly isAttribute?: boolean;
+  /** React's stream: what stands in its lists, a page shows as text. */
+  readonly isStream?: boolean;
+}
+
+/** Where a value may begin. The backslashes before its quote say how deep its text lies in other texts. */
+const opening = /([:[,])\s{0,16}(\\{0,7})"/g;
+/** The member in front of a colon. */
+const member = /"([^"\\]{0,64})(\\{0,7})"\s{0,16}$/;
+/** Its value is HTML, whatever it looks like: of React, of WordPress, and those whose name ends so. */
+const htmlMember = /^(?:[\w-]*html|rendered)$/i;
+/** Its value is shown as it is, also where it looks like HTML. */
+const plainMember = /(?:text|code|raw|source|snippet|markdown|value|title|label|alt|children)$/i;
 /** A longer text stays as it is: while it is read, each of its characters is an object. */
 const maxTextLength = 256 * 1024;
 
@@ -27,29 +40,125 @@ export function readHtmlInData(
   source: string,
   { from, to }: Span,
   mayHold: (piece: string) => boolean,
-): readonly Required<Pick<AddressPosition, 'text' | 'at' | 'to'>>[] {
-  const found: Required<Pick<AddressPosition, 'text' | 'at' | 'to'>>[] = [];
-  const text = source.slice(from, to);
-  const members = new RegExp(member);
-  for (let match = members.exec(text); match !== null; match = members.exec(text)) {
-    const [whole, { length: escapes } = ''] = match;
+  { isAttribute = false, isStream = false }: DataForm = {},
+): readonly HtmlAddress[] {
+  const written = source.slice(from, to);
+  if (!mayHold(written)) return [];
+  if (!isAttribute) return movedTo(readTexts(written, mayHold, isStream), (at) => from + at);
+  if (written.length > maxTextLength) return [];
+  const characters = [...withoutReferences(written, from)];
+  const text = characters.map(({ char }) => char).join('');
+  // An end is that of the last character.
+  return readTexts(text, mayHold, isStream).flatMap((address) => {
+    const [first, last] = [characters[address.at], characters[address.to - 1]];
+    return first === undefined || last === undefined ? [] : { ...address, at: first.from, to: last.to };
+  });
+}
+
+const movedTo = (found: readonly HtmlAddress[], place: (at: number) => number): readonly HtmlAddress[] =>
+  found.map(({ text, at, to }) => ({ text, at: place(at), to: place(to) }));
+
+function readTexts(
+  text: string,
+  mayHold: (piece: string) => boolean,
+  isStream: boolean,
+): readonly HtmlAddress[] {
+  const found: HtmlAddress[] = [];
+  const values = new RegExp(opening);
+  for (let match = values.exec(text); match !== null; match = values.exec(text)) {
+    const [whole, mark, { length: escapes } = ''] = match;
     const levels = Math.log2(escapes + 1);
     const start = match.index + whole.length;
-    if (!Number.isInteger(levels)) continue;
-    const end = endOf(text, start, levels);
+    const end = Number.isInteger(levels) ? endOf(text, start, levels) : undefined;
     if (end === undefined) continue;
-    members.lastIndex = end;
-    if (end - start > maxTextLength || !mayHold(text.slice(start, end))) continue;
-    const characters = readSpelled(text, { from: start, to: end }, levels + 1);
-    const html = characters.map(({ char }) => char).join('');
-    for (const position of readHtmlPositions(html).positions) {
-      const first = characters[position.at];
-      const last = characters[(position.to ?? 0) - 1];
-      if (first === undefined || last === undefined || position.to === undefined) continue;
-      found.push({ text: position.text, at: from + first.from, to: from + last.to });
+    const name = mark === ':' ? memberBefore(text, match.index, escapes) : undefined;
+    const isNamed = name !== undefined && htmlMember.test(name);
+    const value = text.slice(start, end);
+    const isPlain = name !== undefined && !isNamed && plainMember.test(name);
+    if (isPlain || !mayHold(value)) {
+      values.lastIndex = end;
+      continue;
     }
+    const isValue = isNamed || (!(isStream && mark !== ':') && isMarkup(value));
+    // What is none may be data that has some.
+    if (!isValue || value.length > maxTextLength) continue;
+    values.lastIndex = end;
+    const characters = unescapedTimes(spelledAs(text, { from: start, to: end }), levels + 1);
+    found.push(...addressesIn(characters, isNamed));
   }
   return found;
+}
+
+/** @returns `undefined` where it is quoted otherwise than its value */
+function memberBefore(text: string, colon: number, escapes: number): string | undefined {
+  const found = member.exec(text.slice(Math.max(0, colon - 96), colon));
+  return found?.[2]?.length === escapes ? found[1] : undefined;
+}
+
+const bracket = String.raw`(?:<|\\{1,15}u003c)`;
+const beginsWithTag = new RegExp(String.raw`^(?:\s|\\{1,15}[nrt])*${bracket}(?:[a-z]|!--)`, 'i');
+const hasTag = new RegExp(String.raw`${bracket}(?:/[a-z]|(?:img|br|hr|source)[\s/>])`, 'i');
+/** JSON, a row of React's stream, and a text with members or lists in it. */
+const isData = /^\s*(?:[[{]|[\da-f]*:)|[{[:,]\\{1,15}"/;
+
+/** Whether a text is HTML, by how the source spells it. */
+const isMarkup = (value: string): boolean =>
+  beginsWithTag.test(value) || (hasTag.test(value) && !isData.test(value));
+
+/** Elements of a head. A text that has no other element is a sample: `add this to your pages`. */
+const headElements: ReadonlySet<string> = new Set(
+  'html head body meta title base link script style noscript'.split(' '),
+);
+
+/** @param isNamed a member says that it is HTML. Otherwise scripts stay: one that is put into a page later does not run */
+function addressesIn(characters: readonly Spelled[], isNamed: boolean): readonly HtmlAddress[] {
+  const html = characters.map(({ char }) => char).join('');
+  const names = isNamed ? [] : html.matchAll(/<([a-z][\w-]*)/gi).map(([, name = '']) => name.toLowerCase());
+  if (!isNamed && names.every((name) => headElements.has(name))) return [];
+  return readHtmlPositions(html).positions.flatMap(({ text, at, to = 0 }) => {
+    const [first, last] = [characters[at], characters[to - 1]];
+    if (first === undefined || last === undefined || (!isNamed && isOfScript(html, at))) return [];
+    return { text, at: first.from, to: last.to };
+  });
+}
+
+const isOfScript = (html: string, at: number): boolean => {
+  const tag = html.lastIndexOf('<', at);
+  return /^<script[\s/]/i.test(html.slice(tag, tag + 8));
+};
+
+/** A member whose value is a text of the stream, by the number of its row. */
+const rowMember = /"([^"\\]{0,64})\\{0,7}"\s{0,8}:\s{0,8}\\{0,7}"\$([\da-f]{1,8})\\{0,7}"/g;
+
+/**
+ * The same of long texts of React's stream: each has a row of its own, and the member that has it names the row.
+ *
+ * @param isEscaped as in a JavaScript string
+ */
+export function readHtmlInStream(
+  source: string,
+  counted: readonly CountedText[],
+  mayHold: (piece: string) => boolean,
+  isEscaped: boolean,
+): readonly HtmlAddress[] {
+  let members: ReadonlyMap<string, string> | undefined;
+  return counted.flatMap(({ digits, pieces, bytes }) => {
+    if (bytes > maxTextLength) return [];
+    const written = pieces.map(({ from, to }) => source.slice(from, to)).join('');
+    if (!mayHold(written) || !isMarkup(written)) return [];
+    members ??= new Map([...source.matchAll(rowMember)].map(([, name = '', row = '']) => [row, name]));
+    const row = /([\da-f]{1,8}):T$/.exec(source.slice(Math.max(0, digits.from - 10), digits.from))?.[1];
+    const name = members.get(row ?? '');
+    if (name === undefined || plainMember.test(name)) return [];
+    const characters = unescapedTimes(
+      pieces.flatMap((piece) => spelledAs(source, piece)),
+      isEscaped ? 1 : 0,
+    );
+    // One that goes on in another piece has the end of a script within it.
+    return addressesIn(characters, htmlMember.test(name)).filter(({ at, to }) =>
+      pieces.some((piece) => piece.from <= at && to <= piece.to),
+    );
+  });
 }
 
 /** The quote that ends a text: before it stand the backslashes of its own level, and those of backslashes at the text's end. */
@@ -65,13 +174,28 @@ function endOf(text: string, start: number, levels: number): number | undefined 
 
 const named: Readonly<Record<string, string>> = { n: '\n', r: '\r', t: '\t', b: '\b', f: '\f' };
 
+const spelledAs = (text: string, { from, to }: Span): readonly Spelled[] =>
+  Array.from(text.slice(from, to), (char, at) => ({ char, from: from + at, to: from + at + 1 }));
+
 /** Each level is a text in a text. */
-function readSpelled(text: string, { from, to }: Span, levels: number): readonly Spelled[] {
-  let characters: readonly Spelled[] = Array.from(text.slice(from, to), (char, at) => ({
-    ...{ char, from: from + at, to: from + at + 1 },
-  }));
-  for (let level = 0; level < levels; level += 1) characters = [...unescaped(characters)];
-  return characters;
+function unescapedTimes(characters: readonly Spelled[], levels: number): readonly Spelled[] {
+  let read = characters;
+  for (let level = 0; level < levels; level += 1) read = [...unescaped(read)];
+  return read;
+}
+
+const reference = /&(?:(quot|amp|lt|gt|apos)|#(?:x([\da-f]{1,6})|(\d{1,7})));|./gis;
+const referred: Readonly<Record<string, string>> = { quot: '"', amp: '&', lt: '<', gt: '>', apos: "'" };
+
+/** @param from of the value in its source */
+function* withoutReferences(value: string, from: number): Generator<Spelled> {
+  for (const { 0: written, 1: name, 2: hex, 3: decimal, index } of value.matchAll(reference)) {
+    const code = hex === undefined ? Number(decimal) : Number.parseInt(hex, 16);
+    const char =
+      name === undefined ? (code < 128 ? String.fromCharCode(code) : 'x') : referred[name.toLowerCase()];
+    const at = from + index;
+    yield { char: written.length === 1 ? written : (char ?? 'x'), from: at, to: at + written.length };
+  }
 }
 
 function* unescaped(characters: readonly Spelled[]): Generator<Spelled> {

@@ -89,7 +89,7 @@ export async function rewriteFiles(
     const replaced = apart([
       ...editVariants({ role, source, base: against, scripts }, variants),
       ...(file.searchTool === undefined
-        ? editVendored({ role, source, base: against, foreignBase, ...found }, names)
+        ? editVendored({ role, source, base: against, foreignBase, counted, ...found }, names)
         : []),
       ...(role === 'script' && hasOptimized ? editOptimizer(source) : []),
       ...(role === 'script' && hasData ? editNextClient(source) : []),

@@ -8,7 +8,7 @@ import { externalHref } from '#site/references/external.ts';
 import type { Span } from '#site/references/next-stream.ts';
 import type { BodyPositions } from '#site/references/positions.ts';
 import { escapedFragment, padded } from './chosen-names.ts';
-import { readHtmlInData } from './html-in-data.ts';
+import { type DataForm, readHtmlInData, readHtmlInStream } from './html-in-data.ts';
 
 export interface VendoredNames {
   /** From an address to a path in the bundle. */
@@ -22,7 +22,7 @@ export interface VendoredNames {
 }
 
 export interface VendoredSource
-  extends Pick<BodyPositions, 'positions' | 'scripts' | 'data' | 'connections' | 'policies'> {
+  extends Pick<BodyPositions, 'positions' | 'scripts' | 'data' | 'counted' | 'connections' | 'policies'> {
   readonly role: BodyKind;
   /** One character for each byte. */
   readonly source: string;
@@ -62,15 +62,22 @@ const textForms: Readonly<Partial<Record<BodyKind, TextForm>>> = {
 export function editVendored(body: VendoredSource, names: VendoredNames): readonly SourceEdit[] {
   const { role, source, data, scripts } = body;
   const form = textForms[role];
-  if (form !== undefined) return textEdits(body, { from: 0, to: source.length }, form, names);
+  if (form !== undefined) {
+    const whole = { from: 0, to: source.length };
+    return apart([...textEdits(body, whole, form, names), ...streamEdits(body, names)]);
+  }
   return apart([
     ...(body.foreignBase === undefined
       ? addressEdits(body, names)
       : foreignEdits(body, body.foreignBase, names)),
     ...connectionEdits(body, names),
     ...policyEdits(body, names),
-    ...data.flatMap((span) => literalEdits(body, span, dataForm, names)),
+    ...data.flatMap((span) => [
+      ...literalEdits(body, span, dataForm, names),
+      ...htmlEdits(body, span, { isAttribute: true }, names),
+    ]),
     ...scripts.flatMap((span) => textEdits(body, span, formOf(source, span), names)),
+    ...streamEdits(body, names),
   ]);
 }
 
@@ -82,17 +89,43 @@ function textEdits(
   names: VendoredNames,
 ): readonly SourceEdit[] {
   const literals = literalEdits(body, span, form, names);
-  return form === scriptForm ? literals : apart([...literals, ...htmlEdits(body, span, form, names)]);
+  return form === scriptForm
+    ? literals
+    : apart([...literals, ...htmlEdits(body, span, { isStream: form.isCounted }, names)]);
 }
 
 function htmlEdits(
   { source, base }: VendoredSource,
   span: Span,
-  { isCounted }: TextForm,
+  form: DataForm,
   names: VendoredNames,
 ): readonly SourceEdit[] {
-  const mayHold = (piece: string): boolean => names.hosts.some((host) => piece.includes(host));
-  return readHtmlInData(source, span, mayHold).flatMap(({ text, at, to }) => {
+  const found = readHtmlInData(source, span, holdsOf(names), form);
+  return copiesIn(found, base, form.isStream === true, names);
+}
+
+/** Long texts of React's stream. */
+function streamEdits(
+  { source, base, counted, role }: VendoredSource,
+  names: VendoredNames,
+): readonly SourceEdit[] {
+  if (counted.length === 0) return [];
+  const found = readHtmlInStream(source, counted, holdsOf(names), role === 'document');
+  return copiesIn(found, base, true, names);
+}
+
+const holdsOf =
+  ({ hosts }: VendoredNames) =>
+  (piece: string): boolean =>
+    hosts.some((host) => piece.includes(host));
+
+function copiesIn(
+  found: ReturnType<typeof readHtmlInData>,
+  base: URL,
+  isCounted: boolean,
+  names: VendoredNames,
+): readonly SourceEdit[] {
+  return found.flatMap(({ text, at, to }) => {
     const copy = copyOf(plainText(Buffer.from(text, 'latin1').toString()), base, names);
     if (copy === undefined) return [];
     const { address, fragment } = copy;
@@ -128,7 +161,7 @@ function foreignEdits(
   names: VendoredNames,
 ): readonly SourceEdit[] {
   let hasCopy = false;
-  const edits = positions.flatMap(({ text, at, to }): readonly SourceEdit[] => {
+  const edits = positions.flatMap(({ text, at, to, isRaw }): readonly SourceEdit[] => {
     if (to === undefined || at === span.from) return [];
     const isBefore = at < span.from;
     const written = plainText(Buffer.from(text, 'latin1').toString());
@@ -137,7 +170,9 @@ function foreignEdits(
     if (copy !== undefined) return [{ at, drop: to - at, insert: `${copy.address}${copy.fragment}` }];
     const href = isBefore || !isRelative(written) ? undefined : externalHref(written, base);
     if (href === undefined) return [];
-    return [{ at, drop: to - at, insert: `${writtenOut(href)}${escapedFragment(written)}` }];
+    const insert = `${writtenOut(href)}${escapedFragment(written)}`;
+    // In an attribute, `&lt` begins a character reference.
+    return [{ at, drop: to - at, insert: isRaw === true ? insert : insert.replaceAll('&', '&amp;') }];
   });
   if (!hasCopy) return [];
   const isQuoted = /["']/.test(source.charAt(span.from - 1));

@@ -129,6 +129,43 @@ const changed: readonly (readonly [string, BodyKind, string, string])[] = [
     '<script id="__NEXT_DATA__" type="application/json">{"html":"<img src=\\"https://c.example/a.js\\">"}</script>',
     `<script id="__NEXT_DATA__" type="application/json">{"html":"<img src=\\"${js}\\">"}</script>`,
   ],
+  [
+    'HTML of any member',
+    'other',
+    '{"content":"\\n<p>x</p><img src=\\"https://c.example/a.js\\">","body":"see <a href=\\"/x\\"><img src=\\"//c.example/a.js\\"></a> there"}',
+    `{"content":"\\n<p>x</p><img src=\\"${js}\\">","body":"see <a href=\\"/x\\"><img src=\\"${js}\\"></a> there"}`,
+  ],
+  ['HTML in a list', 'other', '["<p><img src=\'https://c.example/a.js\'>"]', `["<p><img src='${js}'>"]`],
+  [
+    'HTML in data within data',
+    'other',
+    '{"page":"{\\"content\\":\\"<p><img src=\\\\\\"https://c.example/a.js\\\\\\">\\"}"}',
+    `{"page":"{\\"content\\":\\"<p><img src=\\\\\\"${js}\\\\\\">\\"}"}`,
+  ],
+  [
+    'HTML in the attribute of an island',
+    'document',
+    `<astro-island props="{&quot;body&quot;:[0,&quot;&lt;p><img src=\\&quot;https://c.example/i.png?w=1&amp;amp;h=2\\&quot;>&quot;]}"></astro-island>`,
+    '<astro-island props="{&quot;body&quot;:[0,&quot;&lt;p><img src=\\&quot;/docs/_v/1.png\\&quot;>&quot;]}"></astro-island>',
+  ],
+  [
+    'HTML of any member in a pushed stream',
+    'document',
+    '<script>self.__next_f.push([1,"1:{\\"content\\":\\"<p><img src=\\\\\\"https://c.example/a.js\\\\\\">\\"}"])</script>',
+    `<script>self.__next_f.push([1,"1:{\\"content\\":\\"<p><img src=\\\\\\"${counted}\\\\\\">\\"}"])</script>`,
+  ],
+  [
+    'a long text of a payload',
+    'payload',
+    '2:T35,<p><b style="background:url(https://c.example/a.js)">1:["$","p",null,{"body":"$2"}]',
+    `2:T35,<p><b style="background:url(${counted})">1:["$","p",null,{"body":"$2"}]`,
+  ],
+  [
+    'a long text of a pushed stream',
+    'document',
+    '<script>self.__next_f.push([1,"2:T33,<p>"])</script><script>self.__next_f.push([1,"\\u003cb style=background:url(https://c.example/a.js)>1:{\\"__html\\":\\"$2\\"}"])</script>',
+    `<script>self.__next_f.push([1,"2:T33,<p>"])</script><script>self.__next_f.push([1,"\\u003cb style=background:url(${counted})>1:{\\"__html\\":\\"$2\\"}"])</script>`,
+  ],
   ['a preconnect', 'document', '<link rel="dns-prefetch preconnect" href=//c.example><p>', '<p>'],
 ];
 for (const [name, role, from, to] of changed) {
@@ -155,6 +192,34 @@ const kept: readonly (readonly [string, BodyKind, string])[] = [
     'other',
     '{"html":"<pre>&lt;script src=\\"https://c.example/a.js\\"></pre><!-- <img src=\\"https://c.example/a.js\\"> -->"}',
   ],
+  [
+    'a sample for the head of a page',
+    'other',
+    '{"content":"<link rel=stylesheet href=https://c.example/a.js>","body":"<script src=\\"https://c.example/a.js\\"></script>"}',
+  ],
+  [
+    'a script of a text that only looks like HTML',
+    'other',
+    '{"content":"<p>x</p><script src=\\"https://c.example/a.js\\"></script>"}',
+  ],
+  ...['text', 'code', 'rawSource', 'children', 'value'].map(
+    (name) =>
+      [
+        `the sample in ${name}`,
+        'other',
+        `{"${name}":"<p><img src=\\"https://c.example/a.js\\"></p>"}`,
+      ] as const,
+  ),
+  [
+    'a text that a stream shows',
+    'payload',
+    `1:["$","code",null,{"children":["<p><img src=\\"https://c.example/a.js\\"></p>"]}]`,
+  ],
+  [
+    'a long text that a stream shows',
+    'payload',
+    '2:T35,<p><b style="background:url(https://c.example/a.js)">1:["$","p",null,{"children":"$2"}]',
+  ],
   ['HTML that has no end', 'other', '{"html":"<img src=\\"https://c.example/a.js\\">'],
   ['the beginning of a sum', 'script', 'x("https://c.example/" + "a.js")'],
   [
@@ -172,6 +237,23 @@ const kept: readonly (readonly [string, BodyKind, string])[] = [
 for (const [name, role, source] of kept) {
   test(`${name} stays`, () => assert.equal(edited(role, source), source));
 }
+
+test('an address that is written out means the same in an attribute and in a style', () => {
+  const source =
+    '<base href="https://c.example/"><script src=a.js></script><a href="b?c=1&amp;lt">b</a>' +
+    '<i style="background:url(d?e=1&amp;copy)"></i><style>i{background:url(d?e=1&copy)}</style>';
+  const { baseSpan, ...positions } = readPositions('document', source);
+  assert.ok(baseSpan !== undefined);
+  const base = new URL('https://c.example/');
+  const foreignBase = { span: baseSpan, own: new URL('http://127.0.0.1:4000/') };
+  const edits = editVendored({ ...positions, role: 'document', source, base, foreignBase }, names);
+  assert.equal(
+    applyEdits(source, edits),
+    `<base href=""><script src=${js}></script><a href="https://c.example/b?c=1&amp;lt">b</a>` +
+      '<i style="background:url(https://c.example/d?e=1&amp;copy)"></i>' +
+      '<style>i{background:url(https://c.example/d?e=1&copy)}</style>',
+  );
+});
 
 test('whatever the text, edits are apart, and a second pass finds nothing', () => {
   const piece = fc.constantFrom(
@@ -221,7 +303,7 @@ test('whatever the spelling, no copied address is left in HTML that data carry, 
       fc.array(fc.oneof(piece, sample), { maxLength: 8 }),
       fc.nat(2),
       escapes,
-      fc.constantFrom('__html', 'html', 'bodyHtml', 'rendered'),
+      fc.constantFrom('__html', 'html', 'bodyHtml', 'rendered', 'content', 'description'),
       (pieces, depth, marks, name) => {
         const html = pieces.join('');
         let source = `{"${name}":"${spelled(html, marks)}"}`;

@@ -373,7 +373,7 @@ test('a page whose base is on another host loads its copies, and its other addre
   assert.equal(
     texts['index.html'],
     `<link rel=stylesheet href=own.css><base href="" target=_top><img src=/${named('p', 'png')}><script src="/${named('l', 'js')}"></script>` +
-      `<a href="${cdn.origin.href}a?b=1&c=2#d">a</a><a href=#part>part</a><a href="http://e.example/">e</a>`,
+      `<a href="${cdn.origin.href}a?b=1&amp;c=2#d">a</a><a href=#part>part</a><a href="http://e.example/">e</a>`,
   );
   assert.equal(texts['own.css'], 'b{}');
 });

@@ -22,7 +22,7 @@ export const repairField = {
     .describe('Rules of spec.transform.repair that were applied to the archive. Absent: none.')
     .optional(),
   repairRevision: statusText(512)
-    .describe('Revision of each of these rules in the operator that applied them. Absent: not known.')
+    .describe('Revision of each of these rules in the operator that applied them. Absent: 1 of each.')
     .optional(),
 };
 /** Who made a job, and for which base path. */

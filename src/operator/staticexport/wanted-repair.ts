@@ -38,6 +38,21 @@ function choiceText(
  * @param repair as `wantRepair` returns it
  */
 export function revisionOfRules(repair: string, revisions: Readonly<Record<string, number>>): string {
+  return revisionText(repair, (name) => (Object.hasOwn(revisions, name) ? revisions[name] : 0));
+}
+
+/** The first operators recorded no revision, and had the first one of each rule. */
+export function recordedRevision({
+  repair,
+  repairRevision,
+}: {
+  readonly repair?: string | undefined;
+  readonly repairRevision?: string | undefined;
+}): string | undefined {
+  return repairRevision ?? (repair && revisionText(repair, () => 1));
+}
+
+function revisionText(repair: string, revisionOf: (name: string) => number | undefined): string {
   const names = repair.split(' ').map((choice) => choice.replace(/=.*$/, ''));
-  return names.map((name) => `${name}:${Object.hasOwn(revisions, name) ? revisions[name] : 0}`).join(' ');
+  return names.map((name) => `${name}:${revisionOf(name)}`).join(' ');
 }

@@ -21,7 +21,7 @@ export interface Publication {
   readonly basePath?: string | undefined;
   /** Rules of a repair after which the archive has this digest. Absent: the archive is as the export API made it. */
   readonly repair?: string | undefined;
-  /** Revision of each of these rules, such as `canonical:1 sitemap:2`. Absent: not known. */
+  /** Revision of each of these rules, such as `canonical:1 sitemap:2`. Absent: 1 of each. */
   readonly repairRevision?: string | undefined;
   /** `undefined`: the version is published without a link, by its reference. */
   readonly link: LinkTimes | undefined;

@@ -1,6 +1,7 @@
 // The first lines of an export's report, from its repair and the notes of its inspection. Owns their words. Pure. Invariant: at most one line
 // for each kind of gap, each short enough for status, and without what stands in no report.
 
+import { recordedRevision } from '#operator/staticexport/wanted-repair.ts';
 import { printable } from '#platform/wire/printable-text.ts';
 import type { ContentNote, RepairedFiles } from '../result.ts';
 
@@ -44,11 +45,9 @@ interface AppliedRules {
 
 /** @returns which revisions differ, without the end of its sentence; `undefined`: none, or the rules are not the same */
 export function rulesLine(before: AppliedRules | undefined, now: AppliedRules): string | undefined {
-  const { repair, repairRevision = '' } = now;
-  if (repair === undefined || before?.repair !== repair || before.repairRevision === repairRevision)
-    return undefined;
-  const [old, recent] = [before.repairRevision?.split(' ') ?? [], repairRevision.split(' ')];
-  const changed = recent.filter((one) => !old.includes(one)).join(', ');
-  const earlier = old.filter((one) => !recent.includes(one)).join(', ');
-  return `Repair rules changed with the operator: ${changed}; before: ${earlier || 'not known'}`;
+  if (now.repair === undefined || before?.repair !== now.repair) return undefined;
+  const [old, recent] = [before, now].map((one) => recordedRevision(one)?.split(' ') ?? []);
+  const changed = recent?.filter((one) => !old?.includes(one)).join(', ') ?? '';
+  const earlier = old?.filter((one) => !recent?.includes(one)).join(', ') ?? '';
+  return changed === '' ? undefined : `Rules changed with the operator: ${changed}; before: ${earlier}`;
 }

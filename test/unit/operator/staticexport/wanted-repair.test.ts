@@ -6,7 +6,7 @@ import { modeText, readRuleSet, repairRuleNames } from '#bundle/repair/rule-mode
 import { parseStaticExport } from '#operator/staticexport/parse.ts';
 import { transformSchema } from '#operator/staticexport/transform-schema.ts';
 import { applyDefaults } from '#operator/staticexport/wanted.ts';
-import { wantRepair } from '#operator/staticexport/wanted-repair.ts';
+import { recordedRevision, revisionOfRules, wantRepair } from '#operator/staticexport/wanted-repair.ts';
 
 type Rule = Readonly<Record<string, string>>;
 const host = 'docs.example.com';
@@ -20,6 +20,22 @@ test('rules have one text, whatever their order', () => {
   const text = 'folder-index canonical=set=docs.example.com sitemap';
   assert.equal(textOf({ name: 'sitemap' }, set, { name: 'folder-index' }), text);
   assert.equal(textOf({ name: 'folder-index' }, { name: 'sitemap' }, set), text);
+});
+
+const recorded: readonly (readonly [string | undefined, string | undefined, string | undefined])[] = [
+  ['canonical=strip sitemap', 'canonical:2 sitemap:1', 'canonical:2 sitemap:1'],
+  ['canonical=strip sitemap', undefined, 'canonical:1 sitemap:1'],
+  ['canonical=set=docs.example.com search', undefined, 'canonical:1 search:1'],
+  [undefined, undefined, undefined],
+];
+for (const [repair, repairRevision, expected] of recorded) {
+  test(`the steps ${repair} of revision ${repairRevision} are ${expected}`, () => {
+    assert.equal(recordedRevision({ repair, repairRevision }), expected);
+  });
+}
+
+test('the revision of a step that this program does not have is 0', () => {
+  assert.equal(revisionOfRules('sitemap search', { sitemap: 3 }), 'sitemap:3 search:0');
 });
 
 test('a transform without a step repairs nothing', () => {

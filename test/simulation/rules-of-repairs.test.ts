@@ -116,7 +116,7 @@ test('repair: a rollback to a repaired version without a mirror waits for one, a
   const words = JSON.stringify(simulation.status().conditions);
   assert.match(
     words,
-    /was repaired, and is published from a mirror alone\. Set spec\.mirror \(MirrorMissing\)\./,
+    /was changed by spec\.transform, and is published from a mirror alone\. Set spec\.mirror \(MirrorMissing\)\./,
   );
   assert.ok(simulation.callsOf('issue') <= issued + 1, 'links are issued that publish nothing');
   simulation.editSpec({ mirror: mirrorSpec });

@@ -2,7 +2,7 @@
 // steps give. The tests own the assertions.
 
 import { type PublishedBundle, parsePublishedBundle } from '#bundle/published-bundle.ts';
-import { revisionOfRules } from '#operator/staticexport/wanted-repair.ts';
+import { revisionOfSteps } from '#operator/staticexport/wanted-transform.ts';
 import { mirrorSpec, repairedBy } from './fake-mirror.ts';
 import { hourMs } from './published-simulation.ts';
 import { Simulation } from './simulation.ts';
@@ -22,6 +22,6 @@ export function digestOfSteps(
   jobId: string,
   repair: string | undefined,
 ): string {
-  const revision = repair && revisionOfRules(repair, mirror.ruleRevisions);
+  const revision = repair && revisionOfSteps(repair, mirror.stepRevisions);
   return repairedBy(repair, vendor.inspectionOf(jobId), revision).digest;
 }

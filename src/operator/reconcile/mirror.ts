@@ -4,7 +4,7 @@
 
 import type { Failure, HistoryEntry, Status } from '#operator/staticexport/status-schema.ts';
 import type { WantedMirror } from '#operator/staticexport/wanted-mirror.ts';
-import { recordedRevision, revisionOfRules } from '#operator/staticexport/wanted-repair.ts';
+import { recordedRevision, revisionOfSteps } from '#operator/staticexport/wanted-transform.ts';
 import { readInstant } from '#platform/wire/instant.ts';
 import { retryTime } from './backoff.ts';
 import { isFromTheFuture, isValidLongEnough } from './link-timing.ts';
@@ -111,10 +111,10 @@ export function hasCopy({ status: { active }, wanted }: Observation): boolean {
 /** True if this program may make another content of the archive than its digest names: it has other revisions of the steps. */
 export function isOfOtherRules(
   made: Pick<Subject, 'repair' | 'repairRevision'>,
-  { ruleRevisions }: Pick<Observation, 'ruleRevisions'>,
+  { stepRevisions }: Pick<Observation, 'stepRevisions'>,
 ): boolean {
   const { repair } = made;
-  return repair !== undefined && recordedRevision(made) !== revisionOfRules(repair, ruleRevisions);
+  return repair !== undefined && recordedRevision(made) !== revisionOfSteps(repair, stepRevisions);
 }
 
 /**

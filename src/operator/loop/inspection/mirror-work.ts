@@ -12,7 +12,7 @@ import {
 import type { Observation } from '#operator/reconcile/observation.ts';
 import type { ActionResult } from '#operator/reconcile/result.ts';
 import type { WantedMirror } from '#operator/staticexport/wanted-mirror.ts';
-import { recordedRevision } from '#operator/staticexport/wanted-repair.ts';
+import { recordedRevision } from '#operator/staticexport/wanted-transform.ts';
 import type { ObjectKey, ObjectMeta } from '#platform/wire/cluster.ts';
 import { type PublishableFailure, publishableFailure } from '#platform/wire/publishable-error.ts';
 import type { ActionContext } from '../context.ts';

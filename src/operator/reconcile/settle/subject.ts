@@ -2,7 +2,7 @@
 // or rejected. Pinned versions and promoted candidates skip the gates, but their content must match.
 
 import type { JobStatus, Status } from '#operator/staticexport/status-schema.ts';
-import { recordedRevision, revisionOfRules } from '#operator/staticexport/wanted-repair.ts';
+import { recordedRevision, revisionOfSteps } from '#operator/staticexport/wanted-transform.ts';
 import { formatInstant } from '#platform/wire/instant.ts';
 import type { LinkTimes, Publication } from '#platform/wire/publication.ts';
 import { isOfOtherRules } from '../mirror.ts';
@@ -38,7 +38,7 @@ export function settleSubject(
   const subject: JudgedSubject = {
     ...{ ...complete, isOfOtherRules: isOfOtherRules({ repair, repairRevision }, observation) },
     // What is read from the mirror was made when it was copied.
-    repairRevision: isMade ? revisionOfRules(repair, observation.ruleRevisions) : repairRevision,
+    repairRevision: isMade ? revisionOfSteps(repair, observation.stepRevisions) : repairRevision,
   };
   switch (subject.cause) {
     case 'job':

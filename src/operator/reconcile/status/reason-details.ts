@@ -3,7 +3,7 @@
 
 import { annotations, outputKeys } from '#operator/staticexport/names.ts';
 import type { HoldReason } from '#operator/staticexport/reasons.ts';
-import { recordedRevision } from '#operator/staticexport/wanted-repair.ts';
+import { recordedRevision } from '#operator/staticexport/wanted-transform.ts';
 import { readHttpOrigin, shortOriginEntry } from '#platform/wire/http-origin.ts';
 import { formatInstant, readInstant } from '#platform/wire/instant.ts';
 import { refreshTime } from '../link-timing.ts';

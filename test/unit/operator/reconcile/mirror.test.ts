@@ -50,7 +50,7 @@ test('a place is named by its address, endpoint and Secret', () => {
   assert.equal(mirrorPlaceName({ ...mirror, address: 'x'.repeat(600) }).length, 512);
 });
 
-for (const [repair, repairRevision, ruleRevisions, isOther] of [
+for (const [repair, repairRevision, stepRevisions, isOther] of [
   [undefined, undefined, { sitemap: 2 }, false],
   ['sitemap', 'sitemap:1', { sitemap: 1 }, false],
   ['sitemap', 'sitemap:1', { sitemap: 2 }, true],
@@ -61,8 +61,8 @@ for (const [repair, repairRevision, ruleRevisions, isOther] of [
   ['canonical=strip search', 'canonical:1 search:1', { canonical: 1, search: 2 }, true],
   ['search', 'search:1', {}, true],
 ] as const) {
-  test(`${repair} of revision ${repairRevision} and an operator of ${JSON.stringify(ruleRevisions)}`, () => {
-    assert.equal(isOfOtherRules({ repair, repairRevision }, { ruleRevisions }), isOther);
+  test(`${repair} of revision ${repairRevision} and an operator of ${JSON.stringify(stepRevisions)}`, () => {
+    assert.equal(isOfOtherRules({ repair, repairRevision }, { stepRevisions }), isOther);
   });
 }
 

@@ -32,6 +32,16 @@ test('what was repaired is the first line, with the files of each rule that chan
   assert.equal(reportLines([], [{ rule: 'sitemap', files: 0 }]), undefined);
 });
 
+test('pages with a search follow what was repaired, with those that cannot load it', () => {
+  const search = { rule: 'search', files: 40, without: 0 };
+  assert.deepEqual(reportLines([], [{ rule: 'sitemap', files: 1 }, search]), [
+    'Repaired: sitemap 1 file. Search added: 40 pages.',
+  ]);
+  const lines = (files: number, without: number) => reportLines([], [{ ...search, files, without }]);
+  assert.deepEqual(lines(1, 1), ['Search added: 1 page; 1 page cannot load it.']);
+  assert.deepEqual(lines(0, 3), ['Search added: 0 pages; 3 pages cannot load it.']);
+});
+
 const strip = 'canonical=strip search';
 for (const [name, before, now, expected] of [
   ['nothing is published', undefined, 'canonical:1 search:1', undefined],

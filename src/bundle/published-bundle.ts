@@ -153,8 +153,8 @@ const wanted: Readonly<Record<string, string>> = {
   pages: 'a whole number',
   sizeBytes: 'a whole number',
   basePath: 'a path such as /docs, or empty for the root',
-  repair: 'a list of rules such as canonical=strip sitemap',
-  repairRevision: 'a list of rules with their revisions such as canonical:1 sitemap:2',
+  repair: 'a list of steps such as canonical=strip search',
+  repairRevision: 'a list of steps with their revisions such as canonical:1 search:2',
 };
 
 /** Without a cause: a parser's message quotes the text, and the text holds the link. */

@@ -150,6 +150,7 @@ test('a StaticExport has every field of the values, and no empty field', async (
       repair: {
         rules: [{ name: 'canonical', mode: 'Set', host: 'docs.example.com' }, { name: 'sitemap' }],
       },
+      search: 'Enabled',
     },
     mirror: {
       s3: {

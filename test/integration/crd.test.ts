@@ -37,9 +37,10 @@ const repairBy = (...rules: readonly unknown[]) => ({
   mirror,
   transform: { repair: { rules } },
 });
+const searching = { search: 'Enabled' };
 const canonical = { name: 'canonical', mode: 'Set', host: 'docs.example.com' };
 const needsMirror =
-  /transform\.repair needs a mirror with policy Required and promotion\.inspect Always; remove output\.link/;
+  /transform needs a mirror with policy Required and promotion\.inspect Always; remove output\.link/;
 
 const manifest = (spec: unknown, name = 'docs'): string => JSON.stringify(staticExport(spec, name));
 
@@ -67,6 +68,14 @@ const accepted: Readonly<Record<string, unknown>> = {
     { name: 'sitemap' },
   ),
   'a repair with the default mirror of the operator': { ...repairBy({ name: 'sitemap' }), mirror: undefined },
+  'a search before the copy in a mirror': { ...smallest, mirror, transform: searching },
+  'a repair and a search': {
+    ...repairBy(canonical),
+    transform: { repair: { rules: [canonical] }, ...searching },
+  },
+  'no search without a mirror, and with a link': {
+    ...{ ...smallest, transform: { search: 'Disabled' }, output: { link: 'Always' } },
+  },
   'a nightly schedule in a zone': { ...smallest, schedule: '0 3 * * *', timeZone: 'Europe/Berlin' },
   'a schedule by name': { ...smallest, schedule: '@daily' },
   'durations of several parts': {
@@ -343,6 +352,18 @@ const refused: Readonly<Record<string, readonly [spec: unknown, message: RegExp]
         { name: 's', type: 'Values', write: ['bundleUrl'], values: { kind: 'Secret', name: 'docs-values' } },
       ],
     },
+    needsMirror,
+  ],
+  'an unknown word for a search': [
+    { ...smallest, mirror, transform: { search: 'enabled' } },
+    /transform\.search: Unsupported value: "enabled"/,
+  ],
+  'a search with a link': [
+    { ...smallest, mirror, transform: searching, output: { link: 'Always' } },
+    needsMirror,
+  ],
+  'a search with a mirror that may fail': [
+    { ...smallest, mirror: { ...mirror, policy: 'BestEffort' }, transform: searching },
     needsMirror,
   ],
   'an unknown field': [{ ...smallest, domian: 'docs' }, /unknown field "spec.domian"/],

@@ -4,10 +4,10 @@
 
 import { createHash } from 'node:crypto';
 import { refusal } from '#bundle/refusal.ts';
-import { ruleRevisions } from '#bundle/repair/rule-revisions.ts';
+import { stepRevisions } from '#bundle/transform.ts';
 import type { MirrorErrorCode } from '#mirror/mirror-error.ts';
 import type { CopiedInspection, Inspection, Mirrors, UnusableMirror } from '#operator/loop/ports.ts';
-import { revisionOfRules } from '#operator/staticexport/wanted-repair.ts';
+import { revisionOfSteps } from '#operator/staticexport/wanted-transform.ts';
 import { PublishableError } from '#platform/wire/publishable-error.ts';
 import type { VirtualClock } from '../support/virtual-clock.ts';
 import type { FakeVendor } from './fake-vendor.ts';
@@ -73,7 +73,7 @@ export class FakeMirror {
   isHostAllowed = true;
   repair = repairedBy;
   /** Of the operator that copies now. */
-  ruleRevisions: Readonly<Record<string, number>> = ruleRevisions;
+  stepRevisions: Readonly<Record<string, number>> = stepRevisions;
   /** The registry allows no deletes. */
   keepsOldCopies = false;
   /** Of each call. */
@@ -106,7 +106,7 @@ export class FakeMirror {
         const inspection = this.repair(
           order.repair,
           await this.#vendor.bundles().inspect(link, signal, maxBytes),
-          order.repair && revisionOfRules(order.repair, this.ruleRevisions),
+          order.repair && revisionOfSteps(order.repair, this.stepRevisions),
         );
         if (order.expectedDigest !== undefined && order.expectedDigest !== inspection.digest)
           throw refusal('DigestMismatch');

@@ -3,12 +3,11 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { parsePublishedBundle } from '#bundle/published-bundle.ts';
-import { revisionOfRules } from '#operator/staticexport/wanted-repair.ts';
-import { mirrorSpec, repairedBy } from './fake-mirror.ts';
+import { mirrorSpec } from './fake-mirror.ts';
 import { Oracles } from './oracles.ts';
 import { configMapId, hourMs, minuteMs, nextVerdict, request } from './published-simulation.ts';
 import { Simulation } from './simulation.ts';
+import { bundleOf, digestOfSteps, publishedInMirror } from './transformed-simulation.ts';
 
 const dayMs = 24 * hourMs;
 const rulesOf = (...rules: readonly Record<string, unknown>[]) => ({ transform: { repair: { rules } } });
@@ -17,23 +16,10 @@ const stripped = 'canonical=strip sitemap';
 const setting = rulesOf({ name: 'canonical', mode: 'Set', host: 'docs.example.com' });
 const set = 'canonical=set=docs.example.com';
 
-async function published(spec: Record<string, unknown>): Promise<Simulation> {
-  const simulation = new Simulation({ spec: { mirror: mirrorSpec, ...spec } });
-  await simulation.until(() => simulation.condition('Ready') === 'True/Published', hourMs);
-  return simulation;
-}
-
-const bundleOf = (simulation: Simulation) => parsePublishedBundle(simulation.output()?.['bundle.json'] ?? '');
-
-function digestOf({ mirror, vendor }: Simulation, jobId: string, repair: string | undefined): string {
-  const revision = repair && revisionOfRules(repair, mirror.ruleRevisions);
-  return repairedBy(repair, vendor.inspectionOf(jobId), revision).digest;
-}
-
 test('repair: the published digest is that of the repaired content, and no link is published', async () => {
-  const simulation = await published(stripping);
+  const simulation = await publishedInMirror(stripping);
   const bundle = bundleOf(simulation);
-  assert.equal(bundle.digest, digestOf(simulation, bundle.jobId, stripped));
+  assert.equal(bundle.digest, digestOfSteps(simulation, bundle.jobId, stripped));
   assert.equal(bundle.ref, simulation.mirror.refOf(bundle.digest ?? ''));
   assert.equal(bundle.repair, stripped);
   assert.equal(bundle.link, undefined);
@@ -47,7 +33,7 @@ test('repair: the published digest is that of the repaired content, and no link 
 });
 
 test('repair: an export with the same content after its repair is unchanged', async () => {
-  const simulation = await published(stripping);
+  const simulation = await publishedInMirror(stripping);
   const { version } = bundleOf(simulation);
   request(simulation, 'again');
   assert.equal(await nextVerdict(simulation), 'Unchanged');
@@ -56,7 +42,7 @@ test('repair: an export with the same content after its repair is unchanged', as
 });
 
 test('repair: other rules judge the archive of the same job again, without an export', async () => {
-  const simulation = await published(stripping);
+  const simulation = await publishedInMirror(stripping);
   const before = bundleOf(simulation);
   const oracles = new Oracles(simulation);
   for (const [spec, repair] of [
@@ -67,7 +53,7 @@ test('repair: other rules judge the archive of the same job again, without an ex
     simulation.editSpec(spec);
     await simulation.until(() => bundleOf(simulation).repair === repair, hourMs);
     const { digest, jobId } = bundleOf(simulation);
-    assert.equal(digest, digestOf(simulation, jobId, repair));
+    assert.equal(digest, digestOfSteps(simulation, jobId, repair));
     assert.equal(jobId, before.jobId);
     await simulation.run(10 * minuteMs, (step) => oracles.check(step));
     assert.equal(simulation.condition('Ready'), 'True/Published');
@@ -81,7 +67,7 @@ test('repair: other rules judge the archive of the same job again, without an ex
 });
 
 test('repair: rules that give the same content keep the version, and are remembered', async () => {
-  const simulation = await published(stripping);
+  const simulation = await publishedInMirror(stripping);
   const { version, digest = '' } = bundleOf(simulation);
   simulation.mirror.repair = (_rules, inspection) => ({ ...inspection, digest, repaired: [] });
   simulation.editSpec(setting);
@@ -93,7 +79,7 @@ test('repair: rules that give the same content keep the version, and are remembe
 });
 
 test('repair: where the job is gone, other rules start an export', async () => {
-  const simulation = await published(stripping);
+  const simulation = await publishedInMirror(stripping);
   const { jobId } = bundleOf(simulation);
   simulation.vendor.jobs.delete(jobId);
   simulation.editSpec(setting);
@@ -103,7 +89,7 @@ test('repair: where the job is gone, other rules start an export', async () => {
 });
 
 test('repair: a rollback publishes the version under the rules that it had', async () => {
-  const simulation = await published(stripping);
+  const simulation = await publishedInMirror(stripping);
   const first = bundleOf(simulation);
   simulation.editSpec(setting);
   await simulation.until(() => bundleOf(simulation).repair === set, hourMs);
@@ -118,7 +104,7 @@ test('repair: a rollback publishes the version under the rules that it had', asy
 });
 
 test('repair: a rollback to a repaired version without a mirror waits for one, and takes no link', async () => {
-  const simulation = await published(stripping);
+  const simulation = await publishedInMirror(stripping);
   const first = bundleOf(simulation);
   simulation.editSpec({ transform: undefined });
   await simulation.until(() => bundleOf(simulation).repair === undefined, hourMs);
@@ -130,7 +116,7 @@ test('repair: a rollback to a repaired version without a mirror waits for one, a
   const words = JSON.stringify(simulation.status().conditions);
   assert.match(
     words,
-    /was repaired, and is published from a mirror alone\. Set spec\.mirror \(MirrorMissing\)\./,
+    /was changed by spec\.transform, and is published from a mirror alone\. Set spec\.mirror \(MirrorMissing\)\./,
   );
   assert.ok(simulation.callsOf('issue') <= issued + 1, 'links are issued that publish nothing');
   simulation.editSpec({ mirror: mirrorSpec });
@@ -139,7 +125,7 @@ test('repair: a rollback to a repaired version without a mirror waits for one, a
 });
 
 test('repair: after a pin, other rules start an export', async () => {
-  const simulation = await published(stripping);
+  const simulation = await publishedInMirror(stripping);
   simulation.vendor.contents.set('docs.example.com', { name: 'elsewhere', pages: 20 });
   const jobId = simulation.vendor.startElsewhere('docs.example.com');
   simulation.editSpec({ pin: { jobId } });
@@ -154,7 +140,7 @@ test('repair: after a pin, other rules start an export', async () => {
 });
 
 test('repair: a lost copy is made again by the rules of the published version', async () => {
-  const simulation = await published(stripping);
+  const simulation = await publishedInMirror(stripping);
   const { ref = '', digest } = bundleOf(simulation);
   simulation.mirror.copies.clear();
   await simulation.run(26 * hourMs);
@@ -179,7 +165,7 @@ test('repair: a candidate that a gate holds is judged again under other rules', 
 });
 
 test('repair: a deleted output Secret names the rules again', async () => {
-  const simulation = await published(stripping);
+  const simulation = await publishedInMirror(stripping);
   const before = bundleOf(simulation);
   assert.ok(simulation.cluster.secrets.delete(configMapId));
   simulation.prompt();
@@ -202,7 +188,7 @@ test('repair: without a mirror the resource stalls with the remedy, and keeps wh
 
 /** The operator is updated, and has another revision of a rule. */
 async function updated(spec: Record<string, unknown> = {}): Promise<Simulation> {
-  const simulation = await published({ ...stripping, ...spec });
+  const simulation = await publishedInMirror({ ...stripping, ...spec });
   simulation.update({ sitemap: 2 });
   await simulation.run(hourMs);
   return simulation;
@@ -210,7 +196,7 @@ async function updated(spec: Record<string, unknown> = {}): Promise<Simulation> 
 const newRevision = 'canonical:1 sitemap:2';
 
 test('repair: an operator with other rules makes nothing again while the mirror has the copy', async () => {
-  const simulation = await published(stripping);
+  const simulation = await publishedInMirror(stripping);
   const before = bundleOf(simulation);
   assert.equal(before.repairRevision, 'canonical:1 sitemap:1');
   simulation.update({ sitemap: 2 });
@@ -229,23 +215,20 @@ test('repair: a lost copy that other rules made is replaced by a version of the 
   await simulation.until(() => bundleOf(simulation).version !== before.version, 26 * hourMs);
   await simulation.run(2 * dayMs, (step) => oracles.check(step));
   const { digest, jobId, repairRevision, ref = '', version } = bundleOf(simulation);
-  assert.equal(digest, digestOf(simulation, before.jobId, stripped));
+  assert.equal(digest, digestOfSteps(simulation, before.jobId, stripped));
   assert.deepEqual([jobId, repairRevision], [before.jobId, newRevision]);
   assert.ok(version > before.version);
   assert.ok(simulation.mirror.copies.has(ref));
   const states = ['Ready', 'Mirrored', 'Stalled'].map((type) => simulation.condition(type));
   assert.deepEqual(states, ['True/Published', 'True/Copied', '-']);
   const { job, active } = simulation.status();
-  assert.match(
-    job?.report?.join() ?? '',
-    /Repair rules changed with the operator: sitemap:2; before: sitemap:1\./,
-  );
+  assert.match(job?.report?.join() ?? '', /Rules changed with the operator: sitemap:2; before: sitemap:1\./);
   assert.equal(active?.repairRevision, newRevision);
   assert.equal(simulation.callsOf('start'), 1);
 });
 
 test('repair: a lost copy that the new rules give too keeps its version', async () => {
-  const simulation = await published(stripping);
+  const simulation = await publishedInMirror(stripping);
   const { version, digest = '', ref = '' } = bundleOf(simulation);
   simulation.mirror.repair = (_rules, inspection) => ({ ...inspection, digest, repaired: [] });
   simulation.update({ sitemap: 2 });
@@ -289,12 +272,12 @@ test('repair: a mirror at another place gets what the rules of the operator give
   simulation.editSpec({ mirror: { oci: { ...mirrorSpec.oci, repository } } });
   await simulation.until(() => bundleOf(simulation).ref?.includes(repository) === true, hourMs);
   await simulation.run(hourMs);
-  assert.equal(bundleOf(simulation).digest, digestOf(simulation, before.jobId, stripped));
+  assert.equal(bundleOf(simulation).digest, digestOfSteps(simulation, before.jobId, stripped));
   assert.equal(simulation.condition('Mirrored'), 'True/Copied');
 });
 
 test('repair: a new version under other rules passes the gates, and Mirrored says why it is wanted', async () => {
-  const simulation = await published({ ...stripping, promotion: { minPages: 1 } });
+  const simulation = await publishedInMirror({ ...stripping, promotion: { minPages: 1 } });
   simulation.editSpec({ promotion: { mode: 'Manual' } });
   simulation.update({ sitemap: 2 });
   const before = bundleOf(simulation);
@@ -311,7 +294,7 @@ test('repair: a new version under other rules passes the gates, and Mirrored say
 });
 
 test('repair: a rollback to a copy that other rules made reads the copy', async () => {
-  const simulation = await published(stripping);
+  const simulation = await publishedInMirror(stripping);
   const first = bundleOf(simulation);
   simulation.editSpec(setting);
   await simulation.until(() => bundleOf(simulation).repair === set, hourMs);
@@ -322,7 +305,7 @@ test('repair: a rollback to a copy that other rules made reads the copy', async 
 });
 
 test('repair: a version whose copy is lost is not what other rules give, which the resource says', async () => {
-  const simulation = await published(stripping);
+  const simulation = await publishedInMirror(stripping);
   const first = bundleOf(simulation);
   simulation.editSpec(setting);
   await simulation.until(() => bundleOf(simulation).repair === set, hourMs);
@@ -334,7 +317,7 @@ test('repair: a version whose copy is lost is not what other rules give, which t
   await simulation.until(() => simulation.condition('Stalled') === 'True/PinnedContentChanged', dayMs);
   assert.equal(bundleOf(simulation).version, second.version);
   const stalled = simulation.status().conditions?.find(({ type }) => type === 'Stalled');
-  assert.match(stalled?.message ?? '', /was repaired by canonical:1 sitemap:1, .* set spec\.pin\.jobId to /);
+  assert.match(stalled?.message ?? '', /was made by canonical:1 sitemap:1, .* set spec\.pin\.jobId to /);
   assert.deepEqual(
     [simulation.status().job?.verdict, simulation.status().failures?.export],
     ['Promoted', undefined],
@@ -345,7 +328,7 @@ test('repair: a version whose copy is lost is not what other rules give, which t
 });
 
 test('repair: a pinned job whose copy is lost is published as other rules repair it', async () => {
-  const simulation = await published(stripping);
+  const simulation = await publishedInMirror(stripping);
   const first = bundleOf(simulation);
   simulation.vendor.contents.set('docs.example.com', { name: 'second', pages: 20 });
   request(simulation, 'again');
@@ -355,13 +338,13 @@ test('repair: a pinned job whose copy is lost is published as other rules repair
   simulation.editSpec({ pin: { jobId: first.jobId } });
   await simulation.until(() => bundleOf(simulation).jobId === first.jobId, dayMs);
   const pinned = bundleOf(simulation);
-  assert.equal(pinned.digest, digestOf(simulation, first.jobId, stripped));
+  assert.equal(pinned.digest, digestOfSteps(simulation, first.jobId, stripped));
   assert.deepEqual([pinned.repairRevision, simulation.condition('Ready')], [newRevision, 'True/Pinned']);
   assert.notEqual(pinned.version, first.version);
 });
 
 test('repair: a lost copy of a pinned version is not replaced, and Mirrored says why', async () => {
-  const simulation = await published(stripping);
+  const simulation = await publishedInMirror(stripping);
   const first = bundleOf(simulation);
   simulation.editSpec({ pin: { version: first.version } });
   simulation.update({ sitemap: 2 });
@@ -377,8 +360,9 @@ test('repair: a lost copy of a pinned version is not replaced, and Mirrored says
   assert.equal(simulation.callsOf('start'), 1);
 });
 
-test('repair: a version from before there were revisions is replaced only when its copy is lost', async () => {
-  const simulation = await published(stripping);
+/** As an operator without revisions left it. */
+async function publishedWithoutRevision(): Promise<Simulation> {
+  const simulation = await publishedInMirror(stripping);
   const { repairRevision: _none, ...before } = JSON.parse(simulation.output()?.['bundle.json'] ?? '');
   simulation.cluster.putSecret(
     { namespace: 'docs', name: 'site-bundle' },
@@ -388,4 +372,49 @@ test('repair: a version from before there were revisions is replaced only when i
   await simulation.run(dayMs);
   assert.equal(bundleOf(simulation).repairRevision, undefined);
   assert.equal(bundleOf(simulation).version, before.version);
+  return simulation;
+}
+
+test('repair: a version from before there were revisions is one of the first revisions', async () => {
+  const simulation = await publishedWithoutRevision();
+  const before = bundleOf(simulation);
+  request(simulation, 'again');
+  assert.equal(await nextVerdict(simulation), 'Unchanged');
+  assert.deepEqual(bundleOf(simulation), before, 'the same content was published again');
+  simulation.mirror.copies.clear();
+  await simulation.run(26 * hourMs);
+  assert.ok(simulation.mirror.copies.has(before.ref ?? ''), 'the copy was not made again');
+  assert.deepEqual(bundleOf(simulation), before);
+  assert.equal(simulation.condition('Mirrored'), 'True/Copied');
+});
+
+test('repair: a version from before there were revisions is replaced when rules have changed and its copy is lost', async () => {
+  const simulation = await publishedWithoutRevision();
+  const before = bundleOf(simulation);
+  simulation.update({ sitemap: 2 });
+  await simulation.run(2 * dayMs);
+  assert.deepEqual(bundleOf(simulation), before);
+  simulation.mirror.copies.clear();
+  await simulation.until(() => bundleOf(simulation).version !== before.version, 26 * hourMs);
+  assert.equal(bundleOf(simulation).repairRevision, newRevision);
+  assert.match(
+    simulation.status().job?.report?.join() ?? '',
+    /Rules changed with the operator: sitemap:2; before: sitemap:1\./,
+  );
+});
+
+test('repair: a suspended resource says that its new version comes after the suspension', async () => {
+  const simulation = await updated();
+  const before = bundleOf(simulation);
+  simulation.editSpec({ suspend: true });
+  simulation.mirror.copies.clear();
+  await simulation.until(() => simulation.condition('Mirrored') === 'False/RulesChanged', 28 * hourMs);
+  await simulation.run(2 * dayMs);
+  assert.deepEqual(bundleOf(simulation), before);
+  const mirrored = simulation.status().conditions?.find(({ type }) => type === 'Mirrored');
+  assert.match(mirrored?.message ?? '', /The new version comes after you remove spec\.suspend\.$/);
+  simulation.editSpec({ suspend: undefined });
+  await simulation.until(() => simulation.condition('Mirrored') === 'True/Copied', hourMs);
+  assert.equal(bundleOf(simulation).repairRevision, newRevision);
+  assert.equal(simulation.callsOf('start'), 1);
 });

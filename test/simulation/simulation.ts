@@ -209,9 +209,9 @@ export class Simulation {
 
   /** An operator with other revisions of the rules takes the place of this one. */
   update(revisions: Readonly<Record<string, number>>): void {
-    const ruleRevisions = { ...this.mirror.ruleRevisions, ...revisions };
-    this.mirror.ruleRevisions = ruleRevisions;
-    this.settings = { ...this.settings, ruleRevisions };
+    const stepRevisions = { ...this.mirror.stepRevisions, ...revisions };
+    this.mirror.stepRevisions = stepRevisions;
+    this.settings = { ...this.settings, stepRevisions };
     this.restart();
   }
 

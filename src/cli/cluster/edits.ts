@@ -5,6 +5,7 @@
 import { annotations, apiVersion, resourceKind } from '#operator/staticexport/names.ts';
 import { parseStaticExport } from '#operator/staticexport/parse.ts';
 import type { Candidate } from '#operator/staticexport/status-schema.ts';
+import { wantTransform } from '#operator/staticexport/wanted-transform.ts';
 import type { StaticExportObject } from '#platform/wire/cluster.ts';
 import { isRecord } from '#platform/wire/json-text.ts';
 import { CliError } from '../cli-error.ts';
@@ -81,8 +82,8 @@ export function planEdit(
       if (active === undefined) {
         throw new CliError('usage', 'NothingPublished', 'nothing is published yet, so there is no link');
       }
-      if (spec?.output?.link === 'Never' || spec?.transform?.repair !== undefined) {
-        const cause = spec.output?.link === 'Never' ? 'spec.output.link is Never' : 'spec.transform is set';
+      if (spec?.output?.link === 'Never' || wantTransform(spec?.transform) !== undefined) {
+        const cause = spec?.output?.link === 'Never' ? 'spec.output.link is Never' : 'spec.transform is set';
         const message = `${cause}, so no link is published; servers read the mirror`;
         throw new CliError('usage', 'NoLinkWanted', message);
       }

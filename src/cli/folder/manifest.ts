@@ -7,6 +7,7 @@ import { apiVersion, resourceKind } from '#operator/staticexport/names.ts';
 import { parseStaticExport } from '#operator/staticexport/parse.ts';
 import { specSchema } from '#operator/staticexport/schema.ts';
 import type { SpecTarget } from '#operator/staticexport/target-schema.ts';
+import { wantTransform } from '#operator/staticexport/wanted-transform.ts';
 import type { ObjectKey } from '#platform/wire/cluster.ts';
 import { isRecord } from '#platform/wire/json-text.ts';
 import { CliError } from '../cli-error.ts';
@@ -64,9 +65,9 @@ export function readManifest(text: string): Manifest {
     throw invalid(
       'has spec.output.link Never, which needs a cluster. Remove it, or apply the manifest there',
     );
-  if (read.transform?.repair !== undefined)
+  if (wantTransform(read.transform) !== undefined)
     throw invalid(
-      'has spec.transform, which needs a cluster. Remove it, and run "static-export bundle repair" on the archive',
+      'has spec.transform, which needs a cluster. Remove it, and run "static-export bundle repair" or "bundle search" on the archive',
     );
   const gitTargets = readGitTargets(read.targets ?? []);
   const uncopied = read.mirror === undefined ? (read.targets ?? []) : [];

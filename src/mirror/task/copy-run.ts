@@ -1,9 +1,8 @@
 // The thread's side of a copy: the mirror answers, the archive is downloaded and inspected as always, and its content is
-// copied from a scratch pack, repaired where the task says so. Invariant: an archive's errors are BundleErrors as without a mirror, and after an
+// copied from a scratch pack, after the steps that the task names. Invariant: an archive's errors are BundleErrors as without a mirror, and after an
 // inspection that succeeded nothing about the mirror hides its result.
 
 import { join } from 'node:path';
-import type { ArchivedFile } from '#bundle/archive/archive-writer.ts';
 import { packedFiles } from '#bundle/archive/packed-files.ts';
 import type { BundleIndex } from '#bundle/bundle-index.ts';
 import { throttleProgress } from '#bundle/bundle-task.ts';
@@ -21,11 +20,13 @@ import { spoolFull } from '../spool.ts';
 import type { CopyAnswer, CopyReport, Inspected, MirrorCopyTask } from './mirror-task.ts';
 import { copyLimits } from './opened-mirror.ts';
 import { claimPlace, findOwner } from './owner-record.ts';
-import { repairContent } from './repaired-content.ts';
 import { createScratchPack } from './scratch-pack.ts';
+import { type AddSearch, type TransformedContent, transformContent } from './transformed-content.ts';
 
 export interface CopyContext extends PrepareContext {
-  readonly report: (report: CopyReport) => void;
+  readonly addSearch: AddSearch;
+  /** Resolves when the starter has taken the report. */
+  readonly report: (report: CopyReport) => Promise<void>;
 }
 
 /** Of the mirror, before a download begins. A mirror that is slow must not take the time of an inspection. */
@@ -39,14 +40,14 @@ export async function runMirrorCopy(
   signal: AbortSignal,
 ): Promise<CopyAnswer> {
   await requirePlace(task, carrier, context, signal);
-  context.report({ stage: 'inspecting' });
+  void context.report({ stage: 'inspecting' });
   const { index, content } = await inspect(task, context);
+  const { inspected, files, close } = await contentToCopy(index, content, task, context, signal);
   try {
-    const { inspected, files } = await contentToCopy(index, content, task, context, signal);
-    context.report({ stage: 'copying', inspected });
+    void context.report({ stage: 'copying', inspected });
     return { inspected, copy: await copy(files, inspected, task, carrier, context, signal) };
   } finally {
-    if (!('fault' in content)) await content.close();
+    await close();
   }
 }
 
@@ -90,26 +91,21 @@ async function inspect(
 }
 
 /** What is copied, and what an inspection says of it. A disk's error counts once something is to be copied from it. */
-interface ContentToCopy {
-  readonly inspected: Inspected;
-  readonly files: readonly ArchivedFile[] | { readonly fault: PublishableError };
-}
-
 async function contentToCopy(
   { digest, pages, sizeBytes, notes }: BundleIndex,
   content: Content,
-  { prepare, repair }: MirrorCopyTask,
+  { prepare, transform }: MirrorCopyTask,
   context: CopyContext,
   signal: AbortSignal,
-): Promise<ContentToCopy> {
+): Promise<TransformedContent> {
   const inspected = { digest, pages, sizeBytes, notes };
-  if ('fault' in content) return { inspected, files: content };
-  if (repair === undefined) return { inspected, files: packedFiles(content) };
-  return repairContent(content, repair, prepare.limits, context, signal);
+  if ('fault' in content) return { inspected, files: content, close: async () => {} };
+  if (transform === undefined) return { inspected, files: packedFiles(content), close: content.close };
+  return transformContent(content, transform, prepare, context, signal);
 }
 
 async function copy(
-  files: ContentToCopy['files'],
+  files: TransformedContent['files'],
   { digest, sizeBytes }: Inspected,
   task: MirrorCopyTask,
   carrier: Carrier,

@@ -4,7 +4,7 @@
 import type { BundleProgress, BundleSummary } from '#bundle/bundle-task.ts';
 import type { BundleLimits } from '#bundle/limits.ts';
 import type { PrepareTask } from '#bundle/prepare/preparation.ts';
-import type { RuleModes } from '#bundle/repair/rule-modes.ts';
+import type { Transform } from '#bundle/transform.ts';
 import type { MirrorLocation } from '#platform/wire/mirror-location.ts';
 import type { PublishableFailure } from '#platform/wire/publishable-error.ts';
 import type { Compression } from '../image.ts';
@@ -25,22 +25,21 @@ export interface MirrorCopyTask {
   readonly place: SentPlace;
   /** Without a store: its content goes to the mirror. */
   readonly prepare: PrepareTask;
-  readonly repair: RepairTask | undefined;
+  readonly transform: TransformTask | undefined;
   readonly compression: Compression;
   readonly versionStamp: string;
 }
 
-/** The repaired content is copied, and its digest is the one that is published. */
-export interface RepairTask {
-  readonly modes: RuleModes;
-  /** Of the repaired content, 64 hex digits; anything else is rejected with `DigestMismatch`. */
+/** The content after these steps is copied, and its digest is the one that is published. */
+export interface TransformTask extends Transform {
+  /** Of the content after the steps, 64 hex digits; anything else is rejected with `DigestMismatch`. */
   readonly expectedDigest: string | undefined;
 }
 
 /** What a thread found in an archive, or made of it. */
 export interface Inspected extends Pick<BundleSummary, 'digest' | 'pages' | 'sizeBytes' | 'notes'> {
-  /** How many files each rule of a repair changed. */
-  readonly repaired?: readonly { readonly rule: string; readonly files: number }[];
+  /** How many files each step changed, and how many pages cannot take what it adds. */
+  readonly repaired?: readonly { readonly rule: string; readonly files: number; readonly without?: number }[];
 }
 
 export interface VerifyTask {
@@ -88,4 +87,6 @@ export type CopyReport =
   | BundleProgress
   /** The mirror answers, and the download begins. */
   | { readonly stage: 'inspecting' }
+  /** Before a search is made. The thread waits until the report is taken, because searches take much memory. */
+  | { readonly stage: 'searching' }
   | { readonly stage: 'copying'; readonly inspected: Inspected };

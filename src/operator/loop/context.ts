@@ -45,8 +45,8 @@ export interface OperatorSettings {
   readonly startsPerHour: number;
   /** What the first version is compared with, where nothing is published here. Default: nothing. */
   readonly baseline?: Baseline | undefined;
-  /** By the name of the rule. Default: those of this program. */
-  readonly ruleRevisions?: Readonly<Record<string, number>> | undefined;
+  /** By the name of the step. Default: those of this program. */
+  readonly stepRevisions?: Readonly<Record<string, number>> | undefined;
 }
 
 /** Objects read and written by name, and the process's memory of the resource. */

@@ -3,7 +3,7 @@
 // `Handles`, which no decision reads.
 
 import type { PublishedBundle } from '#bundle/published-bundle.ts';
-import { ruleRevisions } from '#bundle/repair/rule-revisions.ts';
+import { stepRevisions } from '#bundle/transform.ts';
 import type { KeyState, Observation, RateLimit } from '#operator/reconcile/observation.ts';
 import { hashInputs, inputsInHand } from '#operator/reconcile/spread.ts';
 import { annotations } from '#operator/staticexport/names.ts';
@@ -58,8 +58,8 @@ const maxTokenLength = 256;
 const noProblems: readonly string[] = [];
 const linklessProblem =
   'spec.output.link (Never needs spec.mirror, because the operator has no --default-mirror)';
-const repairProblem =
-  'spec.transform.repair (needs spec.mirror, because the operator has no --default-mirror; add a mirror, or remove spec.transform)';
+const transformProblem =
+  'spec.transform (needs spec.mirror, because the operator has no --default-mirror; add a mirror, or remove spec.transform)';
 const refProblem =
   'spec.targets (ref needs spec.mirror, because the operator has no --default-mirror; add a mirror, or remove ref from write)';
 const uninspectedProblem =
@@ -115,7 +115,7 @@ export async function gather(
     output: outputs.state,
     rateLimit,
     process: readProcess(metadata, context, status.job?.id),
-    ruleRevisions: context.settings.ruleRevisions ?? ruleRevisions,
+    stepRevisions: context.settings.stepRevisions ?? stepRevisions,
     requestTimeoutMs: context.settings.requestTimeoutMs,
     saysNext: context.settings.saysNext ?? true,
     isAwaited: context.settings.isAwaited ?? false,
@@ -136,7 +136,7 @@ function findMirrorProblems(
   const ofTargets = isUninspected ? uninspectedProblem : refProblem;
   return [
     ...(output?.link === 'Never' ? [linklessProblem] : noProblems),
-    ...(repair === undefined ? noProblems : [repairProblem]),
+    ...(repair === undefined ? noProblems : [transformProblem]),
     ...(targets.some(({ writesRef }) => writesRef) ? [ofTargets] : noProblems),
   ];
 }

@@ -21,7 +21,7 @@ export interface Inspection {
   readonly sizeBytes: number;
   /** What visitors would miss. */
   readonly notes?: readonly ContentNote[];
-  /** What a repair changed; absent: the archive was not repaired. */
+  /** What the steps changed; absent: there were none. */
   readonly repaired?: readonly RepairedFiles[];
 }
 
@@ -63,7 +63,7 @@ export interface CopyOrder {
   readonly versionStamp: string;
   /** A mirror that cannot be used ends the work before the download. */
   readonly isRequired: boolean;
-  /** Rules as `readRuleSet` reads them. The archive is repaired by them before it is copied. */
+  /** Steps as `readTransform` reads them, on the archive before it is copied. */
   readonly repair: string | undefined;
   /** 64 hex digits, of the copy's content; anything else is rejected with `DigestMismatch`. */
   readonly expectedDigest: string | undefined;
@@ -97,8 +97,8 @@ export interface Mirrors {
   /** What the operator's flags say against a place. Sends nothing. */
   refuse(place: Omit<MirrorPlace, 'secret'>, hasSecret: boolean): PublishableFailure | undefined;
   /**
-   * Downloads and inspects the archive, repairs it, copies it, and reads the copy back. The inspection is of what was copied:
-   * with a repair and without a copy, there is none.
+   * Downloads and inspects the archive, applies the steps, copies it, and reads the copy back. The inspection is of what was copied:
+   * with steps and without a copy, there is none.
    *
    * @param maxBytes as in {@link Bundles}
    * @returns without an inspection where a mirror that is required cannot be used

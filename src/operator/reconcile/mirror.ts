@@ -4,7 +4,7 @@
 
 import type { Failure, HistoryEntry, Status } from '#operator/staticexport/status-schema.ts';
 import type { WantedMirror } from '#operator/staticexport/wanted-mirror.ts';
-import { revisionOfRules } from '#operator/staticexport/wanted-repair.ts';
+import { recordedRevision, revisionOfSteps } from '#operator/staticexport/wanted-transform.ts';
 import { readInstant } from '#platform/wire/instant.ts';
 import { retryTime } from './backoff.ts';
 import { isFromTheFuture, isValidLongEnough } from './link-timing.ts';
@@ -31,7 +31,7 @@ export function isInMirror(ref: string | undefined, mirror: WantedMirror | undef
 
 /** True if the published version needs a link: the spec asks for one, or there is no copy yet. */
 export function needsLink({ wanted, status: { active } }: Pick<Observation, 'wanted' | 'status'>): boolean {
-  // The link of a repaired version leads to another content.
+  // The link of a version that steps made leads to another content.
   if (active?.repair !== undefined) return false;
   return wanted.publishesLink || active?.ref === undefined;
 }
@@ -108,12 +108,13 @@ export function hasCopy({ status: { active }, wanted }: Observation): boolean {
   return isInMirror(active?.ref, wanted.mirror) && active?.copyLossTime === undefined;
 }
 
-/** True if this program may make another content of the archive than its digest names: it has other revisions of the rules. */
+/** True if this program may make another content of the archive than its digest names: it has other revisions of the steps. */
 export function isOfOtherRules(
-  { repair, repairRevision }: Pick<Subject, 'repair' | 'repairRevision'>,
-  { ruleRevisions }: Pick<Observation, 'ruleRevisions'>,
+  made: Pick<Subject, 'repair' | 'repairRevision'>,
+  { stepRevisions }: Pick<Observation, 'stepRevisions'>,
 ): boolean {
-  return repair !== undefined && repairRevision !== revisionOfRules(repair, ruleRevisions);
+  const { repair } = made;
+  return repair !== undefined && recordedRevision(made) !== revisionOfSteps(repair, stepRevisions);
 }
 
 /**

@@ -99,8 +99,8 @@ export interface Observation {
     /** Work on the published copy. */
     readonly mirror?: { readonly isRunning: boolean; readonly link: LinkTimes | undefined } | undefined;
   };
-  /** Of this program, by the name of the rule: which content it makes of an archive. */
-  readonly ruleRevisions: Readonly<Record<string, number>>;
+  /** Of this program, by the name of the step: which content it makes of an archive. */
+  readonly stepRevisions: Readonly<Record<string, number>>;
   readonly requestTimeoutMs: number;
   /** False: messages leave out what the program does next, because they or their reader outlast it. Default: true. */
   readonly saysNext?: boolean;

@@ -58,16 +58,18 @@ export interface InspectedContent {
   readonly sizeBytes: number | undefined;
   /** Not kept: it decides whether the content is held. */
   readonly notes?: readonly ContentNote[] | undefined;
-  /** What a repair changed; absent: the archive is as the export API made it. */
+  /** What the steps of `spec.transform` changed; absent: the archive is as the export API made it. */
   readonly repaired?: readonly RepairedFiles[] | undefined;
   /** Of the copy that was made and read back. */
   readonly ref?: string | undefined;
 }
 
-/** How many files one rule of a repair changed. */
+/** How many files one step changed: a rule of a repair, or the search. */
 export interface RepairedFiles {
   readonly rule: string;
   readonly files: number;
+  /** Pages that cannot take what the step adds. */
+  readonly without?: number | undefined;
 }
 
 export interface InspectionFailure {

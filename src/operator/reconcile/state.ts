@@ -42,9 +42,9 @@ export interface Subject {
   readonly projectId?: string | undefined;
   /** That its job was started with, `''` for the root; `undefined`: none, or not known. */
   readonly basePath?: string | undefined;
-  /** Rules that its archive is repaired by, before it is copied. */
+  /** Steps on its archive, before it is copied. */
   readonly repair?: string | undefined;
-  /** Revision of these rules that gave the digest. */
+  /** Revision of these steps that gave the digest. */
   readonly repairRevision?: string | undefined;
   readonly pages?: number | undefined;
   readonly sizeBytes?: number | undefined;

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { type BundleProgress, runThreadTask } from '#bundle/bundle-task.ts';
 import type { BundleLimits } from '#bundle/limits.ts';
 import { type FolderWork, inWorkFolder, type PrepareTask, sentLink } from '#bundle/prepare/preparation.ts';
-import { type RuleModes, readRuleSet } from '#bundle/repair/rule-modes.ts';
+import { readTransform, type Transform } from '#bundle/transform.ts';
 import type { MirrorError, MirrorErrorCode } from '#mirror/mirror-error.ts';
 import { type MirrorSecret, readMirrorSecret } from '#mirror/mirror-secret.ts';
 import type {
@@ -29,7 +29,7 @@ import type {
 } from '#operator/loop/ports.ts';
 import type { Clock } from '#platform/runtime/clock.ts';
 import type { Random } from '#platform/runtime/random.ts';
-import { startTaskThread } from '#platform/runtime/task.ts';
+import { startTaskThread, taskErrorCode } from '#platform/runtime/task.ts';
 import { TaskQueue } from '#platform/runtime/task-queue.ts';
 import { userAgent } from '#platform/runtime/version.ts';
 import type { Link } from '#platform/wire/link.ts';
@@ -37,6 +37,7 @@ import { printable } from '#platform/wire/printable-text.ts';
 import { PublishableError, publishableCode, publishableFailure } from '#platform/wire/publishable-error.ts';
 import { type ArchiveSizes, archiveLimits, withLimit } from './archive-limits.ts';
 import { isBucketAddress, type MirrorHosts, reachOf } from './mirror-hosts.ts';
+import { SearchSlots } from './search-slots.ts';
 
 export interface MirrorsOptions {
   /** Program of the thread (`src/bin/mirror-worker.ts`, or where the build put it). */
@@ -65,6 +66,8 @@ const failure = { code: 'PreparationFailed', work: 'preparing the bundle' };
 /** A look is a few small requests; removals end themselves after a minute, and the last one takes 5 minutes at most. */
 const lookTimeoutMs = 10 * 60_000;
 const lookLimits = { maxOldGenerationSizeMb: 128, maxYoungGenerationSizeMb: 12 };
+/** As for the search that a server makes. */
+const searchLimits = { maxOldGenerationSizeMb: 256, maxYoungGenerationSizeMb: 16 };
 const idleMs = 30_000;
 /** A bound of memory: each holds credentials. */
 const maxWaitingPerOwner = 64;
@@ -75,6 +78,7 @@ export function createMirrors(options: MirrorsOptions): MirrorThreads {
     start: () => startTaskThread(program, lookLimits),
     ...{ timeoutMs: lookTimeoutMs, idleMs, maxWaitingPerOwner, clock },
   });
+  const searches = new SearchSlots();
   const sendable = (place: MirrorPlace): Promise<SentPlace> => sentPlace(place, options);
 
   const copyInThread = async (
@@ -87,42 +91,49 @@ export function createMirrors(options: MirrorsOptions): MirrorThreads {
     const place = await sendable(order.place).catch(unusable);
     if ('copy' in place) return place;
     const { compression, versionStamp, expectedDigest } = order;
-    const modes = order.repair === undefined ? undefined : modesOf(order.repair);
-    if (modes !== undefined && 'copy' in modes) return modes;
-    const repair = modes && { modes, expectedDigest };
+    const steps = order.repair === undefined ? undefined : stepsOf(order.repair);
+    if (steps !== undefined && 'copy' in steps) return steps;
+    const transform = steps && { ...steps, expectedDigest };
     const { extraCaPem } = place.access;
     const reached: { isOpen: boolean; inspected?: Inspected } = { isOpen: false };
-    const work = ({ workDir, signal: deadline, onProgress }: FolderWork) => {
+    const work = async ({ workDir, signal: deadline, onProgress }: FolderWork) => {
+      const slot = searches.open(order.place.owner.namespace, deadline);
       const prepare: PrepareTask = {
         ...{ task: 'prepare', ...sentLink(link), allowFileLinks: false },
         ...{ storeDir: undefined, keepsHiddenFiles: true, wantsFiles: false, workDir, limits },
-        // What is published is the digest of the repaired content, and not that of the archive.
-        ...{ expectedDigest: repair === undefined ? expectedDigest : undefined },
+        // What is published is the digest after the steps, and not that of the archive.
+        ...{ expectedDigest: transform === undefined ? expectedDigest : undefined },
         ...{ extraCaPem, userAgent, allowPrivateLinks: options.allowPrivateLinks },
       };
       const task: MirrorCopyTask = {
-        ...{ task: 'copy-to-mirror', place, prepare, repair, compression, versionStamp },
+        ...{ task: 'copy-to-mirror', place, prepare, transform, compression, versionStamp },
       };
-      const onReport = (report: CopyReport): void => {
+      const onReport = async (report: CopyReport): Promise<void> => {
         onProgress('stage' in report ? { receivedBytes: 0, files: 0 } : report);
         if (!('stage' in report)) return;
         reached.isOpen = true;
-        if (report.stage === 'copying') reached.inspected = report.inspected;
+        if (report.stage === 'searching') await slot.begin();
+        if (report.stage !== 'copying') return;
+        slot.end();
+        reached.inspected = report.inspected;
       };
-      const threadOptions = { failure, signal: deadline, onReport };
-      return runThreadTask<MirrorCopyTask, CopyAnswer, CopyReport>(program, task, threadOptions);
+      const heap = transform?.addsSearch === true ? searchLimits : {};
+      const threadOptions = { failure, limits: heap, signal: deadline, onReport };
+      const running = runThreadTask<MirrorCopyTask, CopyAnswer, CopyReport>(program, task, threadOptions);
+      return running.finally(() => slot.end());
     };
     try {
       const { inspected, copy } = await inWorkFolder(tmpdir(), { signal, clock, random }, work);
-      // Without a copy, nothing holds the repaired content.
-      return repair !== undefined && copy.kind === 'failed' ? { copy } : { ...inspected, copy };
+      // Without a copy, nothing holds the content after the steps.
+      return transform !== undefined && copy.kind === 'failed' ? { copy } : { ...inspected, copy };
     } catch (error) {
       if (error === signal.reason) throw error;
+      if (transform?.addsSearch === true && isOutOfMemory(error)) return unusable(searchTooLarge(error));
       // Before the mirror has answered, a failure is the mirror's; between that and the copying, the archive's.
       const { isOpen, inspected } = reached;
       if (isOpen && inspected === undefined) throw error;
       const failed = unusable(endOfMirror(error, address));
-      return repair === undefined ? { ...inspected, ...failed } : failed;
+      return transform === undefined ? { ...inspected, ...failed } : failed;
     }
   };
 
@@ -171,11 +182,19 @@ export function createMirrors(options: MirrorsOptions): MirrorThreads {
   };
 }
 
-function modesOf(repair: string): RuleModes | UnusableMirror {
-  const modes = readRuleSet(repair);
-  if (typeof modes !== 'string') return modes;
-  const why = `This operator has no repair rule ${printable(modes, 64)}. Upgrade it, or remove the rule from spec.transform.repair.`;
+function stepsOf(repair: string): Transform | UnusableMirror {
+  const steps = readTransform(repair);
+  if (typeof steps !== 'string') return steps;
+  const why = `This operator has no rule ${printable(steps, 64)}. Upgrade it, or remove the rule from spec.transform.`;
   return unusable(new PublishableError<MirrorErrorCode>('WorkFailed', why, { kind: 'retry' }));
+}
+
+const isOutOfMemory = (error: unknown): boolean =>
+  error instanceof PublishableError && taskErrorCode(error.cause) === 'TaskOutOfMemory';
+
+function searchTooLarge(cause: unknown): MirrorError {
+  const why = `The search of this site needs more than ${searchLimits.maxOldGenerationSizeMb} MB of memory while it is made. Remove spec.transform.search, and let servers make it with --search.`;
+  return new PublishableError('WorkFailed', why, { kind: 'retry', cause });
 }
 
 /** @throws what says nothing about the mirror, such as a defect */

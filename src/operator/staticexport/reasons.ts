@@ -153,7 +153,7 @@ export const mirrorReasons = {
   ContentChanged:
     'The export API now issues other content for the published job, so it cannot be copied. Request an export.',
   RulesChanged:
-    'The mirror has no copy of the published bundle, and the repair rules of the operator have changed since. A new version replaces it. If spec.pin prevents it, remove the pin; if a promotion gate holds it, promote the candidate.',
+    'The mirror has no copy of the published bundle, and the rules of spec.transform have changed with the operator since. A new version replaces it, unless spec.suspend, spec.pin or a promotion gate holds it.',
 } as const;
 
 /** Condition `TargetsSynced`, and `reason` of each of status.targets. */

@@ -20,6 +20,7 @@ import {
 } from './schema-texts.ts';
 import { targetSchema } from './target-schema.ts';
 import { transformSchema } from './transform-schema.ts';
+import { wantTransform } from './wanted-transform.ts';
 
 /** The maximum of `historyLimit`. */
 export const longestHistory = 50;
@@ -176,7 +177,7 @@ const output = z
 const domainRule = 'domain is required without api.projectId';
 const inspectedRule = 'mirror needs an inspected archive; remove mirror or set promotion.inspect to Always';
 const transformRule =
-  'transform.repair needs a mirror with policy Required and promotion.inspect Always; remove output.link Always and bundleUrl in targets, because a link leads to the archive before its repair';
+  'transform needs a mirror with policy Required and promotion.inspect Always; remove output.link Always and bundleUrl in targets, because a link leads to the archive as the export API made it';
 const linklessRule =
   'output.link Never needs a mirror with policy Required and no target that writes bundleUrl';
 
@@ -264,7 +265,7 @@ export const specSchema = z
   )
   .refine(
     ({ transform, output: outputs, mirror, promotion: gates, targets = [] }) =>
-      transform?.repair === undefined ||
+      wantTransform(transform) === undefined ||
       (mirror?.policy !== 'BestEffort' &&
         gates?.inspect !== 'Never' &&
         outputs?.link !== 'Always' &&
@@ -287,7 +288,7 @@ export const specSchema = z
         message: linklessRule,
       },
       {
-        rule: "!has(self.transform) || !has(self.transform.repair) || ((!has(self.mirror) || !has(self.mirror.policy) || self.mirror.policy != 'BestEffort') && (!has(self.promotion) || !has(self.promotion.inspect) || self.promotion.inspect != 'Never') && (!has(self.output) || !has(self.output.link) || self.output.link != 'Always') && (!has(self.targets) || !self.targets.exists(target, has(target.write) && target.write.exists(key, key == 'bundleUrl'))))",
+        rule: "!has(self.transform) || (!has(self.transform.repair) && (!has(self.transform.search) || self.transform.search != 'Enabled')) || ((!has(self.mirror) || !has(self.mirror.policy) || self.mirror.policy != 'BestEffort') && (!has(self.promotion) || !has(self.promotion.inspect) || self.promotion.inspect != 'Never') && (!has(self.output) || !has(self.output.link) || self.output.link != 'Always') && (!has(self.targets) || !self.targets.exists(target, has(target.write) && target.write.exists(key, key == 'bundleUrl'))))",
         message: transformRule,
       },
     ),

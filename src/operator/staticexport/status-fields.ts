@@ -16,13 +16,15 @@ export const basePathField = {
     .describe('Base path that the operator sent when it started the job. Absent if it sent none.')
     .optional(),
 };
-/** What was done to an archive after its check. */
+/** What was done to an archive after its check: see `wanted-transform.ts`. */
 export const repairField = {
   repair: statusText(512)
-    .describe('Rules of spec.transform.repair that were applied to the archive. Absent: none.')
+    .describe(
+      'Steps of spec.transform that were applied to the archive: rules of a repair, and search. Absent: none.',
+    )
     .optional(),
   repairRevision: statusText(512)
-    .describe('Revision of each of these rules in the operator that applied them. Absent: not known.')
+    .describe('Revision of each of these steps in the operator that applied them. Absent: 1 of each.')
     .optional(),
 };
 /** Who made a job, and for which base path. */

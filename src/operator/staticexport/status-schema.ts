@@ -93,14 +93,14 @@ export const jobSchema = z
     ...repairField,
     repairTime: statusInstant
       .describe(
-        'Time when the operator observed other rules of spec.transform.repair after the job had ended, or had to repair it by other revisions of them. The version has this time.',
+        'Time when the operator observed other steps of spec.transform after the job had ended, or had to apply other revisions of them. The version has this time.',
       )
       .optional(),
     report: z
       .array(statusText(maxReportLine).describe('One kind of gap, its count and an example.'))
       .max(maxReportLines)
       .describe(
-        'What was repaired, and what the report of the export says is missing, from other hosts, or left out.',
+        'What the steps of spec.transform changed, and what the report of the export says is missing, from other hosts, or left out.',
       )
       .optional(),
   })

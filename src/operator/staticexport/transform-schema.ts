@@ -68,7 +68,15 @@ const repair = z
   .describe('Repair of known defects of exports, as static-export bundle repair does it.');
 
 export const transformSchema = z
-  .object({ repair: repair.optional() })
+  .object({
+    repair: repair.optional(),
+    search: z
+      .enum(['Enabled', 'Disabled'])
+      .describe(
+        'Enabled adds a search that needs no vendor and no server, as static-export bundle search does it. It comes after the repair. Default: Disabled.',
+      )
+      .optional(),
+  })
   .describe(
     'Steps on each checked archive, before it is copied to the mirror. The published digest is that of the result. It needs a mirror, and publishes no link, because a link leads to the archive as the export API made it.',
   );

@@ -10,7 +10,7 @@ import type { Spec } from './schema.ts';
 import { parseSizeBytes } from './size.ts';
 import type { SpecTarget } from './target-schema.ts';
 import { type WantedMirror, wantMirror } from './wanted-mirror.ts';
-import { wantRepair } from './wanted-repair.ts';
+import { wantTransform } from './wanted-transform.ts';
 
 /** What every target has. */
 interface TargetCommon {
@@ -128,7 +128,7 @@ export interface Wanted {
   readonly outputName: string;
   /** False: a version that lies in the mirror is published without a link. */
   readonly publishesLink: boolean;
-  /** Rules as `readRuleSet` reads them; `undefined`: archives are published as they are. */
+  /** Steps as `readTransform` reads them; `undefined`: archives are published as they are. */
   readonly repair: string | undefined;
   readonly mirror: WantedMirror | undefined;
   readonly targets: readonly WantedTarget[];
@@ -148,7 +148,7 @@ export function applyDefaults(
   settings: { readonly apiBaseUrl: string | undefined; readonly defaultMirror?: MirrorLocation | undefined },
 ): Wanted {
   const mirror = wantMirror(identity, spec, settings.defaultMirror);
-  const repair = wantRepair(spec.transform);
+  const repair = wantTransform(spec.transform);
   return {
     domain: spec.domain?.toLowerCase(),
     project: projectOf(spec.api),
@@ -175,7 +175,7 @@ export function applyDefaults(
     isSuspended: spec.suspend ?? false,
     quietPeriodMs: spec.trigger && (parseDurationMs(spec.trigger.quietPeriod ?? '') ?? minuteMs),
     outputName: spec.output?.name ?? defaultOutputName(identity.name),
-    // A link leads to the archive before its repair, whose digest no server accepts.
+    // A link leads to the archive before its steps, whose digest no server accepts.
     publishesLink: (spec.output?.link !== 'Never' && repair === undefined) || mirror === undefined,
     repair,
     mirror,

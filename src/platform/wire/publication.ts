@@ -19,9 +19,9 @@ export interface Publication {
   readonly ref: string | undefined;
   /** Path that its links begin with, `''` for the root. Absent where the job named none. */
   readonly basePath?: string | undefined;
-  /** Rules of a repair after which the archive has this digest. Absent: the archive is as the export API made it. */
+  /** Steps after which the archive has this digest. Absent: the archive is as the export API made it. */
   readonly repair?: string | undefined;
-  /** Revision of each of these rules, such as `canonical:1 sitemap:2`. Absent: not known. */
+  /** Revision of each of these steps, such as `canonical:1 search:2`. Absent: 1 of each. */
   readonly repairRevision?: string | undefined;
   /** `undefined`: the version is published without a link, by its reference. */
   readonly link: LinkTimes | undefined;

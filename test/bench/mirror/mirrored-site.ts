@@ -36,7 +36,7 @@ export async function mirrorSite(
   mkdirSync(folder, { recursive: true });
   const owner = { namespace: 'bench', name: 'site', uid: 'bench' };
   const task: MirrorCopyTask = {
-    ...{ task: 'copy-to-mirror', compression: 'Zstd', versionStamp: '20260131-120000', repair: undefined },
+    ...{ task: 'copy-to-mirror', compression: 'Zstd', versionStamp: '20260131-120000', transform: undefined },
     place: { address, access, usesIdentity: false, owner, isExclusive: false },
     prepare: {
       ...{
@@ -49,7 +49,9 @@ export async function mirrorSite(
       ...{ limits: defaultLimits, expectedDigest: undefined, extraCaPem: undefined, userAgent: 'bench' },
     },
   };
-  const context = { clock: systemClock, proxy, identity: undefined, report: () => {}, onProgress: () => {} };
+  const addSearch = (): Promise<never> => Promise.reject(new TypeError('no search here'));
+  const reports = { report: async () => {}, onProgress: () => {} };
+  const context = { clock: systemClock, proxy, identity: undefined, addSearch, ...reports };
   const answer = await runMirrorTask(task, context);
   if (!('copy' in answer)) throw new Error('the task copied nothing');
   const { copy, inspected } = answer;

@@ -1,5 +1,5 @@
-// The operator as a process, with a real registry as the mirror of repaired bundles: which content is published, what servers send
-// of it, and that other rules need no export.
+// The operator as a process, with a real registry as the mirror of repaired bundles and of those with a search: which content is published,
+// what servers send of it, and that other rules need no export.
 
 import assert from 'node:assert/strict';
 import { mkdir, writeFile } from 'node:fs/promises';
@@ -8,6 +8,7 @@ import { after, suite, test } from 'node:test';
 import { noRegistry, startDockerRegistry } from '../../support/docker-registry.ts';
 import { eventually } from '../../support/eventually.ts';
 import { memoryBundle } from '../../support/memory-bundle.ts';
+import { searchedSite } from '../../support/searched-site.ts';
 import { declareSecret } from '../../support/secret-watch.ts';
 import { prepareSite } from '../server/served-site.ts';
 import { startEnvironment } from './operator-environment.ts';
@@ -39,6 +40,7 @@ suite('an operator that repairs', { skip: noRegistry }, async () => {
   await world.apply(secret('mirror', { username: 'docs', password }));
   await start([`--allowed-mirror-hosts=http://${registry.host}`, '--allow-private-mirror-hosts']);
   vendor.script('docs.example.com', { content: exported });
+  vendor.script('found.example.com', { content: exported });
   const canonical = { name: 'canonical', mode: 'Set', host: 'docs.example.com' };
   await world.apply(
     staticExport('docs', {
@@ -46,6 +48,10 @@ suite('an operator that repairs', { skip: noRegistry }, async () => {
       transform: { repair: { rules: [{ name: 'launchers' }, canonical] } },
     }),
     staticExport('bare', { transform: { repair: { rules: [canonical] } } }),
+    staticExport('found', {
+      mirror: { oci: { repository: `${registry.host}/docs/found`, secretRef: { name: 'mirror' } } },
+      transform: { search: 'Enabled' },
+    }),
   );
 
   after(() => registry.close());
@@ -112,9 +118,33 @@ suite('an operator that repairs', { skip: noRegistry }, async () => {
     assert.equal(published.digest, digestOf(repaired));
   });
 
+  test('a search is in the published content, and taking it away needs no export', async (t) => {
+    const { digest } = await searchedSite(t, exported);
+    await reader.awaitCondition('found', 'Ready', 'True', 'Published');
+    const { published } = await reader.readOutput('found');
+    assert.deepEqual(
+      [published.digest, published.repair, published.repairRevision, published.link],
+      [digest, 'search', 'search:1', undefined],
+    );
+    const condition = await reader.awaitCondition('found', 'Exported', 'True', 'Promoted');
+    assert.match(condition.message, /Search added: 2 pages\./);
+    await world.api.patch('sx', 'found', { spec: { transform: { search: 'Disabled' } } }, { namespace });
+    const plain = await eventually(
+      'the version without a search',
+      async () => {
+        const output = await reader.readOutput('found');
+        return output.published.digest === digest ? undefined : output;
+      },
+      { timeoutMs: 60_000 },
+    );
+    assert.equal(plain.published.digest, digestOf(exported));
+    assert.equal(plain.published.jobId, published.jobId);
+    assert.equal(vendor.starts('found.example.com').length, 1);
+  });
+
   test('without a mirror the resource stalls with the remedy, and starts no job', async () => {
     const stalled = await reader.awaitCondition('bare', 'Stalled', 'True', 'InvalidSpec');
-    assert.match(stalled.message, /spec\.transform\.repair \(needs spec\.mirror, .*add a mirror/);
+    assert.match(stalled.message, /spec\.transform \(needs spec\.mirror, .*add a mirror/);
     assert.equal(vendor.starts('bare.example.com').length, 0);
   });
 

@@ -38,10 +38,10 @@ export async function findMirrorAccess(
   }
 }
 
-/** A repaired version without a mirror: its link leads to another content. */
+/** A version that steps made, without a mirror: its link leads to another content. */
 export function missingMirror({ version, jobId }: Subject): PublishableFailure {
   const what = version === undefined ? `Job ${jobId} is to be` : `Version ${version} was`;
-  const message = `${what} repaired, and is published from a mirror alone. Set spec.mirror.`;
+  const message = `${what} changed by spec.transform, and is published from a mirror alone. Set spec.mirror.`;
   return { code: 'Missing', message, retryAfterMs: undefined };
 }
 

@@ -12,6 +12,7 @@ import {
 import type { Observation } from '#operator/reconcile/observation.ts';
 import type { ActionResult } from '#operator/reconcile/result.ts';
 import type { WantedMirror } from '#operator/staticexport/wanted-mirror.ts';
+import { recordedRevision } from '#operator/staticexport/wanted-transform.ts';
 import type { ObjectKey, ObjectMeta } from '#platform/wire/cluster.ts';
 import { type PublishableFailure, publishableFailure } from '#platform/wire/publishable-error.ts';
 import type { ActionContext } from '../context.ts';
@@ -166,9 +167,9 @@ async function run(
   }
 }
 
-const rulesChanged = ({ version, repairRevision }: MirrorTask['active']) => ({
+const rulesChanged = (active: MirrorTask['active']) => ({
   code: 'RulesChanged',
-  message: `Version ${version} was repaired by ${repairRevision ?? 'rules of an unknown revision'}.`,
+  message: `Version ${active.version} was made by ${recordedRevision(active) ?? 'no step'}.`,
 });
 
 /** Of a mirror, or of the archive that was to be copied. */

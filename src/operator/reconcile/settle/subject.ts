@@ -2,7 +2,7 @@
 // or rejected. Pinned versions and promoted candidates skip the gates, but their content must match.
 
 import type { JobStatus, Status } from '#operator/staticexport/status-schema.ts';
-import { revisionOfRules } from '#operator/staticexport/wanted-repair.ts';
+import { recordedRevision, revisionOfSteps } from '#operator/staticexport/wanted-transform.ts';
 import { formatInstant } from '#platform/wire/instant.ts';
 import type { LinkTimes, Publication } from '#platform/wire/publication.ts';
 import { isOfOtherRules } from '../mirror.ts';
@@ -37,8 +37,8 @@ export function settleSubject(
   const isMade = repair !== undefined && content.repaired !== undefined;
   const subject: JudgedSubject = {
     ...{ ...complete, isOfOtherRules: isOfOtherRules({ repair, repairRevision }, observation) },
-    // What is read from the mirror was repaired when it was copied.
-    repairRevision: isMade ? revisionOfRules(repair, observation.ruleRevisions) : repairRevision,
+    // What is read from the mirror was made when it was copied.
+    repairRevision: isMade ? revisionOfSteps(repair, observation.stepRevisions) : repairRevision,
   };
   switch (subject.cause) {
     case 'job':
@@ -133,15 +133,16 @@ function confirmActive(
     active: { ...active, inputHash, lastCheckTime: formatInstant(now) },
     candidate: undefined,
   };
-  // If the published job is gone, has another base path, was repaired by other rules, or belongs to an export API that the spec
+  // If the published job is gone, has another base path, was made by other steps, or belongs to an export API that the spec
   // no longer names, the new job replaces it.
   const { basePath = active.basePath } = job;
   const isElsewhere =
     active.baseUrl !== undefined &&
     job.baseUrl !== undefined &&
     (active.baseUrl !== job.baseUrl || active.projectId !== job.projectId);
-  const isRepaired = active.repair !== repair || active.repairRevision !== repairRevision;
-  const hasMoved = isElsewhere || active.basePath !== basePath || isRepaired;
+  const isMadeOtherwise =
+    active.repair !== repair || recordedRevision(active) !== recordedRevision({ repair, repairRevision });
+  const hasMoved = isElsewhere || active.basePath !== basePath || isMadeOtherwise;
   if (failures?.link?.reason !== 'JobGone' && !hasMoved && !hasNewCopy)
     return { status: checked, publish: undefined };
   const moved = { ...active, basePath, repair, repairRevision };

@@ -31,12 +31,15 @@ export function claimMirrored(observation: Observation, state: State): readonly 
   const failure = mirrorFailure(observation) ?? subjectFailure(observation, state);
   const isCopied = hasCopy(observation);
   const detail = failure && describe(failure, observation);
-  if (isUnrepeatable(observation)) return mirrored('False', 'RulesChanged', detail);
+  if (isUnrepeatable(observation))
+    return mirrored('False', 'RulesChanged', joined(detail, holdOnNextVersion(observation)));
   if (failure !== undefined && (!isCopied || failure === mirrorFailure(observation))) {
     const reason = reasonOf(failure);
     // The loss stays the reason until another copy is there.
     if (active?.copyLossTime !== undefined && reason !== 'RulesChanged')
       return mirrored('False', 'Lost', detail);
+    if (reason === 'RulesChanged')
+      return mirrored('False', reason, joined(detail, holdOnNextVersion(observation)));
     const isUnsure = isCopied && (reason === 'Unreachable' || reason === 'OutputWriteFailed');
     return mirrored(isUnsure ? 'Unknown' : 'False', reason, detail);
   }
@@ -47,6 +50,15 @@ export function claimMirrored(observation: Observation, state: State): readonly 
   if (isCopied) return mirrored('True', 'Copied', `${active?.version ?? ''}: ${active?.ref ?? ''}.`);
   const isCopying = active !== undefined || state.export.kind === 'complete';
   return mirrored('Unknown', isCopying ? 'Copying' : 'NotPublished');
+}
+
+/** What keeps the next version from taking the place of one that cannot be copied again, with the remedy. */
+function holdOnNextVersion({ wanted, status: { candidate, job } }: Observation): string | undefined {
+  if (wanted.isSuspended) return 'spec.suspend is true. The new version comes after you remove spec.suspend.';
+  if (wanted.pin !== undefined)
+    return 'spec.pin keeps this version. The new version comes after you remove spec.pin.';
+  if (candidate === undefined || job?.verdict !== 'Held') return undefined;
+  return `Candidate ${candidate.version} is held. Promote it.`;
 }
 
 /** True if the condition says that the published copy cannot be used. */

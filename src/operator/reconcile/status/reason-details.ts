@@ -3,6 +3,7 @@
 
 import { annotations, outputKeys } from '#operator/staticexport/names.ts';
 import type { HoldReason } from '#operator/staticexport/reasons.ts';
+import { recordedRevision } from '#operator/staticexport/wanted-transform.ts';
 import { readHttpOrigin, shortOriginEntry } from '#platform/wire/http-origin.ts';
 import { formatInstant, readInstant } from '#platform/wire/instant.ts';
 import { refreshTime } from '../link-timing.ts';
@@ -252,9 +253,8 @@ function describeChangedPin(observation: Observation): string {
   const pinned = `Pinned: ${wanted.pin?.version ?? `job ${wanted.pin?.jobId ?? ''}`}.`;
   const entry = status.history?.find(({ version }) => version === wanted.pin?.version);
   if (entry === undefined || !isOfOtherRules(entry, observation)) return pinned;
-  const revision = entry.repairRevision ?? 'rules of an unknown revision';
   const job = entry.jobId.slice(0, 128);
-  return `${pinned} It was repaired by ${revision}, and the operator has other rules now. To publish the archive of its job under these, set spec.pin.jobId to ${job} instead of spec.pin.version.`;
+  return `${pinned} It was made by ${recordedRevision(entry) ?? 'no step'}, and the operator has other rules now. To publish the archive of its job under these, set spec.pin.jobId to ${job} instead of spec.pin.version.`;
 }
 
 function describePin({ wanted, status }: Observation): string {

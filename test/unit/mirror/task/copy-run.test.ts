@@ -5,7 +5,7 @@ import fs, { existsSync, writeFileSync } from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
 import { afterEach, mock, test } from 'node:test';
-import { readRuleSet } from '#bundle/repair/rule-modes.ts';
+import { readTransform } from '#bundle/transform.ts';
 import { runMirrorCopy } from '#mirror/task/copy-run.ts';
 import type { CopyReport } from '#mirror/task/mirror-task.ts';
 import { claimPlace, ownerTag } from '#mirror/task/owner-record.ts';
@@ -61,9 +61,9 @@ test('a second copy, and one of an archive with another form, write nothing', as
 const broken = { ...site, '.site/lost.html': 'x', 'serve.js': 'x', 'start.bat': 'x' };
 const withoutLaunchers = { ...site, '.site/lost.html': 'x' };
 function repairBy(text: string, expectedDigest?: string) {
-  const modes = readRuleSet(text);
-  assert.ok(typeof modes === 'object');
-  return { repair: { modes, expectedDigest } };
+  const steps = readTransform(text);
+  assert.ok(typeof steps === 'object');
+  return { transform: { ...steps, expectedDigest } };
 }
 
 test('a repaired copy is inspected, named and written as what it holds', async () => {

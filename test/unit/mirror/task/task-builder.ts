@@ -8,6 +8,8 @@ import type { PrepareTask } from '#bundle/prepare/preparation.ts';
 import type { CopyContext } from '#mirror/task/copy-run.ts';
 import type { CopyReport, MirrorCopyTask, SentPlace } from '#mirror/task/mirror-task.ts';
 import { systemClock } from '#platform/runtime/clock.ts';
+import { planSearchable } from '#site/search/searchable-site.ts';
+import { makeSearchFiles } from '#site/search-program/make-search.ts';
 import { type TarFiles, tarOf } from '../../../support/tar-builder.ts';
 import { temporaryFolder } from '../../../support/temporary-folder.ts';
 
@@ -54,7 +56,7 @@ export function taskBuilder(): TaskBuilder {
       writeFileSync(archive, Buffer.isBuffer(files) ? files : tarOf(files));
       return {
         ...{ task: 'copy-to-mirror', place, compression: 'Zstd', versionStamp: '20260131-120000' },
-        repair: undefined,
+        transform: undefined,
         ...change,
         prepare: {
           ...{ task: 'prepare', link: pathToFileURL(archive).href, allowFileLinks: true },
@@ -72,7 +74,8 @@ export function copyContext(reports: CopyReport[] = []): CopyContext {
   return {
     clock: systemClock,
     proxy: { httpProxy: undefined, httpsProxy: undefined, noProxy: undefined },
-    report: (one) => void reports.push(one),
+    addSearch: (bundle, made, signal) => planSearchable(bundle, makeSearchFiles, made, signal),
+    report: async (one) => void reports.push(one),
     onProgress: () => {},
   };
 }

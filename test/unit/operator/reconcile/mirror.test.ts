@@ -11,6 +11,7 @@ import {
   copyLink,
   expiredDigests,
   isInMirror,
+  isOfOtherRules,
   listedDigests,
   mirrorPlaceName,
   needsCopy,
@@ -48,6 +49,22 @@ test('a place is named by its address, endpoint and Secret', () => {
   assert.equal(mirrorPlaceName(s3), 's3://bucket/docs https://s3.example.com registry');
   assert.equal(mirrorPlaceName({ ...mirror, address: 'x'.repeat(600) }).length, 512);
 });
+
+for (const [repair, repairRevision, stepRevisions, isOther] of [
+  [undefined, undefined, { sitemap: 2 }, false],
+  ['sitemap', 'sitemap:1', { sitemap: 1 }, false],
+  ['sitemap', 'sitemap:1', { sitemap: 2 }, true],
+  ['sitemap', 'sitemap:2', { sitemap: 1 }, true],
+  ['sitemap', undefined, { sitemap: 1 }, false],
+  ['sitemap', undefined, { sitemap: 2 }, true],
+  ['canonical=strip search', undefined, { canonical: 1, search: 1, sitemap: 4 }, false],
+  ['canonical=strip search', 'canonical:1 search:1', { canonical: 1, search: 2 }, true],
+  ['search', 'search:1', {}, true],
+] as const) {
+  test(`${repair} of revision ${repairRevision} and an operator of ${JSON.stringify(stepRevisions)}`, () => {
+    assert.equal(isOfOtherRules({ repair, repairRevision }, { stepRevisions }), isOther);
+  });
+}
 
 for (const [name, reference, place, isThere] of [
   ['a manifest of the repository', ref, mirror, true],

@@ -6,7 +6,7 @@ import { BroadcastChannel } from 'node:worker_threads';
 import type { CopyReport, MirrorTask } from '#mirror/task/mirror-task.ts';
 import { type SendReport, serveTasks } from '#platform/runtime/task.ts';
 import { PublishableError } from '#platform/wire/publishable-error.ts';
-import { hangChannel } from './hang-channel.ts';
+import { hangChannel, searchChannel } from './hang-channel.ts';
 
 const inspected = { digest: 'a'.repeat(64), pages: 3, sizeBytes: 9, notes: [] };
 const failure = { code: 'Denied', message: 'No.', retryAfterMs: 7000 };
@@ -23,13 +23,27 @@ serveTasks(async (task: MirrorTask, report: SendReport<CopyReport>): Promise<unk
   if (task.task === 'verify-copy') return inspected;
   const [moment, what] = task.versionStamp.split(' ');
   if (moment !== 'opening') await report({ stage: 'inspecting' });
+  if (moment === 'searching') {
+    const channel = new BroadcastChannel(searchChannel);
+    channel.postMessage(`${what} asks`);
+    await report({ stage: 'searching' });
+    channel.postMessage(`${what} begins`);
+    channel.close();
+  }
   if (moment === 'copying') await report({ stage: 'copying', inspected });
   if (what === 'exit') process.exit(1);
   if (what === 'hang') await hang();
   if (what === 'fail') throw refused();
+  if (what === 'grow') grow();
   const copy = what === 'refused' ? { kind: 'failed', failure } : { kind: 'copied', ref: 'oci://x' };
   return { inspected, copy };
 });
+
+/** Until the heap of the thread is full. */
+function grow(): never {
+  for (const kept: number[][] = []; ; )
+    kept.push(Array.from({ length: 100_000 }, (_, at) => at + kept.length));
+}
 
 function hang(): Promise<never> {
   new BroadcastChannel(hangChannel).postMessage('hangs');

@@ -67,7 +67,7 @@ export const calm: Observation = {
   output: { kind: 'ours', published },
   rateLimit: { closedUntil: undefined, closedAt: undefined, refused: undefined },
   process: { polledAt: undefined, pollAfterMs: undefined, candidate: undefined },
-  ruleRevisions: { sitemap: 1 },
+  stepRevisions: { sitemap: 1 },
   requestTimeoutMs: 30_000,
 };
 
@@ -205,7 +205,7 @@ export const anyObservation: fc.Arbitrary<Observation> = fc.record({
   now: fc.constant(t0),
   uid: fc.constantFrom('uid-1', 'uid-2'),
   generation: fc.constant(1),
-  ruleRevisions: fc.constantFrom({ sitemap: 1 }, { sitemap: 2 }),
+  stepRevisions: fc.constantFrom({ sitemap: 1 }, { sitemap: 2 }),
   specProblems: fc.constantFrom([], ['spec.schedule (must be text; put it in quotes)']),
   wanted: fc
     .record({

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { reportLines } from '#operator/reconcile/settle/report-lines.ts';
+import { reportLines, rulesLine } from '#operator/reconcile/settle/report-lines.ts';
 
 test('each kind of gap is one line: what is missing first, with its count and one example', () => {
   const lines = reportLines([
@@ -30,6 +30,47 @@ test('what was repaired is the first line, with the files of each rule that chan
     '1 address is left out: /private.',
   ]);
   assert.equal(reportLines([], [{ rule: 'sitemap', files: 0 }]), undefined);
+});
+
+test('pages with a search follow what was repaired, with those that cannot load it', () => {
+  const search = { rule: 'search', files: 40, without: 0 };
+  assert.deepEqual(reportLines([], [{ rule: 'sitemap', files: 1 }, search]), [
+    'Repaired: sitemap 1 file. Search added: 40 pages.',
+  ]);
+  const lines = (files: number, without: number) => reportLines([], [{ ...search, files, without }]);
+  assert.deepEqual(lines(1, 1), ['Search added: 1 page; 1 page cannot load it.']);
+  assert.deepEqual(lines(0, 3), ['Search added: 0 pages; 3 pages cannot load it.']);
+});
+
+const strip = 'canonical=strip search';
+for (const [name, before, now, expected] of [
+  ['nothing is published', undefined, 'canonical:1 search:1', undefined],
+  ['no revision differs', 'canonical:1 search:1', 'canonical:1 search:1', undefined],
+  ['none was recorded before', '', 'canonical:1 search:1', undefined],
+  ['none was recorded before', '', 'canonical:1 search:2', 'search:2; before: search:1'],
+  [
+    'two differ',
+    'canonical:1 search:3',
+    'canonical:2 search:4',
+    'canonical:2, search:4; before: canonical:1, search:3',
+  ],
+] as const) {
+  test(`the changed rules where ${name}: ${expected}`, () => {
+    const published =
+      before === undefined
+        ? undefined
+        : { repair: strip, repairRevision: before === '' ? undefined : before };
+    assert.equal(
+      rulesLine(published, { repair: strip, repairRevision: now }),
+      expected && `Rules changed with the operator: ${expected}`,
+    );
+  });
+}
+
+test('other steps are not other revisions', () => {
+  const now = { repair: strip, repairRevision: 'canonical:2 search:1' };
+  assert.equal(rulesLine({ repair: 'search', repairRevision: 'search:1' }, now), undefined);
+  assert.equal(rulesLine({ repair: strip }, {}), undefined);
 });
 
 test('an export without a gap, and one without a report, has no line', () => {

@@ -45,6 +45,11 @@ const ofOtherRules: Observation = {
   },
 };
 
+const pinned = withWanted(withMirrorFailure(withoutCopy(linkless), 'RulesChanged'), {
+  pin: { version: calm.status.active?.version, jobId: undefined },
+});
+const held = { version: '20260105-110000-cccccccc', digest: 'c'.repeat(64), jobId: complete.id };
+
 const mirrored: Readonly<Record<reasons.MirrorReason, readonly [Observation, string]>> = {
   Copied: [copied, 'True'],
   RetentionFailed: [withRetentionFailure(mirrorRetained), 'True'],
@@ -151,6 +156,42 @@ const messages: readonly (readonly [string, Observation, RegExp])[] = [
     /no longer in the mirror\. .* No link for copying again: ECONNREFUSED\. Retrying at /,
   ],
 ];
+
+const replaced = /A new version replaces it, unless spec\.suspend, spec\.pin or a promotion gate holds it\./;
+const holds: readonly (readonly [string, Observation, string])[] = [
+  ['nothing', ofOtherRules, ''],
+  [
+    'a suspension',
+    withWanted(ofOtherRules, { isSuspended: true }),
+    ' spec.suspend is true. The new version comes after you remove spec.suspend.',
+  ],
+  ['a pin', pinned, ' spec.pin keeps this version. The new version comes after you remove spec.pin.'],
+  [
+    'a suspension of a pinned version',
+    withWanted(pinned, { isSuspended: true }),
+    ' spec.suspend is true. The new version comes after you remove spec.suspend.',
+  ],
+  [
+    'a gate',
+    withStatus(ofOtherRules, {
+      job: { ...complete, verdict: 'Held', repair: 'sitemap', repairRevision: 'sitemap:1' },
+      candidate: { ...held, reason: 'AwaitingPromotion' },
+    }),
+    ' Candidate 20260105-110000-cccccccc is held. Promote it.',
+  ],
+];
+
+for (const [hold, observation, sentences] of holds) {
+  test(`under other rules, the message names what holds the next version: ${hold}`, () => {
+    const seen = adopt(observation);
+    const { conditions = [] } = statusOf(seen, classify(seen), []);
+    const { reason, message = '' } = conditions.find(({ type }) => type === 'Mirrored') ?? {};
+    assert.equal(reason, 'RulesChanged');
+    assert.match(message, replaced);
+    const ending = sentences === '' ? ' holds it.' : sentences;
+    assert.ok(message.endsWith(ending), message);
+  });
+}
 
 for (const [name, observation, words] of messages) {
   test(name, () => {

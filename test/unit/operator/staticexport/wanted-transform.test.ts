@@ -1,4 +1,4 @@
-// `spec.transform.repair`: what may be written, and the text of rules that follows. The text is read as `--rule` of `bundle repair`.
+// `spec.transform`: what may be written, and the text of steps that follows. Rules are read as `--rule` of `bundle repair`.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -6,13 +6,13 @@ import { modeText, readRuleSet, repairRuleNames } from '#bundle/repair/rule-mode
 import { parseStaticExport } from '#operator/staticexport/parse.ts';
 import { transformSchema } from '#operator/staticexport/transform-schema.ts';
 import { applyDefaults } from '#operator/staticexport/wanted.ts';
-import { wantRepair } from '#operator/staticexport/wanted-repair.ts';
+import { recordedRevision, revisionOfSteps, wantTransform } from '#operator/staticexport/wanted-transform.ts';
 
 type Rule = Readonly<Record<string, string>>;
 const host = 'docs.example.com';
 
 function textOf(...rules: readonly Rule[]): string | undefined {
-  return wantRepair(transformSchema.parse({ repair: { rules } }));
+  return wantTransform(transformSchema.parse({ repair: { rules } }));
 }
 
 test('rules have one text, whatever their order', () => {
@@ -22,9 +22,34 @@ test('rules have one text, whatever their order', () => {
   assert.equal(textOf({ name: 'folder-index' }, { name: 'sitemap' }, set), text);
 });
 
-test('a transform without a step repairs nothing', () => {
-  assert.equal(wantRepair(undefined), undefined);
-  assert.equal(wantRepair({}), undefined);
+test('the search is the last step, and a text of its own', () => {
+  const rules = [{ name: 'sitemap' }];
+  const wanted = (transform: unknown) => wantTransform(transformSchema.parse(transform));
+  assert.equal(wanted({ search: 'Enabled' }), 'search');
+  assert.equal(wanted({ search: 'Enabled', repair: { rules } }), 'sitemap search');
+  assert.equal(wanted({ search: 'Disabled', repair: { rules } }), 'sitemap');
+  assert.equal(wanted({ search: 'Disabled' }), undefined);
+});
+
+const recorded: readonly (readonly [string | undefined, string | undefined, string | undefined])[] = [
+  ['canonical=strip sitemap', 'canonical:2 sitemap:1', 'canonical:2 sitemap:1'],
+  ['canonical=strip sitemap', undefined, 'canonical:1 sitemap:1'],
+  ['canonical=set=docs.example.com search', undefined, 'canonical:1 search:1'],
+  [undefined, undefined, undefined],
+];
+for (const [repair, repairRevision, expected] of recorded) {
+  test(`the steps ${repair} of revision ${repairRevision} are ${expected}`, () => {
+    assert.equal(recordedRevision({ repair, repairRevision }), expected);
+  });
+}
+
+test('the revision of a step that this program does not have is 0', () => {
+  assert.equal(revisionOfSteps('sitemap search', { sitemap: 3 }), 'sitemap:3 search:0');
+});
+
+test('a transform without a step changes nothing', () => {
+  assert.equal(wantTransform(undefined), undefined);
+  assert.equal(wantTransform({}), undefined);
 });
 
 test('each rule that may be written is one of a repair, and all others are off', () => {
@@ -94,8 +119,11 @@ for (const [name, change] of [
   ['a link', { output: { link: 'Always' } }],
   ['a target that writes the link', { targets: [secretTarget] }],
 ] as const) {
-  test(`a repair with ${name} is refused`, () => {
-    const { problems } = parseStaticExport({ spec: { ...repairing, ...change }, status: {} });
-    assert.match(problems.join(), /transform\.repair needs a mirror with policy Required/);
+  test(`a repair or a search with ${name} is refused`, () => {
+    const problemsOf = (transform: unknown) =>
+      parseStaticExport({ spec: { ...repairing, ...change, transform }, status: {} }).problems;
+    for (const transform of [repairing.transform, { search: 'Enabled' }])
+      assert.match(problemsOf(transform).join(), /transform needs a mirror with policy Required/);
+    assert.deepEqual(problemsOf({ search: 'Disabled' }), []);
   });
 }

@@ -116,6 +116,7 @@ test('a new link is refused where the spec publishes none, with the field that s
       { transform: { repair: { rules: [{ name: 'sitemap' }] } } },
       /^spec\.transform is set, so no link is published/,
     ],
+    [{ transform: { search: 'Enabled' } }, /^spec\.transform is set, so no link is published/],
   ] as const) {
     const object = objectWith({ mirror, ...spec });
     assert.throws(() => planEdit('refresh-link', object, undefined, 'token'), {

@@ -146,13 +146,15 @@ test('a git target that writes the reference needs a mirror', () => {
   assert.equal(readManifest(`${good}${mirror}  targets:\n${fleet}`).gitTargets.length, 1);
 });
 
-test('a repair needs a cluster, and the message names the command that does it here', () => {
-  const repair = '  transform: { repair: { rules: [{ name: sitemap }] } }\n';
-  assert.throws(() => readManifest(`${good}${repair}`), {
-    code: 'ManifestInvalid',
-    message: /spec\.transform, which needs a cluster\. Remove it, and run "static-export bundle repair"/,
+for (const step of ['repair: { rules: [{ name: sitemap }] }', 'search: Enabled']) {
+  test(`${step} needs a cluster, and the message names the commands that do it here`, () => {
+    assert.throws(() => readManifest(`${good}  transform: { ${step} }\n`), {
+      code: 'ManifestInvalid',
+      message:
+        /spec\.transform, which needs a cluster\. Remove it, and run "static-export bundle repair" or "bundle search"/,
+    });
   });
-});
+}
 
 test('no message repeats a value of a Secret', () => {
   for (const more of [

@@ -54,7 +54,7 @@ test('every metric and label of an alert exists in the program', async () => {
   const published = { version: 'v', digest: undefined, jobId: undefined, issuedAt: 0, expiresAt: 0 };
   const progress = () => ({ ...startingProgress, published });
   const counts = createSiteCounts();
-  const quiet = { cachedBytes: () => 0, hasPeers: false, insights: undefined };
+  const quiet = { cachedBytes: () => 0, hasPeers: false, insights: undefined, agents: undefined };
   const registry = createSiteMetrics({ site, progress, counts, ...quiet });
   const exposed = await registry.metrics();
   for (const { alert, expr } of await readAlerts()) {

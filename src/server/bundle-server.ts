@@ -151,9 +151,12 @@ export async function runBundleServer(
       metrics: {
         ...{ site, counts, insights, progress, cachedBytes: cache.heldBytes },
         hasPeers: flags.peers.length > 0,
+        agents: agents?.summary,
       },
       status: () => {
-        const states = { variants: variants.state(), search: made.state() };
+        const states = {
+          ...{ variants: variants.state(), search: made.state(), agents: agents?.summary() },
+        };
         return statusDocument(site.view(), progress(), content.kind, site.swaps(), states, insights);
       },
       logger,

@@ -9,6 +9,7 @@ import type { LiveBundle } from './content/live-bundle.ts';
 import type { LiveSite, ServedVersion } from './content/live-site.ts';
 import { contentEncodings } from './http/content-encoding.ts';
 import type { SiteInsights } from './insights/site-insights.ts';
+import type { AgentSummary } from './mcp/agents.ts';
 import type { SiteCounts } from './site-counts.ts';
 import { type SourceProgress, sourceStates } from './source/source-progress.ts';
 
@@ -22,6 +23,8 @@ export interface MetricSources {
   readonly hasPeers: boolean;
   /** `undefined`: not counted. */
   readonly insights: Pick<SiteInsights, 'counts'> | undefined;
+  /** `undefined`: agents get no answers. */
+  readonly agents: (() => AgentSummary) | undefined;
 }
 
 const prefix = 'bundle_server_';
@@ -33,6 +36,7 @@ export function createSiteMetrics({
   counts,
   hasPeers,
   insights,
+  agents,
 }: MetricSources): Registry {
   const active = (): ServedVersion | undefined => site.view()?.active;
   const registry = new Registry();
@@ -113,6 +117,30 @@ export function createSiteMetrics({
       'empty_searches_total',
       'Searches of readers without a result, by whether /status may list the text',
       () => new Map(Object.entries(insights.counts().emptySearches)),
+    );
+  }
+  if (agents !== undefined) {
+    byOutcome(
+      'mcp_requests_total',
+      'Requests of agents at the MCP endpoint, by outcome',
+      () => new Map(Object.entries(agents().requests)),
+    );
+    const calls: Counter = new Counter({
+      name: `${prefix}mcp_calls_total`,
+      help: 'Calls of MCP tools whose arguments fit, by tool and outcome',
+      labelNames: ['tool', 'outcome'],
+      registers,
+      collect: () => {
+        calls.reset();
+        for (const [tool, outcomes] of Object.entries(agents().calls)) {
+          for (const [outcome, count] of Object.entries(outcomes)) calls.inc({ tool, outcome }, count);
+        }
+      },
+    });
+    gauge(
+      'mcp_searched_pages',
+      'Pages of the active bundle that agents can search',
+      () => agents().searchedPages,
     );
   }
   collected(

@@ -8,14 +8,17 @@ import type { ServedVersion, SiteView } from './content/live-site.ts';
 import { encodedTarget, readRequestPath } from './http/request-path.ts';
 import type { InsightList, SiteInsights } from './insights/site-insights.ts';
 import type { MadeState } from './made/made-keeper.ts';
+import type { AgentSummary } from './mcp/agents.ts';
 import type { SourceKind } from './source/published-content.ts';
 import { type PublishedSummary, reasonOf, type SourceProgress } from './source/source-progress.ts';
 import type { VariantState } from './variants/variant-keeper.ts';
 
-/** Of what threads make of the active bundle. */
+/** Of what threads do with the active bundle. */
 export interface MakingStates {
   readonly variants: VariantState;
   readonly search: MadeState;
+  /** `undefined`: off. */
+  readonly agents: AgentSummary | undefined;
 }
 
 /**
@@ -38,6 +41,7 @@ export function statusDocument(
     swaps,
     encodings: describeVariants(view, states.variants),
     search: describeSearch(view, states.search),
+    agents: states.agents ?? null,
     insights: insights === undefined ? null : describeInsights(view, insights),
     source: {
       kind: view?.active.provenance ?? null,

@@ -3,6 +3,7 @@
 import { goLive } from '#server/content/live-bundle.ts';
 import { createLiveSite } from '#server/content/live-site.ts';
 import { createSiteInsights } from '#server/insights/site-insights.ts';
+import { createAgentCounts } from '#server/mcp/agent-counts.ts';
 import { createSiteCounts } from '#server/site-counts.ts';
 import { createSiteMetrics } from '#server/site-metrics.ts';
 import { startingProgress } from '#server/source/source-progress.ts';
@@ -19,6 +20,7 @@ export async function serverMetrics(): Promise<string> {
   const published = { version: 'v', digest: undefined, jobId: undefined, issuedAt: 0, expiresAt: 0 };
   const progress = () => ({ ...startingProgress, published });
   const insights = createSiteInsights({ now: () => 0, monotonic: () => 0 });
-  const quiet = { cachedBytes: () => 0, hasPeers: false, insights };
+  const agents = () => ({ state: 'opening', searchedPages: 0, ...createAgentCounts().numbers() }) as const;
+  const quiet = { cachedBytes: () => 0, hasPeers: false, insights, agents };
   return createSiteMetrics({ site, progress, counts: createSiteCounts(), ...quiet }).metrics();
 }

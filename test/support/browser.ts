@@ -30,6 +30,8 @@ export interface PageOptions {
   readonly hasCache?: boolean;
   /** Of the window, in pixels: less than 800 is a telephone's. */
   readonly width?: number;
+  /** How many times slower the page's processor is. */
+  readonly slowdown?: number;
 }
 
 export interface Page {
@@ -53,6 +55,8 @@ export interface Page {
   evaluate(expression: string): Promise<unknown>;
   /** A picture of it, as PNG. */
   saveScreenshot(file: string): Promise<void>;
+  /** Ends its process, which a slowdown occupies as long as it lives. */
+  close(): Promise<void>;
 }
 
 /** @param options.flags further flags of Chromium, such as a proxy */
@@ -122,7 +126,10 @@ const evaluated = z.object({
 const place = z.object({ x: z.number(), y: z.number() });
 const picture = z.object({ data: z.string() });
 
-async function openPage(devtools: Devtools, { hasCache = true, width }: PageOptions): Promise<Page> {
+async function openPage(
+  devtools: Devtools,
+  { hasCache = true, width, slowdown = 1 }: PageOptions,
+): Promise<Page> {
   const { targetId } = createdTarget.parse(
     await devtools.call('Target.createTarget', { url: 'about:blank', newWindow: true }),
   );
@@ -155,6 +162,7 @@ async function openPage(devtools: Devtools, { hasCache = true, width }: PageOpti
   await call('Network.setCacheDisabled', { cacheDisabled: !hasCache });
   const metrics = { width, height: 800, deviceScaleFactor: 1, mobile: false };
   if (width !== undefined) await call('Emulation.setDeviceMetricsOverride', metrics);
+  if (slowdown > 1) await call('Emulation.setCPUThrottlingRate', { rate: slowdown });
 
   const evaluate = async (expression: string): Promise<unknown> => {
     const options = { expression, returnByValue: true, awaitPromise: true };
@@ -212,6 +220,7 @@ async function openPage(devtools: Devtools, { hasCache = true, width }: PageOpti
       const { data } = picture.parse(await call('Page.captureScreenshot'));
       await writeFile(file, Buffer.from(data, 'base64'));
     },
+    close: async () => void (await devtools.call('Target.closeTarget', { targetId })),
   };
 }
 

@@ -4,15 +4,23 @@
 import type { ProgramContext } from '#platform/runtime/program.ts';
 import type { LiveBundle } from '../content/live-bundle.ts';
 import type { BundleServerFlags } from '../server-flags.ts';
+import { type AgentNumbers, createAgentCounts } from './agent-counts.ts';
 import { createBodyReader } from './call-body.ts';
 import { createCallRate } from './call-rate.ts';
 import { createMcpPort, type McpPort, type McpPortOptions } from './mcp-port.ts';
-import { createMcpThread, startMcpThread } from './mcp-thread.ts';
+import { type AgentState, createMcpThread, startMcpThread } from './mcp-thread.ts';
 import { openTokenFile } from './mcp-token.ts';
+
+/** For `/status` and metrics. */
+export interface AgentSummary extends AgentNumbers {
+  readonly state: AgentState;
+  readonly searchedPages: number;
+}
 
 export interface Agents extends McpPort {
   /** Opens the bundle that has just become active. */
   useBundle(bundle: LiveBundle): void;
+  readonly summary: () => AgentSummary;
   stop(): Promise<void>;
 }
 
@@ -40,11 +48,13 @@ export async function openAgents(
     ...{ start: () => startMcpThread(program), store, cpuPercent: encodingCpu, clock, logger },
   });
   const { site, always, unread, countReply, accessLog } = serving;
+  const counts = createAgentCounts();
   const port = createMcpPort({
-    ...{ site, always, unread, countReply, accessLog, token, thread, clock, logger },
+    ...{ site, always, unread, countReply, accessLog, token, thread, counts, clock, logger },
     hosts: mcpHosts,
     rate: createCallRate(clock, mcpRate),
     readBody: createBodyReader(clock),
   });
-  return { ...port, useBundle: thread.useBundle, stop: thread.stop };
+  const summary = (): AgentSummary => ({ ...thread.state(), ...counts.numbers() });
+  return { ...port, summary, useBundle: thread.useBundle, stop: thread.stop };
 }

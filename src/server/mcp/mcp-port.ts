@@ -14,6 +14,7 @@ import { defaultStalledReaderMs } from '../answer/site-handler.ts';
 import type { LiveSite, SiteView } from '../content/live-site.ts';
 import { isHostWellFormed } from '../http/host-field.ts';
 import { readRequestPath } from '../http/request-path.ts';
+import type { AgentCounts } from './agent-counts.ts';
 import type { ReadCallBody } from './call-body.ts';
 import type { CallRate } from './call-rate.ts';
 import { findMcpPlace, type McpPlace } from './mcp-places.ts';
@@ -35,6 +36,7 @@ export interface McpPortOptions {
   readonly always: SiteHeaders;
   readonly unread: UnreadBytes;
   readonly countReply: (status: number, bodyBytes: number, tookMs: number) => void;
+  readonly counts: Pick<AgentCounts, 'countRequest' | 'countCalls'>;
   readonly accessLog: AccessLog | undefined;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -132,7 +134,7 @@ async function replyToCall(
   { request, response, view }: Exchange,
   host: string,
 ): Promise<Reply> {
-  const { hosts, token, rate, readBody, thread, site, always } = options;
+  const { hosts, token, rate, readBody, thread, site, always, counts } = options;
   const { authorization } = request.headers;
   if (token !== undefined && !(await token.isValid(authorization))) {
     const error = authorization === undefined ? '' : ', error="invalid_token"';
@@ -158,6 +160,7 @@ async function replyToCall(
     const reply = await thread.call(callOf, gone.signal);
     // Only the thread reads bodies: how many calls one holds is known with its answer.
     rate.owe(Math.max(0, (reply.calls ?? 0) - 1));
+    counts.countCalls(reply.counted ?? []);
     return callReply(reply, always);
   } catch (error) {
     if (!(error instanceof PublishableError)) throw error;
@@ -209,8 +212,8 @@ function cardReply(
 }
 
 async function send(
-  { unread, always, countReply, clock }: McpPortOptions,
-  { response }: Exchange,
+  { unread, always, countReply, counts, clock }: McpPortOptions,
+  { response, place }: Exchange,
   reply: Reply,
   beganMs: number,
 ): Promise<void> {
@@ -226,6 +229,7 @@ async function send(
     response.end(hasRoom ? bytes : sent.body.kind === 'text' ? sent.body.text : '');
     cutStalledReader(response, defaultStalledReaderMs, clock);
     countReply(sent.status, bytes.length, clock.monotonic() - beganMs);
+    if (place === 'endpoint') counts.countRequest(sent.status);
   } finally {
     if (hasRoom) unread.settle(bytes.length);
   }

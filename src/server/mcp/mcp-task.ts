@@ -29,12 +29,22 @@ export interface AgentCall {
   readonly version: string | undefined;
 }
 
+export type ToolName = 'search' | 'read_page' | 'list_pages';
+
+/** `refused`: the agent can change what it asked for. */
+export interface CountedCall {
+  readonly tool: ToolName;
+  readonly outcome: 'answered' | 'refused' | 'failed';
+}
+
 export interface AgentReply {
   readonly status: number;
   readonly contentType: string | undefined;
   readonly body: string;
   /** Calls of tools that the request held, if any. */
   readonly calls?: number;
+  /** What came of those calls whose arguments fit their schema. */
+  readonly counted?: readonly CountedCall[];
 }
 
 /** A bundle that is open for agents. */

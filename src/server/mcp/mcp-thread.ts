@@ -26,7 +26,12 @@ export interface McpThreadOptions {
   readonly logger: Pick<Logger, 'info' | 'warn'>;
 }
 
+/** `opening`: no call is answered yet. `making`: pages are listed and read. `ready`: they are searched too. `unsearchable`: never. */
+export type AgentState = 'opening' | 'making' | 'ready' | 'unsearchable';
+
 export interface McpThread {
+  /** Of the bundle that answers, and how many of its pages are searched. */
+  state(): { readonly state: AgentState; readonly searchedPages: number };
   /** Opens the bundle that has just become active; the one before answers until then. */
   useBundle(bundle: LiveBundle): void;
   /**
@@ -64,6 +69,8 @@ export function createMcpThread({ start, store, cpuPercent, clock, logger }: Mcp
   let opened: string | undefined;
   /** The bundle whose index the thread is making. */
   let indexing: string | undefined;
+  /** Pages that are searched, by digest of the bundle that is open; 0 where its index could not be made. */
+  let searched: { readonly digest: string; readonly pages: number } | undefined;
   let failures = 0;
   let lastId = 0;
   let waiters = 0;
@@ -90,6 +97,7 @@ export function createMcpThread({ start, store, cpuPercent, clock, logger }: Mcp
       return;
     }
     if (indexing === digest) indexing = undefined;
+    searched = { digest, pages: report.kind === 'searchable' ? report.pages : 0 };
     if (report.kind === 'searchable') {
       logger.info({ digest, pages: report.pages }, 'agents can search the site');
     } else {
@@ -114,6 +122,7 @@ export function createMcpThread({ start, store, cpuPercent, clock, logger }: Mcp
     if (running === thread) {
       running = undefined;
       opened = undefined;
+      searched = undefined;
       opening = Promise.withResolvers();
     }
     for (const settle of thread.calls.values()) settle(notReady());
@@ -147,6 +156,13 @@ export function createMcpThread({ start, store, cpuPercent, clock, logger }: Mcp
   };
 
   return {
+    state: () => {
+      if (opened === undefined) return { state: 'opening', searchedPages: 0 };
+      if (unsearchable.has(opened)) return { state: 'unsearchable', searchedPages: 0 };
+      if (searched?.digest !== opened) return { state: 'making', searchedPages: 0 };
+      const { pages } = searched;
+      return { state: pages > 0 ? 'ready' : 'unsearchable', searchedPages: pages };
+    },
     useBundle: (bundle) => {
       waiting.abort('another bundle');
       waiting = new AbortController();

@@ -40,6 +40,10 @@ export function createSiteIndex({ load, open }: SiteIndexDependencies): SiteInde
       }
     }, language);
     opened = { language, index };
+    // A server that has just started has no search for a moment.
+    index.catch(() => {
+      if (opened?.index === index) opened = undefined;
+    });
     return index;
   };
   const openKnown = async (language: string): Promise<SearchIndex> => {

@@ -9,9 +9,11 @@ import type { LanguageFiles, StoredSection, TermsFile, TitlesFile } from './sear
 import { siteTitles } from './site-titles.ts';
 import { eachWord, isOwnTerm, termsOfWord } from './terms.ts';
 
-/** Characters of the JSON of one file of terms or texts, about. */
-const termsFileLength = 96 * 1024;
-const textsFileLength = 32 * 1024;
+/** Characters of the JSON of one file, about. A word of a query loads one of terms, and a result one of texts. */
+const termsFileLength = 32 * 1024;
+const shortestTextsFile = 16 * 1024;
+/** The manifest names all files, and each reader loads it: it names about 2,000 files of texts at most. */
+const textsLengthForPage = 4;
 /** Different words of one site. What comes later is found by its other words. */
 const maxTerms = 1_000_000;
 /** Words whose terms are remembered; most words of a page are among the first of its site. */
@@ -36,7 +38,9 @@ interface TermEntry {
   inHeadings: number;
 }
 
-export function createLanguageIndex(language: string): LanguageIndex {
+/** @param sitePages of all languages, which decides how large files of texts are */
+export function createLanguageIndex(language: string, sitePages: number): LanguageIndex {
+  const textsFileLength = Math.max(shortestTextsFile, textsLengthForPage * sitePages);
   const entries = new Map<string, TermEntry>();
   const known = new Map<string, readonly TermEntry[]>();
   const postings = createPostingChains();

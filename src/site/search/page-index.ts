@@ -14,7 +14,7 @@ export interface WantedTerm {
   readonly units: number;
 }
 
-export interface FoundPage {
+export interface MatchedPage {
   readonly page: number;
   score: number;
   /** Bits of the words that the page has. */
@@ -23,9 +23,9 @@ export interface FoundPage {
   inTitle: number;
 }
 
-export interface FoundPages {
+export interface MatchedPages {
   /** In no order. */
-  readonly pages: readonly FoundPage[];
+  readonly pages: readonly MatchedPage[];
   /** The wanted terms that a page has. */
   termsOf(page: number): ReadonlySet<string>;
 }
@@ -40,7 +40,7 @@ export interface PageIndex {
   near(term: string, maxDistance: number): ReadonlyMap<string, number>;
   /** Different terms of a page's title. */
   titleLength(page: number): number;
-  find(wanted: Iterable<WantedTerm>): FoundPages;
+  find(wanted: Iterable<WantedTerm>): MatchedPages;
 }
 
 interface Field {
@@ -90,7 +90,7 @@ export function createPageIndex(titles: TitlesFile): PageIndex {
     },
     titleLength: (page) => titleField.lengths[page] ?? 0,
     find: (wanted) => {
-      const found = new Map<number, FoundPage>();
+      const found = new Map<number, MatchedPage>();
       const read: { readonly term: string; readonly pages: readonly Posting[] }[] = [];
       for (const one of wanted) {
         for (const [field, postings] of postingsOf(one.term)) {
@@ -117,7 +117,7 @@ interface ScoreContext {
 }
 
 function addScores(
-  found: Map<number, FoundPage>,
+  found: Map<number, MatchedPage>,
   { weight, units }: WantedTerm,
   field: Field,
   postings: readonly Posting[],

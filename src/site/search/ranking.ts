@@ -1,7 +1,7 @@
 // The order of results: by how much of the query a page has, then by how much of its title the query is. Pure. Invariant: the same
 // matches give the same order, whatever files are loaded first.
 
-import type { FoundPage } from './page-index.ts';
+import type { MatchedPage } from './page-index.ts';
 import type { QueryUnit } from './query.ts';
 
 export interface RankedPage {
@@ -14,7 +14,7 @@ const leastCoverage = 0.5;
 
 /** @param titleLength different terms of a page's title */
 export function rankPages(
-  found: readonly FoundPage[],
+  found: readonly MatchedPage[],
   units: readonly QueryUnit[],
   titleLength: (page: number) => number,
 ): readonly RankedPage[] {

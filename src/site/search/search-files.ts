@@ -41,7 +41,7 @@ export async function* makeSearchIndex(
     for (const link of page.links) countLink(link, links);
     if (page.isIndexed) {
       const language = primaryLanguage(page.language) ?? defaultLanguage;
-      const full = indexOf(indexes, language, defaultLanguage).add(file.path, page);
+      const full = indexOf(indexes, language, { defaultLanguage, pages: files.length }).add(file.path, page);
       if (full !== undefined) yield { path: full.path, bytes: full.bytes };
     }
     onFile?.(at + 1, files.length);
@@ -66,9 +66,13 @@ export async function* makeSearchIndex(
   yield { path: manifestPath, bytes: searchScript(manifestName, JSON.stringify(manifest)) };
 }
 
-function indexOf(indexes: Map<string, LanguageIndex>, language: string, usual: string): LanguageIndex {
-  const chosen = indexes.has(language) || indexes.size < maxLanguages ? language : usual;
-  const index = indexes.get(chosen) ?? createLanguageIndex(chosen);
+function indexOf(
+  indexes: Map<string, LanguageIndex>,
+  language: string,
+  { defaultLanguage, pages }: { readonly defaultLanguage: string; readonly pages: number },
+): LanguageIndex {
+  const chosen = indexes.has(language) || indexes.size < maxLanguages ? language : defaultLanguage;
+  const index = indexes.get(chosen) ?? createLanguageIndex(chosen, pages);
   indexes.set(chosen, index);
   return index;
 }

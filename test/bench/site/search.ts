@@ -8,10 +8,11 @@ import { parseArgs } from 'node:util';
 import { brotliCompressSync, constants } from 'node:zlib';
 import { readSearchScript } from '#site/search/file-writer.ts';
 import { makeSearchIndex } from '#site/search/search-files.ts';
-import { type LanguageFiles, searchFilePath, type TitlesFile } from '#site/search/search-format.ts';
+import { type LanguageFiles, searchFilePath } from '#site/search/search-format.ts';
 import { loadManifest, openSearchIndex } from '#site/search/search-index.ts';
 import type { SearchAnswer } from '#site/search/search-results.ts';
 import { debianDocs } from './debian-docs.ts';
+import { createDraw, drawTitles, withMistake } from './known-titles.ts';
 
 const { values } = parseArgs({
   options: { titles: { type: 'string', default: '400' }, misses: { type: 'string', default: '5' } },
@@ -30,11 +31,11 @@ const manifest = await loadManifest(load);
 const files = manifest?.languages['en'];
 if (manifest === undefined || files === undefined) throw new Error('there is no index of English pages');
 const sizes = printSizes(files);
-const known = await drawTitles(files, Number(values.titles));
+const known = drawTitles(JSON.parse(await load(files.titles)), Number(values.titles), draw);
 const index = await openSearchIndex(load, manifest, 'en');
 const exact = known.map(({ title, path }) => ({ query: title, path }));
 const mistaken = known.flatMap(({ title, path }) => {
-  const query = withMistake(title);
+  const query = withMistake(title, draw);
   return query === undefined ? [] : [{ query, path }];
 });
 const found = {
@@ -104,43 +105,6 @@ function compressedSize(name: string): number {
   return brotliCompressSync(readFileSync(join(folder, searchFilePath(name))), { params }).length;
 }
 
-interface KnownPage {
-  readonly path: string;
-  readonly title: string;
-}
-
-/** Titles that one page alone has. */
-async function drawTitles({ titles }: LanguageFiles, count: number): Promise<readonly KnownPage[]> {
-  const file: TitlesFile = JSON.parse(await load(titles));
-  const counts = new Map<string, number>();
-  for (const title of file.titles) counts.set(title, (counts.get(title) ?? 0) + 1);
-  const pool = file.paths.flatMap((path, page): readonly KnownPage[] => {
-    const title = file.titles[page] ?? '';
-    return counts.get(title) === 1 && title.length > 2 ? [{ path, title }] : [];
-  });
-  console.log(`${pool.length} of ${file.titles.length} titles are of one page`);
-  return Array.from({ length: Math.min(count, pool.length) }, () =>
-    pool.splice(Math.floor(draw() * pool.length), 1),
-  ).flat();
-}
-
-/** A letter left out, added, replaced, or in the wrong order; `undefined` where no word is long enough. */
-function withMistake(title: string): string | undefined {
-  const words = [...title.matchAll(/\p{L}{4,}/gu)];
-  const word = words[Math.floor(draw() * words.length)];
-  if (word === undefined) return undefined;
-  const at = word.index + 1 + Math.floor(draw() * (word[0].length - 2));
-  const letter = String.fromCodePoint(97 + Math.floor(draw() * 26));
-  const [before, own = '', next = ''] = [title.slice(0, at), title[at], title[at + 1]];
-  const mistakes = [
-    title.slice(at + 1),
-    letter + title.slice(at),
-    letter + title.slice(at + 1),
-    next + own + title.slice(at + 2),
-  ];
-  return before + mistakes[Math.floor(draw() * mistakes.length)];
-}
-
 interface Asked {
   readonly query: string;
   readonly path: string;
@@ -171,17 +135,6 @@ async function score(
     `${name}: ${asked.length} queries, ${among.toFixed(4)} among five, ${part((place) => place === 0).toFixed(4)} first, ${milliseconds} ms of the processor each`,
   );
   return among;
-}
-
-/** The same numbers in each run (mulberry32). */
-function createDraw(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
 }
 
 function megabytes(bytes: number): string {

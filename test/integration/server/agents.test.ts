@@ -99,6 +99,41 @@ const searchWhenMade = (client: Client, query: string): Promise<z.infer<typeof a
     return structuredContent === undefined ? undefined : answer.parse(structuredContent);
   });
 
+const numbers = z.record(z.string(), z.number());
+const agentStatus = z.object({
+  agents: z.object({
+    state: z.string(),
+    searchedPages: z.number(),
+    requests: numbers,
+    calls: z.record(z.string(), numbers),
+  }),
+});
+
+const askedOf = async () => agentStatus.parse(JSON.parse(await served.page('/status'))).agents;
+
+test('what agents asked is in /status and in metrics, by outcome, and nothing of what they wrote', async () => {
+  await withServer(['--base-path=/docs'], async () => {
+    const client = await connect(revisions[0]?.[1], {}, '/docs');
+    await callTool(client, 'list_pages', {});
+    await searchWhenMade(client, 'quokka');
+    await client.callTool({ name: 'read_page', arguments: { address: '/docs/nowhere-at-all' } });
+    await client.callTool({ name: 'wombat', arguments: {} }).catch(() => {});
+    await client.close();
+    const refusedBefore = (await askedOf()).requests['refused'] ?? 0;
+    await fetch(`${served.site}/docs/mcp`, { method: 'DELETE' });
+    const { state, searchedPages, calls, requests } = await askedOf();
+    assert.deepEqual([state, searchedPages], ['ready', 3]);
+    assert.deepEqual(calls['list_pages'], { answered: 1, refused: 0, failed: 0 });
+    assert.deepEqual(calls['read_page'], { answered: 0, refused: 1, failed: 0 });
+    assert.equal(calls['search']?.['answered'], 1);
+    assert.equal(requests['refused'], refusedBefore + 1);
+    const metrics = await served.page('/metrics');
+    assert.match(metrics, /^bundle_server_mcp_calls_total\{tool="read_page",outcome="refused"\} 1$/m);
+    assert.match(metrics, /^bundle_server_mcp_requests_total\{outcome="refused"\} [1-9]/m);
+    assert.doesNotMatch(metrics, /quokka|nowhere-at-all|wombat/);
+  });
+});
+
 test('the client of the SDK searches, reads and lists in each revision of the protocol, below a base path', async () => {
   await withServer(['--base-path=/docs'], async () => {
     for (const [revision, options] of revisions) {

@@ -7,6 +7,7 @@ import { test } from 'node:test';
 import { goLive } from '#server/content/live-bundle.ts';
 import { createLiveSite } from '#server/content/live-site.ts';
 import { createSiteInsights } from '#server/insights/site-insights.ts';
+import { createAgentCounts } from '#server/mcp/agent-counts.ts';
 import { createSiteCounts } from '#server/site-counts.ts';
 import { createSiteMetrics } from '#server/site-metrics.ts';
 import { startingProgress } from '#server/source/source-progress.ts';
@@ -19,8 +20,10 @@ test('a scrape shows replies by class, downloads by outcome, and the bundle bein
   const counts = createSiteCounts();
   counts.countReply(200, 10, 3);
   const insights = createSiteInsights({ now: () => 0, monotonic: () => 0 });
+  const asked = createAgentCounts();
+  const agents = () => ({ state: 'ready', searchedPages: 12, ...asked.numbers() }) as const;
   const registry = createSiteMetrics({
-    ...{ site, counts, insights, hasPeers: true },
+    ...{ site, counts, insights, hasPeers: true, agents },
     cachedBytes: () => cachedBytes,
     progress: () => progress,
   });
@@ -56,6 +59,8 @@ test('a scrape shows replies by class, downloads by outcome, and the bundle bein
   for (const status of [206, 304, 404, 503]) counts.countReply(status, 10, 3);
   counts.countDownload('ok');
   counts.countPeerCopy('rejected');
+  asked.countRequest(403);
+  asked.countCalls([{ tool: 'read_page', outcome: 'refused' }]);
   insights.noteMissingAddress('/a');
   insights.noteMissingAddress('/.env');
   insights.noteEmptySearch('/_sx/search/none?q=a', undefined);
@@ -87,6 +92,11 @@ test('a scrape shows replies by class, downloads by outcome, and the bundle bein
     'bundle_server_missing_addresses_total{outcome="left-out"} 1',
     'bundle_server_missing_addresses_total{outcome="limited"} 0',
     'bundle_server_empty_searches_total{outcome="listed"} 1',
+    'bundle_server_mcp_requests_total{outcome="refused"} 1',
+    'bundle_server_mcp_requests_total{outcome="limited"} 0',
+    'bundle_server_mcp_calls_total{tool="read_page",outcome="refused"} 1',
+    'bundle_server_mcp_calls_total{tool="search",outcome="failed"} 0',
+    'bundle_server_mcp_searched_pages 12',
     `bundle_server_active_bundle_info{version="v2",digest="${digest}"} 1`,
     'bundle_server_active_bundle_files 2',
     'bundle_server_swaps_total 1',
@@ -124,8 +134,12 @@ test('the README lists every metric, and no other', async () => {
     progress: () => startingProgress,
   };
   const counted = createSiteInsights({ now: () => 0, monotonic: () => 0 });
-  const namesOf = (hasPeers: boolean, isCounted = true): readonly string[] =>
-    createSiteMetrics({ ...sources, hasPeers, insights: isCounted ? counted : undefined })
+  const agents = () => ({ state: 'opening', searchedPages: 0, ...createAgentCounts().numbers() }) as const;
+  const namesOf = (hasPeers: boolean, isCounted = true, hasAgents = true): readonly string[] =>
+    createSiteMetrics({
+      ...{ ...sources, hasPeers, insights: isCounted ? counted : undefined },
+      agents: hasAgents ? agents : undefined,
+    })
       .getMetricsAsArray()
       .map(({ name }) => name)
       .filter((name) => name.startsWith('bundle_server_'));
@@ -140,5 +154,10 @@ test('the README lists every metric, and no other', async () => {
     namesOf(true).filter((name) => !namesOf(true, false).includes(name)),
     ['bundle_server_missing_addresses_total', 'bundle_server_empty_searches_total'],
     'with --insights=false nothing is counted',
+  );
+  assert.deepEqual(
+    namesOf(true).filter((name) => !namesOf(true, true, false).includes(name)),
+    ['bundle_server_mcp_requests_total', 'bundle_server_mcp_calls_total', 'bundle_server_mcp_searched_pages'],
+    'without --mcp no agent is counted',
   );
 });

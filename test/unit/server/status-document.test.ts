@@ -8,12 +8,13 @@ import { formatInstant } from '#platform/wire/instant.ts';
 import { goLive } from '#server/content/live-bundle.ts';
 import { createLiveSite } from '#server/content/live-site.ts';
 import { createSiteInsights } from '#server/insights/site-insights.ts';
+import { createAgentCounts } from '#server/mcp/agent-counts.ts';
 import { reasonOf, type SourceProgress, startingProgress } from '#server/source/source-progress.ts';
 import { statusDocument } from '#server/status-document.ts';
 import { storedBundle } from './fixtures.ts';
 
-const idle = { variants: 'idle', search: 'idle' } as const;
-const making = { variants: 'making', search: 'off' } as const;
+const idle = { variants: 'idle', search: 'idle', agents: undefined } as const;
+const making = { variants: 'making', search: 'off', agents: undefined } as const;
 const noSearch = { files: 0, pages: 0, sizeBytes: 0 };
 const at = Date.parse('2026-11-21T10:00:00.789Z');
 
@@ -35,6 +36,7 @@ test('before a bundle is served /status says what the server waits for', () => {
     swaps: 0,
     encodings: { state: 'idle', files: null, sizeBytes: 0 },
     search: { state: 'idle', ...noSearch },
+    agents: null,
     insights: null,
     source: {
       kind: null,
@@ -48,6 +50,13 @@ test('before a bundle is served /status says what the server waits for', () => {
     },
     lastCheckedAt: null,
   });
+});
+
+test('/status says how far agents are answered, and what they asked', () => {
+  const agents = { state: 'ready', searchedPages: 3, ...createAgentCounts().numbers() } as const;
+  const states = { ...idle, agents };
+  const document = statusDocument(undefined, startingProgress, 'bundle-file', 0, states, undefined);
+  assert.deepEqual(z.looseObject({ agents: z.unknown() }).parse(document).agents, agents);
 });
 
 const reasonShape = z.object({ source: z.object({ reason: z.string() }) });
@@ -113,6 +122,7 @@ test('while a version is served /status has it, the former ones, and the state o
     swaps: 1,
     encodings: { state: 'making', files: null, sizeBytes: 0 },
     search: { state: 'off', ...noSearch },
+    agents: null,
     insights: null,
     source: {
       kind: 'link',

@@ -116,6 +116,20 @@ test('a bundle is opened once it is stored, and a call that came before is answe
   assert.equal(await asked, reply);
 });
 
+test('the state follows the bundle that answers: listed at first, then searched, or never', async () => {
+  const { thread, first, digest } = await opened();
+  assert.deepEqual(tested().thread.state(), { state: 'opening', searchedPages: 0 });
+  assert.deepEqual(thread.state(), { state: 'making', searchedPages: 0 });
+  first.say({ kind: 'searchable', digest: 'of another bundle', pages: 7 });
+  assert.equal(thread.state().state, 'making');
+  first.say({ kind: 'searchable', digest, pages: 7 });
+  assert.deepEqual(thread.state(), { state: 'ready', searchedPages: 7 });
+  first.say({ kind: 'failed', digest, error: encodeError(new PublishableError('SearchTooLarge', 'x')) });
+  assert.equal(thread.state().state, 'unsearchable');
+  await first.terminate();
+  assert.equal(thread.state().state, 'opening');
+});
+
 test('a call without a bundle is refused after five seconds', async () => {
   const { clock, ask } = tested();
   const asked = assert.rejects(ask(), { code: 'McpNotReady' });

@@ -90,3 +90,26 @@ test('a search without a result is reported to the site itself, below its base p
   );
   assert.equal(report('file:///srv/site/'), undefined);
 });
+
+test('a search that comes while a started server has no index yet is answered the next time', async () => {
+  let state: 'old' | 'starting' | 'new' = 'old';
+  const index = createSiteIndex({
+    load: async (name) => {
+      if (state === 'starting' || (state === 'new' && name === 'old')) throw new Error('not there');
+      return name === 'index' ? state : name;
+    },
+    open: async (load, language) => {
+      const version = await load('index');
+      const search = async () => {
+        const isThere = await load(version).catch(() => undefined);
+        return { count: isThere === 'new' ? 1 : 0, results: [] };
+      };
+      return { language, searchTitles: () => ({ count: 0, results: [] }), search };
+    },
+  });
+  const open = await index.open('en');
+  state = 'starting';
+  await assert.rejects(open.search('a', 10));
+  state = 'new';
+  assert.equal((await (await index.open('en')).search('a', 10)).count, 1);
+});

@@ -4,6 +4,7 @@
 
 import type { BundleFile } from '#bundle/bundle-index.ts';
 import type { MadeFile, MakeFiles } from '#bundle/made-files.ts';
+import { findTwin, twinNames } from '#bundle/markdown-twin.ts';
 import { addressOfPage } from '#bundle/store/digest.ts';
 import type { StoredBundle } from '#bundle/store/stored-bundle.ts';
 import { pageFiles, readPageSource } from '../pages/bundle-pages.ts';
@@ -19,7 +20,6 @@ import {
 } from './llms-text.ts';
 import { pageMarkdown } from './page-markdown.ts';
 import { type MarkdownSite, siteAddress } from './site-links.ts';
-import { twinPath, twinSpellings } from './twin-path.ts';
 
 export const llmsPath = 'llms.txt';
 export const llmsFullPath = 'llms-full.txt';
@@ -34,13 +34,15 @@ export function makeMarkdownFiles(site: MarkdownSite): MakeFiles {
     let unlisted = 0;
     const full = createFullText();
     const made = new Set<string>();
+    const has = (path: string): boolean => taken.has(path);
+    // A page of that address keeps it.
+    const isFree = (name: string): boolean =>
+      !made.has(name) && !has(`${name}.html`) && !has(`${name}/index.html`);
     for (const [at, file] of files.entries()) {
       signal.throwIfAborted();
-      const usual = twinPath(file.path);
-      // `a.md` is that of `a.html` where `a/index.html` is another page.
-      const twin = usual !== undefined && made.has(usual) ? usual.replace(/\.md$/, '/index.md') : usual;
-      if (twin === undefined || made.has(twin)) continue;
-      const own = twinSpellings(twin).find((path) => taken.has(path));
+      const own = findTwin(file.path, has);
+      const twin = own ?? twinNames(file.path, has).find(isFree);
+      if (twin === undefined) continue;
       const html = await readPageSource(bundle, file);
       const page = readPageText(html, usualPageBounds);
       const markdown =
@@ -50,7 +52,7 @@ export function makeMarkdownFiles(site: MarkdownSite): MakeFiles {
         yield { path: twin, bytes: Buffer.from(markdown ?? '') };
       }
       if (page.isIndexed) {
-        const entry = listedPage(file.path, page, siteAddress(own ?? twin, site));
+        const entry = listedPage(file.path, page, siteAddress(twin, site));
         if (listed.length < maxLlmsPages) listed.push(entry);
         else unlisted += 1;
         if (markdown === undefined || isOptional(entry, listedSite)) full.leaveOut(entry);

@@ -7,7 +7,7 @@ import type { MadeFile, MakeFiles } from '#bundle/made-files.ts';
 import { findTwin, twinNames } from '#bundle/markdown-twin.ts';
 import { addressOfPage } from '#bundle/store/digest.ts';
 import type { StoredBundle } from '#bundle/store/stored-bundle.ts';
-import { pageFiles, readPageSource } from '../pages/bundle-pages.ts';
+import { largePageFiles, pageFiles, readPageSource } from '../pages/bundle-pages.ts';
 import { type PageText, readPageText, shownTitle, usualPageBounds } from '../pages/page-text.ts';
 import {
   createFullText,
@@ -26,7 +26,7 @@ export const llmsFullPath = 'llms-full.txt';
 
 /** @param site for the addresses of links */
 export function makeMarkdownFiles(site: MarkdownSite): MakeFiles {
-  return async function* (bundle, { signal, onFile, rest }): AsyncGenerator<MadeFile> {
+  return async function* (bundle, { signal, onFile, rest, onLeftOut }): AsyncGenerator<MadeFile> {
     const files = pageFiles(bundle.index);
     const taken = new Map(bundle.index.files.map((file) => [file.path, file]));
     const listedSite = await describeSite(bundle, files, site);
@@ -38,6 +38,9 @@ export function makeMarkdownFiles(site: MarkdownSite): MakeFiles {
     // A page of that address keeps it.
     const isFree = (name: string): boolean =>
       !made.has(name) && !has(`${name}.html`) && !has(`${name}/index.html`);
+    for (const page of largePageFiles(bundle.index)) {
+      if (findTwin(page.path, has) === undefined) onLeftOut?.(page);
+    }
     for (const [at, file] of files.entries()) {
       signal.throwIfAborted();
       const own = findTwin(file.path, has);

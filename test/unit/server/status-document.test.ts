@@ -12,9 +12,9 @@ import { reasonOf, type SourceProgress, startingProgress } from '#server/source/
 import { statusDocument } from '#server/status-document.ts';
 import { storedBundle } from './fixtures.ts';
 
-const idle = { variants: 'idle', search: 'idle' } as const;
-const making = { variants: 'making', search: 'off' } as const;
-const noSearch = { files: 0, pages: 0, sizeBytes: 0 };
+const idle = { variants: 'idle', search: 'idle', markdown: 'idle' } as const;
+const making = { variants: 'making', search: 'off', markdown: 'off' } as const;
+const none = { files: 0, pages: 0, sizeBytes: 0 };
 const at = Date.parse('2026-11-21T10:00:00.789Z');
 
 test('an instant reads as in the operator’s status and in bundle.json: UTC, whole seconds', () => {
@@ -34,7 +34,8 @@ test('before a bundle is served /status says what the server waits for', () => {
     previous: [],
     swaps: 0,
     encodings: { state: 'idle', files: null, sizeBytes: 0 },
-    search: { state: 'idle', ...noSearch },
+    search: { state: 'idle', ...none },
+    markdown: { state: 'idle', ...none, leftOutPages: 0 },
     insights: null,
     source: {
       kind: null,
@@ -112,7 +113,8 @@ test('while a version is served /status has it, the former ones, and the state o
     ],
     swaps: 1,
     encodings: { state: 'making', files: null, sizeBytes: 0 },
-    search: { state: 'off', ...noSearch },
+    search: { state: 'off', ...none },
+    markdown: { state: 'off', ...none, leftOutPages: 0 },
     insights: null,
     source: {
       kind: 'link',

@@ -150,6 +150,25 @@ test('pages get a link to their Markdown, which is the site’s own where it has
   assert.equal((await prepare(stored)).isFound, false, 'made files of other features');
 });
 
+test('a site that has all its Markdown gets links to it, and no file', async () => {
+  const own = { 'a.html': page('a'), 'a.md': 'own a' };
+  const stored = await put(own);
+  const nothing: MakeFiles = async function* () {};
+  const makers = { ...madeByLists, markdown: async () => nothing };
+  const { folder, index } = stored;
+  const task = { folder, digest: index.digest, features: ['markdown'] as const, basePath: '', maxBytes: 1e6 };
+  for (const isFound of [false, true]) {
+    const prepared = await prepareFiles({ ...task, cpuPercent: 100 }, makers, systemClock);
+    assert.equal(prepared.isFound, isFound);
+    const linked = page('a').replace(
+      '</head>',
+      '<link rel="alternate" type="text/markdown" href="/a.md"></head>',
+    );
+    assert.deepEqual(await served(stored, prepared), { 'a.html': linked, 'a.md': 'own a' });
+    assert.deepEqual(prepared.counts.markdown, { files: 0, pages: 1, sizeBytes: 0, leftOutPages: 0 });
+  }
+});
+
 test('a bundle with a search of its own still gets Markdown', async () => {
   const stored = await put({ ...site, '_sx/search/index.js': 'of its own' });
   const prepared = await prepare(stored, { features: ['search', 'markdown'] });
